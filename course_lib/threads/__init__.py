@@ -1,0 +1,21 @@
+"""Training with threads: data parallelism, parallel products and both at once; leapfrogging and what came after.
+
+NumPy alone; Numba, SciPy and threadpoolctl are imported where they are first used.
+"""
+
+from course_lib.threads.deferred import deferred_backward as deferred_backward
+from course_lib.threads.gil import gil_state as gil_state
+from course_lib.threads.leapfrog import leapfrog_backward as leapfrog_backward
+from course_lib.threads.pool import Pool as Pool
+from course_lib.threads.pool import ThreadFault as ThreadFault
+from course_lib.threads.pool import fork_join as fork_join
+from course_lib.threads.schedule import Schedule as Schedule
+from course_lib.threads.schedule import Task as Task
+from course_lib.threads.schedule import deferred_schedule as deferred_schedule
+from course_lib.threads.schedule import leapfrog_schedule as leapfrog_schedule
+from course_lib.threads.shards import shards as shards
+from course_lib.threads.simulate import leapfrog_cost as leapfrog_cost
+from course_lib.threads.simulate import predicted_costs as predicted_costs
+from course_lib.threads.simulate import simulate as simulate
+from course_lib.threads.timeline import Span as Span
+from course_lib.threads.timeline import Timeline as Timeline
