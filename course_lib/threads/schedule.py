@@ -1,11 +1,8 @@
-"""Who computes what in the backward pass: leapfrogging [002], as printed and repaired, and deferred gradients.
+"""Who computes what in the backward pass: leapfrogging as [002] prints it and repaired, and deferred gradients.
 
 Layers are numbered 0 to L - 1, as in `params`. [002] also counts the input: its layer l is our l - 2, its L our L + 1.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from course_lib.errors import BadInput, check_count
@@ -22,36 +19,33 @@ class Task(NamedTuple):
     layer: int
 
 
-@dataclass(frozen=True)
-class Schedule(Sequence):
-    """Tasks, each thread's in the order in which it does them, for L layers and the threads 0 to k - 1.
+class Schedule(tuple):
+    """A tuple of Tasks, each thread's in the order in which it does them, for L layers and the threads 0 to k - 1.
 
     The first `fork` tasks are the parent's: no other thread starts before they are done. Then it goes on as thread 0.
     """
 
-    tasks: tuple[Task, ...]
     L: int
     k: int
-    fork: int = 0
+    fork: int
 
-    def __len__(self):
-        return len(self.tasks)
-
-    def __getitem__(self, index):
-        return self.tasks[index]
+    def __new__(cls, tasks, L, k, fork=0):
+        self = super().__new__(cls, (Task(*task) for task in tasks))
+        self.L, self.k, self.fork = L, k, fork
+        return self
 
     def of(self, thread):
-        """The tasks of one thread, in order."""
+        """The tasks of one thread, in order; the parent's are thread 0's."""
         return [task for task in self if task.thread == thread]
 
     def coverage(self):
-        """{layer: how many times its gradient is computed}: 1 at each layer, or the result is wrong or late."""
-        found = Counter(task.layer for task in self if task.kind == "grad")
-        return {layer: found[layer] for layer in range(self.L)}
+        """{layer: how often its gradient is computed}. It should be once, at every layer."""
+        layers = [task.layer for task in self if task.kind == "grad"]
+        return {layer: layers.count(layer) for layer in range(self.L)}
 
     def table(self):
-        """Text: a row for each layer, the last one first, a column for the parent and for each thread."""
-        columns = {"parent": self[: self.fork]} if self.fork else {}
+        """Text: a row for each layer, the last one first, and a column for the parent and for each thread."""
+        columns = {"parent": list(self[: self.fork])} if self.fork else {}
         columns |= {f"thread {t}": [task for task in self[self.fork :] if task.thread == t] for t in range(self.k)}
         lines = ["layer  " + "".join(f"{name:12}" for name in columns) + "gradients"]
         for layer, count in reversed(self.coverage().items()):
@@ -61,14 +55,13 @@ class Schedule(Sequence):
 
 
 def leapfrog_schedule(L, k, form="repaired"):
-    """[002]: the parent does the last k layers; then thread j walks all deltas down, taking every k-th gradient.
+    """[002]: the parent does the last k layers; then thread j walks the deltas down and takes every k-th gradient.
 
-    form: "algorithm 1", "section 3" and "proof" follow the three places in [002] that say who does which layer:
-    algorithm 1 leaves out the gradient of layer L - 1; section 3 those of L - k - 1 and L - k - 2; the proof of
-    theorem 1 has layers L - k to L - 2 done twice. (For section 3, "all quantities have been computed for the last
-    k layers", and for the proof, "6 and 7 for each level j > L - k", the parent does layer L - 1 too.)
-    "repaired" is algorithm 1 with equations 6 and 7 applied at layer L - 1 too. Layers without weights are left out.
-    It computes k (L - k + 1) deltas, (k - 1)(L - k) more than there are. Raises BadInput unless 1 <= k <= L.
+    form: [002] says in three places who does what. "algorithm 1" leaves out the gradient of layer L - 1; "section 3"
+    those of L - k - 1 and L - k - 2; with the "proof" of theorem 1, L - 2 to L - k are done twice. (Their parent does
+    L - 1: "all quantities have been computed for the last k layers", "each level j such that j > L - k".) "repaired"
+    is algorithm 1 with equations 6 and 7 at layer L - 1. What is said of levels without weights is left out.
+    The threads compute k (L - k + 1) deltas, (k - 1)(L - k) too many. Raises BadInput unless 1 <= k <= L.
     """
     L, k = check_shape(L, k)
     if form not in FORMS:
@@ -76,21 +69,21 @@ def leapfrog_schedule(L, k, form="repaired"):
     parent = [Task(0, kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")]
     if form == "algorithm 1":
         del parent[1]
-    children = [task for j in range(k) for task in _walk(form, L, k, j)]
-    return Schedule((*parent, *children), L, k, len(parent))
+    children = [task for j in range(k) for task in _thread(form, L, k, j)]
+    return Schedule([*parent, *children], L, k, fork=len(parent))
 
 
-def _walk(form, L, k, j):
-    """Thread j after the fork: deltas from `top` down to `bottom`, and a gradient wherever it is its turn."""
+def _thread(form, L, k, j):
+    """Thread j after the fork: the deltas from `top` down to `bottom`, and gradients where it is its turn."""
     top, bottom = L - k - 1, 0
-    if form == "section 3":  # its levels j, j + k, ... below (L + 1) - k - 1
+    if form == "section 3":  # its levels j, j + k, ..., as long as they are below (L + 1) - k - 1
         grads = [level - 2 for level in range(j, L - k, k) if level >= 2]
-    elif form == "proof":  # (L + 1) - 1 - j - k m, with the parent's deltas above `top`
-        grads = list(range(L - 2 - j, -1, -k))
-    else:  # from delta L - 1 - j, which the parent hands over: k deltas, then a gradient, as often as layers are left
-        grads = list(range(L - 1 - j - k, -1, -k))
+    elif form == "proof":  # its levels (L + 1) - 1 - j - k m
+        grads = [*range(L - 2 - j, -1, -k)]
+    else:  # from delta L - 1 - j, which the parent hands over: k deltas, then a gradient, as long as layers are left
+        grads = [*range(L - 1 - j - k, -1, -k)]
         top, bottom = L - 2 - j, min(grads, default=L)
-    yield from (Task(j, "grad", layer) for layer in grads if layer > top)
+    yield from (Task(j, "grad", layer) for layer in grads if layer > top)  # the proof's: with the parent's delta
     for layer in range(top, bottom - 1, -1):
         yield Task(j, "delta", layer)
         if layer in grads:
@@ -100,30 +93,29 @@ def _walk(form, L, k, j):
 def deferred_schedule(L, k, f2=1, f3=1):
     """Thread 0 walks the deltas, each once; the gradient of a layer goes to the thread that can start it first.
 
-    f2, f3: what a delta and a gradient cost, one number for all layers or one for each; thread 0 helps when the
-    deltas are done. Zero-bubble pipelines rest on the same split (Qi et al. 2023). Raises BadInput unless 1 <= k <= L.
+    f2, f3: what a delta and a gradient cost, one number or one a layer; thread 0 helps when the deltas are done.
+    Raises BadInput unless 1 <= k <= L.
     """
     L, k = check_shape(L, k)
     f2, f3 = per_layer("f2", f2, L), per_layer("f3", f3, L)
-    known = [sum(f2[layer:]) for layer in range(L)]  # when the delta of a layer is there
-    free = [known[0]] + [0.0] * (k - 1)
+    known = [sum(f2[layer:]) for layer in range(L)]  # when the delta of each layer is there
+    free = [known[0]] + [0.0] * (k - 1)  # when each thread is free
     tasks = [Task(0, "delta", layer) for layer in reversed(range(L))]
     for layer in reversed(range(L)):
         start, thread = min((max(known[layer], free[t]), t) for t in range(k))
         free[thread] = start + f3[layer]
         tasks.append(Task(thread, "grad", layer))
-    return Schedule(tuple(tasks), L, k)
+    return Schedule(tasks, L, k)
 
 
 def per_layer(name, cost, L):
-    """A cost as a list of L floats, from one number or from L of them; BadInput unless finite and >= 0."""
-    costs = list(cost) if isinstance(cost, Sequence) or hasattr(cost, "__len__") else [cost] * L
-    if len(costs) != L:
-        raise BadInput(f"{name} must be one number, or one for each of the {L} layers, not {len(costs)}")
-    return [check_number(f"{name} of layer {layer}", c, positive=False) for layer, c in enumerate(costs)]
+    """One number, or one for each layer, as a list of L floats; BadInput unless all are finite and >= 0."""
+    costs = list(cost) if hasattr(cost, "__len__") else [cost] * L
+    check_count(f"the number of costs in {name}", len(costs), L, L)
+    return [check_number(f"{name} of layer {layer}", value, positive=False) for layer, value in enumerate(costs)]
 
 
 def check_shape(L, k):
-    """L and k as ints; BadInput unless 1 <= k <= L."""
+    """L and k as ints; BadInput unless they are whole and 1 <= k <= L."""
     L = check_count("L (layers with weights)", L)
-    return L, check_count("k (threads, no more than there are layers)", k, 1, L)
+    return L, check_count("k (threads, no more than layers with weights)", k, 1, L)

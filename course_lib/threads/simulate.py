@@ -13,64 +13,60 @@ def simulate(schedule, f2, f3, f1=0, cores=None):
 
     A thread does its tasks in order. A task starts from its own thread's delta if that has computed it before, else
     from thread 0's; and not before the fork. Forward comes first, on thread 0, where f1 > 0. With fewer cores than
-    threads, the task that has been ready for longest goes first (on a tie that of the lower thread), to its end.
+    threads, the task that has been ready for longest goes first (on a tie the lower thread's), and to its end.
     Raises BadInput for costs that are negative, infinite or too few, cores < 1, and a schedule that waits for ever.
     """
     f1, f2, f3 = (per_layer(name, f, schedule.L) for name, f in (("f1", f1), ("f2", f2), ("f3", f3)))
     line = Timeline(Span(0, "forward", l, sum(f1[:l]), sum(f1[: l + 1])) for l in range(schedule.L) if f1[l])
     core = [sum(f1)] * check_count("cores", schedule.k if cores is None else cores)  # when each is free: a heap
-    free, ends, needs = [sum(f1)] * schedule.k, {}, _needs(schedule)
-    todo = {t: deque(n for n, task in enumerate(schedule) if task.thread == t) for t in range(schedule.k)}
-    while any(todo.values()):
-        heads = [(t, queue[0]) for t, queue in todo.items() if queue and all(m in ends for m in needs[queue[0]])]
+    free, needs = [sum(f1)] * schedule.k, _needs(schedule)
+    ends: dict[int, float] = {}
+    todo = [deque(n for n, task in enumerate(schedule) if task.thread == t) for t in range(schedule.k)]
+    while any(todo):
+        heads = [queue[0] for queue in todo if queue and needs[queue[0]] <= ends.keys()]
         if not heads:
-            raise BadInput(f"the schedule waits for ever for a delta: {[schedule[q[0]] for q in todo.values() if q]}")
-        ready = {(t, n): max([free[t], *(ends[m] for m in needs[n])]) for t, n in heads}
-        t, n = min(ready, key=lambda head: (max(ready[head], core[0]), ready[head], head))
-        start, task = max(ready[t, n], core[0]), schedule[todo[t].popleft()]
-        ends[n] = free[t] = start + (f2 if task.kind == "delta" else f3)[task.layer]
-        heapreplace(core, free[t])
-        line.append(Span(*task, start, free[t]))
+            raise BadInput(f"the schedule waits for ever: {[schedule[queue[0]] for queue in todo if queue]}")
+        ready = {n: max([free[schedule[n].thread], *(ends[m] for m in needs[n])]) for n in heads}
+        n = min(heads, key=lambda n: (max(ready[n], core[0]), ready[n], schedule[n].thread))
+        (thread, kind, layer), start = schedule[n], max(ready[n], core[0])
+        ends[n] = free[thread] = start + (f2 if kind == "delta" else f3)[layer]
+        heapreplace(core, free[thread])
+        line.append(Span(thread, kind, layer, start, free[thread]))
+        todo[thread].popleft()
     return line
 
 
 def _needs(schedule):
-    """For each task the numbers of the tasks of other threads that it waits for: who has its delta, and the fork."""
-    first: dict[tuple[int, int], int] = {}  # (thread, layer) -> the task that first computes this delta there
+    """For each task the set of the tasks of others that it waits for: who makes its delta, and the end of the fork."""
+    makes: dict[tuple[int, int], int] = {}  # (thread, layer) -> the number of the task that first makes this delta
     for n, task in enumerate(schedule):
         if task.kind == "delta":
-            first.setdefault((task.thread, task.layer), n)
+            makes.setdefault((task.thread, task.layer), n)
     needs = []
     for n, (thread, kind, layer) in enumerate(schedule):
         source = layer + 1 if kind == "delta" else layer
-        own = first.get((thread, source), n) < n
-        deltas = [] if own or source == schedule.L else [first.get((0, source), n)]
-        needs.append(deltas + ([schedule.fork - 1] if schedule.fork and thread else []))
+        own = source == schedule.L or makes.get((thread, source), n) < n
+        fork = {schedule.fork - 1} if schedule.fork and thread else set()
+        needs.append(fork if own else fork | {makes.get((0, source), n)})  # a task that waits for itself: for ever
     return needs
 
 
 def predicted_costs(L, k, f1, f2, f3):
     """What closed formulas say of one step: {"serial", "leapfrog", "deferred", "data parallel": cost}.
 
-    F1, F2, F3 are the costs of all layers together, from f1, f2, f3: one number for all layers, or one for each.
+    f1, f2, f3: one number or one a layer; F1, F2, F3 are their sums over the layers.
 
         serial         F1 + F2 + F3
-        leapfrog       F1 + F2 + F3 / k              [002] eq. 9
-        deferred       F1 + max(F2, (F2 + F3) / k)
+        leapfrog       F1 + F2 + F3 / k              [002] eq. 9, but see `leapfrog_cost`
+        deferred       F1 + max(F2, (F2 + F3) / k)   no fewer; for equal layers at most 2 (1 - 1/k) f3 more
         data parallel  (F1 + F2 + F3) / k            without its reduction
 
-    What `simulate` finds for equal layers and a core for each thread is more. Leapfrogging: see `leapfrog_cost`.
-    Deferred: at most 2 (1 - 1/k) f3 more; f3 exactly where the other threads keep up, f3 <= (k - 1) f2: the
-    gradient of layer 0 cannot start before the last delta. Raises BadInput unless 1 <= k <= L.
+    Deferred needs f3 more where f3 <= (k - 1) f2: layer 0 has its gradient after the last delta.
     """
     L, k = check_shape(L, k)
     F1, F2, F3 = (sum(per_layer(name, f, L)) for name, f in (("f1", f1), ("f2", f2), ("f3", f3)))
-    return {
-        "serial": F1 + F2 + F3,
-        "leapfrog": F1 + F2 + F3 / k,
-        "deferred": F1 + max(F2, (F2 + F3) / k),
-        "data parallel": (F1 + F2 + F3) / k,
-    }
+    serial, leapfrog, deferred = F1 + F2 + F3, F1 + F2 + F3 / k, F1 + max(F2, (F2 + F3) / k)
+    return {"serial": serial, "leapfrog": leapfrog, "deferred": deferred, "data parallel": serial / k}
 
 
 def leapfrog_cost(L, k, f1, f2, f3):

@@ -1,11 +1,11 @@
-"""What ran when: one span for each task, recorded by a real run or predicted by `simulate`."""
+"""What ran when: a span for each task, recorded in a real run or predicted by `simulate`."""
 
 import time
 from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A task of a thread, from `start` to `end`: seconds from the timeline's start, or the units of `simulate`."""
+    """A thread's task from `start` to `end`: seconds since the timeline began, or the units given to `simulate`."""
 
     thread: int
     kind: str
@@ -15,16 +15,14 @@ class Span(NamedTuple):
 
 
 class Timeline(list):
-    """A list of Spans. Its clock starts when it is first looked at; recording a span costs a few microseconds."""
+    """A list of Spans. Its clock starts when it is first read; any thread may append (that costs a microsecond)."""
 
     zero: float | None = None
 
     def clock(self):
-        """Seconds since the first call of this method."""
-        now = time.perf_counter()
-        if self.zero is None:
-            self.zero = now
-        return now - self.zero
+        """Seconds since this was first called."""
+        self.zero = time.perf_counter() if self.zero is None else self.zero
+        return time.perf_counter() - self.zero
 
     @property
     def makespan(self):
@@ -32,5 +30,5 @@ class Timeline(list):
         return max((span.end for span in self), default=0.0) - min((span.start for span in self), default=0.0)
 
     def busy(self, thread):
-        """The time that a thread spent inside its tasks."""
+        """How long a thread was inside its tasks."""
         return sum(span.end - span.start for span in self if span.thread == thread)
