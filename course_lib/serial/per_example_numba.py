@@ -34,13 +34,15 @@ def gradients(params, X, Y):
     return sums
 
 
-def gradient_sums(params, X, Y):
-    """The sum, not the mean, over the rows: what one thread contributes. Unchecked: call check_batch once before."""
-    X, Y = _plain(X), _plain(Y)
+def gradient_sums(params, X, Y, out=None):
+    """The sum, not the mean, over the rows: what one thread contributes. Unchecked: call check_batch once before.
+
+    out: list of (dW, db) to add to, each contiguous; without it, new zeros. Returned.
+    """
+    sums = [(np.zeros_like(W), np.zeros_like(b)) for W, b in params] if out is None else out
     Ws, bs = tuple(_plain(W) for W, _ in params), tuple(_plain(b) for _, b in params)
-    dWs, dbs = tuple(np.zeros_like(W) for W in Ws), tuple(np.zeros_like(b) for b in bs)
-    _add_examples(Ws, bs, X, Y, dWs, dbs)
-    return list(zip(dWs, dbs, strict=True))
+    _add_examples(Ws, bs, _plain(X), _plain(Y), *map(tuple, zip(*sums, strict=True)))
+    return sums
 
 
 def _plain(array):

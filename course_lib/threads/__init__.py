@@ -3,6 +3,8 @@
 NumPy alone; Numba, SciPy and threadpoolctl are imported where they are first used.
 """
 
+from course_lib.threads.data_parallel import DataParallel as DataParallel
+from course_lib.threads.data_parallel import data_parallel_gradients as data_parallel_gradients
 from course_lib.threads.deferred import deferred_backward as deferred_backward
 from course_lib.threads.gil import gil_state as gil_state
 from course_lib.threads.leapfrog import leapfrog_backward as leapfrog_backward
