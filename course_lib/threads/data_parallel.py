@@ -1,4 +1,4 @@
-"""[000] algorithm 3: each thread adds up the gradients of its share of the examples; their sum, over B, is the gradient.
+"""[000] algorithm 3: each thread adds up the gradients of its share of the examples; their sum over B is the gradient.
 
 No lock: thread t writes its sums into row t of one buffer, and after the join it adds up its own slice of all rows.
 """
@@ -26,7 +26,7 @@ def data_parallel_gradients(net, params, X, Y, T, body="numpy", pool=None):
 
 
 class DataParallel:
-    """`with DataParallel(net, params, B, T) as gradients: train(..., gradients=gradients)`: threads and buffer are kept.
+    """`with DataParallel(net, params, B, T) as gradients: train(..., gradients=gradients)`: threads and buffer kept.
 
     Called as (net, params, X, Y), for any batch of 1 to B rows, with min(T, rows) threads. What it returns lies in its
     buffer, until the next call. params: only their shapes and dtype count here. Other arguments and errors as for
