@@ -32,7 +32,7 @@ def check_value(name, got, wanted, K=1, c=4.0, dtype=None, diagnoses=(), axes=()
     say_passed(name, "right")
 
 
-class _Unmet(Exception):
+class Unmet(Exception):
     """Carries the rows of a failed `require` up to the check around it."""
 
 
@@ -40,7 +40,7 @@ def require(condition, what, got=None, wanted=None, where=None, cause=None):
     """Inside a `property_check`: fail with this message unless the condition holds (a NaN comparison does not)."""
     if not np.all(condition):
         rows = [("cause", cause), ("where", where), ("got", got), ("wanted", wanted)]
-        raise _Unmet(what, [(label, plain(value)) for label, value in rows if value is not None])
+        raise Unmet(what, [(label, plain(value)) for label, value in rows if value is not None])
 
 
 def property_check(name):
@@ -73,7 +73,7 @@ def _failure(name, error, given, seed):
     if isinstance(error, NotImplementedError):
         return not_written(name, blank_in(error) or "")
     report = Report(f"{name} is not right yet")
-    if isinstance(error, _Unmet):
+    if isinstance(error, Unmet):
         what, rows = error.args
         report.rows = [("what", what), *rows]
         return CheckFailed(report.add("again", again(seed)))

@@ -1,0 +1,136 @@
+"""Students' threads under guard: a deadline for each call, faults of workers written down, threads left over counted.
+
+The student's function runs in a daemon thread, and so do the threads that it starts: whatever hangs, the kernel
+goes on. Each new thread is held back for a moment at its start, as a busy machine would: a mistake that needs an
+unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
+"""
+
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from .core import require
+from .freeform import Unmet
+from .probe import short_error
+
+DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
+HELD_BACK = 0.03  # seconds that each new thread waits before its first line
+MEETING = 2.0  # seconds that workers wait for each other before they go on alone
+
+
+@dataclass
+class Run:
+    """What became of one call. faults: exceptions that ended a thread of the student's and reached nobody."""
+
+    value: object = None
+    error: BaseException | None = None
+    faults: list = field(default_factory=list)
+    busy: int = 0  # threads of the student's that were alive when the call had just ended
+    left: list = field(default_factory=list)  # those of them that are alive a moment later, too
+
+
+def guarded(fn, *args):
+    """Call fn(*args) in a daemon thread; a `Run`. Fails (as `require` does) if it does not end in time."""
+    run, before = Run(), set(threading.enumerate())
+
+    def call():
+        try:
+            run.value = fn(*args)
+        except (Exception, SystemExit) as error:
+            run.error = error
+        run.left = [t for t in threading.enumerate() if t not in before and t is not caller]
+        run.busy = len(run.left)
+
+    caller = threading.Thread(target=call, daemon=True, name="check")
+    with _watched(run.faults):
+        caller.start()
+        caller.join(DEADLINE)
+        if not caller.is_alive():
+            run.left = [t for t in run.left if not _ends_soon(t)]
+    if caller.is_alive():
+        _report_hang(fn, caller, before)
+    return run
+
+
+def value_of(fn, *args):
+    """The value of a guarded call; its own exception is raised, a worker's lost one is told, a leftover thread too."""
+    return outcome(guarded(fn, *args))
+
+
+def outcome(run):
+    """The value of a `Run`, or its failure, as `value_of` tells it."""
+    for fault in run.faults:
+        if isinstance(fault, (NotImplementedError, Unmet)):  # a blank, or a `require` inside a stand-in of ours
+            raise fault
+    lost = [short_error(fault) for fault in run.faults]
+    then = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
+    require(not lost, f"a thread of yours stopped with {(lost or [''])[0]}",
+            cause="an exception ends only the thread it happens in, and whoever started it is not told" + then)
+    if run.error is not None:
+        raise run.error
+    require(not run.left, f"{len(run.left)} of your threads still ran when the function had returned",
+            cause="join every thread before you return (a pool: use it in a `with`, or shut it down)")
+    return run.value
+
+
+@contextmanager
+def _watched(faults):
+    """Inside: what ends a thread is written down instead of printed, and each new thread is held back."""
+    hook, profile = threading.excepthook, threading.getprofile()
+
+    def keep(args):
+        if not isinstance(args.exc_value, (SystemExit, type(None))):
+            faults.append(args.exc_value)
+
+    threading.excepthook = keep
+    threading.setprofile(_hold_back)
+    try:
+        yield
+    finally:
+        threading.excepthook = hook
+        threading.setprofile(profile)
+
+
+def _hold_back(frame, event, argument):
+    """The profile function of a new thread: called once, at its first event, then taken off."""
+    sys.setprofile(None)
+    if threading.current_thread().name != "check":
+        time.sleep(HELD_BACK)
+
+
+def _ends_soon(thread):
+    thread.join(0.3)
+    return not thread.is_alive()
+
+
+def _report_hang(fn, caller, before):
+    """Say in which lines of the student's the threads wait."""
+    frames, own = sys._current_frames(), getattr(getattr(fn, "__code__", None), "co_filename", None)
+    places = []
+    for thread in [caller, *(t for t in threading.enumerate() if t not in before and t is not caller)]:
+        frame = frames.get(thread.ident)
+        while frame is not None and not (frame.f_code.co_filename == own or "ipykernel_" in frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}")
+    require(False, f"it has not come to an end within {DEADLINE:g} s: a deadlock, or a loop without end",
+            where="; ".join(sorted(set(places))) or None,
+            cause="somebody waits for what never comes: a lock that is not released (use `with lock:`), a join of "
+                  "a thread that waits itself, a queue or barrier that nobody fills")
+
+
+class Meeting:
+    """Workers that must be at work at the same time meet here; `.missed` is True if they never did."""
+
+    def __init__(self, parties):
+        self.missed = False
+        self._barrier = threading.Barrier(parties)
+
+    def wait(self):
+        """Wait until all are here, or go on alone after a while."""
+        try:
+            self._barrier.wait(MEETING)
+        except threading.BrokenBarrierError:
+            self.missed = True
