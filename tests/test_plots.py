@@ -29,6 +29,7 @@ WEIGHTS = rng.standard_normal((49, 6))
 COUNTS = np.array([[50, 3, 0], [2, 60, 1], [0, 7, 41]])
 SIZES = [1, 16, 256]
 HISTORY = SimpleNamespace(loss=[0.9, 0.5, 0.25], val_accuracy=[0.7, 0.85, 0.875], seconds=[1, 1, 1], stopped=None)
+SPANS = [(0, "delta", 1, 7.0, 7.25), (0, "delta", 0, 7.25, 7.5), (1, "grad", 1, 7.25, 7.4375)]
 NODES = {"w": (0.5, 2.25), "x": (2.0, -0.75), "z": (1.0, 1.0, "w x")}
 
 
@@ -87,6 +88,11 @@ EXAMPLES = {
         lambda: plots.roofline({"one": (0.5, 5.0), "many": (50.0, 80.0)}, peak=100.0, bandwidth=20.0),
         ["ridge at 5 flops per byte", "one: 5 GFLOP/s at 0.5", "50 % of its roof, bound by memory", "80 % of its roof"],
         [("one", 0.5, 5.0, 10.0, 0.5, "memory"), ("many", 50.0, 80.0, 100.0, 0.8, "arithmetic")],
+    ),
+    plots.timeline: (
+        lambda: plots.timeline(SPANS, [(0, "delta", 1, 3.0, 3.25)]),
+        ["3 tasks in 500 milliseconds", "thread 0 busy 100 %, thread 1 busy 38 %", "Predicted: 1 task in 250 milli"],
+        [("measured", 1, "grad", 1, 0.25, 0.4375), ("predicted", 0, "delta", 1, 0.0, 0.25)],
     ),
     plots.network: (
         lambda: plots.network((784, 1024, 10)),
@@ -201,6 +207,7 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
         plots.time_against_batch: (SIZES, {nasty: [1, 2, 3]}),
         plots.gflops_against_batch: (SIZES, {nasty: [1, 2, 3]}),
         plots.roofline: ({nasty: (1, 1)}, 10, 10),
+        plots.timeline: (SPANS,),
         plots.network: ((2, 1),),
         plots.computation_graph: ({nasty: 1.0, "z": 1.0}, [(nasty, "z")]),
     }
@@ -304,6 +311,14 @@ BAD = {
     "a roof over nothing": lambda: plots.roofline({}, 1, 1),
     "a point without rate": lambda: plots.roofline({"a": (1,)}, 1, 1),
     "a roof of NaN": lambda: plots.roofline({"a": (1, 1)}, NAN, 1),
+    "a timeline of nothing": lambda: plots.timeline([]),
+    "a prediction of nothing": lambda: plots.timeline(SPANS, []),
+    "a timeline of numbers": lambda: plots.timeline([1, 2, 3]),
+    "a task without an end": lambda: plots.timeline([(0, "delta", 1, 0.0)]),
+    "a task that ends first": lambda: plots.timeline([(0, "delta", 1, 1.0, 0.5)]),
+    "a task that ends never": lambda: plots.timeline([(0, "delta", 1, 1.0, np.inf)]),
+    "a thread before the first": lambda: plots.timeline([(-1, "delta", 1, 0.0, 0.5)]),
+    "a timeline of 65 threads": lambda: plots.timeline([(64, "delta", 1, 0.0, 0.5)]),
     "a network of one layer": lambda: plots.network((3,)),
     "a network of nothing": lambda: plots.network((3, 0)),
     "a network of seven layers": lambda: plots.network((1,) * 7),
@@ -385,3 +400,32 @@ def test_graph_layout_keeps_boxes_apart_and_leads_edges_around_them():
 def test_alt_text_can_be_ones_own():
     figure = plots.lines([1, 2], {"a": [1, 2]}, alt="A rising line.")
     assert figure.alt == "A rising line." and re.search('alt="A rising line."', figure.html())
+
+
+def test_a_timeline_labels_what_is_wide_enough_and_keeps_rows_and_scale_in_common():
+    bars = [(0, "delta", 11, 0.0, 1.0), (0, "grad", 7, 1.0, 1.001), (3, "update", 5, 1.0, 2.0)]
+    figure = plots.timeline(bars, [(1, "delta", 2, 5.0, 9.0)])
+    above, below = figure.figure.axes
+    assert [text.get_text() for text in above.texts] == ["11", "5"] and [t.get_text() for t in below.texts] == ["2"]
+    assert above.get_xlim() == below.get_xlim() and above.get_xlim()[0] == 0 and above.get_xlim()[1] >= 4
+    assert above.get_ylim() == below.get_ylim() and len(above.get_yticks()) == 4
+    assert len({(p.get_facecolor(), p.get_hatch()) for p in above.patches}) == 3
+    assert below.get_xlabel() == "time (seconds)"
+    assert plots.timeline(bars, unit="products").figure.axes[0].get_xlabel() == "time (products)"
+
+
+def test_a_timeline_of_twelve_layers_and_four_threads_has_no_overlapping_labels():
+    from course_lib.threads import leapfrog_schedule, simulate
+
+    figure = plots.timeline(simulate(leapfrog_schedule(12, 4), 1, 1), unit="units").figure
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 48
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_the_legend_of_a_timeline_covers_nothing():
+    figure = plots.timeline([(t, "delta", t, 0.0, 1.0) for t in range(2)], SPANS, title="x").figure
+    figure.draw_without_rendering()
+    legend = figure.axes[0].get_legend().get_window_extent()
+    assert not legend.overlaps(figure.axes[0].bbox) and not legend.overlaps(figure._suptitle.get_window_extent())

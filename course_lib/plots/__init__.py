@@ -10,6 +10,7 @@ image_grids.py       digits, weights
 confusion_matrix.py  confusion
 roofline_chart.py    roofline
 network_drawing.py   network
+timeline_chart.py    timeline
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
 """
 
@@ -22,6 +23,7 @@ from .image_grids import digits, weights
 from .line_charts import curves, function, lines
 from .network_drawing import network
 from .roofline_chart import roofline
+from .timeline_chart import timeline
 
 ALL = (
     digits,
@@ -34,6 +36,7 @@ ALL = (
     time_against_batch,
     gflops_against_batch,
     roofline,
+    timeline,
     network,
     computation_graph,
 )

@@ -1,0 +1,144 @@
+"""What ran when: a Gantt chart, a row for each thread and a bar for each task, prediction under measurement."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..errors import BadInput, check_count
+from .figure import Figure
+from .inputs import numbers
+from .style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, new_figure, number, plain_axis, put_title, styled
+
+# Colour and hatch of a task's kind; any other kind gets one of the rest.
+LOOKS = {"forward": (GREEN, "...."), "delta": (BLUE, "////"), "grad": (ORANGE, "")}
+OTHER_LOOKS = [(COLOURS[3], "xxxx"), (COLOURS[4], "\\\\\\\\"), (COLOURS[5], "----"), (GREY, "++++")]
+SCALES = ((1.0, "seconds"), (1e-3, "milliseconds"), (1e-6, "microseconds"))
+LABEL_POINTS = 8.5
+MAX_THREADS = 64
+
+
+class Bar(NamedTuple):
+    """A task: `start` and `end` are counted from the first start of its chart."""
+
+    thread: int
+    kind: str
+    layer: Any
+    start: float
+    end: float
+
+
+@styled
+def timeline(measured: Iterable[Any], predicted: Iterable[Any] | None = None, *, title: str = "", unit: str = "s"):
+    """A bar for each task from its start to its end, in the row of its thread, labelled with its layer.
+
+    measured: a Timeline of course_lib.threads, or anything that yields (thread, kind, layer, start, end).
+    predicted: another one, drawn below on the same scale; both begin at 0. Bars too short for it have no label.
+    unit: "s" for seconds, shown as milliseconds or microseconds where that reads better; any other text is shown as
+    it is: what one unit of a simulated time is.
+
+    >>> timeline([(0, "delta", 1, 0.0, 0.2), (0, "grad", 1, 0.2, 0.5), (1, "delta", 0, 0.2, 0.4)])   # doctest: +SKIP
+
+    Raises BadInput for no tasks, a thread that is no whole number from 0 to 63, times that are not finite, or an end
+    before its start.
+    """
+    charts = {"measured": _bars("measured", measured)}
+    if predicted is not None:
+        charts["predicted"] = _bars("predicted", predicted)
+    scale, unit_name = _scale(max(bar.end for bars in charts.values() for bar in bars), unit)
+    title = title or ("What ran when, measured and predicted" if predicted is not None else "What ran when")
+    threads = 1 + max(bar.thread for bars in charts.values() for bar in bars)
+    figure = new_figure(height=0.95 + len(charts) * (0.45 + 0.46 * threads))
+    put_title(figure, title)
+    axes = figure.subplots(len(charts), 1, sharex=True, squeeze=False).ravel()
+    looks = _looks(charts)
+    for axis, (name, bars) in zip(axes, charts.items(), strict=True):
+        _draw(axis, bars, looks, scale, threads, name if predicted is not None else "")
+    _finish(figure, axes, charts, looks, scale, f"time ({unit_name})")
+    rows = [(name, *bar) for name, bars in charts.items() for bar in bars]
+    header = ["timeline", "thread", "kind", "layer", f"start ({unit})", f"end ({unit})"]
+    return Figure(figure, title, _describe(title, charts, scale, unit_name, predicted is None), header, rows)
+
+
+def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
+    """The spans, checked, in the order of their starts."""
+    try:
+        found = [Bar(*span) for span in spans]
+    except TypeError:
+        raise BadInput(f"{name} must hold tasks (thread, kind, layer, start, end), such as a Timeline does") from None
+    if not found:
+        raise BadInput(f"{name} holds no task: run or simulate something first")
+    threads = [check_count(f"a thread in {name}", bar.thread, 0, MAX_THREADS - 1) for bar in found]
+    starts = numbers(f"the starts in {name}", [bar.start for bar in found])
+    ends = numbers(f"the ends in {name}", [bar.end for bar in found])
+    if not (ends >= starts).all():
+        n = int((ends < starts).argmax())
+        raise BadInput(f"{name} holds a task that ends before it starts: {tuple(found[n])}")
+    ends, starts = (ends - starts.min()).tolist(), (starts - starts.min()).tolist()
+    bars = [Bar(t, str(bar.kind), bar.layer, s, e) for bar, t, s, e in zip(found, threads, starts, ends, strict=True)]
+    return sorted(bars, key=lambda bar: (bar.start, bar.thread))
+
+
+def _scale(longest: float, unit: str) -> tuple[float, str]:
+    """How long one unit of the axis is, and its name."""
+    if unit != "s":
+        return 1.0, unit
+    return next((found for found in SCALES if longest >= 2 * found[0]), SCALES[-1])
+
+
+def _looks(charts: dict[str, list[Bar]]) -> dict[str, tuple[str, str]]:
+    """Colour and hatch for each kind that occurs: the known ones first, always the same."""
+    kinds = dict.fromkeys(bar.kind for bars in charts.values() for bar in bars)
+    others = [kind for kind in kinds if kind not in LOOKS]
+    looks = {kind: look for kind, look in LOOKS.items() if kind in kinds}
+    return looks | {kind: OTHER_LOOKS[i % len(OTHER_LOOKS)] for i, kind in enumerate(others)}
+
+
+def _draw(axis: Any, bars: list[Bar], looks: dict[str, Any], scale: float, threads: int, name: str) -> None:
+    for bar in bars:
+        colour, hatch = looks[bar.kind]
+        width, left = (bar.end - bar.start) / scale, bar.start / scale
+        style = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.7, "hatch": hatch}
+        axis.barh(bar.thread, width, left=left, height=0.74, **style)
+    axis.set_yticks(range(threads), [f"thread {t}" for t in range(threads)])
+    axis.set_ylim(threads - 0.45, -0.55)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(axis="x")
+    axis.set_title(name, fontsize=10.5, fontweight="normal", color=INK, pad=4)
+
+
+def _finish(figure: Any, axes: Any, charts: dict[str, list[Bar]], looks: Any, scale: float, xlabel: str) -> None:
+    """Axis, legend, and at last the labels: whether one fits is known when the layout is."""
+    from matplotlib.patches import Patch
+
+    axes[-1].set_xlabel(xlabel)
+    axes[-1].set_xlim(0, None)
+    plain_axis(axes[-1].xaxis)
+    patches = [Patch(facecolor=c, hatch=h, edgecolor="white", label=kind) for kind, (c, h) in looks.items()]
+    place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2, "borderpad": 0.1}
+    axes[0].legend(handles=patches, ncols=len(patches), frameon=False, handlelength=2.4, fontsize=10, **place)
+    figure.draw_without_rendering()
+    for axis, bars in zip(axes, charts.values(), strict=True):
+        for bar in bars:
+            _label(axis, bar, scale)
+
+
+def _label(axis: Any, bar: Bar, scale: float) -> None:
+    """The layer, in the middle of its bar, if the bar is wider than it."""
+    left, right = (axis.transData.transform((x / scale, 0))[0] for x in (bar.start, bar.end))
+    points = (right - left) * 72 / axis.figure.dpi
+    if points >= 0.64 * LABEL_POINTS * len(str(bar.layer)) + 5:
+        box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"}
+        middle = (bar.start + bar.end) / 2 / scale
+        axis.text(middle, bar.thread, str(bar.layer), fontsize=LABEL_POINTS, ha="center", va="center", bbox=box)
+
+
+def _describe(title: str, charts: dict[str, list[Bar]], scale: float, unit: str, alone: bool) -> str:
+    parts = [f"{title}. Gantt chart: a row for each thread, a bar for each task, labelled with its layer."]
+    for name, bars in charts.items():
+        total = max(bar.end for bar in bars)
+        told = []
+        for thread in sorted({bar.thread for bar in bars}):
+            busy = sum(bar.end - bar.start for bar in bars if bar.thread == thread)
+            told.append(f"thread {thread} busy {100 * busy / total if total else 0:.0f} %")
+        tasks = f"{len(bars)} task{'s' if len(bars) > 1 else ''} in {number(float(f'{total / scale:.4g}'))} {unit}"
+        parts.append(("" if alone else f"{name.capitalize()}: ") + f"{tasks}: {', '.join(told)}.")
+    return " ".join(parts)
