@@ -1,0 +1,33 @@
+"""`course bench WHAT`: side-by-side measurements, with the machine named. Results go to benchmarks/results/.
+
+threads_command.py   `bench threads`: options and files; measuring.py runs it all
+catalogue.py         the nets, the ways to train, the rates
+processes.py         the parent's end of a worker process, worker.py the child's; desk*.py what each library does there
+rounds.py            runs interleaved, round after round
+schemes.py           leapfrogging and deferred gradients; predictions.py what the formulas say
+grid_profile.py      the parts of GridStep's step
+summary.py           medians, quartiles, ratios; targets.py met or not
+report.py, tables.py, profile_tables.py, figures.py, docs.py, dump.py     what is shown and written
+"""
+
+import argparse
+
+BENCHES = {"threads": ("threads_command", "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn")}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `bench`: one subcommand for each benchmark."""
+    import importlib
+
+    parser.description = "Measure side by side; results name the machine."
+    what = parser.add_subparsers(dest="what", required=True, metavar="{" + ",".join(BENCHES) + "}")
+    for name, (module, text) in BENCHES.items():
+        commands = importlib.import_module(f".{module}", __name__)
+        commands.add_arguments(what.add_parser(name, help=text))
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run the benchmark that was asked for; return its exit status."""
+    import importlib
+
+    return importlib.import_module(f".{BENCHES[options.what][0]}", __name__).command(options)

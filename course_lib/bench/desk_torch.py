@@ -1,0 +1,57 @@
+"""PyTorch as its users write it: nn.Sequential, autograd, optim.SGD; the batch gathered by an index tensor."""
+
+import time
+
+import torch
+
+from course_lib.bench.catalogue import ETA
+from course_lib.bench.desk import Desk, Trainer
+from course_lib.bench.rates import N, matrices
+
+
+class TorchDesk(Desk):
+    def hello(self):
+        blas = "MKL" if torch.backends.mkl.is_available() else "no MKL"
+        return {"torch": f"{torch.__version__} ({blas})"}
+
+    def make(self, key, net, B, threads):
+        return TorchTrainer(net, B, threads, torch.from_numpy(self.X), torch.from_numpy(self.Y))
+
+    def rate(self, key, threads):
+        """GFLOP/s of torch.mm."""
+        torch.set_num_threads(threads)
+        A, B, D = (torch.from_numpy(M) for M in matrices())
+        for _ in range(2):
+            torch.mm(A, B, out=D)
+        start, calls = time.perf_counter(), 0
+        while time.perf_counter() - start < 0.1:
+            torch.mm(A, B, out=D)
+            calls += 1
+        return calls * 2 * N**3 / (time.perf_counter() - start) / 1e9
+
+
+class TorchTrainer(Trainer):
+    """nn.Sequential of Linear and Sigmoid, the loss of [000]: sum of the squared errors over B."""
+
+    def __init__(self, net, B, threads, X, Y):
+        self.B, self.threads, self.X, self.Y = B, threads, X, Y
+        layers = []
+        for W, b in net.init_params(0):
+            layer = torch.nn.Linear(*W.shape)
+            layer.weight.data[:], layer.bias.data[:] = torch.from_numpy(W.T.copy()), torch.from_numpy(b)
+            layers += [layer, torch.nn.Sigmoid()]
+        self.model = torch.nn.Sequential(*layers)
+        self.optimiser = torch.optim.SGD(self.model.parameters(), lr=ETA)
+
+    def epoch(self, order):
+        torch.set_num_threads(self.threads)
+        for rows in torch.from_numpy(order).split(self.B):
+            self.optimiser.zero_grad()
+            out = self.model(self.X[rows])
+            loss = torch.nn.functional.mse_loss(out, self.Y[rows], reduction="sum") / len(rows)
+            loss.backward()
+            self.optimiser.step()
+
+    def params(self):
+        linear = [layer for layer in self.model if hasattr(layer, "weight")]
+        return [(layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear]

@@ -1,0 +1,53 @@
+"""docs/bench-threads.md: the blocks between its marks are made from the JSON; the words around them are written."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import BadInput
+from .figures import figures
+from .profile_tables import profile_tables, shortfall
+from .report import machine_line, settings_line, versions_line
+from .tables import markdown, noise_note, rate_table, scheme_tables, target_table, training_tables
+
+FIGURES = "../benchmarks/results/"  # seen from docs/
+MARK = re.compile(r"(<!-- made: ([a-z]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def written(document: str, result: dict[str, Any]) -> str:
+    """The document with its marked blocks made anew. Raises BadInput for a mark that nobody makes, or none at all."""
+    found = [name for _, name, _, _ in MARK.findall(document)]
+    if sorted(found) != sorted(BLOCKS):
+        raise BadInput(f"the document's marked blocks are {found}; they must be {list(BLOCKS)}, each once")
+    return MARK.sub(lambda match: f"{match[1]}\n{BLOCKS[match[2]](result)}\n\n{match[4]}", document)
+
+
+def _machine(result: dict[str, Any]) -> str:
+    lines = [machine_line(result), versions_line(result), settings_line(result), noise_note(result)]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _figures(result: dict[str, Any]) -> str:
+    made = figures(result)
+    return "\n\n".join(f"![{_plain(figure.alt)}]({FIGURES}{name})" for name, figure in made.items())
+
+
+def _plain(alt: str) -> str:
+    """Alt text for Markdown: its brackets would end it."""
+    return alt.replace("[", "(").replace("]", ")").replace("\n", " ")
+
+
+def _tables(make: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], str]:
+    return lambda result: "\n\n".join(markdown(table) for table in make(result))
+
+
+BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "machine": _machine,
+    "targets": lambda result: markdown(target_table(result)),
+    "training": _tables(training_tables),
+    "rates": lambda result: markdown(rate_table(result)),
+    "figures": _figures,
+    "schemes": _tables(scheme_tables),
+    "profile": _tables(profile_tables),
+    "shortfall": shortfall,
+}

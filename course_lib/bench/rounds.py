@@ -1,0 +1,35 @@
+"""Runs of all ways in turn, round after round, so that a slow moment of the machine meets all of them alike."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .processes import WorkerError
+
+SETTLE = 0.06  # seconds of rest between two runs: OpenBLAS's and OpenMP's idle threads spin for up to some 30 ms
+
+
+def interleave(
+    runs: Mapping[str, Callable[[int], Any]], rounds: int, seldom: Sequence[str] = (), settle: float = SETTLE
+) -> dict[str, list[Any]]:
+    """Call each run once in each round, given the round's number; {name: one answer, or None, for each round}.
+
+    Each round starts with another one, so that none always comes first. Those named in `seldom` run in the first,
+    the middle and the last round only. A run that raises WorkerError is left out from then on: its answers so far
+    are dropped, and the error stands in their place.
+    """
+    names = list(runs)
+    answers: dict[str, list[Any]] = {name: [] for name in names}
+    errors: dict[str, WorkerError] = {}
+    for i in range(rounds):
+        first = i % len(names)
+        for name in names[first:] + names[:first]:
+            if name in errors or (name in seldom and i not in {0, rounds // 2, rounds - 1}):
+                answers[name].append(None)
+                continue
+            time.sleep(settle)
+            try:
+                answers[name].append(runs[name](i))
+            except WorkerError as error:
+                errors[name] = error
+    return {name: errors.get(name, answers[name]) for name in names}  # type: ignore[misc]
