@@ -7,6 +7,7 @@ from course_lib.threads.data_parallel import DataParallel as DataParallel
 from course_lib.threads.data_parallel import data_parallel_gradients as data_parallel_gradients
 from course_lib.threads.deferred import deferred_backward as deferred_backward
 from course_lib.threads.gil import gil_state as gil_state
+from course_lib.threads.grid_step import GridStep as GridStep
 from course_lib.threads.leapfrog import leapfrog_backward as leapfrog_backward
 from course_lib.threads.pool import Pool as Pool
 from course_lib.threads.pool import ThreadFault as ThreadFault
@@ -19,5 +20,6 @@ from course_lib.threads.shards import shards as shards
 from course_lib.threads.simulate import leapfrog_cost as leapfrog_cost
 from course_lib.threads.simulate import predicted_costs as predicted_costs
 from course_lib.threads.simulate import simulate as simulate
+from course_lib.threads.split import choose_split as choose_split
 from course_lib.threads.timeline import Span as Span
 from course_lib.threads.timeline import Timeline as Timeline

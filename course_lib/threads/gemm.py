@@ -1,0 +1,37 @@
+"""BLAS's own sgemm, C = alpha A B + beta C: NumPy's matmul cannot add to C. SciPy publishes its address for Cython."""
+
+import ctypes
+
+from numba.extending import get_cython_function_address
+
+_pointers = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 13)
+_sgemm = _pointers(get_cython_function_address("scipy.linalg.cython_blas", "sgemm"))  # lets go of the GIL
+
+
+def prepared(alpha, A, B, beta, C):
+    """A function without arguments that does C = alpha A B + beta C, on these arrays as they then are.
+
+    float32, A (M, K), B (K, N), C (M, N); A and B may be transposed views, C's rows are contiguous. Nothing is copied.
+    BLAS counts columns first, as Fortran does: what we call C is C^T to it, and C^T = B^T A^T.
+    """
+    (M, K), N = A.shape, B.shape[1]
+    numbers = [ctypes.c_int(n) for n in (N, M, K, _leading(B), _leading(A), _leading(C))]
+    others = [ctypes.c_char(_letter(B)), ctypes.c_char(_letter(A)), ctypes.c_float(alpha), ctypes.c_float(beta)]
+    n, m, k, ldb, lda, ldc = map(ctypes.addressof, numbers)
+    letter_b, letter_a, alpha, beta = map(ctypes.addressof, others)
+    a, b, c = (array.ctypes.data for array in (A, B, C))
+    arguments = [ctypes.c_void_p(p) for p in (letter_b, letter_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)]
+
+    def call(keep=(A, B, C, numbers, others)):  # BLAS is given addresses: what lies there must stay alive
+        _sgemm(*arguments)
+
+    return call
+
+
+def _letter(X):
+    return b"n" if X.strides[1] == X.itemsize else b"t"
+
+
+def _leading(X):
+    """Numbers from one row to the next; of a transposed view, from one column to the next."""
+    return max(X.strides) // X.itemsize

@@ -1,0 +1,26 @@
+"""How to share a step among threads: by examples, by columns, or both? It depends on the machine, so ask it."""
+
+from contextlib import ExitStack
+
+import numpy as np
+
+from course_lib.errors import check_count
+from course_lib.measure import compare
+from course_lib.threads.grid_step import GridStep
+
+
+def choose_split(net, B, threads):
+    """The quickest (T, P) for GridStep with T P = threads: times some epochs of 4 B random examples, interleaved.
+
+    Raises BadInput where no split fits: T is at most B, P at most the width of the widest layer.
+    """
+    widest = max(net.sizes[1:])
+    threads = check_count("threads", threads, 1, check_count("B", B) * widest)
+    splits = [(T, threads // T) for T in range(1, min(B, threads) + 1) if threads % T == 0 and threads // T <= widest]
+    check_count(f"the number of splits of {threads} threads with T <= {B} and P <= {widest}", len(splits))
+    rng, params = np.random.default_rng(0), net.init_params(0)
+    X, Y = (rng.random((4 * B, n), dtype=np.float32) for n in (net.sizes[0], net.sizes[-1]))
+    with ExitStack() as stack:
+        steps = {split: stack.enter_context(GridStep(net, params, B, 1e-3, *split)) for split in splits}
+        timed = compare({split: lambda step=step: step.epoch(X, Y) for split, step in steps.items()}, repeats=5)
+    return min(splits, key=lambda split: timed[split].best)
