@@ -2,6 +2,8 @@
 
 import threading
 import weakref
+from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 
 from course_lib.errors import BadInput, check_count
@@ -80,7 +82,8 @@ class _Job:
     """Calls that run side by side, and what became of them."""
 
     def __init__(self, calls, where, abort):
-        self.calls, self.where, self.abort = calls, where, abort
+        self.calls = [partial(copy_context().run, call) for call in calls]  # the caller's np.errstate holds in them too
+        self.where, self.abort = where, abort
         self.results, self.faults = [None] * len(calls), []  # faults in the order of time: the first is the cause
         self.ended = [threading.Event() for _ in calls]
 
