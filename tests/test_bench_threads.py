@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from course_lib import measure
+from course_lib.__main__ import main
 from course_lib.bench import catalogue, docs, dump, summary, tables, targets, threads_command
 from course_lib.bench.processes import Worker, WorkerError
 from course_lib.bench.rounds import interleave
@@ -128,17 +129,25 @@ def test_tables_again_from_the_json(quick, tmp_path):
         (["colours"], "invalid choice"),
     ],
 )
-def test_bad_input_gets_one_error(arguments, words):
-    done = bench(*arguments)
-    assert done.returncode == 2 and words in done.stderr and not done.stdout
-    assert "Traceback" not in done.stderr
-    assert len([line for line in done.stderr.splitlines() if "error:" in line or "course bench:" in line]) == 1
+def test_bad_input_gets_one_error(arguments, words, capsys):
+    status = called(["bench", *arguments])
+    said = capsys.readouterr()
+    assert status == 2 and words in said.err and not said.out
+    assert len([line for line in said.err.splitlines() if "error:" in line or "course bench:" in line]) == 1
 
 
-def test_another_json_is_refused(tmp_path):
+def called(arguments):
+    """The exit status of the command line, in this process."""
+    try:
+        return main(arguments)
+    except SystemExit as end:  # argparse's way out
+        return end.code
+
+
+def test_another_json_is_refused(tmp_path, capsys):
     (tmp_path / "x.json").write_text('{"benchmark": "threads", "schema": 99}')
-    done = bench("threads", "--reuse", tmp_path / "x.json")
-    assert done.returncode == 2 and "schema 1" in done.stderr
+    assert called(["bench", "threads", "--reuse", str(tmp_path / "x.json")]) == 2
+    assert "schema 1" in capsys.readouterr().err
 
 
 # Workers and rounds --------------------------------------------------------------------------------------------------
@@ -201,7 +210,7 @@ def test_no_thread_is_left_in_the_parent():
 # Arithmetic ----------------------------------------------------------------------------------------------------------
 
 
-def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(400.0, 400.0, 400.0), deferred=(1.0, 1.0, 1.0)):
+def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(340.0, 340.0, 340.0), deferred=(1.0, 1.0, 1.0)):
     """A made-up result: one net, one batch size, three rounds."""
     way = {"threads": 2, "note": "", "examples": 1024, "disagreement": 0.0}
     ways = {
@@ -223,8 +232,7 @@ def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(400.0, 400.0, 400
 
 
 def test_targets_are_met_or_not():
-    found = {t.what.split(" ")[0] + t.want: t for t in targets.targets(result())}
-    assert all(t.met for t in found.values() if "PyTorch" not in t.want) and len(targets.targets(result())) == 5
+    assert [t.met for t in targets.targets(result())] == [True] * 5
     slow = {t.what: t.met for t in targets.targets(result(grid=(0.95, 0.95, 0.95), deferred=(1.4, 1.4, 1.4)))}
     assert not any(met for what, met in slow.items() if "forward and backward" not in what)
     assert slow["Leapfrogging's time over deferred gradients', forward and backward"]
@@ -254,7 +262,7 @@ def test_ratios_pair_the_rounds():
 def test_rates_come_from_the_flops_of_the_products():
     row = next(row for row in summary.rows(result()) if row.key == "grid")
     assert row.gflops == pytest.approx(3_272_704 * 50_000 / 0.5 / 1e9)
-    assert (row.over_loops, row.over_numpy) == (16, 4) and row.of_sgemm == pytest.approx(row.gflops / 400)
+    assert (row.over_loops, row.over_numpy) == (16, 4) and row.of_sgemm == pytest.approx(row.gflops / 340)
 
 
 def test_markdown_rows_are_as_wide_as_their_header():

@@ -211,6 +211,6 @@ def _profile(worker: Any, settings: Settings, net: str, B: int, progress: Progre
     case = {"net": net, "B": B}
     progress.part(f"{net}, B = {B}: profile")
     try:
-        return {**case, "steps": worker.ask("profile", sizes=NETS[net], B=B, splits=splits, seconds=settings.seconds)}
+        return case | worker.ask("profile", sizes=NETS[net], B=B, splits=splits, seconds=settings.seconds)
     except WorkerError as error:
         return {**case, "error": f"failed: {error}"}
