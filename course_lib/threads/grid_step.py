@@ -71,14 +71,15 @@ class GridStep:
         """What thread t does in an epoch."""
         number, rows, what = 0, slice(0, 0), ""
         try:
-            for number, batch in enumerate(batches):  # noqa: B007 (the handler names it)
-                rows, calls = self._calls[len(batch)][t]
-                np.take(X, batch[rows], axis=0, out=self.A[0][rows], mode="clip")  # "raise" would go through a copy
-                np.take(Y, batch[rows], axis=0, out=self.Y[rows], mode="clip")
-                for what, function, arguments in calls:  # noqa: B007
-                    function(*arguments)
-                if self._stopped:
-                    break
+            with np.errstate(all="ignore"):  # training that diverges shows in the loss
+                for number, batch in enumerate(batches):  # noqa: B007 (the handler names it)
+                    rows, calls = self._calls[len(batch)][t]
+                    np.take(X, batch[rows], axis=0, out=self.A[0][rows], mode="clip")  # "raise" would take a copy
+                    np.take(Y, batch[rows], axis=0, out=self.Y[rows], mode="clip")
+                    for what, function, arguments in calls:  # noqa: B007
+                        function(*arguments)
+                    if self._stopped:
+                        break
         except threading.BrokenBarrierError:
             raise  # the consequence of another thread's fault
         except Exception as error:
