@@ -77,7 +77,7 @@ def _thread(form, L, k, j):
     """Thread j after the fork: the deltas from `top` down to `bottom`, and gradients where it is its turn."""
     top, bottom = L - k - 1, 0
     if form == "section 3":  # its levels j, j + k, ..., as long as they are below (L + 1) - k - 1
-        grads = [level - 2 for level in range(j, L - k, k) if level >= 2]
+        grads = [level - 2 for level in range(j, L - k, k)]
     elif form == "proof":  # its levels (L + 1) - 1 - j - k m
         grads = [*range(L - 2 - j, -1, -k)]
     else:  # from delta L - 1 - j, which the parent hands over: k deltas, then a gradient, as long as layers are left

@@ -1,11 +1,11 @@
-"""What ran when: a span for each task, recorded in a real run or predicted by `simulate`."""
+"""What ran when: a span for each task, recorded in a real run or predicted by `course_lib.threads.simulate`."""
 
 import time
 from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A thread's task from `start` to `end`: seconds since the timeline began, or the units given to `simulate`."""
+    """A thread's task from `start` to `end`: seconds since the timeline began, or units of a prediction."""
 
     thread: int
     kind: str
