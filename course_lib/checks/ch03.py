@@ -278,7 +278,7 @@ def _check_reduction(fn, rng, T, n, B):
                 cause=None if own.any() else _nothing_cause(fn, partials, t, B))
         require(own.sum() <= -(-n // T), f"thread {t} wrote {int(own.sum())} of {n} entries, more than its slice has",
                 where=f"partials of shape {(T, n)}",
-                cause="each thread must write its own slice of out and no other, not even zeros: then no lock is needed")
+                cause="each thread writes its own slice of out and no other, not even zeros: then no lock is needed")
         scale = 8 * (T + 1) * np.finfo(np.float32).eps * np.abs(partials).max() / B
         wrong = own & ~(np.abs(out - want) <= scale)
         got, wanted = ((float(a[wrong][0]) if wrong.any() else None) for a in (out, want))
