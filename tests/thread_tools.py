@@ -19,9 +19,9 @@ needs_signals = pytest.mark.skipif(os.name == "nt", reason="Windows wakes no wai
 def no_thread_left():
     before = set(threading.enumerate())
     yield
-    gc.collect()
     deadline = time.monotonic() + 5
     while set(threading.enumerate()) - before and time.monotonic() < deadline:
+        gc.collect()
         time.sleep(0.01)
     assert not set(threading.enumerate()) - before
 

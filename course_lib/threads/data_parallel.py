@@ -21,7 +21,7 @@ def data_parallel_gradients(net, params, X, Y, T, body="numpy", pool=None):
     of serial.per_example: "python", which the GIL lets run one at a time, or "numba", compiled, nogil.
     One T gives the same bits in each run, with and without a pool. Raises BadInput, and ThreadFault with the shard.
     """
-    partials = _check(net, params, len(X), T, body)
+    partials = _check(net, params, len(check_array("X", X)), T, body)
     return _gradients(net, params, X, Y, partials, _BODIES[body], fork_join if pool is None else pool.run)
 
 
@@ -41,7 +41,7 @@ class DataParallel:
     def __call__(self, net, params, X, Y):
         if net != self.net:
             raise BadInput(f"this DataParallel was made for {self.net}, not for {net}")
-        rows = check_count("the number of rows of X", len(X), 1, self.B)
+        rows = check_count("the number of rows of X", len(check_array("X", X)), 1, self.B)
         return _gradients(net, params, X, Y, self._partials[:rows], _BODIES[self._body], self._pool.run)
 
     def close(self):
@@ -57,6 +57,7 @@ class DataParallel:
 def _gradients(net, params, X, Y, partials, body, run):
     """Algorithm 3's two halves: fork, sum over the shard, join; then the reduction, which also takes T threads."""
     check_params(params, net)
+    check_array("params[0][0] (W)", params[0][0], dtype=partials.dtype)
     check_array("X", X, ("B", net.sizes[0]), partials.dtype)
     check_array("Y", Y, (len(X), net.sizes[-1]), partials.dtype)
     T, rows = len(partials), shards(len(X), len(partials))

@@ -33,5 +33,6 @@ def _letter(X):
 
 
 def _leading(X):
-    """Numbers from one row to the next; of a transposed view, from one column to the next."""
-    return max(X.strides) // X.itemsize
+    """Numbers from one row to the next, or, in a transposed view, from one column to the next."""
+    along = 0 if _letter(X) == b"n" else 1
+    return max(X.strides[along] // X.itemsize, X.shape[1 - along], 1)  # of a single row NumPy may tell any stride

@@ -37,7 +37,7 @@ class GridStep:
 
     def step(self, X, Y):
         """One step on the rows of X, at most B of them; returns the loss before it. Otherwise as `epoch`."""
-        check_count("the number of rows of X", len(X), 1, self.B)
+        check_count("the number of rows of X", len(check_array("X", X)), 1, self.B)
         return self.epoch(X, Y)
 
     def epoch(self, X, Y, order=None):
