@@ -201,8 +201,10 @@ def _check_chain(tasks, start, name, where, L):
                     f"{back}: none may be skipped, eq. 5 needs the delta of the next layer")
             at = layer
         else:
-            require(layer == at, f"{name}: the gradient of layer {layer} is taken when the thread's delta is that of "
-                    f"layer {at}", where=where, cause="a stale delta: first the delta of the layer, then its gradient")
+            no_delta = "it has no delta yet" if at == L else f"the thread's delta is that of layer {at}"
+            require(layer == at, f"{name}: the gradient of layer {layer} is taken when {no_delta}", where=where,
+                    cause="the parent begins with eq. 4, the delta of the last layer" if at == L else
+                    "a stale delta: first the delta of the layer, then its gradient")
 
 
 @property_check("leapfrog_schedule")

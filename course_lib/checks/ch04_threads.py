@@ -75,6 +75,8 @@ def _walk_cases(rng):
         grads = [(normal(rng, n, m), normal(rng, m)) for n, m in zip(sizes, sizes[1:], strict=False)]
         tasks, label = child(L, k, j, k), f"thread {j} of {k}, {L} layers" + (" of equal width" if width else "")
         cases.append(Case((tasks, normal(rng, B, sizes[L - j]), params, A, grads), label))
+    *_, params, A, grads = cases[0].args
+    cases.append(Case((leapfrog(8, 3)[0][1:], normal(rng, 5, len(params[-1][1])), params, A, grads), "the parent"))
     return cases
 
 
@@ -141,7 +143,7 @@ class _Walks:
         self.parent, self.children = leapfrog(L, k)
         del self.parent[0]  # eq. 4: the delta of the last layer is there
         busy = [j for j in range(k) if self.children[j]]
-        self.calls, self.ended, self.wrong = [], 0, None
+        self.calls, self.ended, self.parent_done, self.early = [], 0, False, False
         self.meeting, self.busy = Meeting(max(len(busy), 1)), busy
         self._lock = threading.Lock()
 
@@ -156,8 +158,11 @@ class _Walks:
         who = self.who(tasks)
         with self._lock:
             self.calls.append((who, dZ, threading.current_thread()))
+            self.early = self.early or (who != "parent" and not self.parent_done)
         top = min([layer for kind, layer in tasks if kind == "delta"], default=self.L - 1)
         if who == "parent":
+            time.sleep(2 * HELD_BACK)  # children that do not wait begin now
+            self.parent_done = True
             if self.fault == "parent":
                 raise ArithmeticError("the parent cannot go on")
             return [dZ, *(_Delta(layer) for layer in range(self.L - 2, top - 1, -1))]
@@ -186,7 +191,7 @@ def _hang(fn, args, cause):
 def _check_handed(walks, where):
     """Every child once, each from its own delta."""
     require(bool(walks.calls), "walk was never called", where=where)
-    require(walks.calls[0][0] == "parent", "the children began before the parent had done its part", where=where,
+    require(not walks.early, "the children began before the parent had done its part", where=where,
             cause="first deltas = walk(parent, dZ), then the threads: they start from what it returns")
     for j in walks.busy:
         times = [call for call in walks.calls if call[0] == j]
@@ -210,6 +215,11 @@ def _check_handed(walks, where):
 def _all_same(walks):
     given = [call[1] for call in walks.calls if call[0] in walks.busy]
     return len(given) > 1 and all(dZ is given[0] for dZ in given)
+
+
+def _all_told(error):
+    """The text of an error and of the one it was raised from."""
+    return f"{error} {error.__cause__} {'' if error.__suppress_context__ else error.__context__}"
 
 
 def _lost_fault(run):
@@ -251,8 +261,7 @@ def _check_fork_fault(fn, L, k, fault):
             where=where, cause="an exception ends its own thread, and nobody else is told: catch it there, keep "
                 "it, and "
             "raise after all joins")
-    told = isinstance(run.error, ArithmeticError) or "cannot go on" in "".join(
-        str(e) for e in (run.error, run.error.__cause__, run.error.__context__))
+    told = isinstance(run.error, ArithmeticError) or "cannot go on" in _all_told(run.error)
     require(told, f"an exception in a thread became {short_error(run.error)}", where=where,
             cause="raise the exception that you kept, or `raise ... from` it: it says what went wrong")
     begun = sum(call[0] != "parent" for call in walks.calls)
@@ -406,7 +415,7 @@ def _check_deferred_fault(fn, L, k, **fault):
     require(run.error is not None, "an exception was lost: the function returned as if all were well", where=where,
             cause="an exception ends its own thread, and nobody else is told: catch it there, keep it, raise it at "
                 "the end")
-    told = "cannot be computed" in "".join(str(e) for e in (run.error, run.error.__cause__, run.error.__context__))
+    told = "cannot be computed" in _all_told(run.error)
     require(told, f"the exception became {short_error(run.error)}", where=where,
             cause="raise the exception that you kept, or `raise ... from` it")
     require(not run.left and not chain.active, f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited "
