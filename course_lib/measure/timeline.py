@@ -21,8 +21,9 @@ class Timeline(list):
 
     def clock(self):
         """Seconds since this was first called."""
-        self.zero = time.perf_counter() if self.zero is None else self.zero
-        return time.perf_counter() - self.zero
+        now = time.perf_counter()
+        self.zero = now if self.zero is None else self.zero
+        return now - self.zero
 
     @property
     def makespan(self):
