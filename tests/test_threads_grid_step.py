@@ -23,6 +23,7 @@ from thread_tools import (
 from course_lib import measure, serial
 from course_lib.errors import BadInput
 from course_lib.threads import GridStep, ThreadFault, choose_split, kernels
+from course_lib.threads.barrier import Barrier
 
 NET = serial.Network((6, 9, 8, 4))
 EPS = float(np.finfo(np.float32).eps)
@@ -103,21 +104,39 @@ def test_same_bits_in_each_run(T, P):
     assert all(same_bits(params, runs[0][0]) and losses == runs[0][1] for params, losses in runs)
 
 
-@pytest.mark.parametrize("T, P", [(3, 1), (1, 3), (2, 2)])
-def test_any_thread_may_be_slow_anywhere(T, P):
-    """Each barrier has its hazard: whoever is late, wherever, the bits are the same."""
+def late_run(T, P, late=None, without=None):
+    """(loss, params) of three steps with thread `late` slow before each call, and without the calls of that number."""
     net = serial.Network((6, 9, 8, 4), lam=0.01)
-    X, Y = batch(net, 24)
-    runs = []
-    for late in [None, *range(T * P)]:
-        params = net.init_params(1)
-        with GridStep(net, params, 8, 0.5, T, P) as grid:
-            grid.step(X[:8], Y[:8])
-            if late is not None:
-                found = grid._calls[8][late][1]
-                found[:] = [c for call in found for c in (("late", time.sleep, (0.001,)), call)]
-            runs.append((grid.epoch(X, Y), params))
-    assert all(loss == runs[0][0] and same_bits(params, runs[0][1]) for loss, params in runs)
+    params, (X, Y) = net.init_params(1), batch(net, 24)
+    with GridStep(net, params, 8, 0.5, T, P) as grid:
+        grid.step(X[:8], Y[:8])
+        for t, (_, calls) in enumerate(grid._calls[8]):
+            if without is not None:
+                calls[without] = ("nothing", int, ())
+            if t == late:
+                calls[:] = [c for call in calls for c in (("late", time.sleep, (0.001,)), call)]
+        return grid.epoch(X, Y), params
+
+
+@pytest.mark.parametrize("T, P", [(3, 1), (1, 3), (2, 2)])
+def test_any_thread_may_be_slow_anywhere_thanks_to_the_barriers(T, P):
+    """Whoever is late, wherever, the bits are the same; take one barrier away, whichever, and they are not."""
+    loss, params = late_run(T, P)
+    for late in range(T * P):
+        got = late_run(T, P, late)
+        assert got[0] == loss and same_bits(got[1], params)
+    with GridStep(NET, NET.init_params(1), 8, 0.5, T, P) as grid:
+        grid.step(*batch(NET, 8))
+        meetings = [
+            (i, function.__self__)
+            for i, (_, function, _) in enumerate(grid._calls[8][0][1])
+            if isinstance(getattr(function, "__self__", None), Barrier)
+        ]
+    assert len(meetings) == 7  # a group: gathered, 2 forward, 2 backward; all: before and after the update
+    for number, (i, barrier) in enumerate(meetings):
+        if len(barrier._gates) > 1:
+            got = late_run(T, P, T * P - 1, i)
+            assert got[0] != loss or not same_bits(got[1], params), f"barrier {number} is not needed"
 
 
 def test_params_change_in_place_and_data_does_not():
