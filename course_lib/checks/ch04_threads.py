@@ -178,7 +178,7 @@ class _Walks:
         return [dZ]
 
 
-def _hang(fn, args, cause):
+def hang(fn, args, cause):
     """`guarded`, with this cause where the call does not come to an end."""
     try:
         return guarded(fn, *args)
@@ -204,7 +204,8 @@ def _check_handed(walks, where):
                 cause="making a Thread does not run it: start() does. Is there one for every child?")
         got, wanted = times[0][1], walks.L - 1 - j
         bad = not isinstance(got, _Delta) or got.layer != wanted
-        require(not bad, f"thread {j} started from {got if isinstance(got, _Delta) else a_thing(got)}", where=where,
+        require(not bad, f"thread {j} started from {f'the {got}' if isinstance(got, _Delta) else a_thing(got)}",
+            where=where,
                 wanted=f"deltas[{j}], the delta of layer L - 1 - {j} = {wanted}",
                 cause="all start from the same delta: each thread has its own, deltas[j]"
                 if _all_same(walks) else "thread j gets deltas[j]: the list begins with that of the last layer")
@@ -231,7 +232,7 @@ def _lost_fault(run):
 
 
 def _fork_run(fn, walks):
-    return _hang(fn, (walks.parent, walks.children, _Delta(walks.L - 1), walks),
+    return hang(fn, (walks.parent, walks.children, _Delta(walks.L - 1), walks),
                  "somebody waits for what never comes: join() only threads that were started, and hold no lock while "
                  "you wait")
 
@@ -289,7 +290,7 @@ def check_leapfrog_backward(fn, *, rng):
 class _Chain:
     """The delta and grad of a network that notes everything. Tokens stand for deltas and gradients."""
 
-    PATIENCE = 1.0
+    PATIENCE = 1.5
 
     def __init__(self, L, k, delta_fault=None, grad_fault=None, staged=True):
         self.L, self.k, self.delta_fault, self.grad_fault = L, k, delta_fault, grad_fault
@@ -327,7 +328,8 @@ class _Chain:
             if not (isinstance(dZ, _Delta) and dZ.layer == layer) and self.wrong is None:
                 self.wrong = (f"grad({layer}, ...) was called with {'the ' if isinstance(dZ, _Delta) else ''}{dZ!r}",
                               "a stale delta: hand over the delta together with its layer, queue.put((layer, dZ)): a "
-                              "shared variable has changed before the other thread reads it")
+                              "shared variable has changed before the other thread reads it" if dZ is not None else
+                              "its delta is not there yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))")
         self.begun.set()
         try:
             if layer == self.grad_fault:
@@ -345,19 +347,19 @@ class _Chain:
 
 _QUEUE = ("a thread waits at the queue for what never comes. Each waiting thread takes one None out and ends: put "
     "in one for "
-          "each of them")
+          "each of them, and start k - 1 of them, since the chain's thread is the k-th")
 _QUEUE_FAULT = ("a thread waits at the queue for what never comes: when the chain or a gradient fails, the end "
-    "sign must "
-                "come all the same (try, finally)")
+    "sign must come "
+                "all the same (try, finally)")
 
 
 def _deferred_run(fn, chain, cause):
-    return _hang(fn, (chain.L, chain.k, chain.delta, chain.grad), cause)
+    return hang(fn, (chain.L, chain.k, chain.delta, chain.grad), cause)
 
 
 def _check_deferred(fn, L, k):
     where, chain = f"L = {L}, k = {k}", _Chain(L, k)
-    run = _deferred_run(fn, chain, _QUEUE if chain.deltas else _QUEUE + ". Here nobody has begun the chain")
+    run = _deferred_run(fn, chain, _QUEUE)
     _lost_fault(run)
     if run.error is not None and chain.wrong is None:
         raise run.error
