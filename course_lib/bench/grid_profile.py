@@ -11,7 +11,6 @@ from course_lib.measure import blas_threads, step_flops
 from course_lib.serial import Network
 from course_lib.threads import GridStep
 
-ROUNDS = 5
 STEPS = {"forward": "forward", "backward": "dA", "update": "dW"}  # GridStep's words and step_flops'
 
 
@@ -70,7 +69,7 @@ class ClockedStep(GridStep):
         return float(np.median(seconds))
 
 
-def profile(sizes, B, splits, X, Y, seconds):
+def profile(sizes, B, splits, X, Y, seconds, rounds):
     """{"sgemm": {threads: GFLOP/s}, "steps": one for each split (T, P)}, as profile_tables.py describes them."""
     net, threads = Network(tuple(sizes)), sorted({T * P for T, P in splits})
     with ExitStack() as stack:
@@ -81,9 +80,9 @@ def profile(sizes, B, splits, X, Y, seconds):
         orders = [_order(step, X, Y, seconds) for step, _ in pairs]
         found: list[list[dict]] = [[] for _ in splits]
         sgemm: dict[int, list[float]] = {n: [] for n in threads}
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for n in threads:
-                sgemm[n].append(rates.product_rate(n))
+                sgemm[n].append(rates.product_rate(n, seconds))
             for pair, order, runs in zip(pairs, orders, found, strict=True):
                 runs.append(_run(pair, order, X, Y))
         steps = [_step(pair[1], runs, net.sizes, B) for pair, runs in zip(pairs, found, strict=True)]

@@ -74,7 +74,7 @@ def shortfall(result: dict[str, Any]) -> str:
     """A table: what stands between GridStep's step and its flops at sgemm's rate, part by part."""
     header = ("net, B, split", "ms a step", "at sgemm's rate", "wide products", "thin products", *KINDS[1:])
     lines = [_lost(case) for case in result["profile"] if "error" not in case]
-    title = "From sgemm's rate to GridStep's quickest split, milliseconds a step: all columns but the first add up to it"
+    title = "From sgemm's rate to GridStep's quickest split, milliseconds a step: the other columns add up to the first"
     return markdown(Table(title, header, lines))
 
 
