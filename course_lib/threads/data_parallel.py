@@ -62,6 +62,8 @@ def _gradients(net, params, X, Y, partials, body, run):
     check_array("Y", Y, (len(X), net.sizes[-1]), partials.dtype)
     T, rows = len(partials), shards(len(X), len(partials))
     with blas_threads(1):  # T threads that each ask BLAS for all cores would get in each other's way
+        if body is not _numpy:
+            partials[:] = 0  # the loops add to what they find
         sums = [lambda t=t: body(net, params, X[rows[t]], Y[rows[t]], _layers(net, partials[t])) for t in range(T)]
         run(sums, lambda t: f"shard {t}, {rows_text(rows[t])}")
         slices = cut(net.n_params, T)
@@ -113,8 +115,6 @@ def _python(net, params, X, Y, out):
     from course_lib.serial.per_example import backward_example
 
     lists = [(W.tolist(), b.tolist()) for W, b in params]
-    for sums in out:
-        sums[0][:], sums[1][:] = 0, 0
     for x, y in zip(X.tolist(), Y.tolist(), strict=True):
         for (sum_W, sum_b), (dW, db) in zip(out, backward_example(lists, x, y), strict=True):
             sum_W += dW
@@ -124,8 +124,6 @@ def _python(net, params, X, Y, out):
 def _numba(net, params, X, Y, out):
     from course_lib.serial.per_example_numba import gradient_sums
 
-    for sums in out:
-        sums[0][:], sums[1][:] = 0, 0
     gradient_sums(params, X, Y, out)
 
 

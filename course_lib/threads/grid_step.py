@@ -49,7 +49,7 @@ class GridStep:
         X, Y, order = _check_data(self.net, X, Y, order)
         batches = [order[start : start + self.B] for start in range(0, len(order), self.B)]
         self._prepare({len(batches[0]), len(batches[-1])})
-        with blas_threads(1):
+        with blas_threads(1), np.errstate(all="ignore"):  # training that diverges shows in the loss
             work = [lambda t=t: self._work(t, X, Y, batches) for t in range(len(self.losses))]
             self._pool.run(work, abort=self._abort)
         return float(self.losses.sum()) / len(order)
@@ -71,15 +71,14 @@ class GridStep:
         """What thread t does in an epoch."""
         number, rows, what = 0, slice(0, 0), ""
         try:
-            with np.errstate(all="ignore"):  # training that diverges shows in the loss
-                for number, batch in enumerate(batches):  # noqa: B007 (the handler names it)
-                    rows, calls = self._calls[len(batch)][t]
-                    np.take(X, batch[rows], axis=0, out=self.A[0][rows], mode="clip")  # "raise" would take a copy
-                    np.take(Y, batch[rows], axis=0, out=self.Y[rows], mode="clip")
-                    for what, function, arguments in calls:  # noqa: B007
-                        function(*arguments)
-                    if self._stopped:
-                        break
+            for number, batch in enumerate(batches):  # noqa: B007 (the handler names it)
+                rows, calls = self._calls[len(batch)][t]
+                np.take(X, batch[rows], axis=0, out=self.A[0][rows], mode="clip")  # "raise" would go through a copy
+                np.take(Y, batch[rows], axis=0, out=self.Y[rows], mode="clip")
+                for what, function, arguments in calls:  # noqa: B007
+                    function(*arguments)
+                if self._stopped:
+                    break
         except threading.BrokenBarrierError:
             raise  # the consequence of another thread's fault
         except Exception as error:

@@ -4,22 +4,17 @@ One pass over memory where NumPy takes one an operation. Arrays are C-contiguous
 Needs Numba, so nothing imports this module until it is asked for.
 """
 
+from functools import partial
+
 import numpy as np
-from numba import njit
+
+from course_lib.serial.per_example_numba import compiled
 
 F32 = np.float32
-_OPTIONS: dict = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}  # else LLVM does not vectorise
+fused = partial(compiled, error_model="numpy", fastmath={"contract"})  # without these two LLVM does not vectorise
 
 
-def compiled(function):
-    """njit with a cache on disk; without it where no folder can be written, as in a read-only install."""
-    try:
-        return njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return njit(**_OPTIONS)(function)
-
-
-@compiled
+@fused
 def exp(x):
     """e^x = 2^n e^r with |r| <= ln(2)/2: a Taylor polynomial for e^r, and n put into the exponent's bits.
 
@@ -34,7 +29,7 @@ def exp(x):
     return (F32(1) + r * (F32(1) + r * p)) * np.int32(bits).view(F32)
 
 
-@compiled
+@fused
 def logistic(Z, b, lo, hi, c):
     """Z becomes A = c sigmoid(c (Z + b)) - (c - 1): with c = 1 the sigmoid, with c = 2 tanh."""
     for i in range(Z.shape[0]):
@@ -43,7 +38,7 @@ def logistic(Z, b, lo, hi, c):
             z[j] = c / (F32(1) + exp(-c * (z[j] + bias[j]))) - (c - F32(1))
 
 
-@compiled
+@fused
 def d_logistic(dA, A, lo, hi, c):
     """dA becomes dZ = dA A' with A' = (A + c - 1) (1 - A)."""
     for i in range(A.shape[0]):
@@ -52,7 +47,7 @@ def d_logistic(dA, A, lo, hi, c):
             d[j] *= (a[j] + (c - F32(1))) * (F32(1) - a[j])
 
 
-@compiled
+@fused
 def ramp(Z, b, lo, hi, floor):
     """Z becomes A = max(Z + b, floor): with floor = 0 relu, with minus infinity the identity."""
     for i in range(Z.shape[0]):
@@ -62,7 +57,7 @@ def ramp(Z, b, lo, hi, floor):
             z[j] = floor if a < floor else a
 
 
-@compiled
+@fused
 def d_ramp(dA, A, lo, hi, floor):
     """dA becomes dZ: dA where A is above the floor, else 0."""
     for i in range(A.shape[0]):
@@ -80,7 +75,7 @@ ACTIVATIONS = {
 }
 
 
-@compiled
+@fused
 def mse(Z, b, Y, B, losses, t):
     """Z becomes dZ = 2/B (A - Y) A (1 - A), A = sigmoid(Z + b); adds the rows' losses to losses[t]."""
     for i in range(Z.shape[0]):
@@ -91,7 +86,7 @@ def mse(Z, b, Y, B, losses, t):
             Z[i, j] = F32(2) / F32(B) * d * a * (F32(1) - a)
 
 
-@compiled
+@fused
 def cross_entropy(Z, b, Y, B, losses, t):
     """Z becomes dZ = (A - Y)/B, A = softmax(Z + b); adds the rows' losses to losses[t]."""
     for i in range(Z.shape[0]):
@@ -108,7 +103,7 @@ def cross_entropy(Z, b, Y, B, losses, t):
             Z[i, j] = (exp(Z[i, j] - top) / total - Y[i, j]) / F32(B)
 
 
-@compiled
+@fused
 def bias_step(b, dZ, db, lo, hi, eta):
     """db = sum of the rows of dZ, b -= eta db."""
     total = db[lo:hi]
