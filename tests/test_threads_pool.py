@@ -149,6 +149,36 @@ def test_an_interrupt_lets_calls_end_first():
     assert ended == [1]
 
 
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_an_interrupt_while_the_calls_are_handed_out(first):
+    """Calls may need each other to end, so those not yet handed out still run, and each runs once."""
+
+    class Interrupted:
+        def __init__(self, inbox):
+            self.inbox, self.left = inbox, 1
+
+        def put(self, job):
+            if self.left and job is not None:
+                self.left = 0
+                raise KeyboardInterrupt
+            self.inbox.put(job)
+
+    barrier, ran = threading.Barrier(3), []
+    with Pool(3) as pool:
+        inbox, pool._inboxes[first] = pool._inboxes[first], Interrupted(pool._inboxes[first])
+        with pytest.raises(KeyboardInterrupt):
+            pool.run([lambda t=t: (barrier.wait(10), ran.append(t)) for t in range(3)])
+        pool._inboxes[first] = inbox
+        assert sorted(ran) == [0, 1, 2] and pool.run([int] * 3) == [0, 0, 0] and len(ran) == 3
+
+
+def test_an_abort_that_fails_hides_nothing_and_ends_no_thread():
+    with Pool(1) as pool:
+        with pytest.raises(ThreadFault, match="ValueError: broken"):
+            pool.run([fail], abort=lambda: None)  # takes no argument: a TypeError
+        assert pool.run([int]) == [0]
+
+
 def test_bad_calls():
     with Pool(2) as pool:
         for calls in ([], [int] * 3):

@@ -77,18 +77,21 @@ ACTIVATIONS = {
 
 @fused
 def mse(Z, b, Y, B, losses, t):
-    """Z becomes dZ = 2/B (A - Y) A (1 - A), A = sigmoid(Z + b); adds the rows' losses to losses[t]."""
+    """Z becomes dZ = 2/B (A - Y) A (1 - A), A = sigmoid(Z + b); adds the rows' losses to losses[t], in float64."""
+    loss = 0.0  # not losses[t]: the threads' entries share a cache line, which would go to and fro
     for i in range(Z.shape[0]):
         for j in range(Z.shape[1]):
             a = F32(1) / (F32(1) + exp(-(Z[i, j] + b[j])))
             d = a - Y[i, j]
-            losses[t] += d * d
+            loss += d * d
             Z[i, j] = F32(2) / F32(B) * d * a * (F32(1) - a)
+    losses[t] += loss
 
 
 @fused
 def cross_entropy(Z, b, Y, B, losses, t):
-    """Z becomes dZ = (A - Y)/B, A = softmax(Z + b); adds the rows' losses to losses[t]."""
+    """Z becomes dZ = (A - Y)/B, A = softmax(Z + b); adds the rows' losses to losses[t], in float64."""
+    loss = 0.0
     for i in range(Z.shape[0]):
         top = Z[i, 0] + b[0]
         for j in range(Z.shape[1]):
@@ -99,8 +102,9 @@ def cross_entropy(Z, b, Y, B, losses, t):
             total += exp(Z[i, j] - top)
         log_total = np.log(total)
         for j in range(Z.shape[1]):
-            losses[t] += Y[i, j] * (log_total - (Z[i, j] - top))
+            loss += Y[i, j] * (log_total - (Z[i, j] - top))
             Z[i, j] = (exp(Z[i, j] - top) / total - Y[i, j]) / F32(B)
+    losses[t] += loss
 
 
 @fused
@@ -112,7 +116,8 @@ def bias_step(b, dZ, db, lo, hi, eta):
         row = dZ[i, lo:hi]
         for j in range(len(total)):
             total[j] += row[j]
-    b[lo:hi] -= eta * total
+    for j in range(lo, hi):
+        b[j] -= eta * db[j]
 
 
 LOSSES = {"mse": mse, "cross_entropy": cross_entropy}
