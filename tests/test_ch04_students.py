@@ -344,7 +344,7 @@ WRONG = [
         SLOW),
     (ch04.check_deferred_backward, queued(helpers=lambda k: max(k - 2, 0)), "no gradient had begun", SLOW),
     (ch04.check_deferred_backward, with_queue_join, "within 5 s", SLOW),
-    (ch04.check_deferred_backward, serial_in_disguise, "threads at work on gradients", SLOW),
+    (ch04.check_deferred_backward, serial_in_disguise, "before the chain was done", SLOW),
     (ch04.check_deferred_backward, upwards, "the chain goes from L - 1 down to 0", SLOW),
     (ch04.check_step_costs, costs(leapfrog=lambda k, a, b, c: (a + b + c) / k), "only f3 is", FAST),
     (ch04.check_step_costs, costs(deferred=lambda k, a, b, c: max(b, (b + c) / k)), "forward pass f1 is missing", FAST),

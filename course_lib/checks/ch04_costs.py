@@ -129,8 +129,7 @@ check_makespan = Check(
          "with those"),
         (_play_with(needs=False, wait_fork=False),
          "the largest sum of one thread's own tasks: each starts at once and waits for nobody, neither for the "
-         "fork nor "
-         "for the delta that a task needs"),
+         "fork nor for the delta that a task needs"),
         (_play_with(own=False),
          "a thread that has computed a delta of its own uses that: end[thread, layer] comes before end[0, layer]"),
         (_play_with(source_of=lambda kind, layer: layer),
@@ -139,8 +138,7 @@ check_makespan = Check(
          "a gradient needs the delta of its own layer; it is a delta that needs the one above"),
         (_play_with(last_copy=True),
          "thread 0 computes some deltas twice, before the fork and after: it is the FIRST copy that the others "
-         "take, so "
-         "keep its time"),
+         "take, so keep its time"),
         (_play_with(result=lambda ends: ends[-1]), "the end of the last task in the list: the makespan is the latest "
          "end of all"),
         (_play_with(cost=lambda kind, layer, f2, f3: (f3 if kind == "delta" else f2)[layer]),
@@ -203,8 +201,7 @@ def _ceil(x):
 
 
 _ENDLESS = ("a search without end: (1 - 1/k) stays below 1, so the saving stays below f3/f, and where more is "
-    "wanted no k is "
-            "found. Ask for that first, and return 0")
+            "wanted no k is found. Ask for that first, and return 0")
 
 
 def _cause_of_k(got, args):

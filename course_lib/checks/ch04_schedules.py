@@ -73,8 +73,7 @@ check_coverage = Check(
     diagnoses=[
         (lambda tasks, L: _counts(tasks, L, fits=lambda layer, L: True),
          "a layer beyond the end stops the count, and a layer of -1 does worse: counts[-1] is the LAST entry of a "
-         "list, so "
-         "it fills the hole of a layer that nobody did. Count a layer only if 0 <= layer < L"),
+         "list, so it fills the hole of a layer that nobody did. Count a layer only if 0 <= layer < L"),
         (_with_ghosts,
          "counts[-1] is the LAST entry of a list: a gradient at layer -1, which does not exist, fills the hole of a "
          "layer that does. Count a layer only if 0 <= layer < L"),
@@ -169,8 +168,7 @@ def _check_covers(parent, children, L, k, where):
     lost = [layer for layer in range(L) if layer not in done]
     causes = {
         "the last layer's gradient is missing: that is the fault of algorithm 1 as printed. The parent must apply "
-        "eq. 6 "
-        "and 7 right after eq. 4": lost == [L - 1],
+        "eq. 6 and 7 right after eq. 4": lost == [L - 1],
         "layer 0 is forgotten: range(..., 0, -1) stops before it": lost == [0],
         "the parent goes down to layer L - k: k layers, the last one among them": lost == [L - k],
         "the parent's gradients are missing: it computes delta AND gradient at its layers": lost

@@ -260,8 +260,7 @@ def _check_fork_fault(fn, L, k, fault):
     where = f"L = {L}, k = {k}, an exception in " + (f"thread {fault}" if fault != "parent" else "the parent's part")
     require(run.error is not None, "an exception in a thread was lost: the function returned as if all were well",
             where=where, cause="an exception ends its own thread, and nobody else is told: catch it there, keep "
-                "it, and "
-            "raise after all joins")
+                "it, and raise after all joins")
     told = isinstance(run.error, ArithmeticError) or "cannot go on" in _all_told(run.error)
     require(told, f"an exception in a thread became {short_error(run.error)}", where=where,
             cause="raise the exception that you kept, or `raise ... from` it: it says what went wrong")
@@ -297,7 +296,7 @@ class _Chain:
         self.deltas, self.grads, self.threads = [], [], set()
         self.begun, self.chain_done = threading.Event(), threading.Event()
         self.meeting, self.staged, self.overlap = Meeting(k), staged and 1 < k <= L, True
-        self.wrong, self.active, self.chain_thread = None, 0, None
+        self.wrong, self.active, self.chain_thread, self.in_turn = None, 0, None, False
         self._lock = threading.Lock()
 
     def delta(self, layer, above):
@@ -314,7 +313,7 @@ class _Chain:
             raise ArithmeticError(f"the delta of layer {layer} cannot be computed")
         if layer == 0:
             if self.staged:
-                self.overlap = self.begun.wait(self.PATIENCE)
+                self.overlap = self.begun.wait(0 if self.in_turn else self.PATIENCE)
             self.chain_done.set()
         return _Delta(layer)
 
@@ -325,6 +324,8 @@ class _Chain:
             self.threads.add(threading.current_thread())
             self.active += 1
             n = len(self.grads)
+            if threading.current_thread() is self.chain_thread and not self.chain_done.is_set():
+                self.in_turn = self.k > 1
             if not (isinstance(dZ, _Delta) and dZ.layer == layer) and self.wrong is None:
                 self.wrong = (f"grad({layer}, ...) was called with {'the ' if isinstance(dZ, _Delta) else ''}{dZ!r}",
                               "a stale delta: hand over the delta together with its layer, queue.put((layer, dZ)): a "
@@ -334,7 +335,7 @@ class _Chain:
         try:
             if layer == self.grad_fault:
                 raise ArithmeticError(f"the gradient of layer {layer} cannot be computed")
-            if self.staged and n <= self.k:
+            if self.staged and n <= self.k and not self.in_turn:
                 self.chain_done.wait(self.PATIENCE)
                 self.meeting.wait()
                 time.sleep(0 if threading.current_thread() is self.chain_thread else 0.05)
@@ -346,11 +347,9 @@ class _Chain:
 
 
 _QUEUE = ("a thread waits at the queue for what never comes. Each waiting thread takes one None out and ends: put "
-    "in one for "
-          "each of them, and start k - 1 of them, since the chain's thread is the k-th")
+          "in one for each of them, and start k - 1 of them, since the chain's thread is the k-th")
 _QUEUE_FAULT = ("a thread waits at the queue for what never comes: when the chain or a gradient fails, the end "
-    "sign must come "
-                "all the same (try, finally)")
+                "sign must come all the same (try, finally)")
 
 
 def _deferred_run(fn, chain, cause):
@@ -369,18 +368,18 @@ def _check_deferred(fn, L, k):
         where=where,
             got=f"layers {chain.deltas}", cause="one thread computes each delta once, the others take them from "
                 "the queue")
+    require(not chain.in_turn, "the chain's thread computed a gradient before the chain was done", where=where,
+            cause="everybody waits for the chain: its thread does deltas only until it is done, and hands the rest over")
     _check_results(run, chain, where)
     require(chain.overlap, "no gradient had begun when the chain of deltas ended", where=where,
             cause="hand a layer over as soon as its delta exists, to threads that run already. `while not "
-                "queue.empty()` "
-                  "ends a thread that comes too early: wait with queue.get()")
+                  "queue.empty()` ends a thread that comes too early: wait with queue.get()")
     mine = len(chain.threads)
     require(mine <= k, f"gradients were computed by {mine} threads", where=where, wanted=f"k = {k} threads in all",
             cause="the thread of the chain is one of the k: start k - 1 more")
     require(not chain.meeting.missed, f"never were k = {k} threads at work on gradients", where=where,
             cause="when the chain is done its thread helps with the gradients that are left, as one of k; and "
-                "there must "
-                  "be k - 1 others")
+                  "there must be k - 1 others")
     require(not run.busy and not chain.active, "the function returned while a thread was still there", where=where,
             cause="tell every thread that nothing more will come, and join it before you return")
 
@@ -423,8 +422,7 @@ def _check_deferred_fault(fn, L, k, **fault):
     require(not run.left and not chain.active, f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited "
         f"when the "
             "exception came", where=where, cause="nobody told the others that the chain has ended: put the end "
-            "signs in, "
-            "and join, in a `finally`")
+            "signs in, and join, in a `finally`")
 
 
 @property_check("deferred_backward")
