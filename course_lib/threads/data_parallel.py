@@ -37,15 +37,13 @@ class DataParallel:
         self.net, self.B, self._body = net, B, body
         self._partials = _check(net, params, B, T, body)
         self._pool = Pool(T)
+        self.close = self._pool.close
 
     def __call__(self, net, params, X, Y):
         if net != self.net:
             raise BadInput(f"this DataParallel was made for {self.net}, not for {net}")
         rows = check_count("the number of rows of X", len(check_array("X", X)), 1, self.B)
         return _gradients(net, params, X, Y, self._partials[:rows], _BODIES[self._body], self._pool.run)
-
-    def close(self):
-        self._pool.close()
 
     def __enter__(self):
         return self
