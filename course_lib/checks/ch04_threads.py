@@ -369,7 +369,8 @@ def _check_deferred(fn, L, k):
             got=f"layers {chain.deltas}", cause="one thread computes each delta once, the others take them from "
                 "the queue")
     require(not chain.in_turn, "the chain's thread computed a gradient before the chain was done", where=where,
-            cause="everybody waits for the chain: its thread does deltas only until it is done, and hands the rest over")
+            cause="everybody waits for the chain: its thread does deltas only until it is done, and hands the rest "
+                "over")
     _check_results(run, chain, where)
     require(chain.overlap, "no gradient had begun when the chain of deltas ended", where=where,
             cause="hand a layer over as soon as its delta exists, to threads that run already. `while not "
