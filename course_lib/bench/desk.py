@@ -100,7 +100,8 @@ class Desk:
         trainer, examples = self.trainers[key], self.examples[key]
         order = np.random.default_rng(seed).permutation(len(self.X))
         with self.limit(self.threads_of[key]):
-            trainer.epoch(order[: examples // 8])
+            if examples >= 8:
+                trainer.epoch(order[: examples // 8])
             gc.collect()
             gc.disable()
             try:

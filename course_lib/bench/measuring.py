@@ -151,11 +151,16 @@ def _build(
                 "build", key=way.key, sizes=NETS[net], B=B, threads=T, seconds=settings.seconds, check=check
             )
         except WorkerError as error:
-            rows[way.key] = {"threads": T, "error": f"failed: {error}"}
+            rows[way.key] = {"threads": T, "error": _why(error)}
             continue
         rows[way.key] = {"threads": T, **made}
         runs[way.key] = partial(_time, worker, way.key)
     return rows, runs
+
+
+def _why(error: WorkerError) -> str:
+    """What stands in a row without numbers. More threads than examples, for one, is nobody's failure."""
+    return str(error).replace("BadInput: ", "not possible: ") if error.kind == "BadInput" else f"failed: {error}"
 
 
 def _time(worker: Worker, key: str, i: int) -> list[float]:
@@ -208,7 +213,7 @@ def _scheme(worker: Worker, key: str, i: int) -> dict[str, Any]:
 def _profile(worker: Any, settings: Settings, net: str, B: int, progress: Progress) -> dict[str, Any]:
     """Where GridStep's time goes, with one thread and with T threads shared in either way."""
     T = settings.threads
-    splits = [(1, 1)] + ([(T, 1), (1, T)] if T > 1 else [])
+    splits = [(1, 1), *(split for split in ((T, 1), (1, T)) if T > 1 and split[0] <= B)]
     case = {"net": net, "B": B}
     progress.part(f"{net}, B = {B}: profile")
     try:
