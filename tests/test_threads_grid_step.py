@@ -135,8 +135,8 @@ def test_any_thread_may_be_slow_anywhere_thanks_to_the_barriers(T, P):
     assert len(meetings) == 7  # a group: gathered, 2 forward, 2 backward; all: before and after the update
     for number, (i, barrier) in enumerate(meetings):
         if len(barrier._gates) > 1:
-            got = late_run(T, P, T * P - 1, i)
-            assert got[0] != loss or not same_bits(got[1], params), f"barrier {number} is not needed"
+            tries = (late_run(T, P, T * P - 1, i) for _ in range(5))  # on a busy machine others may be as late
+            assert any(got[0] != loss or not same_bits(got[1], params) for got in tries), f"barrier {number}: no need"
 
 
 def test_params_change_in_place_and_data_does_not():
