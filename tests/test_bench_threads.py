@@ -16,7 +16,7 @@ import pytest
 
 from course_lib import measure
 from course_lib.__main__ import main
-from course_lib.bench import catalogue, docs, dump, summary, tables, targets, threads_command
+from course_lib.bench import catalogue, docs, dump, profile_tables, summary, tables, targets, threads_command
 from course_lib.bench.processes import Worker, WorkerError
 from course_lib.bench.rounds import interleave
 from course_lib.errors import BadInput
@@ -86,6 +86,17 @@ def test_schemes_and_profile_were_measured(quick):
     assert all("error" not in run for run in case["runs"].values())
     assert len(case["runs"]["parts"]["f3"][0]) == catalogue.LAYERS
     assert all("error" not in case for case in result["profile"])
+
+
+def test_profile_names_each_part_of_the_step(quick):
+    for case in json.loads(quick[0].stdout)["profile"]:
+        for step in case["steps"]:
+            kinds = [part["kind"] for part in step["parts"]]
+            assert kinds.count("product") == 3 * 2 - 1, "forward, backward, update of two layers, but no dA of the first"
+            assert {"gather", "elementwise"} < set(kinds) <= set(profile_tables.KINDS)
+            assert sum(profile_tables.totals(step).values()) == pytest.approx(step["step"], rel=1e-4)
+            flops = measure.step_flops(catalogue.NETS[case["net"]], case["B"]).products
+            assert sum(part.get("flops", 0) for part in step["parts"]) == flops
 
 
 def test_figures_are_written(quick):
