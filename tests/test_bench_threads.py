@@ -92,7 +92,7 @@ def test_profile_names_each_part_of_the_step(quick):
     for case in json.loads(quick[0].stdout)["profile"]:
         for step in case["steps"]:
             kinds = [part["kind"] for part in step["parts"]]
-            assert kinds.count("product") == 3 * 2 - 1, "forward, backward, update of two layers, but no dA of the first"
+            assert kinds.count("product") == 3 * 2 - 1, "two layers, and no dA of the first"
             assert {"gather", "elementwise"} < set(kinds) <= set(profile_tables.KINDS)
             assert sum(profile_tables.totals(step).values()) == pytest.approx(step["step"], rel=1e-4)
             flops = measure.step_flops(catalogue.NETS[case["net"]], case["B"]).products
