@@ -38,8 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Run it; 0 when everything was measured or said to be missing, 1 where a way failed."""
-    out = _folder(options)
-    result = _read(options.reuse) if options.reuse else measure_threads(_settings(options))
+    source = _read(options.reuse) if options.reuse else _settings(options)
+    out = _folder(options)  # before the measuring: nobody waits ten minutes for a folder that cannot be made
+    result = measure_threads(source) if isinstance(source, Settings) else source
     _write(result, out)
     if options.docs:
         _write_docs(result)
