@@ -30,7 +30,7 @@ class DataParallel:
 
     Called as (net, params, X, Y), for any batch of 1 to B rows, with min(T, rows) threads. What it returns lies in its
     buffer, until the next call. params: only their shapes and dtype count here. Other arguments and errors as for
-    data_parallel_gradients. BLAS has one thread in a call, as before in between: OpenBLAS's threads spin for some 30 ms
+    data_parallel_gradients. BLAS has one thread in a call, as before in between: OpenBLAS's threads spin for some 0.1 s
     after each product of their own, so put blas_threads(1) around a loop that also calls BLAS itself.
     """
 
