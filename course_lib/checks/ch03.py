@@ -1,26 +1,45 @@
 """The checks of chapter 03: shards, partial sums, fork and join, reduction, races, cost models, BLAS threads."""
 
+import functools
 import math
 import threading
+import time
 
 import numpy as np
 
-from .ch03_guard import Meeting, guarded, outcome, value_of
+from .ch03_guard import HELD_BACK, Meeting, come_late, guarded, outcome, value_of
 from .ch03_race import Traffic, shared
 from .ch03_work import (
     Workers,
     added,
     alike,
     explain_gradient,
+    first_row,
     gradient_sum,
     make_batch,
     misses,
     scaled,
+    shard_slices,
     sums_of_shards,
 )
-from .core import Case, Check, normal, poison, property_check, ragged, require
+from .core import Case, Check, CheckFailed, normal, poison, property_check, ragged, require
 from .probe import short_error, students_line
 from .trees import a_thing, copied, same
+from .words import not_a_function
+
+
+def function_check(name):
+    """A `property_check` of a function: whatever else it is given is refused."""
+    def wrap(body):
+        @property_check(name)
+        @functools.wraps(body)
+        def check(fn, *, rng):
+            if not callable(fn):
+                raise CheckFailed(not_a_function(name, fn))
+            return body(fn, rng=rng)
+        return check
+    return wrap
+
 
 # 1. shards ------------------------------------------------------------------------------------------------------
 
@@ -32,11 +51,13 @@ def _as_slices(got, B, T):
     wrong = [item for item in got if not isinstance(item, slice)]
     require(not wrong, "an entry of the list is no slice", got=a_thing(wrong[0]) if wrong else None,
             cause="slice(start, stop), so that X[s] and Y[s] are views and nothing is copied")
-    whole = all(isinstance(end, (int, np.integer)) for s in got for end in (s.start, s.stop))
-    require(whole, "a slice must have a whole number as start and as stop", got=str(got),
-            cause="// divides whole numbers; / gives a float, and a slice of floats cannot cut an array")
     require(all(s.step in (None, 1) for s in got), "the shards must be contiguous, without a step", got=str(got),
             cause="every T-th row is a partition, too, but its rows do not lie together in memory")
+    ends = [end for s in got for end in (s.start, s.stop)]
+    whole = all(isinstance(end, (int, np.integer)) for end in ends)
+    require(whole, "a slice must have a whole number as start and as stop", got=str(got),
+            cause="write both ends down, also the first 0 and the last B: others count the rows by them" if None in ends
+            else "// divides whole numbers; / gives a float, and a slice of floats cannot cut an array")
     require(len(got) == T, f"{len(got)} shards for B = {B}, T = {T}: there must be one for each thread",
             cause="T threads, T shards; [000] algorithm 3 has B/T of them in print, a slip")
     return [(int(s.start), int(s.stop)) for s in got]
@@ -67,7 +88,7 @@ def _uneven_cause(sizes, B, T):
     return "all wait for the thread with most rows: even them out"
 
 
-@property_check("shards")
+@function_check("shards")
 def check_shards(fn, *, rng):
     """T slices that cover 0 to B - 1 once, in order, sizes within one, the larger first."""
     plan = [(12, 4), (14, 4), (7, 7), (1, 1), (5, 1), (int(rng.integers(20, 60)) * 3 + 2, 3),
@@ -146,19 +167,43 @@ check_combine = Check(
 
 def _check_calls(workers, T):
     """Was every shard computed once, and side by side?"""
-    calls = sorted(workers.calls, key=lambda shard: -1 if shard is None else shard)
-    lost = [t for t in range(T) if t not in calls]
-    again = {t: calls.count(t) for t in calls if calls.count(t) > 1}
+    calls, B = workers.calls, sum(n for _, n in workers.rows)
+    counts = [calls.count(rows) for rows in workers.rows]
+    lost, again = [t for t in range(T) if not counts[t]], [t for t in range(T) if counts[t] > 1]
     if again:
-        t, times = next(iter(again.items()))
-        require(False, f"shard {t} was computed {times} times" + (f", and shard {lost[0]} never" if lost else ""),
+        require(False, f"shard {again[0]} was computed {counts[again[0]]} times"
+                + (f", and shard {lost[0]} never" if lost else ""),
                 cause="a function made in a loop reads the loop's variable when it runs, not when it was made, and by "
                       "then the loop has gone on: hand the value over, Thread(target=work, args=(t,))")
+    _check_rows([rows for rows in calls if rows not in workers.rows], lost, B, T)
     require(not lost, f"shard {lost[0] if lost else ''} was never computed", cause="start() runs a thread; making it "
             "does not. Is there one for every shard?")
-    require(not workers.meeting.missed, "no two shards were at work at the same time",
-            cause="Thread(target=work(t)) calls work at once, here and now; run() does, too; and a join right after "
-                  "start waits before the next one is forked. First start them all, then join them all")
+    require(not workers.meeting.missed, "no two shards were at work at the same time", cause=_apart_cause(workers, T))
+
+
+def _check_rows(strange, lost, B, T):
+    """strange: (first row, number) of what was computed and is no shard."""
+    if not strange:
+        return
+    first, n = strange[0]
+    require(first is not None, "gradient_sum got rows that are not those of X", cause="was X changed, or copied and "
+            "changed? The shards are slices of it: X[s], and Y[s] with the same s")
+    cause = f"the shards are those of shards({B}, {T}), one for each thread, X and Y cut by the same slice"
+    if (first, n) == (0, B):
+        cause = "all of X was handed over, not a shard of it: gradient_sum(params, X[s], Y[s])"
+    never = f", and shard {lost[0]} was never computed" if lost else ""
+    require(False, f"{n} rows from row {first} on are no shard{never}", where=f"B = {B}, T = {T}", cause=cause)
+
+
+def _apart_cause(workers, T):
+    made = {t for t in workers.threads if t.name != "check"}
+    if not made:
+        return ("the caller computed them all, one after the other: Thread(target=work(t)) calls work here and now, "
+                "and run() does, too; a thread begins with start()")
+    if len(workers.threads) < T:
+        return f"{len(workers.threads)} threads for {T} shards: each shard needs a thread of its own (or a pool of T)"
+    return ("a join right after start waits before the next one is forked: first start them all, then join them all. "
+            "Or does a lock stand around the work?")
 
 
 def _check_fork_join(fn, params, X, Y, T, slow):
@@ -185,6 +230,9 @@ def _explain_stop(fn, run, workers, T):
     what, line = f"it stopped with {short_error(run.error)}", students_line(run.error, fn)
     require(not _at_work(run), what + f", while {_at_work(run)} of its threads were still at work",
             where=line, cause="the parts were added up before the join: a part that is not ready is None, or not there")
+    never = not workers.calls and ("NoneType" in str(run.error) or "cannot join" in str(run.error))
+    require(not never or run.faults, what + ", and no shard was ever computed", where=line,
+            cause="start() runs a thread; making it does not")
     if not run.faults and workers.calls:
         _check_calls(workers, T)
         require("NoneType" not in str(run.error), what, where=line,
@@ -201,32 +249,36 @@ def _require_gradient(got, shards, B, K, late=None):
         require(False, found[0].what, where=f"B = {B}, T = {len(shards)}", cause=cause)
 
 
-def _check_fault(fn, rng):
-    """A worker that raises must be heard of, and the others waited for."""
-    params, X, Y = make_batch(rng, 11)
-    T = 3
-    workers = Workers(len(X), T, slow=0, fault=int(rng.integers(1, T)))
-    run = guarded(fn, workers, params, X, Y, T, watch=workers.unfinished)
+def _require_told(run, what):
+    """The caller must have heard of a worker's ArithmeticError."""
     told, chain = False, run.error
     while chain is not None:
         told = told or isinstance(chain, ArithmeticError)
         chain = chain.__cause__ or chain.__context__
-    what = f"shard {workers.fault} raised an ArithmeticError, and the caller never heard of it"
-    if run.error is not None and not told:
-        what += f": it stopped with {type(run.error).__name__} instead"
-    require(told, what, cause="an exception ends only its own thread, and join() does not raise it: catch it in the "
-            "worker, keep it in a list, and raise it after the join")
+    other = f": it stopped with {short_error(run.error)} instead" if run.error is not None else ""
+    require(told, f"{what} raised an ArithmeticError, and the caller never heard of it{other}",
+            cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep "
+                  "it in a list, and raise that very exception after the join")
+
+
+def _check_fault(fn, rng, fault, slow):
+    """A worker that raises must be heard of, and the others waited for."""
+    params, X, Y = make_batch(rng, 11)
+    workers = Workers(len(X), 3, slow=slow, fault=fault)
+    run = guarded(fn, workers, params, X, Y, 3, watch=workers.unfinished)
+    _require_told(run, f"shard {workers.fault}")
     require(not _at_work(run), "after a fault in one worker another one was still at work when the caller went on",
             cause="join all threads first, always; then raise what was caught")
 
 
-@property_check("fork_join_gradient")
+@function_check("fork_join_gradient")
 def check_fork_join_gradient(fn, *, rng):
     """Equal to serial for uneven shards, all workers side by side, all joined, faults passed on."""
     for B, T in ((int(rng.integers(3, 7)) * 3 + 2, 3), (8, 4), (5, 1), (int(rng.integers(5, 9)) * 2 + 1, 2)):
         params, X, Y = make_batch(rng, B)
         _check_fork_join(fn, params, X, Y, T, slow=int(rng.integers(T)))
-    _check_fault(fn, rng)
+    _check_fault(fn, rng, fault=int(rng.integers(1, 3)), slow=0)
+    _check_fault(fn, rng, fault=0, slow=2)
     return "4 batches equal to serial, the workers side by side, all of them joined; a worker's fault is passed on"
 
 
@@ -273,9 +325,9 @@ def _nothing_cause(fn, partials, t, B):
 
 
 def _check_reduction(fn, rng, T, n, B):
-    partials, want = normal(rng, T, n), None
+    partials = normal(rng, T, n)
     want = partials.astype(np.float64).sum(axis=0) / B
-    written = np.zeros(n, dtype=int)
+    written, strays = np.zeros(n, dtype=int), []
     for t in rng.permutation(T).tolist():
         out = poison(n)
         own = _own_entries(fn, partials, out, t, B)
@@ -291,8 +343,13 @@ def _check_reduction(fn, rng, T, n, B):
                 got=got, wanted=wanted, where=f"partials of shape {(T, n)}, B = {B}",
                 cause=_slice_cause(out[own], partials, own, t, B) if wrong.any() else None)
         written += own
+        mine = np.zeros(n, dtype=bool)
+        mine[shard_slices(n, T)[t]] = True
+        strays += [] if same(own, mine) else [(t, np.flatnonzero(own).tolist(), np.flatnonzero(mine).tolist())]
     _check_ownership(written, T, n)
-    return partials, written
+    t, got, want = min(strays, default=(0, None, None))
+    require(not strays, f"thread {t} wrote other entries than those of its slice", got=str(got), wanted=str(want),
+            where=f"partials of shape {(T, n)}", cause="all must cut alike: out[shards(n, T)[t]]")
 
 
 def _check_ownership(written, T, n):
@@ -305,7 +362,7 @@ def _check_ownership(written, T, n):
             cause=f"n // T = {n // T} entries for each thread leave {n % T} over: cut with your shards(n, T)")
 
 
-@property_check("reduce_slice")
+@function_check("reduce_slice")
 def check_reduce_slice(fn, *, rng):
     """Slice t, and nothing else, is the sum of slice t over all partials, over B; whatever order the threads run in."""
     for T, n in ((3, int(rng.integers(5, 9)) * 3 + 2), (4, 4), (2, 9), (1, 5), (5, 23)):
@@ -359,7 +416,11 @@ def _check_shared_sum(fn, rng, T, n):
         return parts[t].copy()
 
     total = shared(start, traffic)
-    run = guarded(fn, part_of, T, total, watch=lambda: np.array(total).view(np.ndarray))
+    run = guarded(fn, part_of, T, total, watch=lambda: np.array(total).view(np.ndarray), stumble=True)
+    local = next((e for e in (*run.faults, run.error) if isinstance(e, UnboundLocalError)), None)
+    require(local is None, f"it stopped with {short_error(local) if local else ''}",
+            cause="`total += ...` or `total = ...` inside a function makes the name total its own, without a value: "
+                  "total[:] += ... writes into the array of the one outside")
     got, alive = run.noted, run.busy
     early = alive and (run.error is not None or not np.array_equal(got, start + sum(parts)))
     require(not early, f"{alive} of your threads were still at work when it had ended"
@@ -380,7 +441,7 @@ def _check_shared_sum(fn, rng, T, n):
             cause=None if right else _race_cause(got, start, parts, bool(traffic.workers & traffic.writers)))
 
 
-@property_check("shared_sum")
+@function_check("shared_sum")
 def check_shared_sum(fn, *, rng):
     """Nothing is lost when all threads read total before any of them writes."""
     for T, n in ((2, 5), (3, 4), (1, 3)):
@@ -494,7 +555,8 @@ def _pick_plan(rng):
 def _pick_cause(got, costs, best):
     table, most = costs.table, min(costs.B, len(costs.table))
     if not isinstance(got, (int, np.integer)):
-        return "the number of threads is asked for" + (", not its time" if got in table else "")
+        time_of_one = isinstance(got, (float, np.floating)) and got in table
+        return "the number of threads is asked for" + (", not its time" if time_of_one else "")
     if got == best - 1:
         return "one too few: table entries count from 0, threads from 1"
     if 1 <= got <= most and table[got - 1] == table[best - 1]:
@@ -509,7 +571,7 @@ def _pick_cause(got, costs, best):
     return None
 
 
-@property_check("pick_threads")
+@function_check("pick_threads")
 def check_pick_threads(fn, *, rng):
     """The quickest T from 1 to min(cores, B); of equal ones the fewest threads."""
     plan = _pick_plan(rng)
@@ -550,6 +612,7 @@ class _Pin:
         self.blas, self.n, self.old = blas, n, None
 
     def __enter__(self):
+        time.sleep(3 * HELD_BACK)  # a worker that runs already now begins, and sees the old number
         self.old, self.blas.threads = self.blas.threads, self.n
         self.blas.pins.append(self.n)
         self.blas.by.append(threading.current_thread())
@@ -559,16 +622,30 @@ class _Pin:
         self.blas.threads = self.old
 
 
-def _pinned_calls(blas, workers, meeting, seen, fault=None):
-    def make(t):
-        def call():
-            meeting.wait()
-            seen[t] = blas.threads
-            if t == fault:
+class _Calls:
+    """The list of calls for run_pinned, and what was seen in them: BLAS threads at the start and after the meeting."""
+
+    def __init__(self, blas, workers, fault=None, slow=None):
+        self.blas, self.fault, self.slow = blas, fault, slow
+        self.meeting, self.seen, self.made, self.ended = Meeting(workers), [], [0] * workers, 0
+        self.list = [functools.partial(self._call, t) for t in range(workers)]
+
+    def _call(self, t):
+        self.made[t] += 1
+        self.seen.append(self.blas.threads)
+        self.meeting.wait()
+        try:
+            if t == self.slow:
+                come_late()
+            self.seen.append(self.blas.threads)
+            if t == self.fault:
                 raise ArithmeticError(f"call {t} failed")
             return 10 * t + 1
-        return call
-    return [make(t) for t in range(workers)]
+        finally:
+            self.ended += 1
+
+    def unfinished(self):
+        return len(self.made) - self.ended
 
 
 def _check_pins(blas, workers, cores, seen):
@@ -584,9 +661,9 @@ def _check_pins(blas, workers, cores, seen):
                   "resets it for all. Set it once, by the caller, around fork and join")
     require(blas.pins == [budget], f"pin({blas.pins[0]}) for {workers} workers on {cores} cores",
             got=str(blas.pins), wanted=str([budget]), cause=_pin_cause(blas.pins[0], workers, cores))
-    require(all(n == budget for n in seen.values()), "the pin did not hold while the workers ran",
-            got=str(sorted(seen.values())), wanted=str(budget),
-            cause="fork and join must both stand inside the `with`: outside it the old setting is back")
+    require(all(n == budget for n in seen), "the pin did not hold while the workers ran",
+            got=str(sorted(set(seen))), wanted=str([budget]),
+            cause="fork and join must both stand inside the `with`: before it and after it the old setting holds")
 
 
 def _pin_cause(n, workers, cores):
@@ -600,48 +677,101 @@ def _pin_cause(n, workers, cores):
 
 
 def _check_pinned_run(fn, workers, cores):
-    blas, meeting, seen = _Blas(cores), Meeting(workers), dict[int, int]()
-    got = value_of(fn, _pinned_calls(blas, workers, meeting, seen), cores, blas.pin)
-    where = f"{workers} workers on {cores} cores"
-    require(len(seen) == workers, f"{len(seen)} of {workers} calls were made", where=where)
-    require(not meeting.missed, "no two calls ran at the same time", where=where,
-            cause="Thread(target=call()) calls here and now; first start all threads, then join all")
-    _check_pins(blas, workers, cores, seen)
+    blas = _Blas(cores)
+    calls, where = _Calls(blas, workers, slow=workers - 1), f"{workers} workers on {cores} cores"
+    given = list(calls.list)
+    run = guarded(fn, given, cores, blas.pin, watch=calls.unfinished)
+    busy = min(run.busy, run.noted)
+    require(run.error is not None or not busy, f"it returned while {busy} of its threads were still at work",
+            where=where, cause="join them all, inside the `with`: a sleep is no join")
+    got = outcome(run)
+    require(same_calls(given, calls.list), "the list of calls was changed", where=where,
+            cause="it belongs to the caller: read it, no more")
+    _check_each_once(calls, where)
+    _check_pins(blas, workers, cores, calls.seen)
     want = [10 * t + 1 for t in range(workers)]
-    right = isinstance(got, (list, tuple)) and list(got) == want
-    require(right, "the results are not those of the calls, in their order", str(got), wanted=str(want), where=where,
-            cause="append adds in the order in which threads end: results[t] = ... keeps the order of the calls")
+    right = isinstance(got, (list, tuple)) and len(got) == workers and all(map(_is_number, got, want))
+    require(right, "the results are not those of the calls, in their order", str(got)[:200], wanted=str(want),
+            where=where, cause=_results_cause(got, want))
     require(blas.threads == cores, f"afterwards BLAS has {blas.threads} threads, before it had {cores}", where=where,
             cause="`with pin(n):` puts the old number back at its end")
 
 
-@property_check("run_pinned")
+def same_calls(given, calls):
+    """Are these the same objects in the same order?"""
+    return len(given) == len(calls) and all(a is b for a, b in zip(given, calls, strict=True))
+
+
+def _check_each_once(calls, where):
+    lost, again = [t for t, n in enumerate(calls.made) if not n], [t for t, n in enumerate(calls.made) if n > 1]
+    late = " A function made in a loop reads the loop's variable when it runs: hand the value over, args=(t,)"
+    require(not again, f"call {again[0] if again else ''} was made {calls.made[again[0]] if again else 0} times",
+            where=where, cause="each call is made once." + (late if lost else ""))
+    require(not lost, f"call {lost[0] if lost else ''} was never made", where=where,
+            cause="is there a thread for each, and is it started?")
+    require(not calls.meeting.missed, "no two calls ran at the same time", where=where,
+            cause="Thread(target=call()) calls here and now; first start all threads, then join all; a pool needs as "
+                  "many threads as there are calls")
+
+
+def _is_number(got, want):
+    return np.ndim(got) == 0 and isinstance(got, (int, float, np.number)) and got == want
+
+
+def _results_cause(got, want):
+    if got is None:
+        return "end with `return` and the list of results"
+    if isinstance(got, (list, tuple)) and sorted(map(str, got)) == sorted(map(str, want)):
+        return "append adds in the order in which threads end: results[t] = ... keeps the order of the calls"
+    if isinstance(got, (list, tuple)) and any(hasattr(item, "result") for item in got):
+        return "these are futures: each one's .result() is what its call returned"
+    return None
+
+
+@function_check("run_pinned")
 def check_run_pinned(fn, *, rng):
     """Each worker gets cores // workers BLAS threads, set once by the caller, and put back, after a fault as well."""
     for workers, cores in ((2, 8), (3, 8), (1, 6), (4, 4), (4, 3)):
         _check_pinned_run(fn, workers, cores)
-    blas, meeting = _Blas(6), Meeting(2)
-    run = guarded(fn, _pinned_calls(blas, 2, meeting, {}, fault=1), 6, blas.pin)
-    require(run.error is not None, "call 1 raised an ArithmeticError, and the caller never heard of it",
-            cause="catch it in the worker, keep it, raise it after the join")
-    require(blas.threads == 6, f"after a fault in a worker BLAS has {blas.threads} threads, before it had 6",
-            cause="`with pin(n):` puts the old number back even when an exception passes")
+    for fault in (0, 1):
+        blas = _Blas(6)
+        calls = _Calls(blas, 2, fault=fault, slow=1 - fault)
+        run = guarded(fn, calls.list, 6, blas.pin, watch=calls.unfinished)
+        _require_told(run, f"call {fault}")
+        require(not min(run.busy, run.noted), "after a fault in one call another one was still at work when it ended",
+                cause="join all threads first, always; then raise what was caught")
+        require(blas.threads == 6, f"after a fault in a worker BLAS has {blas.threads} threads, before it had 6",
+                cause="`with pin(n):` puts the old number back even when an exception passes")
     return "5 budgets kept, the setting put back each time, after a fault as well"
 
 
 # 9. train_parallel ----------------------------------------------------------------------------------------------
 
 
-class _Steps:
-    """Batches that note what params are when the next batch is asked for: after each step."""
+class _Noted:
+    """A gradient_sum that notes for each batch what params are when it is first called, and who calls it for what."""
 
-    def __init__(self, params, batches):
-        self.params, self.batches, self.after = params, batches, []
+    def __init__(self, rows, T, fault=None):
+        self.ends, self.fault = np.cumsum([0, *rows]).tolist(), fault
+        self.before, self.calls, self.threads = {}, [[] for _ in rows], [set() for _ in rows]
+        self.meetings = [Meeting(min(T, n)) for n in rows]
+        self._lock = threading.Lock()
 
-    def __iter__(self):
-        for batch in self.batches:
-            yield batch
-            self.after.append(copied(self.params))
+    def __call__(self, params, X, Y):
+        if len(X) == 0:
+            raise ValueError("gradient_sum got no rows: a batch smaller than T needs fewer threads, min(T, len(X))")
+        first = first_row(X)
+        i = -1 if first is None else int(np.searchsorted(self.ends, first, side="right")) - 1
+        if 0 <= i < len(self.calls):
+            with self._lock:
+                self.before.setdefault(i, copied(params))
+                self.calls[i].append((first, len(X)))
+                self.threads[i].add(threading.current_thread())
+            if not any(meeting.missed for meeting in self.meetings):
+                self.meetings[i].wait()
+            if i == self.fault:
+                raise ArithmeticError(f"a shard of batch {i} cannot be computed")
+        return gradient_sum(params, X, Y)
 
 
 def _serial_steps(params, batches, eta):
@@ -660,8 +790,6 @@ def _step_cause(got, before, want, rows, threads, K):
     moved = [(W - V, b - c) for (W, b), (V, c) in zip(got, before, strict=True)]
     right = [(W - V, b - c) for (W, b), (V, c) in zip(want, before, strict=True)]
     T = min(rows, threads)
-    if rows < threads and alike(moved, scaled(right, 0.0), 100 * K):
-        return f"a batch of {rows} rows made no step: fewer rows than threads call for fewer threads, not for no step"
     for factor, text in ((0.0, "params did not change: W -= eta * dW changes the array itself, W = W - ... does not"),
                          (-1.0, "W += eta dW climbs the loss: descend"), (2.0, "the step was made twice"),
                          (float(rows), "not divided by the number of examples in the batch"),
@@ -676,33 +804,54 @@ def _step_cause(got, before, want, rows, threads, K):
     return None
 
 
-def _of_some_rows(params, X, Y):
-    if len(X) == 0:
-        raise ValueError("gradient_sum got no rows: a batch smaller than T needs fewer threads, min(T, len(X))")
-    return gradient_sum(params, X, Y)
-
-
 def _check_training(fn, rng, rows, T, eta):
     params, X, Y = make_batch(rng, sum(rows))
     ends = np.cumsum([0, *rows]).tolist()
     batches = [(X[a:b], Y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
-    steps, first = _Steps(params, batches), copied(params)
-    value_of(fn, _of_some_rows, params, steps, T, eta)
-    require(len(steps.after) == len(rows), f"{len(steps.after)} of {len(rows)} batches were used",
-            cause="one step for each batch: does a return stand inside the loop?")
-    idle = all(same(after, first) for after in steps.after) and not same(params, first)
-    require(not idle, "all batches were taken before the first step was made",
+    first, held, noted = copied(params), list(params), _Noted(rows, T)
+    steps = _serial_steps(first, batches, eta)
+    value_of(fn, noted, params, iter(batches), T, eta)
+    where = f"T = {T}, batches of {', '.join(map(str, rows))}"
+    unused = [i for i in range(len(rows)) if not noted.calls[i]]
+    small = f"a batch of {min(rows)} rows made no step: fewer rows than threads call for fewer threads, not for no step"
+    require(not unused, f"batch {unused[0] + 1 if unused else ''} of {len(rows)} got no gradient", where=where,
+            cause=small if unused and rows[unused[0]] < T and len(unused) == 1
+            else "one step for each batch: does a return stand inside the loop?")
+    after = [*(noted.before[i] for i in range(1, len(rows))), copied(params)]
+    idle = len(rows) > 1 and all(same(now, first) for now in after[:-1]) and not same(after[-1], first)
+    require(not idle, "all gradients were taken before the first step was made", where=where,
             cause="take a batch, make its step, take the next: the gradient must be that at the parameters after the "
                   "step before")
     before = first
-    for i, want in enumerate(_serial_steps(first, batches, eta)):
-        got, K = steps.after[i], 40 * (i + 1)
+    for i, want in enumerate(steps):
+        got, K = after[i], 40 * (i + 1)
         if misses(got, want, K):
-            cause = _step_cause(got, before, want, rows[i], T, K)
-            cause = cause or _ragged_cause(i, rows)
+            cause = _step_cause(got, before, want, rows[i], T, K) or _ragged_cause(i, rows)
             require(False, f"after step {i + 1} of {len(rows)} the parameters are not those of serial training",
-                    where=f"T = {T}, batches of {', '.join(map(str, rows))}", cause=cause)
+                    where=where, cause=cause)
         before = got
+    _check_hands(noted, rows, T, where)
+    kept = all(a is b for old, new in zip(held, params, strict=True) for a, b in zip(old, new, strict=True))
+    require(kept, "params hold other arrays than before", where=where, cause="the step must change the arrays "
+            "themselves, W -= eta * dW: whoever holds them as well (a model, another thread) does not see new ones")
+
+
+def _check_hands(noted, rows, T, where):
+    """Did min(T, rows) threads share each batch?"""
+    for i, n in enumerate(rows):
+        want, got = min(T, n), len(noted.calls[i])
+        made = [t for t in noted.threads[i] if t.name != "check"]
+        require(want == 1 or made, "no thread was at work", where=where, cause="fork_join_gradient takes the gradient")
+        require(got == want, f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}", where=where,
+                cause="min(T, rows of this batch) threads: is T changed, and not put back for the next batch?")
+        require(not noted.meetings[i].missed, f"the parts of batch {i + 1} were not computed side by side", where=where)
+
+
+def _check_training_fault(fn, rng):
+    params, X, Y = make_batch(rng, 18)
+    noted = _Noted((6, 6, 6), 2, fault=1)
+    run = guarded(fn, noted, params, iter([(X[a : a + 6], Y[a : a + 6]) for a in (0, 6, 12)]), 2, 0.01)
+    _require_told(run, "a shard of batch 2")
 
 
 def _ragged_cause(i, rows):
@@ -714,9 +863,10 @@ def _ragged_cause(i, rows):
     return None
 
 
-@property_check("train_parallel")
+@function_check("train_parallel")
 def check_train_parallel(fn, *, rng):
     """Equal to serial training after every step, ragged last batches included, even with fewer rows than threads."""
-    for rows, T in (((8, 8, 5), 3), ((7, 7, 2), 4), ((6, 6, 6), 1)):
-        _check_training(fn, rng, rows, T, eta=0.01)
-    return "3 trainings equal to serial after every step; a last batch of 2 rows with 4 threads is fine"
+    for rows, T in (((8, 8, 5), 3), ((7, 2, 7), 4), ((7, 7, 2), 4), ((6, 6, 6), 1)):
+        _check_training(fn, rng, rows, T, eta=0.2)
+    _check_training_fault(fn, rng)
+    return "4 trainings equal to serial after every step; a last batch of 2 rows with 4 threads is fine"

@@ -5,6 +5,7 @@ goes on. Each new thread is held back for a moment at its start, as a busy machi
 unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
 """
 
+import random
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from .probe import short_error
 DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
 HELD_BACK = 0.03  # seconds that each new thread waits before its first line
 MEETING = 2.0  # seconds that workers wait for each other before they go on alone
+STUMBLE = 0.01  # seconds that a worker waits at the most before each line of a student's, where that is asked for
 
 
 @dataclass
@@ -32,8 +34,11 @@ class Run:
     left: list = field(default_factory=list)  # threads of the student's that are alive a moment later, still
 
 
-def guarded(fn, *args, watch=lambda: None):
-    """Call fn(*args), and at its end watch(), in a daemon thread; a `Run`. Fails, as `require` does, if it hangs."""
+def guarded(fn, *args, watch=lambda: None, stumble=False):
+    """Call fn(*args), and at its end watch(), in a daemon thread; a `Run`. Fails, as `require` does, if it hangs.
+
+    stumble: the workers wait a random moment before each of their lines, so that what is not held together falls apart.
+    """
     run, before = Run(), set(threading.enumerate())
 
     def call():
@@ -46,7 +51,7 @@ def guarded(fn, *args, watch=lambda: None):
         run.busy = len(run.left)
 
     caller = threading.Thread(target=call, daemon=True, name="check")
-    with _watched(run.faults):
+    with _watched(run.faults, _stumbling(fn) if stumble else None):
         caller.start()
         caller.join(DEADLINE)
         if not caller.is_alive():
@@ -78,9 +83,9 @@ def outcome(run):
 
 
 @contextmanager
-def _watched(faults):
+def _watched(faults, trace=None):
     """Inside: what ends a thread is written down instead of printed, and each new thread is held back."""
-    hook, profile = threading.excepthook, threading.getprofile()
+    hook, profile, tracer = threading.excepthook, threading.getprofile(), threading.gettrace()
 
     def keep(args):
         if not isinstance(args.exc_value, (SystemExit, type(None))):
@@ -88,11 +93,14 @@ def _watched(faults):
 
     threading.excepthook = keep
     threading.setprofile(_hold_back)
+    if trace:
+        threading.settrace(trace)
     try:
         yield
     finally:
         threading.excepthook = hook
         threading.setprofile(profile)
+        threading.settrace(tracer)
 
 
 def _hold_back(frame, event, argument):
@@ -100,6 +108,40 @@ def _hold_back(frame, event, argument):
     sys.setprofile(None)
     if threading.current_thread().name != "check":
         time.sleep(HELD_BACK)
+
+
+def _stumbling(fn):
+    """A trace function: before each line of the student's, a worker waits a random moment."""
+    own = getattr(getattr(fn, "__code__", None), "co_filename", None)
+
+    def line(frame, event, argument):
+        if event == "line":
+            time.sleep(random.uniform(0, STUMBLE))
+        return line
+
+    def call(frame, event, argument):
+        return line if frame.f_code.co_filename == own and threading.current_thread().name != "check" else None
+
+    return call
+
+
+def caller_waits():
+    """Does the thread that runs the student's function wait for others (a join, an event), or has it ended?"""
+    caller = next((t for t in threading.enumerate() if t.name == "check"), None)
+    frame = sys._current_frames().get(caller.ident) if caller else None
+    names, waits = [], frame is None or frame.f_code.co_filename == threading.__file__
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return waits and "start" not in names  # start() waits, too: until the new thread runs
+
+
+def come_late(seconds=0.15, patience=0.8):
+    """A worker comes late: not before the caller waits for somebody, however long it may sleep instead."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end and not caller_waits():
+        time.sleep(0.005)
+    time.sleep(seconds)
 
 
 def _ends_soon(thread):
@@ -120,7 +162,8 @@ def _report_hang(fn, caller, before):
     require(False, f"it has not come to an end within {DEADLINE:g} s: a deadlock, or a loop without end",
             where="; ".join(sorted(set(places))) or None,
             cause="somebody waits for what never comes: a lock that is not released (use `with lock:`), a join of "
-                  "a thread that waits itself, a queue or barrier that nobody fills")
+                  "a thread that waits itself, a queue or barrier that nobody fills. What hangs goes on: restart the "
+                  "kernel when you have found it")
 
 
 class Meeting:

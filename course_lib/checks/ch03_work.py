@@ -4,12 +4,11 @@ A network of independent linear layers stands for any: its gradient is a sum ove
 """
 
 import threading
-import time
 from itertools import combinations
 
 import numpy as np
 
-from .ch03_guard import Meeting
+from .ch03_guard import Meeting, come_late
 from .compare import Rules, compare
 from .core import normal, ragged
 
@@ -77,34 +76,43 @@ class Workers:
     """A gradient_sum that remembers its calls. One shard, `slow`, comes late; one, `fault`, raises.
 
     All T calls wait for each other first: they can meet only if they run side by side.
+    calls: (first row, number of rows) of each, in order of time; threads: who made them.
     """
 
     def __init__(self, B, T, slow=None, fault=None):
-        self.starts = [rows.start for rows in shard_slices(B, T)]
+        self.rows = [(s.start, s.stop - s.start) for s in shard_slices(B, T)]
         self.slow, self.fault = slow, fault
-        self.meeting, self.calls, self.ended = Meeting(T), [], 0
+        self.meeting, self.calls, self.threads, self.ended = Meeting(T), [], set(), 0
         self._lock = threading.Lock()
 
     def unfinished(self):
         """How many shards have not been computed to the end."""
-        return len(self.starts) - self.ended
+        return len(self.rows) - self.ended
 
     def __call__(self, params, X, Y):
         if len(X) != len(Y):
             raise ValueError(f"gradient_sum got {len(X)} rows of X and {len(Y)} of Y: cut both by the same slice")
-        shard = self.starts.index(round(float(X[0, 0]) * STEP)) if len(X) else None
+        rows = (first_row(X), len(X))
+        shard = self.rows.index(rows) if rows in self.rows else None
         with self._lock:
-            self.calls.append(shard)
+            self.calls.append(rows)
+            self.threads.add(threading.current_thread())
         self.meeting.wait()
         try:
-            if shard == self.slow:
-                time.sleep(0.15)
-            if shard == self.fault:
+            if shard is not None and shard == self.slow:
+                come_late()
+            if shard is not None and shard == self.fault:
                 raise ArithmeticError(f"shard {shard} cannot be computed")
             return gradient_sum(params, X, Y)
         finally:
             with self._lock:
                 self.ended += 1
+
+
+def first_row(X):
+    """Which row of the batch X begins with; None for no rows, or for numbers that the batch does not have."""
+    number = float(X[0, 0]) * STEP if len(X) else 0.5
+    return int(number) if number == int(number) and number >= 0 else None
 
 
 def explain_gradient(got, shards, B, K, late=None):
