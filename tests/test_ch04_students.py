@@ -1,10 +1,12 @@
 """The checks of chapter 04 against what students write: refused with the cause, on several seeds."""
 
 import threading
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import ceil
-from queue import Queue, SimpleQueue
+from queue import Empty, Queue, SimpleQueue
 
 import numpy as np
 import pytest
@@ -188,6 +190,55 @@ def another_error(parent, children, dZ, walk):
         raise RuntimeError("something went wrong") from None
 
 
+def joined_until_one_failed(parent, children, dZ, walk):
+    deltas, faults = walk(parent, dZ), []
+    threads = right_threads(children, deltas, walk, faults)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+        if faults:
+            raise faults[0]
+
+
+def a_nap_for_a_join(parent, children, dZ, walk):
+    deltas, faults = walk(parent, dZ), []
+    for thread in right_threads(children, deltas, walk, faults):
+        thread.start()
+    time.sleep(0.3)
+    if faults:
+        raise faults[0]
+
+
+def parent_twice(parent, children, dZ, walk):
+    walk(parent, dZ)
+    forked(right_threads)(parent, children, dZ, walk)
+
+
+def started_before_the_parent(parent, children, dZ, walk):
+    ready, deltas, faults = threading.Event(), [], []
+
+    def wait(tasks, j):
+        ready.wait()
+        work(tasks, deltas[j], walk, faults)
+
+    threads = [threading.Thread(target=wait, args=(c, j)) for j, c in enumerate(children)]
+    for thread in threads:
+        thread.start()
+    deltas.extend(walk(parent, dZ))
+    ready.set()
+    for thread in threads:
+        thread.join()
+    if faults:
+        raise faults[0]
+
+
+def own_tasks_only(parent, children, dZ, walk):
+    deltas = walk(parent, dZ)
+    for tasks, delta in zip(children, deltas, strict=False):
+        walk(tasks[1:], delta)
+
+
 # Queues ----------------------------------------------------------------------------------------------------------
 
 
@@ -232,6 +283,62 @@ def queued(*, nones=None, helps=True, finish=True, put=None, take=None, place=No
             raise faults[0]
         return grads
     return deferred
+
+
+def deferred_badly(*, timeout=None, own_guard=True, joins="all", buffer=False, raise_early=False):
+    """The deferred scheme with faults that need an unlucky moment."""
+    def deferred(L, k, delta, grad):
+        grads, queue, faults, kept = [None] * L, Queue(), [], []
+
+        def worker(guard=True):
+            while True:
+                try:
+                    found = queue.get(timeout=timeout)
+                except Empty:
+                    return
+                if found is None:
+                    return
+                try:
+                    grads[found[0]] = grad(*found)
+                except Exception as error:
+                    if not guard:
+                        raise
+                    faults.append(error)
+
+        others = [threading.Thread(target=worker) for _ in range(k - 1)]
+        for thread in others:
+            thread.start()
+        dZ = None
+        try:
+            for layer in reversed(range(L)):
+                dZ = delta(layer, dZ)
+                if buffer and isinstance(dZ, np.ndarray):
+                    kept[:] = kept or [np.empty_like(dZ)]
+                    kept[0][...] = dZ
+                    dZ = kept[0]
+                queue.put((layer, dZ))
+        except Exception as error:
+            faults.append(error)
+        for _ in range(k):
+            queue.put(None)
+        worker(own_guard)
+        for thread in others if joins == "all" else others[:1]:
+            thread.join()
+            if raise_early and faults:
+                raise faults[0]
+        if faults:
+            raise faults[0]
+        return grads
+    return deferred
+
+
+def pool_of_k(L, k, delta, grad):
+    with ThreadPoolExecutor(k) as pool:
+        futures, dZ = {}, None
+        for layer in reversed(range(L)):
+            dZ = delta(layer, dZ)
+            futures[layer] = pool.submit(grad, layer, dZ)
+        return [futures[layer].result() for layer in range(L)]
 
 
 def with_queue_join(L, k, delta, grad):
@@ -335,6 +442,17 @@ WRONG = [
     (ch04.check_leapfrog_backward, under_one_lock, "no two threads", SLOW),
     (ch04.check_leapfrog_backward, another_error, "an exception in a thread became RuntimeError", SLOW),
     (ch04.check_leapfrog_backward, lambda parent, children, dZ, walk: None, "never called", SLOW),
+    (ch04.check_leapfrog_backward, joined_until_one_failed, "other threads were still at work", SLOW),
+    (ch04.check_leapfrog_backward, a_nap_for_a_join, "still at work", SLOW),
+    (ch04.check_leapfrog_backward, parent_twice, "the parent's tasks were done 2 times", SLOW),
+    (ch04.check_leapfrog_backward, started_before_the_parent, "still waited", SLOW),
+    (ch04.check_leapfrog_backward, own_tasks_only, "neither the parent's nor a child's", SLOW),
+    (ch04.check_deferred_backward, deferred_badly(timeout=0.05), "a get with a timeout", SLOW),
+    (ch04.check_deferred_backward, deferred_badly(own_guard=False), "first join all threads", SLOW),
+    (ch04.check_deferred_backward, deferred_badly(raise_early=True), "first join all threads", SLOW),
+    (ch04.check_deferred_backward, deferred_badly(joins="first"), "still there", SLOW),
+    (ch04.check_deferred_backward, deferred_badly(buffer=True), "one buffer for all deltas", SLOW),
+    (ch04.check_deferred_backward, pool_of_k, "one of the k", SLOW),
     (ch04.check_deferred_backward, queued(nones=1), "put in one for each of them", SLOW),
     (ch04.check_deferred_backward, queued(finish=False), "nobody told the others", SLOW),
     (ch04.check_deferred_backward, queued(helps=False), "its thread helps", SLOW),

@@ -1,6 +1,7 @@
 """The checks of chapter 04 on costs: the formulas, the smallest k, the makespan of a schedule."""
 
 from fractions import Fraction
+from math import ceil
 
 from .ch03_guard import outcome
 from .ch04_schedules import flat, leapfrog
@@ -34,8 +35,12 @@ def _costs_cases(rng):
     return cases
 
 
+def _as_tuple(value):
+    return tuple(value.tolist()) if hasattr(value, "tolist") and getattr(value, "shape", None) == (3,) else value
+
+
 check_step_costs = Check(
-    "step_costs", _costs_cases, _costs, K=4, dtype=None, parts=("serial", "leapfrog", "deferred"),
+    "step_costs", _costs_cases, _costs, K=4, dtype=None, post=_as_tuple, parts=("serial", "leapfrog", "deferred"),
     diagnoses=[
         (_costs_with(leapfrog=lambda k, a, b, c: (a + b + c) / k),
          "leapfrog: everything is divided by k. Forward and the deltas are not shared: only f3 is"),
@@ -58,6 +63,14 @@ check_step_costs = Check(
         (_costs_with(deferred=lambda k, a, b, c: a + b + c / k), "deferred: that is leapfrogging's cost once more"),
         (_costs_with(deferred=lambda k, a, b, c: a + max(b, c / max(k - 1, 1))),
          "deferred: the chain's thread helps when the chain is done: k threads share f2 + f3"),
+        (_costs_with(deferred=lambda k, a, b, c: a + b),
+         "deferred: the work is forgotten: k threads need at least (f2 + f3) / k for it"),
+        (_costs_with(deferred=lambda k, a, b, c: a + max(b, (a + b + c) / k)),
+         "deferred: the forward pass is not in the queue: (f2 + f3) / k inside the max"),
+        (lambda k, a, b, c: tuple(x - a for x in _costs(k, a, b, c)),
+         "the forward pass f1 is missing in all three: the whole step is asked for"),
+        (lambda k, a, b, c: tuple(_costs(k, a, b, c)[0] / x for x in _costs(k, a, b, c)),
+         "these are speed-ups: the costs themselves are asked for"),
         (lambda k, a, b, c: tuple(x / _costs(k, a, b, c)[0] for x in _costs(k, a, b, c)),
          "shares of the serial cost: the costs themselves are asked for"),
     ],
@@ -67,7 +80,7 @@ check_step_costs = Check(
 
 
 def _play(tasks, fork, f2, f3, wait_fork=True, own=True, needs=True, source_of=None, result=max, cost=None,
-          last_copy=False):
+          last_copy=False, anyones=False):
     """The truth, and with the other arguments changed: known wrong ways."""
     free: dict[int, float] = {}
     end: dict[tuple[int, int], float] = {}
@@ -75,6 +88,8 @@ def _play(tasks, fork, f2, f3, wait_fork=True, own=True, needs=True, source_of=N
     for n, (thread, kind, layer) in enumerate(tasks):
         source = layer + (kind == "delta") if source_of is None else source_of(kind, layer)
         there = end.get((0, source), 0.0)
+        if anyones:
+            there = min([time for (_, made), time in end.items() if made == source], default=0.0)
         if own:
             there = end.get((thread, source), there)
         start = max(free.get(thread, 0.0), there if needs else 0.0)
@@ -116,7 +131,10 @@ def _makespan_cases(rng):
                                                  1)]),
             ("one thread", flat(*leapfrog(4, 1)), 2, some(4, 1, 2), some(4, 1, 2)),
             ("the longest thread is not the last", [(0, "delta", 1), (0, "grad", 1), (1, "delta", 0), (1, "grad", 0),
-                                                    (0, "delta", 0)], 2, [1.5, 2.0], [1.0, 1.25])]
+                                                    (0, "delta", 0)], 2, [1.5, 2.0], [1.0, 1.25]),
+            ("two threads have the delta, and neither is the one that needs it",
+             [(0, "delta", 2), (1, "delta", 1), (0, "grad", 2), (0, "delta", 1), (2, "grad", 1)], 0,
+             [1.0, *some(2, 1, 2)], some(3, 4, 6))]
     return [Case((tasks, fork, f2, f3), label) for label, tasks, fork, f2, f3 in plan]
 
 
@@ -139,6 +157,8 @@ check_makespan = Check(
         (_play_with(last_copy=True),
          "thread 0 computes some deltas twice, before the fork and after: it is the FIRST copy that the others "
          "take, so keep its time"),
+        (_play_with(anyones=True), "a thread without a delta of its own takes the first one that thread 0 made, not "
+         "another thread's that is there earlier"),
         (_play_with(result=lambda ends: ends[-1]), "the end of the last task in the list: the makespan is the latest "
          "end of all"),
         (_play_with(cost=lambda kind, layer, f2, f3: (f3 if kind == "delta" else f2)[layer]),
@@ -183,7 +203,9 @@ def _smallest_plan(rng):
             ((f1, f2, f3, Fraction(3, 4) * share), "three quarters of the limit"),
             ((0, 0, 5, Fraction(9, 10)), "f3 alone, 90 %"),
             (_float_trap(rng), "exactly what k threads save, but rounding hides it"),
+            ((1, 1, 1, Fraction(1, 3) - Fraction(1, 6000)), "two thousand threads"),
             ((2, 3, 4, Fraction(0)), "nothing wanted"),
+            ((1, 1, 0, Fraction(0)), "nothing wanted, and no gradients at all"),
             ((1, 1, 1, Fraction(1, 3)), "the limit itself"),
             ((4, 3, 2, Fraction(1, 2)), "more than f3")]
 
@@ -194,6 +216,12 @@ def _strict(f1, f2, f3, wanted):
     while (1 - Fraction(1, k)) * share <= wanted and k < 10_000:
         k += 1
     return k if k < 10_000 else 0
+
+
+def _by_floats(f1, f2, f3, wanted):
+    left = 1 - float(wanted) / (f3 / (f1 + f2 + f3))
+    k = ceil(1 / left) if left > 0 else None
+    return None if k == _smallest(f1, f2, f3, wanted) else k
 
 
 def _ceil(x):
@@ -214,6 +242,7 @@ def _cause_of_k(got, args):
               wanted and _ceil(1 / wanted)),
              ("the share f3/f is forgotten: 1 - 1/k is saved of f3 only, not of the whole step", wanted < 1
               and _ceil(1 / (1 - wanted))),
+             ("rounded numbers: compute with Fraction(1, k) and Fraction(f3, f), which are exact", _by_floats(*args)),
              ("at least `wanted` is asked for: a k that saves exactly that is enough", _strict(*args)),
              ("one too many", _smallest(*args) + 1), ("one too few: round up", _smallest(*args) - 1)]
     if got == 0:
@@ -234,6 +263,8 @@ def check_smallest_k(fn, *, rng):
             (isinstance(got, Fraction) and got.denominator == 1)
         require(whole, "k must be a whole number", got=a_thing(got), where=where)
         cause = _cause_of_k(got, args)
+        if args[3] == 0 and got == 2:
+            cause = "nothing is wanted, and one thread saves nothing: begin with k = 1"
         if "rounding" in label and got == _smallest(*args) + 1:
             cause = "rounded numbers: (1 - 1/k) * f3 / f is a hair below `wanted`. Fraction(1, k) is exact"
         require(got == _smallest(*args), "that is not the smallest k that saves as much", got=f"k = {got}",

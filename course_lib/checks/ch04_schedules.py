@@ -1,6 +1,9 @@
 """The checks of chapter 04 on schedules: their coverage, the levels of [002], the repaired algorithm 1."""
 
+from .ch04_patience import must_end
 from .core import Case, Check, property_check, require
+from .freeform import Unmet, _failure
+from .inputs import choose_seed
 from .trees import a_thing
 
 # Truth ----------------------------------------------------------------------------------------------------------
@@ -65,7 +68,7 @@ def _coverage_cases(rng):
 
 
 def _as_list(value):
-    return value.tolist() if hasattr(value, "tolist") else value
+    return value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, range) else value
 
 
 check_coverage = Check(
@@ -88,6 +91,11 @@ check_coverage = Check(
         (lambda tasks, L: _counts(tasks, L)[::-1], "the counts are upside down: counts[0] belongs to layer 0"),
         (lambda tasks, L: _counts(tasks, L, fits=lambda layer, L: 0 < layer < L), "layer 0 exists: 0 <= layer < L"),
         (lambda tasks, L: _counts(tasks, L, fits=lambda layer, L: 0 <= layer < L - 1), "layer L - 1 exists: layer < L"),
+        (lambda tasks, L: _counts([(thread, kind, layer - 2) for thread, kind, layer in tasks], L),
+         "the layers are ours already, 0 to L - 1: nothing is to be subtracted"),
+        (lambda tasks, L: _counts([t for t in tasks if t[1] == "grad"][:1], L),
+         "only the first gradient is counted: is the return inside the loop?"),
+        (lambda tasks, L: _counts(tasks[:1], L), "only the first task is looked at: is the return inside the loop?"),
         (lambda tasks, L: [n for n in _counts(tasks, L) if n],
          "a layer that nobody does is left out: it must be there, with 0"),
     ],
@@ -114,7 +122,21 @@ def _levels_cases(rng):
     return [Case((n, k, j), f"L = {n}, k = {k}, thread {j}") for n, k, j in plan]
 
 
-check_thread_levels = Check(
+class _LoopCheck(Check):
+    """Whoever types loops in forgets to go on: that must not hang the kernel."""
+
+    def __call__(self, fn, seed=None):
+        if callable(fn):
+            seed = choose_seed(seed)
+            try:
+                must_end(fn, [case.args for case in self.draw(seed)], "each loop must go on: i + 1 in the inner one, "
+                         "j + k in the outer one")
+            except Unmet as unmet:
+                raise _failure(self.name, unmet, (fn,), seed) from None
+        super().__call__(fn, seed)
+
+
+check_thread_levels = _LoopCheck(
     "thread_levels", _levels_cases, _levels_true, dtype=None, post=_as_list,
     diagnoses=[
         (_levels_with(start=lambda n, k, j: n - 1 - j),
@@ -126,8 +148,14 @@ check_thread_levels = Check(
         (_levels_with(end=1), "level 1 is the input: it has no weights. The loop asks j < L - k - 1 and not <="),
         (_levels_with(end=0), "levels 1 and 0 have no weights: the loop ends where j < L - k - 1 does"),
         (_levels_with(end=3), "it stops too early: level 2 has the first weights, and somebody must do it"),
-        (_levels_with(step=1), "these are the levels of eq. 5: eq. 6 and 7 come only where i == k - 1, each k-th "
-            "level"),
+        (_levels_with(step=1), "one level after the other: the outer loop goes on by k, j + k; and eq. 6 and 7 come "
+         "only where i == k - 1, at each k-th level"),
+        (lambda n, k, j: [n - 1 - m - i for m in range(j, n - k - 1, k) for i in range(k)],
+         "these are the levels of eq. 5: eq. 6 and 7 come only where i == k - 1, at the last of k levels"),
+        (lambda n, k, j: [n - 1 - m for m in range(j, n - k - 1, k)],
+         "these are the levels with i = 0: eq. 6 and 7 come where i == k - 1"),
+        (lambda n, k, j: [n - 1 - m - k for m in range(j, n - k - 1, k)],
+         "one level too low: the inner loop ends with i = k - 1, not with k"),
         (_levels_with(start=lambda n, k, j: n - 1 - j, step=1), "these are the levels of eq. 5, which a thread applies "
          "at every level: eq. 6 and 7 come only where i == k - 1"),
         (_levels_with(start=lambda n, k, j: n - k - j + 1), "one level too high: with i = k - 1, l = L - 1 - j - i is "
@@ -150,9 +178,16 @@ def _form(given, k):
     pair = isinstance(given, (tuple, list)) and len(given) == 2
     require(pair, "the result must be the pair (parent, children)", got=a_thing(given))
     parent, children = given
+    nested = isinstance(parent, (list, tuple)) and bool(parent) and all(isinstance(c, list) for c in parent)
+    require(not (nested and len(parent) == k and not all(isinstance(c, list) for c in children)),
+            "parent is a list of lists", cause="the two are exchanged: return parent, children")
     require(isinstance(children, (list, tuple)), "children must be a list of k lists", got=a_thing(children))
+    few = "every thread has its list, even where it is empty: append it for each j, not only if it has tasks"
     require(len(children) == k, f"there must be k = {k} children", got=f"{len(children)} lists",
-            cause="every thread has its list, even where it is empty: append it for each j, not only if it has tasks")
+            cause=few if len(children) < k else "one list for each of the threads 0 to k - 1; the parent's is not one")
+    shared = k > 1 and isinstance(children[0], list) and bool(children[0]) and children[0] is children[1]
+    require(not shared, "children[0] and children[1] are one and the same list",
+            cause="[[]] * k holds one list k times: [[] for _ in range(k)]")
     for name, tasks in [("parent", parent), *((f"children[{j}]", c) for j, c in enumerate(children))]:
         good = isinstance(tasks, (list, tuple)) and all(
             isinstance(t, (list, tuple)) and len(t) == 2 and t[0] in ("delta", "grad") for t in tasks)
@@ -202,7 +237,7 @@ def _check_chain(tasks, start, name, where, L):
             no_delta = "it has no delta yet" if at == L else f"the thread's delta is that of layer {at}"
             require(layer == at, f"{name}: the gradient of layer {layer} is taken when {no_delta}", where=where,
                     cause="the parent begins with eq. 4, the delta of the last layer" if at == L else
-                    "a stale delta: first the delta of the layer, then its gradient")
+                    "a stale delta: the order is delta, gradient, layer by layer, so that one delta at hand is enough")
 
 
 @property_check("leapfrog_schedule")
@@ -210,6 +245,7 @@ def check_leapfrog_schedule(fn, *, rng):
     """Every gradient once, no stale delta, the threads and the order of algorithm 1."""
     L = int(rng.integers(9, 14))
     plan = [(8, 3), (8, 2), (L, 4), (L, 1), (L, 3), (5, 5), (6, 4), (2, 1), (1, 1), (2, 2), (23, 6)]
+    must_end(fn, plan, "each loop must go on to the next layer, or by k")
     for L, k in plan:
         where = f"L = {L}, k = {k}"
         parent, children = _form(fn(L, k), k)
@@ -235,9 +271,16 @@ def _check_same(parent, children, L, k, where):
 
 def _check_refuses(fn):
     for L, k in ((4, 5), (3, 0), (6, -1)):
+        cause = "k goes from 1 to L: with more, the parent's loop would run past layer 0" if k > 0 else \
+            "k goes from 1 to L: there is at least one thread"
         try:
-            fn(L, k)
+            given = fn(L, k)
         except ValueError:
             continue
-        require(False, f"k = {k} threads for L = {L} layers were accepted", wanted="a ValueError",
-                cause="k goes from 1 to L: with more, the parent's loop would run past layer 0")
+        except AssertionError as error:
+            raise Unmet(f"k = {k} threads for L = {L} layers end in an AssertionError", [
+                ("wanted", "a ValueError"), ("cause", "`if not ...: raise ValueError(...)`: python -O leaves out "
+                 "every assert")]) from error
+        if isinstance(given, Exception):
+            cause = "an exception was returned: `raise` it"
+        require(False, f"k = {k} threads for L = {L} layers were accepted", wanted="a ValueError", cause=cause)

@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 from .ch03_guard import HELD_BACK, Meeting, guarded
+from .ch04_patience import stop
 from .ch04_schedules import child, leapfrog
 from .core import Case, Check, normal, property_check, ragged, require
 from .freeform import Unmet
@@ -103,6 +104,10 @@ check_walk = _WalkCheck(
          "f' of the wrong layer: A[layer + 1] is what layer `layer` puts out, A[layer] is what goes in"),
         (_walk_with(slope=lambda A, layer, dA: A[layer + 1] * (1 - A[layer + 1])),
          "that is the derivative of the sigmoid: tanh has 1 - a^2"),
+        (_walk_with(slope=lambda A, layer, dA: 1 - A[layer + 1]), "the derivative of tanh is 1 - a^2: the square is "
+         "missing"),
+        (lambda tasks, *rest: _walk([t for kind, layer in tasks for t in ((kind, layer), ("grad", layer))], *rest),
+         "a gradient is written at every delta: only where the list says \"grad\", the others are other threads'"),
         (_walk_with(slope=lambda A, layer, dA: A[layer + 1] ** 2), "the derivative of tanh is 1 - a^2, not a^2"),
         (_walk_with(weights=0), "eq. 5 takes the weights of the layer above, params[layer + 1]"),
         (_walk_with(inputs=1), "dW = A[layer].T @ dZ: A[layer] is what goes into the layer, A[layer + 1] comes out"),
@@ -138,12 +143,12 @@ class _Delta:
 class _Walks:
     """A `walk` that notes who called it with what. One child is slow, one may raise; children meet, side by side."""
 
-    def __init__(self, L, k, slow=None, fault=None):
-        self.L, self.k, self.slow, self.fault = L, k, slow, fault
+    def __init__(self, L, k, slow=None, fault=None, delay=0.15):
+        self.L, self.k, self.slow, self.fault, self.delay = L, k, slow, fault, delay
         self.parent, self.children = leapfrog(L, k)
         del self.parent[0]  # eq. 4: the delta of the last layer is there
         busy = [j for j in range(k) if self.children[j]]
-        self.calls, self.ended, self.parent_done, self.early = [], 0, False, False
+        self.calls, self.ended, self.parent_done, self.early, self.odd = [], 0, False, False, None
         self.meeting, self.busy = Meeting(max(len(busy), 1)), busy
         self._lock = threading.Lock()
 
@@ -155,12 +160,15 @@ class _Walks:
         return same[0] if same else "idle" if not tasks else None
 
     def __call__(self, tasks, dZ):
-        who = self.who(tasks)
+        pairs = isinstance(tasks, (list, tuple)) and all(isinstance(t, tuple) and len(t) == 2 for t in tasks)
+        who = self.who(tasks) if pairs else None
+        if who is None and self.odd is None:
+            self.odd = str(tasks)[:100]
         with self._lock:
             self.calls.append((who, dZ, threading.current_thread()))
             self.early = self.early or (who != "parent" and not self.parent_done)
-        top = min([layer for kind, layer in tasks if kind == "delta"], default=self.L - 1)
         if who == "parent":
+            top = min([layer for kind, layer in tasks if kind == "delta"], default=self.L - 1)
             time.sleep(2 * HELD_BACK)  # children that do not wait begin now
             self.parent_done = True
             if self.fault == "parent":
@@ -169,8 +177,8 @@ class _Walks:
         if who in self.busy:
             self.meeting.wait()
         try:
-            time.sleep(0.15 if who == self.slow else 0)
-            if who == self.fault:
+            time.sleep(self.delay if who == self.slow else 0)
+            if who is not None and who == self.fault:
                 raise ArithmeticError(f"thread {who} cannot go on")
         finally:
             with self._lock:
@@ -179,10 +187,12 @@ class _Walks:
 
 
 def hang(fn, args, cause):
-    """`guarded`, with this cause where the call does not come to an end."""
+    """`guarded`, with this cause where the call does not come to an end; its threads are then stopped if they spin."""
+    before = set(threading.enumerate())
     try:
         return guarded(fn, *args)
     except Unmet as unmet:
+        stop(set(threading.enumerate()) - before)
         what, rows = unmet.args
         where = [row for row in rows if row[0] == "where"]
         raise Unmet(what, [("cause", cause), *where]) from None
@@ -191,6 +201,11 @@ def hang(fn, args, cause):
 def _check_handed(walks, where):
     """Every child once, each from its own delta."""
     require(bool(walks.calls), "walk was never called", where=where)
+    require(walks.odd is None, "walk was called with tasks that are neither the parent's nor a child's", where=where,
+            got=walks.odd, wanted="parent, or one of the lists in children, whole")
+    parents = sum(call[0] == "parent" for call in walks.calls)
+    require(parents <= 1, f"the parent's tasks were done {parents} times", where=where,
+            cause="deltas = walk(parent, dZ), once")
     require(not walks.early, "the children began before the parent had done its part", where=where,
             cause="first deltas = walk(parent, dZ), then the threads: they start from what it returns")
     for j in walks.busy:
@@ -209,8 +224,6 @@ def _check_handed(walks, where):
                 wanted=f"deltas[{j}], the delta of layer L - 1 - {j} = {wanted}",
                 cause="all start from the same delta: each thread has its own, deltas[j]"
                 if _all_same(walks) else "thread j gets deltas[j]: the list begins with that of the last layer")
-    odd = [call for call in walks.calls if call[0] is None]
-    require(not odd, "walk was called with tasks that are neither the parent's nor a child's", where=where)
 
 
 def _all_same(walks):
@@ -220,7 +233,8 @@ def _all_same(walks):
 
 def _all_told(error):
     """The text of an error and of the one it was raised from."""
-    return f"{error} {error.__cause__} {'' if error.__suppress_context__ else error.__context__}"
+    told = f"{error} {error.__cause__} {'' if error.__suppress_context__ else error.__context__}"
+    return told + " ".join(str(one) for one in getattr(error, "exceptions", ()))  # those of an ExceptionGroup
 
 
 def _lost_fault(run):
@@ -237,8 +251,8 @@ def _fork_run(fn, walks):
                  "you wait")
 
 
-def _check_fork(fn, L, k, where):
-    walks = _Walks(L, k, slow=0)
+def _check_fork(fn, L, k, where, delay):
+    walks = _Walks(L, k, slow=0, delay=delay)
     run = _fork_run(fn, walks)
     early = walks.ended < sum(call[0] != "parent" for call in walks.calls)
     _lost_fault(run)
@@ -247,7 +261,8 @@ def _check_fork(fn, L, k, where):
     _check_handed(walks, where)
     require(not walks.meeting.missed, "no two threads were at work at the same time", where=where,
             cause="Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
-                  "thread before the next one starts. First start all, then join all")
+                  "thread before the next one starts: first start all, then join all. A lock around the walk, or "
+                  "fewer threads than children, lets them wait for each other, too")
     require(not early and not run.busy, "the function returned while a thread was still at work", where=where,
             cause="join every thread before you return: the gradients are not there yet")
     mine = {call[2] for call in walks.calls if call[0] in walks.busy}
@@ -255,7 +270,7 @@ def _check_fork(fn, L, k, where):
 
 
 def _check_fork_fault(fn, L, k, fault):
-    walks = _Walks(L, k, slow=0, fault=fault)
+    walks = _Walks(L, k, slow=0 if fault else k - 1, fault=fault, delay=0.25)
     run = _fork_run(fn, walks)
     where = f"L = {L}, k = {k}, an exception in " + (f"thread {fault}" if fault != "parent" else "the parent's part")
     require(run.error is not None, "an exception in a thread was lost: the function returned as if all were well",
@@ -269,6 +284,8 @@ def _check_fork_fault(fn, L, k, fault):
             "the exception was raised while other threads were still at work", where=where,
             cause="join all threads first, then raise")
     require(fault != "parent" or not begun, "the children started although the parent had failed", where=where)
+    require(not run.left, f"{len(run.left)} of your threads still waited when the exception came", where=where,
+            cause="threads that wait for the parent's part must be told when it fails: start them after it")
 
 
 @property_check("leapfrog_backward")
@@ -276,8 +293,8 @@ def check_leapfrog_backward(fn, *, rng):
     """The parent first, then all children side by side from their own deltas, all joined, no fault lost."""
     L = int(rng.integers(9, 13))
     plan = [(8, 3), (L, 2), (L, 4), (6, 1), (4, 4), (7, 5)]
-    for L, k in plan:
-        _check_fork(fn, L, k, f"L = {L}, k = {k}")
+    for n, (L, k) in enumerate(plan):
+        _check_fork(fn, L, k, f"L = {L}, k = {k}", 0.15 + 0.6 * (n == 0))
     for k, fault in ((3, 2), (3, 0), (2, 1), (3, "parent")):
         _check_fork_fault(fn, 9, k, fault)
     return f"{len(plan)} pairs of L and k, and 4 runs with a fault in them"
@@ -291,13 +308,13 @@ class _Chain:
 
     PATIENCE = 1.5
 
-    def __init__(self, L, k, delta_fault=None, grad_fault=None, staged=True):
-        self.L, self.k, self.delta_fault, self.grad_fault = L, k, delta_fault, grad_fault
+    def __init__(self, L, k, delta_fault=None, grad_fault=None, staged=True, late=2 * HELD_BACK):
+        self.L, self.k, self.delta_fault, self.grad_fault, self.late = L, k, delta_fault, grad_fault, late
         self.deltas, self.grads, self.threads = [], [], set()
         self.begun, self.chain_done = threading.Event(), threading.Event()
         self.meeting, self.staged, self.overlap = Meeting(k), staged and 1 < k <= L, True
         self.wrong, self.active, self.chain_thread, self.in_turn = None, 0, None, False
-        self._lock = threading.Lock()
+        self._lock, self._before = threading.Lock(), set(threading.enumerate())
 
     def delta(self, layer, above):
         """The delta of a layer, from that of the layer above (None for the last layer)."""
@@ -308,7 +325,7 @@ class _Chain:
                           "the chain goes from L - 1 down to 0, each delta from the one before: dZ = delta(layer, dZ)")
         self.deltas.append(layer)
         self.chain_thread = threading.current_thread()
-        time.sleep(2 * HELD_BACK if layer == self.L - 1 else 0.002)  # threads that are there begin, and find nothing
+        time.sleep(self.late if layer == self.L - 1 else 0.002)  # threads that are there begin, and find nothing
         if layer == self.delta_fault:
             raise ArithmeticError(f"the delta of layer {layer} cannot be computed")
         if layer == 0:
@@ -333,12 +350,15 @@ class _Chain:
                               "its delta is not there yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))")
         self.begun.set()
         try:
-            if layer == self.grad_fault:
+            if self.grad_fault in (layer, "chain" if threading.current_thread() is self.chain_thread else layer):
                 raise ArithmeticError(f"the gradient of layer {layer} cannot be computed")
+            if not self.staged and threading.current_thread() is not self.chain_thread:
+                time.sleep(0.2 if self._is_last_started() else 0.03)  # whoever joins only some is found out
             if self.staged and n <= self.k and not self.in_turn:
                 self.chain_done.wait(self.PATIENCE)
                 self.meeting.wait()
-                time.sleep(0 if threading.current_thread() is self.chain_thread else 0.05)
+                mine = threading.current_thread() is not self.chain_thread
+                time.sleep(mine * (0.15 if self._is_last_started() else 0.05))
             time.sleep(0.001 * ((7 * layer) % 5))  # they end in another order than they begin
             return f"gradient of layer {layer}"
         finally:
@@ -346,8 +366,13 @@ class _Chain:
                 self.active -= 1
 
 
+    def _is_last_started(self):
+        return [t for t in threading.enumerate() if t not in self._before][-1] is threading.current_thread()
+
+
 _QUEUE = ("a thread waits at the queue for what never comes. Each waiting thread takes one None out and ends: put "
-          "in one for each of them, and start k - 1 of them, since the chain's thread is the k-th")
+          "in one for each of them, and start k - 1 of them, since the chain's thread is the k-th. (A Queue with a "
+          "maxsize also waits, in put.)")
 _QUEUE_FAULT = ("a thread waits at the queue for what never comes: when the chain or a gradient fails, the end "
                 "sign must come all the same (try, finally)")
 
@@ -356,8 +381,8 @@ def _deferred_run(fn, chain, cause):
     return hang(fn, (chain.L, chain.k, chain.delta, chain.grad), cause)
 
 
-def _check_deferred(fn, L, k):
-    where, chain = f"L = {L}, k = {k}", _Chain(L, k)
+def _check_deferred(fn, L, k, late):
+    where, chain = f"L = {L}, k = {k}", _Chain(L, k, late=late)
     run = _deferred_run(fn, chain, _QUEUE)
     _lost_fault(run)
     if run.error is not None and chain.wrong is None:
@@ -366,21 +391,23 @@ def _check_deferred(fn, L, k):
         require(False, chain.wrong[0], where=where, cause=chain.wrong[1])
     require(sorted(chain.deltas) == list(range(L)), f"{len(chain.deltas)} deltas were computed, there are {L}",
         where=where,
-            got=f"layers {chain.deltas}", cause="one thread computes each delta once, the others take them from "
-                "the queue")
+            got=f"layers {chain.deltas}", cause="layer 0 is missing: reversed(range(L)) goes down to 0"
+            if sorted(chain.deltas) == list(range(1, L)) else
+            "one thread computes each delta once, the others take them from the queue")
     require(not chain.in_turn, "the chain's thread computed a gradient before the chain was done", where=where,
             cause="everybody waits for the chain: its thread does deltas only until it is done, and hands the rest "
                 "over")
     _check_results(run, chain, where)
     require(chain.overlap, "no gradient had begun when the chain of deltas ended", where=where,
             cause="hand a layer over as soon as its delta exists, to threads that run already. `while not "
-                  "queue.empty()` ends a thread that comes too early: wait with queue.get()")
-    mine = len(chain.threads)
-    require(mine <= k, f"gradients were computed by {mine} threads", where=where, wanted=f"k = {k} threads in all",
+                  "queue.empty()`, or a get with a timeout, ends a thread that comes too early: wait with queue.get(). "
+                  "And there must be k - 1 of them")
+    mine = len(chain.threads | {chain.chain_thread})
+    require(mine <= k, f"{mine} threads computed deltas or gradients", where=where, wanted=f"k = {k} threads in all",
             cause="the thread of the chain is one of the k: start k - 1 more")
     require(not chain.meeting.missed, f"never were k = {k} threads at work on gradients", where=where,
             cause="when the chain is done its thread helps with the gradients that are left, as one of k; and "
-                  "there must be k - 1 others")
+                  "there must be k - 1 others, and no lock held while grad runs")
     require(not run.busy and not chain.active, "the function returned while a thread was still there", where=where,
             cause="tell every thread that nothing more will come, and join it before you return")
 
@@ -408,7 +435,8 @@ def _check_results(run, chain, where):
 def _check_deferred_fault(fn, L, k, **fault):
     chain = _Chain(L, k, staged=False, **fault)
     kind, layer = next(iter(fault.items()))
-    where = f"L = {L}, k = {k}, an exception in the {kind.split('_')[0]} of layer {layer}"
+    place = f"the {kind.split('_')[0]} of layer {layer}" if layer != "chain" else "a gradient of the chain's thread"
+    where = f"L = {L}, k = {k}, an exception in {place}"
     try:
         run = _deferred_run(fn, chain, _QUEUE_FAULT)
     except Unmet as unmet:
@@ -420,18 +448,41 @@ def _check_deferred_fault(fn, L, k, **fault):
     told = "cannot be computed" in _all_told(run.error)
     require(told, f"the exception became {short_error(run.error)}", where=where,
             cause="raise the exception that you kept, or `raise ... from` it")
-    require(not run.left and not chain.active, f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited "
+    require(not run.left, f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited "
         f"when the "
             "exception came", where=where, cause="nobody told the others that the chain has ended: put the end "
             "signs in, and join, in a `finally`")
+    require(not run.busy, "other threads were still at work when the exception came", where=where,
+            cause="first join all threads, then raise; and an exception in the chain's own gradients must wait as well")
 
 
 @property_check("deferred_backward")
 def check_deferred_backward(fn, *, rng):
     """Each delta once and in order, each gradient once from its own delta, k threads, no fault lost, nobody waits."""
     plan = [(6, 2), (int(rng.integers(9, 14)), 3), (8, 4), (5, 1), (3, 3), (1, 1)]
-    for L, k in plan:
-        _check_deferred(fn, L, k)
-    for fault in ({"delta_fault": 3}, {"delta_fault": 6}, {"grad_fault": 4}, {"grad_fault": 0}):
+    for n, (L, k) in enumerate(plan):
+        _check_deferred(fn, L, k, 0.3 if n == 0 else 2 * HELD_BACK)
+    _check_arrays(fn)
+    faults = {"delta_fault": 3}, {"delta_fault": 6}, {"grad_fault": 4}, {"grad_fault": 0}, {"grad_fault": "chain"}
+    for fault in faults:
         _check_deferred_fault(fn, 7, 3, **fault)
-    return f"{len(plan)} pairs of L and k, and 4 runs with a fault in them"
+    return f"{len(plan)} pairs of L and k, a run with arrays, and {len(faults)} runs with a fault in them"
+
+
+def _check_arrays(fn, L=6, k=2):
+    """Deltas that are arrays of one shape: a buffer that serves for all of them shows."""
+    def delta(layer, above):
+        return np.full(4, layer, np.float32)
+
+    def grad(layer, dZ):
+        time.sleep(0.01)
+        return float(dZ[0])
+
+    run = hang(fn, (L, k, delta, grad), _QUEUE)
+    _lost_fault(run)
+    if run.error is not None:
+        raise run.error
+    right = [float(layer) for layer in range(L)]
+    require(list(run.value) == right, "the gradients are those of other layers' deltas", where=f"L = {L}, k = {k}",
+            got=f"from the deltas of layers {run.value}", cause="a stale delta: one buffer for all deltas is "
+            "overwritten while another thread still reads it. Hand each delta over as it came")
