@@ -499,6 +499,8 @@ check_predict_speedup = Check(
          "the cost of handing work over is charged to one thread, too: with T = 1 nothing is handed over"),
         (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o if T > 1 else 0.0)),
          "o is the cost for each thread: T of them cost o T"),
+        (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o * (T - 1))),
+         "o is the cost for each of the T threads, the first one too: o T, not o (T - 1)"),
         (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=0.0)),
          "the cost of the threads, o for each, is missing: that is Amdahl's law with threads for nothing"),
         (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B)),
@@ -678,7 +680,7 @@ def _pin_cause(n, workers, cores):
 
 def _check_pinned_run(fn, workers, cores):
     blas = _Blas(cores)
-    calls, where = _Calls(blas, workers, slow=workers - 1), f"{workers} workers on {cores} cores"
+    calls, where = _Calls(blas, workers, slow=0), f"{workers} workers on {cores} cores"
     given = list(calls.list)
     run = guarded(fn, given, cores, blas.pin, watch=calls.unfinished)
     busy = min(run.busy, run.noted)
@@ -808,10 +810,11 @@ def _check_training(fn, rng, rows, T, eta):
     params, X, Y = make_batch(rng, sum(rows))
     ends = np.cumsum([0, *rows]).tolist()
     batches = [(X[a:b], Y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
-    first, held, noted = copied(params), list(params), _Noted(rows, T)
+    first, held, noted, given = copied(params), list(params), _Noted(rows, T), copied(batches)
     steps = _serial_steps(first, batches, eta)
     value_of(fn, noted, params, iter(batches), T, eta)
     where = f"T = {T}, batches of {', '.join(map(str, rows))}"
+    require(same(batches, given), "X or Y of a batch was changed", where=where, cause="read them, no more")
     unused = [i for i in range(len(rows)) if not noted.calls[i]]
     small = f"a batch of {min(rows)} rows made no step: fewer rows than threads call for fewer threads, not for no step"
     require(not unused, f"batch {unused[0] + 1 if unused else ''} of {len(rows)} got no gradient", where=where,
