@@ -60,7 +60,7 @@ def _gradients(net, params, X, Y, partials, body, run):
     check_array("X", X, ("B", net.sizes[0]), partials.dtype)
     check_array("Y", Y, (len(X), net.sizes[-1]), partials.dtype)
     T, rows = len(partials), shards(len(X), len(partials))
-    with blas_threads(1):  # T threads that each ask BLAS for all cores would get in each other's way
+    with blas_threads(1):  # else T callers fight for the cores, and OpenBLAS before 0.3.34 may mix up their products
         if body is not _numpy:
             partials[:] = 0  # the loops add to what they find
         sums = [lambda t=t: body(net, params, X[rows[t]], Y[rows[t]], _layers(net, partials[t])) for t in range(T)]
