@@ -289,6 +289,27 @@ def test_an_answer_that_hangs_is_told_in_some_seconds(check, wrong, monkeypatch)
     assert time.perf_counter() - began < 4
 
 
+def forgets_to_go_on(n, k, j):
+    while j < n - k - 1:
+        pass
+
+
+@pytest.mark.parametrize("check", [ch04.check_thread_levels, ch04.check_leapfrog_schedule])
+def test_a_loop_without_end_is_told_and_stopped(check, monkeypatch):
+    monkeypatch.setattr("course_lib.checks.ch04_patience.PATIENCE", 0.5)
+    with pytest.raises(CheckFailed, match="each loop must go on"):
+        check(forgets_to_go_on if check is ch04.check_thread_levels else lambda L, k: forgets_to_go_on(9, 3, 0), seed=1)
+    if hasattr(time, "pthread_getcpuclockid"):
+        assert not [t for t in threading.enumerate() if t.name == "check" and is_busy(t)]
+
+
+def is_busy(thread):
+    clock = time.pthread_getcpuclockid(thread.ident)
+    began = time.clock_gettime(clock)
+    time.sleep(0.1)
+    return thread.is_alive() and time.clock_gettime(clock) - began > 0.02
+
+
 def test_a_right_answer_leaves_no_thread(capsys):
     before = set(threading.enumerate())
     ch04.check_leapfrog_backward(fork_with_an_executor, seed=5)
