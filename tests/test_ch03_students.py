@@ -10,7 +10,7 @@ import pytest
 
 from course_lib.checks import ch03
 from course_lib.checks.core import CheckFailed
-from course_lib.threads import shards
+from course_lib.threads import fork_join, shards
 
 
 def told(check, wrong, seed):
@@ -249,7 +249,166 @@ def hogwild(gradient_sum, params, batches, T, eta):
         run_all([lambda s=s, work=work: work(s) for s in shards(len(X), n)])
 
 
+def two_sections(part_of, T, total):
+    lock = threading.Lock()
+
+    def work(t):
+        part = part_of(t)
+        with lock:
+            new = total + part
+        with lock:
+            total[:] = new
+    run_all([lambda t=t: work(t) for t in range(T)])
+
+
+def local_total(part_of, T, total):
+    def work(t):
+        part = part_of(t)
+        total += part  # noqa: F823
+    run_all([lambda t=t: work(t) for t in range(T)])
+
+
+def raises_at_the_first_join(calls):
+    """Runs the calls; as soon as a joined thread has failed it raises, and does not wait for the others."""
+    results, faults = [None] * len(calls), []
+
+    def work(t):
+        try:
+            results[t] = calls[t]()
+        except Exception as fault:
+            faults.append(fault)
+
+    made = [Thread(target=work, args=(t,)) for t in range(len(calls))]
+    for thread in made:
+        thread.start()
+    for thread in made:
+        thread.join()
+        if faults:
+            raise faults[0]
+    return results
+
+
+def fork_raises_early(gradient_sum, params, X, Y, T):
+    cuts = shards(len(X), T)
+    return mean(raises_at_the_first_join([lambda s=s: gradient_sum(params, X[s], Y[s]) for s in cuts]), len(X))
+
+
+def pinned_raises_early(calls, cores, pin):
+    with pin(max(1, cores // len(calls))):
+        return raises_at_the_first_join(calls)
+
+
+def forked_before_the_pin(calls, cores, pin):
+    results = [None] * len(calls)
+    made = [Thread(target=lambda t=t: results.__setitem__(t, calls[t]())) for t in range(len(calls))]
+    for thread in made:
+        thread.start()
+    with pin(max(1, cores // len(calls))):
+        for thread in made:
+            thread.join()
+    return results
+
+
+def another_error(calls, cores, pin):
+    with pin(max(1, cores // len(calls))), ThreadPoolExecutor(len(calls)) as pool:
+        futures = [pool.submit(call) for call in calls]
+    if any(future.exception() for future in futures):
+        raise RuntimeError("failed")
+    return [future.result() for future in futures]
+
+
+def calls_emptied(calls, cores, pin):
+    with pin(max(1, cores // len(calls))), ThreadPoolExecutor(len(calls)) as pool:
+        futures = [pool.submit(calls.pop(0)) for _ in range(len(calls))]
+    return [future.result() for future in futures]
+
+
+def twice(calls, cores, pin):
+    with pin(max(1, cores // len(calls))), ThreadPoolExecutor(len(calls)) as pool:
+        return [pool.submit(call).result() or pool.submit(call).result() for call in calls]
+
+
+def a_sleep_for_a_join(thread):
+    time.sleep(0.1)
+
+
+def every_tth_entry(partials, out, t, B):
+    out[t :: len(partials)] = partials[:, t :: len(partials)].sum(axis=0) / B
+
+
+def floor_cuts(partials, out, t, B):
+    T, n = partials.shape
+    out[t * n // T : (t + 1) * n // T] = partials[:, t * n // T : (t + 1) * n // T].sum(axis=0) / B
+
+
+def library_step(gradient_sum, params, X, Y, T, eta):
+    for pair, dpair in zip(params, fork()(gradient_sum, params, X, Y, T), strict=True):
+        for p, dp in zip(pair, dpair, strict=True):
+            p -= eta * dp
+
+
+def trains_alone(gradient_sum, params, batches, T, eta):
+    for X, Y in batches:
+        for (W, b), (dW, db) in zip(params, gradient_sum(params, X, Y), strict=True):
+            W -= eta * dW / len(X)
+            b -= eta * db / len(X)
+
+
+def trains_with_fewer_and_fewer(gradient_sum, params, batches, T, eta):
+    for X, Y in batches:
+        T = min(T, len(X))
+        library_step(gradient_sum, params, X, Y, T, eta)
+
+
+def trains_new_arrays(gradient_sum, params, batches, T, eta):
+    for X, Y in batches:
+        grads = fork()(gradient_sum, params, X, Y, min(T, len(X)))
+        params[:] = [(W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)]
+
+
+def trains_and_hides_faults(gradient_sum, params, batches, T, eta):
+    for X, Y in batches:
+        try:
+            grads = pinned([lambda s=s, X=X, Y=Y: _or_none(gradient_sum, params, X[s], Y[s])
+                            for s in shards(len(X), min(T, len(X)))])
+            for pair, dpair in zip(params, mean(grads, len(X)), strict=True):
+                for p, dp in zip(pair, dpair, strict=True):
+                    p -= eta * dp
+        except Exception:
+            continue
+
+
+def _or_none(gradient_sum, *args):
+    try:
+        return gradient_sum(*args)
+    except Exception:
+        return None
+
+
+def trains_and_decays(gradient_sum, params, batches, T, eta):
+    for X, Y in batches:
+        for W, _ in params:
+            W -= eta * 1e-3 * W
+        library_step(gradient_sum, params, X, Y, min(T, len(X)), eta)
+
+
 WRONG = [
+    (ch03.check_shared_sum, two_sections, "a lost update"),
+    (ch03.check_shared_sum, local_total, "total[:] +="),
+    (ch03.check_fork_join_gradient, fork_raises_early, "join all threads first"),
+    (ch03.check_fork_join_gradient, fork(join=a_sleep_for_a_join), "still at work"),
+    (ch03.check_run_pinned, pinned_raises_early, "join all threads first"),
+    (ch03.check_run_pinned, forked_before_the_pin, "the pin did not hold"),
+    (ch03.check_run_pinned, another_error, "RuntimeError: failed instead"),
+    (ch03.check_run_pinned, calls_emptied, "the list of calls was changed"),
+    (ch03.check_run_pinned, twice, "no two calls ran"),
+    (ch03.check_reduce_slice, every_tth_entry, "thread"),
+    (ch03.check_reduce_slice, floor_cuts, "shards(n, T)[t]"),
+    (ch03.check_train_parallel, trains_alone, "no thread was at work"),
+    (ch03.check_train_parallel, trains_with_fewer_and_fewer, "is T changed"),
+    (ch03.check_train_parallel, trains_new_arrays, "params hold other arrays"),
+    (ch03.check_train_parallel, trains_and_hides_faults, "the caller never heard of it"),
+    (ch03.check_train_parallel, trains_and_decays, "after step 1"),
     (ch03.check_shards, by_fractions, "the larger shards come first"),
     (ch03.check_shards, by_array_split, "an entry of the list is no slice"),
     (ch03.check_shards, empty_last, "sizes may differ by one"),
@@ -294,7 +453,33 @@ WRONG = [
 
 @pytest.mark.parametrize(("check", "wrong", "words"), WRONG, ids=[f"{i}-{w[1].__name__}" for i, w in enumerate(WRONG)])
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, words):
-    threaded = check in (ch03.check_fork_join_gradient, ch03.check_shared_sum, ch03.check_run_pinned)
+    threaded = check not in (ch03.check_shards, ch03.check_combine, ch03.check_reduce_slice, ch03.check_predict_speedup)
     for seed in (1,) if threaded else range(1, 11):  # the inputs hardly matter to the threads, and they take time
         text = told(check, wrong, seed)
         assert words in text, f"seed {seed}: {text}"
+
+
+@pytest.mark.parametrize("name", [name for name in vars(ch03) if name.startswith("check_")])
+def test_what_is_no_function_is_refused_and_breaks_nothing(name):
+    for value in (None, 3, [1, 2]):
+        with pytest.raises(CheckFailed):
+            getattr(ch03, name)(value, seed=1)
+
+
+def test_odd_results_are_refused_and_break_nothing():
+    assert "not the quickest" in told(ch03.check_pick_threads, lambda B, cores, seconds: (seconds(B, 1), 1), 1)
+    arrays = lambda calls, cores, pin: tuple(np.ones(2) for _ in calls)  # noqa: E731
+    assert "was never made" in told(ch03.check_run_pinned, arrays, 1)
+
+
+def test_batches_may_be_taken_ahead(capsys):
+    def train_parallel(gradient_sum, params, batches, T, eta):
+        for X, Y in list(batches):
+            cuts = shards(len(X), min(T, len(X)))
+            sums = fork_join([lambda s=s, X=X, Y=Y: gradient_sum(params, X[s], Y[s]) for s in cuts])
+            for pair, dpair in zip(params, mean(sums, len(X)), strict=True):
+                for p, dp in zip(pair, dpair, strict=True):
+                    p -= eta * dp
+
+    ch03.check_train_parallel(train_parallel, seed=1)
+    assert "✔" in capsys.readouterr().out
