@@ -844,7 +844,8 @@ def _check_hands(noted, rows, T, where):
     for i, n in enumerate(rows):
         want, got = min(T, n), len(noted.calls[i])
         made = [t for t in noted.threads[i] if t.name != "check"]
-        require(want == 1 or bool(made), "no thread was at work", where=where, cause="fork_join_gradient takes the gradient")
+        require(want == 1 or bool(made), "no thread was at work", where=where,
+                cause="fork_join_gradient takes the gradient, with min(T, rows of the batch) threads")
         require(got == want, f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}", where=where,
                 cause="min(T, rows of this batch) threads: is T changed, and not put back for the next batch?")
         require(not noted.meetings[i].missed, f"the parts of batch {i + 1} were not computed side by side", where=where)
