@@ -5,6 +5,7 @@ goes on. Each new thread is held back for a moment at its start, as a busy machi
 unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
 """
 
+import functools
 import random
 import sys
 import threading
@@ -12,9 +13,10 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from .core import require
-from .freeform import Unmet
+from .freeform import Unmet, property_check, require
+from .messages import CheckFailed
 from .probe import short_error
+from .words import not_a_function
 
 DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
 HELD_BACK = 0.03  # seconds that each new thread waits before its first line
@@ -179,3 +181,28 @@ class Meeting:
             self._barrier.wait(MEETING)
         except threading.BrokenBarrierError:
             self.missed = True
+
+
+def function_check(name):
+    """A `property_check` of a function: whatever else it is given is refused."""
+    def wrap(body):
+        @property_check(name)
+        @functools.wraps(body)
+        def check(fn, *, rng):
+            if not callable(fn):
+                raise CheckFailed(not_a_function(name, fn))
+            return body(fn, rng=rng)
+        return check
+    return wrap
+
+
+def require_told(run, what):
+    """The caller must have heard of a worker's ArithmeticError."""
+    told, chain = False, run.error
+    while chain is not None:
+        told = told or isinstance(chain, ArithmeticError)
+        chain = chain.__cause__ or chain.__context__
+    other = f": it stopped with {short_error(run.error)} instead" if run.error is not None else ""
+    require(told, f"{what} raised an ArithmeticError, and the caller never heard of it{other}",
+            cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep "
+                  "it in a list, and raise that very exception after the join")
