@@ -55,6 +55,7 @@ def _step_cause(got, before, want, rows, threads, K):
     for factor, text in ((0.0, "params did not change: W -= eta * dW changes the array itself, W = W - ... does not"),
                          (-1.0, "W += eta dW climbs the loss: descend"), (2.0, "the step was made twice"),
                          (float(rows), "not divided by the number of examples in the batch"),
+                         (1.0 / rows, "divided by the number of examples twice: the gradient is a mean already"),
                          (float(T), "the step is T times too large: does every thread make it?"),
                          (1.0 / T, "the step is divided by T: the mean over B is all that is needed")):
         if alike(moved, scaled(right, factor), 100 * K):
