@@ -1,0 +1,1 @@
+"""CUDA C from Python: on a GPU through PyCUDA, and without one on the CPU engine."""
