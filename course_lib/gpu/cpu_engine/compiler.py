@@ -81,7 +81,8 @@ def _traced_unit(work, flags):
     return work / "kernel.o"
 
 
-CALL = re.compile(r"^\s*(?:callq?|bl)\s+_?__tsan_((?:unaligned_)?(?:read|write)\d+|(?:read|write)_range)\b")
+CALL = re.compile(r"^\s*(?:callq?|bl)\s+_?__tsan_(?:(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))"
+                  r"|(?P<fourth>mem(?:set|cpy|move)))\b")  # fmt: skip
 FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
 LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 
@@ -100,8 +101,8 @@ def number_sites(assembly):
         elif (found := LOC.match(line)) and found[1] in files and found[2] != "0":
             current = int(found[2])
         elif found := CALL.match(line):
-            third = found[1].endswith("range")
-            register = ("w2" if third else "w1") if arm else ("%edx" if third else "%esi")
+            next_argument = 3 if found["fourth"] else 2 if found["third"] else 1
+            register = f"w{next_argument}" if arm else ("%esi", "%edx", "%ecx")[next_argument - 1]
             lines.append(f"\tmov {register}, #{len(sites)}" if arm else f"\tmovl ${len(sites)}, {register}")
             sites.append(current)
         lines.append(line)

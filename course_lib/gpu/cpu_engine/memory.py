@@ -1,9 +1,9 @@
-"""Device memory: one file that this process and the engine's processes map, so that it outlives a crashed kernel."""
+"""Device memory: one nameless file that this process and the engine's processes map, so that it outlives a crash."""
 
+import mmap
 import os
 import tempfile
 import weakref
-from pathlib import Path
 
 import numpy as np
 
@@ -22,13 +22,14 @@ class Arena:
 
     def __init__(self, bytes=None):
         self.bytes = int(bytes or os.environ.get("COURSE_GPU_BYTES", 1 << 30)) // 4096 * 4096
-        shared = Path("/dev/shm")
-        handle, name = tempfile.mkstemp(prefix="course-gpu-", dir=shared if os.access(shared, os.W_OK) else None)
-        os.truncate(handle, 2 * self.bytes)  # takes room only as it is used
-        os.close(handle)
-        self.path = Path(name)
-        weakref.finalize(self, self.path.unlink, missing_ok=True)
-        self._map = np.memmap(self.path, np.uint8, "r+", shape=(2, self.bytes))
+        if hasattr(os, "memfd_create"):  # not limited by the size of /dev/shm, which is 64 MiB in a container
+            self.handle = os.memfd_create("course-gpu")
+        else:
+            self.handle, name = tempfile.mkstemp(prefix="course-gpu-")
+            os.unlink(name)  # nothing is left behind, however this process ends
+        weakref.finalize(self, os.close, self.handle)
+        os.truncate(self.handle, 2 * self.bytes)  # takes room only as it is used
+        self._map = np.frombuffer(mmap.mmap(self.handle, 2 * self.bytes), np.uint8).reshape(2, self.bytes)
         self.live: dict[int, int] = {}  # address -> bytes
 
     def alloc(self, bytes):
@@ -39,7 +40,8 @@ class Arena:
                 break
             at = -(-(address - BASE + size + RED_ZONE) // 256) * 256
         if bytes < 0 or at + bytes + RED_ZONE > self.bytes:
-            raise OutOfMemory(f"no {bytes:,} bytes left of {self.bytes:,} of device memory: free some, or set COURSE_GPU_BYTES")
+            raise OutOfMemory(f"no {bytes:,} bytes left of {self.bytes:,} of device memory: "
+                              "free some, or set COURSE_GPU_BYTES")  # fmt: skip
         self.live[BASE + at] = bytes
         self._map[:, at : at + bytes] = np.array([[0xFF], [0]], np.uint8)  # NaN, and not written yet
         return BASE + at
@@ -51,7 +53,7 @@ class Arena:
 
     def write(self, address, data):
         """Copies an array's bytes to the device."""
-        raw = np.frombuffer(np.ascontiguousarray(data).data, np.uint8) if data.size else np.empty(0, np.uint8)
+        raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
         at = self._check(address, raw.size)
         self._map[0, at : at + raw.size], self._map[1, at : at + raw.size] = raw, 1
 

@@ -9,13 +9,12 @@ import subprocess
 import tempfile
 import time
 import weakref
-from pathlib import Path
 
 from .memory import BASE
 
 
 class LaunchFailed(RuntimeError):
-    """The kernel crashed, ran past its time, or can never end. `.tool` is crash, timeout or synccheck; `.printed` text."""
+    """The kernel crashed, ran past its time, or can never end. `.tool`: crash, timeout or synccheck; `.printed`: text."""
 
     def __init__(self, message, tool, printed=""):
         super().__init__(message)
@@ -31,17 +30,18 @@ class Process:
     def launch(self, kernel, grid, block, shared, workers, values, arrays=None, blocks=None, timeout=60.0):
         """Runs one grid. values: the arguments as bytes. arrays: (address, bytes, element, name), traced programs only.
 
-        Returns (seconds, text that the engine answers, text that the kernel printed). Raises LaunchFailed.
+        blocks: run only these, as ints. Returns (seconds, what the engine answers, what the kernel printed). A plain
+        program answers "" or which threads wait for ever. Raises LaunchFailed.
         """
-        parts = [struct.pack("<I", 0), _text(kernel.encode()), struct.pack("<9I", *grid, *block, shared, workers, max(1, round(timeout)))]
-        only = list(blocks or ())
-        parts.append(struct.pack(f"<I{len(only)}I", len(only), *only))
+        only, seconds = list(blocks or ()), max(1, round(timeout))
+        head = struct.pack("<9I", *grid, *block, shared, workers, seconds)
+        parts = [struct.pack("<I", 0), _text(kernel.encode()), head, struct.pack(f"<I{len(only)}I", len(only), *only)]
         parts += [struct.pack("<I", len(values)), *map(_text, values)]
         if arrays is not None:
             parts.append(struct.pack("<I", len(arrays)))
             parts += [struct.pack("<QQI", *array[:3]) + _text(array[3].encode()) for array in arrays]
-        late = 0 if arrays is None else 2  # a traced kernel that is late says itself where it was
-        nanoseconds, answer = self._ask(b"".join(parts), timeout + late)
+        late = 0 if arrays is None else 3  # a traced kernel that is late says itself where it was
+        nanoseconds, answer = self._ask(b"".join(parts), timeout, late)
         return nanoseconds * 1e-9, answer.decode(), self._printed()
 
     def describe(self):
@@ -60,60 +60,52 @@ class Process:
             self._end()
             self._child = None
 
-    def _ask(self, request, timeout):
+    def _ask(self, request, timeout, late=0):
         child = self._started()
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout + late
         try:
             child.stdin.write(request)
             child.stdin.flush()
-            head = _read(child.stdout, 16, deadline)
-            nanoseconds, size = struct.unpack("<QQ", head)
+            nanoseconds, size = struct.unpack("<QQ", _read(child.stdout, 16, deadline))
             return nanoseconds, _read(child.stdout, size, deadline)
         except TimeoutError:
             self.close()
             message = f"the kernel did not end within {timeout:g} s, and was stopped: is there a loop that never ends?"
             raise LaunchFailed(message, "timeout", self._printed()) from None
         except (EOFError, BrokenPipeError):
-            raise self._crashed(child) from None
+            code = child.wait()
+            self.close()
+            name, printed = signal.Signals(-code).name if code < 0 else f"exit status {code}", self._printed()
+            raise LaunchFailed(f"the kernel crashed ({name})\n{printed}".rstrip(), "crash", printed) from None
         except BaseException:  # an interrupt: the kernel must not go on by itself
             self.close()
             raise
 
-    def _crashed(self, child):
-        code = child.wait()
-        self.close()
-        name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-        printed = self._printed()
-        return LaunchFailed(f"the kernel crashed ({name})" + (f":\n{printed}" if printed else ""), "crash", printed)
-
     def _started(self):
         if self._child is None or self._child.poll() is not None:
-            handle, name = tempfile.mkstemp(prefix="course-gpu-printed-")
-            os.close(handle)
-            self._output, self._shown = Path(name), 0
-            command = [str(self.program), str(self.arena.path), str(self.arena.bytes), str(BASE), name]
-            with open(name, "ab") as errors:
-                self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
-            self._end = weakref.finalize(self, _end, self._child, self._output)
+            self.close()
+            self._output, self._shown = tempfile.TemporaryFile(), 0  # what the kernels print
+            handles = self.arena.handle, self._output.fileno()
+            command = [str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])]
+            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._output,
+                                           pass_fds=handles, start_new_session=True)  # fmt: skip
+            self._end = weakref.finalize(self, _end, self._child)
         return self._child
 
     def _printed(self):
-        if not self._output.exists():
-            return ""
-        text = self._output.read_bytes()[self._shown :]
+        text = os.pread(self._output.fileno(), 1 << 20, self._shown)
         self._shown += len(text)
         return text.decode(errors="replace")
 
 
-def _end(child, output):
+def _end(child):
     child.kill()
     for stream in (child.stdin, child.stdout):
         try:
             stream.close()
-        except OSError:
+        except OSError:  # a request that could not be sent
             pass
     child.wait()
-    output.unlink(missing_ok=True)
 
 
 def _text(data):

@@ -4,15 +4,21 @@ from dataclasses import dataclass, field
 
 from .messages import message
 
+ORDER = ("memcheck", "crash", "timeout", "racecheck", "synccheck", "initcheck")  # what explains most comes first
+SIDE = ("line", "block", "thread", "op")
+COUNTS = ("line", "space", "op", "array", "requests", "threads", "bytes", "sectors", "ideal_sectors",
+          "wavefronts", "ideal_wavefronts", "max_way")  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Report:
-    """errors: dicts with tool, line, array, index, block, thread, count, message (and other: the access it collides with).
+    """errors: dicts with tool, kind, line, array, index (of the element, counted flat), shape (of the array, in elements),
+    block, thread, op, count, message, and other: the access it collides with (line, block, thread, op), or None.
 
     tool is memcheck, racecheck, initcheck, synccheck, crash or timeout; block and thread are (x, y, z).
-    accesses: dicts with line, space (global, shared, constant), op (load, store, atomic), array, requests (of a warp), threads,
-    bytes (asked for by threads), sectors and ideal_sectors (32 bytes each; global), wavefronts, ideal_wavefronts and max_way (shared).
-    printed: what the kernel printed. seconds: of the traced run; says nothing about a GPU.
+    accesses: dicts with line, space (global, shared, constant), op (load, store, atomic), array, requests (of a warp),
+    threads, bytes (asked for by threads), sectors and ideal_sectors (32 bytes each; global), wavefronts,
+    ideal_wavefronts and max_way (shared). printed: what the kernel printed. seconds: of the run; nothing about a GPU.
     """
 
     errors: list[dict]
@@ -30,43 +36,57 @@ class Report:
         """Sum of one number over the accesses that match: total("sectors", space="global", op="load")."""
         return sum(row[name] for row in self.accesses if all(row[key] == value for key, value in where.items()))
 
+    def intensity(self, flops):
+        """Flops per byte moved from or to global memory, 32 bytes a sector, as if there were no cache."""
+        return flops / (32 * self.total("sectors", space="global"))
+
     def table(self):
         """(header, rows) of the profile."""
-        header = ("line", "space", "op", "array", "requests", "sectors", "per request", "ideal", "wavefronts", "max way")
+        header = ("line", "space", "op", "array", "requests", "bytes", "sectors", "per request", "ideal", "wavefronts",
+                  "max way")  # fmt: skip
         rows = []
         for row in self.accesses:
-            per = f"{row['sectors'] / row['requests']:.1f}" if row["space"] == "global" else ""
-            shared = row["space"] == "shared"
-            rows.append((row["line"], row["space"], row["op"], row["array"], row["requests"], *(
-                (row["sectors"], per, row["ideal_sectors"], "", "") if not shared else ("", "", "", row["wavefronts"], row["max_way"]))))  # fmt: skip
+            counts = ("",) * 5
+            if row["space"] == "global":
+                per = f"{row['sectors'] / row['requests']:.1f}"
+                counts = (row["sectors"], per, row["ideal_sectors"], "", "")
+            elif row["space"] == "shared":
+                counts = ("", "", "", row["wavefronts"], row["max_way"])
+            rows.append((*(row[name] for name in ("line", "space", "op", "array", "requests", "bytes")), *counts))
         return header, rows
 
     def __str__(self):
         header, rows = self.table()
         cells = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in [header, *rows]]
-        widths = [max(len(str(row[i])) for row in cells) for i in range(len(header))]
-        lines = ["  ".join(str(cell).rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
         found = [error["message"] for error in self.errors] or ["no check found anything"]
         return "\n".join([*found, "", *lines])
 
 
-def make_report(answer, launch, source, sizes, printed, seconds):
-    """A Report from the engine's JSON. launch: (grid, block). sizes: array name -> number of elements."""
-    lines = source.splitlines()
-    errors = []
-    for found in answer["errors"]:
-        error = dict(found, **_where(found, launch))
-        if found.get("other"):
-            error["other"] = dict(found["other"], **_where(found["other"], launch))
-        error["elements"] = sizes.get(found["array"])
-        error["message"] = message(error, lines[found["line"] - 1] if 0 < found["line"] <= len(lines) else "")
+def make_report(answer, launch, source, printed, seconds):
+    """A Report from the rows of the engine. launch: (grid, block)."""
+    lines, errors = source.splitlines(), []
+    for tool, kind, array, index, count, shape, here, other in answer["errors"]:
+        error = {"tool": tool, "kind": kind, "array": array, "index": index, "count": count, "shape": shape,
+                 **_side(here, launch), "other": _side(other, launch) if other[0] else None}  # fmt: skip
+        error["message"] = message(error, lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else "")
         errors.append(error)
-    return Report(errors, answer["accesses"], printed, seconds, source)
+    errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
+    accesses = [dict(zip(COUNTS, row, strict=True)) for row in answer["accesses"]]
+    return Report(_without_shadows(errors), accesses, printed, seconds, source)
 
 
-def _where(found, launch):
-    grid, block = launch
-    return {"block": _unravel(found["block"], grid), "thread": _unravel(found["thread"], block), "thread_linear": found["thread"]}
+def _without_shadows(errors):
+    """Who reads in a race may read before anything is written: which is one mistake, not two."""
+    races = {(e["array"], side["line"]) for e in errors if e["tool"] == "racecheck" for side in (e, e["other"])}
+    return [e for e in errors if e["tool"] != "initcheck" or (e["array"], e["line"]) not in races]
+
+
+def _side(row, launch):
+    side, (grid, block) = dict(zip(SIDE, row, strict=True)), launch
+    side["warp"] = side["thread"] // 32
+    return dict(side, block=_unravel(side["block"], grid), thread=_unravel(side["thread"], block))
 
 
 def _unravel(index, shape):

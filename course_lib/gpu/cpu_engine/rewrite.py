@@ -85,14 +85,14 @@ def _shared(bare, match):
         found = NAME.search(other)
         declared.append((base.rstrip("* ") + other[: found.start()], found[1], found[2]))
     dynamic = re.search(r"\bextern\b", text) is not None
-    out = " ".join(_arena(*each, line, dynamic) for each in declared)
+    out = " ".join(_arena(*each, dynamic) for each in declared)
     return out + "\n" * text.count("\n")
 
 
-def _arena(base, name, dimensions, line, dynamic):
+def _arena(base, name, dimensions, dynamic):
     if dynamic:
-        return f'auto *{name} = ({base} *)course::dynamic_shared("{name}", {line});'
-    return f"auto &{name} = COURSE_SHARED({name}, {line}, {base}{' '.join(dimensions.split())});"
+        return f"auto *{name} = COURSE_DYNAMIC_SHARED({name}, {base});"
+    return f"auto &{name} = COURSE_SHARED({name}, {base} {' '.join(dimensions.split())});"
 
 
 def _unroll(match):

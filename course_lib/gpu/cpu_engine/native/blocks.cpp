@@ -1,4 +1,5 @@
 // Runs the blocks of a grid: each CUDA thread of a block is a fiber, each worker an OS thread with one block at a time.
+// A thread that waits switches to the next lane of its warp that can run, the last one back to the scheduler.
 #include "blocks.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 namespace course {
 
 Launch launch;
-thread_local Thread *self;
+__thread Thread *self;
 Hooks hooks;
 Kernel *kernels;
 Symbol *symbols;
@@ -28,265 +29,303 @@ Kernel::Kernel(const char *name, void (*call)(void **), const Parameter *paramet
     : name(name), call(call), parameters(parameters), count(count), next(kernels) {
     kernels = this;
 }
-Symbol::Symbol(const char *name, const volatile void *address, size_t bytes, bool constant)
-    : name(name), address((void *)address), bytes(bytes), constant(constant), next(symbols) {
+Symbol::Symbol(const char *name, const volatile void *address, size_t bytes, bool constant, unsigned element)
+    : name(name), address((void *)address), bytes(bytes), constant(constant), element(element), next(symbols) {
     symbols = this;
 }
 
-struct Worker {
-    Thread threads[kMaxThreads];
-    Block block = {};
+namespace {
+bool can_run(const Thread &t) {
+    // A block barrier opens by counting the epoch on: no thread needs to be touched for it.
+    return t.state == State::ready || (t.state == State::at_block_barrier && t.epoch != t.block->epoch);
+}
+unsigned lanes(unsigned warp) { return std::min(32u, launch.threads - warp * 32); }
+
+struct Worker : Block {
+    Thread all[kMaxThreads];
     char *stacks;
+    unsigned stacks_made = 0;
     std::vector<char *> free_stacks;  // the last one used is on top: it is still in the cache
 
-    Worker() {
-        // Each stack ends in a page that may not be touched: running over it is a crash, not silent damage.
-        stacks = (char *)mmap(nullptr, size_t(kMaxThreads) * kStackBytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+    Worker() : Block() {
+        size_t bytes = size_t(kMaxThreads) * kStackBytes;
+        stacks = (char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
         if (stacks == MAP_FAILED) abort();
-        for (unsigned i = 0; i < kMaxThreads; i++) {
-            char *stack = stacks + size_t(kMaxThreads - 1 - i) * kStackBytes;
-            mprotect(stack, 4096, PROT_NONE);
-            free_stacks.push_back(stack);
-        }
-        block.shared = (char *)aligned_alloc(4096, kSharedBytes + 4096 - kSharedBytes % 4096);
+        shared = (char *)aligned_alloc(4096, kSharedBytes);
+        threads = all;
     }
-    ~Worker() {
-        munmap(stacks, size_t(kMaxThreads) * kStackBytes);
-        free(block.shared);
-    }
-    void begin(unsigned index);
+    char *take_stack();
+    void *context_of(Thread &t);
+    Thread *next_lane(const Thread &t);
+    void begin(unsigned number);
     void run();
-    void resume(Thread &t);
     bool run_warp(unsigned warp);
-    bool release_warp(unsigned first, unsigned last);
-    bool release_block();
+    bool release_warp(unsigned warp);
+    void release(Thread *lane, unsigned count, const Thread &first);
+    void wait(Thread &t);
+    void arrive(Thread &t, bool vote, int line);
+    void open_if_complete();
+    void wrong_barrier();
     void stuck();
 };
 
-void Worker::begin(unsigned index) {
-    const dim3 &grid = launch.grid_dim, &dim = launch.block_dim;
-    block.block_idx = {index % grid.x, index / grid.x % grid.y, index / (grid.x * grid.y)};
-    block.index = index, block.epoch = 0, block.votes = 0, block.ended_early = false;
-    block.shared_top = 0, block.serial++;
-    block.threads = threads;
-    for (unsigned i = 0; i < launch.threads; i++) {
-        Thread &t = threads[i];
-        t.thread_idx = {i % dim.x, i / dim.x % dim.y, i / (dim.x * dim.y)};
-        t.block = &block, t.index = i, t.state = State::ready, t.warp_epoch = 0, t.line = 0;
-        t.stack = nullptr;
+Worker &worker_of(const Thread &t) { return *static_cast<Worker *>(t.block); }
+
+// Each stack ends in a page that may not be touched: running over it is a crash, not silent damage.
+char *Worker::take_stack() {
+    if (free_stacks.empty()) {
+        char *made = stacks + size_t(stacks_made++) * kStackBytes;
+        mprotect(made, 4096, PROT_NONE);
+        return made;
     }
+    char *stack = free_stacks.back();
+    free_stacks.pop_back();
+    return stack;
 }
 
-// Lets a thread run until it waits or is done. Its stack is given when it starts and taken back at its end, so that a
-// kernel without barriers needs one stack only, and that one stays in the cache.
-void Worker::resume(Thread &t) {
+// A thread gets its stack when it starts and gives it back at its end: without barriers one stack does for all.
+void *Worker::context_of(Thread &t) {
     if (!t.stack) {
-        t.stack = free_stacks.back(), free_stacks.pop_back();
+        t.stack = take_stack();
         // Not all stacks begin at the same place of a page, or they would fight for the same lines of the cache.
-        t.stack_pointer = course_new_fiber(t.stack + 4096, kStackBytes - 4096 - t.index % 16 * 192);
+        unsigned shift = (t.stack - stacks) / kStackBytes % 16 * 256;
+        t.stack_pointer = course_new_fiber(t.stack + 4096, kStackBytes - 4096 - shift);
     }
     self = &t;
-    course_switch(&block.scheduler_stack_pointer, t.stack_pointer);
-    if (t.state == State::done) free_stacks.push_back(t.stack);
+    return t.stack_pointer;
 }
 
-// Runs the lanes of a warp, in order, until all of them stand at a block barrier or are done, or nothing moves.
+Thread *Worker::next_lane(const Thread &t) {
+    Thread *end = all + t.index / 32 * 32 + lanes(t.index / 32);
+    for (Thread *next = all + t.index + 1; next < end; next++)
+        if (can_run(*next)) return next;
+    return nullptr;
+}
+
+void Worker::begin(unsigned number) {
+    const dim3 &grid = launch.grid_dim, &dim = launch.block_dim;
+    block_idx = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
+    index = number, epoch = arrived = done = shared_top = shared_used = 0, votes[0] = votes[1] = 0;
+    mixed = ended_early = false, serial++;
+    for (unsigned i = 0; i < launch.threads; i++) {
+        Thread &t = all[i];
+        t.thread_idx = {i % dim.x, i / dim.x % dim.y, i / dim.x / dim.y};
+        t.block = this, t.index = i, t.state = State::ready, t.warp_epoch = 0, t.line = 0, t.stack = nullptr;
+    }
+}
+
+void Worker::run() {
+    if (hooks.block_begins) hooks.block_begins();
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (unsigned warp = 0; warp * 32 < launch.threads; warp++) moved |= run_warp(warp);
+    }
+    if (done < launch.threads) stuck();
+}
+
+// Runs the lanes of a warp, in order, again and again, until none of them can move.
 bool Worker::run_warp(unsigned warp) {
-    unsigned first = warp * 32, last = first + 32 < launch.threads ? first + 32 : launch.threads;
-    bool moved = false, released;
-    do {
-        for (unsigned i = first; i < last; i++)
-            if (threads[i].state == State::ready) {
-                resume(threads[i]);
-                moved = true;
-            }
-        if (hooks.warp_ran) hooks.warp_ran(block, warp);
-        released = release_warp(first, last);
-    } while (released);
-    return moved;
+    for (bool moved = false;; moved = true) {
+        Thread *t = all + warp * 32;
+        t = can_run(*t) ? t : next_lane(*t);
+        if (t) {
+            course_switch(&scheduler_stack_pointer, context_of(*t));
+            if (hooks.warp_stands) hooks.warp_stands();
+        } else if (!release_warp(warp)) {
+            return moved;
+        }
+    }
 }
 
 // Lets those lanes go whose warp barrier has all of its lanes: every lane of the mask that is not done.
-bool Worker::release_warp(unsigned first, unsigned last) {
-    bool released = false;
-    for (unsigned i = first; i < last; i++) {
-        if (threads[i].state != State::at_warp_barrier) continue;
-        unsigned mask = threads[i].mask;
-        bool all = true;
-        for (unsigned j = first; j < last; j++)
-            if (mask >> (j - first) & 1)
-                all = all && (threads[j].state == State::done || (threads[j].state == State::at_warp_barrier && threads[j].mask == mask));
-        if (!all) continue;
-        for (unsigned j = first; j < last; j++)
-            if (threads[j].state == State::at_warp_barrier && threads[j].mask == mask) {
-                threads[j].state = State::ready;
-                threads[j].warp_epoch++;
-            }
-        released = true;
+bool Worker::release_warp(unsigned warp) {
+    Thread *lane = all + warp * 32;
+    unsigned count = lanes(warp);
+    for (unsigned i = 0; i < count; i++) {
+        if (lane[i].state != State::at_warp_barrier) continue;
+        bool complete = true;
+        for (unsigned j = 0; j < count; j++)
+            if (lane[i].mask >> j & 1 && lane[j].state != State::done)
+                complete &= lane[j].state == State::at_warp_barrier && lane[j].mask == lane[i].mask;
+        if (complete) return release(lane, count, lane[i]), true;
     }
-    return released;
+    return false;
 }
 
-// The block barrier opens when no thread can run and every thread that is not done stands at it.
-bool Worker::release_block() {
-    unsigned waiting = 0, done = 0, votes = 0, differing = 0;
-    const Thread *first = nullptr, *other = nullptr, *gone = nullptr;
-    for (unsigned i = 0; i < launch.threads; i++) {
-        Thread &t = threads[i];
-        if (t.state == State::at_warp_barrier) return false;
-        if (t.state == State::done) done++, gone = gone ? gone : &t;
-        if (t.state != State::at_block_barrier) continue;
-        waiting++, votes += t.vote;
-        if (!first) first = &t;
-        if (t.line != first->line) differing++, other = other ? other : &t;
+void Worker::release(Thread *lane, unsigned count, const Thread &first) {
+    unsigned mask = first.mask, ballot = 0, elsewhere = 0, other = 0;
+    for (unsigned j = 0; j < count; j++) {
+        if (!(mask >> j & 1) || lane[j].state == State::done) continue;
+        ballot |= unsigned(lane[j].vote) << j;
+        if (lane[j].line != first.line && (first.converged || lane[j].converged)) elsewhere++, other = j;
     }
-    if (!waiting) return false;
-    if (other)
-        hooks.barrier_error(block, "different", first->line, other->line, other->index, differing);
-    else if (done && !block.ended_early)
-        hooks.barrier_error(block, "exited", first->line, 0, gone->index, done);
-    for (unsigned i = 0; i < launch.threads; i++)
-        if (threads[i].state == State::at_block_barrier) threads[i].state = State::ready;
-    block.votes = votes;
-    block.epoch++;
-    return true;
+    if (elsewhere) {
+        const Thread &t = lane[other];
+        hooks.barrier_error({BarrierError::different, first.line, t.line, index, t.index, elsewhere});
+    }
+    for (unsigned j = 0; j < count; j++) {
+        Thread &t = lane[j];
+        if (!(mask >> j & 1) || t.state == State::done) continue;
+        t.state = State::ready, t.votes = ballot, t.shown = t.given, t.warp_epoch++;
+    }
+}
+
+void Worker::wait(Thread &t) {
+    Thread *next = next_lane(t);
+    course_switch(&t.stack_pointer, next ? context_of(*next) : scheduler_stack_pointer);
+    t.state = State::ready;
+}
+
+void Worker::arrive(Thread &t, bool vote, int line) {
+    if (!arrived++) barrier_line = line, mixed = false;
+    mixed |= line != barrier_line;
+    votes[epoch % 2] += vote;
+    t.line = line, t.epoch = epoch, t.state = State::at_block_barrier;
+    open_if_complete();
+}
+
+// The block barrier opens when every thread that is not done stands at it.
+void Worker::open_if_complete() {
+    if (!arrived || arrived + done < launch.threads) return;
+    if (mixed || (done && !ended_early)) wrong_barrier();
+    votes[++epoch % 2] = 0;  // those of the barrier before the last one: all have read them
+    arrived = 0;
+}
+
+void Worker::wrong_barrier() {
+    const Thread *other = nullptr;
+    unsigned count = 0;
+    for (unsigned i = launch.threads; i-- > 0;)
+        if (mixed ? all[i].state != State::done && all[i].line != barrier_line : all[i].state == State::done)
+            other = &all[i], count++;
+    if (mixed)
+        hooks.barrier_error({BarrierError::different, barrier_line, other->line, index, other->index, count});
+    else
+        hooks.barrier_error({BarrierError::exited, barrier_line, 0, index, other->index, count});
 }
 
 // Threads that wait for a barrier which cannot open any more. Their stacks are taken back as they are.
 void Worker::stuck() {
     unsigned count = 0, first = 0;
     for (unsigned i = launch.threads; i-- > 0;)
-        if (threads[i].state != State::done) {
-            free_stacks.push_back(threads[i].stack);
-            first = i, count++;
-        }
-    if (count) hooks.barrier_error(block, "stuck", threads[first].line, 0, first, count);
+        if (all[i].state != State::done) free_stacks.push_back(all[i].stack), first = i, count++;
+    hooks.barrier_error({BarrierError::stuck, all[first].line, 0, index, first, count});
 }
 
-void Worker::run() {
-    if (hooks.block_begins) hooks.block_begins(block);
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (unsigned warp = 0; warp * 32 < launch.threads; warp++) moved |= run_warp(warp);
-        moved |= release_block();
-    }
-    stuck();
-    if (hooks.block_ends) hooks.block_ends(block);
+void finish(Thread &t) {
+    t.state = State::done;
+    worker_of(t).done++;
+    worker_of(t).open_if_complete();
 }
 
-void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count) {
-    kernel_call = kernel.call, kernel_arguments = arguments;
-    unsigned blocks = only ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
-    if (workers > blocks) workers = blocks;
-    std::atomic<unsigned> next{0};
-    static std::vector<std::unique_ptr<Worker>> pool;
-    while (pool.size() < workers) pool.emplace_back(new Worker);
-    auto work = [&](Worker &worker) {
-        for (unsigned i; (i = next++) < blocks;) {
-            worker.begin(only ? only[i] : i);
-            worker.run();
-        }
-    };
-    std::vector<std::thread> helpers;
-    for (unsigned i = 1; i < workers; i++) helpers.emplace_back(work, std::ref(*pool[i]));
-    if (blocks) work(*pool[0]);
-    for (auto &helper : helpers) helper.join();
+[[noreturn]] void leave_for(Thread &t, Thread *next) {
+    Worker &worker = worker_of(t);
+    worker.free_stacks.push_back(t.stack);  // nobody takes it before this thread has left it: `next` has its own
+    t.stack = nullptr;
+    course_switch(&t.stack_pointer, next ? worker.context_of(*next) : worker.scheduler_stack_pointer);
+    abort();  // nobody switches to a thread that is done
 }
-
-static void wait_as(State state, int line) {
-    Thread *me = self;
-    me->state = state, me->line = line;
-    course_switch(&me->stack_pointer, me->block->scheduler_stack_pointer);
-}
+}  // namespace
 
 void end_thread() {
-    wait_as(State::done, self->line);
-    abort();  // nobody switches to a thread that is done
+    finish(*self);
+    leave_for(*self, nullptr);
 }
 
 extern "C" void course_fiber_main() {
-    kernel_call(kernel_arguments);
-    end_thread();
+    for (;;) {
+        kernel_call(kernel_arguments);
+        Thread &t = *self;
+        finish(t);
+        Thread *next = worker_of(t).next_lane(t);
+        if (!next || next->stack) leave_for(t, next);
+        next->stack = t.stack, t.stack = nullptr, self = next;  // a thread that starts needs no switch
+    }
 }
 
-void block_barrier(int line) {
-    self->vote = false;
-    wait_as(State::at_block_barrier, line);
+void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count) {
+    static std::vector<std::unique_ptr<Worker>> pool;
+    kernel_call = kernel.call, kernel_arguments = arguments;
+    unsigned blocks = only ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
+    workers = std::min(workers, blocks);
+    while (pool.size() < workers) pool.emplace_back(new Worker);
+    std::atomic<unsigned> next{0};
+    auto work = [&](Worker &worker) {
+        for (unsigned i; (i = next++) < blocks; worker.run()) worker.begin(only ? only[i] : i);
+    };
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < workers; i++) helpers.emplace_back(work, std::ref(*pool[i]));
+    work(*pool[0]);
+    for (auto &helper : helpers) helper.join();
 }
 
-int block_barrier_count(bool vote, int line) {
-    self->vote = vote;
-    wait_as(State::at_block_barrier, line);
-    return self->block->votes;
+int block_barrier(bool vote, int line) {
+    Thread &me = *self;
+    Worker &worker = worker_of(me);
+    worker.arrive(me, vote, line);
+    worker.wait(me);
+    return worker.votes[me.epoch % 2];
 }
 
 int lane() { return self->index % 32; }
 
-static Thread *warp_of(Thread *t) { return t->block->threads + t->index / 32 * 32; }
-static unsigned lanes_of(Thread *t) {
-    unsigned left = launch.threads - t->index / 32 * 32;
-    return left < 32 ? left : 32;
-}
+static Thread *warp_of(const Thread &t) { return t.block->threads + t.index / 32 * 32; }
 
 unsigned active_mask() {
     unsigned mask = 0;
-    for (unsigned i = 0; i < lanes_of(self); i++)
-        if (warp_of(self)[i].state != State::done) mask |= 1u << i;
+    for (unsigned i = 0; i < lanes(self->index / 32); i++)
+        mask |= unsigned(warp_of(*self)[i].state != State::done) << i;
     return mask;
 }
 
-void warp_barrier(unsigned mask, int line) {
-    if (lanes_of(self) < 32) mask &= (1u << lanes_of(self)) - 1;
-    self->mask = mask;
-    wait_as(State::at_warp_barrier, line);
+void warp_barrier(unsigned mask, int line, bool converged) {
+    Thread &me = *self;
+    if (!(mask >> lane() & 1)) {
+        hooks.barrier_error({BarrierError::mask, line, 0, me.block->index, me.index, 1});
+        mask |= 1u << lane();
+    }
+    unsigned count = lanes(me.index / 32);
+    me.mask = count < 32 ? mask & ((1u << count) - 1) : mask;
+    me.line = line, me.converged = converged, me.state = State::at_warp_barrier;
+    worker_of(me).wait(me);
 }
 
-// Two barriers: all have given before anyone takes, all have taken before anyone gives again.
 unsigned ballot(unsigned mask, bool vote, int line) {
     self->vote = vote;
-    warp_barrier(mask, line);
-    unsigned votes = 0;
-    for (unsigned i = 0; i < lanes_of(self); i++)
-        if (mask >> i & 1 && warp_of(self)[i].state != State::done && warp_of(self)[i].vote) votes |= 1u << i;
-    warp_barrier(mask, line);
-    return votes;
+    warp_barrier(mask, line, true);
+    return self->votes;
 }
 
+// What a lane shows changes only when a barrier opens, and no barrier opens before all lanes let go have run again.
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line) {
     self->given = bits;
-    warp_barrier(mask, line);
-    bool there = source >= 0 && source < (int)lanes_of(self) && (mask >> source & 1);
-    uint64_t taken = there ? warp_of(self)[source].given : bits;
-    warp_barrier(mask, line);
-    return taken;
+    warp_barrier(mask, line, true);
+    bool there = source >= 0 && source < (int)lanes(self->index / 32) && (mask >> source & 1);
+    return there ? warp_of(*self)[source].shown : bits;
 }
 
-constexpr unsigned kRedZone = 64;
-
-static void too_much_shared(size_t bytes) {
-    fprintf(stderr, "the kernel declares %zu bytes of shared memory; a block may have %u\n", bytes, kSharedLimit);
-    _exit(3);
-}
-
-void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, int line) {
+void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape) {
+    constexpr unsigned red_zone = 64;
     Block &block = *self->block;
     if (slot.block != block.serial) {  // the first thread of this block to come by
-        if (align < 16) align = 16;
-        unsigned offset = (block.shared_top + kRedZone + align - 1) / align * align;
-        if (offset + bytes + kRedZone > kSharedBytes) too_much_shared(offset + bytes);
+        align = std::max(align, size_t(16));
+        size_t offset = (block.shared_top + red_zone + align - 1) / align * align;
+        if (bytes > kSharedLimit - block.shared_used || offset + bytes + red_zone > kSharedBytes) {
+            fprintf(stderr, "%s does not fit: a block may have %u bytes of shared memory\n", name, kSharedLimit);
+            _exit(3);
+        }
         memset(block.shared + offset, 0xff, bytes);  // NaN: whoever reads before writing gets to see it
-        block.shared_top = offset + bytes;
+        block.shared_top = offset + bytes, block.shared_used += bytes;
         slot.block = block.serial, slot.offset = offset;
-        if (hooks.shared_declared) hooks.shared_declared(offset, name, bytes, line);
+        if (hooks.shared_declared) hooks.shared_declared(block.shared + offset, name, bytes, shape);
     }
     return block.shared + slot.offset;
 }
 
-void *dynamic_shared(const char *name, int line) {
-    static thread_local SharedSlot slot;  // all `extern __shared__` arrays of a kernel are the same memory
-    return shared_array(slot, name, launch.shared_bytes, 16, line);
+void *dynamic_shared(const char *name, unsigned element) {
+    static __thread SharedSlot *slot;  // all `extern __shared__` arrays of a kernel are the same memory
+    if (!slot) slot = new SharedSlot;
+    return shared_array(*slot, name, launch.shared_bytes, 16, {element, {launch.shared_bytes / element, 0, 0, 0}});
 }
 
 #ifdef COURSE_TRACE

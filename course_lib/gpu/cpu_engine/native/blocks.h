@@ -2,21 +2,26 @@
 #include "engine.h"
 
 namespace course {
-constexpr unsigned kStackBytes = 64 << 10;      // for one CUDA thread
-constexpr unsigned kSharedLimit = 48 << 10;     // what CUDA gives a block without asking for more
-constexpr unsigned kSharedBytes = 64 << 10;     // a worker's arena for it: the arrays and the red zones between them
+constexpr unsigned kStackBytes = 64 << 10;   // for one CUDA thread
+constexpr unsigned kSharedLimit = 48 << 10;  // what CUDA gives a block without asking for more
+constexpr unsigned kSharedBytes = 64 << 10;  // a worker's arena for it: the arrays and the red zones between them
 constexpr unsigned kMaxThreads = 1024;
 
 void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
 [[noreturn]] void end_thread();  // the current CUDA thread stops here
 
-// What the tracer wants to know; without it they do nothing.
-struct Hooks {
-    void (*block_begins)(Block &);
-    void (*warp_ran)(Block &, unsigned warp);           // all lanes of a warp stand still
-    void (*block_ends)(Block &);
-    void (*shared_declared)(unsigned offset, const char *name, size_t bytes, int line);
-    void (*barrier_error)(Block &, const char *what, int line, int other_line, unsigned thread, unsigned count);
+// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone.
+struct BarrierError {
+    enum Kind { different, exited, stuck, mask } kind;
+    int line, other_line;
+    unsigned block, thread, count;
+};
+
+struct Hooks {  // what the tracer wants to know; without it the first three are null
+    void (*block_begins)();
+    void (*warp_stands)();  // all lanes of a warp stand still
+    void (*shared_declared)(char *start, const char *name, size_t bytes, const Shape &shape);
+    void (*barrier_error)(const BarrierError &error);
 };
 extern Hooks hooks;
 }  // namespace course

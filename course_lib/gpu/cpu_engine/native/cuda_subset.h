@@ -59,13 +59,15 @@ struct float3 { float x, y, z; };
 struct int3 { int x, y, z; };
 
 #define COURSE_MAKE2(V, T) COURSE_INLINE V make_##V(T x, T y) { V v; v.x = x; v.y = y; return v; }
-#define COURSE_MAKE4(V, T) COURSE_INLINE V make_##V(T x, T y, T z, T w) { V v; v.x = x; v.y = y; v.z = z; v.w = w; return v; }
+#define COURSE_MAKE4(V, T)                                                                           \
+    COURSE_INLINE V make_##V(T x, T y, T z, T w) { V v; v.x = x; v.y = y; v.z = z; v.w = w; return v; }
 COURSE_MAKE2(float2, float) COURSE_MAKE2(int2, int) COURSE_MAKE2(uint2, unsigned) COURSE_MAKE2(double2, double)
 COURSE_MAKE4(float4, float) COURSE_MAKE4(int4, int) COURSE_MAKE4(uint4, unsigned)
 COURSE_INLINE float3 make_float3(float x, float y, float z) { return {x, y, z}; }
 COURSE_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
 
-// Arithmetic. The fast intrinsics (__expf and so on) are more accurate here than on a GPU.
+// Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because the C library has
+// hidden functions of these names.
 #define COURSE_MINMAX(T)                                         \
     COURSE_INLINE T min(T a, T b) { return b < a ? b : a; }      \
     COURSE_INLINE T max(T a, T b) { return a < b ? b : a; }
@@ -81,13 +83,13 @@ COURSE_INLINE double min(double a, double b) { return fmin(a, b); }
 COURSE_INLINE double max(double a, double b) { return fmax(a, b); }
 COURSE_INLINE float rsqrtf(float x) { return 1 / sqrtf(x); }
 COURSE_INLINE double rsqrt(double x) { return 1 / sqrt(x); }
-#define __expf expf  // the C library has a hidden function of this name
-#define __logf logf  // the C library has a hidden function of this name
-#define __log2f log2f  // the C library has a hidden function of this name
-#define __powf powf  // the C library has a hidden function of this name
-#define __sinf sinf  // the C library has a hidden function of this name
-#define __cosf cosf  // the C library has a hidden function of this name
-#define __tanf tanf  // the C library has a hidden function of this name
+#define __expf expf
+#define __logf logf
+#define __log2f log2f
+#define __powf powf
+#define __sinf sinf
+#define __cosf cosf
+#define __tanf tanf
 COURSE_INLINE float __fdividef(float x, float y) { return x / y; }
 COURSE_INLINE float __frcp_rn(float x) { return 1 / x; }
 COURSE_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
@@ -112,10 +114,10 @@ template <class T> COURSE_COPY T __ldg(const T *p) { return *p; }
 
 // Barriers, votes and shuffles. The line tells one barrier from another.
 #define COURSE_HERE int line = __builtin_LINE()
-COURSE_INLINE void __syncthreads(COURSE_HERE) { course::block_barrier(line); }
-COURSE_INLINE int __syncthreads_count(int p, COURSE_HERE) { return course::block_barrier_count(p != 0, line); }
-COURSE_INLINE int __syncthreads_or(int p, COURSE_HERE) { return course::block_barrier_count(p != 0, line) > 0; }
-COURSE_INLINE int __syncthreads_and(int p, COURSE_HERE) { return course::block_barrier_count(p == 0, line) == 0; }
+COURSE_INLINE void __syncthreads(COURSE_HERE) { course::block_barrier(false, line); }
+COURSE_INLINE int __syncthreads_count(int p, COURSE_HERE) { return course::block_barrier(p != 0, line); }
+COURSE_INLINE int __syncthreads_or(int p, COURSE_HERE) { return course::block_barrier(p != 0, line) > 0; }
+COURSE_INLINE int __syncthreads_and(int p, COURSE_HERE) { return course::block_barrier(p == 0, line) == 0; }
 COURSE_INLINE void __syncwarp(unsigned mask = ~0u, COURSE_HERE) { course::warp_barrier(mask, line); }
 COURSE_INLINE void __threadfence() { course::fence(); }
 COURSE_INLINE void __threadfence_block() {}
@@ -188,10 +190,12 @@ COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
 COURSE_INLINE int clock() { return (int)course::ticks(); }
 
 // A `__shared__` declaration is rewritten to one of these.
-#define COURSE_SHARED(name, line, ...)                                            \
-    *(course::Same<__VA_ARGS__> *)({                                                                    \
-        static thread_local course::SharedSlot course_slot;                       \
-        course::shared_array(course_slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), line);   \
+#define COURSE_SHARED(name, ...)                                                                        \
+    *(course::ShapeOf<__VA_ARGS__>::Whole *)({                                                          \
+        static thread_local course::SharedSlot course_slot;                                             \
+        constexpr course::Shape course_shape = course::shape_of<__VA_ARGS__>();                         \
+        course::shared_array(course_slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), course_shape); \
     })
+#define COURSE_DYNAMIC_SHARED(name, ...) (__VA_ARGS__ *)course::dynamic_shared(#name, sizeof(__VA_ARGS__))
 #define printf(...) course::print(__VA_ARGS__)
 #define assert(e) ((e) ? (void)0 : course::failed_assert(#e, __LINE__))

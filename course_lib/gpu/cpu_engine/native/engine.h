@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <utility>
+
 namespace course {
 
 struct uint3 {
@@ -23,30 +25,37 @@ extern Launch launch;
 struct Block;
 enum class State : uint8_t { ready, at_block_barrier, at_warp_barrier, done };
 
-struct Thread {  // one CUDA thread: a fiber with a place in its block
+struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its block
     uint3 thread_idx;
+    unsigned index;  // x + y Dx + z Dx Dy
     Block *block;
     void *stack_pointer;
-    char *stack;
-    unsigned index;  // x + y Dx + z Dx Dy
+    char *stack;    // null before it starts and after its end
+    int line;       // of the barrier it waits at
+    unsigned epoch;  // of the block barrier it waits at
     State state;
-    int line;            // of the barrier it waits at
-    unsigned mask;       // of the warp barrier it waits at
+    bool vote;      // what it gives to a vote
+    bool converged;  // waits in a vote or shuffle, which all lanes must make in one place
+    unsigned mask;  // of the warp barrier it waits at
     unsigned warp_epoch;  // warp barriers passed
-    bool vote;
-    uint64_t given;  // what it offers to a shuffle
+    unsigned votes;       // of the last ballot
+    uint64_t given, shown;  // what it offers to a shuffle; what it offered when the last warp barrier opened
 };
-extern thread_local Thread *self;
+// __thread: unlike thread_local it needs no call to find out whether it is initialised.
+extern __thread Thread *self;
 
 struct Block {  // one block of threads, run by one worker
     uint3 block_idx;
     unsigned index;
-    uint64_t serial;     // counts the blocks of this worker
-    unsigned epoch;      // block barriers passed
-    unsigned votes;      // of the last block_barrier_count
-    char *shared;        // the worker's arena
-    unsigned shared_top;
-    bool ended_early;    // a thread was ended by an error
+    uint64_t serial;  // counts the blocks of this worker
+    unsigned epoch;   // block barriers passed
+    unsigned arrived, done;  // threads at the next barrier, and those that have returned
+    int barrier_line;        // of the first that arrived
+    unsigned votes[2];       // given at the barriers of even and odd epochs
+    bool mixed;              // threads arrived at barriers in different lines
+    bool ended_early;        // a thread was ended by an error
+    char *shared;            // the worker's arena
+    unsigned shared_top, shared_used;
     Thread *threads;
     void *scheduler_stack_pointer;
 };
@@ -55,13 +64,30 @@ struct SharedSlot {  // one `__shared__` declaration (of one template instance),
     uint64_t block = 0;  // serial number of the block it was placed for
     unsigned offset = 0;
 };
+struct Shape {  // of an array: bytes of an element, and up to four dimensions
+    unsigned element = 0, dimensions[4] = {0, 0, 0, 0};
+};
+template <class T> struct ShapeOf {
+    typedef T Whole;
+    static constexpr void fill(Shape &s, int) { s.element = sizeof(T); }
+};
+template <class T, size_t n> struct ShapeOf<T[n]> {
+    typedef T Whole[n];
+    static constexpr void fill(Shape &s, int at) {
+        if (at < 4) s.dimensions[at] = n;
+        ShapeOf<T>::fill(s, at + 1);
+    }
+};
+template <class T> constexpr Shape shape_of() {
+    Shape s;
+    ShapeOf<T>::fill(s, 0);
+    return s;
+}
 
-template <class T> using Same = T;
-void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, int line);
-void *dynamic_shared(const char *name, int line);
-void block_barrier(int line);
-int block_barrier_count(bool vote, int line);
-void warp_barrier(unsigned mask, int line);
+void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape);
+void *dynamic_shared(const char *name, unsigned element);
+int block_barrier(bool vote, int line);  // how many threads voted
+void warp_barrier(unsigned mask, int line, bool converged = false);
 unsigned ballot(unsigned mask, bool vote, int line);
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line);
 unsigned active_mask();
@@ -69,20 +95,17 @@ int lane();
 uint64_t ticks();
 int print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void failed_assert(const char *text, int line);
-#ifdef COURSE_TRACE
+// Indices never change while a CUDA thread lives, so a compiler may keep them: hence `const`.
+#ifdef COURSE_TRACE  // not inline: the tracer must not see these reads
 uint64_t atomic_load(const void *address, unsigned bytes, int line);
 void atomic_store(void *address, unsigned bytes, uint64_t bits);
 void fence();
-#else
-inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-#endif
-// Indices never change while a CUDA thread lives, so a compiler may keep them: hence `const`.
-#ifdef COURSE_TRACE  // not inline: the tracer must not see these reads
 __attribute__((const)) uint3 thread_idx();
 __attribute__((const)) uint3 block_idx();
 __attribute__((const)) dim3 block_dim();
 __attribute__((const)) dim3 grid_dim();
 #else
+inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline uint3 thread_idx() { return self->thread_idx; }
 inline uint3 block_idx() { return self->block->block_idx; }
 inline dim3 block_dim() { return launch.block_dim; }
@@ -107,37 +130,40 @@ struct Symbol {  // a __constant__ or __device__ variable
     void *address;
     size_t bytes;
     bool constant;
+    unsigned element;
     Symbol *next;
-    Symbol(const char *name, const volatile void *address, size_t bytes, bool constant);
+    Symbol(const char *name, const volatile void *address, size_t bytes, bool constant, unsigned element);
 };
 extern Kernel *kernels;
 extern Symbol *symbols;
 
-template <class T> struct KindOf { static constexpr char value = T(-1) < T(0) ? (T(1) / T(2) != T(0) ? 'f' : 'i') : 'u'; };
-template <class T> struct KindOf<T *> { static constexpr char value = 'p'; };
-template <class T, bool class_type> struct Kind { static constexpr char value = KindOf<T>::value; };
+template <class T, bool is_class> struct Kind {
+    static constexpr char value = T(-1) < T(0) ? (T(1) / T(2) != T(0) ? 'f' : 'i') : 'u';
+};
+template <class T> struct Kind<T *, false> { static constexpr char value = 'p'; };
 template <class T> struct Kind<T, true> { static constexpr char value = 'b'; };
 
 template <class... A> struct Caller {
     template <void (*f)(A...)> struct Of {
-        __attribute__((no_sanitize("thread"))) static void call(void **arguments) { spread(arguments, Numbers<sizeof...(A)>()); }
-        template <unsigned... i> struct Sequence {};
-        template <unsigned n, unsigned... i> struct Count : Count<n - 1, n - 1, i...> {};
-        template <unsigned... i> struct Count<0, i...> { typedef Sequence<i...> type; };
-        template <unsigned n> using Numbers = typename Count<n>::type;
-        template <unsigned... i> __attribute__((no_sanitize("thread"))) static void spread(void **arguments, Sequence<i...>) {
+        __attribute__((no_sanitize("thread"))) static void call(void **arguments) {
+            spread(arguments, std::index_sequence_for<A...>());
+        }
+        template <size_t... i>
+        __attribute__((no_sanitize("thread"))) static void spread(void **arguments, std::index_sequence<i...>) {
             (void)arguments;
             f(*(A *)arguments[i]...);
         }
     };
-    static constexpr Parameter parameters[sizeof...(A) + 1] = {{sizeof(A), Kind<A, __is_class(A) || __is_union(A)>::value}..., {0, 0}};
+    static constexpr Parameter parameters[] = {{sizeof(A), Kind<A, __is_class(A) || __is_union(A)>::value}..., {0, 0}};
 };
 template <class... A> Caller<A...> caller_of(void (*)(A...));
 
 }  // namespace course
 
-#define COURSE_KERNEL(f)                                                                                        \
-    static course::Kernel course_kernel_##f(#f, decltype(course::caller_of(f))::Of<f>::call,                    \
-                                            decltype(course::caller_of(f))::parameters,                         \
-                                            sizeof(decltype(course::caller_of(f))::parameters) / sizeof(course::Parameter) - 1);
-#define COURSE_SYMBOL(v, constant) static course::Symbol course_symbol_##v(#v, &v, sizeof v, constant);
+#define COURSE_KERNEL(f)                                                                    \
+    static course::Kernel course_kernel_##f(                                                \
+        #f, decltype(course::caller_of(f))::Of<f>::call, decltype(course::caller_of(f))::parameters, \
+        sizeof(decltype(course::caller_of(f))::parameters) / sizeof(course::Parameter) - 1);
+#define COURSE_SYMBOL(v, constant)                                         \
+    static course::Symbol course_symbol_##v(#v, &v, sizeof v, constant, \
+                                            course::shape_of<decltype(v)>().element);

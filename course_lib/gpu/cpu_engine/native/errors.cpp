@@ -1,4 +1,4 @@
-// Findings of one kind at one line are one report, with the first of them as the example and a count.
+// Findings of one kind at one line (or pair of lines) are one finding, with the first of them as the example and a count.
 #include <map>
 #include <tuple>
 
@@ -6,21 +6,11 @@
 
 namespace course {
 
-namespace {
-struct Finding {
-    std::string tool, kind, array, op;
-    int line;
-    int64_t index;
-    unsigned block, thread;
-    bool has_other;
-    Other other;
-    uint64_t count;
-};
-std::map<std::tuple<std::string, std::string, int, std::string, int>, Finding> found;
-std::vector<decltype(found)::key_type> order;
-}  // namespace
+typedef std::tuple<std::string, std::string, const Array *, int, int> Key;
+static std::map<Key, size_t> known;
+static std::vector<Finding> found;
 
-std::string quoted(const std::string &text) {
+std::string json(const std::string &text) {
     std::string out = "\"";
     for (char c : text) {
         if (c == '"' || c == '\\') out += '\\';
@@ -29,39 +19,32 @@ std::string quoted(const std::string &text) {
     return out + "\"";
 }
 
-void errors_begin() { found.clear(), order.clear(); }
+void errors_begin() { known.clear(), found.clear(); }
 
-void report_at(const char *tool, const char *kind, int line, const std::string &array, int64_t index, unsigned block,
-               unsigned thread, const Other *other, unsigned count, const char *op) {
-    auto key = std::make_tuple(std::string(tool), std::string(kind), line, array, other ? other->line : 0);
-    auto at = found.find(key);
-    if (at != found.end()) {
-        at->second.count += count;
-        return;
-    }
-    found[key] = {tool, kind, array, op, line, index, block, thread, other != nullptr, other ? *other : Other(), count};
-    order.push_back(key);
+void report(const Finding &f) {
+    int low = std::min(f.here.line, f.other.line), high = std::max(f.here.line, f.other.line);
+    auto added = known.insert({Key(f.tool, f.kind, f.array, low, high), found.size()});
+    if (added.second)
+        found.push_back(f);
+    else
+        found[added.first->second].count += f.count;
 }
 
-void report(const char *tool, const char *kind, int line, const std::string &array, int64_t index, const Other *other,
-            const char *op) {
-    report_at(tool, kind, line, array, index, self->block->index, self->index, other, 1, op);
-}
+static std::string side(const Side &s) { return row(s.line, uint64_t(s.block), uint64_t(s.thread), s.op); }
 
 std::string errors_json() {
-    std::string out = "[";
-    for (auto &key : order) {
-        const Finding &f = found[key];
-        if (out.size() > 1) out += ", ";
-        out += "{\"tool\": " + quoted(f.tool) + ", \"kind\": " + quoted(f.kind) + ", \"line\": " + std::to_string(f.line) +
-               ", \"array\": " + quoted(f.array) + ", \"op\": " + quoted(f.op) + ", \"index\": " + std::to_string(f.index) + ", \"block\": " +
-               std::to_string(f.block) + ", \"thread\": " + std::to_string(f.thread) + ", \"count\": " + std::to_string(f.count);
-        if (f.has_other)
-            out += ", \"other\": {\"line\": " + std::to_string(f.other.line) + ", \"block\": " + std::to_string(f.other.block) +
-                   ", \"thread\": " + std::to_string(f.other.thread) + ", \"op\": " + quoted(f.other.op) + "}";
-        out += "}";
+    static const Array none = {"", 0, 0, Space::global, {}};
+    std::string out;
+    for (const Finding &f : found) {
+        const Array &a = f.array ? *f.array : none;
+        std::string shape;
+        for (unsigned n : a.shape.dimensions)
+            if (n) shape += (shape.empty() ? "" : ", ") + json(uint64_t(n));
+        std::string cells = row(f.tool, f.kind, a.name, f.index, f.count);
+        cells.back() = ',';
+        out += (out.empty() ? "" : ", ") + cells + " [" + shape + "], " + side(f.here) + ", " + side(f.other) + "]";
     }
-    return out + "]";
+    return "[" + out + "]";
 }
 
 }  // namespace course

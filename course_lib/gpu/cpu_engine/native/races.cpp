@@ -28,74 +28,100 @@ size_t mapped;
 std::vector<Cell> shared_cells;
 std::unordered_map<uint64_t, Cell> symbol_cells;
 
-typedef std::vector<bool> Blocks;
-std::unordered_map<uint64_t, Blocks> released;   // by the address of an atomic: the blocks whose writes it publishes
-std::vector<Blocks> seen;                        // by block: the blocks whose writes it may rely on
-std::vector<bool> fenced;                        // by thread of the running block: a fence since its start
+constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
+struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
+    unsigned epoch, thread, to_epoch, to_thread;
+};
+typedef std::map<unsigned, HandOver> HandOvers;        // by the block that hands over
+std::unordered_map<uint64_t, HandOvers> released;      // by the address of an atomic
+std::unordered_map<unsigned, HandOvers> taken;         // by the block that takes
+std::vector<bool> fenced(kMaxThreads);                 // by thread of the running block: a fence since its start
 uint32_t fenced_block;
 
-bool same_thread(const Access &a, const Access &b) { return a.block == b.block && a.thread == b.thread; }
+bool covers(unsigned handed_epoch, unsigned handed_thread, unsigned epoch, unsigned thread) {
+    return epoch < handed_epoch || (epoch == handed_epoch && (handed_thread == kMany || handed_thread == thread));
+}
+
+// A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
+// it may use it at once, the others of its block after a barrier.
+bool handed_over(const Access &before, const Access &now) {
+    auto block = taken.find(now.block);
+    if (block == taken.end()) return false;
+    auto found = block->second.find(before.block);
+    if (found == block->second.end()) return false;
+    const HandOver &h = found->second;
+    bool mine = now.epoch > h.to_epoch || h.to_thread == kMany || h.to_thread == now.thread;
+    return mine && covers(h.epoch, h.thread, before.epoch, before.thread);
+}
 
 bool ordered(const Access &before, const Access &now) {
-    if (before.block != now.block)
-        return now.block < seen.size() && before.block < seen[now.block].size() && seen[now.block][before.block];
+    if (before.block != now.block) return !taken.empty() && handed_over(before, now);
     if (before.thread == now.thread || before.epoch != now.epoch) return true;
     return before.thread / 32 == now.thread / 32 && before.warp_epoch != now.warp_epoch;
 }
 
+int distance(const Access &a, const Access &b) {
+    return a.block != b.block ? 3 : a.thread / 32 != b.thread / 32 ? 2 : a.thread != b.thread;
+}
+
 bool collide(const Access &before, const Access &now) {
-    if (!(before.bytes & now.bytes) || ordered(before, now)) return false;
-    return !(before.op == Op::atomic && now.op == Op::atomic);
+    return (before.bytes & now.bytes) && !ordered(before, now) && !(before.op == Op::atomic && now.op == Op::atomic);
 }
 
-void tell(Space space, const Place &place, const Access &before, const Access &now, unsigned bytes) {
-    Other other = {line_of(before.site), before.block, before.thread, op_name(before.op)};
-    unsigned unit = place.array->element ? place.array->element : bytes;
-    report("racecheck", before.block == now.block ? "block" : "blocks", line_of(now.site), place.array->name,
-           place.offset / unit, &other, op_name(now.op));
+void tell(const Place &place, const Access &before, const Access &now, unsigned bytes, const char *op) {
+    const char *kind = before.block == now.block ? "block" : "blocks";
+    report({"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
+            {line_of(now.site), now.block, now.thread, op},
+            {line_of(before.site), before.block, before.thread, op_name(before.op)}});
 }
 
-void visit(Cell &cell, const Access &now, Space space, const Place &place, unsigned bytes) {
-    if (collide(cell.write, now)) tell(space, place, cell.write, now, bytes);
-    if (now.op == Op::load) {
-        Access *slot = &cell.reads[0];
-        // Keep readers that a later write may collide with: one replaced by itself or by one that comes after it.
-        if (slot->bytes && !same_thread(*slot, now) && !ordered(*slot, now)) slot = &cell.reads[1];
-        *slot = now;
-        return;
+// Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
+// both of them orders it after all.
+void remember_read(Access *reads, const Access &now) {
+    for (int i = 0; i < 2; i++)
+        if (!reads[i].bytes || (reads[i].bytes == now.bytes && ordered(reads[i], now))) {
+            reads[i] = now;
+            return;
+        }
+    if (distance(reads[0], now) > distance(reads[0], reads[1])) reads[1] = now;
+}
+
+void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op op) {
+    if (collide(cell.write, now)) tell(place, cell.write, now, bytes, op_name(op));
+    if (op == Op::load) return remember_read(cell.reads, now);
+    for (Access &read : cell.reads) {
+        if (collide(read, now)) tell(place, read, now, bytes, op_name(op));
+        if (ordered(read, now)) read.bytes &= ~now.bytes;
     }
-    for (const Access &read : cell.reads)
-        if (collide(read, now)) tell(space, place, read, now, bytes);
     cell.write = now;
-    for (Access &read : cell.reads)
-        if (read.bytes && (same_thread(read, now) || ordered(read, now))) read.bytes = 0;
 }
 }  // namespace
 
-void races_begin() {
+void races_begin(uint64_t used_bytes) {
     if (global_cells) munmap(global_cells, mapped);
-    mapped = (arena.bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
-    global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+    mapped = (used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
+    void *cells = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+    global_cells = (Cell *)cells;
     shared_cells.assign(kSharedBytes / 4, Cell());
     symbol_cells.clear();
-    released.clear();
-    seen.clear();
-    fenced.assign(kMaxThreads, false);
+    released.clear(), taken.clear();
     fenced_block = ~0u;
 }
 
-void check_race(Space space, const Place &place, uint64_t at, unsigned bytes, unsigned site, Op op) {
-    const Block &block = *self->block;
-    Access now = {block.index, block.epoch, uint16_t(self->index), uint16_t(self->warp_epoch), uint16_t(site), 0, op};
-    for (uint64_t word = at / 4; word * 4 < at + bytes; word++) {
-        now.bytes = bytes >= 4 ? 15 : uint8_t(((1u << bytes) - 1) << at % 4);
-        Cell &cell = space == Space::shared ? shared_cells[word] : space == Space::global ? global_cells[word] : symbol_cells[word];
-        if (space == Space::shared && (cell.write.block != now.block || cell.reads[0].block != now.block)) {
-            if (cell.write.block != now.block) cell.write = Access();
-            for (Access &read : cell.reads)
-                if (read.block != now.block) read = Access();
+// A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
+void check_race(Space space, const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
+    Access now = {self->block->index,        self->block->epoch, uint16_t(self->index),
+                  uint16_t(self->warp_epoch), uint16_t(site),     15, is_volatile ? Op::atomic : op};
+    if (bytes < 4) now.bytes = uint8_t(((1u << bytes) - 1) << place.offset % 4);
+    for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
+        if (space == Space::shared) {
+            Cell &cell = shared_cells[word];  // what another block left there is of no interest
+            for (Access *old : {&cell.write, &cell.reads[0], &cell.reads[1]})
+                if (old->block != now.block) old->bytes = 0;
+            visit(cell, now, place, bytes, op);
+        } else {
+            visit(space == Space::global ? global_cells[word] : symbol_cells[word], now, place, bytes, op);
         }
-        visit(cell, now, space, place, bytes);
     }
 }
 
@@ -104,21 +130,24 @@ void note_fence() {
     fenced[self->index] = true;
 }
 
-static void merge(Blocks &into, const Blocks &from) {
-    if (into.size() < from.size()) into.resize(from.size());
-    for (size_t i = 0; i < from.size(); i++)
-        if (from[i]) into[i] = true;
-}
-
 void note_atomic(uint64_t address) {
-    unsigned me = self->block->index;
-    if (seen.size() <= me) seen.resize(me + 1);
-    Blocks &published = released[address];
-    merge(seen[me], published);
-    if (fenced_block != me || !fenced[self->index]) return;
-    merge(published, seen[me]);
-    if (published.size() <= me) published.resize(me + 1);
-    published[me] = true;
+    unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
+    HandOvers &here = released[address];
+    for (const auto &entry : here) {
+        if (entry.first == me) continue;
+        HandOver got = {entry.second.epoch, entry.second.thread, epoch, thread};
+        auto added = taken[me].insert({entry.first, got});
+        HandOver &old = added.first->second;
+        if (added.second || (old.to_epoch < epoch && old.epoch == got.epoch && old.thread == got.thread)) continue;
+        if (old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
+        old = got;
+    }
+    if (fenced_block != me || !fenced[thread]) return;
+    HandOver &mine = here.insert({me, {epoch, thread, 0, 0}}).first->second;
+    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
+    if (mine.thread != thread) mine.thread = kMany;
+    // What was handed to this block, it hands on.
+    for (const auto &entry : taken[me]) here.insert({entry.first, entry.second});
 }
 
 }  // namespace course

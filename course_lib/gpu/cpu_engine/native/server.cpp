@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,8 @@ int print(const char *format, ...) {
 
 void failed_assert(const char *text, int line) {
     uint3 t = self->thread_idx, b = self->block->block_idx;
-    printf("line %d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", line, b.x, b.y, b.z, t.x, t.y, t.z, text);
+    printf("line %d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",  // as CUDA words it
+           line, b.x, b.y, b.z, t.x, t.y, t.z, text);
     fflush(stdout);
     _exit(4);
 }
@@ -45,6 +47,7 @@ void failed_assert(const char *text, int line) {
 namespace {
 int answers;  // where the answers go
 std::string stuck_message;
+std::mutex stuck_lock;
 
 void take(void *to, size_t bytes) {
     for (char *at = (char *)to; bytes;) {
@@ -79,18 +82,20 @@ void answer(uint64_t nanoseconds, const std::string &text) {
     give(text.data(), text.size());
 }
 
+// {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}
 void describe() {
-    std::string out = "{\"kernels\": {";
+    std::string out, parameters;
     for (const Kernel *k = kernels; k; k = k->next) {
-        out += std::string(k == kernels ? "" : ", ") + "\"" + k->name + "\": [";
+        parameters.clear();
         for (unsigned i = 0; i < k->count; i++)
-            out += std::string(i ? ", " : "") + "[\"" + k->parameters[i].kind + "\", " + std::to_string(k->parameters[i].bytes) + "]";
-        out += "]";
+            parameters += (i ? ", [\"" : "[\"") + std::string(1, k->parameters[i].kind) + "\", " +
+                          std::to_string(k->parameters[i].bytes) + "]";
+        out += (k == kernels ? "\"" : ", \"") + std::string(k->name) + "\": [" + parameters + "]";
     }
-    out += "}, \"symbols\": {";
+    out = "{\"kernels\": {" + out + "}, \"symbols\": {";
     for (const Symbol *s = symbols; s; s = s->next)
-        out += std::string(s == symbols ? "" : ", ") + "\"" + s->name + "\": [" + std::to_string((uint64_t)s->address) + ", " +
-               std::to_string(s->bytes) + ", " + (s->constant ? "true" : "false") + "]";
+        out += (s == symbols ? "\"" : ", \"") + std::string(s->name) + "\": [" + std::to_string((uint64_t)s->address) +
+               ", " + std::to_string(s->bytes) + (s->constant ? ", true]" : ", false]");
     answer(0, out + "}}");
 }
 
@@ -103,6 +108,59 @@ void copy_symbol(bool to_device) {
     answer(0, "");
 }
 
+#ifdef COURSE_TRACE
+void begin_launch(unsigned seconds) {
+    std::vector<Array> arrays(take<uint32_t>());
+    for (Array &a : arrays) {
+        a.start = take<uint64_t>(), a.bytes = take<uint64_t>(), a.shape.element = take<uint32_t>(), a.name = take_text();
+        a.space = Space::global;
+        if (a.shape.element) a.shape.dimensions[0] = unsigned(a.bytes / a.shape.element);
+    }
+    for (const Symbol *s = symbols; s; s = s->next)
+        arrays.push_back({s->name, (uint64_t)s->address, s->bytes, s->constant ? Space::constant : Space::global,
+                          {s->element, {unsigned(s->bytes / s->element), 0, 0, 0}}});
+    trace_begin(arrays);
+    late = 0;
+    alarm(seconds);
+}
+std::string end_launch() { return trace_json(); }
+
+// A traced kernel that crashes or runs too long still tells what it was doing, as its last words. The alarm leaves that
+// to the next traced access, which is not in the middle of an allocation; the second alarm, to nobody.
+void on_signal(int signal) {
+    if (signal == SIGALRM && !late) {
+        late = 1;
+        alarm(1);
+        return;
+    }
+    last_words(signal == SIGALRM ? "timeout" : "crash", strsignal(signal));
+}
+
+void prepare() {
+    static char other_stack[64 << 10];  // the own one may have run over
+    stack_t stack = {};
+    stack.ss_sp = other_stack, stack.ss_size = sizeof other_stack;
+    sigaltstack(&stack, nullptr);
+    struct sigaction action = {};
+    action.sa_handler = on_signal, action.sa_flags = SA_ONSTACK;
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) sigaction(signal, &action, nullptr);
+}
+#else
+void begin_launch(unsigned seconds) {
+    stuck_message.clear();
+    alarm(seconds + 5);  // not to go on for ever if nobody waits any more
+}
+std::string end_launch() { return stuck_message; }
+
+void barrier_error(const BarrierError &e) {
+    std::lock_guard<std::mutex> guard(stuck_lock);
+    if (e.kind != BarrierError::stuck || !stuck_message.empty()) return;
+    stuck_message = std::to_string(e.count) + " threads of block " + std::to_string(e.block) +
+                    " wait for ever at the barrier in line " + std::to_string(e.line);
+}
+void prepare() { hooks.barrier_error = barrier_error; }
+#endif
+
 void launch_kernel() {
     std::string name = take_text();
     uint32_t numbers[9];
@@ -111,92 +169,53 @@ void launch_kernel() {
     launch.block_dim = {numbers[3], numbers[4], numbers[5]};
     launch.shared_bytes = numbers[6];
     launch.threads = numbers[3] * numbers[4] * numbers[5];
-    unsigned workers = numbers[7], seconds = numbers[8];
     std::vector<uint32_t> only(take<uint32_t>());
     if (!only.empty()) take(only.data(), only.size() * 4);
-    std::vector<std::string> values(take<uint32_t>());
-    std::vector<void *> pointers;
-    for (auto &value : values) value = take_text();
-    for (auto &value : values) pointers.push_back(&value[0]);
-#ifdef COURSE_TRACE
-    std::vector<Array> arrays(take<uint32_t>());
-    for (Array &a : arrays) {
-        a.start = take<uint64_t>(), a.bytes = take<uint64_t>(), a.element = take<uint32_t>(), a.name = take_text();
-        a.space = Space::global;
+    std::vector<void *> arguments(take<uint32_t>());
+    for (void *&argument : arguments) {
+        size_t bytes = take<uint32_t>();
+        argument = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        take(argument, bytes);
     }
-    for (const Symbol *s = symbols; s; s = s->next)
-        arrays.push_back({s->name, (uint64_t)s->address, s->bytes, s->constant ? Space::constant : Space::global, 0});
-    trace_begin(arrays);
-    workers = 1;
-    alarm(seconds);
-#else
-    (void)seconds;
-#endif
+    begin_launch(numbers[8]);
     const Kernel *kernel = kernels;
     while (kernel && name != kernel->name) kernel = kernel->next;
     uint64_t start = ticks();
-    run_grid(*kernel, pointers.data(), workers, only.empty() ? nullptr : only.data(), only.size());
+    run_grid(*kernel, arguments.data(), numbers[7], only.empty() ? nullptr : only.data(), only.size());
     uint64_t spent = ticks() - start;
-#ifdef COURSE_TRACE
     alarm(0);
-    answer(spent, trace_json());
-#else
-    answer(spent, stuck_message);
-    stuck_message.clear();
-#endif
+    answer(spent, end_launch());
+    for (void *argument : arguments) free(argument);
 }
 
-#ifdef COURSE_TRACE
-// A traced kernel that crashes or runs too long still tells what it was doing, as its last words.
-void last_words(int signal) {
-    bool late = signal == SIGALRM;
-    if (self) report(late ? "timeout" : "crash", late ? "timeout" : "crash", last_line(), late ? "" : strsignal(signal), -1);
-    answer(0, trace_json());
-    _exit(0);
-}
-
-void listen_for_signals() {
-    static char other_stack[64 << 10];  // the own one may have run over
-    stack_t stack = {};
-    stack.ss_sp = other_stack, stack.ss_size = sizeof other_stack;
-    sigaltstack(&stack, nullptr);
-    struct sigaction action = {};
-    action.sa_handler = last_words, action.sa_flags = SA_ONSTACK;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) sigaction(signal, &action, nullptr);
-}
-#else
-void barrier_error(Block &block, const char *what, int line, int, unsigned thread, unsigned count) {
-    if (strcmp(what, "stuck") || !stuck_message.empty()) return;
-    stuck_message = std::to_string(line) + " " + std::to_string(block.index) + " " + std::to_string(thread) + " " + std::to_string(count);
-}
-#endif
-
-void map_arena(const char *path, uint64_t bytes, uint64_t base) {
-    int file = open(path, O_RDWR);
+void map_arena(int file, uint64_t bytes, uint64_t base) {
     void *at = mmap((void *)base, bytes * 2, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (file < 0 || at != (void *)base) {
+    if (at != (void *)base) {
         fprintf(stderr, "no device memory at %#llx\n", (unsigned long long)base);
         _exit(5);
     }
-    close(file);
 #ifdef COURSE_TRACE
     arena = {(char *)at, bytes, (uint8_t *)at + bytes};
 #endif
 }
 }  // namespace
+
+#ifdef COURSE_TRACE
+void last_words(const char *tool, const char *why) {
+    if (self) report_end(tool, why);
+    answer(0, trace_json());
+    _exit(0);
+}
+#endif
 }  // namespace course
 
+// Arguments: the descriptor of the device memory's file, its bytes, where to map it, the descriptor for what kernels print.
 int main(int, char **arguments) {
     using namespace course;
     answers = dup(1);
-    int output = open(arguments[4], O_WRONLY | O_APPEND | O_CREAT, 0600);  // what kernels print
-    dup2(output, 1);
-    map_arena(arguments[1], strtoull(arguments[2], nullptr, 10), strtoull(arguments[3], nullptr, 10));
-#ifdef COURSE_TRACE
-    listen_for_signals();
-#else
-    hooks.barrier_error = barrier_error;
-#endif
+    dup2(atoi(arguments[4]), 1);
+    map_arena(atoi(arguments[1]), strtoull(arguments[2], nullptr, 10), strtoull(arguments[3], nullptr, 10));
+    prepare();
     for (;;) switch (take<uint32_t>()) {
             case 0: launch_kernel(); break;
             case 1: describe(); break;
