@@ -19,20 +19,10 @@ namespace course {
 
 Launch launch;
 __thread Thread *self;
-Hooks hooks;
-Kernel *kernels;
-Symbol *symbols;
+Kernel *Kernel::first;
+Symbol *Symbol::first;
 static void (*kernel_call)(void **);
 static void **kernel_arguments;
-
-Kernel::Kernel(const char *name, void (*call)(void **), const Parameter *parameters, unsigned count)
-    : name(name), call(call), parameters(parameters), count(count), next(kernels) {
-    kernels = this;
-}
-Symbol::Symbol(const char *name, const volatile void *address, size_t bytes, bool constant, unsigned element)
-    : name(name), address((void *)address), bytes(bytes), constant(constant), element(element), next(symbols) {
-    symbols = this;
-}
 
 namespace {
 bool can_run(const Thread &t) {
@@ -43,6 +33,7 @@ unsigned lanes(unsigned warp) { return std::min(32u, launch.threads - warp * 32)
 
 struct Worker : Block {
     Thread all[kMaxThreads];
+    uint64_t given[kMaxThreads], shown[kMaxThreads];  // to a shuffle; shown: when the last warp barrier opened
     char *stacks;
     unsigned stacks_made = 0;
     std::vector<char *> free_stacks;  // the last one used is on top: it is still in the cache
@@ -107,15 +98,18 @@ void Worker::begin(unsigned number) {
     block_idx = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
     index = number, epoch = arrived = done = shared_top = shared_used = 0, votes[0] = votes[1] = 0;
     mixed = ended_early = false, serial++;
+    uint3 at = {0, 0, 0};
     for (unsigned i = 0; i < launch.threads; i++) {
         Thread &t = all[i];
-        t.thread_idx = {i % dim.x, i / dim.x % dim.y, i / dim.x / dim.y};
+        t.thread_idx = at;
+        if (++at.x == dim.x) at.x = 0, at.y++;
+        if (at.y == dim.y) at.y = 0, at.z++;
         t.block = this, t.index = i, t.state = State::ready, t.warp_epoch = 0, t.line = 0, t.stack = nullptr;
     }
 }
 
 void Worker::run() {
-    if (hooks.block_begins) hooks.block_begins();
+    block_begins();
     for (bool moved = true; moved;) {
         moved = false;
         for (unsigned warp = 0; warp * 32 < launch.threads; warp++) moved |= run_warp(warp);
@@ -130,7 +124,7 @@ bool Worker::run_warp(unsigned warp) {
         t = can_run(*t) ? t : next_lane(*t);
         if (t) {
             course_switch(&scheduler_stack_pointer, context_of(*t));
-            if (hooks.warp_stands) hooks.warp_stands();
+            warp_stands();
         } else if (!release_warp(warp)) {
             return moved;
         }
@@ -161,12 +155,13 @@ void Worker::release(Thread *lane, unsigned count, const Thread &first) {
     }
     if (elsewhere) {
         const Thread &t = lane[other];
-        hooks.barrier_error({BarrierError::different, first.line, t.line, index, t.index, elsewhere});
+        barrier_error({BarrierError::different, first.line, t.line, index, t.index, elsewhere});
     }
     for (unsigned j = 0; j < count; j++) {
         Thread &t = lane[j];
         if (!(mask >> j & 1) || t.state == State::done) continue;
-        t.state = State::ready, t.votes = ballot, t.shown = t.given, t.warp_epoch++;
+        t.state = State::ready, t.ballot = ballot, t.warp_epoch++;
+        shown[t.index] = given[t.index];
     }
 }
 
@@ -193,15 +188,13 @@ void Worker::open_if_complete() {
 }
 
 void Worker::wrong_barrier() {
-    const Thread *other = nullptr;
-    unsigned count = 0;
-    for (unsigned i = launch.threads; i-- > 0;)
-        if (mixed ? all[i].state != State::done && all[i].line != barrier_line : all[i].state == State::done)
-            other = &all[i], count++;
-    if (mixed)
-        hooks.barrier_error({BarrierError::different, barrier_line, other->line, index, other->index, count});
-    else
-        hooks.barrier_error({BarrierError::exited, barrier_line, 0, index, other->index, count});
+    unsigned count = 0, other = 0;
+    for (unsigned i = launch.threads; i-- > 0;) {
+        bool gone = all[i].state == State::done;
+        if (mixed ? !gone && all[i].line != barrier_line : gone) other = i, count++;
+    }
+    BarrierError::Kind kind = mixed ? BarrierError::different : BarrierError::exited;
+    barrier_error({kind, barrier_line, mixed ? all[other].line : 0, index, other, count});
 }
 
 // Threads that wait for a barrier which cannot open any more. Their stacks are taken back as they are.
@@ -209,7 +202,7 @@ void Worker::stuck() {
     unsigned count = 0, first = 0;
     for (unsigned i = launch.threads; i-- > 0;)
         if (all[i].state != State::done) free_stacks.push_back(all[i].stack), first = i, count++;
-    hooks.barrier_error({BarrierError::stuck, all[first].line, 0, index, first, count});
+    barrier_error({BarrierError::stuck, all[first].line, 0, index, first, count});
 }
 
 void finish(Thread &t) {
@@ -269,19 +262,17 @@ int block_barrier(bool vote, int line) {
 
 int lane() { return self->index % 32; }
 
-static Thread *warp_of(const Thread &t) { return t.block->threads + t.index / 32 * 32; }
-
 unsigned active_mask() {
-    unsigned mask = 0;
+    unsigned mask = 0, first = self->index / 32 * 32;
     for (unsigned i = 0; i < lanes(self->index / 32); i++)
-        mask |= unsigned(warp_of(*self)[i].state != State::done) << i;
+        mask |= unsigned(self->block->threads[first + i].state != State::done) << i;
     return mask;
 }
 
 void warp_barrier(unsigned mask, int line, bool converged) {
     Thread &me = *self;
     if (!(mask >> lane() & 1)) {
-        hooks.barrier_error({BarrierError::mask, line, 0, me.block->index, me.index, 1});
+        barrier_error({BarrierError::mask, line, 0, me.block->index, me.index, 1});
         mask |= 1u << lane();
     }
     unsigned count = lanes(me.index / 32);
@@ -293,15 +284,16 @@ void warp_barrier(unsigned mask, int line, bool converged) {
 unsigned ballot(unsigned mask, bool vote, int line) {
     self->vote = vote;
     warp_barrier(mask, line, true);
-    return self->votes;
+    return self->ballot;
 }
 
 // What a lane shows changes only when a barrier opens, and no barrier opens before all lanes let go have run again.
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line) {
-    self->given = bits;
+    Worker &worker = worker_of(*self);
+    worker.given[self->index] = bits;
     warp_barrier(mask, line, true);
     bool there = source >= 0 && source < (int)lanes(self->index / 32) && (mask >> source & 1);
-    return there ? warp_of(*self)[source].shown : bits;
+    return there ? worker.shown[self->index / 32 * 32 + source] : bits;
 }
 
 void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape) {
@@ -317,15 +309,14 @@ void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t alig
         memset(block.shared + offset, 0xff, bytes);  // NaN: whoever reads before writing gets to see it
         block.shared_top = offset + bytes, block.shared_used += bytes;
         slot.block = block.serial, slot.offset = offset;
-        if (hooks.shared_declared) hooks.shared_declared(block.shared + offset, name, bytes, shape);
+        shared_declared(block.shared + offset, name, bytes, shape);
     }
     return block.shared + slot.offset;
 }
 
 void *dynamic_shared(const char *name, unsigned element) {
-    static __thread SharedSlot *slot;  // all `extern __shared__` arrays of a kernel are the same memory
-    if (!slot) slot = new SharedSlot;
-    return shared_array(*slot, name, launch.shared_bytes, 16, {element, {launch.shared_bytes / element, 0, 0, 0}});
+    static thread_local SharedSlot slot;  // all `extern __shared__` arrays of a kernel are the same memory
+    return shared_array(slot, name, launch.shared_bytes, 16, {element, {launch.shared_bytes / element, 0, 0, 0}});
 }
 
 #ifdef COURSE_TRACE

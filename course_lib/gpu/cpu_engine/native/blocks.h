@@ -16,12 +16,15 @@ struct BarrierError {
     int line, other_line;
     unsigned block, thread, count;
 };
+void barrier_error(const BarrierError &error);
 
-struct Hooks {  // what the tracer wants to know; without it the first three are null
-    void (*block_begins)();
-    void (*warp_stands)();  // all lanes of a warp stand still
-    void (*shared_declared)(char *start, const char *name, size_t bytes, const Shape &shape);
-    void (*barrier_error)(const BarrierError &error);
-};
-extern Hooks hooks;
+#ifdef COURSE_TRACE  // what the tracer wants to know
+void block_begins();
+void warp_stands();  // all lanes of a warp stand still
+void shared_declared(char *start, const char *name, size_t bytes, const Shape &shape);
+#else
+inline void block_begins() {}
+inline void warp_stands() {}
+inline void shared_declared(char *, const char *, size_t, const Shape &) {}
+#endif
 }  // namespace course

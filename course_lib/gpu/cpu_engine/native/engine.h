@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <utility>
+#define COURSE_UNTRACED __attribute__((no_sanitize("thread")))
 
 namespace course {
 
@@ -30,31 +30,27 @@ struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its blo
     unsigned index;  // x + y Dx + z Dx Dy
     Block *block;
     void *stack_pointer;
-    char *stack;    // null before it starts and after its end
-    int line;       // of the barrier it waits at
-    unsigned epoch;  // of the block barrier it waits at
+    char *stack;              // null before it starts and after its end
+    int line;                 // of the barrier it waits at
+    unsigned epoch;           // of the block barrier it waits at
+    unsigned mask;            // of the warp barrier it waits at
+    unsigned warp_epoch;      // warp barriers passed
+    unsigned ballot;          // the last one of its warp
     State state;
-    bool vote;      // what it gives to a vote
-    bool converged;  // waits in a vote or shuffle, which all lanes must make in one place
-    unsigned mask;  // of the warp barrier it waits at
-    unsigned warp_epoch;  // warp barriers passed
-    unsigned votes;       // of the last ballot
-    uint64_t given, shown;  // what it offers to a shuffle; what it offered when the last warp barrier opened
+    bool vote, converged;     // what it gives to a vote; waits in a vote or shuffle, which lanes must make in one place
 };
-// __thread: unlike thread_local it needs no call to find out whether it is initialised.
-extern __thread Thread *self;
+extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
 
 struct Block {  // one block of threads, run by one worker
     uint3 block_idx;
     unsigned index;
-    uint64_t serial;  // counts the blocks of this worker
-    unsigned epoch;   // block barriers passed
-    unsigned arrived, done;  // threads at the next barrier, and those that have returned
-    int barrier_line;        // of the first that arrived
-    unsigned votes[2];       // given at the barriers of even and odd epochs
-    bool mixed;              // threads arrived at barriers in different lines
-    bool ended_early;        // a thread was ended by an error
-    char *shared;            // the worker's arena
+    uint64_t serial;           // counts the blocks of this worker
+    unsigned epoch;            // block barriers passed
+    unsigned arrived, done;    // threads at the next barrier, and those that have returned
+    int barrier_line;          // of the first that arrived
+    unsigned votes[2];         // given at the barriers of even and odd epochs
+    bool mixed, ended_early;   // threads arrived at different barriers; a thread was ended by an error
+    char *shared;              // the worker's arena
     unsigned shared_top, shared_used;
     Thread *threads;
     void *scheduler_stack_pointer;
@@ -117,53 +113,40 @@ struct Parameter {
     unsigned bytes;
     char kind;  // p pointer, f floating point, i signed, u unsigned, b bytes
 };
+template <auto f> struct Launcher {};
 struct Kernel {
     const char *name;
     void (*call)(void **arguments);
-    const Parameter *parameters;
-    unsigned count;
+    const Parameter *parameters;  // after the last one, one of no bytes
     Kernel *next;
-    Kernel(const char *name, void (*call)(void **), const Parameter *parameters, unsigned count);
+    template <auto f> COURSE_UNTRACED Kernel(const char *name, Launcher<f> l)
+        : name(name), call(l.call), parameters(l.parameters), next(first) { first = this; }
+    static Kernel *first;
 };
 struct Symbol {  // a __constant__ or __device__ variable
     const char *name;
-    void *address;
-    size_t bytes;
+    uint64_t address, bytes;
     bool constant;
     unsigned element;
     Symbol *next;
-    Symbol(const char *name, const volatile void *address, size_t bytes, bool constant, unsigned element);
+    template <class T> COURSE_UNTRACED Symbol(const char *name, T &v, bool constant)
+        : name(name), address((uint64_t)&v), bytes(sizeof v), constant(constant), element(shape_of<T>().element),
+          next(first) { first = this; }
+    static Symbol *first;
 };
-extern Kernel *kernels;
-extern Symbol *symbols;
 
-template <class T, bool is_class> struct Kind {
-    static constexpr char value = T(-1) < T(0) ? (T(1) / T(2) != T(0) ? 'f' : 'i') : 'u';
-};
-template <class T> struct Kind<T *, false> { static constexpr char value = 'p'; };
-template <class T> struct Kind<T, true> { static constexpr char value = 'b'; };
+template <class T, bool is_class> constexpr char kind = T(-1) < T(0) ? (T(1) / T(2) != T(0) ? 'f' : 'i') : 'u';
+template <class T> constexpr char kind<T *, false> = 'p';
+template <class T> constexpr char kind<T, true> = 'b';
 
-template <class... A> struct Caller {
-    template <void (*f)(A...)> struct Of {
-        __attribute__((no_sanitize("thread"))) static void call(void **arguments) {
-            spread(arguments, std::index_sequence_for<A...>());
-        }
-        template <size_t... i>
-        __attribute__((no_sanitize("thread"))) static void spread(void **arguments, std::index_sequence<i...>) {
-            (void)arguments;
-            f(*(A *)arguments[i]...);
-        }
+template <class... A, void (*f)(A...)> struct Launcher<f> {
+    struct Run {  // braces promise that the arguments are taken from the left to the right
+        COURSE_UNTRACED Run(A... a) { f(a...); }
     };
-    static constexpr Parameter parameters[] = {{sizeof(A), Kind<A, __is_class(A) || __is_union(A)>::value}..., {0, 0}};
+    COURSE_UNTRACED static void call(void **arguments) { Run{*(A *)*arguments++...}; }
+    static constexpr Parameter parameters[] = {{sizeof(A), kind<A, __is_class(A) || __is_union(A)>}..., {0, 0}};
 };
-template <class... A> Caller<A...> caller_of(void (*)(A...));
-
 }  // namespace course
 
-#define COURSE_KERNEL(f)                                                                    \
-    static course::Kernel course_kernel_##f(                                                \
-        #f, decltype(course::caller_of(f))::Of<f>::call, decltype(course::caller_of(f))::parameters, \
-        sizeof(decltype(course::caller_of(f))::parameters) / sizeof(course::Parameter) - 1);
-#define COURSE_SYMBOL(v, constant)                                         \
-    static course::Symbol course_symbol_##v(#v, &v, sizeof v, constant, \
-                                            course::shape_of<decltype(v)>().element);
+#define COURSE_KERNEL(f) static course::Kernel course_kernel_##f(#f, course::Launcher<f>());
+#define COURSE_SYMBOL(v, constant) static course::Symbol course_symbol_##v(#v, v, constant);

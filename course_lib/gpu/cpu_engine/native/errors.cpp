@@ -10,15 +10,6 @@ typedef std::tuple<std::string, std::string, const Array *, int, int> Key;
 static std::map<Key, size_t> known;
 static std::vector<Finding> found;
 
-std::string json(const std::string &text) {
-    std::string out = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += (unsigned char)c < 32 ? ' ' : c;
-    }
-    return out + "\"";
-}
-
 void errors_begin() { known.clear(), found.clear(); }
 
 void report(const Finding &f) {

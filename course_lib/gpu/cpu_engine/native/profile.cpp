@@ -87,7 +87,7 @@ void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
     if (addresses.size() < kLongest) addresses.push_back(uint32_t(address));
 }
 
-void flush_warp() {
+void warp_stands() {
     for (Log *log : touched) flush(*log);
     touched.clear();
 }

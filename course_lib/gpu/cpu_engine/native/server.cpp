@@ -11,14 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "blocks.h"
-#ifdef COURSE_TRACE
 #include "trace.h"
-#endif
 
 namespace course {
 
@@ -46,8 +42,9 @@ void failed_assert(const char *text, int line) {
 
 namespace {
 int answers;  // where the answers go
-std::string stuck_message;
-std::mutex stuck_lock;
+#ifndef COURSE_TRACE
+char stuck_message[200];
+#endif
 
 void take(void *to, size_t bytes) {
     for (char *at = (char *)to; bytes;) {
@@ -84,19 +81,16 @@ void answer(uint64_t nanoseconds, const std::string &text) {
 
 // {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}
 void describe() {
-    std::string out, parameters;
-    for (const Kernel *k = kernels; k; k = k->next) {
-        parameters.clear();
-        for (unsigned i = 0; i < k->count; i++)
-            parameters += (i ? ", [\"" : "[\"") + std::string(1, k->parameters[i].kind) + "\", " +
-                          std::to_string(k->parameters[i].bytes) + "]";
-        out += (k == kernels ? "\"" : ", \"") + std::string(k->name) + "\": [" + parameters + "]";
+    std::string kernels, symbols;
+    for (const Kernel *k = Kernel::first; k; k = k->next) {
+        std::string parameters;
+        for (const Parameter *p = k->parameters; p->bytes; p++)
+            parameters += (p == k->parameters ? "" : ", ") + row(std::string(1, p->kind), uint64_t(p->bytes));
+        kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
     }
-    out = "{\"kernels\": {" + out + "}, \"symbols\": {";
-    for (const Symbol *s = symbols; s; s = s->next)
-        out += (s == symbols ? "\"" : ", \"") + std::string(s->name) + "\": [" + std::to_string((uint64_t)s->address) +
-               ", " + std::to_string(s->bytes) + (s->constant ? ", true]" : ", false]");
-    answer(0, out + "}}");
+    for (const Symbol *s = Symbol::first; s; s = s->next)
+        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant));
+    answer(0, "{\"kernels\": {" + kernels + "}, \"symbols\": {" + symbols + "}}");
 }
 
 void copy_symbol(bool to_device) {
@@ -116,8 +110,8 @@ void begin_launch(unsigned seconds) {
         a.space = Space::global;
         if (a.shape.element) a.shape.dimensions[0] = unsigned(a.bytes / a.shape.element);
     }
-    for (const Symbol *s = symbols; s; s = s->next)
-        arrays.push_back({s->name, (uint64_t)s->address, s->bytes, s->constant ? Space::constant : Space::global,
+    for (const Symbol *s = Symbol::first; s; s = s->next)
+        arrays.push_back({s->name, s->address, s->bytes, s->constant ? Space::constant : Space::global,
                           {s->element, {unsigned(s->bytes / s->element), 0, 0, 0}}});
     trace_begin(arrays);
     late = 0;
@@ -147,18 +141,11 @@ void prepare() {
 }
 #else
 void begin_launch(unsigned seconds) {
-    stuck_message.clear();
+    stuck_message[0] = 0;
     alarm(seconds + 5);  // not to go on for ever if nobody waits any more
 }
 std::string end_launch() { return stuck_message; }
-
-void barrier_error(const BarrierError &e) {
-    std::lock_guard<std::mutex> guard(stuck_lock);
-    if (e.kind != BarrierError::stuck || !stuck_message.empty()) return;
-    stuck_message = std::to_string(e.count) + " threads of block " + std::to_string(e.block) +
-                    " wait for ever at the barrier in line " + std::to_string(e.line);
-}
-void prepare() { hooks.barrier_error = barrier_error; }
+void prepare() {}
 #endif
 
 void launch_kernel() {
@@ -178,7 +165,7 @@ void launch_kernel() {
         take(argument, bytes);
     }
     begin_launch(numbers[8]);
-    const Kernel *kernel = kernels;
+    const Kernel *kernel = Kernel::first;
     while (kernel && name != kernel->name) kernel = kernel->next;
     uint64_t start = ticks();
     run_grid(*kernel, arguments.data(), numbers[7], only.empty() ? nullptr : only.data(), only.size());
@@ -205,6 +192,12 @@ void last_words(const char *tool, const char *why) {
     if (self) report_end(tool, why);
     answer(0, trace_json());
     _exit(0);
+}
+#else
+void barrier_error(const BarrierError &e) {
+    if (e.kind == BarrierError::stuck && !stuck_message[0])
+        snprintf(stuck_message, sizeof stuck_message, "%u threads of block %u wait for ever at the barrier in line %d",
+                 e.count, e.block, e.line);
 }
 #endif
 }  // namespace course

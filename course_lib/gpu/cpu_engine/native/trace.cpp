@@ -43,12 +43,12 @@ void trace_begin(const std::vector<Array> &given) {
     profile_begin();
 }
 
-static void block_begins() {
+void block_begins() {
     shared_owner.assign(kSharedBytes / 4, 0);
     memset(thread_lines, 0, sizeof thread_lines);
 }
 
-static void shared_declared(char *start, const char *name, size_t bytes, const Shape &shape) {
+void shared_declared(char *start, const char *name, size_t bytes, const Shape &shape) {
     size_t i = first_shared;
     auto same = [&](const Array &a) { return a.start == (uint64_t)start && a.bytes == bytes && a.name == name; };
     while (i < arrays.size() && !same(arrays[i])) i++;
@@ -58,17 +58,13 @@ static void shared_declared(char *start, const char *name, size_t bytes, const S
     memset(&shared_written[offset], 0, bytes);
 }
 
-static void barrier_error(const BarrierError &e) {
+void barrier_error(const BarrierError &e) {
     static const char *const kinds[] = {"different", "exited", "stuck", "mask"};
     std::string kind = kinds[e.kind];
     // Whoever was at work behind the barrier has gone past it.
     if (e.kind == BarrierError::exited && thread_lines[e.thread] > e.line) kind = "skipped";
     report({"synccheck", kind, nullptr, -1, {e.line, e.block, e.thread, "barrier"}, {e.other_line}, e.count});
 }
-
-static struct Install {
-    Install() { hooks = {block_begins, flush_warp, shared_declared, barrier_error}; }
-} install;
 
 static Finding finding(const char *tool, const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {
     int64_t offset = a ? int64_t(address - a->start) : -1, unit = a ? a->element(bytes) : 1;

@@ -73,14 +73,20 @@ void note_atomic(uint64_t address);  // an atomic or volatile access, which may 
 // profile.cpp
 void profile_begin();
 void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place);
-void flush_warp();
 std::string profile_json(const std::vector<Array> &arrays);
 
 // A row of numbers and texts as a JSON list; report.py knows the columns.
 inline std::string json(uint64_t number) { return std::to_string(number); }
 inline std::string json(int number) { return std::to_string(number); }
 inline std::string json(int64_t number) { return std::to_string(number); }
-std::string json(const std::string &text);
+inline std::string json(const std::string &text) {
+    std::string out = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += (unsigned char)c < 32 ? ' ' : c;
+    }
+    return out + "\"";
+}
 inline std::string json(const char *text) { return json(std::string(text)); }
 template <class... A> std::string row(const A &...cells) {
     std::string out;
