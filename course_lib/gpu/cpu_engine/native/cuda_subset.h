@@ -1,5 +1,5 @@
 // The part of CUDA C that the engine understands, for a host C++ compiler. Put in front of every kernel source.
-// What a name means is CUDA's business (CUDA C++ Programming Guide, appendix "C++ Language Extensions"); here is only how.
+// What a name means is told in the CUDA C++ Programming Guide, "C++ Language Extensions"; here is only how.
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -190,11 +190,11 @@ COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
 COURSE_INLINE int clock() { return (int)course::ticks(); }
 
 // A `__shared__` declaration is rewritten to one of these.
-#define COURSE_SHARED(name, ...)                                                                        \
-    *(course::ShapeOf<__VA_ARGS__>::Whole *)({                                                          \
-        static thread_local course::SharedSlot course_slot;                                             \
-        constexpr course::Shape course_shape = course::shape_of<__VA_ARGS__>();                         \
-        course::shared_array(course_slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), course_shape); \
+#define COURSE_SHARED(name, ...)                                                                       \
+    *(course::Same<__VA_ARGS__> *)({                                                                   \
+        static thread_local course::SharedSlot slot;                                                   \
+        constexpr course::Shape shape = course::shape_of<__VA_ARGS__>();                               \
+        course::shared_array(slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), shape);           \
     })
 #define COURSE_DYNAMIC_SHARED(name, ...) (__VA_ARGS__ *)course::dynamic_shared(#name, sizeof(__VA_ARGS__))
 #define printf(...) course::print(__VA_ARGS__)

@@ -63,12 +63,11 @@ struct SharedSlot {  // one `__shared__` declaration (of one template instance),
 struct Shape {  // of an array: bytes of an element, and up to four dimensions
     unsigned element = 0, dimensions[4] = {0, 0, 0, 0};
 };
+template <class T> using Same = T;
 template <class T> struct ShapeOf {
-    typedef T Whole;
     static constexpr void fill(Shape &s, int) { s.element = sizeof(T); }
 };
 template <class T, size_t n> struct ShapeOf<T[n]> {
-    typedef T Whole[n];
     static constexpr void fill(Shape &s, int at) {
         if (at < 4) s.dimensions[at] = n;
         ShapeOf<T>::fill(s, at + 1);

@@ -8,7 +8,6 @@
 #include "blocks.h"
 
 extern "C" const int course_site_lines[];  // written by the assembly pass: source line of each traced instruction
-extern "C" const int course_site_count;
 
 namespace course {
 
