@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 from course_lib.errors import BadInput
 
-KERNEL = re.compile(r"__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:static\s+)?void\s+"
-                    r"(?:__launch_bounds__\s*\([^)]*\)\s*)?([A-Za-z_]\w*)\s*\(")  # fmt: skip
+BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+KERNEL = re.compile(rf"__global__\s+{BOUNDS}(?:static\s+)?void\s+{BOUNDS}([A-Za-z_]\w*)\s*\(")
 SHARED = re.compile(r"(?:\b(?:extern|static)\s+)*\b__shared__\b[^;{}]*;")
-VARIABLE = re.compile(r"\b(__constant__|__device__)\b([^;(){}=]*)(?=[;={])")
+VARIABLE = re.compile(r"\b(?:__constant__|__device__)\b([^;(){}=]*)(?=[;={])")
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", re.MULTILINE)
+HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -26,23 +29,22 @@ class Program:
 
 def rewrite(source, no_extern_c=False):
     """The Program of a CUDA C source. Raises BadInput for shared memory that is declared outside of a function."""
-    bare = without_comments(source)
+    code = TOKEN.sub(lambda m: _blank(m) if m[0].startswith("/") else m[0], source)
+    bare = TOKEN.sub(_blank, source)  # of the same length, with strings blanked out too: here things are looked for
     kernels = {m[1]: parameters(bare, m.end() - 1) for m in KERNEL.finditer(bare) if not _is_template(bare, m.start())}
-    symbols = [(name, m[1] == "__constant__") for m in VARIABLE.finditer(bare)
-               if _depth(bare, m.start()) == 0 for name in _declared(m[2])]  # fmt: skip
-    body = SHARED.sub(lambda m: _shared(bare, m), bare)
-    body = re.sub(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", _unroll, body, flags=re.MULTILINE)
+    symbols = []
+    for m in VARIABLE.finditer(bare):
+        if _depth(bare, m.start()) == 0:
+            symbols += [(found[1], "__constant__" in m[0]) for part in split(m[1]) if (found := NAME.search(part))]
+    body, last = "", 0
+    for m in SHARED.finditer(bare):
+        body, last = body + code[last : m.start()] + _shared(bare, m), m.end()
+    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body + code[last:])  # no number: all of it
     tail = [f"COURSE_KERNEL({name})" for name in kernels]
     tail += [f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name, constant in symbols]
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
-    text = f'{opened}\n#line 1 "kernel.cu"\n{body}\n{closed}\n#line 1 "launchers"\n' + "\n".join(tail) + "\n"
-    return Program(text, kernels, symbols)
-
-
-def without_comments(source):
-    """The source with comments blanked out, character for character, strings left as they are."""
-    pattern = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
-    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m[0]) if m[0].startswith("/") else m[0], source)
+    text = [opened, '#line 1 "kernel.cu"', HEADER.sub("", body), closed, '#line 1 "launchers"', *tail, ""]
+    return Program("\n".join(text), kernels, symbols)
 
 
 def parameters(bare, at):
@@ -75,38 +77,28 @@ def _shared(bare, match):
     if _depth(bare, match.start()) == 0:
         raise BadInput(f"line {line}: declare __shared__ memory inside the kernel that uses it")
     inner = re.sub(r"\b(?:__shared__|extern|static)\b|(?:__align__|alignas)\s*\([^)]*\)", " ", text)[:-1]
-    first, *others = split(inner)
-    found = NAME.search(first)
-    base = first[: found.start()].strip() if found else ""
-    if not base:
-        raise BadInput(f"line {line}: this declaration is not understood: {text.strip()}")
-    declared = [(base, found[1], found[2])]
-    for other in others:
-        found = NAME.search(other)
-        declared.append((base.rstrip("* ") + other[: found.start()], found[1], found[2]))
-    dynamic = re.search(r"\bextern\b", text) is not None
-    out = " ".join(_arena(*each, dynamic) for each in declared)
+    out, base = "", ""
+    for part in split(inner):
+        found = NAME.search(part)
+        before = part[: found.start()].strip() if found else ""
+        if not found or not (base or before):
+            raise BadInput(f"line {line}: this declaration is not understood: {text.strip()}")
+        kind = f"{base.rstrip('* ')} {before}" if base else before  # only the first name comes with the type
+        base = base or before
+        if re.search(r"\bextern\b", text):
+            out += f"auto *{found[1]} = COURSE_DYNAMIC_SHARED({found[1]}, {kind}); "
+        else:
+            out += f"auto &{found[1]} = COURSE_SHARED({found[1]}, {kind} {' '.join(found[2].split())}); "
     return out + "\n" * text.count("\n")
 
 
-def _arena(base, name, dimensions, dynamic):
-    if dynamic:
-        return f"auto *{name} = COURSE_DYNAMIC_SHARED({name}, {base});"
-    return f"auto &{name} = COURSE_SHARED({name}, {base} {' '.join(dimensions.split())});"
-
-
-def _unroll(match):
-    count = match[2] or "64"  # without a number: all of it
-    return f"{match[1]}GCC unroll {count}"
-
-
-def _declared(text):
-    return [found[1] for part in split(text) if (found := NAME.search(part))]
+def _blank(match):
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def _depth(bare, at):
     """How many braces stand open, those of extern "C" and of namespaces apart."""
-    before = re.sub(r'(?:extern\s*"C"|namespace\s*\w*)\s*\{', " ", bare[:at])
+    before = re.sub(r"(?:\bextern|\bnamespace\s*\w*)\s*\{", " ", bare[:at])
     return before.count("{") - before.count("}")
 
 
