@@ -105,7 +105,7 @@ __global__ void misaligned(float *A)
     A[threadIdx.x] = v.x;
 }
 __global__ void null_pointer(float *A, float *B) { A[threadIdx.x] = B[threadIdx.x]; }  // null
-__global__ void endless(float *A)
+__global__ void endless(volatile float *A)
 {
     while (A[threadIdx.x] < 2) A[threadIdx.x] *= 0.5f;  // endless
 }

@@ -66,8 +66,8 @@ COURSE_MAKE4(float4, float) COURSE_MAKE4(int4, int) COURSE_MAKE4(uint4, unsigned
 COURSE_INLINE float3 make_float3(float x, float y, float z) { return {x, y, z}; }
 COURSE_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
 
-// Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because the C library has
-// hidden functions of these names.
+// Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because a C library has
+// functions of these names, or will have.
 #define COURSE_MINMAX(T)                                         \
     COURSE_INLINE T min(T a, T b) { return b < a ? b : a; }      \
     COURSE_INLINE T max(T a, T b) { return a < b ? b : a; }
@@ -81,8 +81,10 @@ COURSE_INLINE float min(float a, float b) { return fminf(a, b); }
 COURSE_INLINE float max(float a, float b) { return fmaxf(a, b); }
 COURSE_INLINE double min(double a, double b) { return fmin(a, b); }
 COURSE_INLINE double max(double a, double b) { return fmax(a, b); }
-COURSE_INLINE float rsqrtf(float x) { return 1 / sqrtf(x); }
-COURSE_INLINE double rsqrt(double x) { return 1 / sqrt(x); }
+COURSE_INLINE float course_rsqrtf(float x) { return 1 / sqrtf(x); }
+COURSE_INLINE double course_rsqrt(double x) { return 1 / sqrt(x); }
+#define rsqrtf course_rsqrtf
+#define rsqrt course_rsqrt
 #define __expf expf
 #define __logf logf
 #define __log2f log2f

@@ -20,8 +20,8 @@ struct Access {
     uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
     Op op;
 };
-struct Cell {  // what is remembered of a word: its last write, and two reads by different threads since
-    Access write, reads[2];
+struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
+    Access write, atomic, reads[2];
 };
 Cell *global_cells;
 size_t mapped;
@@ -55,9 +55,11 @@ bool handed_over(const Access &before, const Access &now) {
 }
 
 bool ordered(const Access &before, const Access &now) {
-    if (before.block != now.block) return !taken.empty() && handed_over(before, now);
-    if (before.thread == now.thread || before.epoch != now.epoch) return true;
-    return before.thread / 32 == now.thread / 32 && before.warp_epoch != now.warp_epoch;
+    if (before.block == now.block) {
+        if (before.thread == now.thread || before.epoch != now.epoch) return true;
+        if (before.thread / 32 == now.thread / 32 && before.warp_epoch != now.warp_epoch) return true;
+    }
+    return !taken.empty() && handed_over(before, now);
 }
 
 int distance(const Access &a, const Access &b) {
@@ -87,13 +89,14 @@ void remember_read(Access *reads, const Access &now) {
 }
 
 void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op op) {
-    if (collide(cell.write, now)) tell(place, cell.write, now, bytes, op_name(op));
+    for (const Access *before : {&cell.write, &cell.atomic})
+        if (collide(*before, now)) tell(place, *before, now, bytes, op_name(op));
     if (op == Op::load) return remember_read(cell.reads, now);
     for (Access &read : cell.reads) {
         if (collide(read, now)) tell(place, read, now, bytes, op_name(op));
         if (ordered(read, now)) read.bytes &= ~now.bytes;
     }
-    cell.write = now;
+    (now.op == Op::atomic ? cell.atomic : cell.write) = now;
 }
 }  // namespace
 
@@ -116,7 +119,7 @@ void check_race(Space space, const Place &place, unsigned bytes, unsigned site, 
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
         if (space == Space::shared) {
             Cell &cell = shared_cells[word];  // what another block left there is of no interest
-            for (Access *old : {&cell.write, &cell.reads[0], &cell.reads[1]})
+            for (Access *old : {&cell.write, &cell.atomic, &cell.reads[0], &cell.reads[1]})
                 if (old->block != now.block) old->bytes = 0;
             visit(cell, now, place, bytes, op);
         } else {
@@ -134,12 +137,11 @@ void note_atomic(uint64_t address) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
     HandOvers &here = released[address];
     for (const auto &entry : here) {
-        if (entry.first == me) continue;
         HandOver got = {entry.second.epoch, entry.second.thread, epoch, thread};
         auto added = taken[me].insert({entry.first, got});
         HandOver &old = added.first->second;
-        if (added.second || (old.to_epoch < epoch && old.epoch == got.epoch && old.thread == got.thread)) continue;
-        if (old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
+        if (added.second || (old.to_epoch < epoch && entry.first != me && old.epoch == got.epoch && old.thread == got.thread)) continue;
+        if (entry.first != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }
     if (fenced_block != me || !fenced[thread]) return;

@@ -130,6 +130,7 @@ static void access_symbol(uint64_t address, unsigned bytes, unsigned site, Op op
 }
 
 static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_volatile = false) {
+    if (!self) return;  // before main
     uint64_t address = (uint64_t)pointer, at = address - (uint64_t)arena.base;
     last_site = site;
     if (late) last_words("timeout", "");
