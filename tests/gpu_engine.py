@@ -1,4 +1,4 @@
-"""The fixture of tests that run on the CPU engine, and, marked `gpu`, once more on a GPU where there is one."""
+"""`engine`: a test runs on the CPU engine and, marked `gpu`, once more on a GPU where there is one. `cpu`: just there."""
 
 import pytest
 
@@ -16,6 +16,14 @@ def engine(request, monkeypatch):
     except BadInput as error:
         pytest.skip(f"not run on a GPU: {error}")
     yield request.param
+    forget()
+
+
+@pytest.fixture
+def cpu(monkeypatch):
+    monkeypatch.setenv("COURSE_GPU", "cpu")
+    forget()
+    yield
     forget()
 
 

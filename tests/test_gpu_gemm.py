@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from gpu_engine import engine  # noqa: F401: a fixture
 
 from course_lib.errors import BadInput
 from course_lib.gpu import device, gemm_cost
@@ -12,6 +11,7 @@ from course_lib.gpu.cpu_engine import CompileError, trace
 from course_lib.gpu.gemm import RUNGS, gemm, gemm_numpy
 from course_lib.gpu.inspect import available, inspect
 
+pytest_plugins = ["gpu_engine"]  # the fixture `engine`
 SHAPES = [(1, 1, 1), (2, 3, 5), (70, 50, 37), (1, 130, 9), (130, 1, 33), (65, 17, 4), (64, 16, 8), (63, 15, 3)]
 EDGES = {"naive": (8, 32, 1), "shared": (32, 32, 32), "register_16x4": (64, 16, 4), "warptile": (128, 128, 8)}
 ORDERS = ["".join(orders) for orders in itertools.product("CF", repeat=3)]
@@ -24,7 +24,7 @@ def matrices(M, N, K, seed=0):
 
 
 def check(D, A, B, C=None, alpha=1, beta=0):
-    """Each sum of K products, rounded K + 2 times at most by half a unit in the last place: written so that NaN fails."""
+    """Each sum of K products is rounded K + 2 times at most, by half a unit in the last place.  NaN fails."""
     wide = [X if X is None else X.astype(np.float64) for X in (A, B, C)]
     expected = gemm_numpy(*wide, alpha, beta)
     size = abs(alpha) * (np.abs(wide[0]) @ np.abs(wide[1])) + (abs(beta * wide[2]) if beta else 0)
@@ -33,7 +33,7 @@ def check(D, A, B, C=None, alpha=1, beta=0):
 
 
 @pytest.mark.parametrize("kernel", RUNGS)
-def test_right_for_ragged_shapes_and_around_the_tile(engine, kernel):  # noqa: F811
+def test_right_for_ragged_shapes_and_around_the_tile(engine, kernel):
     m, n, k = EDGES[kernel]
     around = [(m + dm, n + dn, k + dk) for dm, dn, dk in ((0, 0, 0), (1, 1, 1), (-1, -1, -1), (1, -1, 0), (-1, 1, 1))]
     for M, N, K in SHAPES + [shape for shape in around if 0 not in shape]:
@@ -43,7 +43,7 @@ def test_right_for_ragged_shapes_and_around_the_tile(engine, kernel):  # noqa: F
 
 
 @pytest.mark.parametrize("kernel", RUNGS)
-def test_right_for_every_order_transposed_and_cut_out(engine, kernel):  # noqa: F811
+def test_right_for_every_order_transposed_and_cut_out(engine, kernel):
     A, B, C = matrices(75, 41, 39)
     for a, b, c in ORDERS:
         check(gemm(np.asarray(A, order=a), np.asarray(B, order=b), np.asarray(C, order=c), 2, 1, kernel), A, B, C, 2, 1)
@@ -52,7 +52,7 @@ def test_right_for_every_order_transposed_and_cut_out(engine, kernel):  # noqa: 
 
 
 @pytest.mark.parametrize("kernel", RUNGS)
-def test_beta_zero_does_not_read_c(engine, kernel):  # noqa: F811
+def test_beta_zero_does_not_read_c(engine, kernel):
     A, B, C = matrices(33, 47, 21)
     on_device = device.gpuarray.to_gpu(np.full_like(C, np.nan))
     D = gemm(device.gpuarray.to_gpu(A), device.gpuarray.to_gpu(B), on_device, kernel=kernel)
@@ -62,7 +62,7 @@ def test_beta_zero_does_not_read_c(engine, kernel):  # noqa: F811
 
 
 @pytest.mark.parametrize("kernel", RUNGS)
-def test_device_arrays_stay_and_c_becomes_d(engine, kernel):  # noqa: F811
+def test_device_arrays_stay_and_c_becomes_d(engine, kernel):
     A, B, C = matrices(20, 30, 40)
     left, right, onto = (device.gpuarray.to_gpu(X) for X in (A, B, C))
     D = gemm(left, right, onto, 0.5, 2, kernel)
@@ -73,7 +73,7 @@ def test_device_arrays_stay_and_c_becomes_d(engine, kernel):  # noqa: F811
     assert (left.get() == A).all() and (right.get() == B).all()
 
 
-def test_host_c_is_not_changed(engine):  # noqa: F811
+def test_host_c_is_not_changed(engine):
     A, B, C = matrices(5, 6, 7)
     before = C.copy()
     gemm(A, B, C, 1, 1)
@@ -81,7 +81,7 @@ def test_host_c_is_not_changed(engine):  # noqa: F811
 
 
 @pytest.mark.parametrize("kernel", RUNGS)
-def test_not_a_number_stays_in_its_row_and_column(engine, kernel):  # noqa: F811
+def test_not_a_number_stays_in_its_row_and_column(engine, kernel):
     A, B, _ = matrices(37, 35, 13)
     A[7], B[:, 9] = np.nan, np.inf
     D = gemm(A, B, kernel=kernel)
@@ -107,7 +107,7 @@ def seen(memory, shape, order, pad):
 
 
 @pytest.mark.parametrize("kernel", RUNGS)
-def test_leading_dimensions(engine, kernel):  # noqa: F811
+def test_leading_dimensions(engine, kernel):
     A, B, C = matrices(21, 34, 19)
     for (a, b, c), pad in zip(ORDERS, (0, 1, 2, 3, 4, 5, 8, 0), strict=True):
         on_device = [stored(X, order, pad) for X, order in ((A, a), (B, b), (C, c))]
@@ -120,12 +120,14 @@ def test_leading_dimensions(engine, kernel):  # noqa: F811
 def traced(kernel, M, N, K, orders, beta=0.0, pad=None):
     """The tracer's report of one launch. Without `pad`, every row or column begins on a sector of 32 bytes."""
     rung, (A, B, C) = RUNGS[kernel], matrices(M, N, K)
-    gaps = [-(X.shape[1 if order == "C" else 0]) % 8 if pad is None else pad for X, order in zip((A, B, C), orders, strict=True)]
+    lines = [X if order == "C" else X.T for X, order in zip((A, B, C), orders, strict=True)]
+    gaps = [-X.shape[1] % 8 if pad is None else pad for X in lines]
     a, b, c = (stored(X, order, gap) for X, order, gap in zip((A, B, C), orders, gaps, strict=True))
     D, numbers = np.full_like(c[0], np.nan), lambda X: (X[0], *map(np.int32, X[1:]))
     if not beta:
         c[0][:] = np.nan
-    args = [*map(np.int32, (M, N, K)), np.float32(1.5), *numbers(a), *numbers(b), np.float32(beta), c[0], *numbers((D, *c[1:]))]
+    sizes, scales = map(np.int32, (M, N, K)), (np.float32(1.5), np.float32(beta))
+    args = [*sizes, scales[0], *numbers(a), *numbers(b), scales[1], c[0], *numbers((D, *c[1:]))]
     report = trace(rung.source, f"gemm_{kernel}", rung.grid(M, N), rung.block, args)
     check(np.array(seen(D, (M, N), orders[2], gaps[2])), A, B, C, 1.5, beta)
     return report
@@ -158,7 +160,7 @@ def sectors_a_request(report, array):
 
 
 def test_section_4_2_wants_its_operands_by_columns():
-    """[003] 4.2: neighbouring threads own neighbouring rows of A. By rows, these lie a row apart: 32 sectors against 4."""
+    """[003] 4.2: neighbouring threads own neighbouring rows of A. By rows, these lie apart: 32 sectors, not 4."""
     by_rows, by_columns = (traced("register_16x4", 128, 32, 16, order * 3) for order in "CF")
     assert sectors_a_request(by_rows, "A") == 32 and sectors_a_request(by_columns, "A") == 4
     assert sectors_a_request(by_rows, "D") == 32 and sectors_a_request(by_columns, "D") == 4
@@ -166,7 +168,7 @@ def test_section_4_2_wants_its_operands_by_columns():
 
 
 def test_gemm_gives_each_rung_the_order_that_it_wants(monkeypatch):
-    """For arrays stored by rows gemm lets the operands of register_16x4 change places, so that all its loads of A are coalesced."""
+    """For arrays stored by rows the operands of register_16x4 change places, so that its loads of A are coalesced."""
     asked = {}
     monkeypatch.setattr(device, "_engine", lambda: Recorder(asked))
     A, B, _ = matrices(6, 5, 4)
@@ -201,23 +203,67 @@ class On:
 
 
 WRONG = [
-    (dict(kernel="fast"), "no kernel 'fast'"),
-    (dict(A=np.ones((2, 3))), "A must be a float32 matrix"),
-    (dict(B=np.ones(3, np.float32)), "B must be a float32 matrix"),
-    (dict(B=np.ones((4, 2), np.float32)), "A has 3 columns and B 4 rows"),
-    (dict(C=np.ones((3, 2), np.float32), beta=1), r"C must have shape \(2, 2\)"),
-    (dict(beta=1), "there is no C"),
-    (dict(A=[[1.0]]), "A must be a NumPy array or a device array"),
-    (dict(A=np.ones((0, 3), np.float32)), "at least one element"),
-    (dict(A=np.broadcast_to(np.float32(1), (2**24, 300)), B=np.ones((300, 2), np.float32)), "too large"),
+    ({"kernel": "fast"}, "no kernel 'fast'"),
+    ({"A": np.ones((2, 3))}, "A must be a float32 matrix"),
+    ({"B": np.ones(3, np.float32)}, "B must be a float32 matrix"),
+    ({"B": np.ones((4, 2), np.float32)}, "A has 3 columns and B 4 rows"),
+    ({"C": np.ones((3, 2), np.float32), "beta": 1}, r"C must have shape \(2, 2\)"),
+    ({"beta": 1}, "there is no C"),
+    ({"A": [[1.0]]}, "A must be a NumPy array or a device array"),
+    ({"A": np.ones((0, 3), np.float32)}, "elements in it"),
 ]
 
 
-@pytest.mark.parametrize(("change", "words"), WRONG[:-1])
+@pytest.mark.parametrize(("change", "words"), WRONG)
 def test_bad_input(change, words):
-    good = dict(A=np.ones((2, 3), np.float32), B=np.ones((3, 2), np.float32))
+    good = {"A": np.ones((2, 3), np.float32), "B": np.ones((3, 2), np.float32)}
     with pytest.raises(BadInput, match=words):
         gemm(**{**good, **change})
+
+
+def test_too_large_for_32_bits():
+    class Large:
+        shape, strides, dtype = (2**24, 2**24), (2**26, 4), np.float32
+
+    with pytest.raises(BadInput, match="too large"):
+        gemm(Large(), Large(), Large())
+
+
+PLANTED = [  # kernel, what is replaced, with what, the tool that must find it
+    ("naive", "k < K", "k <= K", "memcheck"),
+    ("naive", "i >= M || j >= N", "i > M || j > N", "memcheck"),
+    ("naive", "beta == 0 ?", "beta > 9 ?", "initcheck"),
+    ("shared", "__syncthreads();  // read", "// read", "racecheck"),
+    ("shared", "__syncthreads();  // write", "// write", "racecheck"),
+    ("shared", "k0 + ak < K", "k0 + ak <= K", "memcheck"),
+    ("register_16x4", "__syncthreads();  // read", "// read", "racecheck"),
+    ("register_16x4", "__syncthreads();  // write", "// write", "racecheck"),
+    ("register_16x4", "if (j0 + j < N)", "if (j0 + j <= N)", "memcheck"),
+    ("warptile", "__syncthreads();", "", "racecheck"),
+    ("warptile", "now ^= 1", "now ^= 0", "racecheck"),
+    ("warptile", "if (beta != 0)", "if (beta != 1)", "initcheck"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "old", "new", "tool"), PLANTED)
+def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
+    source = RUNGS[kernel].source
+    assert source.count(old) == 1
+    monkeypatch.setattr(type(RUNGS[kernel]), "source", source.replace(old, new))
+    monkeypatch.setitem(globals(), "check", lambda *result: None)  # many of them compute right numbers
+    report = traced(kernel, 65, 33, 37, "FFF" if RUNGS[kernel].by_columns else "CCC", pad=0)
+    assert tool in {error["tool"] for error in report.errors}, str(report)
+
+
+@pytest.mark.parametrize(("kernel", "old", "new", "orders"), [
+    ("shared", "[32][33]", "[32][32]", "FCC"), ("warptile", "WIDTH 132", "WIDTH 128", "CCC"),
+    ("register_16x4", "(tk & 2)", "(tk & 0)", "FFF"),
+])  # fmt: skip
+def test_without_its_padding_a_rung_has_bank_conflicts(monkeypatch, kernel, old, new, orders):
+    source = RUNGS[kernel].source.replace(old, new).replace("(k & 2)", "(k & 0)" if "tk" in old else "(k & 2)")
+    monkeypatch.setattr(type(RUNGS[kernel]), "source", source)
+    report = traced(kernel, 65, 33, 37, orders)
+    assert report.ok and max(row["max_way"] for row in report.accesses if row["space"] == "shared") > 1, str(report)
 
 
 @pytest.mark.skipif(not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here")

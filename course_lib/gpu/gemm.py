@@ -1,8 +1,8 @@
-"""D = alpha A B + beta C on the engine of `device`: a ladder of kernels (kernels/*.cu), and the NumPy line that specifies them.
+"""D = alpha A B + beta C on the engine of `device`: a ladder of kernels, and the line of NumPy that specifies them.
 
-Every kernel takes each matrix with two strides, so storage by rows or columns, transposition and leading dimensions are
-numbers, not cases. What depends on them is speed: naive, shared and warptile want D stored by rows, register_16x4 wants it by
-columns, as its threads stand below each other. D^T = B^T A^T gives each what it wants: no copy, the operands change places.
+Every kernel (kernels/*.cu) takes each matrix with two strides, so storage by rows or columns, transposition and leading
+dimensions are numbers, not cases. Only speed depends on them: register_16x4 wants D stored by columns, as its threads
+stand below each other, the others want it by rows. D^T = B^T A^T gives each what it wants: A and B change places.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from . import device
 
 @dataclass(frozen=True)
 class Rung:
-    """A kernel: its launch (threads of a block, rows and columns of its tile of D) and how it wants D stored."""
+    """A kernel: threads of a block, rows and columns of a block's tile of D, and whether it wants D by columns."""
 
     name: str
     block: tuple[int, int, int]
@@ -30,22 +30,20 @@ class Rung:
         return Path(__file__).with_name("kernels").joinpath(f"gemm_{self.name}.cu").read_text(encoding="utf-8")
 
     def grid(self, M, N):
-        """Blocks along threadIdx.x and y: the first runs along the direction in which D's neighbours lie."""
+        """How many blocks: x runs along the direction in which D's neighbours lie."""
         down, across = -(-M // self.tile[0]), -(-N // self.tile[1])
         return (down, across) if self.by_columns else (across, down)
 
     def launch(self, M, N, K, alpha, A, B, beta, C, D):
-        """Runs the kernel. A, B, C, D: (memory, stride of rows, stride of columns), strides counted in elements; C and D share theirs."""
-        sizes, strides = map(np.int32, (M, N, K)), [tuple(map(np.int32, X[1:])) for X in (A, B, C)]
-        _function(self)(*sizes, np.float32(alpha), A[0], *strides[0], B[0], *strides[1], np.float32(beta), C[0], D[0], *strides[2],
-                        block=self.block, grid=self.grid(M, N))  # fmt: skip
+        """Runs it. A, B, C, D: (memory, stride of rows, of columns), counted in elements; D has C's strides."""
+        a, b, c = ((X[0], *map(np.int32, X[1:])) for X in (A, B, C))
+        args = (*map(np.int32, (M, N, K)), np.float32(alpha), *a, *b, np.float32(beta), c[0], D[0], *c[1:])
+        _function(self)(*args, block=self.block, grid=self.grid(M, N))
 
 
 RUNGS = {rung.name: rung for rung in (
-    Rung("naive", (32, 8, 1), (8, 32)),
-    Rung("shared", (32, 32, 1), (32, 32)),
-    Rung("register_16x4", (16, 4, 1), (64, 16), by_columns=True),
-    Rung("warptile", (256, 1, 1), (128, 128)),
+    Rung("naive", (32, 8, 1), (8, 32)), Rung("shared", (32, 32, 1), (32, 32)),
+    Rung("register_16x4", (16, 4, 1), (64, 16), by_columns=True), Rung("warptile", (256, 1, 1), (128, 128)),
 )}  # fmt: skip
 
 
@@ -57,24 +55,20 @@ def gemm_numpy(A, B, C=None, alpha=1, beta=0):
 def gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
     """D = alpha A B + beta C, float32.   A: (M, K), B: (K, N), C and D: (M, N); kernel: a name in RUNGS.
 
-    NumPy arrays, which are copied to the device; C stays as it is, and D is a new array. Or device arrays: then D is written over C
-    and is C, as in cuBLAS, or is a new device array if there is no C. Transposed arrays (A.T) cost no copy.
+    NumPy arrays are copied to the device; C stays as it is, D is a new array. Of device arrays, D is written over C and
+    is C, as in cuBLAS, or a new one if there is no C. Transposed arrays (A.T) cost no copy. Raises BadInput.
     """
     if kernel not in RUNGS:
         raise BadInput(f"there is no kernel {kernel!r}: it may be {', '.join(RUNGS)}")
-    if beta and C is None:
-        raise BadInput(f"beta is {beta}, but there is no C: pass one, or beta=0")
-    _check(A, B, C)
-    M, K, N = *A.shape, B.shape[1]
-    host = isinstance(A, np.ndarray)
+    _check(A, B, C, beta)
+    rung, M, N, K, host = RUNGS[kernel], A.shape[0], B.shape[1], A.shape[1], isinstance(A, np.ndarray)
     on_device = _to_device if host else lambda X: X
     D = on_device(C) if C is not None and (beta or not host) else device.gpuarray.empty((M, N), np.float32)
-    left, right, out = _operand(on_device(A)), _operand(on_device(B)), _operand(D)
-    rung = RUNGS[kernel]
+    left, right, out = ((X, X.strides[0] // 4, X.strides[1] // 4) for X in (on_device(A), on_device(B), D))
     if out[1 if rung.by_columns else 2] != 1:  # D^T = B^T A^T
-        left, right, out = ((X[0], X[2], X[1]) for X in (right, left, out))
+        left, right, out = ((X, columns, rows) for X, rows, columns in (right, left, out))
         M, N = N, M
-    if any((M + 128) * abs(X[1]) + (max(N, K) + 128) * abs(X[2]) >= 2**31 for X in (left, right, out)):
+    if any((M + 128) * X[1] + (max(N, K) + 128) * X[2] >= 2**31 for X in (left, right, out)):
         raise BadInput("a matrix is too large: the kernels count elements with 32 bits")
     rung.launch(M, N, K, alpha, left, right, beta, out, out)
     return D.get() if host else D
@@ -89,19 +83,15 @@ def _to_device(X):
     return device.gpuarray.to_gpu(X if X.flags.forc else np.ascontiguousarray(X))
 
 
-def _operand(X):
-    return X, X.strides[0] // 4, X.strides[1] // 4
-
-
-def _check(A, B, C):
-    for name, X in (("A", A), ("B", B), ("C", C)):
-        if X is None and name == "C":
-            continue
+def _check(A, B, C, beta):
+    for name, X in {"A": A, "B": B, **({} if C is None else {"C": C})}.items():
         if not hasattr(X, "shape") or isinstance(X, np.ndarray) != isinstance(A, np.ndarray):
-            raise BadInput(f"{name} must be a NumPy array or a device array, the same for all, not {type(X).__name__}")
+            raise BadInput(f"{name} must be a NumPy array or a device array, as all of them, not {type(X).__name__}")
         if len(X.shape) != 2 or 0 in X.shape or X.dtype != np.float32:
-            raise BadInput(f"{name} must be a float32 matrix with at least one element, not {X.dtype} of shape {tuple(X.shape)}")
+            raise BadInput(f"{name} must be a float32 matrix with elements in it, not {X.dtype} of shape {X.shape}")
     if A.shape[1] != B.shape[0]:
         raise BadInput(f"A has {A.shape[1]} columns and B {B.shape[0]} rows: they must be the same number, K")
     if C is not None and tuple(C.shape) != (A.shape[0], B.shape[1]):
         raise BadInput(f"C must have shape {(A.shape[0], B.shape[1])}, as D has, not {tuple(C.shape)}")
+    if beta and C is None:
+        raise BadInput(f"beta is {beta}, but there is no C: pass one, or beta=0")

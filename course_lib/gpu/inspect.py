@@ -1,4 +1,4 @@
-"""What NVIDIA's compiler makes of a kernel. Optional: needs nvcc, or the PyPI package nvidia-cuda-nvrtc; never a GPU."""
+"""What NVIDIA's compiler makes of a kernel. Optional: needs nvcc or the PyPI package nvidia-cuda-nvrtc, never a GPU."""
 
 import ctypes
 import re
@@ -10,6 +10,9 @@ from pathlib import Path
 from course_lib.errors import BadInput
 
 from .cpu_engine import CompileError
+
+FACTS = {"registers": r"Used (\d+) registers", "spilled_bytes": r"(\d+) bytes spill stores",
+         "shared_bytes": r"(\d+) bytes smem"}  # fmt: skip
 
 
 def available():
@@ -23,20 +26,23 @@ def inspect(source, arch="sm_80", options=(), no_extern_c=False):
 
     Raises CompileError with the compiler's messages and the source's line numbers; BadInput where there is no compiler.
     """
-    text = f'#line 1 "kernel.cu"\n{source}\n' if no_extern_c else f'extern "C" {{\n#line 1 "kernel.cu"\n{source}\n}}\n'
-    tool = available()
-    if tool is None:
+    if (tool := available()) is None:
         raise BadInput("there is no nvcc here, and no NVRTC: pip install nvidia-cuda-nvrtc")
-    failed, log = (_nvrtc if "nvrtc" in Path(tool).name else _nvcc)(tool, text, [f"-arch={arch}", "-Xptxas=-v", *options])
+    text = f'#line 1 "kernel.cu"\n{source}\n'
+    text = text if no_extern_c else f'extern "C" {{\n{text}}}\n'
+    compile = _nvrtc if "nvrtc" in Path(tool).name else _nvcc
+    failed, log = compile(tool, text, [f"-arch={arch}", "-Xptxas=-v", *options])
     if failed:
         raise CompileError(f"the kernel does not compile for {arch}:\n{log}")
     parts = re.split(r"Compiling entry function '(\w+)'", log)[1:]
-    return {name: {"registers": _number(r"Used (\d+) registers", said), "spilled_bytes": _number(r"(\d+) bytes spill stores", said),
-                   "shared_bytes": _number(r"(\d+) bytes smem", said)} for name, said in zip(parts[::2], parts[1::2], strict=True)}  # fmt: skip
+    numbers = {fact: re.compile(pattern) for fact, pattern in FACTS.items()}
+    return {name: {fact: int((number.search(said) or [0, 0])[1]) for fact, number in numbers.items()}
+            for name, said in zip(parts[::2], parts[1::2], strict=True)}  # fmt: skip
 
 
 def _nvcc(tool, text, options):
-    done = subprocess.run([tool, "-cubin", *options, "-x", "cu", "-", "-o", "/dev/null"], input=text, capture_output=True, text=True)
+    command = [tool, "-cubin", *options, "-x", "cu", "-", "-o", "/dev/null"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -50,7 +56,3 @@ def _nvrtc(tool, text, options):
     library.nvrtcGetProgramLog(program, log)
     library.nvrtcDestroyProgram(ctypes.byref(program))
     return failed, log.value.decode()
-
-
-def _number(pattern, text):
-    return int(found[1]) if (found := re.search(pattern, text)) else 0

@@ -7,7 +7,11 @@ import time
 from course_lib.errors import BadInput
 
 from . import cpu_memory
-from .cpu_engine import CompileError, LaunchFailed, compiler, launching, process, rewrite  # noqa: F401: a name
+from .cpu_engine import CompileError, LaunchFailed  # noqa: F401 (a name of `device`)
+from .cpu_engine.compiler import build
+from .cpu_engine.launching import MAX_SHARED, MAX_THREADS, check_arguments, check_shape, pointer, scalar
+from .cpu_engine.process import Process
+from .cpu_engine.rewrite import rewrite
 from .cpu_memory import Argument, Symbol, address, arena
 
 NAME, ROOMS, gpuarray = "cpu", (sys.modules[__name__], cpu_memory), cpu_memory
@@ -16,8 +20,9 @@ WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 
 
 def attributes():
     """As of a GPU, but the engine's own: its threads stand for multiprocessors. They say nothing about a GPU."""
-    return {"name": f"the CPU engine with {WORKERS} threads, not on a GPU", "multiprocessors": WORKERS, "max_threads_per_block": launching.MAX_THREADS,
-            "shared_bytes_per_block": launching.MAX_SHARED, "compute_capability": None}  # fmt: skip
+    return {"name": f"the CPU engine with {WORKERS} threads, not on a GPU", "multiprocessors": WORKERS,
+            "max_threads_per_block": MAX_THREADS, "shared_bytes_per_block": MAX_SHARED,
+            "compute_capability": None}  # fmt: skip
 
 
 def synchronize():
@@ -25,7 +30,7 @@ def synchronize():
 
 
 class Event:
-    """A moment on this machine's clock; times between two, in ms, are the engine's and say nothing about a GPU."""
+    """A moment on this machine's clock. Times between two of them, in ms, say nothing about a GPU."""
 
     def record(self, stream=None):
         self.seconds = time.perf_counter()
@@ -45,65 +50,51 @@ class SourceModule:
     """Kernels compiled for this CPU. Of `options` only -D, -U and -I count: the others are nvcc's."""
 
     def __init__(self, source, options=(), no_extern_c=False):
-        self.program = rewrite.rewrite(source, no_extern_c)
+        self.program = rewrite(source, no_extern_c)
         flags = tuple(option for option in options if option[:2] in ("-D", "-U", "-I"))
-        self.process = process.Process(compiler.build(self.program, flags), arena())
+        self.process = Process(build(self.program, flags), arena())
         self.known, self.written = self.process.describe(), {}
 
     def get_function(self, name):
-        return Function(self, self._there("kernels", name))
+        if name not in self.known["kernels"]:
+            raise BadInput(f"there is no kernel {name!r}; there are {', '.join(self.known['kernels']) or 'none'}")
+        return lambda *args, **how: self.call(name, args, **how)
 
     def get_global(self, name):
         """(pointer, bytes) of a __constant__ or __device__ variable, for memcpy_htod and memcpy_dtoh."""
-        return Symbol(self, name), self.known["symbols"][self._there("symbols", name)][1]
+        if name not in self.known["symbols"]:
+            raise BadInput(f"there is no variable {name!r}; there are {', '.join(self.known['symbols']) or 'none'}")
+        return Symbol(self, name), self.known["symbols"][name][1]
 
-    def restart(self):
-        """After a crash: a new process, with what the host had written into variables."""
-        self.known = self.process.describe()
-        for name, data in self.written.items():
-            self.process.write_symbol(self.known["symbols"][name][0], data)
-
-    def _there(self, kind, name):
-        if name not in self.known[kind]:
-            raise BadInput(f"there is no {name!r}; the source has the {kind} {', '.join(self.known[kind]) or '(none)'}")
-        return name
-
-
-class Function:
-    """A kernel. Raises BadInput for arguments that do not fit, LaunchFailed for a kernel that goes wrong."""
-
-    def __init__(self, module, name):
-        self.module, self.name = module, name
-
-    def __call__(self, *args, block=None, grid=(1, 1), shared=0, stream=None, time_kernel=False):
+    def call(self, kernel, args, block=None, grid=(1, 1), shared=0, stream=None, time_kernel=False):
+        """Runs a kernel. Raises BadInput for wrong arguments, LaunchFailed for a crash or after $COURSE_GPU_SECONDS."""
         if not (isinstance(block, tuple) and len(block) == 3 and isinstance(grid, tuple)):
-            raise BadInput(f"{self.name}: block must be a tuple of three, as (256, 1, 1), and grid a tuple, not {block!r} and {grid!r}")
-        shape = launching.check_shape(grid, block, shared)
-        parameters = launching.check_arguments(self.name, self.module.known["kernels"], args)
-        held, values = [], []  # held: the device copies of In, Out and InOut
-        for name, parameter, arg in zip(self.module.program.kernels[self.name], parameters, args, strict=True):
-            if parameter[0] != "p":
-                values.append(launching.scalar(self.name, name, parameter, arg))
-            elif isinstance(arg, Argument):
-                held.append((arg, arg.on_device()))
-                values.append(launching.pointer(held[-1][1]))
-            else:
-                values.append(launching.pointer(address(arg, f"{self.name}: {name}")))
-        seconds = self._launch(*shape, values)
-        for arg, memory in held:
+            raise BadInput(f"{kernel}: block must be a tuple of three, as (256, 1, 1), and grid a tuple")
+        grid, block, shared = check_shape(grid, block, shared)
+        parameters = check_arguments(kernel, self.known["kernels"], args)
+        copies, values = [], []
+        for name, parameter, arg in zip(self.program.kernels[kernel], parameters, args, strict=True):
+            if isinstance(arg, Argument) and parameter[0] == "p":
+                copies.append((arg, arg.on_device()))
+                arg = copies[-1][1]
+            values.append(pointer(address(arg, f"{kernel}: {name}")) if parameter[0] == "p"
+                          else scalar(kernel, name, parameter, arg))  # fmt: skip
+        seconds = self._launch(kernel, grid, block, shared, values)
+        for arg, memory in copies:
             arg.back(memory)
         return seconds if time_kernel else None
 
-    def _launch(self, grid, block, shared, values):
+    def _launch(self, kernel, grid, block, shared, values):
         limit = float(os.environ.get("COURSE_GPU_SECONDS", 60))
         try:
-            seconds, stuck, printed = self.module.process.launch(self.name, grid, block, shared, WORKERS, values, timeout=limit)
+            launched = self.process.launch(kernel, grid, block, shared, WORKERS, values, timeout=limit)
         except LaunchFailed as failure:
-            self.module.restart()
-            raise LaunchFailed(f"{self.name}: {failure}", failure.tool, failure.printed) from None
+            self.known = self.process.describe()  # a new process, with what the host had written into variables
+            for name, data in self.written.items():
+                self.process.write_symbol(self.known["symbols"][name][0], data)
+            raise LaunchFailed(f"{kernel}: {failure}", failure.tool, failure.printed) from None
+        seconds, stuck, printed = launched
         print(printed, end="", flush=True)
         if stuck:
-            line, number, _, count = stuck.split()
-            message = f"{self.name}, line {line}: {count} threads of block {number} wait at this barrier for threads that never come"
-            raise LaunchFailed(message, "synccheck", printed)
+            raise LaunchFailed(f"{kernel}: {stuck}", "synccheck", printed)
         return seconds
