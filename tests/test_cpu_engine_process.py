@@ -240,5 +240,3 @@ def test_arm64_assembles(tmp_path):
     assert "\tmov w1, #1\n" in numbered
     (tmp_path / "kernel.s").write_text(numbered)
     subprocess.run([*cross, "-c", str(tmp_path / "kernel.s"), "-o", str(tmp_path / "kernel.o")], check=True)
-    objects = [str(tmp_path / f"{name}.o") for name in ("kernel", *compiler.TRACE_UNITS)]
-    subprocess.run([*cross, *objects, "-o", str(tmp_path / "program")], check=True)

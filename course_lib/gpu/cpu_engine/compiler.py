@@ -20,7 +20,7 @@ COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti"
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize", "-DCOURSE_TRACE"]
-GCC = ["--param=tsan-distinguish-volatile=1"]
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line for each statement, even if nothing is left of it
 CLANG = ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1"]  # a += 1 reads too
 
 

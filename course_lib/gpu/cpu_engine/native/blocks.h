@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "engine.h"
 
 namespace course {
@@ -7,7 +9,7 @@ constexpr unsigned kSharedLimit = 48 << 10;  // what CUDA gives a block without 
 constexpr unsigned kSharedBytes = 64 << 10;  // a worker's arena for it: the arrays and the red zones between them
 constexpr unsigned kMaxThreads = 1024;
 
-void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
+void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const std::vector<unsigned> &only);
 [[noreturn]] void end_thread();  // the current CUDA thread stops here
 
 // What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone.

@@ -35,52 +35,42 @@ using course::dim3;
 using course::uint3;
 
 // Vector types move as one access of their whole size, as they do on a GPU: hence the copies through `all`.
-#define COURSE_VECTOR(name, T, n, bytes, ...)                                                        \
-    struct alignas(bytes) name {                                                                     \
-        typedef T course_all __attribute__((vector_size(bytes)));                                    \
-        union {                                                                                      \
-            struct {                                                                                 \
-                T __VA_ARGS__;                                                                       \
-            };                                                                                       \
-            course_all all;                                                                          \
-        };                                                                                           \
-        name() = default;                                                                            \
-        COURSE_COPY name(const name &o) : all(o.all) {}                                              \
-        COURSE_COPY name &operator=(const name &o) { return all = o.all, *this; }                    \
-    };
-COURSE_VECTOR(float2, float, 2, 8, x, y)
-COURSE_VECTOR(float4, float, 4, 16, x, y, z, w)
-COURSE_VECTOR(int2, int, 2, 8, x, y)
-COURSE_VECTOR(int4, int, 4, 16, x, y, z, w)
-COURSE_VECTOR(uint2, unsigned, 2, 8, x, y)
-COURSE_VECTOR(uint4, unsigned, 4, 16, x, y, z, w)
-COURSE_VECTOR(double2, double, 2, 16, x, y)
+#define COURSE_VECTOR(name, T, bytes, parameters, ...)                                     \
+    struct alignas(bytes) name {                                                           \
+        typedef T course_all __attribute__((vector_size(bytes)));                          \
+        union {                                                                            \
+            struct { T __VA_ARGS__; };                                                     \
+            course_all all;                                                                \
+        };                                                                                 \
+        name() = default;                                                                  \
+        COURSE_COPY name(const name &o) : all(o.all) {}                                    \
+        COURSE_COPY name &operator=(const name &o) { return all = o.all, *this; }          \
+    };                                                                                     \
+    static COURSE_COPY name make_##name parameters {                                       \
+        name v;                                                                            \
+        v.all = name::course_all{__VA_ARGS__};                                             \
+        return v;                                                                          \
+    }
+#define COURSE_VECTOR2(name, T, bytes) COURSE_VECTOR(name, T, bytes, (T x, T y), x, y)
+#define COURSE_VECTOR4(name, T) COURSE_VECTOR(name, T, 16, (T x, T y, T z, T w), x, y, z, w)
+COURSE_VECTOR2(float2, float, 8) COURSE_VECTOR2(int2, int, 8) COURSE_VECTOR2(uint2, unsigned, 8)
+COURSE_VECTOR4(float4, float) COURSE_VECTOR4(int4, int) COURSE_VECTOR4(uint4, unsigned)
+COURSE_VECTOR2(double2, double, 16)
 struct float3 { float x, y, z; };
 struct int3 { int x, y, z; };
-
-#define COURSE_MAKE2(V, T) COURSE_INLINE V make_##V(T x, T y) { V v; v.x = x; v.y = y; return v; }
-#define COURSE_MAKE4(V, T)                                                                           \
-    COURSE_INLINE V make_##V(T x, T y, T z, T w) { V v; v.x = x; v.y = y; v.z = z; v.w = w; return v; }
-COURSE_MAKE2(float2, float) COURSE_MAKE2(int2, int) COURSE_MAKE2(uint2, unsigned) COURSE_MAKE2(double2, double)
-COURSE_MAKE4(float4, float) COURSE_MAKE4(int4, int) COURSE_MAKE4(uint4, unsigned)
 COURSE_INLINE float3 make_float3(float x, float y, float z) { return {x, y, z}; }
 COURSE_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
 
 // Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because a C library has
 // functions of these names, or will have.
-#define COURSE_MINMAX(T)                                         \
-    COURSE_INLINE T min(T a, T b) { return b < a ? b : a; }      \
-    COURSE_INLINE T max(T a, T b) { return a < b ? b : a; }
-COURSE_MINMAX(int) COURSE_MINMAX(unsigned) COURSE_MINMAX(long) COURSE_MINMAX(unsigned long)
-COURSE_MINMAX(long long) COURSE_MINMAX(unsigned long long)
-COURSE_INLINE unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
-COURSE_INLINE unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
-COURSE_INLINE unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
-COURSE_INLINE unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
-COURSE_INLINE float min(float a, float b) { return fminf(a, b); }
-COURSE_INLINE float max(float a, float b) { return fmaxf(a, b); }
-COURSE_INLINE double min(double a, double b) { return fmin(a, b); }
-COURSE_INLINE double max(double a, double b) { return fmax(a, b); }
+template <class A, class B> COURSE_INLINE auto min(A a, B b) {  // of two numbers, the one that is no NaN
+    decltype(a + b) x = a, y = b;
+    return y < x || x != x ? y : x;
+}
+template <class A, class B> COURSE_INLINE auto max(A a, B b) {
+    decltype(a + b) x = a, y = b;
+    return y > x || x != x ? y : x;
+}
 COURSE_INLINE float course_rsqrtf(float x) { return 1 / sqrtf(x); }
 COURSE_INLINE double course_rsqrt(double x) { return 1 / sqrt(x); }
 #define rsqrtf course_rsqrtf
@@ -93,13 +83,10 @@ COURSE_INLINE double course_rsqrt(double x) { return 1 / sqrt(x); }
 #define __cosf cosf
 #define __tanf tanf
 COURSE_INLINE float __fdividef(float x, float y) { return x / y; }
-COURSE_INLINE float __frcp_rn(float x) { return 1 / x; }
-COURSE_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
 COURSE_INLINE float __fadd_rn(float x, float y) { volatile float s = x + y; return s; }
 COURSE_INLINE float __fmul_rn(float x, float y) { volatile float p = x * y; return p; }
 COURSE_INLINE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 COURSE_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
-COURSE_INLINE int __mul24(int x, int y) { return x * y; }
 COURSE_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
 COURSE_INLINE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 COURSE_INLINE int __ffs(int x) { return __builtin_ffs(x); }
@@ -169,7 +156,7 @@ template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next
 #endif
     return old;
 }
-template <class T> struct course_same { typedef T type; };
+template <class T> struct course_same { typedef T type; };  // not deduced: atomicAdd(float *, int) is fine
 #define COURSE_ATOMIC(name, expression)                                                                             \
     template <class T> COURSE_INLINE T name(T *p, typename course_same<T>::type v, COURSE_HERE) {                   \
         return course_atomic(p, line, [v](T old) -> T { return expression; }); \
@@ -199,5 +186,4 @@ COURSE_INLINE int clock() { return (int)course::ticks(); }
         course::shared_array(slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), shape);           \
     })
 #define COURSE_DYNAMIC_SHARED(name, ...) (__VA_ARGS__ *)course::dynamic_shared(#name, sizeof(__VA_ARGS__))
-#define printf(...) course::print(__VA_ARGS__)
 #define assert(e) ((e) ? (void)0 : course::failed_assert(#e, __LINE__))

@@ -64,18 +64,14 @@ struct Shape {  // of an array: bytes of an element, and up to four dimensions
     unsigned element = 0, dimensions[4] = {0, 0, 0, 0};
 };
 template <class T> using Same = T;
-template <class T> struct ShapeOf {
-    static constexpr void fill(Shape &s, int) { s.element = sizeof(T); }
-};
-template <class T, size_t n> struct ShapeOf<T[n]> {
-    static constexpr void fill(Shape &s, int at) {
-        if (at < 4) s.dimensions[at] = n;
-        ShapeOf<T>::fill(s, at + 1);
-    }
-};
+template <class T> constexpr void fill(Shape &s, T *, int) { s.element = sizeof(T); }
+template <class T, size_t n> constexpr void fill(Shape &s, T (*)[n], int at) {
+    if (at < 4) s.dimensions[at] = n;
+    fill(s, (T *)nullptr, at + 1);
+}
 template <class T> constexpr Shape shape_of() {
     Shape s;
-    ShapeOf<T>::fill(s, 0);
+    fill(s, (T *)nullptr, 0);
     return s;
 }
 
@@ -88,13 +84,12 @@ uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line);
 unsigned active_mask();
 int lane();
 uint64_t ticks();
-int print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void failed_assert(const char *text, int line);
-// Indices never change while a CUDA thread lives, so a compiler may keep them: hence `const`.
-#ifdef COURSE_TRACE  // not inline: the tracer must not see these reads
+#ifdef COURSE_TRACE
 uint64_t atomic_load(const void *address, unsigned bytes, int line);
 void atomic_store(void *address, unsigned bytes, uint64_t bits);
 void fence();
+// Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
 __attribute__((const)) uint3 thread_idx();
 __attribute__((const)) uint3 block_idx();
 __attribute__((const)) dim3 block_dim();

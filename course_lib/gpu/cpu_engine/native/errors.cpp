@@ -1,4 +1,4 @@
-// Findings of one kind at one line (or pair of lines) are one finding, with the first of them as the example and a count.
+// Findings of one kind at one line (or pair of lines) are one finding: the first of them as the example, and a count.
 #include <map>
 #include <tuple>
 

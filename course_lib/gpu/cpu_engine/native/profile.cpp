@@ -1,5 +1,5 @@
 // The profile: the n-th time that each lane of a warp comes by an instruction is one request of the warp.
-// Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes and serves one word a bank at a time.
+// Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes that serve a word at a time.
 #include <algorithm>
 #include <map>
 
@@ -31,8 +31,8 @@ unsigned distinct(uint32_t *values, unsigned n) {
 }
 
 void count_global(Count &count, const uint32_t *addresses, unsigned n, unsigned bytes) {
-    uint32_t starts[32], sectors[32];
-    for (unsigned i = 0; i < n; i++) starts[i] = addresses[i], sectors[i] = addresses[i] / 32;  // aligned: one sector each
+    uint32_t starts[32], sectors[32];  // of aligned accesses, each of which lies in one sector
+    for (unsigned i = 0; i < n; i++) starts[i] = addresses[i], sectors[i] = addresses[i] / 32;
     count.sectors += distinct(sectors, n);
     count.ideal_sectors += (distinct(starts, n) * bytes + 31) / 32;
 }
@@ -97,9 +97,9 @@ std::string profile_json(const std::vector<Array> &arrays) {
     std::string out;
     for (const auto &[key, c] : counts) {
         const auto &[line, array, op, space] = key;
-        out += (out.empty() ? "" : ", ") + row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests, c.threads,
-                                               c.bytes, c.sectors, c.ideal_sectors, c.wavefronts, c.ideal_wavefronts,
-                                               uint64_t(c.max_way));
+        out += (out.empty() ? "" : ", ") + row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests,
+                                               c.threads, c.bytes, c.sectors, c.ideal_sectors, c.wavefronts,
+                                               c.ideal_wavefronts, c.max_way);
     }
     return "[" + out + "]";
 }

@@ -1,7 +1,6 @@
 // racecheck. Two accesses to a byte by different threads, one of them a write and not both atomic, must be ordered:
 // in a block by a barrier between them, in a warp also by a warp barrier, between blocks by an atomic after a fence.
 // It looks at barriers passed, never at the order in which the fibers happened to run, so luck cannot hide a race.
-#include <string.h>
 #include <sys/mman.h>
 
 #include <map>
@@ -38,10 +37,6 @@ std::unordered_map<unsigned, HandOvers> taken;         // by the block that take
 std::vector<bool> fenced(kMaxThreads);                 // by thread of the running block: a fence since its start
 uint32_t fenced_block;
 
-bool covers(unsigned handed_epoch, unsigned handed_thread, unsigned epoch, unsigned thread) {
-    return epoch < handed_epoch || (epoch == handed_epoch && (handed_thread == kMany || handed_thread == thread));
-}
-
 // A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
 // it may use it at once, the others of its block after a barrier.
 bool handed_over(const Access &before, const Access &now) {
@@ -50,8 +45,8 @@ bool handed_over(const Access &before, const Access &now) {
     auto found = block->second.find(before.block);
     if (found == block->second.end()) return false;
     const HandOver &h = found->second;
-    bool mine = now.epoch > h.to_epoch || h.to_thread == kMany || h.to_thread == now.thread;
-    return mine && covers(h.epoch, h.thread, before.epoch, before.thread);
+    if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
+    return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
 }
 
 bool ordered(const Access &before, const Access &now) {
@@ -103,8 +98,8 @@ void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op
 void races_begin(uint64_t used_bytes) {
     if (global_cells) munmap(global_cells, mapped);
     mapped = (used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
-    void *cells = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
-    global_cells = (Cell *)cells;
+    int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
+    global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
     shared_cells.assign(kSharedBytes / 4, Cell());
     symbol_cells.clear();
     released.clear(), taken.clear();
@@ -112,18 +107,19 @@ void races_begin(uint64_t used_bytes) {
 }
 
 // A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
-void check_race(Space space, const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
-    Access now = {self->block->index,        self->block->epoch, uint16_t(self->index),
-                  uint16_t(self->warp_epoch), uint16_t(site),     15, is_volatile ? Op::atomic : op};
+void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
+    const Block &block = *self->block;
+    Access now = {block.index, block.epoch, uint16_t(self->index), uint16_t(self->warp_epoch), uint16_t(site), 15,
+                  is_volatile ? Op::atomic : op};
     if (bytes < 4) now.bytes = uint8_t(((1u << bytes) - 1) << place.offset % 4);
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
-        if (space == Space::shared) {
+        if (place.array->space == Space::shared) {
             Cell &cell = shared_cells[word];  // what another block left there is of no interest
             for (Access *old : {&cell.write, &cell.atomic, &cell.reads[0], &cell.reads[1]})
                 if (old->block != now.block) old->bytes = 0;
             visit(cell, now, place, bytes, op);
         } else {
-            visit(space == Space::global ? global_cells[word] : symbol_cells[word], now, place, bytes, op);
+            visit(place.written ? global_cells[word] : symbol_cells[word], now, place, bytes, op);
         }
     }
 }
@@ -140,7 +136,8 @@ void note_atomic(uint64_t address) {
         HandOver got = {entry.second.epoch, entry.second.thread, epoch, thread};
         auto added = taken[me].insert({entry.first, got});
         HandOver &old = added.first->second;
-        if (added.second || (old.to_epoch < epoch && entry.first != me && old.epoch == got.epoch && old.thread == got.thread)) continue;
+        bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
+        if (added.second || (known && entry.first != me)) continue;
         if (entry.first != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }

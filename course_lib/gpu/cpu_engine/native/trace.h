@@ -65,7 +65,7 @@ std::string errors_json();
 // races.cpp
 const char *op_name(Op op);
 void races_begin(uint64_t used_bytes);
-void check_race(Space space, const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
+void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
 void note_fence();
 void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
 
@@ -75,9 +75,6 @@ void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
 std::string profile_json(const std::vector<Array> &arrays);
 
 // A row of numbers and texts as a JSON list; report.py knows the columns.
-inline std::string json(uint64_t number) { return std::to_string(number); }
-inline std::string json(int number) { return std::to_string(number); }
-inline std::string json(int64_t number) { return std::to_string(number); }
 inline std::string json(const std::string &text) {
     std::string out = "\"";
     for (char c : text) {
@@ -87,6 +84,7 @@ inline std::string json(const std::string &text) {
     return out + "\"";
 }
 inline std::string json(const char *text) { return json(std::string(text)); }
+template <class Number> std::string json(Number number) { return std::to_string(number); }
 template <class... A> std::string row(const A &...cells) {
     std::string out;
     ((out += (out.empty() ? "" : ", ") + json(cells)), ...);
