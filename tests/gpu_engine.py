@@ -1,4 +1,4 @@
-"""`engine`: a test runs on the CPU engine and, marked `gpu`, once more on a GPU where there is one. `cpu`: just there."""
+"""`engine`: a test runs on the CPU engine and, marked `gpu`, again on a GPU where there is one. `cpu`: only there."""
 
 import pytest
 

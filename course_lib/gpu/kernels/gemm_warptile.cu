@@ -1,39 +1,27 @@
 // D = alpha A B + beta C, float32.   Beyond [003]: tiles for the block, the warp and the thread (its reference: CUTLASS).
 //
 // Matrices and strides as in gemm_naive.cu. Launch: block (256), grid (ceil(N / 128), ceil(M / 128)).
-//   block   128 x 128 of D, in steps of 8 along K; two buffers, so that the next tiles travel while these are used
+//   block   128 x 128 of D, in steps of 8 along K, with two buffers: the next tiles travel while these are used
 //   warp    32 x 64 of it, as four quarters of 16 x 32; the 8 warps stand 4 x 2
 //   thread  4 x 4 of each quarter: 64 elements of D in registers, for which each k needs 8 numbers of A and 8 of B
-// So 64 multiply-adds for four float4 loads from shared memory, and 128 of them for each number that comes from global memory.
+// So 64 multiply-adds for four float4 loads from shared memory, and 128 of them for each number from global memory.
 #define STEP 8
 #define WIDTH 132  // of a tile's rows: 128, and 4 so that four rows further down the banks have moved by 16
 
-// Four numbers that lie `step` apart, of which `left` exist; the others are 0. One load if they lie side by side, aligned.
+// Four numbers `step` apart, of which `left` exist; the others are 0. In one load if they lie side by side, aligned.
 __device__ __forceinline__ float4 load4(const float *p, int step, int left)
 {
     if (step == 1 && left >= 4 && (size_t)p % 16 == 0) return *(const float4 *)p;
     return make_float4(left > 0 ? p[0] : 0, left > 1 ? p[step] : 0, left > 2 ? p[2 * step] : 0, left > 3 ? p[3 * step] : 0);
 }
 
-// The same for a store.
-__device__ __forceinline__ void store4(float *p, int step, int left, float4 v)
+__device__ __forceinline__ void put(float *tile, bool down, float4 v)  // below each other, or side by side
 {
-    if (step == 1 && left >= 4 && (size_t)p % 16 == 0) { *(float4 *)p = v; return; }
-    if (left > 0) p[0] = v.x;
-    if (left > 1) p[step] = v.y;
-    if (left > 2) p[2 * step] = v.z;
-    if (left > 3) p[3 * step] = v.w;
+    if (!down) *(float4 *)tile = v;
+    else tile[0] = v.x, tile[WIDTH] = v.y, tile[2 * WIDTH] = v.z, tile[3 * WIDTH] = v.w;
 }
 
-// Four elements of A (x is i) or B (x is j), from (x, k) on: along k (`down`) or along x. `size`: how many x there are.
-__device__ __forceinline__ float4 fetch(const float *p, int x, int size, int x_step, int k, int K, int k_step, bool down)
-{
-    return down ? load4(p + x * x_step + k * k_step, k_step, x < size ? K - k : 0)
-                : load4(p + x * x_step + k * k_step, x_step, k < K ? size - x : 0);
-}
-
-// d += a b, for four columns.
-__device__ __forceinline__ void add(float4 &d, float a, float4 b)
+__device__ __forceinline__ void add(float4 &d, float a, float4 b)  // d += a b
 {
     d.x += a * b.x, d.y += a * b.y, d.z += a * b.z, d.w += a * b.w;
 }
@@ -45,49 +33,53 @@ gemm_warptile(int M, int N, int K, float alpha, const float *__restrict__ A, int
     __shared__ __align__(16) float a_tile[2][STEP][WIDTH], b_tile[2][STEP][WIDTH];  // A(i, k) at [k][i], B(k, j) at [k][j]
     const int t = threadIdx.x, i0 = blockIdx.y * 128, j0 = blockIdx.x * 128;
 
-    // What this thread copies: 4 neighbours in memory, along k (2 threads a row) or along i or j (32 threads a row of the tile).
+    // What this thread copies: 4 neighbours in memory, down the tile along k (2 threads), or along i or j (32 threads).
     const bool a_down = a_row != 1, b_down = b_col != 1;
-    const int ai = a_down ? t / 2 : t % 32 * 4, ak = a_down ? t % 2 * 4 : t / 32;
-    const int bj = b_down ? t / 2 : t % 32 * 4, bk = b_down ? t % 2 * 4 : t / 32;
+    const int ai = a_down ? t / 2 : t % 32 * 4, ak = a_down ? t % 2 * 4 : t / 32, a_step = a_down ? a_col : a_row;
+    const int bj = b_down ? t / 2 : t % 32 * 4, bk = b_down ? t % 2 * 4 : t / 32, b_step = b_down ? b_row : b_col;
+    const float *a_from = A + (i0 + ai) * a_row + ak * a_col, *b_from = B + bk * b_row + (j0 + bj) * b_col;
+    const int a_inside = M - i0 - ai, b_inside = N - j0 - bj;  // rows of A, columns of B from here on
+    // Is all that this block reads there, and in aligned float4? Then the loop need not ask each time.
+    const bool whole = i0 + 128 <= M && j0 + 128 <= N && a_step == 1 && b_step == 1 &&
+                       (((size_t)A | (size_t)B) / 4 | (a_down ? a_row : a_col) | (b_down ? b_col : b_row)) % 4 == 0;
+    float4 a_next, b_next;  // the next step's copies, on their way
+    auto fetch = [&](int k) {
+        if (whole && k + STEP <= K) a_next = *(const float4 *)a_from, b_next = *(const float4 *)b_from;
+        else {
+            a_next = load4(a_from, a_step, a_down ? (a_inside > 0 ? K - k - ak : 0) : k + ak < K ? a_inside : 0);
+            b_next = load4(b_from, b_step, b_down ? (b_inside > 0 ? K - k - bk : 0) : k + bk < K ? b_inside : 0);
+        }
+        a_from += STEP * a_col, b_from += STEP * b_row;
+    };
     // Where its 4 x 4 of the first quarter begins: 8 lanes side by side read 32 neighbours of B, and one float4 of A.
     const int warp = t / 32, lane = t % 32, i = warp / 2 * 32 + lane / 8 * 4, j = warp % 2 * 64 + lane % 8 * 4;
-
-    float4 a_next = fetch(A, i0 + ai, M, a_row, ak, K, a_col, a_down);
-    float4 b_next = fetch(B, j0 + bj, N, b_col, bk, K, b_row, b_down);
     float4 d[2][2][4] = {};  // [half down][half across][row], four columns each
-    for (int k0 = 0, now = 0; k0 < K; k0 += STEP, now ^= 1) {
-        store4(&a_tile[now][ak][ai], a_down ? WIDTH : 1, 4, a_next);
-        store4(&b_tile[now][bk][bj], b_down ? WIDTH : 1, 4, b_next);
-        __syncthreads();  // read after write: these tiles are there. Write after read: nobody uses the other two any more
-        if (k0 + STEP < K) {  // on their way while the loop below computes
-            a_next = fetch(A, i0 + ai, M, a_row, k0 + STEP + ak, K, a_col, a_down);
-            b_next = fetch(B, j0 + bj, N, b_col, k0 + STEP + bk, K, b_row, b_down);
-        }
+    fetch(0);
+    for (int k = 0, now = 0; k < K; k += STEP, now ^= 1) {
+        put(&a_tile[now][ak][ai], a_down, a_next), put(&b_tile[now][bk][bj], b_down, b_next);
+        __syncthreads();  // read after write: these tiles are there. Write after read: nobody uses the others any more
+        if (k + STEP < K) fetch(k + STEP);  // while the loop below computes
         #pragma unroll
-        for (int k = 0; k < STEP; k++) {
-            float4 a[2], b[2];
+        for (int n = 0; n < STEP; n++) {
+            const float4 a[2] = {*(float4 *)&a_tile[now][n][i], *(float4 *)&a_tile[now][n][i + 16]};
+            const float4 b[2] = {*(float4 *)&b_tile[now][n][j], *(float4 *)&b_tile[now][n][j + 32]};
             #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                a[h] = *(const float4 *)&a_tile[now][k][i + 16 * h];
-                b[h] = *(const float4 *)&b_tile[now][k][j + 32 * h];
-            }
-            #pragma unroll
-            for (int pq = 0; pq < 4; pq++) {
-                float4 *quarter = d[pq / 2][pq % 2], down = a[pq / 2], across = b[pq % 2];
-                add(quarter[0], down.x, across);
-                add(quarter[1], down.y, across);
-                add(quarter[2], down.z, across);
-                add(quarter[3], down.w, across);
+            for (int q = 0; q < 4; q++) {
+                float4 *quarter = d[q / 2][q % 2];
+                add(quarter[0], a[q / 2].x, b[q % 2]), add(quarter[1], a[q / 2].y, b[q % 2]);
+                add(quarter[2], a[q / 2].z, b[q % 2]), add(quarter[3], a[q / 2].w, b[q % 2]);
             }
         }
     }
     #pragma unroll
     for (int n = 0; n < 16; n++) {
-        const int p = n / 8, q = n / 4 % 2, r = n % 4, row = i0 + i + 16 * p + r, column = j0 + j + 32 * q;
+        const int p = n / 8, q = n / 4 % 2, row = i0 + i + 16 * p + n % 4, column = j0 + j + 32 * q;
         const int at = row * c_row + column * c_col, left = row < M ? N - column : 0;
-        float4 v = make_float4(0, 0, 0, 0);
-        add(v, alpha, d[p][q][r]);
+        float4 v = {};
+        add(v, alpha, d[p][q][n % 4]);
         if (beta != 0) add(v, beta, load4(C + at, c_col, left));  // with beta = 0, C is not even read
-        store4(D + at, c_col, left, v);
+        if (c_col == 1 && left >= 4 && (size_t)(D + at) % 16 == 0) *(float4 *)(D + at) = v;
+        else
+            for (int e = 0; e < 4 && e < left; e++) D[at + e * c_col] = e == 0 ? v.x : e == 1 ? v.y : e == 2 ? v.z : v.w;
     }
 }
