@@ -153,18 +153,19 @@ def some(n, dtype=np.float32):
     return np.random.default_rng(n).uniform(1, 2, n).astype(dtype)
 
 
+ONE = np.ones(1, np.int32)
 NAN = np.full(64, np.nan, np.float32)
 # kernel, grid, block, arguments, tool, mark of the line, array, words of the message
 CASES = [
     ("no_first_barrier", 1, 64, [some(64), some(64)], "racecheck", "no-first-barrier", "tile", "barrier is missing"),
-    ("no_second_barrier", 1, 64, [some(256), some(64)], "racecheck", "no-second-barrier", "tile", "barrier is missing"),
+    ("no_second_barrier", 1, 64, [some(256), some(64)], "racecheck", "no-second-barrier", "tile", "wrong side"),
     ("right_by_luck", 1, 64, [some(1), some(64)], "racecheck", "right-by-luck", "total", "barrier is missing"),
     ("off_by_one", 1, 64, [some(40), np.int32(40)], "memcheck", "off-by-one", "A", "A[40], which has 40 elements"),
     ("wrong_guard", 1, (8, 8), [some(21), np.int32(7), np.int32(3)], "memcheck", "wrong-guard", "A", "`if (i < n)`"),
     ("no_guard", 2, 32, [some(63)], "memcheck", "no-guard", "A", "thread (31, 0, 0) of block (1, 0, 0)"),
     ("before_start", 1, 32, [some(64)], "memcheck", "before-start", "A", "2 elements before its start"),
     ("shared_too_small", 1, 64, [some(64)], "memcheck", "shared-too-small", "narrow", "narrow[60], which has 60"),
-    ("shared_two_dimensions", 1, (9, 9), [some(9)], "memcheck", "two-dimensions", "tile", "tile[8][0], which has 8 x 9"),
+    ("shared_two_dimensions", 1, (9, 9), [some(9)], "memcheck", "two-dimensions", "tile", "[8][0], which has 8 x 9"),
     ("dynamic_too_small", 1, 64, [some(64)], "memcheck", "dynamic-too-small", "buffer", "buffer[32], which has 32"),
     ("early_return", 1, 64, [some(64), np.int32(50)], "synccheck", "early-return", "", "early return"),
     ("one_branch", 1, 64, [some(64)], "synccheck", "one-branch", "", "inside an if or a loop"),
@@ -178,7 +179,7 @@ CASES = [
     ("wild", 1, 4, [some(64)], "memcheck", "wild", "", "no array at all"),
     ("two_blocks", 2, 4, [some(4)], "racecheck", "two-blocks", "A", "blocks run in any order"),
     ("lost_update", 1, 64, [some(1, np.int32)], "racecheck", "lost-update", "A", "barrier"),
-    ("beside_an_atomic", 1, 64, [some(1, np.int32), some(64, np.int32)], "racecheck", "beside-an-atomic", "A", "atomic"),
+    ("beside_an_atomic", 1, 64, [ONE, some(64, np.int32)], "racecheck", "beside-an-atomic", "A", "atomic"),
     ("trap", 1, 4, [some(64, np.int32)], "crash", "trap", "", "crashed"),
     ("warp_hang", 1, 32, [some(32)], "synccheck", "warp-hang", "", "wait here for ever"),
     ("not_in_mask", 1, 32, [some(32)], "synccheck", "not-in-mask", "", "leaves out its own lane"),
@@ -204,7 +205,8 @@ def test_both_sides_of_a_race_are_one_finding():
     report = trace(BUGS, "no_second_barrier", 1, 64, [some(256), some(64)])
     (error,) = report.errors
     assert {error["op"], error["other"]["op"]} == {"load", "store"}
-    assert {error["line"], error["other"]["line"]} == {line(BUGS, "no-second-barrier"), line(BUGS, "no-second-barrier") - 2}
+    marked = line(BUGS, "no-second-barrier")
+    assert {error["line"], error["other"]["line"]} == {marked, marked - 2}
 
 
 def test_other_line_of_a_barrier():
@@ -237,4 +239,5 @@ def test_errors_come_in_order_of_importance():
         else A[threadIdx.x] = s[7 - threadIdx.x % 4];
     }"""
     report = trace(source, "k", 2, 8, [some(8), some(8)])
-    assert list(dict.fromkeys(error["tool"] for error in report.errors)) == ["memcheck", "racecheck", "synccheck", "initcheck"], report
+    tools = list(dict.fromkeys(error["tool"] for error in report.errors))
+    assert tools == ["memcheck", "racecheck", "synccheck", "initcheck"], report

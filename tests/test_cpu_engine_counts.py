@@ -1,7 +1,7 @@
 """Sectors, wavefronts and bank conflicts equal what is derived by hand: the derivation stands beside each pattern.
 
-A warp has 32 lanes. Global memory moves in sectors of 32 bytes, and arrays start at a multiple of 256 bytes. Shared memory
-has 32 banks of 4 bytes: word w is in bank w mod 32, and each bank serves one word (to any number of lanes) at a time.
+A warp has 32 lanes. Global memory moves in sectors of 32 bytes, and arrays start at a multiple of 256 bytes. Shared
+memory has 32 banks of 4 bytes: word w is in bank w mod 32, and a bank serves one word (to all who ask) at a time.
 """
 
 import numpy as np
@@ -130,7 +130,7 @@ def test_naive_gemm():
 
 
 def test_loads_by_columns():
-    """Section 4.2 of [003] with A stored by rows: lane r reads A[r][k], so each lane has its own sector, 32 a request."""
+    """Section 4.2 of [003] with A stored by rows: lane r reads A[r][k], each in a sector of its own, 32 a request."""
     report = traced("by_columns", 1, 32, [np.ones((32, 64), np.float32), np.zeros(32, np.float32), np.int32(64)])
     row = at(report, "by-columns", "global")
     assert (row["requests"], row["sectors"], row["ideal_sectors"]) == (64, 64 * 32, 64 * 4)
@@ -152,7 +152,7 @@ SHARED = [
     ("store-float4", "store", 1, 4, 4, 1),  # 512 bytes: 8 lanes at a time fill the 32 banks
     ("load-float4", "load", 1, 4, 4, 1),  # within 8 lanes the order does not matter
     ("store-double", "store", 2, 2, 2, 1),  # 256 bytes: 16 lanes at a time
-    ("double-stride-2", "load", 1, 4, 2, 2),  # 16 lanes, 16 bytes apart: words 4 i, 4 i + 1 over 64 words: 2 in a bank
+    ("double-stride-2", "load", 1, 4, 2, 2),  # 16 lanes, 16 bytes apart: words 4 i and 4 i + 1 of 64, 2 in a bank
     ("load-float4-x", "load", 1, 4, 1, 4),  # words 4 i: banks 0, 4 .. 28, with 4 words each
 ]
 

@@ -28,7 +28,10 @@ __global__ void one(float *A) { A[threadIdx.x] = 1; }
 __global__ void wild(float *A) { A[(1ll << 45) + threadIdx.x] = 1; }
 __global__ void endless(volatile float *A) { while (A[0] < 5) A[0] = 1; }
 __global__ void hang(float *A) { if (threadIdx.x < 3) __syncwarp(); else __syncthreads(); A[threadIdx.x] = 1; }
-__global__ void kinds(float *A, int n, unsigned u, double d, Pair p) { if (threadIdx.x < n) A[threadIdx.x] = u + d + p.first; }
+__global__ void kinds(float *A, int n, unsigned u, double d, Pair p)
+{
+    if (threadIdx.x < n) A[threadIdx.x] = u + d + p.first;
+}
 __global__ void greedy(float *A)
 {
     __shared__ float a[10000], b[3000];
@@ -233,7 +236,8 @@ def test_arm64_assembles(tmp_path):
     program = tmp_path / "kernel.cpp"
     program.write_text(rewrite(SOURCE).text)
     for name in compiler.TRACE_UNITS:
-        subprocess.run([*cross, "-O2", "-c", str(compiler.NATIVE / f"{name}.cpp"), "-o", str(tmp_path / f"{name}.o")], check=True)
+        unit = [str(compiler.NATIVE / f"{name}.cpp"), "-o", str(tmp_path / f"{name}.o")]
+        subprocess.run([*cross, "-O2", "-c", *unit], check=True)
     flags = [*compiler.TRACED, *compiler.CLANG, "-include", str(compiler.NATIVE / "cuda_subset.h")]
     subprocess.run([*cross, *flags, "-S", str(program), "-o", str(tmp_path / "kernel.s")], check=True)
     numbered = number_sites((tmp_path / "kernel.s").read_text(), arm=True)

@@ -142,7 +142,8 @@ __global__ void intrinsics(const float *x, float *y, int n)
     float v = x[i];
     if (i >= n) return;
     y[i] = __expf(v) + __logf(v) + rsqrtf(v) + fmaxf(v, 0.5f) + max(1, 2) + min(v, 0.25f) + __fdividef(1.0f, v)
-         + fmaf(v, v, 1.0f) + __saturatef(v * 3) + tanhf(v) + __powf(v, 2.0f) + sqrtf(v) + __popc(7u) + __clz(1) + __ffs(8)
+         + fmaf(v, v, 1.0f) + __saturatef(v * 3) + tanhf(v) + __powf(v, 2.0f) + sqrtf(v)
+         + __popc(7u) + __clz(1) + __ffs(8)
          + __int_as_float(__float_as_int(v)) + __ldg(x + i) + fabsf(-v) + floorf(v) + __sinf(v) + __cosf(v);
 }
 __global__ void by_struct(float *y, Scale s, float4 four, double d, unsigned char c, bool yes)

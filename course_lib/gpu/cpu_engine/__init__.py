@@ -1,4 +1,4 @@
-"""CUDA C on the CPU: compiles the unmodified source with the host's C++ compiler, runs it, and tells what is wrong with it."""
+"""CUDA C on the CPU: compiles it with the host's C++ compiler, runs it, and tells what is wrong with it."""
 
 from .compiler import CompileError
 from .process import LaunchFailed

@@ -20,7 +20,7 @@ COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti"
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize", "-DCOURSE_TRACE"]
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line for each statement, even if nothing is left of it
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line even for a statement inlined away
 CLANG = ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1"]  # a += 1 reads too
 
 
@@ -70,8 +70,8 @@ def build(program, options=(), traced=False):
     return path
 
 
-CALL = re.compile(r"^\s*(?:callq?|bl)\s+_?__tsan_(?:(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))"
-                  r"|(?P<fourth>mem(?:set|cpy|move)))\b")  # fmt: skip
+PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
+CALL = re.compile(rf"^\s*(?:callq?|bl)\s+_?__tsan_(?:{PLACE})\b")
 FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
 LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 
@@ -83,7 +83,7 @@ def number_sites(assembly, arm=False):
     handed over there: no debugger's tables are needed to find it. A table of the lines by number is added at the end.
     """
     lines: list[str] = []
-    sites, files, current = [0], set(), 0
+    sites, files, current = [0], set[str](), 0
     for line in assembly.splitlines():
         if found := FILE.match(line):
             files.add(found[1])

@@ -42,7 +42,7 @@ def pointer(value):
 
 
 def check_arguments(kernel, kernels, args):
-    """The kernel's parameters as (kind, bytes). Raises BadInput for an unknown kernel or a wrong number of arguments."""
+    """The kernel's parameters as (kind, bytes). Raises BadInput for an unknown kernel or a wrong count."""
     if kernel not in kernels:
         raise BadInput(f"there is no kernel {kernel!r}; the source has {', '.join(sorted(kernels)) or 'none'}")
     if len(args) != len(kernels[kernel]):
@@ -55,17 +55,15 @@ def block_numbers(blocks, grid):
     if blocks is None:
         return None
     chosen = []
-    for given in blocks:
-        index = given if isinstance(given, tuple | list) else np.unravel_index(_inside(given, grid), grid, order="F")
-        index = [check_count("a block's index", i, 0, n - 1) for i, n in zip([*index, 0, 0], grid, strict=False)]
-        chosen.append(index[0] + grid[0] * (index[1] + grid[1] * index[2]))
+    for block in blocks:
+        if isinstance(block, tuple | list):
+            index = zip([*block, 0, 0][:3], grid, strict=True)
+            x, y, z = (check_count("a block's index", i, 0, n - 1) for i, n in index)
+            block = x + grid[0] * (y + grid[1] * z)
+        chosen.append(check_count("a block's number", block, 0, math.prod(grid) - 1))
     if not chosen:
         raise BadInput("blocks must name one block at least, or be None for all")
     return chosen
-
-
-def _inside(number, grid):
-    return check_count("a block's number", number, 0, math.prod(grid) - 1)
 
 
 def _triple(name, value, most):
@@ -73,4 +71,4 @@ def _triple(name, value, most):
     if not 1 <= len(parts) <= 3:
         raise BadInput(f"{name} must be one to three numbers, not {value!r}")
     parts += (1,) * (3 - len(parts))
-    return tuple(check_count(f"{name}[{i}]", part, 1, high) for i, (part, high) in enumerate(zip(parts, most, strict=True)))
+    return tuple(check_count(f"{name}[{i}]", parts[i], 1, most[i]) for i in range(3))

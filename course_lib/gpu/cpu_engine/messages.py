@@ -1,27 +1,27 @@
 """What a finding says: where, what, and one sentence on the likely cause."""
 
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
-INIT = "reads {element}, which nothing has written. Likely cause: the array was not filled, or only a part of it"
-NULL = "goes through a null pointer. Likely cause: None was passed for an array that the kernel uses"
 TEXTS = {
     ("memcheck", "outside"): "{who} goes to {element}{there}: outside of it. Likely cause: a guard such as "
         "`if (i < n)` is missing or off by one, or the array is too small.",
     ("memcheck", "misaligned"): "{who} goes to {element} at an address that is no multiple of the access's size. "
         "Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
-    ("memcheck", "null"): "{who} " + NULL + ".",
+    ("memcheck", "null"): "{who} goes through a null pointer. "
+        "Likely cause: None was passed for an array that the kernel uses.",
     ("memcheck", "wild"): "{who} goes to an address that belongs to no array at all. "
         "Likely cause: an index that has overflowed or was never set, or a pointer computed wrongly.",
-    ("initcheck", "unset"): "{who} " + INIT + ".",
+    ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
+        "Likely cause: the array was not filled, or only a part of it.",
     ("racecheck", "block"): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "
         "{other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier is missing "
         "between the two, or it is on the wrong side{warp}.",
-    ("racecheck", "blocks"): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: blocks "
-        "run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
+    ("racecheck", "blocks"): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
+        "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
         "give each its own, or use an atomic.",
-    ("synccheck", "different"): "some threads of block {block} wait at this barrier while {count} others wait at the one "
-        "in line {other_line}. Likely cause: a barrier in both branches of an if; put one after it.",
-    ("synccheck", "exited"): "{count} threads of block {block} (the first: {thread}) have returned when the others reach "
-        "this barrier. Likely cause: an early return for threads without work, or a barrier inside an if; "
+    ("synccheck", "different"): "some threads of block {block} wait at this barrier while {count} others wait at the "
+        "one in line {other_line}. Likely cause: a barrier in both branches of an if; put one after it.",
+    ("synccheck", "exited"): "{count} threads of block {block} (the first: {thread}) have returned when the others "
+        "reach this barrier. Likely cause: an early return for threads without work, or a barrier inside an if; "
         "let them skip the work and come to the barrier.",
     ("synccheck", "skipped"): "{count} threads of block {block} (the first: {thread}) went past this barrier while the "
         "others wait at it. Likely cause: a barrier inside an if or a loop that not all threads enter; "

@@ -1,5 +1,6 @@
 """One compiled program, running: a process that launches kernels on request and may crash without harm."""
 
+import contextlib
 import json
 import os
 import select
@@ -14,7 +15,7 @@ from .memory import BASE
 
 
 class LaunchFailed(RuntimeError):
-    """The kernel crashed, ran past its time, or can never end. `.tool`: crash, timeout or synccheck; `.printed`: text."""
+    """The kernel crashed, ran past its time, or can never end. `.tool`: crash, timeout, synccheck; `.printed`: text."""
 
     def __init__(self, message, tool, printed=""):
         super().__init__(message)
@@ -84,7 +85,7 @@ class Process:
     def _started(self):
         if self._child is None or self._child.poll() is not None:
             self.close()
-            self._output, self._shown = tempfile.TemporaryFile(), 0  # what the kernels print
+            self._output, self._shown = tempfile.TemporaryFile(), 0  # noqa: SIM115  (what the kernels print)
             handles = self.arena.handle, self._output.fileno()
             command = [str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])]
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._output,
@@ -101,10 +102,8 @@ class Process:
 def _end(child):
     child.kill()
     for stream in (child.stdin, child.stdout):
-        try:
+        with contextlib.suppress(OSError):  # a request that could not be sent
             stream.close()
-        except OSError:  # a request that could not be sent
-            pass
     child.wait()
 
 

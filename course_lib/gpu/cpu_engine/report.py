@@ -1,4 +1,4 @@
-"""What a traced launch found: errors, and a profile of its accesses, as plain Python data that a notebook can assert on."""
+"""What a traced launch found: errors, and a profile of its accesses, as plain data that a notebook can assert on."""
 
 from dataclasses import dataclass, field
 
@@ -12,8 +12,8 @@ COUNTS = ("line", "space", "op", "array", "requests", "threads", "bytes", "secto
 
 @dataclass(frozen=True)
 class Report:
-    """errors: dicts with tool, kind, line, array, index (of the element, counted flat), shape (of the array, in elements),
-    block, thread, op, count, message, and other: the access it collides with (line, block, thread, op), or None.
+    """errors: dicts with tool, kind, line, array, index (of the element, counted flat), shape (of the array, in
+    elements), block, thread, op, count, message, and other: the access it collides with (line, block, ...), or None.
 
     tool is memcheck, racecheck, initcheck, synccheck, crash or timeout; block and thread are (x, y, z).
     accesses: dicts with line, space (global, shared, constant), op (load, store, atomic), array, requests (of a warp),

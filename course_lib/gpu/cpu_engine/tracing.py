@@ -16,7 +16,7 @@ from .rewrite import rewrite
 
 def trace(source, kernel, grid, block, args, shared=0, blocks=None, timeout=30.0, options=(), no_extern_c=False,
           symbols=None):  # fmt: skip
-    """Runs `kernel` of a CUDA C source and reports what memcheck, racecheck, initcheck and synccheck find, and a profile.
+    """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
 
     grid, block: one to three ints. args: NumPy arrays (device buffers; updated in place), NumPy scalars of the
     parameters' types, None for a null pointer. An array that holds nothing but NaN counts as not written yet.
@@ -47,9 +47,9 @@ def _launch(process, launch, source):
         seconds, answer, printed = process.launch(*launch)
         return make_report(json.loads(answer), launch[1:3], source, printed, seconds)
     except LaunchFailed as failure:  # it could not even say where it was
-        error = {"tool": failure.tool, "kind": "", "line": 0, "array": "", "index": -1, "shape": [], "block": None,
-                 "thread": None, "op": "", "count": 1, "other": None, "message": f"{failure.tool}: {failure}"}  # fmt: skip
-        return Report([error], [], failure.printed, 0.0, source)
+        error = {"tool": failure.tool, "kind": "", "line": 0, "array": "", "index": -1, "count": 1, "shape": [],
+                 "block": None, "thread": None, "op": "", "other": None}  # fmt: skip
+        return Report([error | {"message": f"{failure.tool}: {failure}"}], [], failure.printed, 0.0, source)
 
 
 def _place(arena, kernel, names, parameters, args):
