@@ -1,5 +1,5 @@
 // racecheck. Two accesses to a byte by different threads, one of them a write and not both atomic, must be ordered:
-// in a block by a barrier between them, in a warp also by a warp barrier, between blocks by an atomic after a fence.
+// in a block by a barrier between them, in a warp also by a warp barrier, else by an atomic after a fence.
 // It looks at barriers passed, never at the order in which the fibers happened to run, so luck cannot hide a race.
 #include <sys/mman.h>
 
@@ -31,19 +31,18 @@ constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
 struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
     unsigned epoch, thread, to_epoch, to_thread;
 };
-typedef std::map<unsigned, HandOver> HandOvers;        // by the block that hands over
-std::unordered_map<uint64_t, HandOvers> released;      // by the address of an atomic
-std::unordered_map<unsigned, HandOvers> taken;         // by the block that takes
-std::vector<bool> fenced(kMaxThreads);                 // by thread of the running block: a fence since its start
+typedef std::map<unsigned, HandOver> HandOvers;    // by the block that hands over
+std::unordered_map<uint64_t, HandOvers> released;  // by the address of an atomic
+std::unordered_map<unsigned, HandOvers> taken;     // by the block that takes
+std::vector<bool> fenced(kMaxThreads);             // by thread of the running block: a fence since its start
 uint32_t fenced_block;
 
 // A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
 // it may use it at once, the others of its block after a barrier.
 bool handed_over(const Access &before, const Access &now) {
-    auto block = taken.find(now.block);
-    if (block == taken.end()) return false;
-    auto found = block->second.find(before.block);
-    if (found == block->second.end()) return false;
+    const HandOvers &of_block = taken[now.block];
+    auto found = of_block.find(before.block);
+    if (found == of_block.end()) return false;
     const HandOver &h = found->second;
     if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
     return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
@@ -61,14 +60,12 @@ int distance(const Access &a, const Access &b) {
     return a.block != b.block ? 3 : a.thread / 32 != b.thread / 32 ? 2 : a.thread != b.thread;
 }
 
-bool collide(const Access &before, const Access &now) {
-    return (before.bytes & now.bytes) && !ordered(before, now) && !(before.op == Op::atomic && now.op == Op::atomic);
-}
-
-void tell(const Place &place, const Access &before, const Access &now, unsigned bytes, const char *op) {
+void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
+    bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
+    if (!(before.bytes & now.bytes) || both_atomic || ordered(before, now)) return;
     const char *kind = before.block == now.block ? "block" : "blocks";
     report({"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
-            {line_of(now.site), now.block, now.thread, op},
+            {line_of(now.site), now.block, now.thread, op_name(op)},
             {line_of(before.site), before.block, before.thread, op_name(before.op)}});
 }
 
@@ -84,11 +81,11 @@ void remember_read(Access *reads, const Access &now) {
 }
 
 void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op op) {
-    for (const Access *before : {&cell.write, &cell.atomic})
-        if (collide(*before, now)) tell(place, *before, now, bytes, op_name(op));
+    compare(cell.write, now, place, bytes, op);
+    compare(cell.atomic, now, place, bytes, op);
     if (op == Op::load) return remember_read(cell.reads, now);
     for (Access &read : cell.reads) {
-        if (collide(read, now)) tell(place, read, now, bytes, op_name(op));
+        compare(read, now, place, bytes, op);
         if (ordered(read, now)) read.bytes &= ~now.bytes;
     }
     (now.op == Op::atomic ? cell.atomic : cell.write) = now;
@@ -101,8 +98,7 @@ void races_begin(uint64_t used_bytes) {
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
     global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
     shared_cells.assign(kSharedBytes / 4, Cell());
-    symbol_cells.clear();
-    released.clear(), taken.clear();
+    symbol_cells.clear(), released.clear(), taken.clear();
     fenced_block = ~0u;
 }
 
@@ -113,14 +109,12 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
                   is_volatile ? Op::atomic : op};
     if (bytes < 4) now.bytes = uint8_t(((1u << bytes) - 1) << place.offset % 4);
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
-        if (place.array->space == Space::shared) {
-            Cell &cell = shared_cells[word];  // what another block left there is of no interest
+        bool shared = place.array->space == Space::shared;
+        Cell &cell = shared ? shared_cells[word] : place.written ? global_cells[word] : symbol_cells[word];
+        if (shared)  // what another block left there is of no interest
             for (Access *old : {&cell.write, &cell.atomic, &cell.reads[0], &cell.reads[1]})
                 if (old->block != now.block) old->bytes = 0;
-            visit(cell, now, place, bytes, op);
-        } else {
-            visit(place.written ? global_cells[word] : symbol_cells[word], now, place, bytes, op);
-        }
+        visit(cell, now, place, bytes, op);
     }
 }
 
@@ -132,21 +126,20 @@ void note_fence() {
 void note_atomic(uint64_t address) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
     HandOvers &here = released[address];
-    for (const auto &entry : here) {
-        HandOver got = {entry.second.epoch, entry.second.thread, epoch, thread};
-        auto added = taken[me].insert({entry.first, got});
-        HandOver &old = added.first->second;
+    for (const auto &[from, handed] : here) {
+        HandOver got = {handed.epoch, handed.thread, epoch, thread};
+        auto [found, is_new] = taken[me].insert({from, got});
+        HandOver &old = found->second;
         bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
-        if (added.second || (known && entry.first != me)) continue;
-        if (entry.first != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
+        if (is_new || (known && from != me)) continue;
+        if (from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }
     if (fenced_block != me || !fenced[thread]) return;
     HandOver &mine = here.insert({me, {epoch, thread, 0, 0}}).first->second;
     if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
     if (mine.thread != thread) mine.thread = kMany;
-    // What was handed to this block, it hands on.
-    for (const auto &entry : taken[me]) here.insert({entry.first, entry.second});
+    for (const auto &entry : taken[me]) here.insert(entry);  // what was handed to this block, it hands on
 }
 
 }  // namespace course
