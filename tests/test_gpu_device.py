@@ -185,6 +185,17 @@ def test_cpu_memory_is_given_back(cpu):
     assert len(arena().live) == before
 
 
+def test_cpu_a_cell_can_be_run_again_and_leaves_no_process(cpu):
+    children = []
+    for _ in range(3):
+        module = device.SourceModule(SAXPY)
+        call(module.get_function("saxpy"), 3, device.In(numbers(3)), device.InOut(numbers(3)))
+        children.append(module.process._child)
+    del module
+    gc.collect()
+    assert all(child.poll() is not None for child in children)
+
+
 def test_cpu_prints_what_the_kernel_prints(cpu, capsys):
     module = device.SourceModule('__global__ void f() { printf("thread %d\\n", (int)threadIdx.x); }')
     module.get_function("f")(block=(2, 1, 1))

@@ -221,9 +221,17 @@ def test_bad_input(change, words):
         gemm(**{**good, **change})
 
 
+def test_d_may_not_be_written_over_a_or_b(engine):
+    square = device.gpuarray.to_gpu(np.eye(3, dtype=np.float32))
+    other = device.gpuarray.to_gpu(np.eye(3, dtype=np.float32))
+    for A, B in ((square, other), (other, square.T)):
+        with pytest.raises(BadInput, match="shares its memory"):
+            gemm(A, B, square)
+
+
 def test_too_large_for_32_bits():
     class Large:
-        shape, strides, dtype = (2**24, 2**24), (2**26, 4), np.float32
+        shape, strides, dtype, gpudata = (2**24, 2**24), (2**26, 4), np.float32, None
 
     with pytest.raises(BadInput, match="too large"):
         gemm(Large(), Large(), Large())

@@ -93,5 +93,7 @@ def _check(A, B, C, beta):
         raise BadInput(f"A has {A.shape[1]} columns and B {B.shape[0]} rows: they must be the same number, K")
     if C is not None and tuple(C.shape) != (A.shape[0], B.shape[1]):
         raise BadInput(f"C must have shape {(A.shape[0], B.shape[1])}, as D has, not {tuple(C.shape)}")
+    if getattr(C, "gpudata", None) is not None and any(C.gpudata is X.gpudata for X in (A, B)):
+        raise BadInput("C shares its memory with A or B: D would be written over what is still read; pass a copy")
     if beta and C is None:
         raise BadInput(f"beta is {beta}, but there is no C: pass one, or beta=0")
