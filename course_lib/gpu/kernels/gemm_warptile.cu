@@ -37,19 +37,19 @@ gemm_warptile(int M, int N, int K, float alpha, const float *__restrict__ A, int
     const bool a_down = a_row != 1, b_down = b_col != 1;
     const int ai = a_down ? t / 2 : t % 32 * 4, ak = a_down ? t % 2 * 4 : t / 32, a_step = a_down ? a_col : a_row;
     const int bj = b_down ? t / 2 : t % 32 * 4, bk = b_down ? t % 2 * 4 : t / 32, b_step = b_down ? b_row : b_col;
-    const float *a_from = A + (i0 + ai) * a_row + ak * a_col, *b_from = B + bk * b_row + (j0 + bj) * b_col;
+    int a_at = (i0 + ai) * a_row + ak * a_col, b_at = bk * b_row + (j0 + bj) * b_col;
     const int a_inside = M - i0 - ai, b_inside = N - j0 - bj;  // rows of A, columns of B from here on
     // Is all that this block reads there, and in aligned float4? Then the loop need not ask each time.
     const bool whole = i0 + 128 <= M && j0 + 128 <= N && a_step == 1 && b_step == 1 &&
                        (((size_t)A | (size_t)B) / 4 | (a_down ? a_row : a_col) | (b_down ? b_col : b_row)) % 4 == 0;
     float4 a_next, b_next;  // the next step's copies, on their way
     auto fetch = [&](int k) {
-        if (whole && k + STEP <= K) a_next = *(const float4 *)a_from, b_next = *(const float4 *)b_from;
+        if (whole && k + STEP <= K) a_next = *(const float4 *)(A + a_at), b_next = *(const float4 *)(B + b_at);
         else {
-            a_next = load4(a_from, a_step, a_down ? (a_inside > 0 ? K - k - ak : 0) : k + ak < K ? a_inside : 0);
-            b_next = load4(b_from, b_step, b_down ? (b_inside > 0 ? K - k - bk : 0) : k + bk < K ? b_inside : 0);
+            a_next = load4(A + a_at, a_step, a_down ? (a_inside > 0 ? K - k - ak : 0) : k + ak < K ? a_inside : 0);
+            b_next = load4(B + b_at, b_step, b_down ? (b_inside > 0 ? K - k - bk : 0) : k + bk < K ? b_inside : 0);
         }
-        a_from += STEP * a_col, b_from += STEP * b_row;
+        a_at += STEP * a_col, b_at += STEP * b_row;
     };
     // Where its 4 x 4 of the first quarter begins: 8 lanes side by side read 32 neighbours of B, and one float4 of A.
     const int warp = t / 32, lane = t % 32, i = warp / 2 * 32 + lane / 8 * 4, j = warp % 2 * 64 + lane % 8 * 4;
