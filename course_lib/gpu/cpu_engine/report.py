@@ -41,19 +41,13 @@ class Report:
         return flops / (32 * self.total("sectors", space="global"))
 
     def table(self):
-        """(header, rows) of the profile."""
-        header = ("line", "space", "op", "array", "requests", "bytes", "sectors", "per request", "ideal", "wavefronts",
-                  "max way")  # fmt: skip
+        """(header, rows) of the profile; a number that does not apply is left empty."""
+        names = tuple(name for name in COUNTS if name not in ("threads", "ideal_wavefronts"))
         rows = []
         for row in self.accesses:
-            counts = ("",) * 5
-            if row["space"] == "global":
-                per = f"{row['sectors'] / row['requests']:.1f}"
-                counts = (row["sectors"], per, row["ideal_sectors"], "", "")
-            elif row["space"] == "shared":
-                counts = ("", "", "", row["wavefronts"], row["max_way"])
-            rows.append((*(row[name] for name in ("line", "space", "op", "array", "requests", "bytes")), *counts))
-        return header, rows
+            each = f"{row['sectors'] / row['requests']:.1f}" if row["sectors"] else ""
+            rows.append((*(row[name] or "" for name in names), each))
+        return (*(name.replace("_", " ") for name in names), "sectors a request"), rows
 
     def __str__(self):
         header, rows = self.table()

@@ -49,13 +49,7 @@ def rewrite(source, no_extern_c=False):
 
 def parameters(bare, at):
     """Names in the parameter list whose parenthesis opens at `at`."""
-    end, depth = at, 0
-    while end < len(bare):
-        depth += {"(": 1, ")": -1}.get(bare[end], 0)
-        end += 1
-        if depth == 0:
-            break
-    parts = split(bare[at + 1 : end - 1])
+    parts = split(bare[at + 1 : bare.find(")", at)])
     return [found[1] if (found := NAME.search(part.partition("=")[0].strip())) else "" for part in parts]
 
 

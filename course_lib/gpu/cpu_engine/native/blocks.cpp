@@ -1,7 +1,5 @@
 // Runs the blocks of a grid: each CUDA thread of a block is a fiber, each worker an OS thread with one block at a time.
 // A thread that waits switches to the next lane of its warp that can run, the last one back to the scheduler.
-#include "blocks.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine.h"
 #include "fiber.h"
 
 namespace course {

@@ -124,23 +124,16 @@ template <class T> COURSE_INLINE T course_shuffle(unsigned mask, T value, int so
     memcpy(&value, &bits, sizeof value);
     return value;
 }
-// The source lane as CUDA defines it: lanes outside [0, width) of the own segment keep their own value.
-template <class T> COURSE_INLINE T __shfl_sync(unsigned mask, T v, int lane, int width = 32, COURSE_HERE) {
-    int me = course::lane(), base = me & ~(width - 1);
-    return course_shuffle(mask, v, base + (lane & (width - 1)), line);
-}
-template <class T> COURSE_INLINE T __shfl_up_sync(unsigned mask, T v, unsigned d, int width = 32, COURSE_HERE) {
-    int me = course::lane(), in = me & (width - 1);
-    return course_shuffle(mask, v, in < (int)d ? me : me - (int)d, line);
-}
-template <class T> COURSE_INLINE T __shfl_down_sync(unsigned mask, T v, unsigned d, int width = 32, COURSE_HERE) {
-    int me = course::lane(), in = me & (width - 1);
-    return course_shuffle(mask, v, in + (int)d >= width ? me : me + (int)d, line);
-}
-template <class T> COURSE_INLINE T __shfl_xor_sync(unsigned mask, T v, int m, int width = 32, COURSE_HERE) {
-    int me = course::lane(), base = me & ~(width - 1), to = (me ^ m);
-    return course_shuffle(mask, v, to < base + width ? to : me, line);
-}
+// The source lane as CUDA defines it: lanes outside of the own segment of `width` lanes keep their own value.
+#define COURSE_SHUFFLE(name, Lane, expression)                                                             \
+    template <class T> COURSE_INLINE T name(unsigned mask, T v, Lane given, int width = 32, COURSE_HERE) { \
+        int n = (int)given, me = course::lane(), base = me & ~(width - 1), end = base + width;             \
+        return course_shuffle(mask, v, expression, line);                                                  \
+    }
+COURSE_SHUFFLE(__shfl_sync, int, base + (n & (end - base - 1)))
+COURSE_SHUFFLE(__shfl_up_sync, unsigned, me - n < base ? me : me - n)
+COURSE_SHUFFLE(__shfl_down_sync, unsigned, me + n >= end ? me : me + n)
+COURSE_SHUFFLE(__shfl_xor_sync, int, (me ^ n) < end ? me ^ n : me)
 
 // Atomics: one indivisible read-modify-write, announced to the tracer as such.
 template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "blocks.h"
+#include "engine.h"
 
 extern "C" const int course_site_lines[];  // written by the assembly pass: source line of each traced instruction
 
