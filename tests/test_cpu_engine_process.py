@@ -145,6 +145,7 @@ BAD = [
     ({"args": [*GOOD[:3], np.float32(2), PAIR]}, r"pass np.float64\(...\), not np.float32"),
     ({"args": [*GOOD[:4], np.int32(2)]}, "p is a struct of 8 bytes"),
     ({"args": [[0, 0], *GOOD[1:]]}, "A is a pointer: pass a NumPy array"),
+    ({"args": [np.array([None]), *GOOD[1:]]}, "A is a pointer: pass a NumPy array"),
     ({"block": (64, 32)}, "2048 threads; a block may have 1024"),
     ({"block": 0}, "block.0. must be a whole number from 1 to 1024"),
     ({"grid": (1, 1, 1, 1)}, "grid must be one to three numbers"),
@@ -166,6 +167,11 @@ def test_good_arguments_and_a_view():
     wide = np.zeros((4, 2), np.float32)
     report = trace(SOURCE, "kinds", 1, 4, [wide[:, 0], *GOOD[1:]])
     assert report.ok and wide.tolist() == [[4, 0]] * 4
+    fixed = np.zeros(4, np.float32)
+    fixed.flags.writeable = False
+    assert trace(SOURCE, "kinds", 1, 4, [fixed, *GOOD[1:]]).ok and not fixed.any()
+    empty = trace(SOURCE, "kinds", 1, 4, [np.zeros(0, np.float32), *GOOD[1:]])
+    assert empty.errors[0]["tool"] == "memcheck" and empty.errors[0]["array"] == "A"
 
 
 def test_compile_errors_have_the_line_of_the_source():

@@ -8,6 +8,7 @@ pytestmark = needs_compiler
 
 BASICS = r"""
 #include <stdio.h>
+#include <cuda_runtime.h>
 #define TILE 16
 struct Scale { float factor, shift; int n; };
 __constant__ float weights[4];

@@ -22,7 +22,7 @@ def trace(source, kernel, grid, block, args, shared=0, blocks=None, timeout=30.0
     parameters' types, None for a null pointer. An array that holds nothing but NaN counts as not written yet.
     shared: bytes of dynamic shared memory. blocks: run only these, as numbers (x first) or tuples. timeout: seconds.
     symbols: arrays for `__constant__` and `__device__` variables, by name. Returns a Report.
-    Raises CompileError for a source that does not compile, BadInput for arguments that do not fit.
+    Raises CompileError for what does not compile, BadInput for arguments that do not fit.
     """
     grid, block, shared = check_shape(grid, block, shared)
     program, arena = rewrite(source, no_extern_c), Arena()
@@ -36,10 +36,11 @@ def trace(source, kernel, grid, block, args, shared=0, blocks=None, timeout=30.0
         launch = (kernel, grid, block, shared, 1, values, arrays, block_numbers(blocks, grid), timeout)
         report = _launch(process, launch, source)
         for address, array, _ in buffers:
-            array[...] = arena.read(address, array.nbytes).view(array.dtype).reshape(array.shape)
+            if array.flags.writeable:
+                array[...] = arena.read(address, array.nbytes).view(array.dtype).reshape(array.shape)
+        return report
     finally:
         process.close()
-    return report
 
 
 def _launch(process, launch, source):
@@ -59,7 +60,7 @@ def _place(arena, kernel, names, parameters, args):
         if parameter[0] != "p":
             values.append(scalar(kernel, name, parameter, value))
             continue
-        if value is not None and not isinstance(value, np.ndarray):
+        if value is not None and (not isinstance(value, np.ndarray) or value.dtype.hasobject):
             raise BadInput(f"{kernel}: {name} is a pointer: pass a NumPy array, or None for a null pointer")
         key = None if value is None else (value.__array_interface__["data"][0], value.strides, value.shape)
         if value is not None and key not in known:
