@@ -34,9 +34,8 @@ class Process:
         blocks: run only these, as ints. Returns (seconds, what the engine answers, what the kernel printed). A plain
         program answers "" or which threads wait for ever. Raises LaunchFailed.
         """
-        only, seconds = list(blocks or ()), max(1, round(timeout))
-        head = struct.pack("<9I", *grid, *block, shared, workers, seconds)
-        parts = [struct.pack("<I", 0), _text(kernel.encode()), head, struct.pack(f"<I{len(only)}I", len(only), *only)]
+        numbers = (*grid, *block, shared, workers, max(1, round(timeout)), len(blocks or ()), *(blocks or ()))
+        parts = [struct.pack("<I", 0), _text(kernel.encode()), struct.pack(f"<{len(numbers)}I", *numbers)]
         parts += [struct.pack("<I", len(values)), *map(_text, values)]
         if arrays is not None:
             parts.append(struct.pack("<I", len(arrays)))

@@ -25,8 +25,8 @@ def trace(source, kernel, grid, block, args, shared=0, blocks=None, timeout=30.0
     Raises CompileError for what does not compile, BadInput for arguments that do not fit.
     """
     grid, block, shared = check_shape(grid, block, shared)
-    program, arena = rewrite(source, no_extern_c), Arena()
-    process = Process(build(program, tuple(options), traced=True), arena)
+    program = rewrite(source, no_extern_c)
+    process = Process(build(program, tuple(options), traced=True), arena := Arena())
     try:
         known = process.describe()
         parameters = check_arguments(kernel, known["kernels"], args)
