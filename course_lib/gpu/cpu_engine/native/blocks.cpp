@@ -206,15 +206,15 @@ extern "C" void course_fiber_main() {
     }
 }
 
-void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const std::vector<unsigned> &only) {
+void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count) {
     static std::vector<std::unique_ptr<Worker>> pool;
     kernel_call = kernel.call, kernel_arguments = arguments;
-    unsigned blocks = only.empty() ? launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z : only.size();
+    unsigned blocks = only_count ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
     workers = std::min(workers, blocks);
     while (pool.size() < workers) pool.emplace_back(new Worker);
     std::atomic<unsigned> next{0};
     auto work = [&](Worker &worker) {
-        for (unsigned i; (i = next++) < blocks; worker.run()) worker.begin(only.empty() ? i : only[i]);
+        for (unsigned i; (i = next++) < blocks; worker.run()) worker.begin(only_count ? only[i] : i);
     };
     std::vector<std::thread> helpers;
     for (unsigned i = 1; i < workers; i++) helpers.emplace_back(work, std::ref(*pool[i]));

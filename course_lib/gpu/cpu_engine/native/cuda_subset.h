@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine.h"
 
@@ -169,7 +170,7 @@ COURSE_INLINE T atomicCAS(T *p, typename course_same<T>::type compare, typename 
     return course_atomic(p, line, [=](T old) -> T { return old == compare ? v : old; });
 }
 COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
-COURSE_INLINE int clock() { return (int)course::ticks(); }
+#define clock() ((int)course::ticks())  // not a function: the C library has one
 
 // A `__shared__` declaration is rewritten to one of these.
 #define COURSE_SHARED(name, ...)                                                                       \

@@ -3,8 +3,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <vector>
-
 #define COURSE_UNTRACED __attribute__((no_sanitize("thread")))
 
 namespace course {
@@ -149,7 +147,7 @@ constexpr unsigned kSharedLimit = 48 << 10;  // what CUDA gives a block without 
 constexpr unsigned kSharedBytes = 64 << 10;  // a worker's arena for it: the arrays and the red zones between them
 constexpr unsigned kMaxThreads = 1024;
 
-void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const std::vector<unsigned> &only);
+void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
 [[noreturn]] void end_thread();  // the current CUDA thread stops here
 
 // What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone.

@@ -146,7 +146,7 @@ static void launch_kernel() {
     const Kernel *kernel = Kernel::first;
     while (name != kernel->name) kernel = kernel->next;
     uint64_t start = ticks();
-    run_grid(*kernel, arguments.data(), numbers[7], only);
+    run_grid(*kernel, arguments.data(), numbers[7], only.data(), only.size());
     uint64_t spent = ticks() - start;
     alarm(0);
     answer(spent, end_launch());

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <deque>
 
-extern "C" char __executable_start __attribute__((weak)), _end __attribute__((weak));  // of this program; by the linker
+#ifdef __linux__
+extern "C" char __executable_start, _end;  // of this program; set by the linker
+#else
+static char __executable_start, _end;
+#endif
 
 namespace course {
 
@@ -97,7 +101,7 @@ static Place elsewhere(uint64_t address, unsigned bytes, Op op) {
     const Array *near = nearest(address, in_arena(address) ? arena.bytes : 4096);
     if (near) bad("outside", near, address, bytes, op);
     // The program's own data: tables of constants that the compiler made.
-    if (&_end && address >= (uint64_t)&__executable_start && address < (uint64_t)&_end) return {};
+    if (address >= (uint64_t)&__executable_start && address < (uint64_t)&_end) return {};
     bad("wild", nullptr, 0, bytes, op);
 }
 
