@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +15,8 @@ import numpy as np
 import pytest
 
 from course_lib import measure
-from course_lib.bench import catalogue, docs, dump, summary, tables, targets, threads_command
+from course_lib.__main__ import main
+from course_lib.bench import catalogue, docs, dump, profile_tables, summary, tables, targets, threads_command
 from course_lib.bench.processes import Worker, WorkerError
 from course_lib.bench.rounds import interleave
 from course_lib.errors import BadInput
@@ -37,14 +39,14 @@ def quick(tmp_path_factory):
     """One quick run: (what the command said, the folder it wrote to, seconds)."""
     folder = tmp_path_factory.mktemp("bench")
     start = time.monotonic()
-    done = bench("threads", "--quick", "--batches", "33,64", "--threads", 2, "--json", "--out", folder)
+    done = bench("threads", "--quick", "--batches", "1,33", "--threads", 2, "--json", "--out", folder)
     return done, folder, time.monotonic() - start
 
 
 def test_quick_run_ends_well_and_soon(quick):
     done, _, seconds = quick
     assert done.returncode == 0, done.stderr
-    assert seconds < 60 * SLOW
+    assert seconds < 120 * SLOW, "under a minute on two quiet cores"
     assert "part 1 of" in done.stderr, "progress is shown on standard error"
 
 
@@ -58,12 +60,13 @@ def test_json_on_standard_output_is_the_file(quick):
 
 def test_every_way_has_a_number_or_says_why_not(quick):
     result = json.loads(quick[0].stdout)
-    assert [case["B"] for case in result["training"]] == [33, 64]
+    assert [case["B"] for case in result["training"]] == [1, 33]
     for case in result["training"]:
         assert set(case["ways"]) == {way.key for way in catalogue.ways(2)}
         for key, way in case["ways"].items():
             if "error" in way:
-                assert catalogue.WAY[key].library == "torch" and way["error"].startswith("not installed: pip install")
+                missing = catalogue.WAY[key].library == "torch" and "not installed: pip install" in way["error"]
+                assert missing or (case["B"] == 1 and way["error"].startswith("not possible: T")), way["error"]
                 assert "seconds" not in way
             else:
                 assert len(way["seconds"]) == 3 and all(s is None or s > 0 for s in way["seconds"])
@@ -85,6 +88,17 @@ def test_schemes_and_profile_were_measured(quick):
     assert all("error" not in case for case in result["profile"])
 
 
+def test_profile_names_each_part_of_the_step(quick):
+    for case in json.loads(quick[0].stdout)["profile"]:
+        for step in case["steps"]:
+            kinds = [part["kind"] for part in step["parts"]]
+            assert kinds.count("product") == 3 * 2 - 1, "two layers, and no dA of the first"
+            assert {"gather", "elementwise"} < set(kinds) <= set(profile_tables.KINDS)
+            assert sum(profile_tables.totals(step).values()) == pytest.approx(step["step"], rel=1e-4)
+            flops = measure.step_flops(catalogue.NETS[case["net"]], case["B"]).products
+            assert sum(part.get("flops", 0) for part in step["parts"]) == flops
+
+
 def test_figures_are_written(quick):
     names = {path.name for path in quick[1].iterdir()}
     assert names == {"threads.json", *(f"threads-net-1h-{what}.png" for what in ("time", "gflops", "speedup"))}
@@ -103,6 +117,20 @@ def test_tables_again_from_the_json(quick, tmp_path):
     for words in ("Net-1h (784-1024-10), B = 33", "GridStep, one thread", "Targets", "leapfrogging", "a glance"):
         assert words in done.stdout
     assert (tmp_path / "threads-net-1h-time.png").stat().st_size > 5000
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups and signals as POSIX has them")
+def test_interrupted_it_stops_and_leaves_no_process(tmp_path):
+    command = [sys.executable, "-m", "course_lib", "bench", "threads", "--quick", "--out", str(tmp_path)]
+    run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert run.stderr is not None
+    while "part 2" not in run.stderr.readline():
+        assert run.poll() is None
+    os.killpg(run.pid, signal.SIGINT)  # as Ctrl-C in a terminal: to the workers too
+    assert "stopped" in run.communicate(timeout=60 * SLOW)[1]
+    assert run.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.killpg(run.pid, 0)
 
 
 # Bad input -----------------------------------------------------------------------------------------------------------
@@ -128,30 +156,40 @@ def test_tables_again_from_the_json(quick, tmp_path):
         (["colours"], "invalid choice"),
     ],
 )
-def test_bad_input_gets_one_error(arguments, words):
-    done = bench(*arguments)
-    assert done.returncode == 2 and words in done.stderr and not done.stdout
-    assert "Traceback" not in done.stderr
-    assert len([line for line in done.stderr.splitlines() if "error:" in line or "course bench:" in line]) == 1
+def test_bad_input_gets_one_error(arguments, words, capsys):
+    status = called(["bench", *arguments])
+    said = capsys.readouterr()
+    assert status == 2 and words in said.err and not said.out
+    assert len([line for line in said.err.splitlines() if "error:" in line or "course bench:" in line]) == 1
 
 
-def test_another_json_is_refused(tmp_path):
+def called(arguments):
+    """The exit status of the command line, in this process."""
+    try:
+        return main(arguments)
+    except SystemExit as end:  # argparse's way out
+        return end.code
+
+
+def test_another_json_is_refused(tmp_path, capsys):
     (tmp_path / "x.json").write_text('{"benchmark": "threads", "schema": 99}')
-    done = bench("threads", "--reuse", tmp_path / "x.json")
-    assert done.returncode == 2 and "schema 1" in done.stderr
+    assert called(["bench", "threads", "--reuse", str(tmp_path / "x.json")]) == 2
+    assert "schema 1" in capsys.readouterr().err
 
 
 # Workers and rounds --------------------------------------------------------------------------------------------------
 
 
 def test_a_worker_answers_and_leaves():
-    with Worker("sklearn") as worker:
-        assert "scikit-learn" in worker.ask("hello")
+    before = threading.active_count()
+    with Worker("course") as worker:
+        assert "numba" in worker.ask("hello")
         with pytest.raises(WorkerError, match="KeyError") as caught:
             worker.ask("time", key="nobody", seed=0)
         assert caught.value.kind == "KeyError"
         assert worker.ask("hello"), "it serves on after an error"
     assert worker.process.poll() is not None
+    assert threading.active_count() == before
 
 
 def test_a_worker_that_dies_is_an_error_and_no_wait():
@@ -177,7 +215,7 @@ def test_rounds_rotate_and_keep_their_places():
     called = []
     runs = {name: lambda i, name=name: called.append((i, name)) or (i, name) for name in "abc"}
     found = interleave(runs, 4, seldom=["b"], settle=0)
-    assert [name for _, name in called] == [*"abc", *"ca", *"cab", *"abc"]
+    assert [name for _, name in called] == [*"abc", *"ca", *"cab", *"abc"], "b has no turn in round 1"
     assert found["b"] == [(0, "b"), None, (2, "b"), (3, "b")] and found["a"] == [(i, "a") for i in range(4)]
 
 
@@ -191,17 +229,10 @@ def test_a_way_that_fails_is_left_out():
     assert found["good"] == [0, 1, 2] and isinstance(found["bad"], WorkerError)
 
 
-def test_no_thread_is_left_in_the_parent():
-    before = threading.active_count()
-    with Worker("sklearn") as worker:
-        worker.ask("hello")
-    assert threading.active_count() == before
-
-
 # Arithmetic ----------------------------------------------------------------------------------------------------------
 
 
-def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(400.0, 400.0, 400.0), deferred=(1.0, 1.0, 1.0)):
+def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(340.0, 340.0, 340.0), deferred=(1.0, 1.0, 1.0)):
     """A made-up result: one net, one batch size, three rounds."""
     way = {"threads": 2, "note": "", "examples": 1024, "disagreement": 0.0}
     ways = {
@@ -223,8 +254,7 @@ def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(400.0, 400.0, 400
 
 
 def test_targets_are_met_or_not():
-    found = {t.what.split(" ")[0] + t.want: t for t in targets.targets(result())}
-    assert all(t.met for t in found.values() if "PyTorch" not in t.want) and len(targets.targets(result())) == 5
+    assert [t.met for t in targets.targets(result())] == [True] * 5
     slow = {t.what: t.met for t in targets.targets(result(grid=(0.95, 0.95, 0.95), deferred=(1.4, 1.4, 1.4)))}
     assert not any(met for what, met in slow.items() if "forward and backward" not in what)
     assert slow["Leapfrogging's time over deferred gradients', forward and backward"]
@@ -254,7 +284,7 @@ def test_ratios_pair_the_rounds():
 def test_rates_come_from_the_flops_of_the_products():
     row = next(row for row in summary.rows(result()) if row.key == "grid")
     assert row.gflops == pytest.approx(3_272_704 * 50_000 / 0.5 / 1e9)
-    assert (row.over_loops, row.over_numpy) == (16, 4) and row.of_sgemm == pytest.approx(row.gflops / 400)
+    assert (row.over_loops, row.over_numpy) == (16, 4) and row.of_sgemm == pytest.approx(row.gflops / 340)
 
 
 def test_markdown_rows_are_as_wide_as_their_header():

@@ -13,7 +13,7 @@ from course_lib.serial import Network
 from course_lib.threads import ThreadFault, Timeline, deferred_backward, deferred_schedule, leapfrog_backward
 from course_lib.threads import leapfrog_schedule as schedule_of
 
-pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.timeout(60, method="thread")]
 BOTH = pytest.mark.parametrize("backward", [leapfrog_backward, deferred_backward])
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "identity")
 

@@ -170,7 +170,10 @@ def test_impossible_shapes_get_one_clear_error(make, L, k):
 def test_other_bad_input():
     with pytest.raises(BadInput, match="form must be one of repaired, algorithm 1, section 3, proof, not 'paper'"):
         leapfrog_schedule(4, 2, "paper")
-    with pytest.raises(BadInput, match="f3"):
+    for task in [(2, "delta", 0), (-1, "grad", 0), (0, "update", 0), (0, "grad", 4)]:
+        with pytest.raises(BadInput, match="with L = 4 layers and k = 2 threads there is no Task"):
+            Schedule([task], L=4, k=2)
+    with pytest.raises(BadInput, match="f3 must be one number, or one for each of the 4 layers, not 2 numbers"):
         deferred_schedule(4, 2, 1, [1, 2])
     with pytest.raises(BadInput, match="f2 of layer 0"):
         deferred_schedule(4, 2, -1)

@@ -218,11 +218,11 @@ def test_timeline_measures_from_its_first_look_at_the_clock():
     assert line.makespan == 0 and line.busy(0) == 0
     time.sleep(0.01)
     start = line.clock()
-    assert 0 <= start < 0.005
+    assert start == 0
     time.sleep(0.002)
     line.append(Span(0, "grad", 3, start, line.clock()))
     line.append(Span(1, "grad", 2, 0.5, 0.75))
-    assert 0.002 <= line.busy(0) < 0.1 and line.busy(1) == 0.25 and line.makespan == 0.75 - start
+    assert 0.002 <= line.busy(0) < 5 and line.busy(1) == 0.25 and line.makespan == 0.75 - start
 
 
 def test_recording_a_span_costs_a_few_microseconds():

@@ -7,7 +7,7 @@ rounds.py            runs interleaved, round after round
 schemes.py           leapfrogging and deferred gradients; predictions.py what the formulas say
 grid_profile.py      the parts of GridStep's step
 summary.py           medians, quartiles, ratios; targets.py met or not
-report.py, tables.py, profile_tables.py, figures.py, docs.py, dump.py     what is shown and written
+report.py, tables.py, profile_tables.py, scaling_tables.py, figures.py, docs.py, dump.py     what is shown and written
 """
 
 import argparse

@@ -28,9 +28,9 @@ class CourseDesk(Desk):
         trainer.X, trainer.Y, trainer.B = self.X, self.Y, B
         return trainer
 
-    def rate(self, key, threads):
+    def rate(self, key, threads, seconds):
         """GFLOP/s of this machine: see rates.py."""
-        return (rates.separate_rate if key == "sgemm-separate" else rates.product_rate)(threads)
+        return (rates.separate_rate if key == "sgemm-separate" else rates.product_rate)(threads, seconds)
 
     def scheme(self, do_, **arguments):
         """A command of schemes.py."""
@@ -38,12 +38,11 @@ class CourseDesk(Desk):
 
         return getattr(schemes, do_)(**arguments)
 
-    def profile(self, sizes, B, splits, seconds):
+    def profile(self, sizes, B, splits, seconds, rounds):
         """The parts of GridStep's step: see grid_profile.py."""
         from course_lib.bench import grid_profile
 
-        with measure.blas_threads(1):
-            return [grid_profile.profile(tuple(sizes), B, T, P, self.X, self.Y, seconds) for T, P in splits]
+        return grid_profile.profile(sizes, B, splits, self.X, self.Y, seconds, rounds)
 
 
 class GradientTrainer(Trainer):

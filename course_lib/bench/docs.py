@@ -8,6 +8,7 @@ from ..errors import BadInput
 from .figures import figures
 from .profile_tables import profile_tables, shortfall
 from .report import machine_line, settings_line, versions_line
+from .scaling_tables import scaling_tables
 from .tables import markdown, noise_note, rate_table, scheme_tables, target_table, training_tables
 
 FIGURES = "../benchmarks/results/"  # seen from docs/
@@ -46,6 +47,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "targets": lambda result: markdown(target_table(result)),
     "training": _tables(training_tables),
     "rates": lambda result: markdown(rate_table(result)),
+    "scaling": _tables(scaling_tables),
     "figures": _figures,
     "schemes": _tables(scheme_tables),
     "profile": _tables(profile_tables),

@@ -29,7 +29,7 @@ class Settings:
     threads: int
     batches: tuple[int, ...]
     nets: tuple[str, ...] = tuple(NETS)
-    rounds: int = 11
+    rounds: int = 9
     seconds: float = 0.2
     scheme_batches: tuple[int, ...] = (1, 128, 256)
     quick: bool = False
@@ -115,7 +115,7 @@ def _train(
     """All ways for one net and batch size."""
     progress.part(f"{net}, B = {B}: making and checking each way")
     rows, runs = _build(workers, settings, net, B)
-    runs |= _rates(workers, settings.threads)
+    runs |= _rates(workers, settings)
     progress.part(f"{net}, B = {B}: {settings.rounds} rounds of {len(runs)} runs")
     seldom = [key for key in runs if key in WAY and WAY[key].slow]
     answers = interleave(runs, settings.rounds, seldom)
@@ -151,31 +151,37 @@ def _build(
                 "build", key=way.key, sizes=NETS[net], B=B, threads=T, seconds=settings.seconds, check=check
             )
         except WorkerError as error:
-            rows[way.key] = {"threads": T, "error": f"failed: {error}"}
+            rows[way.key] = {"threads": T, "error": _why(error)}
             continue
         rows[way.key] = {"threads": T, **made}
         runs[way.key] = partial(_time, worker, way.key)
     return rows, runs
 
 
+def _why(error: WorkerError) -> str:
+    """What stands in a row without numbers. More threads than examples, for one, is nobody's failure."""
+    return str(error).replace("BadInput: ", "not possible: ") if error.kind == "BadInput" else f"failed: {error}"
+
+
 def _time(worker: Worker, key: str, i: int) -> list[float]:
     return worker.ask("time", key=key, seed=i)
 
 
-def _rates(workers: Mapping[str, Worker | str], threads: int) -> dict[str, Callable[[int], Any]]:
+def _rates(workers: Mapping[str, Worker | str], settings: Settings) -> dict[str, Callable[[int], Any]]:
     """The machine's rates, named "sgemm-1" and so on, as runs of the same rounds."""
+    threads = settings.threads
     wanted = [("course", "sgemm", T) for T in sorted({1, threads})]
     wanted += [("course", "sgemm-separate", threads)] if threads > 1 else []
     wanted += [("torch", "torch-sgemm", T) for T in sorted({1, threads})]
     return {
-        f"{key}-{T}": partial(_rate, worker, key, T)
+        f"{key}-{T}": partial(_rate, worker, key, T, settings.seconds / 2)
         for library, key, T in wanted
         if isinstance(worker := workers[library], Worker)
     }
 
 
-def _rate(worker: Worker, key: str, threads: int, i: int) -> float:
-    return worker.ask("rate", key=key, threads=threads)
+def _rate(worker: Worker, key: str, threads: int, seconds: float, i: int) -> float:
+    return worker.ask("rate", key=key, threads=threads, seconds=seconds)
 
 
 def _schemes(worker: Any, settings: Settings, B: int, progress: Progress) -> dict[str, Any]:
@@ -207,10 +213,11 @@ def _scheme(worker: Worker, key: str, i: int) -> dict[str, Any]:
 def _profile(worker: Any, settings: Settings, net: str, B: int, progress: Progress) -> dict[str, Any]:
     """Where GridStep's time goes, with one thread and with T threads shared in either way."""
     T = settings.threads
-    splits = [(1, 1)] + ([(T, 1), (1, T)] if T > 1 else [])
+    splits = [(1, 1), *(split for split in ((T, 1), (1, T)) if T > 1 and split[0] <= B)]
     case = {"net": net, "B": B}
     progress.part(f"{net}, B = {B}: profile")
     try:
-        return {**case, "steps": worker.ask("profile", sizes=NETS[net], B=B, splits=splits, seconds=settings.seconds)}
+        effort = {"seconds": settings.seconds, "rounds": max(1, settings.rounds // 2)}
+        return case | worker.ask("profile", sizes=NETS[net], B=B, splits=splits, **effort)
     except WorkerError as error:
         return {**case, "error": f"failed: {error}"}

@@ -1,8 +1,8 @@
 """Where GridStep's time goes, from the profile in the JSON: its parts, its products, and what is lost against sgemm.
 
-A profile step holds, for one split: T, P; "step", seconds of a step without clocks in it; "parts", a list of
-{"name", "kind", "seconds", "flops", "alone"}: seconds of a step in that part, the mean over the threads; flops of all
-threads; for products "alone", the seconds of one thread's share while the other threads rest.
+A profile step holds, for one split: T, P; "step", seconds of a step with clocks in it, "plain", without; "parts", a
+list of {"name", "kind", "seconds"}: seconds of a step in that part, the mean over the threads; for products also
+"flops", those of all threads, and "alone", the seconds of one thread's share while the other threads rest.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 from ..measure import step_flops
 from .catalogue import NETS
-from .tables import Table, digits
+from .tables import Table, digits, markdown
 
 KINDS = ("product", "elementwise", "gather", "waiting", "rest")
 
@@ -38,14 +38,14 @@ def split_text(step: dict[str, Any]) -> str:
 
 
 def _kinds(cases: list[dict[str, Any]]) -> Table:
-    header = ("net, B, split T x P", "ms a step", "products", "elementwise", "gather", "waiting", "rest")
+    header = ("net, B, split T x P", "ms a step", "without clocks", "products", *KINDS[1:])
     lines = []
     for case in cases:
         for step in case["steps"]:
             found = totals(step)
             shares = (f"{1e3 * found[kind]:.3f} ({100 * found[kind] / step['step']:.0f} %)" for kind in KINDS)
             name = f"{case['net']}, {case['B']}, {split_text(step)}"
-            lines.append((name, digits(1e3 * step["step"]), *shares))
+            lines.append((name, f"{1e3 * step['step']:.3f}", f"{1e3 * step['plain']:.3f}", *shares))
     return Table("Where a step of GridStep goes: milliseconds of a thread's step, and their share", header, lines)
 
 
@@ -56,7 +56,7 @@ def _products(case: dict[str, Any]) -> Table:
     flops = step_flops(NETS[case["net"]], case["B"]).products
     lines = []
     for name in [p["name"] for p in steps[0]["parts"] if p["kind"] == "product"]:
-        parts = [next(p for p in step["parts"] if p["name"] == name) for step in steps]
+        parts = [next(p for p in step["parts"] if (p["name"], p["kind"]) == (name, "product")) for step in steps]
         inside = [digits(p["flops"] / p["seconds"] / 1e9) for p in parts]
         alone = [
             digits(p["flops"] / (s["T"] * s["P"]) / p["alone"] / 1e9) for p, s in zip(parts, steps, strict=True)
@@ -72,19 +72,21 @@ def _products(case: dict[str, Any]) -> Table:
 
 def shortfall(result: dict[str, Any]) -> str:
     """A table: what stands between GridStep's step and its flops at sgemm's rate, part by part."""
-    from .tables import markdown
-
-    header = ("net, B, split", "ms a step", "at sgemm's rate", "products beyond that", *KINDS[1:])
-    lines = []
-    for case in result["profile"]:
-        if "error" in case:
-            continue
-        step = min(case["steps"], key=lambda s: s["step"])
-        rate = case["sgemm"][str(step["T"] * step["P"])]
-        ideal = step_flops(NETS[case["net"]], case["B"]).products / rate / 1e9
-        found = totals(step)
-        numbers = (step["step"], ideal, found["product"] - ideal, *(found[kind] for kind in KINDS[1:]))
-        name = f"{case['net']}, {case['B']}, {split_text(step)}"
-        lines.append((name, *(f"{1e3 * v:.3f}" for v in numbers)))
-    title = "From sgemm's rate to GridStep's quickest split, in milliseconds: the columns from the third on add up"
+    header = ("net, B, split", "ms a step", "at sgemm's rate", "wide products", "thin products", *KINDS[1:])
+    lines = [_lost(case) for case in result["profile"] if "error" not in case]
+    title = "From sgemm's rate to GridStep's quickest split, milliseconds a step: the other columns add up to the first"
     return markdown(Table(title, header, lines))
+
+
+def _lost(case: dict[str, Any]) -> tuple[str, ...]:
+    """The quickest split: its step, the same flops at sgemm's rate, and what each part takes beyond that."""
+    step = min(case["steps"], key=lambda s: s["step"])
+    rate = case["sgemm"][str(step["T"] * step["P"])] * 1e9
+    found, last = totals(step), f"layer {len(NETS[case['net']]) - 2}"
+    beyond = {True: 0.0, False: 0.0}
+    for part in step["parts"]:
+        if part["kind"] == "product":
+            beyond[part["name"].startswith(last)] += part["seconds"] - part["flops"] / rate
+    ideal = step_flops(NETS[case["net"]], case["B"]).products / rate
+    numbers = (step["step"], ideal, beyond[False], beyond[True], *(found[kind] for kind in KINDS[1:]))
+    return (f"{case['net']}, {case['B']}, {split_text(step)}", *(f"{1e3 * v:.3f}" for v in numbers))

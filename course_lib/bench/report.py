@@ -6,6 +6,7 @@ from typing import Any
 
 from ..measure import Machine
 from .profile_tables import profile_tables
+from .scaling_tables import scaling_tables
 from .tables import noise_note, plain, rate_table, scheme_tables, target_table, training_tables
 
 
@@ -41,6 +42,8 @@ def _parts(result: dict[str, Any]) -> Iterator[str]:
     for table in training_tables(result):
         yield plain(table)
     yield plain(rate_table(result))
+    for table in scaling_tables(result):
+        yield plain(table)
     for table in scheme_tables(result):
         yield plain(table)
     for table in profile_tables(result):

@@ -120,5 +120,5 @@ def _trouble(state, key, wanted):
     for pair, other in zip(grads, wanted, strict=True):
         for got, want in zip(pair, other, strict=True):
             if not np.abs(got - want).max() <= 1e-4 * np.abs(want).max():
-                return "its gradients are not serial's"
+                return "failed: its gradients are not serial's"
     return None

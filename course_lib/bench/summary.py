@@ -87,12 +87,16 @@ def best_of(case: dict[str, Any]) -> str | None:
 
 
 def noise(result: dict[str, Any]) -> dict[str, Any]:
-    """How even the machine was: the sgemm rate at T threads over all rounds of the run."""
+    """How even the machine was: the sgemm rate at T threads over all rounds, and how often the rate of one thread."""
     T = result["settings"]["threads"]
     values = [v for case in result["training"] for v in case["rates"].get(f"sgemm-{T}", []) if v is not None]
     middle, low, high = quartiles(values)
-    spread = (high - low) / middle
-    return {"median": middle, "q25": low, "q75": high, "min": min(values), "max": max(values), "spread": spread}
+    both = [ratio(case["rates"].get(f"sgemm-{T}"), case["rates"].get("sgemm-1")) for case in result["training"]]
+    found = [value for value in both if value is not None]
+    return {
+        "median": middle, "q25": low, "q75": high, "min": min(values), "max": max(values),
+        "spread": (high - low) / middle, "scaling": float(np.median(found)) if found else None,
+    }  # fmt: skip
 
 
 def machine_rate(case: dict[str, Any], key: str) -> tuple[float, float, float] | None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ..measure import format_seconds
 from .catalogue import NETS, RATES
 from .predictions import SchemeRow, parts, scheme_rows
-from .summary import Row, machine_rate, noise, rows
+from .summary import Row, machine_rate, noise, quartiles, ratio, rows
 from .targets import targets
 
 
@@ -57,23 +57,27 @@ def _training_row(row: Row) -> tuple[str, ...]:
     if row.seconds is None:
         return (*head, row.text)
     label = f"{row.label} ({row.text})" if row.text else row.label
-    quartiles = f"{digits(row.q25)} to {digits(row.q75)}"
+    spread = f"{digits(row.q25)} to {digits(row.q75)}"
     share = None if row.of_sgemm is None else 100 * row.of_sgemm
     numbers = (row.seconds, row.gflops, row.over_loops, row.over_numpy, share)
     seconds, *rest = map(digits, numbers)
-    return (label, str(row.threads), seconds, quartiles, *rest)
+    return (label, str(row.threads), seconds, spread, *rest)
 
 
 def rate_table(result: dict[str, Any]) -> Table:
-    """The machine's own rates over the whole run."""
+    """The machine's own rates over the whole run, and how many times that of one thread they are."""
     lines = []
-    keys = dict.fromkeys(key for case in result["training"] for key in case["rates"])
-    for key in keys:
+    for key in dict.fromkeys(key for case in result["training"] for key in case["rates"]):
         name, _, threads = key.rpartition("-")
+        single = f"{name.removesuffix('-separate')}-1"
+        both = ((case["rates"].get(key), case["rates"].get(single)) for case in result["training"])
+        times = [found for found in (ratio(*pair) for pair in both) if found is not None]
         pooled = {"rates": {key: [v for case in result["training"] for v in case["rates"].get(key, [])]}}
         middle, low, high = machine_rate(pooled, key) or (None, None, None)
-        lines.append((RATES[name], threads, digits(middle), f"{digits(low)} to {digits(high)}"))
-    return Table("The machine's own rate, in the same rounds", ("product", "threads", "GFLOP/s", "quartiles"), lines)
+        over = digits(quartiles(times)[0]) if times else ""
+        lines.append((RATES[name], threads, digits(middle), f"{digits(low)} to {digits(high)}", over))
+    header = ("product", "threads", "GFLOP/s", "quartiles", "x one thread")
+    return Table("The machine's own rate, in the same rounds", header, lines)
 
 
 def scheme_tables(result: dict[str, Any]) -> Iterator[Table]:
@@ -114,6 +118,8 @@ def noise_note(result: dict[str, Any]) -> str:
     )
     if n["spread"] > 0.05:
         text += f" The quartiles lie {100 * n['spread']:.0f} % apart: take differences below that as noise."
+    if n["scaling"] is not None and n["scaling"] < 0.8 * T:
+        text += f" That is only {n['scaling']:.2f} times the rate of one: the machine was shared, or has no {T} cores."
     return text
 
 

@@ -38,8 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Run it; 0 when everything was measured or said to be missing, 1 where a way failed."""
-    out = _folder(options)
-    result = _read(options.reuse) if options.reuse else measure_threads(_settings(options))
+    source = _read(options.reuse) if options.reuse else _settings(options)
+    out = _folder(options)  # before the measuring: nobody waits ten minutes for a folder that cannot be made
+    result = measure_threads(source) if isinstance(source, Settings) else source
     _write(result, out)
     if options.docs:
         _write_docs(result)
@@ -51,12 +52,12 @@ def command(options: argparse.Namespace) -> int:
 
 
 def failures(result: dict[str, Any]) -> list[str]:
-    """What did not work, each in a line; what is not installed is no failure."""
+    """What did not work, each in a line; what is not installed or cannot be is no failure."""
     cases = result["training"]
     found = [f"{c['net']}, B = {c['B']}: {k}: {w.get('error')}" for c in cases for k, w in c["ways"].items()]
     found += [f"B = {c['B']}: {k}: {r.get('error')}" for c in result["schemes"] for k, r in c["runs"].items()]
     found += [f"{c.get('B')}: {c.get('error')}" for c in (*result["schemes"], *result["profile"])]
-    return [line for line in found if not line.endswith("None") and "not installed" not in line]
+    return [line for line in found if ": failed: " in line]
 
 
 def _batches(text: str) -> tuple[int, ...]:

@@ -48,17 +48,23 @@ def _check_cover(pairs, B, T):
     where = f"B = {B}, T = {T}: {', '.join(f'{a} to {b - 1}' for a, b in pairs)}"
     require(not twice, f"{len(twice)} rows are in two shards, the first is row {min(twice, default=0)}", where=where,
             cause="stop is not included in a slice: the next shard begins at stop, not before it")
+    rest = f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: somebody must take them"
     require(not lost, f"{len(lost)} of {B} rows are in no shard, the first is row {min(lost, default=0)}", where=where,
-            cause=f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: somebody must take them"
-            if len(lost) == B % T else "a shard ends where the next one begins: stop is not included in a slice")
+            cause=rest if len(lost) == B % T else "stop is not included in a slice: the next shard begins at stop")
     require(rows == list(range(B)), "the shards are not in order, or go beyond the batch", where=where)
     sizes = [b - a for a, b in pairs]
-    require(max(sizes) - min(sizes) <= 1, f"shards of {min(sizes)} and of {max(sizes)} rows: sizes may differ by one",
-            where=where,
-            cause="the rest went to one thread, and all wait for that one: give one row each to the first B % T"
-            if max(sizes) - min(sizes) <= T else "each thread waits for the one with most rows: even them out")
+    uneven = f"shards of {min(sizes)} and of {max(sizes)} rows: sizes may differ by one"
+    require(max(sizes) - min(sizes) <= 1, uneven, where=where, cause=_uneven_cause(sizes, B, T))
     require(sizes == sorted(sizes, reverse=True), "the larger shards come first", where=where, got=str(sizes),
             cause="the first B % T shards have one row more; here the order is another")
+
+
+def _uneven_cause(sizes, B, T):
+    if sizes[0] == -(-B // T) and min(sizes) == sizes[-1]:
+        return "B / T was rounded up for all, and the last thread has too little: only the first B % T take one more"
+    if sorted(sizes)[-2:] == [B // T, B // T + B % T]:
+        return "the rest went to one thread, and all wait for that one: give one row each to the first B % T"
+    return "all wait for the thread with most rows: even them out"
 
 
 @property_check("shards")
@@ -158,10 +164,10 @@ def _check_calls(workers, T):
 def _check_fork_join(fn, params, X, Y, T, slow):
     workers = Workers(len(X), T, slow=slow)
     given, held = (params, X, Y), copied((params, X, Y))
-    run = guarded(fn, workers, params, X, Y, T)
+    run = guarded(fn, workers, params, X, Y, T, watch=workers.unfinished)
     if run.error is not None and not isinstance(run.error, NotImplementedError):
         _explain_stop(fn, run, workers, T)
-    require(not run.busy, f"it returned while {run.busy} of its threads were still at work",
+    require(not _at_work(run), f"it returned while {_at_work(run)} of its threads were still at work",
             cause="there is no join, or not of all threads: t.join() waits until thread t has ended")
     got = outcome(run)
     _check_calls(workers, T)
@@ -169,11 +175,16 @@ def _check_fork_join(fn, params, X, Y, T, slow):
     _require_gradient(got, sums_of_shards(params, X, Y, T), len(X), len(X) + 12, slow)
 
 
+def _at_work(run):
+    """How many threads were at a shard when the call ended; an idle pool is none."""
+    return min(run.busy, run.noted)
+
+
 def _explain_stop(fn, run, workers, T):
     """It stopped with an exception: is it the join that is missing, a shard, or a place for a part?"""
     what, line = f"it stopped with {short_error(run.error)}", students_line(run.error, fn)
-    require(not (run.busy and workers.calls), what + f", while {run.busy} of its threads were still at work",
-            where=line, cause="the parts were added up before the join: a part that is not ready yet is None, or not there")
+    require(not _at_work(run), what + f", while {_at_work(run)} of its threads were still at work",
+            where=line, cause="the parts were added up before the join: a part that is not ready is None, or not there")
     if not run.faults and workers.calls:
         _check_calls(workers, T)
         require("NoneType" not in str(run.error), what, where=line,
@@ -195,7 +206,7 @@ def _check_fault(fn, rng):
     params, X, Y = make_batch(rng, 11)
     T = 3
     workers = Workers(len(X), T, slow=0, fault=int(rng.integers(1, T)))
-    run = guarded(fn, workers, params, X, Y, T)
+    run = guarded(fn, workers, params, X, Y, T, watch=workers.unfinished)
     told, chain = False, run.error
     while chain is not None:
         told = told or isinstance(chain, ArithmeticError)
@@ -205,7 +216,7 @@ def _check_fault(fn, rng):
         what += f": it stopped with {type(run.error).__name__} instead"
     require(told, what, cause="an exception ends only its own thread, and join() does not raise it: catch it in the "
             "worker, keep it in a list, and raise it after the join")
-    require(not run.busy, "after a fault in one worker another one was still at work when the caller went on",
+    require(not _at_work(run), "after a fault in one worker another one was still at work when the caller went on",
             cause="join all threads first, always; then raise what was caught")
 
 
@@ -270,11 +281,15 @@ def _check_reduction(fn, rng, T, n, B):
         own = _own_entries(fn, partials, out, t, B)
         require(own.any(), f"thread {t} wrote nothing into out (or NaN)", where=f"partials of shape {(T, n)}",
                 cause=None if own.any() else _nothing_cause(fn, partials, t, B))
+        require(own.sum() <= -(-n // T), f"thread {t} wrote {int(own.sum())} of {n} entries, more than its slice has",
+                where=f"partials of shape {(T, n)}",
+                cause="each thread writes its own slice of out and no other, not even zeros: then no lock is needed")
         scale = 8 * (T + 1) * np.finfo(np.float32).eps * np.abs(partials).max() / B
         wrong = own & ~(np.abs(out - want) <= scale)
         got, wanted = ((float(a[wrong][0]) if wrong.any() else None) for a in (out, want))
         require(not wrong.any(), f"{int(wrong.sum())} of the {int(own.sum())} entries that thread {t} wrote are wrong",
-                got=got, wanted=wanted, where=f"partials of shape {(T, n)}, B = {B}", cause=_slice_cause(out[own], partials, own, t, B))
+                got=got, wanted=wanted, where=f"partials of shape {(T, n)}, B = {B}",
+                cause=_slice_cause(out[own], partials, own, t, B) if wrong.any() else None)
         written += own
     _check_ownership(written, T, n)
     return partials, written
@@ -335,25 +350,30 @@ def _race_cause(got, start, parts, raced):
 def _check_shared_sum(fn, rng, T, n):
     start = rng.integers(-9, 9, n).astype(np.float64)
     parts = [rng.integers(1, 99, n).astype(np.float64) * 2**t for t in range(T)]
-    traffic, meeting = Traffic(), Meeting(T)
+    traffic, meeting, asked = Traffic(), Meeting(T), list[int]()
 
     def part_of(t):
+        asked.append(t)
         traffic.enter()
         meeting.wait()
         return parts[t].copy()
 
     total = shared(start, traffic)
-    run = guarded(fn, part_of, T, total)
-    require(not (run.busy and traffic.workers), f"{run.busy} of your threads were still at work when it had ended"
+    run = guarded(fn, part_of, T, total, watch=lambda: np.array(total).view(np.ndarray))
+    got, alive = run.noted, run.busy
+    early = alive and (run.error is not None or not np.array_equal(got, start + sum(parts)))
+    require(not early, f"{alive} of your threads were still at work when it had ended"
             + (f" (with {short_error(run.error)})" if run.error else ""),
             cause="there is no join, or not of all threads: a part that is not ready yet cannot be added")
     outcome(run)
+    lost = [t for t in range(T) if t not in asked]
+    require(not lost, f"part_of({min(lost, default=0)}) was never called",
+            cause="a part and a thread for each t from 0 to T - 1; a function made in a loop must be handed its t")
     require(len(traffic.workers) >= min(T, 2), f"all {T} parts were computed by one thread",
             cause="one thread for each part: Thread(target=work, args=(t,)), without calling work")
     require(not meeting.missed, "no two parts were computed at the same time",
             cause="part_of(t) is called while the lock is held, or a thread is joined before the next is started: "
                   "only the addition needs the lock")
-    got = np.array(total).view(np.ndarray)
     right = np.array_equal(got, start + sum(parts))
     require(right, f"total is wrong in {int((got != start + sum(parts)).sum())} of {n} entries", where=f"{T} threads",
             got=str(got[:4].tolist()), wanted=str((start + sum(parts))[:4].tolist()),
@@ -511,7 +531,7 @@ class _Blas:
     """Stands for a BLAS: one number of threads for the whole process, set by the context manager `pin`."""
 
     def __init__(self, threads):
-        self.threads, self.pins, self.by = threads, [], []
+        self.threads, self.pins, self.by, self.made = threads, [], [], 0
 
     def pin(self, n):
         """As measure.blas_threads: `with pin(n):` gives n threads inside."""
@@ -519,6 +539,7 @@ class _Blas:
                 cause="cores / workers is a float: use //")
         require(n >= 1, f"pin({n}): a BLAS cannot work with {n} threads",
                 cause="more workers than cores make cores // workers zero: max(1, ...)")
+        self.made += 1
         return _Pin(self, int(n))
 
 
@@ -552,6 +573,8 @@ def _pinned_calls(blas, workers, meeting, seen, fault=None):
 
 def _check_pins(blas, workers, cores, seen):
     budget = max(1, cores // workers)
+    require(bool(blas.pins) or not blas.made, "pin(n) was called, but not in a `with`",
+            cause="a context manager does nothing until it is entered: `with pin(n):` around the fork and the join")
     require(bool(blas.pins), "pin was never called: every worker's products use all BLAS threads",
             where=f"{workers} workers on {cores} cores: {workers} times {cores} = {workers * cores} threads",
             cause="oversubscription. `with pin(...):` around the fork and the join")

@@ -27,12 +27,13 @@ class Run:
     value: object = None
     error: BaseException | None = None
     faults: list = field(default_factory=list)
-    busy: int = 0  # threads of the student's that were alive when the call had just ended
-    left: list = field(default_factory=list)  # those of them that are alive a moment later, too
+    noted: object = None  # what `watch` said just when the call ended
+    busy: int = 0  # threads of the student's that were alive then, at work or idle
+    left: list = field(default_factory=list)  # threads of the student's that are alive a moment later, still
 
 
-def guarded(fn, *args):
-    """Call fn(*args) in a daemon thread; a `Run`. Fails (as `require` does) if it does not end in time."""
+def guarded(fn, *args, watch=lambda: None):
+    """Call fn(*args), and at its end watch(), in a daemon thread; a `Run`. Fails, as `require` does, if it hangs."""
     run, before = Run(), set(threading.enumerate())
 
     def call():
@@ -40,6 +41,7 @@ def guarded(fn, *args):
             run.value = fn(*args)
         except (Exception, SystemExit) as error:
             run.error = error
+        run.noted = watch()
         run.left = [t for t in threading.enumerate() if t not in before and t is not caller]
         run.busy = len(run.left)
 

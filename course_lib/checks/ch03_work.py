@@ -85,6 +85,10 @@ class Workers:
         self.meeting, self.calls, self.ended = Meeting(T), [], 0
         self._lock = threading.Lock()
 
+    def unfinished(self):
+        """How many shards have not been computed to the end."""
+        return len(self.starts) - self.ended
+
     def __call__(self, params, X, Y):
         if len(X) != len(Y):
             raise ValueError(f"gradient_sum got {len(X)} rows of X and {len(Y)} of Y: cut both by the same slice")

@@ -1,6 +1,7 @@
 """Measuring: times with their spread, counts of flops and bytes, this machine and its two roofs.
 
 timing.py        time_it, Timing: one function, warmed up and repeated
+timeline.py      Timeline, Span: which task ran when, and in which thread
 comparison.py    compare, Comparison: several functions, their runs interleaved
 this_machine.py  machine, Machine: what the numbers were measured on
 blas.py          blas_threads, blas_library: which BLAS NumPy calls, with how many threads
@@ -13,13 +14,16 @@ from .comparison import Comparison, compare
 from .counts import StepCount, gflops, step_bytes, step_flops
 from .rates import Rate, copy_rate, roofline, sgemm_rate
 from .this_machine import Machine, machine
+from .timeline import Span, Timeline
 from .timing import Timing, format_seconds, time_it
 
 __all__ = [
     "Comparison",
     "Machine",
     "Rate",
+    "Span",
     "StepCount",
+    "Timeline",
     "Timing",
     "blas_library",
     "blas_threads",

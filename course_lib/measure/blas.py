@@ -1,7 +1,6 @@
 """Which BLAS NumPy calls, and with how many threads."""
 
 import sys
-import sys
 import warnings
 from contextlib import contextmanager
 from functools import lru_cache

@@ -278,6 +278,7 @@ def name_ends(axis: Any, found: list[Line]) -> None:
         if i in heights:
             colour = GREY if line.model else COLOURS[i % 7]
             leader = {"arrowstyle": "-", "color": colour, "linewidth": 1.2, "shrinkA": 2, "shrinkB": 5}
+            leader["relpos"] = (0, 0.5)  # to the text's left edge, not on beneath it to its middle
             _name_end(axis, text, end, (1.05, heights[i]), "axes fraction", arrowprops=leader)
         else:  # it ends early: a leader to the edge would look like more of the line
             _name_end(axis, text, end, (8, 0), "offset points")

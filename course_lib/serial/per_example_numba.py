@@ -13,12 +13,12 @@ from numba import njit
 from course_lib.serial.per_example import check_batch
 
 
-def compiled(function):
+def compiled(function, **options):
     """njit(nogil, cache); without the cache where no folder can be written, as in a read-only install."""
     try:
-        return njit(nogil=True, cache=True)(function)
+        return njit(nogil=True, cache=True, **options)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
-        return njit(nogil=True)(function)
+        return njit(nogil=True, **options)(function)
 
 
 def gradients(params, X, Y):

@@ -3,6 +3,8 @@
 NumPy alone; Numba, SciPy and threadpoolctl are imported where they are first used.
 """
 
+from course_lib.measure import Span as Span
+from course_lib.measure import Timeline as Timeline
 from course_lib.threads.data_parallel import DataParallel as DataParallel
 from course_lib.threads.data_parallel import data_parallel_gradients as data_parallel_gradients
 from course_lib.threads.deferred import deferred_backward as deferred_backward
@@ -21,5 +23,3 @@ from course_lib.threads.simulate import leapfrog_cost as leapfrog_cost
 from course_lib.threads.simulate import predicted_costs as predicted_costs
 from course_lib.threads.simulate import simulate as simulate
 from course_lib.threads.split import choose_split as choose_split
-from course_lib.threads.timeline import Span as Span
-from course_lib.threads.timeline import Timeline as Timeline

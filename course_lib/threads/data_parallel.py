@@ -21,7 +21,7 @@ def data_parallel_gradients(net, params, X, Y, T, body="numpy", pool=None):
     of serial.per_example: "python", which the GIL lets run one at a time, or "numba", compiled, nogil.
     One T gives the same bits in each run, with and without a pool. Raises BadInput, and ThreadFault with the shard.
     """
-    partials = _check(net, params, len(X), T, body)
+    partials = _check(net, params, len(check_array("X", X)), T, body)
     return _gradients(net, params, X, Y, partials, _BODIES[body], fork_join if pool is None else pool.run)
 
 
@@ -30,22 +30,21 @@ class DataParallel:
 
     Called as (net, params, X, Y), for any batch of 1 to B rows, with min(T, rows) threads. What it returns lies in its
     buffer, until the next call. params: only their shapes and dtype count here. Other arguments and errors as for
-    data_parallel_gradients.
+    data_parallel_gradients. BLAS has one thread in a call, as before in between: OpenBLAS's threads spin for some 0.1 s
+    after each product of their own, so put blas_threads(1) around a loop that also calls BLAS itself.
     """
 
     def __init__(self, net, params, B, T, body="numpy"):
         self.net, self.B, self._body = net, B, body
         self._partials = _check(net, params, B, T, body)
         self._pool = Pool(T)
+        self.close = self._pool.close
 
     def __call__(self, net, params, X, Y):
         if net != self.net:
             raise BadInput(f"this DataParallel was made for {self.net}, not for {net}")
-        rows = check_count("the number of rows of X", len(X), 1, self.B)
+        rows = check_count("the number of rows of X", len(check_array("X", X)), 1, self.B)
         return _gradients(net, params, X, Y, self._partials[:rows], _BODIES[self._body], self._pool.run)
-
-    def close(self):
-        self._pool.close()
 
     def __enter__(self):
         return self
@@ -57,10 +56,13 @@ class DataParallel:
 def _gradients(net, params, X, Y, partials, body, run):
     """Algorithm 3's two halves: fork, sum over the shard, join; then the reduction, which also takes T threads."""
     check_params(params, net)
+    check_array("params[0][0] (W)", params[0][0], dtype=partials.dtype)
     check_array("X", X, ("B", net.sizes[0]), partials.dtype)
     check_array("Y", Y, (len(X), net.sizes[-1]), partials.dtype)
     T, rows = len(partials), shards(len(X), len(partials))
     with blas_threads(1):  # T threads that each ask BLAS for all cores would get in each other's way
+        if body is not _numpy:
+            partials[:] = 0  # the loops add to what they find
         sums = [lambda t=t: body(net, params, X[rows[t]], Y[rows[t]], _layers(net, partials[t])) for t in range(T)]
         run(sums, lambda t: f"shard {t}, {rows_text(rows[t])}")
         slices = cut(net.n_params, T)
@@ -112,8 +114,6 @@ def _python(net, params, X, Y, out):
     from course_lib.serial.per_example import backward_example
 
     lists = [(W.tolist(), b.tolist()) for W, b in params]
-    for sums in out:
-        sums[0][:], sums[1][:] = 0, 0
     for x, y in zip(X.tolist(), Y.tolist(), strict=True):
         for (sum_W, sum_b), (dW, db) in zip(out, backward_example(lists, x, y), strict=True):
             sum_W += dW
@@ -123,8 +123,6 @@ def _python(net, params, X, Y, out):
 def _numba(net, params, X, Y, out):
     from course_lib.serial.per_example_numba import gradient_sums
 
-    for sums in out:
-        sums[0][:], sums[1][:] = 0, 0
     gradient_sums(params, X, Y, out)
 
 

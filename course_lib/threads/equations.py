@@ -1,11 +1,11 @@
 """Equations 4 to 7 of [002]: the tasks that the threads of a backward pass share."""
 
 from course_lib.errors import check_array
+from course_lib.measure import Span, Timeline
 from course_lib.serial.activations import ACTIVATIONS
 from course_lib.serial.losses import LOSSES
 from course_lib.serial.network import check_params
 from course_lib.threads.pool import ThreadFault
-from course_lib.threads.timeline import Span, Timeline
 
 
 class Equations:

@@ -16,9 +16,9 @@ def prepared(alpha, A, B, beta, C):
     """
     (M, K), N = A.shape, B.shape[1]
     numbers = [ctypes.c_int(n) for n in (N, M, K, _leading(B), _leading(A), _leading(C))]
-    others = [ctypes.c_char(_letter(B)), ctypes.c_char(_letter(A)), ctypes.c_float(alpha), ctypes.c_float(beta)]
-    n, m, k, ldb, lda, ldc = map(ctypes.addressof, numbers)
-    letter_b, letter_a, alpha, beta = map(ctypes.addressof, others)
+    others: list = [ctypes.c_char(_letter(B)), ctypes.c_char(_letter(A)), ctypes.c_float(alpha), ctypes.c_float(beta)]
+    n, m, k, ldb, lda, ldc = (ctypes.addressof(number) for number in numbers)
+    letter_b, letter_a, alpha, beta = (ctypes.addressof(other) for other in others)
     a, b, c = (array.ctypes.data for array in (A, B, C))
     arguments = [ctypes.c_void_p(p) for p in (letter_b, letter_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)]
 
@@ -33,5 +33,6 @@ def _letter(X):
 
 
 def _leading(X):
-    """Numbers from one row to the next; of a transposed view, from one column to the next."""
-    return max(X.strides) // X.itemsize
+    """Numbers from one row to the next, or, in a transposed view, from one column to the next."""
+    along = 0 if _letter(X) == b"n" else 1
+    return max(X.strides[along] // X.itemsize, X.shape[1 - along], 1)  # of a single row NumPy may tell any stride

@@ -1,26 +1,20 @@
 """The parts of a step that are not matrix products, fused and compiled: float32, in place, nothing allocated, nogil.
 
-One pass over memory where NumPy takes one an operation. Arrays are C-contiguous; the columns lo to hi - 1 are worked on.
+One pass over memory where NumPy takes one an operation. Arrays are C-contiguous; columns lo to hi - 1 are worked on.
 Needs Numba, so nothing imports this module until it is asked for.
 """
 
+from functools import partial
+
 import numpy as np
-from numba import njit
 
-KINDS = {"sigmoid": 0, "tanh": 1, "relu": 2, "identity": 3}
+from course_lib.serial.per_example_numba import compiled
+
 F32 = np.float32
-_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}  # without these LLVM does not vectorise
+fused = partial(compiled, error_model="numpy", fastmath={"contract"})  # without these two LLVM does not vectorise
 
 
-def compiled(function):
-    """njit with a cache on disk; without it where no folder can be written, as in a read-only install."""
-    try:
-        return njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return njit(**_OPTIONS)(function)
-
-
-@compiled
+@fused
 def exp(x):
     """e^x = 2^n e^r with |r| <= ln(2)/2: a Taylor polynomial for e^r, and n put into the exponent's bits.
 
@@ -35,50 +29,69 @@ def exp(x):
     return (F32(1) + r * (F32(1) + r * p)) * np.int32(bits).view(F32)
 
 
-@compiled
-def activate(Z, b, lo, hi, kind):
-    """Z becomes A = f(Z + b)."""
+@fused
+def logistic(Z, b, lo, hi, c):
+    """Z becomes A = c sigmoid(c (Z + b)) - (c - 1): with c = 1 the sigmoid, with c = 2 tanh."""
     for i in range(Z.shape[0]):
-        for j in range(lo, hi):
-            z = Z[i, j] + b[j]
-            if kind == 0:
-                Z[i, j] = F32(1) / (F32(1) + exp(-z))
-            elif kind == 1:
-                Z[i, j] = F32(2) / (F32(1) + exp(F32(-2) * z)) - F32(1)
-            elif kind == 2:
-                Z[i, j] = F32(0) if z < F32(0) else z
-            else:
-                Z[i, j] = z
+        z, bias = Z[i, lo:hi], b[lo:hi]  # of a slice Numba knows that j is not negative: only so LLVM vectorises
+        for j in range(len(z)):
+            z[j] = c / (F32(1) + exp(-c * (z[j] + bias[j]))) - (c - F32(1))
 
 
-@compiled
-def derive(dA, A, lo, hi, kind):
-    """dA becomes dZ = dA f'(Z), with f'(Z) from A = f(Z) alone."""
+@fused
+def d_logistic(dA, A, lo, hi, c):
+    """dA becomes dZ = dA A' with A' = (A + c - 1) (1 - A)."""
     for i in range(A.shape[0]):
-        for j in range(lo, hi):
-            a = A[i, j]
-            if kind == 0:
-                dA[i, j] *= a * (F32(1) - a)
-            elif kind == 1:
-                dA[i, j] *= F32(1) - a * a
-            elif kind == 2:
-                dA[i, j] *= F32(1) if a > F32(0) else F32(0)
+        d, a = dA[i, lo:hi], A[i, lo:hi]
+        for j in range(len(d)):
+            d[j] *= (a[j] + (c - F32(1))) * (F32(1) - a[j])
 
 
-@compiled
+@fused
+def ramp(Z, b, lo, hi, floor):
+    """Z becomes A = max(Z + b, floor): with floor = 0 relu, with minus infinity the identity."""
+    for i in range(Z.shape[0]):
+        z, bias = Z[i, lo:hi], b[lo:hi]
+        for j in range(len(z)):
+            a = z[j] + bias[j]
+            z[j] = floor if a < floor else a
+
+
+@fused
+def d_ramp(dA, A, lo, hi, floor):
+    """dA becomes dZ: dA where A is above the floor, else 0."""
+    for i in range(A.shape[0]):
+        d, a = dA[i, lo:hi], A[i, lo:hi]
+        for j in range(len(d)):
+            d[j] = d[j] if a[j] > floor else F32(0)
+
+
+# activation: (A from Z, dZ from dA, the last argument of both)
+ACTIVATIONS = {
+    "sigmoid": (logistic, d_logistic, F32(1)),
+    "tanh": (logistic, d_logistic, F32(2)),
+    "relu": (ramp, d_ramp, F32(0)),
+    "identity": (ramp, d_ramp, F32(-np.inf)),
+}
+
+
+@fused
 def mse(Z, b, Y, B, losses, t):
-    """Z becomes dZ = 2/B (A - Y) A (1 - A), A = sigmoid(Z + b); adds the rows' losses to losses[t]."""
+    """Z becomes dZ = 2/B (A - Y) A (1 - A), A = sigmoid(Z + b); adds the rows' losses to losses[t], in float64."""
+    loss = 0.0  # not losses[t]: the threads' entries share a cache line, which would go to and fro
     for i in range(Z.shape[0]):
         for j in range(Z.shape[1]):
             a = F32(1) / (F32(1) + exp(-(Z[i, j] + b[j])))
             d = a - Y[i, j]
-            losses[t] += d * d
+            loss += d * d
             Z[i, j] = F32(2) / F32(B) * d * a * (F32(1) - a)
+    losses[t] += loss
 
 
-@compiled
+@fused
 def cross_entropy(Z, b, Y, B, losses, t):
-    """Z becomes dZ = (A - Y)/B, A = softmax(Z + b); adds the rows' losses to losses[t]."""
+    """Z becomes dZ = (A - Y)/B, A = softmax(Z + b); adds the rows' losses to losses[t], in float64."""
+    loss = 0.0
     for i in range(Z.shape[0]):
         top = Z[i, 0] + b[0]
         for j in range(Z.shape[1]):
@@ -89,17 +102,22 @@ def cross_entropy(Z, b, Y, B, losses, t):
             total += exp(Z[i, j] - top)
         log_total = np.log(total)
         for j in range(Z.shape[1]):
-            losses[t] += Y[i, j] * (log_total - (Z[i, j] - top))
+            loss += Y[i, j] * (log_total - (Z[i, j] - top))
             Z[i, j] = (exp(Z[i, j] - top) / total - Y[i, j]) / F32(B)
+    losses[t] += loss
 
 
-@compiled
+@fused
 def bias_step(b, dZ, db, lo, hi, eta):
     """db = sum of the rows of dZ, b -= eta db."""
-    for j in range(lo, hi):
-        db[j] = 0
+    total = db[lo:hi]
+    total[:] = 0
     for i in range(dZ.shape[0]):
-        for j in range(lo, hi):
-            db[j] += dZ[i, j]
+        row = dZ[i, lo:hi]
+        for j in range(len(total)):
+            total[j] += row[j]
     for j in range(lo, hi):
         b[j] -= eta * db[j]
+
+
+LOSSES = {"mse": mse, "cross_entropy": cross_entropy}

@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
@@ -62,14 +63,18 @@ class Pool:
         job = _Job(calls, where, abort or (lambda error: None))
         with self._one_run:
             try:
-                for inbox, _ in zip(self._inboxes, calls, strict=False):
-                    inbox.put(job)
+                self._start(job)
                 job.wait()
             except BaseException as error:  # KeyboardInterrupt; a second one would not wait any more
                 job.abort(error)
+                self._start(job)  # it may have come before all threads had the job; who has done it does nothing
                 job.wait()
                 raise
         return job.outcome()
+
+    def _start(self, job):
+        for inbox, _ in zip(self._inboxes, job.calls, strict=False):
+            inbox.put(job)
 
     def __enter__(self):
         return self
@@ -88,11 +93,14 @@ class _Job:
         self.ended = [threading.Event() for _ in calls]
 
     def run(self, t):
+        if self.ended[t].is_set():
+            return
         try:
             self.results[t] = self.calls[t]()
         except BaseException as error:  # whatever it is, it belongs to the caller
             self.faults.append((t, error))
-            self.abort(error)
+            with suppress(Exception):  # abort's own error would hide the cause, and end this thread
+                self.abort(error)
         finally:
             self.ended[t].set()
 

@@ -5,6 +5,8 @@ Layers are numbered 0 to L - 1, as in `params`. [002] also counts the input: its
 
 from typing import NamedTuple
 
+import numpy as np
+
 from course_lib.errors import BadInput, check_count
 from course_lib.serial.network import check_number
 
@@ -23,6 +25,7 @@ class Schedule(tuple):
     """A tuple of Tasks, each thread's in the order in which it does them, for L layers and the threads 0 to k - 1.
 
     The first `fork` tasks are the parent's: no other thread starts before they are done. Then it goes on as thread 0.
+    Raises BadInput for a task of another kind, thread or layer.
     """
 
     L: int
@@ -32,6 +35,9 @@ class Schedule(tuple):
     def __new__(cls, tasks, L, k, fork=0):
         self = super().__new__(cls, (Task(*task) for task in tasks))
         self.L, self.k, self.fork = L, k, fork
+        for task in self:
+            if not (0 <= task.thread < k and task.kind in ("delta", "grad") and 0 <= task.layer < L):
+                raise BadInput(f"with L = {L} layers and k = {k} threads there is no {task}")
         return self
 
     def of(self, thread):
@@ -77,7 +83,7 @@ def _thread(form, L, k, j):
     """Thread j after the fork: the deltas from `top` down to `bottom`, and gradients where it is its turn."""
     top, bottom = L - k - 1, 0
     if form == "section 3":  # its levels j, j + k, ..., as long as they are below (L + 1) - k - 1
-        grads = [level - 2 for level in range(j, L - k, k) if level >= 2]
+        grads = [level - 2 for level in range(j, L - k, k)]
     elif form == "proof":  # its levels (L + 1) - 1 - j - k m
         grads = [*range(L - 2 - j, -1, -k)]
     else:  # from delta L - 1 - j, which the parent hands over: k deltas, then a gradient, as long as layers are left
@@ -110,8 +116,9 @@ def deferred_schedule(L, k, f2=1, f3=1):
 
 def per_layer(name, cost, L):
     """One number, or one for each layer, as a list of L floats; BadInput unless all are finite and >= 0."""
-    costs = list(cost) if hasattr(cost, "__len__") else [cost] * L
-    check_count(f"the number of costs in {name}", len(costs), L, L)
+    costs = [cost] * L if np.ndim(cost) == 0 else list(cost)
+    if len(costs) != L:
+        raise BadInput(f"{name} must be one number, or one for each of the {L} layers, not {len(costs)} numbers")
     return [check_number(f"{name} of layer {layer}", value, positive=False) for layer, value in enumerate(costs)]
 
 

@@ -4,8 +4,8 @@ from collections import deque
 from heapq import heapreplace
 
 from course_lib.errors import BadInput, check_count
+from course_lib.measure import Span, Timeline
 from course_lib.threads.schedule import check_shape, per_layer
-from course_lib.threads.timeline import Span, Timeline
 
 
 def simulate(schedule, f2, f3, f1=0, cores=None):

@@ -1,6 +1,7 @@
 """How to share a step among threads: by examples, by columns, or both? It depends on the machine, so ask it."""
 
 from contextlib import ExitStack
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +22,6 @@ def choose_split(net, B, threads):
     rng, params = np.random.default_rng(0), net.init_params(0)
     X, Y = (rng.random((4 * B, n), dtype=np.float32) for n in (net.sizes[0], net.sizes[-1]))
     with ExitStack() as stack:
-        steps = {split: stack.enter_context(GridStep(net, params, B, 1e-3, *split)) for split in splits}
-        timed = compare({split: lambda step=step: step.epoch(X, Y) for split, step in steps.items()}, repeats=5)
-    return min(splits, key=lambda split: timed[split].best)
+        steps = {str(split): stack.enter_context(GridStep(net, params, B, 1e-3, *split)) for split in splits}
+        timed = compare({name: partial(step.epoch, X, Y) for name, step in steps.items()}, repeats=5)
+    return min(splits, key=lambda split: timed[str(split)].best)

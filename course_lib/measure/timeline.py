@@ -1,11 +1,11 @@
-"""What ran when: a span for each task, recorded in a real run or predicted by `simulate`."""
+"""What ran when: a span for each task, recorded in a real run or predicted by `course_lib.threads.simulate`."""
 
 import time
 from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A thread's task from `start` to `end`: seconds since the timeline began, or the units given to `simulate`."""
+    """A thread's task from `start` to `end`: seconds since the timeline began, or units of a prediction."""
 
     thread: int
     kind: str
@@ -21,8 +21,9 @@ class Timeline(list):
 
     def clock(self):
         """Seconds since this was first called."""
-        self.zero = time.perf_counter() if self.zero is None else self.zero
-        return time.perf_counter() - self.zero
+        now = time.perf_counter()
+        self.zero = now if self.zero is None else self.zero
+        return now - self.zero
 
     @property
     def makespan(self):

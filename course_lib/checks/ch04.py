@@ -1,0 +1,10 @@
+"""The checks of chapter 04: schedules and their coverage, threads that walk, queues, costs, makespans."""
+
+from .ch04_costs import check_makespan, check_smallest_k, check_step_costs
+from .ch04_schedules import check_coverage, check_leapfrog_schedule, check_thread_levels
+from .ch04_threads import check_deferred_backward, check_leapfrog_backward, check_walk
+
+__all__ = [
+    "check_coverage", "check_deferred_backward", "check_leapfrog_backward", "check_leapfrog_schedule", "check_makespan",
+    "check_smallest_k", "check_step_costs", "check_thread_levels", "check_walk",
+]
