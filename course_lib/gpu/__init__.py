@@ -1,0 +1,6 @@
+"""CUDA C from Python: on a GPU through PyCUDA, and without one on the CPU engine."""
+
+from .costs import gemm_cost
+from .gemm import gemm, gemm_numpy
+
+__all__ = ["gemm", "gemm_cost", "gemm_numpy"]

@@ -1,0 +1,154 @@
+"""Finds a C++ compiler, and makes a program of its own from each kernel source; the same source is compiled once."""
+
+import hashlib
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from course_lib.errors import BadInput
+
+NATIVE = Path(__file__).with_name("native")
+PLAIN_UNITS, TRACE_UNITS = ("server", "blocks"), ("server", "blocks", "trace", "races", "errors", "profile")
+COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
+PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
+# -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
+TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize", "-DCOURSE_TRACE"]
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line even for a statement inlined away
+CLANG = ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1"]  # a += 1 reads too
+
+
+class CompileError(BadInput):
+    """The kernel does not compile; the message is the compiler's, with the line numbers of the source."""
+
+
+@cache
+def compiler():
+    """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang."""
+    if os.name != "posix":
+        raise BadInput("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
+    if chosen := os.environ.get("COURSE_CXX"):
+        return shlex.split(chosen)
+    for name in ("g++", "clang++", "c++"):
+        if shutil.which(name):
+            return [name]
+    try:
+        import ziglang  # type: ignore[import-not-found]  # noqa: F401
+    except ImportError:
+        raise BadInput("the CPU engine needs a C++ compiler: install g++ or clang++, or pip install ziglang") from None
+    return [sys.executable, "-m", "ziglang", "c++"]
+
+
+@cache
+def _version():
+    return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+
+
+def build(program, options=(), traced=False):
+    """The path of the executable that runs the kernels of `program` (from `rewrite`). Raises CompileError."""
+    path = _folder() / _key(program.text, *options, str(traced))
+    if path.exists():
+        return path
+    with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+        source, unit = Path(folder, "kernel.cpp"), Path(folder, "kernel.s" if traced else "kernel.o")
+        source.write_text(program.text, encoding="utf-8")
+        own = [*TRACED, *(CLANG if "clang" in _version() else GCC)] if traced else PLAIN
+        flags = [*COMMON, *own, *options, "-include", str(NATIVE / "cuda_subset.h"), "-S" if traced else "-c"]
+        _run([*compiler(), *flags, str(source), "-o", str(unit)])
+        if traced:
+            arm = platform.machine().lower() in ("arm64", "aarch64")
+            unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
+        objects = [str(_runtime(name, traced)) for name in (TRACE_UNITS if traced else PLAIN_UNITS)]
+        _run([*compiler(), str(unit), *objects, "-pthread", "-o", str(Path(folder, "program"))])
+        os.replace(Path(folder, "program"), path)
+    return path
+
+
+PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
+CALL = re.compile(rf"^\s*(?:callq?|bl)\s+_?__tsan_(?:{PLACE})\b")
+FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
+LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
+
+
+def number_sites(assembly, arm=False):
+    """Puts a number for each traced instruction into the register of the callback's next argument.
+
+    The compiler calls __tsan_read4(address) and leaves the other argument registers alone, so its source line can be
+    handed over there: no debugger's tables are needed to find it. A table of the lines by number is added at the end.
+    """
+    lines: list[str] = []
+    sites, files, current = [0], set[str](), 0
+    for line in assembly.splitlines():
+        if found := FILE.match(line):
+            files.add(found[1])
+        elif (found := LOC.match(line)) and found[1] in files and found[2] != "0":
+            current = int(found[2])
+        elif found := CALL.match(line):
+            free = 3 if found["fourth"] else 2 if found["third"] else 1
+            register = ("", "%esi", "%edx", "%ecx")[free]
+            lines.append(f"\tmov w{free}, #{len(sites)}" if arm else f"\tmovl ${len(sites)}, {register}")
+            sites.append(current)
+        lines.append(line)
+    if len(sites) >= 0x8000:
+        raise BadInput("this source has too many memory accesses to trace: split it")
+    name = "_course_site_lines" if sys.platform == "darwin" else "course_site_lines"
+    lines += [".data", ".p2align 2", f".globl {name}", f"{name}: .long {', '.join(map(str, sites))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _runtime(name, traced):
+    """The object file of one part of the engine, compiled once."""
+    flags = [*COMMON, "-O2", *(["-DCOURSE_TRACE"] if traced else [])]
+    path = _folder() / f"{name}-{_key(name, *flags)}.o"
+    if not path.exists():
+        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+            _run([*compiler(), *flags, "-c", str(NATIVE / f"{name}.cpp"), "-o", str(Path(folder, "o"))])
+            os.replace(Path(folder, "o"), path)
+    return path
+
+
+def _run(command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode == 0:
+        return
+    kept, keep = [], True
+    for line in done.stderr.splitlines():
+        if not line.startswith(" "):  # a new message; what is said about the engine's own headers helps nobody
+            keep = "cuda_subset.h" not in line and "engine.h" not in line and "in expansion of macro" not in line
+        if keep:
+            kept.append(line)
+    raise CompileError("the kernel does not compile:\n" + "\n".join(kept[:40]))
+
+
+@cache
+def _folder():
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "course_lib"
+    base = Path(os.environ.get("COURSE_CACHE") or base)
+    for folder in (base / "engine", Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}")):
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
+            return folder
+    raise BadInput("no folder can be written for compiled kernels: set COURSE_CACHE to one")
+
+
+@cache
+def _engine_key():
+    """Of all that a compiled program depends on, its own text apart."""
+    native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
+    cpu = Path("/proc/cpuinfo")  # -march=native: another machine with the same home folder needs its own
+    features = re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE) if cpu.exists() else None
+    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG)
+    return "|".join([*compiler(), _version(), native, platform.machine(), features[0] if features else "", flags])
+
+
+def _key(*parts):
+    return hashlib.sha256("|".join([_engine_key(), *parts]).encode()).hexdigest()[:24]

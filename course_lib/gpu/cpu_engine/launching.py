@@ -1,0 +1,74 @@
+"""From a kernel's Python arguments to the bytes that a launch sends, checked against the kernel's own parameters."""
+
+import math
+
+import numpy as np
+
+from course_lib.errors import BadInput, check_count
+
+MAX_THREADS, MAX_SHARED = 1024, 48 << 10  # of a block, on every CUDA GPU; the same as in native/blocks.h
+KINDS = {"f": "floating point", "i": "integer", "u": "unsigned integer"}
+
+
+def check_shape(grid, block, shared):
+    """(grid, block, shared) as plain ints, three each. Raises BadInput for what no GPU would launch."""
+    grid, block = _triple("grid", grid, (2**31 - 1, 65535, 65535)), _triple("block", block, (1024, 1024, 64))
+    if math.prod(block) > MAX_THREADS:
+        raise BadInput(f"block {block} has {math.prod(block)} threads; a block may have {MAX_THREADS}")
+    if math.prod(grid) >= 2**32:
+        raise BadInput(f"grid {grid} has {math.prod(grid):,} blocks, too many for the CPU engine")
+    return grid, block, check_count("shared", shared, 0, MAX_SHARED)
+
+
+def scalar(kernel, name, parameter, value):
+    """A scalar argument as bytes. Raises BadInput unless its NumPy type is the parameter's."""
+    kind, size = parameter
+    got = f"np.{value.dtype}" if isinstance(value, np.generic) else type(value).__name__
+    if kind == "b":
+        if not isinstance(value, np.void | np.ndarray) or value.nbytes != size:
+            raise BadInput(f"{kernel}: {name} is a struct of {size} bytes: pass a NumPy scalar of a structured dtype "
+                           f"of that size, not {got}")  # fmt: skip
+        return value.tobytes()
+    kinds = "ub" if kind == "u" else kind
+    if not isinstance(value, np.generic) or value.nbytes != size or value.dtype.kind not in kinds:
+        wanted = np.dtype(f"{kind}{size}").name
+        raise BadInput(f"{kernel}: {name} is a {KINDS[kind]} of {size} bytes: pass np.{wanted}(...), not {got}")
+    return value.tobytes()
+
+
+def pointer(value):
+    """A device address as bytes."""
+    return int(value).to_bytes(8, "little")
+
+
+def check_arguments(kernel, kernels, args):
+    """The kernel's parameters as (kind, bytes). Raises BadInput for an unknown kernel or a wrong count."""
+    if kernel not in kernels:
+        raise BadInput(f"there is no kernel {kernel!r}; the source has {', '.join(sorted(kernels)) or 'none'}")
+    if len(args) != len(kernels[kernel]):
+        raise BadInput(f"{kernel} takes {len(kernels[kernel])} arguments, not {len(args)}")
+    return kernels[kernel]
+
+
+def block_numbers(blocks, grid):
+    """Blocks given as numbers, x first, or as (x, y, z), as a list of numbers; None stays None (all of them)."""
+    if blocks is None:
+        return None
+    chosen = []
+    for block in blocks:
+        if isinstance(block, tuple | list):
+            index = zip([*block, 0, 0][:3], grid, strict=True)
+            x, y, z = (check_count("a block's index", i, 0, n - 1) for i, n in index)
+            block = x + grid[0] * (y + grid[1] * z)
+        chosen.append(check_count("a block's number", block, 0, math.prod(grid) - 1))
+    if not chosen:
+        raise BadInput("blocks must name one block at least, or be None for all")
+    return chosen
+
+
+def _triple(name, value, most):
+    parts = tuple(value) if isinstance(value, tuple | list) else (value,)
+    if not 1 <= len(parts) <= 3:
+        raise BadInput(f"{name} must be one to three numbers, not {value!r}")
+    parts += (1,) * (3 - len(parts))
+    return tuple(check_count(f"{name}[{i}]", parts[i], 1, most[i]) for i in range(3))

@@ -1,0 +1,78 @@
+"""Device memory: one nameless file that this process and the engine's processes map, so that it outlives a crash."""
+
+import mmap
+import os
+import tempfile
+import weakref
+
+import numpy as np
+
+from course_lib.errors import BadInput
+
+BASE = 1 << 44  # where the engine's processes map it: an address is the same number in all of them
+RED_ZONE = 256
+
+
+class OutOfMemory(BadInput):
+    """The device memory is used up."""
+
+
+class Arena:
+    """`alloc`, `free`, `read`, `write` by address; a second half of the file has a flag a byte: has it been written?"""
+
+    def __init__(self, bytes=None):
+        self.bytes = int(bytes or os.environ.get("COURSE_GPU_BYTES", 1 << 30)) // 4096 * 4096
+        if hasattr(os, "memfd_create"):  # not limited by the size of /dev/shm, which is 64 MiB in a container
+            self.handle = os.memfd_create("course-gpu")
+        else:
+            self.handle, name = tempfile.mkstemp(prefix="course-gpu-")
+            os.unlink(name)  # nothing is left behind, however this process ends
+        weakref.finalize(self, os.close, self.handle)
+        os.truncate(self.handle, 2 * self.bytes)  # takes room only as it is used
+        self._map = np.frombuffer(mmap.mmap(self.handle, 2 * self.bytes), np.uint8).reshape(2, self.bytes)
+        self.live: dict[int, int] = {}  # address -> bytes
+
+    def alloc(self, bytes):
+        """The address of `bytes` fresh bytes, aligned to 256, with a red zone behind them."""
+        bytes, at = int(bytes), 4096
+        for address, size in sorted(self.live.items()):
+            if address - BASE - at >= bytes + RED_ZONE:
+                break
+            at = -(-(address - BASE + size + RED_ZONE) // 256) * 256
+        if bytes < 0 or at + bytes + RED_ZONE > self.bytes:
+            raise OutOfMemory(f"no {bytes:,} bytes left of {self.bytes:,} of device memory: "
+                              "free some, or set COURSE_GPU_BYTES")  # fmt: skip
+        self.live[BASE + at] = bytes
+        self._map[:, at : at + bytes] = np.array([[0xFF], [0]], np.uint8)  # NaN, and not written yet
+        return BASE + at
+
+    def free(self, address):
+        """Gives the memory back. Raises BadInput for an address that is not the start of an allocation."""
+        if self.live.pop(address, None) is None:
+            raise BadInput(f"{address:#x} is not the start of an allocation, or it has been freed already")
+
+    def write(self, address, data):
+        """Copies an array's bytes to the device."""
+        raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+        at = self._check(address, raw.size)
+        self._map[0, at : at + raw.size], self._map[1, at : at + raw.size] = raw, 1
+
+    def read(self, address, bytes):
+        """A copy of that many bytes, as an array of uint8."""
+        at = self._check(address, bytes)
+        return np.array(self._map[0, at : at + bytes])
+
+    def set_written(self, address, bytes, flag=1):
+        """Says that these bytes count as written, or as not."""
+        at = self._check(address, bytes)
+        self._map[1, at : at + bytes] = flag
+
+    def owner(self, address):
+        """The start of the allocation in which an address lies, or None."""
+        return next((start for start, size in self.live.items() if start <= address < start + max(size, 1)), None)
+
+    def _check(self, address, bytes):
+        start = self.owner(address)
+        if start is None or address + bytes > start + self.live[start]:
+            raise BadInput(f"{bytes:,} bytes at {address:#x} do not lie in one allocation of device memory")
+        return address - BASE

@@ -1,0 +1,298 @@
+// Runs the blocks of a grid: each CUDA thread of a block is a fiber, each worker an OS thread with one block at a time.
+// A thread that waits switches to the next lane of its warp that can run, the last one back to the scheduler.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "engine.h"
+#include "fiber.h"
+
+namespace course {
+
+Launch launch;
+__thread Thread *self;
+Kernel *Kernel::first;
+Symbol *Symbol::first;
+static void (*kernel_call)(void **);
+static void **kernel_arguments;
+
+namespace {
+// A block barrier opens by counting the epoch on: no thread needs to be touched for it.
+bool can_run(const Thread &t) {
+    return t.state == State::ready || (t.state == State::at_block_barrier && t.epoch != t.block->epoch);
+}
+unsigned lanes(unsigned warp) { return std::min(32u, launch.threads - warp * 32); }
+
+struct Worker : Block {
+    Thread all[kMaxThreads];
+    uint64_t given[kMaxThreads], shown[kMaxThreads];  // to a shuffle; shown: when the last warp barrier opened
+    char *stacks;
+    unsigned stacks_made = 0;
+    std::vector<char *> free_stacks;  // the last one used is on top: it is still in the cache
+
+    Worker() : Block() {
+        size_t bytes = size_t(kMaxThreads) * kStackBytes;
+        stacks = (char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+        if (stacks == MAP_FAILED) abort();
+        shared = (char *)aligned_alloc(4096, kSharedBytes);
+        threads = all;
+    }
+
+    // A thread gets its stack when it starts and gives it back at its end: without barriers one stack does for all.
+    void *context_of(Thread &t) {
+        self = &t;
+        if (t.stack) return t.stack_pointer;
+        if (free_stacks.empty()) {
+            free_stacks.push_back(stacks + size_t(stacks_made++) * kStackBytes);
+            mprotect(free_stacks.back(), 4096, PROT_NONE);  // running over a stack is a crash, not silent damage
+        }
+        t.stack = free_stacks.back();
+        free_stacks.pop_back();
+        // Not all stacks begin at the same place of a page, or they would fight for the same lines of the cache.
+        unsigned shift = (t.stack - stacks) / kStackBytes % 16 * 256;
+        return course_new_fiber(t.stack + 4096, kStackBytes - 4096 - shift);
+    }
+
+    Thread *next_lane(const Thread &t) {
+        Thread *end = all + t.index / 32 * 32 + lanes(t.index / 32);
+        for (Thread *next = all + t.index + 1; next < end; next++)
+            if (can_run(*next)) return next;
+        return nullptr;
+    }
+
+    void begin(unsigned number) {
+        const dim3 &grid = launch.grid_dim, &dim = launch.block_dim;
+        block_idx = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
+        index = number, epoch = arrived = done = shared_top = shared_used = 0, votes[0] = votes[1] = 0;
+        mixed = ended_early = false, serial++;
+        uint3 at = {0, 0, 0};
+        for (unsigned i = 0; i < launch.threads; i++) {
+            Thread &t = all[i];
+            t.thread_idx = at, t.index = i, t.block = this;
+            t.state = State::ready, t.warp_epoch = 0, t.line = 0, t.stack = nullptr;
+            if (++at.x == dim.x) at.x = 0, at.y++;
+            if (at.y == dim.y) at.y = 0, at.z++;
+        }
+    }
+
+    void run() {
+        block_begins();
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (unsigned warp = 0; warp * 32 < launch.threads; warp++) moved |= run_warp(warp);
+        }
+        if (done < launch.threads) stuck();
+    }
+
+    // Runs the lanes of a warp, in order, again and again, until none of them can move.
+    bool run_warp(unsigned warp) {
+        for (bool moved = false;; moved = true) {
+            Thread *t = all + warp * 32;
+            t = can_run(*t) ? t : next_lane(*t);
+            if (t) {
+                course_switch(&scheduler_stack_pointer, context_of(*t));
+                warp_stands();
+            } else if (!release_warp(warp)) {
+                return moved;
+            }
+        }
+    }
+
+    // Lets those lanes go whose warp barrier has all of its lanes: every lane of the mask that is not done.
+    bool release_warp(unsigned warp) {
+        Thread *lane = all + warp * 32;
+        unsigned count = lanes(warp);
+        for (unsigned i = 0; i < count; i++) {
+            if (lane[i].state != State::at_warp_barrier) continue;
+            bool complete = true;
+            for (unsigned j = 0; j < count; j++)
+                if (lane[i].mask >> j & 1 && lane[j].state != State::done)
+                    complete &= lane[j].state == State::at_warp_barrier && lane[j].mask == lane[i].mask;
+            if (complete) return release(lane, count, lane[i]), true;
+        }
+        return false;
+    }
+
+    void release(Thread *lane, unsigned count, const Thread &first) {
+        unsigned mask = first.mask, ballot = 0;
+        for (unsigned j = 0; j < count; j++)
+            if (lane[j].state == State::done) mask &= ~(1u << j);
+            else ballot |= unsigned(lane[j].vote) << j & mask;
+        for (unsigned j = 0; j < count; j++) {
+            Thread &t = lane[j];
+            if (!(mask >> j & 1)) continue;
+            if (t.line != first.line && (first.converged || t.converged))
+                barrier_error({BarrierError::different, first.line, t.line, index, t.index, 1});
+            t.state = State::ready, t.ballot = ballot, t.warp_epoch++;
+            shown[t.index] = given[t.index];
+        }
+    }
+
+    void wait(Thread &t) {
+        Thread *next = next_lane(t);
+        course_switch(&t.stack_pointer, next ? context_of(*next) : scheduler_stack_pointer);
+        t.state = State::ready;
+    }
+
+    void arrive(Thread &t, bool vote, int line) {
+        if (!arrived++) barrier_line = line, mixed = false;
+        mixed |= line != barrier_line;
+        votes[epoch % 2] += vote;
+        t.line = line, t.epoch = epoch, t.state = State::at_block_barrier;
+        open_if_complete();
+    }
+
+    void finish(Thread &t) {
+        t.state = State::done, done++;
+        open_if_complete();
+    }
+
+    // The block barrier opens when every thread that is not done stands at it.
+    void open_if_complete() {
+        if (!arrived || arrived + done < launch.threads) return;
+        if (mixed || (done && !ended_early)) wrong_barrier();
+        votes[++epoch % 2] = 0;  // those of the barrier before the last one: all have read them
+        arrived = 0;
+    }
+
+    void wrong_barrier() {
+        unsigned count = 0, other = 0;
+        for (unsigned i = launch.threads; i-- > 0;) {
+            bool gone = all[i].state == State::done;
+            if (mixed ? !gone && all[i].line != barrier_line : gone) other = i, count++;
+        }
+        BarrierError::Kind kind = mixed ? BarrierError::different : BarrierError::exited;
+        barrier_error({kind, barrier_line, mixed ? all[other].line : 0, index, other, count});
+    }
+
+    // Threads that wait for a barrier which cannot open any more. Their stacks are taken back as they are.
+    void stuck() {
+        unsigned count = 0, first = 0;
+        for (unsigned i = launch.threads; i-- > 0;)
+            if (all[i].state != State::done) free_stacks.push_back(all[i].stack), first = i, count++;
+        barrier_error({BarrierError::stuck, all[first].line, 0, index, first, count});
+    }
+
+    [[noreturn]] void leave_for(Thread &t, Thread *next) {
+        free_stacks.push_back(t.stack);  // nobody takes it before this thread has left it: `next` has its own
+        course_switch(&t.stack_pointer, next ? context_of(*next) : scheduler_stack_pointer);
+        abort();  // nobody switches to a thread that is done
+    }
+};
+
+Worker &worker_of(const Thread &t) { return *static_cast<Worker *>(t.block); }
+}  // namespace
+
+void end_thread() {
+    worker_of(*self).finish(*self);
+    worker_of(*self).leave_for(*self, nullptr);
+}
+
+extern "C" void course_fiber_main() {
+    for (;;) {
+        kernel_call(kernel_arguments);
+        Thread &t = *self;
+        worker_of(t).finish(t);
+        Thread *next = worker_of(t).next_lane(t);
+        if (!next || next->stack) worker_of(t).leave_for(t, next);
+        next->stack = t.stack, self = next;  // a thread that starts needs no switch
+    }
+}
+
+void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count) {
+    static std::vector<std::unique_ptr<Worker>> pool;
+    kernel_call = kernel.call, kernel_arguments = arguments;
+    unsigned blocks = only_count ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
+    workers = std::min(workers, blocks);
+    while (pool.size() < workers) pool.emplace_back(new Worker);
+    std::atomic<unsigned> next{0};
+    auto work = [&](Worker &worker) {
+        for (unsigned i; (i = next++) < blocks; worker.run()) worker.begin(only_count ? only[i] : i);
+    };
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < workers; i++) helpers.emplace_back(work, std::ref(*pool[i]));
+    work(*pool[0]);
+    for (auto &helper : helpers) helper.join();
+}
+
+int block_barrier(bool vote, int line) {
+    Thread &me = *self;
+    Worker &worker = worker_of(me);
+    worker.arrive(me, vote, line);
+    worker.wait(me);
+    return worker.votes[me.epoch % 2];
+}
+
+int lane() { return self->index % 32; }
+
+unsigned active_mask() {
+    unsigned mask = 0, first = self->index / 32 * 32;
+    for (unsigned i = 0; i < lanes(self->index / 32); i++)
+        mask |= unsigned(self->block->threads[first + i].state != State::done) << i;
+    return mask;
+}
+
+void warp_barrier(unsigned mask, int line, bool converged) {
+    Thread &me = *self;
+    if (!(mask >> lane() & 1)) {
+        barrier_error({BarrierError::mask, line, 0, me.block->index, me.index, 1});
+        mask |= 1u << lane();
+    }
+    unsigned count = lanes(me.index / 32);
+    me.mask = count < 32 ? mask & ((1u << count) - 1) : mask;
+    me.line = line, me.converged = converged, me.state = State::at_warp_barrier;
+    worker_of(me).wait(me);
+}
+
+unsigned ballot(unsigned mask, bool vote, int line) {
+    self->vote = vote;
+    warp_barrier(mask, line, true);
+    return self->ballot;
+}
+
+// What a lane shows changes only when a barrier opens, and no barrier opens before all lanes let go have run again.
+uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line) {
+    Worker &worker = worker_of(*self);
+    worker.given[self->index] = bits;
+    warp_barrier(mask, line, true);
+    bool there = source >= 0 && source < (int)lanes(self->index / 32) && (mask >> source & 1);
+    return there ? worker.shown[self->index / 32 * 32 + source] : bits;
+}
+
+void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape) {
+    constexpr unsigned red_zone = 64;
+    Block &block = *self->block;
+    if (slot.block == block.serial) return block.shared + slot.offset;
+    align = std::max(align, size_t(16));  // the first thread of this block to come by
+    size_t offset = (block.shared_top + red_zone + align - 1) / align * align;
+    if (bytes > kSharedLimit - block.shared_used || offset + bytes + red_zone > kSharedBytes) {
+        fprintf(stderr, "%s does not fit: a block may have %u bytes of shared memory\n", name, kSharedLimit);
+        _exit(3);
+    }
+    memset(block.shared + offset, 0xff, bytes);  // NaN: whoever reads before writing gets to see it
+    block.shared_top = offset + bytes, block.shared_used += bytes;
+    slot.block = block.serial, slot.offset = offset;
+    shared_declared(block.shared + offset, name, bytes, shape);
+    return block.shared + offset;
+}
+
+void *dynamic_shared(const char *name, unsigned element) {
+    static thread_local SharedSlot slot;  // all `extern __shared__` arrays of a kernel are the same memory
+    return shared_array(slot, name, launch.shared_bytes, 16, {element, {launch.shared_bytes / element, 0, 0, 0}});
+}
+
+#ifdef COURSE_TRACE
+uint3 thread_idx() { return self->thread_idx; }
+uint3 block_idx() { return self->block->block_idx; }
+dim3 block_dim() { return launch.block_dim; }
+dim3 grid_dim() { return launch.grid_dim; }
+#endif
+
+}  // namespace course

@@ -1,0 +1,173 @@
+// What kernels, the scheduler and the tracer share.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#define COURSE_UNTRACED __attribute__((no_sanitize("thread")))
+
+namespace course {
+
+struct uint3 {
+    unsigned x, y, z;
+};
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+struct Launch {  // one kernel launch: the same for all blocks
+    dim3 grid_dim, block_dim;
+    unsigned shared_bytes;  // dynamic shared memory
+    unsigned threads;       // in a block
+};
+extern Launch launch;
+
+struct Block;
+enum class State : uint8_t { ready, at_block_barrier, at_warp_barrier, done };
+
+struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its block
+    uint3 thread_idx;
+    unsigned index;  // x + y Dx + z Dx Dy
+    Block *block;
+    void *stack_pointer;
+    char *stack;              // null before it starts and after its end
+    int line;                 // of the barrier it waits at
+    unsigned epoch;           // of the block barrier it waits at
+    unsigned mask;            // of the warp barrier it waits at
+    unsigned warp_epoch;      // warp barriers passed
+    unsigned ballot;          // the last one of its warp
+    State state;
+    bool vote, converged;     // what it gives to a vote; waits in a vote or shuffle, which lanes must make in one place
+};
+extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
+
+struct Block {  // one block of threads, run by one worker
+    uint3 block_idx;
+    unsigned index;
+    uint64_t serial;           // counts the blocks of this worker
+    unsigned epoch;            // block barriers passed
+    unsigned arrived, done;    // threads at the next barrier, and those that have returned
+    int barrier_line;          // of the first that arrived
+    unsigned votes[2];         // given at the barriers of even and odd epochs
+    bool mixed, ended_early;   // threads arrived at different barriers; a thread was ended by an error
+    char *shared;              // the worker's arena
+    unsigned shared_top, shared_used;
+    Thread *threads;
+    void *scheduler_stack_pointer;
+};
+
+struct SharedSlot {  // one `__shared__` declaration (of one template instance), for one worker
+    uint64_t block = 0;  // serial number of the block it was placed for
+    unsigned offset = 0;
+};
+struct Shape {  // of an array: bytes of an element, and up to four dimensions
+    unsigned element = 0, dimensions[4] = {0, 0, 0, 0};
+};
+template <class T> using Same = T;
+template <class T> constexpr void fill(Shape &s, T *, int) { s.element = sizeof(T); }
+template <class T, size_t n> constexpr void fill(Shape &s, T (*)[n], int at) {
+    if (at < 4) s.dimensions[at] = n;
+    fill(s, (T *)nullptr, at + 1);
+}
+template <class T> constexpr Shape shape_of() {
+    Shape s;
+    fill(s, (T *)nullptr, 0);
+    return s;
+}
+
+void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape);
+void *dynamic_shared(const char *name, unsigned element);
+int block_barrier(bool vote, int line);  // how many threads voted
+void warp_barrier(unsigned mask, int line, bool converged = false);
+unsigned ballot(unsigned mask, bool vote, int line);
+uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line);
+unsigned active_mask();
+int lane();
+uint64_t ticks();
+void failed_assert(const char *text, int line);
+#ifdef COURSE_TRACE
+uint64_t atomic_load(const void *address, unsigned bytes, int line);
+void atomic_store(void *address, unsigned bytes, uint64_t bits);
+void fence();
+// Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
+__attribute__((const)) uint3 thread_idx();
+__attribute__((const)) uint3 block_idx();
+__attribute__((const)) dim3 block_dim();
+__attribute__((const)) dim3 grid_dim();
+#else
+inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline uint3 thread_idx() { return self->thread_idx; }
+inline uint3 block_idx() { return self->block->block_idx; }
+inline dim3 block_dim() { return launch.block_dim; }
+inline dim3 grid_dim() { return launch.grid_dim; }
+#endif
+
+// Kernels and symbols register themselves before main runs.
+struct Parameter {
+    unsigned bytes;
+    char kind;  // p pointer, f floating point, i signed, u unsigned, b bytes
+};
+template <auto f> struct Launcher {};
+struct Kernel {
+    const char *name;
+    void (*call)(void **arguments);
+    const Parameter *parameters;  // after the last one, one of no bytes
+    Kernel *next;
+    template <auto f> COURSE_UNTRACED Kernel(const char *name, Launcher<f> l)
+        : name(name), call(l.call), parameters(l.parameters), next(first) { first = this; }
+    static Kernel *first;
+};
+struct Symbol {  // a __constant__ or __device__ variable
+    const char *name;
+    uint64_t address, bytes;
+    bool constant;
+    unsigned element;
+    Symbol *next;
+    template <class T> COURSE_UNTRACED Symbol(const char *name, T &v, bool constant)
+        : name(name), address((uint64_t)&v), bytes(sizeof v), constant(constant), element(shape_of<T>().element),
+          next(first) { first = this; }
+    static Symbol *first;
+};
+
+template <class T, bool is_class> constexpr char kind = T(-1) < T(0) ? (T(1) / T(2) != T(0) ? 'f' : 'i') : 'u';
+template <class T> constexpr char kind<T *, false> = 'p';
+template <class T> constexpr char kind<T, true> = 'b';
+
+template <class... A, void (*f)(A...)> struct Launcher<f> {
+    struct Run {  // braces promise that the arguments are taken from the left to the right
+        COURSE_UNTRACED Run(A... a) { f(a...); }
+    };
+    COURSE_UNTRACED static void call(void **arguments) { Run{*(A *)*arguments++...}; }
+    static constexpr Parameter parameters[] = {{sizeof(A), kind<A, __is_class(A) || __is_union(A)>}..., {0, 0}};
+};
+
+// The rest is the engine's own business.
+constexpr unsigned kStackBytes = 64 << 10;   // for one CUDA thread
+constexpr unsigned kSharedLimit = 48 << 10;  // what CUDA gives a block without asking for more
+constexpr unsigned kSharedBytes = 64 << 10;  // a worker's arena for it: the arrays and the red zones between them
+constexpr unsigned kMaxThreads = 1024;
+
+void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
+[[noreturn]] void end_thread();  // the current CUDA thread stops here
+
+// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone.
+struct BarrierError {
+    enum Kind { different, exited, stuck, mask } kind;
+    int line, other_line;
+    unsigned block, thread, count;
+};
+void barrier_error(const BarrierError &error);
+
+#ifdef COURSE_TRACE  // what the tracer wants to know
+void block_begins();
+void warp_stands();  // all lanes of a warp stand still
+void shared_declared(char *start, const char *name, size_t bytes, const Shape &shape);
+#else
+inline void block_begins() {}
+inline void warp_stands() {}
+inline void shared_declared(char *, const char *, size_t, const Shape &) {}
+#endif
+}  // namespace course
+
+#define COURSE_KERNEL(f) static course::Kernel course_kernel_##f(#f, course::Launcher<f>());
+#define COURSE_SYMBOL(v, constant) static course::Symbol course_symbol_##v(#v, v, constant);

@@ -1,0 +1,66 @@
+// Fibers: a stack and a saved stack pointer. The switch keeps what the platform's calling convention says a call keeps.
+#pragma once
+#include <stdint.h>
+
+#if defined(__APPLE__)
+#define COURSE_ASM_NAME(n) "_" #n
+#else
+#define COURSE_ASM_NAME(n) #n
+#endif
+
+extern "C" void course_switch(void **save, void *to);  // saves here, goes on there
+extern "C" void course_fiber_main();                   // where a new fiber begins; never returns
+
+#if defined(__x86_64__) && !defined(_WIN32) && !defined(COURSE_PORTABLE_FIBERS)
+asm(".text\n.globl " COURSE_ASM_NAME(course_switch) "\n" COURSE_ASM_NAME(course_switch) ":\n"
+    "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
+    "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
+    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
+
+inline void *course_new_fiber(char *stack, unsigned bytes) {
+    // After `ret` the stack must be 8 below a multiple of 16, as after a call.
+    uint64_t *top = (uint64_t *)(((uintptr_t)stack + bytes) & ~(uintptr_t)15);
+    *--top = 0;
+    *--top = (uint64_t)course_fiber_main;
+    return top - 6;  // six registers, whatever they hold
+}
+#elif defined(__aarch64__) && !defined(_WIN32) && !defined(COURSE_PORTABLE_FIBERS)
+asm(".text\n.globl " COURSE_ASM_NAME(course_switch) "\n" COURSE_ASM_NAME(course_switch) ":\n"
+    "sub sp, sp, #160\n"
+    "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\nstp x25, x26, [sp, #48]\n"
+    "stp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n"
+    "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\nstp d14, d15, [sp, #144]\n"
+    "mov x9, sp\nstr x9, [x0]\nmov sp, x1\n"
+    "ldp x19, x20, [sp]\nldp x21, x22, [sp, #16]\nldp x23, x24, [sp, #32]\nldp x25, x26, [sp, #48]\n"
+    "ldp x27, x28, [sp, #64]\nldp x29, x30, [sp, #80]\n"
+    "ldp d8, d9, [sp, #96]\nldp d10, d11, [sp, #112]\nldp d12, d13, [sp, #128]\nldp d14, d15, [sp, #144]\n"
+    "add sp, sp, #160\nret\n");
+
+inline void *course_new_fiber(char *stack, unsigned bytes) {
+    uint64_t *top = (uint64_t *)(((uintptr_t)stack + bytes) & ~(uintptr_t)15) - 20;
+    top[10] = 0;                              // x29
+    top[11] = (uint64_t)course_fiber_main;  // x30, where ret goes
+    return top;
+}
+#else  // the portable way: ucontext, some hundred times slower because it saves the signal mask
+#include <ucontext.h>
+struct CourseContext {
+    ucontext_t context;
+};
+extern "C" inline void course_switch_portable(CourseContext **save, CourseContext *to) {
+    CourseContext here;
+    *save = &here;
+    swapcontext(&here.context, &to->context);
+}
+#define course_switch(save, to) course_switch_portable((CourseContext **)(save), (CourseContext *)(to))
+
+inline void *course_new_fiber(char *stack, unsigned bytes) {
+    CourseContext *fiber = (CourseContext *)stack;  // at the far end, which the stack reaches last
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = stack + sizeof(CourseContext);
+    fiber->context.uc_stack.ss_size = bytes - sizeof(CourseContext);
+    fiber->context.uc_link = nullptr;
+    makecontext(&fiber->context, course_fiber_main, 0);
+    return fiber;
+}
+#endif

@@ -1,0 +1,107 @@
+// The profile: the n-th time that each lane of a warp comes by an instruction is one request of the warp.
+// Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes that serve a word at a time.
+#include <algorithm>
+#include <map>
+
+#include "trace.h"
+
+namespace course {
+
+namespace {
+constexpr size_t kLongest = 1 << 20;  // accesses of a lane between two barriers; more are not profiled
+struct Log {  // of one instruction and array, since its warp was last flushed
+    std::vector<uint32_t> addresses[32];
+    unsigned site, array, bytes;
+    Op op;
+    Space space;
+    bool touched = false;
+};
+struct Count {
+    uint64_t requests = 0, threads = 0, sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0, bytes = 0;
+    unsigned max_way = 0;
+};
+std::map<std::pair<unsigned, unsigned>, Log> logs;  // by site and array
+std::vector<Log *> last_log;                        // by site
+std::vector<Log *> touched;
+std::map<std::tuple<int, unsigned, int, int>, Count> counts;  // line, array, op, space
+
+unsigned distinct(uint32_t *values, unsigned n) {
+    std::sort(values, values + n);
+    return unsigned(std::unique(values, values + n) - values);
+}
+
+void count_global(Count &count, const uint32_t *addresses, unsigned n, unsigned bytes) {
+    uint32_t starts[32], sectors[32];  // of aligned accesses, each of which lies in one sector
+    for (unsigned i = 0; i < n; i++) starts[i] = addresses[i], sectors[i] = addresses[i] / 32;
+    count.sectors += distinct(sectors, n);
+    count.ideal_sectors += (distinct(starts, n) * bytes + 31) / 32;
+}
+
+// Lanes are served in groups that together ask for at most 128 bytes: 32 lanes of 4, 16 of 8, 8 of 16 bytes.
+void count_shared(Count &count, const uint32_t *addresses, const unsigned *lanes, unsigned n, unsigned bytes) {
+    unsigned group = bytes <= 4 ? 32 : 128 / bytes, words = bytes <= 4 ? 1 : bytes / 4;
+    for (unsigned first = 0, i = 0; first < 32; first += group) {
+        uint32_t asked[32];
+        unsigned many = 0, bank[32] = {0}, way = 0;
+        for (; i < n && lanes[i] < first + group; i++)
+            for (unsigned w = 0; w < words; w++) asked[many++] = addresses[i] / 4 + w;
+        if (!many) continue;
+        many = distinct(asked, many);
+        for (unsigned w = 0; w < many; w++) way = std::max(way, ++bank[asked[w] % 32]);
+        count.wavefronts += way;
+        count.ideal_wavefronts += (many + 31) / 32;
+        count.max_way = std::max(count.max_way, way);
+    }
+}
+
+void flush(Log &log) {
+    Count &count = counts[{line_of(log.site), log.array, int(log.op), int(log.space)}];
+    for (size_t k = 0;; k++) {
+        uint32_t addresses[32];
+        unsigned lanes[32], n = 0;
+        for (unsigned lane = 0; lane < 32; lane++)
+            if (log.addresses[lane].size() > k) lanes[n] = lane, addresses[n++] = log.addresses[lane][k];
+        if (!n) break;
+        count.requests++, count.threads += n, count.bytes += n * log.bytes;
+        if (log.space == Space::global) count_global(count, addresses, n, log.bytes);
+        if (log.space == Space::shared) count_shared(count, addresses, lanes, n, log.bytes);
+    }
+    for (auto &lane : log.addresses) lane.clear();
+    log.touched = false;
+}
+}  // namespace
+
+void profile_begin() {
+    logs.clear(), last_log.assign(1 << 16, nullptr), touched.clear(), counts.clear();
+}
+
+void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place) {
+    Log *&log = last_log[site];
+    if (!log || log->array != place.id) log = &logs[{site, place.id}];
+    if (!log->touched) {
+        log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
+        log->touched = true;
+        touched.push_back(log);
+    }
+    auto &addresses = log->addresses[self->index % 32];
+    if (addresses.size() < kLongest) addresses.push_back(uint32_t(address));
+}
+
+void warp_stands() {
+    for (Log *log : touched) flush(*log);
+    touched.clear();
+}
+
+std::string profile_json(const std::vector<Array> &arrays) {
+    static const char *const spaces[] = {"global", "shared", "constant"};
+    std::string out;
+    for (const auto &[key, c] : counts) {
+        const auto &[line, array, op, space] = key;
+        out += (out.empty() ? "" : ", ") + row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests,
+                                               c.threads, c.bytes, c.sectors, c.ideal_sectors, c.wavefronts,
+                                               c.ideal_wavefronts, c.max_way);
+    }
+    return "[" + out + "]";
+}
+
+}  // namespace course

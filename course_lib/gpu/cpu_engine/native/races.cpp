@@ -1,0 +1,145 @@
+// racecheck. Two accesses to a byte by different threads, one of them a write and not both atomic, must be ordered:
+// in a block by a barrier between them, in a warp also by a warp barrier, else by an atomic after a fence.
+// It looks at barriers passed, never at the order in which the fibers happened to run, so luck cannot hide a race.
+#include <sys/mman.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "trace.h"
+
+namespace course {
+
+const char *op_name(Op op) { return op == Op::load ? "load" : op == Op::store ? "store" : "atomic"; }
+
+namespace {
+struct Access {
+    uint32_t block, epoch;
+    uint16_t thread, warp_epoch, site;
+    uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
+    Op op;
+};
+struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
+    Access write, atomic, reads[2];
+};
+Cell *global_cells;
+size_t mapped;
+std::vector<Cell> shared_cells;
+std::unordered_map<uint64_t, Cell> symbol_cells;
+
+constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
+struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
+    unsigned epoch, thread, to_epoch, to_thread;
+};
+typedef std::map<unsigned, HandOver> HandOvers;    // by the block that hands over
+std::unordered_map<uint64_t, HandOvers> released;  // by the address of an atomic
+std::unordered_map<unsigned, HandOvers> taken;     // by the block that takes
+std::vector<bool> fenced(kMaxThreads);             // by thread of the running block: a fence since its start
+uint32_t fenced_block;
+
+// A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
+// it may use it at once, the others of its block after a barrier.
+bool handed_over(const Access &before, const Access &now) {
+    const HandOvers &of_block = taken[now.block];
+    auto found = of_block.find(before.block);
+    if (found == of_block.end()) return false;
+    const HandOver &h = found->second;
+    if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
+    return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
+}
+
+bool ordered(const Access &before, const Access &now) {
+    if (before.block == now.block) {
+        if (before.thread == now.thread || before.epoch != now.epoch) return true;
+        if (before.thread / 32 == now.thread / 32 && before.warp_epoch != now.warp_epoch) return true;
+    }
+    return !taken.empty() && handed_over(before, now);
+}
+
+int distance(const Access &a, const Access &b) {
+    return a.block != b.block ? 3 : a.thread / 32 != b.thread / 32 ? 2 : a.thread != b.thread;
+}
+
+void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
+    bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
+    if (!(before.bytes & now.bytes) || both_atomic || ordered(before, now)) return;
+    const char *kind = before.block == now.block ? "block" : "blocks";
+    report({"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
+            {line_of(now.site), now.block, now.thread, op_name(op)},
+            {line_of(before.site), before.block, before.thread, op_name(before.op)}});
+}
+
+// Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
+// both of them orders it after all.
+void remember_read(Access *reads, const Access &now) {
+    for (int i = 0; i < 2; i++)
+        if (!reads[i].bytes || (reads[i].bytes == now.bytes && ordered(reads[i], now))) {
+            reads[i] = now;
+            return;
+        }
+    if (distance(reads[0], now) > distance(reads[0], reads[1])) reads[1] = now;
+}
+
+void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op op) {
+    compare(cell.write, now, place, bytes, op);
+    compare(cell.atomic, now, place, bytes, op);
+    if (op == Op::load) return remember_read(cell.reads, now);
+    for (Access &read : cell.reads) {
+        compare(read, now, place, bytes, op);
+        if (ordered(read, now)) read.bytes &= ~now.bytes;
+    }
+    (now.op == Op::atomic ? cell.atomic : cell.write) = now;
+}
+}  // namespace
+
+void races_begin(uint64_t used_bytes) {
+    if (global_cells) munmap(global_cells, mapped);
+    mapped = (used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
+    int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
+    global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+    shared_cells.assign(kSharedBytes / 4, Cell());
+    symbol_cells.clear(), released.clear(), taken.clear();
+    fenced_block = ~0u;
+}
+
+// A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
+void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
+    const Block &block = *self->block;
+    Access now = {block.index, block.epoch, uint16_t(self->index), uint16_t(self->warp_epoch), uint16_t(site), 15,
+                  is_volatile ? Op::atomic : op};
+    if (bytes < 4) now.bytes = uint8_t(((1u << bytes) - 1) << place.offset % 4);
+    for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
+        bool shared = place.array->space == Space::shared;
+        Cell &cell = shared ? shared_cells[word] : place.written ? global_cells[word] : symbol_cells[word];
+        if (shared)  // what another block left there is of no interest
+            for (Access *old : {&cell.write, &cell.atomic, &cell.reads[0], &cell.reads[1]})
+                if (old->block != now.block) old->bytes = 0;
+        visit(cell, now, place, bytes, op);
+    }
+}
+
+void note_fence() {
+    if (fenced_block != self->block->index) fenced.assign(kMaxThreads, false), fenced_block = self->block->index;
+    fenced[self->index] = true;
+}
+
+void note_atomic(uint64_t address) {
+    unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
+    HandOvers &here = released[address];
+    for (const auto &[from, handed] : here) {
+        HandOver got = {handed.epoch, handed.thread, epoch, thread};
+        auto [found, is_new] = taken[me].insert({from, got});
+        HandOver &old = found->second;
+        bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
+        if (is_new || (known && from != me)) continue;
+        if (from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
+        old = got;
+    }
+    if (fenced_block != me || !fenced[thread]) return;
+    HandOver &mine = here.insert({me, {epoch, thread, 0, 0}}).first->second;
+    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
+    if (mine.thread != thread) mine.thread = kMany;
+    for (const auto &entry : taken[me]) here.insert(entry);  // what was handed to this block, it hands on
+}
+
+}  // namespace course

@@ -1,0 +1,178 @@
+// The process that kernels run in: reads requests from standard input, answers on what was standard output.
+// A wild pointer or an endless loop ends this process only; the notebook's kernel reads why, or stops waiting.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace.h"
+
+namespace course {
+
+Arena arena;
+
+uint64_t ticks() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return uint64_t(t.tv_sec) * 1000000000u + t.tv_nsec;
+}
+
+void failed_assert(const char *text, int line) {
+    uint3 t = self->thread_idx, b = self->block->block_idx;
+    printf("line %d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",  // as CUDA words it
+           line, b.x, b.y, b.z, t.x, t.y, t.z, text);
+    fflush(stdout);
+    _exit(4);
+}
+
+static FILE *answers;
+
+static void take(void *to, size_t bytes) {
+    if (fread(to, 1, bytes, stdin) != bytes) _exit(0);  // the notebook has gone
+}
+template <class T> static T take() {
+    T value;
+    take(&value, sizeof value);
+    return value;
+}
+static std::string take_text(size_t bytes) {
+    std::string text(bytes, ' ');
+    take(&text[0], bytes);
+    return text;
+}
+
+static void answer(uint64_t nanoseconds, const std::string &text) {
+    fflush(stdout);
+    uint64_t head[2] = {nanoseconds, text.size()};
+    fwrite(head, 1, sizeof head, answers);
+    fwrite(text.data(), 1, text.size(), answers);
+    fflush(answers);
+}
+
+// {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}
+static void describe() {
+    std::string kernels, symbols;
+    for (const Kernel *k = Kernel::first; k; k = k->next) {
+        std::string parameters;
+        for (const Parameter *p = k->parameters; p->bytes; p++)
+            parameters += (p == k->parameters ? "" : ", ") + row(std::string(1, p->kind), uint64_t(p->bytes));
+        kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
+    }
+    for (const Symbol *s = Symbol::first; s; s = s->next)
+        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant));
+    answer(0, "{\"kernels\": {" + kernels + "}, \"symbols\": {" + symbols + "}}");
+}
+
+static void copy_symbol(bool to_device) {
+    uint64_t address = take<uint64_t>(), bytes = take<uint64_t>();
+    if (to_device) take((void *)address, bytes);
+    answer(0, to_device ? "" : std::string((const char *)address, bytes));
+}
+
+#ifdef COURSE_TRACE
+static void begin_launch(unsigned seconds) {
+    std::vector<Array> arrays(take<uint32_t>());
+    for (Array &a : arrays) {
+        a.start = take<uint64_t>(), a.bytes = take<uint64_t>(), a.shape.element = take<uint32_t>();
+        a.name = take_text(take<uint32_t>()), a.space = Space::global;
+        if (a.shape.element) a.shape.dimensions[0] = unsigned(a.bytes / a.shape.element);
+    }
+    for (const Symbol *s = Symbol::first; s; s = s->next)
+        arrays.push_back({s->name, s->address, s->bytes, s->constant ? Space::constant : Space::global,
+                          {s->element, {unsigned(s->bytes / s->element), 0, 0, 0}}});
+    trace_begin(arrays);
+    late = 0;
+    alarm(seconds);
+}
+static std::string end_launch() { return trace_json(); }
+
+// A traced kernel that crashes or runs too long still tells what it was doing.
+void last_words(const char *tool, const char *why) {
+    if (self) report_end(tool, why);
+    answer(0, trace_json());
+    _exit(0);
+}
+
+// The alarm leaves that to the next traced access, which is not amid an allocation; the second alarm, to nobody.
+static void on_signal(int signal) {
+    if (signal == SIGALRM && !late) late = 1, alarm(1);
+    else last_words(signal == SIGALRM ? "timeout" : "crash", strsignal(signal));
+}
+
+static void prepare() {
+    static char other_stack[64 << 10];  // the own one may have run over
+    stack_t stack = {};
+    stack.ss_sp = other_stack, stack.ss_size = sizeof other_stack;
+    sigaltstack(&stack, nullptr);
+    struct sigaction action = {};
+    action.sa_handler = on_signal, action.sa_flags = SA_ONSTACK;
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM}) sigaction(signal, &action, nullptr);
+}
+#else
+static char stuck[200];
+
+static void begin_launch(unsigned seconds) {
+    stuck[0] = 0;
+    alarm(seconds + 5);  // not to go on for ever if nobody waits any more
+}
+static std::string end_launch() { return stuck; }
+static void prepare() {}
+
+void barrier_error(const BarrierError &e) {
+    if (e.kind == BarrierError::stuck && !stuck[0])
+        snprintf(stuck, sizeof stuck, "%u threads of block %u wait for ever at the barrier in line %d",
+                 e.count, e.block, e.line);
+}
+#endif
+
+static void launch_kernel() {
+    std::string name = take_text(take<uint32_t>());
+    uint32_t numbers[9];
+    take(numbers, sizeof numbers);
+    launch = {{numbers[0], numbers[1], numbers[2]}, {numbers[3], numbers[4], numbers[5]}, numbers[6],
+              numbers[3] * numbers[4] * numbers[5]};
+    std::vector<unsigned> only(take<uint32_t>());
+    take(only.data(), only.size() * 4);
+    std::vector<void *> arguments(take<uint32_t>());
+    for (void *&argument : arguments) {
+        size_t bytes = take<uint32_t>();
+        argument = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        take(argument, bytes);
+    }
+    begin_launch(numbers[8]);
+    const Kernel *kernel = Kernel::first;
+    while (name != kernel->name) kernel = kernel->next;
+    uint64_t start = ticks();
+    run_grid(*kernel, arguments.data(), numbers[7], only.data(), only.size());
+    uint64_t spent = ticks() - start;
+    alarm(0);
+    answer(spent, end_launch());
+    for (void *argument : arguments) free(argument);
+}
+
+}  // namespace course
+
+// Arguments: the descriptor of the device memory, its bytes, where to map it, the descriptor for what kernels print.
+int main(int, char **arguments) {
+    using namespace course;
+    answers = fdopen(dup(1), "w");
+    dup2(atoi(arguments[4]), 1);
+    uint64_t bytes = strtoull(arguments[2], nullptr, 10);
+    void *base = (void *)strtoull(arguments[3], nullptr, 10);
+    if (mmap(base, bytes * 2, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(arguments[1]), 0) != base) {
+        fprintf(stderr, "no device memory at %p\n", base);
+        return 5;
+    }
+    arena = {(char *)base, bytes, (uint8_t *)base + bytes};
+    prepare();
+    for (;;) switch (take<uint32_t>()) {
+            case 0: launch_kernel(); break;
+            case 1: describe(); break;
+            case 2: copy_symbol(true); break;
+            case 3: copy_symbol(false); break;
+            default: return 1;
+        }
+}

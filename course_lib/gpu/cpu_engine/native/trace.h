@@ -1,0 +1,93 @@
+// The tracer: where an access lands, and what the four checks and the profile make of it.
+#pragma once
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+#include "engine.h"
+
+extern "C" const int course_site_lines[];  // written by the assembly pass: source line of each traced instruction
+
+namespace course {
+
+enum class Space : uint8_t { global, shared, constant };
+enum class Op : uint8_t { load, store, atomic };
+constexpr unsigned kAtomicSite = 0x8000;  // sites from here on are atomics: kAtomicSite + line
+inline int line_of(unsigned site) { return site >= kAtomicSite ? int(site - kAtomicSite) : course_site_lines[site]; }
+
+struct Array {  // an allocation, a `__shared__` declaration or a symbol
+    std::string name;
+    uint64_t start, bytes;
+    Space space;
+    Shape shape;
+    unsigned element(unsigned bytes) const { return shape.element ? shape.element : bytes; }
+};
+
+struct Place {  // where an access lands
+    const Array *array;
+    unsigned id;
+    uint64_t offset;   // in the array
+    uint64_t cell;     // number of the word in its space's table of races
+    uint8_t *written;  // a flag a byte, or null where everything counts as written
+};
+
+struct Arena {  // device memory as this process sees it
+    char *base;
+    uint64_t bytes;
+    uint8_t *initialised;  // one flag a byte; shared with the host, which sets it for what it copies
+};
+extern Arena arena;
+
+void trace_begin(const std::vector<Array> &arrays);
+std::string trace_json();
+void report_end(const char *tool, const char *why);  // the kernel crashed or ran too long
+[[noreturn]] void last_words(const char *tool, const char *why);
+extern volatile int late;  // the time is over
+
+// errors.cpp
+struct Side {  // one of the two accesses that collide, or the only one
+    int line = 0;
+    unsigned block = 0, thread = 0;
+    const char *op = "";
+};
+struct Finding {
+    std::string tool, kind;
+    const Array *array;  // or null
+    int64_t index;       // of the element
+    Side here, other;
+    uint64_t count = 1;
+};
+void report(const Finding &finding);
+void errors_begin();
+std::string errors_json();
+
+// races.cpp
+const char *op_name(Op op);
+void races_begin(uint64_t used_bytes);
+void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
+void note_fence();
+void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
+
+// profile.cpp
+void profile_begin();
+void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place);
+std::string profile_json(const std::vector<Array> &arrays);
+
+// A row of numbers and texts as a JSON list; report.py knows the columns.
+inline std::string json(const std::string &text) {
+    std::string out = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += (unsigned char)c < 32 ? ' ' : c;
+    }
+    return out + "\"";
+}
+inline std::string json(const char *text) { return json(std::string(text)); }
+template <class Number> std::string json(Number number) { return std::to_string(number); }
+template <class... A> std::string row(const A &...cells) {
+    std::string out;
+    ((out += (out.empty() ? "" : ", ") + json(cells)), ...);
+    return "[" + out + "]";
+}
+}  // namespace course

@@ -1,0 +1,32 @@
+"""As pycuda.gpuarray: GPUArray, under the name empty too, and to_gpu."""
+
+import numpy as np
+
+from . import driver
+
+
+class GPUArray:
+    def __init__(self, shape, dtype, allocator=driver.mem_alloc, base=None, gpudata=None, strides=None, order="C"):
+        host = np.zeros(shape, dtype, order)
+        self.shape, self.dtype, self.strides = host.shape, host.dtype, host.strides
+        self.nbytes, self.size = host.nbytes, host.size
+        self.gpudata = allocator(host.nbytes) if gpudata is None else gpudata
+
+    def get(self):
+        return driver.from_device(self.gpudata, self.shape, self.dtype)
+
+    def set(self, ary):
+        driver.memcpy_htod(self.gpudata, ary)
+
+
+empty = GPUArray
+
+
+def to_gpu(ary):
+    result = GPUArray(ary.shape, ary.dtype)
+    result.set(ary)
+    return result
+
+
+def zeros(shape, dtype=np.float64, allocator=driver.mem_alloc, order="C"):
+    return GPUArray(shape, dtype, order=order)

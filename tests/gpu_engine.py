@@ -1,0 +1,33 @@
+"""`engine`: a test runs on the CPU engine and, marked `gpu`, again on a GPU where there is one. `cpu`: only there."""
+
+import pytest
+
+from course_lib.errors import BadInput
+from course_lib.gpu import device
+from course_lib.gpu.gemm import _function
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def engine(request, monkeypatch):
+    monkeypatch.setenv("COURSE_GPU", request.param)
+    forget()
+    try:
+        device.engine_name()
+    except BadInput as error:
+        pytest.skip(f"not run on a GPU: {error}")
+    yield request.param
+    forget()
+
+
+@pytest.fixture
+def cpu(monkeypatch):
+    monkeypatch.setenv("COURSE_GPU", "cpu")
+    forget()
+    yield
+    forget()
+
+
+def forget():
+    """The next test chooses its engine anew."""
+    device._engine.cache_clear()
+    _function.cache_clear()

@@ -1,0 +1,185 @@
+"""Sectors, wavefronts and bank conflicts equal what is derived by hand: the derivation stands beside each pattern.
+
+A warp has 32 lanes. Global memory moves in sectors of 32 bytes, and arrays start at a multiple of 256 bytes. Shared
+memory has 32 banks of 4 bytes: word w is in bank w mod 32, and a bank serves one word (to all who ask) at a time.
+"""
+
+import numpy as np
+import pytest
+from engine_runs import line, needs_compiler
+
+from course_lib.gpu.cpu_engine import trace
+
+pytestmark = needs_compiler
+
+PATTERNS = r"""
+__global__ void global_patterns(const float *A, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = A[i];  // coalesced
+    v += A[2 * i];  // stride-2
+    v += A[32 * i];  // stride-32
+    v += A[i + 1];  // shifted
+    v += A[n];  // one-for-all
+    v += A[31 - i % 32 + i / 32 * 32];  // reversed
+    if (i % 2) v += A[256 + i];  // odd-lanes
+    if (i % 32 < 5) v += A[64 + 8 * (i % 32)];  // five-lanes
+    float4 four = ((const float4 *)A)[i];  // float4
+    v += four.x + four.w;
+    v += ((const double *)A)[i];  // double
+    v += ((const char *)A)[i];  // char
+    out[i] = v;  // store
+}
+__global__ void gemm_rows(const float *A, const float *B, float *C, int n)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += A[i * n + k]  // gemm-A
+           * B[k * n + j];  // gemm-B
+    C[i * n + j] = s;  // gemm-C
+}
+__global__ void by_columns(const float *A, float *C, int n)
+{
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += A[threadIdx.x * n + k];  // by-columns
+    C[threadIdx.x] = s;
+}
+__global__ void shared_patterns(float *out)
+{
+    __shared__ float s[1088];
+    __shared__ float4 v[32];
+    __shared__ double d[64];
+    int i = threadIdx.x;
+    for (int k = i; k < 1088; k += 32) s[k] = k;  // fill
+    v[i] = make_float4(i, i, i, i);  // store-float4
+    d[i] = i; d[32 + i] = i;  // store-double
+    __syncthreads();
+    float x = s[i];  // no-conflict
+    x += s[2 * i];  // two-way
+    x += s[8 * i];  // eight-way
+    x += s[32 * i];  // column
+    x += s[33 * i];  // padded-column
+    x += s[5];  // broadcast
+    x += s[i / 2];  // pairs
+    x += s[i % 4 * 32 + i / 4];  // four-rows
+    x += s[31 - i];  // mirrored
+    if (i < 16) x += s[32 * i + 1];  // half-column
+    x += v[i].x;  // load-float4-x
+    float4 all = v[i ^ 1];  // load-float4
+    x += all.x + (float)d[2 * i];  // double-stride-2
+    out[i] = x;
+}
+"""
+
+
+def traced(kernel, grid, block, args):
+    report = trace(PATTERNS, kernel, grid, block, args)
+    assert not report.errors, str(report)
+    return report
+
+
+def at(report, mark, space):
+    (row,) = [row for row in report.accesses if row["line"] == line(PATTERNS, mark) and row["space"] == space]
+    return row
+
+
+# mark, sectors of one warp, ideal sectors, lanes that ask, bytes of each
+GLOBAL = [
+    ("coalesced", 4, 4, 32, 4),  # 32 x 4 = 128 bytes in a row = 4 sectors
+    ("stride-2", 8, 4, 32, 4),  # spread over 256 bytes: 8 sectors for 128 bytes used
+    ("stride-32", 32, 4, 32, 4),  # 128 bytes from lane to lane: each has a sector of its own
+    ("shifted", 5, 4, 32, 4),  # 128 bytes that start 4 into a sector touch 5
+    ("one-for-all", 1, 1, 32, 4),  # one word for all lanes: one sector
+    ("reversed", 4, 4, 32, 4),  # the order of the lanes does not matter
+    ("odd-lanes", 4, 2, 16, 4),  # 16 lanes, every other word: all 4 sectors, of which 64 bytes = 2 are used
+    ("five-lanes", 5, 1, 5, 4),  # 5 words 32 bytes apart: 5 sectors; 20 bytes would fit into one
+    ("float4", 16, 16, 32, 16),  # 32 x 16 = 512 bytes = 16 sectors
+    ("double", 8, 8, 32, 8),  # 256 bytes
+    ("char", 1, 1, 32, 1),  # 32 bytes
+    ("store", 4, 4, 32, 4),
+]
+
+
+@pytest.fixture(scope="module")
+def global_report():
+    A = np.arange(64 * 32, dtype=np.float32)
+    return traced("global_patterns", 2, 32, [A, np.zeros(64, np.float32), np.int32(7)])
+
+
+@pytest.mark.parametrize("mark, sectors, ideal, lanes, size", GLOBAL, ids=[row[0] for row in GLOBAL])
+def test_sectors(global_report, mark, sectors, ideal, lanes, size):
+    row = at(global_report, mark, "global")
+    assert row["requests"] == 2  # two blocks of one warp
+    assert (row["sectors"], row["ideal_sectors"]) == (2 * sectors, 2 * ideal)
+    assert (row["threads"], row["bytes"]) == (2 * lanes, 2 * lanes * size)
+
+
+def test_naive_gemm():
+    """Warps of 32 lanes in a row of C, n = 64: per step of k, A gives one word to all (1 sector), B a row of 32 (4)."""
+    n, A = 64, np.ones((64, 64), np.float32)
+    report = traced("gemm_rows", (2, 16), (32, 4), [A, A.copy(), A * 0, np.int32(n)])
+    warps = n * n // 32
+    assert at(report, "gemm-A", "global")["sectors"] == warps * n
+    assert at(report, "gemm-B", "global")["sectors"] == warps * n * 4
+    assert at(report, "gemm-C", "global")["sectors"] == warps * 4
+    moved = 32 * (warps * n * 5 + warps * 4)
+    assert report.intensity(2 * n**3) == pytest.approx(2 * n**3 / moved)
+    assert report.total("bytes", space="global", op="load") == 2 * 4 * n**3
+
+
+def test_loads_by_columns():
+    """Section 4.2 of [003] with A stored by rows: lane r reads A[r][k], each in a sector of its own, 32 a request."""
+    report = traced("by_columns", 1, 32, [np.ones((32, 64), np.float32), np.zeros(32, np.float32), np.int32(64)])
+    row = at(report, "by-columns", "global")
+    assert (row["requests"], row["sectors"], row["ideal_sectors"]) == (64, 64 * 32, 64 * 4)
+
+
+# mark, op, requests, wavefronts of one request, ideal wavefronts, ways
+SHARED = [
+    ("fill", "store", 34, 1, 1, 1),  # consecutive words are in consecutive banks
+    ("no-conflict", "load", 1, 1, 1, 1),
+    ("two-way", "load", 1, 2, 1, 2),  # words 0, 2 .. 62: lanes i and i + 16 meet in bank 2 i
+    ("eight-way", "load", 1, 8, 1, 8),  # words 8 i: only banks 0, 8, 16, 24, with 8 words each
+    ("column", "load", 1, 32, 1, 32),  # words 32 i: all in bank 0
+    ("padded-column", "load", 1, 1, 1, 1),  # words 33 i: bank i
+    ("broadcast", "load", 1, 1, 1, 1),  # one word for all
+    ("pairs", "load", 1, 1, 1, 1),  # 16 words in 16 banks, two lanes each
+    ("four-rows", "load", 1, 4, 1, 4),  # words 32 r + c: bank c of 8, with 4 words each
+    ("mirrored", "load", 1, 1, 1, 1),
+    ("half-column", "load", 1, 16, 1, 16),  # 16 lanes in bank 1
+    ("store-float4", "store", 1, 4, 4, 1),  # 512 bytes: 8 lanes at a time fill the 32 banks
+    ("load-float4", "load", 1, 4, 4, 1),  # within 8 lanes the order does not matter
+    ("store-double", "store", 2, 2, 2, 1),  # 256 bytes: 16 lanes at a time
+    ("double-stride-2", "load", 1, 4, 2, 2),  # 16 lanes, 16 bytes apart: words 4 i and 4 i + 1 of 64, 2 in a bank
+    ("load-float4-x", "load", 1, 4, 1, 4),  # words 4 i: banks 0, 4 .. 28, with 4 words each
+]
+
+
+@pytest.fixture(scope="module")
+def shared_report():
+    return traced("shared_patterns", 1, 32, [np.zeros(32, np.float32)])
+
+
+@pytest.mark.parametrize("mark, op, requests, waves, ideal, way", SHARED, ids=[row[0] for row in SHARED])
+def test_bank_conflicts(shared_report, mark, op, requests, waves, ideal, way):
+    row = at(shared_report, mark, "shared")
+    assert (row["op"], row["requests"]) == (op, requests)
+    assert row["wavefronts"] == requests * waves and row["ideal_wavefronts"] == requests * ideal
+    assert row["max_way"] == way
+
+
+def test_only_some_blocks():
+    args = [np.arange(64 * 32, dtype=np.float32), np.zeros(64, np.float32), np.int32(7)]
+    for blocks in ([1], [(1,)], [(1, 0, 0)]):
+        report = trace(PATTERNS, "global_patterns", 2, 32, args, blocks=blocks)
+        assert at(report, "store", "global")["requests"] == 1
+    assert not args[1][:32].any() and args[1][32:].all()
+
+
+def test_table_and_text():
+    report = traced("by_columns", 1, 32, [np.ones((32, 64), np.float32), np.zeros(32, np.float32), np.int32(64)])
+    header, rows = report.table()
+    assert all(len(row) == len(header) for row in rows)
+    assert "no check found anything" in str(report) and "2,048" in str(report)
