@@ -130,7 +130,7 @@ def _stumbling(fn):
 def caller_waits():
     """Does the thread that runs the student's function wait for others (a join, an event), or has it ended?"""
     caller = next((t for t in threading.enumerate() if t.name == "check"), None)
-    frame = sys._current_frames().get(caller.ident) if caller else None
+    frame = sys._current_frames().get(caller.ident or 0) if caller else None
     names, waits = [], frame is None or frame.f_code.co_filename == threading.__file__
     while frame is not None:
         names.append(frame.f_code.co_name)

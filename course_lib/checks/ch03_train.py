@@ -15,7 +15,9 @@ class _Noted:
 
     def __init__(self, rows, T, fault=None):
         self.ends, self.fault = np.cumsum([0, *rows]).tolist(), fault
-        self.before, self.calls, self.threads = {}, [[] for _ in rows], [set() for _ in rows]
+        self.before: dict = {}
+        self.calls: list[list] = [[] for _ in rows]
+        self.threads: list[set] = [set() for _ in rows]
         self.meetings = [Meeting(min(T, n)) for n in rows]
         self._lock = threading.Lock()
 
