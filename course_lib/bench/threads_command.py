@@ -40,8 +40,8 @@ def command(options: argparse.Namespace) -> int:
     """Run it; 0 when everything was measured or said to be missing, 1 where a way failed."""
     source = _read(options.reuse) if options.reuse else _settings(options)
     out = _folder(options)  # before the measuring: nobody waits ten minutes for a folder that cannot be made
-    result = measure_threads(source) if isinstance(source, Settings) else source
-    _write(result, out)
+    _write(measure_threads(source) if isinstance(source, Settings) else source, out)
+    result = _read(out / NAME)  # tables and document from the six digits that are kept, not from those that are lost
     if options.docs:
         _write_docs(result)
     from .report import report

@@ -62,7 +62,12 @@ def _update(grid, l, t, B):
     what = f"layer {l}, update"
     if lam:
         yield what, _add_penalty, (grid.losses, t, W[part], 0.5 * lam * B)
-    yield what, prepared(-eta, A[:, part].T, dZ, 1 - eta * lam, W[part]), ()
+    if grid.thin[l] is None:
+        yield what, prepared(-eta, A[:, part].T, dZ, 1 - eta * lam, W[part]), ()
+    else:  # a few columns: NumPy's BLAS is twice as quick here, which is worth a pass over so small a gradient
+        dW = grid.thin[l][part]
+        yield what, np.matmul, (A[:, part].T, dZ, dW)
+        yield what, kernels.weight_step, (W[part], dW, np.float32(eta), np.float32(1 - eta * lam))
     yield what, kernels.bias_step, (b, dZ, grid.db[l], entries.start, entries.stop, np.float32(eta))
 
 

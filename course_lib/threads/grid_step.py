@@ -1,8 +1,8 @@
 """The best step of this course on CPUs: T groups share the examples, the P threads of a group share each product.
 
 T = n, P = 1 is data parallelism ([000] algorithm 3), T = 1, P = n is [001]'s second way with threads of our own, both
-above 1 is the hybrid that [001] leaves as future work. No gradient is ever stored: once all dZ stand, each thread does
-W[part] = (1 - eta lam) W[part] - eta A[:, part].T dZ in one call of BLAS. So there is nothing to reduce.
+above 1 is the hybrid that [001] leaves as future work. A wide layer's gradient is never stored: once all dZ stand, each
+thread does W[part] = (1 - eta lam) W[part] - eta A[:, part].T dZ in one call of BLAS. So there is nothing to reduce.
 """
 
 import threading
@@ -30,6 +30,7 @@ class GridStep:
         self.T, self.P = len(shards(B, T)), check_count("P (threads of a group)", P, 1, max(net.sizes[1:]))
         self.A, self.dZ = ([np.zeros((B, n), np.float32) for n in sizes] for sizes in (net.sizes[:-1], net.sizes[1:]))
         self.Y, self.db = np.zeros_like(self.dZ[-1]), [np.zeros_like(b) for _, b in params]
+        self.thin = [np.empty_like(W) if W.shape[1] < 64 else None for W, _ in params]  # dW where it is small
         self.losses = np.zeros(self.T * self.P)  # float64: each thread's sum over the epoch
         self.everyone, self.groups = Barrier(self.T * self.P), [Barrier(self.P) for _ in range(self.T)]
         self._calls, self._interrupted, self._pool = {}, False, Pool(self.T * self.P)

@@ -108,6 +108,14 @@ def cross_entropy(Z, b, Y, B, losses, t):
 
 
 @fused
+def weight_step(W, dW, eta, keep):
+    """W = keep W - eta dW, keep = 1 - eta lam."""
+    for i in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            W[i, j] = keep * W[i, j] - eta * dW[i, j]
+
+
+@fused
 def bias_step(b, dZ, db, lo, hi, eta):
     """db = sum of the rows of dZ, b -= eta db."""
     total = db[lo:hi]
