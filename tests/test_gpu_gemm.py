@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from engine_runs import needs_compiler
 
 from course_lib.errors import BadInput
 from course_lib.gpu import device, gemm_cost
@@ -133,6 +134,7 @@ def traced(kernel, M, N, K, orders, beta=0.0, pad=None):
     return report
 
 
+@needs_compiler
 @pytest.mark.parametrize("kernel", RUNGS)
 def test_the_tracer_finds_nothing(kernel):
     """No race, no access outside, nothing read unset (C with beta = 0!), and no bank conflict, in any storage order."""
@@ -142,6 +144,7 @@ def test_the_tracer_finds_nothing(kernel):
         assert {row["max_way"] for row in report.accesses if row["space"] == "shared"} <= {1}, f"{orders}: {report}"
 
 
+@needs_compiler
 @pytest.mark.parametrize("shape", [(1, 1, 1), (64, 32, 8), (70, 50, 37), (130, 133, 21), (33, 131, 66)])
 @pytest.mark.parametrize("kernel", RUNGS)
 def test_cost_model_is_what_the_engine_counts(kernel, shape):
@@ -159,6 +162,7 @@ def sectors_a_request(report, array):
     return report.total("sectors", array=array) / report.total("requests", array=array)
 
 
+@needs_compiler
 def test_section_4_2_wants_its_operands_by_columns():
     """[003] 4.2: neighbouring threads own neighbouring rows of A. By rows, these lie apart: 32 sectors, not 4."""
     by_rows, by_columns = (traced("register_16x4", 128, 32, 16, order * 3) for order in "CF")
@@ -253,6 +257,7 @@ PLANTED = [  # kernel, what is replaced, with what, the tool that must find it
 ]
 
 
+@needs_compiler
 @pytest.mark.parametrize(("kernel", "old", "new", "tool"), PLANTED)
 def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
     source = RUNGS[kernel].source
@@ -263,6 +268,7 @@ def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
     assert tool in {error["tool"] for error in report.errors}, str(report)
 
 
+@needs_compiler
 @pytest.mark.parametrize(("kernel", "old", "new", "orders"), [
     ("shared", "[32][33]", "[32][32]", "FCC"), ("warptile", "WIDTH 132", "WIDTH 128", "CCC"),
     ("register_16x4", "(tk & 2)", "(tk & 0)", "FFF"),
