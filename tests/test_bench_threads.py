@@ -294,6 +294,18 @@ def test_markdown_rows_are_as_wide_as_their_header():
             assert len({line.count("|") for line in lines}) == 1
 
 
+def test_written_again_it_is_the_same_text():
+    """The targets come from the digits that are kept, not from those that are lost in writing."""
+    result = json.loads(COMMITTED.read_text(encoding="utf-8"))
+    rng = np.random.default_rng(4)
+    for case in result["schemes"]:
+        for run in case["runs"].values():
+            for part in ("whole", "backward"):
+                run[part] = [s * float(rng.uniform(1, 1.01)) for s in run.get(part, [])]
+    first = threads_command._text(result)
+    assert threads_command._text(json.loads(first)) == first
+
+
 def test_json_is_rounded_readable_and_refuses_nan():
     value = {"a": [1.23456789, None, 2.0], "b": {"c": "ü"}, "d": [{"e": []}], "f": (1, np.float64(2.5))}
     text = dump.dump(value)

@@ -7,19 +7,19 @@ from typing import Any
 
 def dump(value: Any) -> str:
     """`value` as JSON text, ending in a newline."""
-    return _write(_rounded(value), 0) + "\n"
+    return _write(rounded(value), 0) + "\n"
 
 
-def _rounded(value: Any) -> Any:
-    """Floats with six digits: a clock tells no more. NaN and infinity are no JSON."""
+def rounded(value: Any) -> Any:
+    """`value` as it is kept: floats with six digits: a clock tells no more. NaN and infinity are no JSON."""
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{value} cannot stand in a result")
         return float(f"{value:.6g}")
     if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
+        return {key: rounded(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
+        return [rounded(item) for item in value]
     return value
 
 

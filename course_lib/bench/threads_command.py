@@ -137,8 +137,9 @@ def _write_docs(result: dict[str, Any]) -> None:
 
 
 def _text(result: dict[str, Any]) -> str:
-    """JSON with the targets as they were found; raw numbers with six digits, one list a line."""
-    from .dump import dump
+    """JSON with six digits a number, one list a line; the targets are judged by the digits that are kept."""
+    from .dump import dump, rounded
     from .targets import targets
 
-    return dump({**result, "targets": [t._asdict() for t in targets(result)]})
+    kept = rounded(result)
+    return dump({**kept, "targets": [t._asdict() for t in targets(kept)]})
