@@ -7,7 +7,7 @@ import pytest
 from engine_runs import needs_compiler
 
 from course_lib.errors import BadInput
-from course_lib.gpu import device, gemm_cost
+from course_lib.gpu import device, gemm_cost, trace_gemm
 from course_lib.gpu.cpu_engine import CompileError, trace
 from course_lib.gpu.gemm import RUNGS, gemm, gemm_numpy
 from course_lib.gpu.inspect import available, inspect
@@ -204,6 +204,53 @@ class Recorder:
 class On:
     def __init__(self, X):
         self.strides, self.get = X.strides, lambda: X
+
+
+def needed(report, kernel, *sizes):
+    cost = gemm_cost(kernel, *sizes)
+    return {name: report.total("sectors", space="global", array=name) for name in "ABD"} == cost["sectors"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("kernel", RUNGS)
+def test_trace_gemm_is_gemm_with_a_report(kernel):
+    A, B, C = matrices(40, 24, 16)
+    D, report = trace_gemm(A, B, kernel=kernel)
+    check(D, A, B)
+    assert report.ok and D.flags.c_contiguous
+    assert needed(report, kernel, *((24, 40, 16) if RUNGS[kernel].by_columns else (40, 24, 16)))
+    kept = C.copy()
+    D, report = trace_gemm(A, B, C, 1.5, -0.5, kernel)
+    check(D, A, B, C, 1.5, -0.5)
+    assert report.ok and (kept == C).all()
+    assert report.total("bytes", array="C") == report.total("bytes", array="D") == C.nbytes
+    D, report = trace_gemm(A.T.copy().T, B[:, ::-1], np.asfortranarray(C), kernel=kernel)
+    check(D, A, B[:, ::-1])
+    assert report.ok and D.flags.f_contiguous and not D.flags.c_contiguous
+
+
+@needs_compiler
+def test_trace_gemm_without_changing_places():
+    """Where D is stored by columns, register_16x4 gets A as A: 4 sectors by columns, 32 by rows ([003] 4.2)."""
+    A, B, C = (np.asfortranarray(X) for X in matrices(64, 16, 8))
+    assert sectors_a_request(trace_gemm(A, B, C)[1], "A") == 4
+    assert sectors_a_request(trace_gemm(np.ascontiguousarray(A), B, C)[1], "A") == 32
+
+
+@needs_compiler
+def test_trace_gemm_of_one_matrix_with_itself():
+    A = matrices(9, 9, 9)[0]
+    D, report = trace_gemm(A, A.T, kernel="naive")
+    check(D, A, A.T)
+    assert {row["array"] for row in report.accesses} == {"A", "B", "D"}
+
+
+def test_trace_gemm_takes_numpy_arrays():
+    A, B, _ = matrices(2, 3, 4)
+    with pytest.raises(BadInput, match="there is no kernel 'fast'"):
+        trace_gemm(A, B, kernel="fast")
+    with pytest.raises(BadInput, match="not device arrays"):
+        trace_gemm(A, On(B))
 
 
 WRONG = [
