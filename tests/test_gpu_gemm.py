@@ -10,7 +10,7 @@ from course_lib.errors import BadInput
 from course_lib.gpu import device, gemm_cost, trace_gemm
 from course_lib.gpu.cpu_engine import CompileError, trace
 from course_lib.gpu.gemm import RUNGS, gemm, gemm_numpy
-from course_lib.gpu.inspect import available, inspect
+from course_lib.gpu.inspect import _main_loop, available, disassembler, inspect, main_loop
 
 pytest_plugins = ["gpu_engine"]  # the fixture `engine`
 SHAPES = [(1, 1, 1), (2, 3, 5), (70, 50, 37), (1, 130, 9), (130, 1, 33), (65, 17, 4), (64, 16, 8), (63, 15, 3)]
@@ -339,6 +339,33 @@ def test_nvidia_compiles_the_ladder_without_spilling(arch):
 def test_nvidia_errors_have_the_lines_of_the_source():
     with pytest.raises(CompileError, match=r"kernel.cu\(2\): error: identifier \"y\" is undefined"):
         inspect("__global__ void f(float *x)\n{ x[0] = y; }")
+
+
+LISTING = """
+        /*0000*/                   MOV R1, c[0x0][0x28] ;
+        /*0010*/                   LDS.128 R4, [R2] ;
+        /*0020*/              @!P0 FFMA R8, R4, R5, R8 ;
+        /*0030*/               @P1 BRA 0x10 ;
+        /*0040*/                   FFMA R8, R4, R5, R8 ;
+        /*0050*/                   BRA 0x50;
+"""
+
+
+def test_the_main_loop_is_the_one_with_the_most_multiply_adds():
+    assert _main_loop(LISTING) == {"LDS": 1, "FFMA": 1, "BRA": 1} and _main_loop("") == {}
+
+
+@pytest.mark.skipif(not (available() and disassembler()), reason="no compiler of NVIDIA's, or no cuobjdump, is here")
+@pytest.mark.parametrize(("kernel", "ffma"), [("naive", 16), ("shared", 32), ("register_16x4", 64), ("warptile", 512)])
+def test_the_main_loop_has_the_multiply_adds_of_a_step(kernel, ffma):
+    loop = main_loop(RUNGS[kernel].source)
+    assert loop["FFMA"] == ffma and loop.total() > ffma
+
+
+def test_without_a_disassembler_it_says_so(monkeypatch):
+    monkeypatch.setattr("course_lib.gpu.inspect.disassembler", lambda: None)
+    with pytest.raises(BadInput, match="nvidia-cuda-cuobjdump"):
+        main_loop("")
 
 
 def test_inspect_without_a_compiler(monkeypatch):
