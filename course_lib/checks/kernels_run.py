@@ -1,0 +1,117 @@
+"""One launch of a check: its arguments made ready, run under the tracer, and on a GPU where there is one."""
+
+import contextlib
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_lib.gpu import device
+from course_lib.gpu.cpu_engine import Report, trace
+
+POISON = {2: 0x7E5D, 4: 0x7FC0DEAD, 8: 0x7FF800000000DEAD}  # as a float it is a NaN that no computation makes
+SECONDS = 5.0  # a launch may take
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a kernel.
+
+    grid, block: as in trace. args: in the order of the kernel's parameters, by name: NumPy arrays stored by rows (C
+    order), NumPy scalars of the parameters' types, None for a null pointer; one array under two names is one buffer.
+    out: the arrays that the kernel fills: they arrive full of NaN. inout: those that it reads and changes.
+    label: for messages. shared: bytes of dynamic shared memory. K: additions in the longest sum. scale: as in Case.
+    owner: (launch, *index) -> (block, thread), who should write that element; `x_across` is the usual one.
+    """
+
+    grid: tuple | int
+    block: tuple | int
+    args: dict
+    out: tuple = ()
+    label: str = ""
+    shared: int = 0
+    K: int = 1
+    scale: float | str | None = None
+    inout: tuple = ()
+    owner: Callable | None = None
+
+    @property
+    def outs(self):
+        """Names of all arrays that the kernel may change."""
+        return (*self.out, *self.inout)
+
+    def prepared(self):
+        """Copies of the arguments, outputs poisoned. An array that stands under two names still does."""
+        copies: dict = {}
+        for name, value in self.args.items():
+            if isinstance(value, np.ndarray) and id(value) not in copies:
+                copies[id(value)] = poisoned(value) if name in self.out else np.array(value, order="C")
+        return {name: copies.get(id(value), value) for name, value in self.args.items()}
+
+
+@dataclass
+class Run:
+    """What a launch gave: the engine's Report, and the arguments before and after."""
+
+    launch: Launch
+    report: Report
+    before: dict
+    after: dict
+    findings: list = field(default_factory=list)
+
+
+def poisoned(array):
+    """An array of that shape and dtype which nobody has written yet: NaN of a kind that no computation gives."""
+    bits = POISON.get(array.itemsize, 0xA5)
+    return np.full(array.shape, bits, bits_of(array).dtype).view(array.dtype)
+
+
+def bits_of(array):
+    """The same memory as unsigned integers."""
+    return np.ascontiguousarray(array).view(f"u{array.itemsize}")
+
+
+def on_engine(source, kernel, launch):
+    """A `Run`, traced. Raises CompileError, BadInput."""
+    before, after = launch.prepared(), launch.prepared()
+    report = trace(source, kernel, launch.grid, launch.block, list(after.values()), launch.shared, timeout=SECONDS)
+    return Run(launch, report, before, after)
+
+
+def gpu_at_hand():
+    """Is there a GPU to run on? Nothing is printed, and a notebook that asks later is still told what runs."""
+    chosen = device._engine.cache_info().currsize
+    with contextlib.redirect_stdout(io.StringIO()):
+        name = device.engine_name()
+    if not chosen:
+        device._engine.cache_clear()
+    return name == "cuda"
+
+
+def on_gpu(source, kernel, launch):
+    """The arguments after the same launch on the GPU. Raises CompileError, LaunchFailed."""
+    after, sent = launch.prepared(), {}
+    for value in after.values():
+        if isinstance(value, np.ndarray) and id(value) not in sent:
+            sent[id(value)] = device.to_device(value)
+    args = [np.uint64(0) if value is None else sent.get(id(value), value) for value in after.values()]
+    function = device.SourceModule(source).get_function(kernel)
+    function(*args, grid=_tuple(launch.grid), block=_tuple(launch.block), shared=launch.shared)
+    device.synchronize()
+    for value in after.values():
+        if isinstance(value, np.ndarray):
+            value[...] = device.from_device_like(sent[id(value)], value)
+    return after
+
+
+def _tuple(shape):
+    parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    return tuple(int(n) for n in (*parts, 1, 1)[:3])
+
+
+def x_across(launch, *index):
+    """(block, thread) that owns an element where x runs along the last axis, y along the one before it, then z."""
+    block, along = _tuple(launch.block), (*reversed(index), 0, 0)[:3]
+    pairs = [divmod(int(i), n) for i, n in zip(along, block, strict=True)]
+    return tuple(b for b, _ in pairs), tuple(t for _, t in pairs)
