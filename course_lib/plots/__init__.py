@@ -11,6 +11,7 @@ confusion_matrix.py  confusion
 roofline_chart.py    roofline
 network_drawing.py   network
 timeline_chart.py    timeline
+warp_drawing.py      warp_accesses; warp_request.py says what a warp's request costs
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
 """
 
@@ -24,6 +25,7 @@ from .line_charts import curves, function, lines
 from .network_drawing import network
 from .roofline_chart import roofline
 from .timeline_chart import timeline
+from .warp_drawing import warp_accesses
 
 ALL = (
     digits,
@@ -39,6 +41,7 @@ ALL = (
     timeline,
     network,
     computation_graph,
+    warp_accesses,
 )
 
 __all__ = ["ALL", "Figure", *(draw.__name__ for draw in ALL)]
