@@ -1,16 +1,27 @@
-"""Limits for KernelCheck: functions (report, launch) -> None, or (what, cause), on what the engine counted.
+"""Limits for KernelCheck, on what the engine counted: functions (report, launch) -> None, (what, cause), or both and
+the line of the source that is to blame. Looked at only where the numbers are right and the engine found nothing.
 
 An author may write any function like these. `.says`, if it has one, goes into the green line.
 """
 
-from .kernels_source import source_line, without_comments
+import re
+
+import numpy as np
+
+from .kernels_source import without_comments
 
 RATES = {"sectors a request": ("sectors", "requests"), "wavefronts a request": ("wavefronts", "requests"),
-         "bytes a thread": ("bytes", "threads")}  # fmt: skip
+         "bytes a thread": ("bytes", "threads"), "threads a request": ("threads", "requests")}  # fmt: skip
+SINGLE = (*RATES, "max_way")  # judged row by row; all else is added up
+OPS = {"load": "loads of", "store": "stores to", "atomic": "atomics on"}
+FAR = ("the threads of a warp go to elements that lie far apart: let threadIdx.x run along the direction in which "
+       "the elements are neighbours in memory")  # fmt: skip
+BANKS = ("threads of one warp ask one bank for different words: word w lies in bank w % 32. A column of padding moves "
+         "each row on by one bank")  # fmt: skip
 
 
 def limit(says):
-    """Decorator: what a limit looked at, for the green line."""
+    """Decorator: what a limit says in the green line, such as "no bank conflicts"."""
 
     def wrap(function):
         function.says = says
@@ -19,94 +30,127 @@ def limit(says):
     return wrap
 
 
-def at_most(what, most, cause, **where):
-    """At most so many `what` in the accesses that match `where` (space, op, array).
+def at_most(what, most, cause=None, **where):
+    """At most so many `what` in the accesses that match `where` (space, op, array), all matching rows added up.
 
-    what: requests, threads, bytes, sectors, wavefronts (all matching rows added up); or, row by row, max_way,
-    "sectors a request", "wavefronts a request", "bytes a thread". most: a number, or a function of the launch.
+    what: requests, threads, bytes, sectors, wavefronts; or, for each row by itself, max_way, "sectors a request",
+    "wavefronts a request", "bytes a thread", "threads a request". most: a number, or a function of the launch.
     """
+    return _bound(what, most, cause, where, "at most", lambda n, bound: n <= bound * (1 + 1e-9), max)
 
-    @limit(f"{what} of {_of(where)}")
-    def check(report, launch):
-        allowed = most(launch) if callable(most) else most
-        rows = _rows(report, where)
-        if what in RATES or what == "max_way":
-            counts = [(_rate(row, what), row) for row in rows]
-            worst = max(counts, key=lambda pair: pair[0], default=(0, None))
-            if worst[0] <= allowed:
-                return None
-            return f"{worst[0]:.4g} {what} where {allowed:.4g} will do, {_at(report, worst[1])}", cause
-        total = sum(row[what] for row in rows)
-        return None if total <= allowed else (f"{total:,} {what} of {_of(where)}, and {allowed:,} will do", cause)
 
-    return check
+def at_least(what, least, cause=None, **where):
+    """As `at_most`, the other way round; no access at all is too few."""
+    return _bound(what, least, cause, where, "at least", lambda n, bound: n >= bound * (1 - 1e-9), min)
+
+
+def exactly(what, number, cause=None, **where):
+    """As `at_most`: exactly so many, all matching rows added up."""
+    return _bound(what, number, cause, where, "exactly", lambda n, bound: n == bound, max)
 
 
 def at_most_sectors(array, op, per_request, cause=None):
-    """No load or store of the array takes more than so many 32-byte sectors a request of a warp, on average."""
-    text = cause or ("neighbouring threads (threadIdx.x) go to elements that are far apart: let threadIdx.x run along "
-                     "the direction in which the elements lie side by side")
-    return at_most("sectors a request", per_request, text, space="global", array=array, op=op)
+    """No line that loads (stores) the array takes more than so many 32-byte sectors a request of a warp, on average."""
+    return at_most("sectors a request", per_request, cause or FAR, space="global", array=array, op=op)
 
 
 def no_bank_conflicts(array=None, cause=None):
-    """No access to shared memory (to that array) takes more wavefronts than its ideal."""
+    """No access to shared memory (to that array) takes more wavefronts than it must."""
 
-    @limit("bank conflicts")
+    @limit(f"no bank conflicts{f' in {array}' if array else ''}")
     def check(report, launch):
-        where = {"space": "shared", **({"array": array} if array else {})}
-        bad = max((row for row in _rows(report, where) if row["wavefronts"] > row["ideal_wavefronts"]),
-                  key=lambda row: row["max_way"], default=None)  # fmt: skip
-        if bad is None:
+        bad = [row for row in _rows(report, _shared(array)) if row["wavefronts"] > row["ideal_wavefronts"]]
+        if not bad:
             return None
-        what = f"a {bad['max_way']}-way bank conflict in {bad['array']} ({bad['op']}): {bad['wavefronts']:,} wavefronts"
-        return f"{what} where {bad['ideal_wavefronts']:,} will do, {_at(report, bad)}", cause or (
-                "threads of one warp ask one bank for different words: word w lies in bank w % 32. One column of "
-                "padding moves each row on by a bank")  # fmt: skip
+        row = max(bad, key=lambda row: row["max_way"])
+        what = f"a {row['max_way']}-way bank conflict in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} " \
+               f"wavefronts where {row['ideal_wavefronts']:,} will do{_lanes(row, launch)}"  # fmt: skip
+        return what, cause or BANKS, row["line"]
 
     return check
 
 
 def loads_each_once(*arrays, times=1, cause=None):
-    """Every element of these inputs is loaded from global memory so many times (times: a number, or of the launch)."""
+    """The bytes loaded of each of these inputs are its size, or so many `times` it (a number, or of the launch)."""
+    parts = [at_most("bytes", lambda launch, name=name: _size(launch, name, times), cause or
+                     "threads load the same elements again: load them once, then keep or share them", space="global",
+                     op="load", array=name) for name in arrays]  # fmt: skip
 
-    @limit(f"bytes loaded of {' and '.join(arrays)}")
+    @limit(f"{' and '.join(arrays)} loaded {'once' if times == 1 else 'as seldom as asked'}")
     def check(report, launch):
-        for name in arrays:
-            most = launch.args[name].nbytes * (times(launch) if callable(times) else times)
-            loaded = report.total("bytes", space="global", op="load", array=name)
-            if loaded > most:
-                text = cause or "threads load the same element again: load it once, and keep it or share it"
-                return f"{loaded:,} bytes of {name} are loaded, and {most:,} will do", text
-        return None
+        return next((broken for part in parts if (broken := part(report, launch))), None)
 
     return check
 
 
 def uses_shared(array=None, cause=None):
-    """The kernel works with shared memory (with that array)."""
+    """The kernel works with shared memory (with an array of that name)."""
 
-    @limit("shared memory")
+    @limit("shared memory used")
     def check(report, launch):
-        where = {"space": "shared", **({"array": array} if array else {})}
-        if _rows(report, where):
+        if _rows(report, _shared(array)):
             return None
-        return f"the kernel does not use shared memory{f' named {array}' if array else ''}", cause or (
-            "the task is to stage the data in a __shared__ array, which all threads of a block see")
+        named = f" array named {array}" if array else " memory"
+        return f"the kernel uses no shared{named}", cause or (
+            "the task is to put the data into a __shared__ array, which all threads of a block see")
 
     return check
 
 
 def without(word, cause):
-    """The source does not have this word, comments apart."""
+    """The source does not hold this word, comments apart."""
+    return mentions(word, cause, most=0)
+
+
+def mentions(word, cause, least=0, most=None):
+    """The source holds this word so many times, comments apart: mentions("__syncthreads", "...", least=2)."""
 
     @limit("")
     def check(report, launch):
-        lines = without_comments(report.source).splitlines()
-        at = next((i for i, line in enumerate(lines, 1) if word in line), None)
-        return (f"the kernel uses {word}, {source_line(report.source, at)}", cause) if at else None
+        bare = without_comments(report.source)
+        at = [bare.count("\n", 0, m.start()) + 1 for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", bare)]
+        if len(at) < least:
+            return f"{word} stands {len(at)} times in the source, and {least} are needed", cause
+        if most is not None and len(at) > most:
+            few = f"{most} will do" if most else "the task does without"
+            return f"the source holds {word}, and {few}", cause, at[most]
+        return None
 
     return check
+
+
+def _bound(what, bound, cause, where, words, fits, worst):
+    """A limit from a comparison."""
+
+    def check(report, launch):
+        allowed, rows = bound(launch) if callable(bound) else bound, _rows(report, where)
+        if what in SINGLE:
+            counts = [_rate(row, what) for row in rows] or [0]
+            amount = worst(counts)
+            row = rows[counts.index(amount)] if rows else None
+        else:
+            amount, row = sum(row[what] for row in rows), max(rows, key=lambda row: row[what], default=None)
+        if fits(amount, allowed):
+            return None
+        text = f"{_number(amount)} {subject}, and {words} {_number(allowed)} are asked for"
+        lanes = _lanes(row, launch) if row and what in SINGLE else ""
+        return text + lanes, cause, row["line"] if row else None
+
+    subject = f"{what.replace('_', ' ')} in the {_of(where)}"
+    number = "the asked number of" if callable(bound) else f"{words} {_number(bound)}"
+    return limit(f"{number} {subject}")(check)
+
+
+def _number(n):
+    return f"{n:,}" if isinstance(n, (int, np.integer)) else f"{n:,.4g}"
+
+
+def _size(launch, name, times):
+    return int(launch.args[name].nbytes * (times(launch) if callable(times) else times))
+
+
+def _shared(array):
+    return {"space": "shared", **({"array": array} if array else {})}
 
 
 def _rows(report, where):
@@ -114,17 +158,28 @@ def _rows(report, where):
 
 
 def _rate(row, what):
-    if what == "max_way":
-        return row["max_way"]
-    over, under = RATES[what]
-    return row[over] / max(row[under], 1)
+    over, under = RATES.get(what, ("max_way", None))
+    return row[over] / max(row[under], 1) if under else row[over]
 
 
 def _of(where):
-    words = {"load": "loads", "store": "stores", "atomic": "atomics"}
-    op = words.get(where.get("op", ""), "accesses")
-    return f"{op} of {where['array']}" if "array" in where else f"{where.get('space', '')} {op}".strip()
+    op = OPS.get(where.get("op", ""), "accesses to")
+    return f"{op} {where.get('array') or where.get('space', 'all') + ' memory'}"
 
 
-def _at(report, row):
-    return source_line(report.source, row["line"])
+def _lanes(row, launch):
+    """Where the first lanes of the costliest request go, in words: "; lanes 0, 1, 2 of a warp go to x[0], ..."."""
+    taken = [(lane, offset) for lane, offset in enumerate(row.get("lanes") or ()) if offset is not None]
+    if len(taken) < 3:
+        return ""
+    array = launch.args.get(row["array"]) if row["space"] == "global" else None
+    names = [_element(row, offset, array) for _, offset in taken[:3]]
+    return f"\nlanes {', '.join(str(lane) for lane, _ in taken[:3])} of a warp go to {', '.join(names)}"
+
+
+def _element(row, offset, array):
+    """The element at an offset in bytes: in the shape of an array of the launch, else its word, as banks count."""
+    if isinstance(array, np.ndarray):
+        at = np.unravel_index(min(offset // array.itemsize, array.size - 1), array.shape)
+        return row["array"] + "".join(f"[{i}]" for i in at)
+    return f"word {offset // 4}"

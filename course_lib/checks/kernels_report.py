@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from .kernels_source import source_line
+from .kernels_compile import source_line
+from .kernels_run import SECONDS, triple
 from .kernels_values import cause_of
 from .messages import Report
 from .trees import short
 from .words import NEAR, _two_numbers, count
+
+FATAL = ("crash", "timeout")
 
 
 def fault_report(check, run, runs, known):
@@ -14,46 +17,75 @@ def fault_report(check, run, runs, known):
     error = run.report.errors[0]
     head = error["message"].partition("\n    ")[0]
     what, _, cause = head.partition(" Likely cause: ")
-    tool = error["tool"]
-    what = what.partition(": ")[2] if what.startswith(tool) else what
-    right = not run.findings and tool not in ("crash", "timeout")
+    what, tool = what.partition(": ")[2] or what, error["tool"]
+    right = not run.findings and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    report.add("cause", next((text for like, text in check.causes if like(error)), None) or cause)
+    report.add("cause", _own_cause(check, error) or cause[:1].upper() + cause[1:])
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
+    report.add("meets", source_line(run.report.source, error["other"]["line"]) if _elsewhere(error) else "")
     if run.findings:
-        also = f"; likely cause: {known}" if known else ""
-        report.add("numbers", f"{run.findings[0].what}{also}")
+        first = run.findings[0]
+        report.add("numbers", f"{first.what}, {element(first.name, first.first)} first")
+        report.add("likely", known)
     others = len(run.report.errors) - 1
     report.add("also", f"{count(others, 'more finding')}; begin with this one" if others else "")
     return _end(report, check, run, runs)
 
 
+def is_fatal(run):
+    """Did the launch end before its time?"""
+    return any(error["tool"] in FATAL for error in run.report.errors)
+
+
+def _elsewhere(error):
+    return error["tool"] == "racecheck" and error["other"] and error["other"]["line"] != error["line"]
+
+
+def _own_cause(check, error):
+    """The author's cause for a finding, or None."""
+    return next((text for like, text in check.causes if like(error)), None)
+
+
 def numbers_report(check, run, runs, known, where=""):
-    """The report on wrong numbers."""
+    """The report on wrong numbers, on writes outside, on changed inputs."""
     bad = run.findings[0]
     same = [(r, f) for r in runs for f in r.findings[:1] if (f.kind, f.name) == (bad.kind, bad.name)]
+    same.sort(key=lambda pair: pair[0] is not run)  # the one that is shown comes first
+    values, at = bad.kind == "values", bad.first
     report = _title(check, runs)
-    right = "" if bad.kind == "values" else "the numbers are right, but "
-    report.add("what", f"{right}{bad.what}{where}").add("cause", known or cause_of(bad, same))
-    at = bad.first
-    report.add("where", f"{bad.name}[{']['.join(map(str, at))}]{_axes(check, at)}{_owner(run.launch, at, bad)}")
-    never = bad.kind == "values" and bad.unwritten and np.isnan(bad.got[at])
+    report.add("what", f"{'' if values else 'the numbers are right, but '}{bad.what}{where}")
+    report.add("cause", known or cause_of(bad, same))
+    report.add("where", element(bad.name, at) + _axes(check, bad, at) + _owner(run.launch, at, bad))
     got, want = _two_numbers(bad.got[at], bad.want[at])
-    report.add("got", "nan: as it arrived" if never else got)
-    report.add("wanted" if bad.kind == "values" else "before", want)
-    _add_allowed(report, bad, at)
+    never = values and bad.silent[at]
+    report.add("got", f"{got}, as it arrived" if never else got).add("wanted" if values else "before", want)
+    if values and not never:
+        _add_allowed(report, bad, at)
+    errors = run.report.errors
+    report.add("also", f"{errors[0]['tool']} has {count(len(errors), 'finding')}" if errors else "")
     return _end(report, check, run, runs)
 
 
-def limit_report(check, run, what, cause):
-    """The report on a limit that is broken: all the rest is right."""
-    report = Report(f"{check.name} is right, but not good yet")
-    return _end(report.add("what", what).add("cause", cause), check, run, [run])
+def limit_report(check, run, what, cause, line=None):
+    """The report on a limit that is not kept: all the rest is right."""
+    report = Report(f"{check.name}: the numbers are right, but not the way to them")
+    report.add("what", what).add("cause", cause)
+    report.add("at", source_line(run.report.source, line) if line else "")
+    return _end(report, check, run, [])
+
+
+def element(name, at):
+    """D[3][4], as C would write it."""
+    return name + "".join(f"[{i}]" for i in at)
 
 
 def _title(check, runs):
-    wrong = sum(bool(run.report.errors or run.findings) for run in runs)
+    wrong, fatal = sum(bool(run.report.errors or run.findings) for run in runs), is_fatal(runs[-1])
+    if fatal and wrong == 1:
+        timeout = any(error["tool"] == "timeout" for error in runs[-1].report.errors)
+        did = f"was stopped after {SECONDS:g} s" if timeout else "crashed"
+        return Report(f"{check.name}: launch {len(runs)} {did}")
     return Report(f"{check.name}: {wrong} of {len(runs)} launch{'es' * (len(runs) != 1)} not right yet")
 
 
@@ -67,33 +99,45 @@ def _add_allowed(report, bad, at):
         report.add("off by", f"{off:.2g}, far more than rounding")
 
 
-def _axes(check, at):
-    if len(check.axes) != len(at):
+def _axes(check, bad, at):
+    axes = check.axes.get(bad.name, ()) if isinstance(check.axes, dict) else check.axes
+    if len(axes) != len(at) or bad.kind == "input":
         return ""
-    return f" ({', '.join(f'{axis} {i}' for axis, i in zip(check.axes, at, strict=True))}, counted from 0)"
+    return f" ({', '.join(f'{axis} {i}' for axis, i in zip(axes, at, strict=True))}, counted from 0)"
 
 
 def _owner(launch, at, bad):
-    if launch.owner is None or bad.kind != "values":
+    """Whose element it is, where the launch says so, and such a thread was launched."""
+    if launch.owner is None or bad.kind == "input":
         return ""
-    block, thread = launch.owner(launch, *at)
-    return f", which thread {thread} of block {block} should write"
+    try:
+        block, thread = launch.owner(launch, *at)
+    except (TypeError, ValueError):  # an owner for another output
+        return ""
+    there = all(np.less(block, triple(launch.grid))) and all(np.less(thread, triple(launch.block)))
+    task = "" if bad.kind == "values" else ", which has nothing to write"
+    return f", the element of thread {tuple(thread)} of block {tuple(block)}{task}" if there else ""
 
 
 def _end(report, check, run, runs):
     args = [f"{name} {_short(value)}" for name, value in run.launch.args.items()]
+    shared = f", {run.launch.shared}" if run.launch.shared else ""
     report.add("case", run.launch.label)
-    report.add("launch", f"{check.kernel}<<<{_dim(run.launch.grid)}, {_dim(run.launch.block)}>>>({', '.join(args)})")
+    where = f"{_shape(run.launch.grid)}, {_shape(run.launch.block)}{shared}"
+    report.add("launch", f"{check.kernel}<<<{where}>>>({', '.join(args)})")
     right = [r.launch.label for r in runs if not r.report.errors and not r.findings and r.launch.label]
     report.add("right on", ", ".join(right))
     return report.add("printed", short(run.report.printed.strip(), 300))
 
 
-def _dim(shape):
-    return str(shape)
+def _shape(shape):
+    """A grid or block as one writes it: 256, or dim3(32, 8)."""
+    parts = triple(shape)
+    used = max((i + 1 for i, n in enumerate(parts) if n > 1), default=1)
+    return str(parts[0]) if used == 1 else f"dim3{parts[:used]}"
 
 
 def _short(value):
     if isinstance(value, np.ndarray):
         return f"{value.shape} {value.dtype}"
-    return "= NULL" if value is None else f"= {value:g}"
+    return "= NULL" if value is None else f"= {value.item():g}" if value.dtype.kind == "f" else f"= {value}"

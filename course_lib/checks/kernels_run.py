@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.gpu.cpu_engine import Report, trace
 
@@ -22,7 +23,8 @@ class Launch:
     order), NumPy scalars of the parameters' types, None for a null pointer; one array under two names is one buffer.
     out: the arrays that the kernel fills: they arrive full of NaN. inout: those that it reads and changes.
     label: for messages. shared: bytes of dynamic shared memory. K: additions in the longest sum. scale: as in Case.
-    owner: (launch, *index) -> (block, thread), who should write that element; `x_across` is the usual one.
+    owner: (launch, *index) -> (block, thread), three numbers each: who should write that element of an output;
+    `x_across` is the usual one. symbols: arrays for `__constant__` and `__device__` variables, by name.
     """
 
     grid: tuple | int
@@ -35,6 +37,17 @@ class Launch:
     scale: float | str | None = None
     inout: tuple = ()
     owner: Callable | None = None
+    symbols: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        for name in self.outs:
+            if not isinstance(self.args.get(name), np.ndarray):
+                raise BadInput(f"Launch: {name!r} is an output, so args must hold an array of that name")
+        for name, value in self.args.items():
+            if not (value is None or isinstance(value, np.ndarray | np.generic)):
+                raise BadInput(f"Launch: {name} is {value!r}: pass an array, a NumPy scalar such as np.int32, or None")
+        if not self.outs or set(self.out) & set(self.inout):
+            raise BadInput("Launch: name the arrays that the kernel fills in out, those it reads and changes in inout")
 
     @property
     def outs(self):
@@ -75,7 +88,8 @@ def bits_of(array):
 def on_engine(source, kernel, launch):
     """A `Run`, traced. Raises CompileError, BadInput."""
     before, after = launch.prepared(), launch.prepared()
-    report = trace(source, kernel, launch.grid, launch.block, list(after.values()), launch.shared, timeout=SECONDS)
+    report = trace(source, kernel, launch.grid, launch.block, list(after.values()), launch.shared, timeout=SECONDS,
+                   symbols=launch.symbols)  # fmt: skip
     return Run(launch, report, before, after)
 
 
@@ -96,8 +110,11 @@ def on_gpu(source, kernel, launch):
         if isinstance(value, np.ndarray) and id(value) not in sent:
             sent[id(value)] = device.to_device(value)
     args = [np.uint64(0) if value is None else sent.get(id(value), value) for value in after.values()]
-    function = device.SourceModule(source).get_function(kernel)
-    function(*args, grid=_tuple(launch.grid), block=_tuple(launch.block), shared=launch.shared)
+    module = device.SourceModule(source)
+    for name, value in launch.symbols.items():
+        device.memcpy_htod(module.get_global(name)[0], np.ascontiguousarray(value))
+    function = module.get_function(kernel)
+    function(*args, grid=triple(launch.grid), block=triple(launch.block), shared=launch.shared)
     device.synchronize()
     for value in after.values():
         if isinstance(value, np.ndarray):
@@ -105,13 +122,19 @@ def on_gpu(source, kernel, launch):
     return after
 
 
-def _tuple(shape):
+def triple(shape):
+    """A grid or a block, given as one to three numbers, as three."""
     parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     return tuple(int(n) for n in (*parts, 1, 1)[:3])
 
 
 def x_across(launch, *index):
     """(block, thread) that owns an element where x runs along the last axis, y along the one before it, then z."""
-    block, along = _tuple(launch.block), (*reversed(index), 0, 0)[:3]
+    block, along = triple(launch.block), (*reversed(index), 0, 0)[:3]
     pairs = [divmod(int(i), n) for i, n in zip(along, block, strict=True)]
     return tuple(b for b, _ in pairs), tuple(t for _, t in pairs)
+
+
+def padded(matrix, extra, fill=np.nan):
+    """A copy (rows, columns + extra) of a matrix whose rows are longer than its width; the rest holds `fill`."""
+    return np.pad(matrix, ((0, 0), (0, extra)), constant_values=fill)

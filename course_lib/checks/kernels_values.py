@@ -7,9 +7,10 @@ import numpy as np
 from .case import Case, Result
 from .causes import likely_cause
 from .compare import Mismatch, Rules
+from .kernels_pattern import pattern
 from .kernels_run import bits_of, poisoned
 from .probe import Answer
-from .tolerance import is_wrong
+from .tolerance import Tolerance, is_wrong
 from .trees import upcast
 
 
@@ -23,8 +24,8 @@ class Wrong:
     mask: np.ndarray
     got: np.ndarray
     want: np.ndarray
-    tolerance: object = None
-    unwritten: int = 0
+    tolerance: Tolerance | None = None
+    silent: np.ndarray | None = None  # where nothing was written
 
     @property
     def first(self):
@@ -44,11 +45,11 @@ def wanted(reference, launch, before):
 
 def wrongs(check, launch, before, after, want):
     """All that is `Wrong` after a launch, wrong numbers first."""
-    found = [bad for name in want if (bad := _values(check, launch, name, after[name], want[name]))]
+    found = [bad for name in want if (bad := _values(check, launch, name, before, after, want[name]))]
     found += [bad for name in want if (bad := _outside(name, before[name], after[name], want[name]))]
-    names = [name for name, value in before.items() if isinstance(value, np.ndarray) and name not in launch.outs]
     mine = {id(after[name]) for name in launch.outs}
-    return found + [bad for name in names if id(after[name]) not in mine and (bad := _input(name, before, after))]
+    inputs = [n for n, value in after.items() if isinstance(value, np.ndarray) and id(value) not in mine]
+    return found + [bad for name in inputs if (bad := _input(name, before[name], after[name]))]
 
 
 def corner(array, want):
@@ -62,19 +63,30 @@ def tolerance(check, launch, got, want):
     return rules.tolerance(want) if got.dtype.kind == "f" else None
 
 
-def _values(check, launch, name, full, want):
-    got = corner(full, want)
+def differs(got, want, allowed):
+    """Where numbers are not as wanted; a NaN never is."""
+    return is_wrong(got, want, allowed.value) if allowed else got != want
+
+
+def _values(check, launch, name, before, after, want):
+    got, old = corner(after[name], want), corner(before[name], want)
     allowed = tolerance(check, launch, got, want)
-    mask = is_wrong(got, want, allowed.value) if allowed else got != want
+    mask = np.asarray(differs(got, want, allowed))
     if not mask.any():
         return None
-    silent = bits_of(got) == bits_of(poisoned(got)) if name in launch.out else np.zeros(got.shape, bool)
-    what = f"{_many(mask, name)} {'is' if mask.sum() == 1 else 'are'} wrong"
-    if (never := int((silent & mask).sum())) == mask.sum():
-        what = f"{_many(mask, name)} {'was' if never == 1 else 'were'} never written"
-    elif never:
-        what += f", {never:,} of them never written"
-    return Wrong("values", name, what, mask, got, want, allowed, never)
+    silent = mask & (bits_of(got) == bits_of(old))
+    return Wrong("values", name, _how_many(name, mask, silent, name in launch.out), mask, got, want, allowed, silent)
+
+
+def _how_many(name, mask, silent, poisoned):
+    wrong, never = int(mask.sum()), int(silent.sum())
+    many = f"{wrong:,} of {mask.size:,} elements of {name}"
+    if never == wrong and poisoned:
+        return f"{many} {'was' if wrong == 1 else 'were'} never written"
+    if never == wrong:
+        return f"{many} should change and {'is as it was' if wrong == 1 else 'are as they were'}: never written"
+    also = f", {never:,} of them never written" if never else ""
+    return f"{many} {'is' if wrong == 1 else 'are'} wrong{also}"
 
 
 def _outside(name, before, after, want):
@@ -82,15 +94,16 @@ def _outside(name, before, after, want):
     corner(mask, want)[...] = False
     if not mask.any():
         return None
-    part = " x ".join(map(str, want.shape))
-    what = f"{_count(mask)} of {name} outside of its {part} part changed: not yours to write"
+    part = f"first {want.shape[0]:,}" if want.ndim == 1 else f"{' x '.join(map(str, want.shape))} elements"
+    verb = "was" if mask.sum() == 1 else "were"
+    what = f"{_count(mask)} of {name} beyond the {part} that are to be filled {verb} changed"
     return Wrong("outside", name, what, mask, after, before)
 
 
 def _input(name, before, after):
-    mask = bits_of(before[name]) != bits_of(after[name])
-    what = f"{name} is an input, and the kernel changes {_count(mask)} of it"
-    return Wrong("input", name, what, mask, after[name], before[name]) if mask.any() else None
+    mask = bits_of(before) != bits_of(after)
+    return Wrong("input", name, f"{_count(mask)} of {name}, which is an input, changed", mask, after, before) \
+        if mask.any() else None
 
 
 def _count(mask):
@@ -98,48 +111,50 @@ def _count(mask):
     return f"{n:,} element{'s' * (n != 1)}"
 
 
-def _many(mask, name):
-    return f"{int(mask.sum()):,} of {mask.size:,} elements of {name}"
-
-
-def is_like(check, wrong, run, bads):
+def is_like(check, wrong, run):
     """Did this launch give what this known wrong function gives?"""
     try:
         like = wanted(wrong, run.launch, run.before)
-    except Exception:
+        return all(_alike(check, run, name, value) for name, value in like.items())
+    except Exception:  # a wrong function need not fit all cases
         return False
-    for name, value in like.items():
-        got = run.after.get(name)
-        if not isinstance(got, np.ndarray) or value.ndim != got.ndim:
-            return False
-        got = corner(got, value)
-        if got.shape != value.shape:
-            return False
-        allowed = tolerance(check, run.launch, got, value)
-        differs = is_wrong(got, value, allowed.value) if allowed else got != value
-        if (differs & ~(np.isnan(got) & np.isnan(value)) if got.dtype.kind == "f" else differs).any():
-            return False
-    return True
 
 
-def cause_of(bad, runs):
-    """A sentence on the likely cause of wrong numbers, or None. runs: [(Run, its Wrong of the same array)]."""
+def _alike(check, run, name, value):
+    got = corner(run.after[name], value)
+    if got.shape != value.shape:
+        return False
+    bad = np.asarray(differs(got, value, tolerance(check, run.launch, got, value)))
+    both = np.isnan(value) & np.isnan(got) if got.dtype.kind == "f" and value.dtype.kind == "f" else False
+    return not (bad & ~np.asarray(both)).any()
+
+
+def cause_of(bad, pairs):
+    """A sentence on the likely cause of what is `Wrong`, or None. pairs: (Run, its Wrong of the same array)."""
     if bad.kind == "outside":
-        return "rows may be longer than what you fill of them: the guard must compare with the width, not the stride"
+        return ("threads beyond the edge write as well: the guard must compare with the width of what is filled, not "
+                "with the length of a row in memory")  # fmt: skip
     if bad.kind == "input":
-        return f"{bad.name} is only read: write into the output"
-    if bad.unwritten:
-        return _cause_of_unwritten(bad)
-    pairs = []
-    for run, other in runs:
-        case = Case(tuple(v for v in run.before.values() if isinstance(v, np.ndarray)))
-        names = [n for n, v in run.before.items() if isinstance(v, np.ndarray)]
-        miss = Mismatch("values", bad.name, "", other.got, other.want, other.mask, other.tolerance)
-        pairs.append((miss, Result(case, Answer(other.got), other.want, [miss], names)))
-    return likely_cause(pairs, [r for _, r in pairs])
+        return f"{bad.name} is only to be read: write into the output"
+    launch = pairs[0][0].launch
+    if bad.silent.sum() == bad.mask.size:
+        return f"no thread writes to {bad.name}: is the guard turned round, or the store missing?"
+    found = _everywhere(pairs) if not bad.silent.any() else None
+    said = found or pattern(bad.mask, launch)
+    if said or not bad.silent.any():
+        return said
+    return "no thread writes these elements: look at the guard, and at the index that a thread computes"
 
 
-def _cause_of_unwritten(bad):
-    if bad.unwritten == bad.mask.size:
-        return "no thread writes to it: is the guard turned round, or the store missing?"
-    return "no thread has these elements: look at the guard, and at the index that each block and thread computes"
+def _everywhere(pairs):
+    """The rules that fit any task: transposed, a factor, the sign, ..., for floats as for whole numbers."""
+    misses = []
+    for run, bad in pairs:
+        arrays = {name: v for name, v in run.before.items() if isinstance(v, np.ndarray)}
+        miss = Mismatch("values", bad.name, "", bad.got, bad.want, bad.mask, bad.tolerance)
+        case = Case(tuple(arrays.values()))
+        misses.append((miss, Result(case, Answer(bad.got), bad.want, [miss], list(arrays))))
+    return likely_cause(misses, [result for _, result in misses])
+
+
+__all__ = ["Wrong", "cause_of", "corner", "is_like", "poisoned", "wanted", "wrongs"]
