@@ -104,9 +104,7 @@ class KernelCheck:
             runs = self.run(source, launches, seed)
         except CompileError as error:
             return does_not_compile(self.name, source, error)
-        except UnicodeError:
-            return Report(f"{self.name} does not compile").add("what", "it holds a character that cannot be written")
-        except BadInput as error:
+        except (BadInput, LaunchFailed) as error:
             return Report(f"{self.name} cannot be launched").add("what", str(error))
         return self.faults(runs) or self.over_limits(runs, seed) or self.on_gpu(source, runs, seed)
 

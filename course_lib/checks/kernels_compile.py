@@ -34,6 +34,7 @@ def does_not_compile(name, source, error, where=""):
         what = "\n".join(said[:4]) or "the compiler does not say why"
         return Report(f"{name} does not compile{where}").add("what", what)
     line, what = found[0]
+    what = re.sub(r"'\*\((\w+) \+ .*\)'", r"\1[...]", what)  # g++ writes an element as it computes its address
     report = Report(f"{name} does not compile{where}").add("what", what).add("at", source_line(source, line))
     report.add("cause", _cause(what))
     return report.add("then", f"{len(found) - 1} more, which may come from this one" if len(found) > 1 else "")
@@ -93,6 +94,8 @@ SLIPS = (
     (r"\b(None|True|False|elif|range|np|def|import|lambda|pass)\b", "{0} is Python, and the string is CUDA C",
      "C has if (...) { } else { }, for (int i = 0; i < n; i++) { }, true, false, expf(x)"),
     (r"(\*\*)\s*[\w(]", "C has no power operator", "x * x, or powf(x, y)"),
+    (r"#[ \t]*include[ \t]*(<\w+>)", "#include {0} cannot be compiled here",
+     "leave it out: what a kernel needs is there"),
     (r"(<<<)", "a launch inside the string", "write the kernel alone: the check launches it"),
     (r"#[ \t]*(?!include|define|undef|if|ifdef|ifndef|else|elif|endif|error|pragma|line|warning)(\w+)",
      "# {0} is no directive", "a comment begins with // here"),

@@ -9,7 +9,13 @@ from .messages import Report
 from .trees import short
 from .words import NEAR, _two_numbers, count
 
-FATAL = ("crash", "timeout")
+FATAL, PRINTED = ("crash", "timeout"), 4  # tools that end a launch; lines shown of what a kernel prints
+DIVIDED = "a whole number divided by zero, or % 0 (a GPU would go on with a wrong number)"
+LOST = "a function that calls itself without end, or a pointer to nowhere"
+CRASHES = {
+    "Floating point": DIVIDED, "FPE": DIVIDED, "Segmentation": LOST, "SEGV": LOST, "Bus error": LOST,
+    "exit status": "the kernel ends the whole program: exit() and its like have no place in a kernel",
+}
 
 
 def fault_report(check, run, runs, known):
@@ -21,16 +27,23 @@ def fault_report(check, run, runs, known):
     right = not run.findings and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    report.add("cause", _own_cause(check, error) or cause[:1].upper() + cause[1:])
+    report.add("cause", _own_cause(check, error) or cause.removesuffix("."))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("meets", source_line(run.report.source, error["other"]["line"]) if _elsewhere(error) else "")
     if run.findings:
         first = run.findings[0]
         report.add("numbers", f"{first.what}, {element(first.name, first.first)} first")
         report.add("likely", known)
-    others = len(run.report.errors) - 1
-    report.add("also", f"{count(others, 'more finding')}; begin with this one" if others else "")
+    report.add("also", _also(run.report.errors[1:]))
     return _end(report, check, run, runs)
+
+
+def _also(others):
+    if not others:
+        return ""
+    first = f"{others[0]['tool']} in line {others[0]['line']}" if others[0]["line"] else others[0]["tool"]
+    more = f" and {count(len(others) - 1, 'more finding')}" if len(others) > 1 else ""
+    return f"{first}{more}; begin with the one above"
 
 
 def is_fatal(run):
@@ -43,8 +56,10 @@ def _elsewhere(error):
 
 
 def _own_cause(check, error):
-    """The author's cause for a finding, or None."""
-    return next((text for like, text in check.causes if like(error)), None)
+    """The author's cause for a finding, or that of a crash, or None."""
+    said = next((text for like, text in check.causes if like(error)), None)
+    crashed = CRASHES if error["tool"] == "crash" else {}
+    return said or next((text for words, text in crashed.items() if words in error["message"]), None)
 
 
 def numbers_report(check, run, runs, known, where=""):
@@ -56,7 +71,7 @@ def numbers_report(check, run, runs, known, where=""):
     report = _title(check, runs)
     report.add("what", f"{'' if values else 'the numbers are right, but '}{bad.what}{where}")
     report.add("cause", known or cause_of(bad, same))
-    report.add("where", element(bad.name, at) + _axes(check, bad, at) + _owner(run.launch, at, bad))
+    report.add("where", element(bad.name, at) + _axes(check, run.launch, bad, at) + _owner(run.launch, at, bad))
     got, want = _two_numbers(bad.got[at], bad.want[at])
     never = values and bad.silent[at]
     report.add("got", f"{got}, as it arrived" if never else got).add("wanted" if values else "before", want)
@@ -99,8 +114,9 @@ def _add_allowed(report, bad, at):
         report.add("off by", f"{off:.2g}, far more than rounding")
 
 
-def _axes(check, bad, at):
-    axes = check.axes.get(bad.name, ()) if isinstance(check.axes, dict) else check.axes
+def _axes(check, launch, bad, at):
+    axes = launch.axes or check.axes
+    axes = axes.get(bad.name, ()) if isinstance(axes, dict) else axes
     if len(axes) != len(at) or bad.kind == "input":
         return ""
     return f" ({', '.join(f'{axis} {i}' for axis, i in zip(axes, at, strict=True))}, counted from 0)"
@@ -127,7 +143,9 @@ def _end(report, check, run, runs):
     report.add("launch", f"{check.kernel}<<<{where}>>>({', '.join(args)})")
     right = [r.launch.label for r in runs if not r.report.errors and not r.findings and r.launch.label]
     report.add("right on", ", ".join(right))
-    return report.add("printed", short(run.report.printed.strip(), 300))
+    printed = run.report.printed.strip().splitlines()
+    shown = [short(line, 90) for line in printed[:PRINTED]] + ["..."] * (len(printed) > PRINTED)
+    return report.add("printed", "\n".join(shown))
 
 
 def _shape(shape):

@@ -25,6 +25,7 @@ class Launch:
     label: for messages. shared: bytes of dynamic shared memory. K: additions in the longest sum. scale: as in Case.
     owner: (launch, *index) -> (block, thread), three numbers each: who should write that element of an output;
     `x_across` is the usual one. symbols: arrays for `__constant__` and `__device__` variables, by name.
+    axes: names for the axes of the output, where this launch has others than the check.
     """
 
     grid: tuple | int
@@ -38,6 +39,7 @@ class Launch:
     inout: tuple = ()
     owner: Callable | None = None
     symbols: dict = field(default_factory=dict)
+    axes: tuple = ()
 
     def __post_init__(self):
         for name in self.outs:

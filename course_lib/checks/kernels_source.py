@@ -22,6 +22,9 @@ def check_source(name, kernel, source, launch):
     if not isinstance(source, str):
         report = Report(f"{name} must be a string of CUDA C, and this is {a_thing(source)}")
         raise CheckFailed(report.add("cause", "hand over the string that holds the kernel, as it is in the cell above"))
+    if not source.isascii() and (odd := re.search("[\ud800-\udfff]", source)):
+        report = Report(f"{name} does not compile").add("what", "a character that no file can hold")
+        raise CheckFailed(report.add("at", f"line {source.count(chr(10), 0, odd.start()) + 1}"))
     bare = without_comments(source)
     if BLANK.search(bare):
         raise NotWritten(Report(f"{name} is not written yet").add(
@@ -35,9 +38,11 @@ def check_source(name, kernel, source, launch):
         raise CheckFailed(_no_kernel(name, kernel, bare, sorted(kernels)))
     if cause := _parameters_differ(kernel, bare, kernels[kernel], launch):
         report = Report(f"{name}: the parameters of {kernel} are not those of the task")
-        for label, names in (("got", kernels[kernel]), ("wanted", launch.args)):
-            report.add(label, f"{kernel}({', '.join(names)})")
-        raise CheckFailed(report.add("cause", cause))
+        report.add("cause", cause)
+        if list(kernels[kernel]) != list(launch.args):
+            for label, names in (("got", kernels[kernel]), ("wanted", launch.args)):
+                report.add(label, f"{kernel}({', '.join(names)})")
+        raise CheckFailed(report)
 
 
 def without_comments(source):

@@ -140,10 +140,20 @@ def cause_of(bad, pairs):
     if bad.silent.sum() == bad.mask.size:
         return f"no thread writes to {bad.name}: is the guard turned round, or the store missing?"
     found = _everywhere(pairs) if not bad.silent.any() else None
-    said = found or pattern(bad.mask, launch)
+    said = _gap_read(bad, pairs[0][0]) or found or pattern(bad.mask, launch)
     if said or not bad.silent.any():
         return said
     return "no thread writes these elements: look at the guard, and at the index that a thread computes"
+
+
+def _gap_read(bad, run):
+    """NaN where a number belongs, and an input that holds NaN: authors put it where nobody should read."""
+    if bad.got.dtype.kind != "f" or not (np.isnan(bad.got) & ~bad.silent & np.isfinite(bad.want)).any():
+        return None
+    names = [name for name, value in run.before.items() if name not in run.launch.outs
+             and isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isnan(value).any()]  # fmt: skip
+    return (f"NaN: {' or '.join(names)} was read where nothing is, in the gap behind a row or behind the end. Is the "
+            "stride that of the row in memory, and does the loop end in time?") if names else None  # fmt: skip
 
 
 def _everywhere(pairs):
