@@ -114,6 +114,11 @@ EXAMPLES = {
         ["Line 7, load of A by warp 1 of block (2, 0, 0): 8 sectors", "31 lanes of 4 bytes", "sector 9: lanes 4–7"],
         [(0, 64, 256, 8), (3, None, None, None), (31, 126, 504, 15)],
     ),
+    plots.gemm_tiles: (
+        lambda: plots.gemm_tiles(130, 40, 10, 64, 16, 4, TM=1, TN=16, block=(2, 1)),
+        ["rows 128–129 and columns 16–31 of D", "In step 2 it reads k = 8–9", "A: 2 x 4 of 130 x 10", "thread of 64"],
+        [(0, "128–129", "16–31", "0–3", 8, 64, 128), (2, "128–129", "16–31", "8–9", 4, 32, 64)],
+    ),
 }
 
 
@@ -221,6 +226,7 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
         plots.network: ((2, 1),),
         plots.computation_graph: ({nasty: 1.0, "z": 1.0}, [(nasty, "z")]),
         plots.warp_accesses: (ROW,),
+        plots.gemm_tiles: (64, 64, 64, 32, 32, 32),
     }
     figure = draw(*extra[draw], title=nasty)
     text = figure.html()
@@ -346,6 +352,15 @@ BAD = {
     "accesses of 3 bytes": lambda: plots.warp_accesses([1], itemsize=3),
     "accesses of a cache": lambda: plots.warp_accesses([1], "cache"),
     "accesses of a number": lambda: plots.warp_accesses(5),
+    "tiles of nothing": lambda: plots.gemm_tiles(8, 8, 0, 4, 4, 4),
+    "tiles of half an element": lambda: plots.gemm_tiles(8, 8, 8, 0.5, 4, 4),
+    "a thread with more than its block": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, TM=8),
+    "a step that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, [2]),
+    "no steps": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, []),
+    "steps without number": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, "012"),
+    "a block that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, block=(2, 0)),
+    "a thread that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, thread=(0, 4)),
+    "a block as a number": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, block=1),
     "a graph of 41 nodes": lambda: plots.computation_graph({str(i): 1.0 for i in range(41)}, []),
 }
 
@@ -494,3 +509,35 @@ def test_nothing_of_a_warp_is_drawn_outside_or_over_something_else(pattern, kind
     assert all(b.x0 >= 0 and b.y0 >= 0 and b.x1 <= page.x1 and b.y1 <= page.y1 for b in boxes)
     boxes = [box.shrunk(0.98, 0.98) for box in boxes]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+TILINGS = {
+    "naive": lambda: plots.gemm_tiles(48, 64, 40, 1, 1, 1, steps=[0, 20, 39]),
+    "shared": lambda: plots.gemm_tiles(128, 160, 96, 32, 32, 32),
+    "register 16 x 4": lambda: plots.gemm_tiles(256, 128, 64, 64, 16, 4, TM=1, TN=16),
+    "warptile": lambda: plots.gemm_tiles(1024, 1024, 1024, 128, 128, 8, TM=8, TN=8, steps=[0, 1, 2, 127]),
+    "ragged": lambda: plots.gemm_tiles(70, 50, 37, 32, 32, 32, block=(2, 1)),
+    "one row": lambda: plots.gemm_tiles(1, 300, 200, 1, 32, 8),
+}
+
+
+@pytest.mark.parametrize("tiling", TILINGS)
+def test_nothing_of_a_tiling_is_drawn_outside_or_over_something_else(tiling):
+    figure = TILINGS[tiling]().figure
+    figure.draw_without_rendering()
+    (axis,) = figure.axes
+    boxes = [text.get_window_extent() for text in [*figure.texts, *axis.texts] if text.get_text()]
+    page = figure.bbox
+    inside = [*boxes, *[patch.get_window_extent() for patch in axis.patches]]
+    assert all(b.x0 >= 0 and b.y0 >= 0 and b.x1 <= page.x1 and b.y1 <= page.y1 for b in inside)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_a_tiling_tells_what_a_step_reads_and_does():
+    """32 x 32 tiles: 2 x 1,024 numbers for 32,768 products, 16 each. 64 x 16 x 4: 320 for 4,096, 12.8 each."""
+    shared, register = (TILINGS[name]().alt for name in ("shared", "register 16 x 4"))
+    assert "3 steps through K; in each, 32,768 multiply-adds for 2,048 numbers: 16 for each." in shared
+    assert "one thread of 1,024, with 1 x 1 of D; in each step it uses 1 x 32 of A and 32 x 1 of B." in shared
+    assert "16 steps through K; in each, 4,096 multiply-adds for 320 numbers: 12.8 for each." in register
+    assert "one thread of 64, with 1 x 16 of D; in each step it uses 1 x 4 of A and 4 x 16 of B." in register
+    assert "The thread shown owns row 23 and column 31 of D. In step 0 it reads k = 0 of" in TILINGS["naive"]().alt

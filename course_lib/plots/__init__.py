@@ -12,6 +12,7 @@ roofline_chart.py    roofline
 network_drawing.py   network
 timeline_chart.py    timeline
 warp_drawing.py      warp_accesses; warp_request.py says what a warp's request costs
+tile_drawing.py      gemm_tiles
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
 """
 
@@ -24,6 +25,7 @@ from .image_grids import digits, weights
 from .line_charts import curves, function, lines
 from .network_drawing import network
 from .roofline_chart import roofline
+from .tile_drawing import gemm_tiles
 from .timeline_chart import timeline
 from .warp_drawing import warp_accesses
 
@@ -42,6 +44,7 @@ ALL = (
     network,
     computation_graph,
     warp_accesses,
+    gemm_tiles,
 )
 
 __all__ = ["ALL", "Figure", *(draw.__name__ for draw in ALL)]
