@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput
@@ -21,7 +22,11 @@ PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize", "-DCOURSE_TRACE"]
 GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line even for a statement inlined away
-CLANG = ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1"]  # a += 1 reads too
+# Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
+CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1",
+         "-mllvm", "-tsan-instrument-read-before-write=1"]  # fmt: skip
+GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
+PATIENCE = 15  # seconds without a word: the package ziglang builds its C++ library when it is first used
 
 
 class CompileError(BadInput):
@@ -30,19 +35,28 @@ class CompileError(BadInput):
 
 @cache
 def compiler():
-    """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang."""
+    """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang.
+
+    COURSE_CXX is a command, or the word ziglang.
+    """
     if os.name != "posix":
         raise BadInput("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
-    if chosen := os.environ.get("COURSE_CXX"):
+    chosen = os.environ.get("COURSE_CXX", "")
+    if chosen and chosen != "ziglang":
         return shlex.split(chosen)
-    for name in ("g++", "clang++", "c++"):
-        if shutil.which(name):
+    for name in () if chosen else ("g++", "clang++", "c++"):
+        if shutil.which(name) and fit(name):
             return [name]
-    try:
-        import ziglang  # type: ignore[import-not-found]  # noqa: F401
-    except ImportError:
-        raise BadInput("the CPU engine needs a C++ compiler: install g++ or clang++, or pip install ziglang") from None
-    return [sys.executable, "-m", "ziglang", "c++"]
+    if (zig := find_spec("ziglang")) and zig.origin:
+        return [str(Path(zig.origin).with_name("zig")), "c++"]
+    raise BadInput("the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang")
+
+
+def fit(name):
+    """Does it start (macOS has a g++ that only says what to install)? Is it no g++ before 11, which cannot trace?"""
+    done = subprocess.run([name, "--version"], capture_output=True, text=True)
+    gcc = GCC_VERSION.match(done.stdout)
+    return done.returncode == 0 and not (gcc and int(gcc[1]) < 11)
 
 
 @cache
@@ -114,11 +128,16 @@ def _runtime(name, traced):
 
 
 def _run(command):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.returncode == 0:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as run:
+        try:
+            said = run.communicate(timeout=PATIENCE)[1]
+        except subprocess.TimeoutExpired:
+            print("compiling ... (the first time with ziglang takes a minute or two)", file=sys.stderr, flush=True)
+            said = run.communicate()[1]
+    if run.returncode == 0:
         return
     kept, keep = [], True
-    for line in done.stderr.splitlines():
+    for line in said.splitlines():
         if not line.startswith(" "):  # a new message; what is said about the engine's own headers helps nobody
             keep = "cuda_subset.h" not in line and "engine.h" not in line and "in expansion of macro" not in line
         if keep:
