@@ -9,6 +9,7 @@ import pytest
 from engine_runs import line, needs_compiler
 
 from course_lib.gpu.cpu_engine import trace
+from course_lib.plots.warp_request import request_of
 
 pytestmark = needs_compiler
 
@@ -173,6 +174,8 @@ __global__ void steps(const float *A, float *out)
         int way = here == 5 && warp == 0 && k > 0 ? 2 * k : 1;
         if (lane != 3) v += s[lane * way + 1024];  // shared
     }
+    __syncthreads();  // of equals, the lowest warp's is shown: not that of the last to arrive, which goes on first
+    v += A[i];  // after
     out[64 * here + i] = v + c[lane + 8];  // constant
 }
 """
@@ -196,6 +199,8 @@ def test_lanes_are_those_of_the_costliest_request():
     assert row["max_way"] == 4
     assert row["lanes"] == [None if i == 3 else 4 * (1024 + 4 * i) for i in range(32)]
     assert (row["lanes_block"], row["lanes_warp"]) == ((2, 1, 0), 0)
+    (row,) = [row for row in report.accesses if row["line"] == line(COSTLIEST, "after")]
+    assert (row["lanes_block"], row["lanes_warp"], row["lanes"]) == ((0, 0, 0), 0, [4 * i for i in range(32)])
     row = rows["constant"]
     assert row["lanes"] == [4 * (8 + i) for i in range(32)] and row["sectors"] == row["wavefronts"] == 0
 
@@ -232,6 +237,18 @@ def test_bank_conflicts(shared_report, mark, op, requests, waves, ideal, way):
     assert (row["op"], row["requests"]) == (op, requests)
     assert row["wavefronts"] == requests * waves and row["ideal_wavefronts"] == requests * ideal
     assert row["max_way"] == way
+
+
+@pytest.mark.parametrize("mark, sectors", [row[:2] for row in GLOBAL])
+def test_the_picture_of_sectors_counts_as_the_engine_does(global_report, mark, sectors):
+    assert len(request_of(at(global_report, mark, "global"), None, 4).sectors()) == sectors
+
+
+@pytest.mark.parametrize("mark, waves, ways", [(row[0], row[3], row[5]) for row in SHARED])
+def test_the_picture_of_banks_counts_as_the_engine_does(shared_report, mark, waves, ways):
+    turns = request_of(at(shared_report, mark, "shared"), None, 4).wavefronts()
+    assert len(turns) == waves
+    assert max(nth for nth, _ in turns) == ways - 1
 
 
 def test_only_some_blocks():

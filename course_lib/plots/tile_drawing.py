@@ -108,7 +108,7 @@ def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
     """The matrices in each step, in a row; below them the tiles of one step, larger, and what they tell."""
     (M, N, K), (BM, BN, BK) = shape.size, (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2]))
     wide = (WIDTH * 72 - 2 * MARGIN) / len(steps)
-    scale, larger = min((wide - GAP - 16) / (K + N), TALL / (K + M)), min(TALL / (BM + BK), 190 / (BN + BK), 14.0)
+    scale, larger = min((wide - GAP - 24) / (K + N), TALL / (K + M)), min(TALL / (BM + BK), 190 / (BN + BK), 14.0)
     zoomed = shape.owner == "block"
     top = 28 + 15 * (len(title) > 87)
     below = top + HEAD + scale * (K + M) + GAP + 12

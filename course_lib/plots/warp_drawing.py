@@ -140,10 +140,11 @@ def _tell_sectors(request: Request) -> tuple[str, str, str]:
     sectors, lanes = request.sectors(), request.lanes
     asked, moved = len({offset for _, offset in lanes}) * request.itemsize, len(sectors) * SECTOR
     short = f"{_many(len(sectors), 'sector')} for {asked} bytes"
-    caption = f"{_many(len(lanes), 'lane')} of {_many(request.itemsize, 'byte')} each want {asked} different bytes; "
+    does = "write" if request.stores else "want"
+    caption = f"{_many(len(lanes), 'lane')} of {_many(request.itemsize, 'byte')} each {does} {asked} different bytes; "
     caption += f"{_many(len(sectors), 'sector')} of 32 bytes make{'s' * (len(sectors) == 1)} {number(moved)}: "
     caption += f"{number(100 * asked / moved)} % are used."
-    caption += "\nGrey: moves with the rest, but no lane wants it." if asked < moved else ""
+    caption += f"\nGrey: belongs to these sectors, but no lane {does}s it." if asked < moved else ""
     return short, caption, _listed([f"sector {n}: {_lanes_of(who)}" for n, who in sectors.items()])
 
 
@@ -177,7 +178,9 @@ def _tell_banks(request: Request) -> tuple[str, str, str]:
     turns, size = request.wavefronts(), min(WARP, 128 // request.itemsize)
     ways = max(nth for nth, _ in turns) + 1
     short = f"{_many(len(turns), 'wavefront')}, {f'{ways}-way' if ways > 1 else 'no'} bank conflict"
-    caption = "Each turn (wavefront) a bank gives one word, whose number is shown, to all lanes that want it."
+    does = "takes one word, whose number is shown." if request.stores else ""
+    does = does or "gives one word, whose number is shown, to all lanes that want it."
+    caption = f"Each turn (wavefront) a bank {does}"
     caption += f"\n{size} lanes of {request.itemsize} bytes are served together." if size < WARP else ""
     told = [f"turn {n}: words {ranges([word for word, _ in banks.values()])}" for n, (_, banks) in enumerate(turns, 1)]
     return short, caption, _listed(told)

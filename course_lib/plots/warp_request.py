@@ -18,12 +18,14 @@ class Request:
     """offsets: of each of the 32 lanes, in bytes from the array's start, None where it takes no part.
 
     itemsize: bytes that each lane asks for. name: what is asked for, as a title says it. kind: sector or bank.
+    stores: whether they are written.
     """
 
     offsets: tuple[int | None, ...]
     itemsize: int
     name: str
     kind: str
+    stores: bool = False
 
     @property
     def lanes(self) -> list[tuple[int, int]]:
@@ -81,13 +83,14 @@ def _of_row(row: Mapping[str, Any], kind: str | None) -> Request:
         raise BadInput("constant memory has neither sectors nor banks: name a kind to see its lanes all the same")
     who = f"warp {row['lanes_warp']} of block {row['lanes_block']}"
     name = f"line {row['line']}, {row['op']} of {row['array']} by {who}"
-    return _checked(row["lanes"], row["lanes_bytes"], name, kind or ("bank" if row["space"] == "shared" else "sector"))
+    kind = kind or ("bank" if row["space"] == "shared" else "sector")
+    return _checked(row["lanes"], row["lanes_bytes"], name, kind, row["op"] == "store")
 
 
-def _checked(offsets: Sequence[int | None], itemsize: int, name: str, kind: str) -> Request:
+def _checked(offsets: Sequence[int | None], itemsize: int, name: str, kind: str, stores: bool = False) -> Request:
     if all(offset is None for offset in offsets):
         raise BadInput("no lane takes part: there is nothing to draw")
-    return Request((*offsets, *[None] * (WARP - len(offsets))), itemsize, name, kind)
+    return Request((*offsets, *[None] * (WARP - len(offsets))), itemsize, name, kind, stores)
 
 
 def ranges(values: Sequence[int]) -> str:

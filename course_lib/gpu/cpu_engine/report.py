@@ -19,9 +19,10 @@ class Report:
     tool is memcheck, racecheck, initcheck, synccheck, crash or timeout; block and thread are (x, y, z).
     accesses: dicts with line, space (global, shared, constant), op (load, store, atomic), array, requests (of a warp),
     threads, bytes (asked for by threads), sectors and ideal_sectors (32 bytes each; global), wavefronts,
-    ideal_wavefronts and max_way (shared). Of the request with the most sectors (global) or wavefronts (shared), the
-    first of equals: lanes, for each of the 32 lanes the offset in the array (bytes) where its access starts, or None
-    for a lane that took no part; lanes_bytes, what each asked for; lanes_block (x, y, z) and lanes_warp, whose it is.
+    ideal_wavefronts and max_way (shared). Of the request with the most sectors (global) or wavefronts (shared), of
+    equals that of the first block and warp: lanes, for each of the 32 lanes the offset in the array (bytes) where its
+    access starts, or None for a lane that took no part; lanes_bytes, what each asked for; lanes_block (x, y, z) and
+    lanes_warp, whose it is.
     printed: what the kernel printed. seconds: of the run; nothing about a GPU.
     """
 

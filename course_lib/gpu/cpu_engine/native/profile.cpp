@@ -2,6 +2,7 @@
 // Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes that serve a word at a time.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "trace.h"
 
@@ -17,8 +18,8 @@ struct Log {  // of one instruction and array, since its warp was last flushed
     Space space;
     bool touched = false;
 };
-struct Request {  // with the most sectors or wavefronts, the first of equals
-    unsigned cost = 0, block = 0, warp = 0, bytes = 0;
+struct Request {  // with the most sectors or wavefronts; of equals, the first of the first warp of the first block
+    unsigned cost = 0, block = ~0u, warp = 0, bytes = 0;
     int64_t offsets[32];  // of each lane, in the array; -1: it takes no part
 };
 struct Count {
@@ -65,7 +66,9 @@ unsigned count_shared(Count &count, const uint32_t *addresses, const unsigned *l
 }
 
 void keep(Request &kept, unsigned cost, const Log &log, const uint32_t *addresses, const unsigned *lanes, unsigned n) {
-    kept.cost = cost, kept.block = self->block->index, kept.warp = self->index / 32, kept.bytes = log.bytes;
+    unsigned block = self->block->index, warp = self->index / 32;
+    if (cost < kept.cost || (cost == kept.cost && std::tie(block, warp) >= std::tie(kept.block, kept.warp))) return;
+    kept.cost = cost, kept.block = block, kept.warp = warp, kept.bytes = log.bytes;
     std::fill_n(kept.offsets, 32, -1);
     for (unsigned i = 0; i < n; i++) kept.offsets[lanes[i]] = addresses[i] - log.start;
 }
@@ -82,7 +85,7 @@ void flush(Log &log) {
         unsigned cost = 0;
         if (log.space == Space::global) cost = count_global(count, addresses, n, log.bytes);
         if (log.space == Space::shared) cost = count_shared(count, addresses, lanes, n, log.bytes);
-        if (cost > count.costliest.cost || count.requests == 1) keep(count.costliest, cost, log, addresses, lanes, n);
+        keep(count.costliest, cost, log, addresses, lanes, n);
     }
     for (auto &lane : log.addresses) lane.clear();
     log.touched = false;
