@@ -22,7 +22,7 @@ def _cases(rng):
     return [
         Case((M, N, (32, 8)), "ragged"), Case((N, M, (16, 16)), "square blocks"), Case((64, 32, (32, 8)), "no edge"),
         Case((1, 1, (32, 8)), "one element"), Case((3, 1000, (8, 32)), "a few long rows"),
-        Case((LIMIT * 8, 5, (32, 8)), "the most rows that fit"), Case((M, 3, (1, 256)), "blocks one thread wide"),
+        Case((M, 3, (1, 256)), "blocks one thread wide"), Case((N, 2048, (256, 1)), "one row a block"),
     ]  # fmt: skip
 
 
@@ -54,7 +54,18 @@ def check_grid_for(fn, *, rng):
         raise verdict.failure
     for M, block in ((LIMIT * 8 + 1, (32, 8)), (LIMIT + 1, (256, 1))):
         _refused(fn, M, block)
+    for M, block in ((LIMIT * 8, (32, 8)), (LIMIT, (256, 1))):
+        _served(fn, M, block)
     return f"{verdict.n_cases} grids right, and too tall ones refused"
+
+
+def _served(fn, M, block):
+    try:
+        got = fn(M, 5, block)
+    except Exception as error:
+        got = short_error(error)
+    require(got == grid_by()(M, 5, block), f"{M:,} rows in blocks of {block} are just served: 65,535 blocks along y",
+            got=repr(got), wanted=repr(grid_by()(M, 5, block)), cause="blocks are limited, not rows")  # fmt: skip
 
 
 def _refused(fn, M, block):

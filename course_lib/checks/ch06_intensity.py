@@ -67,12 +67,13 @@ check_intensities = Check(
 
 
 def verdict(roof=lambda x, gpu: min(gpu.flops, x * gpu.memory), share=lambda top, gpu: top / gpu.flops,
-            bound=lambda low: "memory" if low else "arithmetic"):  # fmt: skip
-    """The right answer, or a known wrong one. x: flops a byte; low: below the ridge."""
+            bound=lambda low: "memory" if low else "arithmetic", below=None):  # fmt: skip
+    """The right answer, or a known wrong one. x: flops a byte; below: is the memory the limit? By the ridge, or else."""
 
     def answer(flops, moved, gpu):
         top = roof(flops / moved, gpu)
-        return top, share(top, gpu), bound(flops / moved < gpu.flops / gpu.memory)
+        low = below(top, gpu) if below else flops / moved < gpu.flops / gpu.memory
+        return top, share(top, gpu), bound(low)
 
     return answer
 
@@ -87,16 +88,24 @@ def _verdict_cases(rng):
     return cases
 
 
+def _under_the_peak(top, gpu):
+    return top < gpu.flops
+
+
+ROOFS = [
+    (lambda x, gpu: x * gpu.memory, "the flat roof is missing: no kernel is faster than the peak"),
+    (lambda x, gpu: gpu.flops, "the sloping roof is missing: intensity times the memory's bytes a second"),
+    (lambda x, gpu: max(gpu.flops, x * gpu.memory), "max where min belongs: the lower roof counts"),
+    (lambda x, gpu: min(gpu.flops, gpu.memory / x), "the intensity is upside down: flops for each byte"),
+    (lambda x, gpu: 1 / (1 / gpu.flops + 1 / (x * gpu.memory)),
+     "the two times are added: in this model arithmetic and memory overlap, and the longer of the two counts"),
+]  # fmt: skip
+
 check_verdict = Check(
     "verdict", _verdict_cases, lambda flops, moved, gpu: verdict()(flops, moved, gpu), dtype=None, K=4,
     parts=("flops a second at most", "share of the peak", "bound by"),
     diagnoses=[
-        (verdict(lambda x, gpu: x * gpu.memory), "the flat roof is missing: no kernel is faster than the peak"),
-        (verdict(lambda x, gpu: gpu.flops), "the sloping roof is missing: intensity times the memory's bytes a second"),
-        (verdict(lambda x, gpu: max(gpu.flops, x * gpu.memory)), "max where min belongs: the lower roof counts"),
-        (verdict(lambda x, gpu: min(gpu.flops, gpu.memory / x)), "the intensity is upside down: flops for each byte"),
-        (verdict(lambda x, gpu: 1 / (1 / gpu.flops + 1 / (x * gpu.memory))),
-         "the two times are added: in this model arithmetic and memory overlap, and the longer of the two counts"),
+        *((verdict(roof, below=below), text) for roof, text in ROOFS for below in (None, _under_the_peak)),
         (verdict(share=lambda top, gpu: 100 * top / gpu.flops), "the share is a fraction of 1 here, not per cent"),
         (verdict(share=lambda top, gpu: gpu.flops / top), "the share is upside down: it is at most 1"),
         (verdict(bound=lambda low: "arithmetic" if low else "memory"), "below the ridge it is the memory that limits"),

@@ -60,6 +60,17 @@ def _right(rng):
     ]
 
 
+def _between(rng, n=60):
+    """Within the bound of a product in float32, and not of the exact one: K = 2, one element moved by a last digit."""
+    A, B = rng.uniform(0.5, 1, (n, 2)).astype(np.float32), rng.uniform(0.5, 1, (2, n)).astype(np.float32)
+    near, exact, limit = A @ B, A.astype(np.float64) @ B.astype(np.float64), bound(A, B)
+    away = np.where(near > exact, np.float32(np.inf), np.float32(-np.inf))
+    D = np.nextafter(near, away)
+    found = (abs(D - exact) > 1.05 * limit) & (abs(D.astype(np.float64) - near) < 0.95 * limit)
+    i, j = np.argwhere(found)[0]
+    return _changed(near, lambda X: X.__setitem__((i, j), D[i, j])), A, B
+
+
 def _changed(D, change):
     D = D.copy()
     change(D)
@@ -90,6 +101,8 @@ def _wrong(rng):
          "the largest of the others says nothing about it", off(E, (rows, B), 1.5, (least, j)), rows, B),
         ("all numbers are tiny, and D is 0", "no absolute tolerance: the bound shrinks with the numbers",
          np.zeros_like(D), small, tiny),
+        ("one element is off by little more than its bound", "the exact product must be computed in float64: "
+         "in float32 it has errors of its own", *_between(rng)),
         ("D was computed in half precision", None, D.astype(np.float16).astype(np.float32), A, B),
     ]
 
