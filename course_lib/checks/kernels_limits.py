@@ -16,6 +16,8 @@ SINGLE = (*RATES, "max_way")  # judged row by row; all else is added up
 OPS = {"load": "loads of", "store": "stores to", "atomic": "atomics on"}
 FAR = ("the threads of a warp go to elements that lie far apart: let threadIdx.x run along the direction in which "
        "the elements are neighbours in memory")  # fmt: skip
+SHIFTED = ("neighbouring threads go to neighbouring elements, but the first one lies in the middle of a sector: the "
+           "offset, or the length of a row, is no multiple of 32 bytes")  # fmt: skip
 BANKS = ("threads of one warp ask one bank for different words: word w lies in bank w % 32. A column of padding moves "
          "each row on by one bank")  # fmt: skip
 
@@ -51,7 +53,14 @@ def exactly(what, number, cause=None, **where):
 
 def at_most_sectors(array, op, per_request, cause=None):
     """No line that loads (stores) the array takes more than so many 32-byte sectors a request of a warp, on average."""
-    return at_most("sectors a request", per_request, cause or FAR, space="global", array=array, op=op)
+    return at_most("sectors a request", per_request, cause or _scattered, space="global", array=array, op=op)
+
+
+def _scattered(row):
+    """Why a request takes many sectors: as its first lanes show it."""
+    lanes = [offset for offset in row.get("lanes") or () if offset is not None]
+    steps = {after - before for before, after in zip(lanes, lanes[1:], strict=False)}
+    return SHIFTED if min(steps, default=0) > 0 and row["lanes_bytes"] in steps and len(steps) <= 2 else FAR
 
 
 def no_bank_conflicts(array=None, cause=None):
@@ -64,14 +73,17 @@ def no_bank_conflicts(array=None, cause=None):
             return None
         row = max(bad, key=lambda row: row["max_way"])
         what = f"a {row['max_way']}-way bank conflict in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} " \
-               f"wavefronts where {row['ideal_wavefronts']:,} will do{_lanes(row, launch)}"  # fmt: skip
+               f"wavefronts where {row['ideal_wavefronts']:,} will do{_clash(row)}"  # fmt: skip
         return what, cause or BANKS, row["line"]
 
     return check
 
 
 def loads_each_once(*arrays, times=1, cause=None):
-    """The bytes loaded of each of these inputs are its size, or so many `times` it (a number, or of the launch)."""
+    """The bytes loaded of each of these inputs are its size, or so many `times` it (a number, or of the launch).
+
+    Its size is without elements that are NaN: those lie in gaps.
+    """
     parts = [at_most("bytes", lambda launch, name=name: _size(launch, name, times), cause or
                      "threads load the same elements again: load them once, then keep or share them", space="global",
                      op="load", array=name) for name in arrays]  # fmt: skip
@@ -134,7 +146,7 @@ def _bound(what, bound, cause, where, words, fits, worst):
             return None
         text = f"{_number(amount)} {subject}, and {words} {_number(allowed)} are asked for"
         lanes = _lanes(row, launch) if row and what in SINGLE else ""
-        return text + lanes, cause, row["line"] if row else None
+        return text + lanes, cause(row) if callable(cause) else cause, row["line"] if row else None
 
     subject = f"{what.replace('_', ' ')} in the {_of(where)}"
     number = "the asked number of" if callable(bound) else f"{words} {_number(bound)}"
@@ -146,7 +158,9 @@ def _number(n):
 
 
 def _size(launch, name, times):
-    return int(launch.args[name].nbytes * (times(launch) if callable(times) else times))
+    array = launch.args[name]
+    held = array.size - (int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0)
+    return int(held * array.itemsize * (times(launch) if callable(times) else times))
 
 
 def _shared(array):
@@ -175,6 +189,17 @@ def _lanes(row, launch):
     array = launch.args.get(row["array"]) if row["space"] == "global" else None
     names = [_element(row, offset, array) for _, offset in taken[:3]]
     return f"\nlanes {', '.join(str(lane) for lane, _ in taken[:3])} of a warp go to {', '.join(names)}"
+
+
+def _clash(row):
+    """Two lanes of the costliest request that meet in a bank, in words."""
+    first: dict = {}
+    for lane, offset in enumerate(row.get("lanes") or ()):
+        if offset is not None and row["lanes_bytes"] == 4:
+            other, word = first.setdefault(offset // 4 % 32, (lane, offset // 4))
+            if word != offset // 4:
+                return f"\nlanes {other} and {lane} of a warp ask one bank for words {word} and {offset // 4} of it"
+    return ""
 
 
 def _element(row, offset, array):

@@ -140,7 +140,7 @@ def cause_of(bad, pairs):
     if bad.silent.sum() == bad.mask.size:
         return f"no thread writes to {bad.name}: is the guard turned round, or the store missing?"
     found = _everywhere(pairs) if not bad.silent.any() else None
-    said = _gap_read(bad, pairs[0][0]) or found or pattern(bad.mask, launch)
+    said = _gap_read(bad, pairs[0][0]) or found or _misplaced(bad) or pattern(bad.mask, launch)
     if said or not bad.silent.any():
         return said
     return "no thread writes these elements: look at the guard, and at the index that a thread computes"
@@ -154,6 +154,19 @@ def _gap_read(bad, run):
              and isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isnan(value).any()]  # fmt: skip
     return (f"NaN: {' or '.join(names)} was read where nothing is, in the gap behind a row or behind the end. Is the "
             "stride that of the row in memory, and does the loop end in time?") if names else None  # fmt: skip
+
+
+def _misplaced(bad):
+    """Are the wrong numbers right ones, in other places?"""
+    written, allowed = bad.mask & ~bad.silent, bad.tolerance
+    if not allowed or written.sum() < 4 or len(np.unique(bad.want)) < bad.want.size / 2:
+        return None
+    known, got = np.sort(bad.want, axis=None), bad.got[written]
+    at = np.searchsorted(known, got).clip(1, known.size - 1)
+    off = np.minimum(np.abs(got - known[at - 1]), np.abs(got - known[at]))
+    if not (off <= np.max(allowed.value)).mean() > 0.9:
+        return None
+    return "right numbers in wrong places: look at the index that is written to, or read from, and at its stride"
 
 
 def _everywhere(pairs):
