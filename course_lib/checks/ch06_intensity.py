@@ -68,7 +68,7 @@ check_intensities = Check(
 
 def verdict(roof=lambda x, gpu: min(gpu.flops, x * gpu.memory), share=lambda top, gpu: top / gpu.flops,
             bound=lambda low: "memory" if low else "arithmetic", below=None):  # fmt: skip
-    """The right answer, or a known wrong one. x: flops a byte; below: is the memory the limit? By the ridge, or else."""
+    """The right answer, or a known wrong one. x: flops a byte; below: tells if the memory limits (else: the ridge)."""
 
     def answer(flops, moved, gpu):
         top = roof(flops / moved, gpu)

@@ -177,5 +177,7 @@ check_gemm = KernelCheck(
          "several threads write the same element of D: those beyond the edge must leave, not work at the edge again"),
         (lambda e: e["tool"] == "initcheck" and e["array"] == "D",
          "D arrives unset: only C is read, and only D is written"),
+        (lambda e: e["tool"] == "memcheck" and e["array"] in "AB",
+         "a thread beyond the edge reads, or a stride belongs to another index: the guard must stand before the loads"),
     ],
 )  # fmt: skip

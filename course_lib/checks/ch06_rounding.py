@@ -136,5 +136,5 @@ def _too_strict(label):
         return "measure against the sum of the sizes, |A| |B|: the result itself may be near 0 while its terms are not"
     if "direction" in label:
         return "the roundings may all go the same way: the bound grows like K, not like its root"
-    return ("the exact product must be computed in float64 (float32 has errors like those of D), and gamma_K is "
-            "K u / (1 - K u) with u = 2^-24")  # fmt: skip
+    return ("each element's bound is K u / (1 - K u) times (|A| |B|), which is not |A B|, with u = 2^-24; nothing "
+            "absolute; and the exact product in float64")  # fmt: skip
