@@ -64,9 +64,9 @@ KNOWN = [
     (lambda w: len(set((w % 32).tolist())), "the banks were counted: the number of different words in the fullest "
                                             "bank is "
                                             "asked for"),
-    (lambda w: _by_lanes(np.array(sorted(set((w // 32 * 32 + w // 32 % 32).tolist())))),
-     "the bank is w // 32 here: word w lies in bank w % 32"),
-    (lambda w: max(np.bincount(np.unique(w) // 32)), "the bank is w // 32 here: word w lies in bank w % 32"),
+    *((bank, "the bank is w // 32 here: word w lies in bank w % 32") for bank in (
+        lambda w: max(np.bincount(np.unique(w) // 32)), lambda w: max(np.bincount(np.unique(w) // 32 % 32)),
+        lambda w: max(np.bincount(np.unique(w) // 32, minlength=32)[:32]))),
     (lambda w: max(np.bincount(np.unique(w) % 16)), "16 banks: there are 32"),
     (lambda w: max(np.bincount(np.unique(w * 4) % 32)), "32 banks of single bytes: an index counts words of 4 bytes "
                                                         "already"),
