@@ -26,6 +26,11 @@ def _warps(launch):
     return 2 * pieces(int(launch.args["n"]), 32)
 
 
+def _rows(launch):
+    """The same for M rows of N elements."""
+    return 2 * int(launch.args["M"]) * pieces(int(launch.args["N"]), 32)
+
+
 ALONE = ("one thread does what the whole warp could do in one request: give neighbouring elements to neighbouring "
          "threads")  # fmt: skip
 
@@ -49,8 +54,8 @@ check_saxpy = KernelCheck(
         (lambda n, a, x, y: (x + y)[:n], "a is not used"),
         (lambda n, a, x, y: (a * (x + y))[:n], "a belongs to x alone: a * x[i] + y[i]"),
     ],
-    limits=[at_most("requests", _warps, ALONE, array="x", op="load"),
-            at_most_sectors("x", "load", 4), at_most_sectors("y", "store", 4)],
+    limits=[at_most_sectors("x", "load", 5), at_most_sectors("y", "store", 5),  # 5: backwards from n is all right
+            at_most("requests", _warps, ALONE, array="x", op="load")],
 )  # fmt: skip
 
 
@@ -87,9 +92,8 @@ check_sigmoid = KernelCheck(
         (lambda M, N, ld, Z, A: 1 / (1 - np.exp(-Z[:M, :N])), "1 + exp(-z) stands under the line, not 1 - exp(-z)"),
         (_with_n_for_ld, "from row to row it is ld numbers, not N"),
     ],
-    limits=[at_most("requests", lambda launch: 2 * launch.args["M"] * pieces(int(launch.args["N"]), 32), ALONE,
-                    array="Z", op="load"),
-            at_most_sectors("Z", "load", 5), at_most_sectors("A", "store", 5)],
+    limits=[at_most_sectors("Z", "load", 5), at_most_sectors("A", "store", 5),
+            at_most("requests", _rows, ALONE, array="Z", op="load")],
 )  # fmt: skip
 
 
@@ -111,32 +115,38 @@ check_bias_gradient = KernelCheck(
         (lambda M, N, dZ, db: dZ[1:].sum(axis=0), "row 0 is missing: count from 0"),
         (lambda M, N, dZ, db: dZ[:-1].sum(axis=0), "the last row is missing: i < M"),
     ],
-    limits=[at_most("requests", lambda launch: 2 * launch.args["M"] * pieces(int(launch.args["N"]), 32), ALONE,
-                    array="dZ", op="load"),
-            at_most_sectors("dZ", "load", 5), at_most_sectors("db", "store", 4)],
+    limits=[at_most_sectors("dZ", "load", 5), at_most_sectors("db", "store", 5),
+            at_most("requests", _rows, ALONE, array="dZ", op="load")],
 )  # fmt: skip
 
 
 # A grid-stride loop ---------------------------------------------------------------------------------------------
 
 
+RELU_PLAN = [(1000, 3, 64, "1,000 elements, 192 threads"), (100, 1, 32, "100 elements, one warp"),
+             (90, 4, 64, "more threads than elements"), (256, 2, 128, "as many threads as elements"),
+             (1, 2, 32, "one element")]  # fmt: skip
+THREADS = {n: grid * block for n, grid, block, _ in RELU_PLAN}
+
+
 def _relu_cases(rng):
-    plan = [(1000, 3, 64, "1,000 elements, 192 threads"), (100, 1, 32, "100 elements, one warp"),
-            (100, 4, 64, "more threads than elements"), (256, 2, 128, "as many threads as elements"),
-            (1, 2, 32, "one element")]  # fmt: skip
     return [Launch(grid, block, _args(n=n, x=_floats(rng, n), y=np.empty(n, np.float32)), out=("y",), label=label)
-            for n, grid, block, label in plan]  # fmt: skip
+            for n, grid, block, label in RELU_PLAN]  # fmt: skip
 
 
 check_relu = KernelCheck(
     "RELU", "relu", _relu_cases, lambda n, x, y: np.maximum(x, 0),
     diagnoses=[(lambda n, x, y: np.minimum(x, 0), "the sign: what is above 0 stays"),
-               (lambda n, x, y: np.abs(x), "below 0 it is 0, not -x")],
-    limits=[at_most("requests", _warps, ALONE, array="x", op="load"),
-            at_most_sectors("x", "load", 4, "each thread takes elements that lie side by side, so that neighbouring "
+               (lambda n, x, y: np.abs(x), "below 0 it is 0, not -x"),
+               (lambda n, x, y: np.where(np.arange(n) < THREADS[int(n)], np.maximum(x, 0), np.nan),
+                "each thread takes one element, and there are fewer threads than elements: a loop, in which all "
+                "threads step on by gridDim.x * blockDim.x"),
+               (lambda n, x, y: np.where(x > 0, x, np.nan),
+                "where x is not above 0 nothing is written: y holds nothing yet, so write the 0")],
+    limits=[at_most_sectors("x", "load", 5, "each thread takes elements that lie side by side, so that neighbouring "
                             "threads are far apart: let all threads of the grid take one element each, then all step "
                             "on by gridDim.x * blockDim.x"),
-            at_most_sectors("y", "store", 4)],
+            at_most_sectors("y", "store", 5), at_most("requests", _warps, ALONE, array="x", op="load")],
 )  # fmt: skip
 
 
@@ -166,5 +176,5 @@ check_histogram = KernelCheck(
         (lambda n, label, count: np.bincount(label, minlength=10), "what count held before is lost: count += ..."),
     ],
     causes=[(lambda error: error["tool"] == "racecheck" and error["array"] == "count", ATOMIC)],
-    limits=[at_most("requests", _warps, ALONE, array="label", op="load"), at_most_sectors("label", "load", 4)],
+    limits=[at_most_sectors("label", "load", 5), at_most("requests", _warps, ALONE, array="label", op="load")],
 )  # fmt: skip
