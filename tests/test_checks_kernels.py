@@ -1,6 +1,10 @@
 """The check of a kernel: right ones pass, wrong ones are told what, where and why, and nothing takes it down."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,11 +223,10 @@ WRONG = {  # rows of the kernel, then words of the report in their order
     ),
     "no end, no word": ('while (1) printf("%d and so on\\n", n);', "was stopped after 5 s", "printed 128 and so on"),
     "division by zero": (
-        f"{INDEX}\nif (i < n) y[i] = 1 / (n - n);",
+        f"{INDEX}\nif (i < n) y[i] = n / (int)threadIdx.y;",
         "launch 1 crashed",
         "a whole number divided by zero",
     ),
-    "exit": ("exit(0);", "launch 1 crashed", "exit() and its like"),
     "barrier for some": (
         f"{INDEX}\nif (i < n) y[i] = a * x[i] + y[i];\nif (i < 5) __syncthreads();",
         "the numbers are right, but synccheck",
@@ -241,6 +244,11 @@ WRONG = {  # rows of the kernel, then words of the report in their order
 def test_wrong_kernels(cpu, which):
     rows, *words = WRONG[which]
     assert in_order(refusal(check_saxpy, saxpy(rows)), *words)
+
+
+def test_the_program_ended(cpu):
+    report = refusal(check_saxpy, "#include <stdlib.h>" + saxpy("exit(0);"))
+    assert in_order(report, "launch 1 crashed", "exit() and its like")
 
 
 def test_a_blank_counts_as_not_written(cpu):
@@ -651,4 +659,35 @@ def test_a_gpu_that_disagrees_is_told(agreeable):
     assert in_order(refusal(check_saxpy, source), "SAXPY does not compile for the GPU", "only here", "line 2")
     source = both + SAXPY.replace("{\n", '{ while (ON_GPU) asm volatile("");\n')
     agreeable.setenv("COURSE_GPU_SECONDS", "2")
-    assert in_order(refusal(check_saxpy, source), "SAXPY: the launch fails on the GPU", "did not end")
+    assert in_order(
+        refusal(check_saxpy, source), "right on the CPU engine, but the launch fails on the GPU", "did not end"
+    )
+
+
+FAKE_CELL = f"""
+import numpy as np
+from course_lib.checks.kernels import KernelCheck, Launch
+source = {PLAIN!r}
+args = {{"n": np.int32(64), "x": np.ones(64, np.float32), "y": np.empty(64, np.float32)}}
+check = KernelCheck("COPY", "copy", lambda rng: [Launch(1, 64, args, out=("y",))], lambda n, x, y: x)
+check(source, seed=7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("scene", "said"),
+    [
+        ("", "64 of 64 elements of y were never written on the GPU, and right on the CPU engine"),
+        ("bad-source", 'does not compile for the GPU\n  what      identifier "y"\n  at        line 2'),
+        ("no-nvcc", "nvcc was not found"),
+        ("launch", "but the launch fails on the GPU"),
+        ("later", "an illegal memory"),
+    ],
+)
+def test_pycuda_is_asked_and_what_it_says_is_told(scene, said):
+    """Against a stand-in for PyCUDA that launches nothing."""
+    root = Path(__file__).parents[1]
+    path = os.pathsep.join([str(root), str(root / "tests" / "fake_pycuda"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "FAKE_PYCUDA": scene, "COURSE_GPU": "auto", "NO_COLOR": "1"}
+    done = subprocess.run([sys.executable, "-c", FAKE_CELL], env=environment, capture_output=True, text=True)
+    assert said in done.stderr and not done.stdout and done.returncode == 1, done.stdout + done.stderr

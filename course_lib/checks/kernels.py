@@ -48,6 +48,7 @@ __all__ = [
     "KernelCheck", "Launch", "at_least", "at_most", "at_most_sectors", "exactly", "limit", "loads_each_once",
     "mentions", "no_bank_conflicts", "padded", "uses_shared", "without", "x_across",
 ]
+ON_GPU = "it rests on the order in which threads run, or on what memory held before: not all of that is seen here"
 SILENT = "memcheck, racecheck, initcheck and synccheck silent"
 
 
@@ -170,9 +171,10 @@ class KernelCheck:
                 run.after = on_gpu(source, self.kernel, run.launch)
             except CompileError as error:
                 return does_not_compile(self.name, source, error, " for the GPU")
-            except LaunchFailed as error:
-                return Report(f"{self.name}: the launch fails on the GPU").add("what", str(error))
+            except Exception as error:  # LaunchFailed, BadInput without nvcc, and what PyCUDA raises afterwards
+                report = Report(f"{self.name}: right on the CPU engine, but the launch fails on the GPU")
+                return report.add("what", short_error(error))
             run.findings = wrongs(self, run.launch, run.before, run.after, self.want(run, seed))
             if run.findings:
-                return numbers_report(self, run, [run], None, " on the GPU, and right on the CPU engine")
+                return numbers_report(self, run, [run], ON_GPU, " on the GPU, and right on the CPU engine")
         return None

@@ -95,18 +95,27 @@ def on_engine(source, kernel, launch):
     return Run(launch, report, before, after)
 
 
-def gpu_at_hand():
-    """Is there a GPU to run on? Nothing is printed, and a notebook that asks later is still told what runs."""
+@contextlib.contextmanager
+def silently():
+    """A use of `device` that prints nothing, so that a notebook which asks later is still told what runs."""
     chosen = device._engine.cache_info().currsize
-    with contextlib.redirect_stdout(io.StringIO()):
-        name = device.engine_name()
-    if not chosen:
-        device._engine.cache_clear()
-    return name == "cuda"
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        if not chosen:
+            device._engine.cache_clear()
 
 
+def gpu_at_hand():
+    """Is there a GPU to run on?"""
+    with silently():
+        return device.engine_name() == "cuda"
+
+
+@silently()
 def on_gpu(source, kernel, launch):
-    """The arguments after the same launch on the GPU. Raises CompileError, LaunchFailed."""
+    """The arguments after the same launch on the GPU. Raises CompileError, BadInput, LaunchFailed, PyCUDA's errors."""
     after, sent = launch.prepared(), {}
     for value in after.values():
         if isinstance(value, np.ndarray) and id(value) not in sent:
