@@ -1,7 +1,8 @@
 """The check of the grid for a matrix of any shape."""
 
-from .core import Case, Check, property_check, ragged, require
+from .core import Case, Check, CheckFailed, choose_seed, property_check, ragged, require
 from .probe import short_error
+from .words import not_a_function
 
 LIMIT = 65_535  # blocks of a grid along y: CUDA C++ programming guide, table of compute capabilities
 
@@ -45,18 +46,23 @@ GRID = Check(
 )  # fmt: skip
 
 
-@property_check("grid_for")
-def check_grid_for(fn, *, rng):
+def check_grid_for(fn, seed=None):
     """The grid and its idle threads; ValueError where the grid would be too tall."""
-    seed = int(rng.integers(2**31))
-    verdict = GRID.judge(GRID.probe(fn, seed), seed)
-    if verdict.failure:
-        raise verdict.failure
+    seed = choose_seed(seed)
+    if not callable(fn):
+        raise CheckFailed(not_a_function("grid_for", fn))
+    if failure := GRID.judge(GRID.probe(fn, seed), seed).failure:
+        raise failure
+    _check_limits(fn, seed=seed)
+
+
+@property_check("grid_for")
+def _check_limits(fn, *, rng):
     for M, block in ((LIMIT * 8 + 1, (32, 8)), (LIMIT + 1, (256, 1))):
         _refused(fn, M, block)
     for M, block in ((LIMIT * 8, (32, 8)), (LIMIT, (256, 1))):
         _served(fn, M, block)
-    return f"{verdict.n_cases} grids right, and too tall ones refused"
+    return "every grid right, and too tall ones refused"
 
 
 def _served(fn, M, block):
@@ -64,8 +70,10 @@ def _served(fn, M, block):
         got = fn(M, 5, block)
     except Exception as error:
         got = short_error(error)
-    require(got == grid_by()(M, 5, block), f"{M:,} rows in blocks of {block} are just served: 65,535 blocks along y",
-            got=repr(got), wanted=repr(grid_by()(M, 5, block)), cause="blocks are limited, not rows")  # fmt: skip
+    wanted = grid_by()(M, 5, block)
+    served = isinstance(got, tuple | list) and len(got) == 2 and tuple(got[0]) == wanted[0] and got[1] == wanted[1]
+    require(served, f"{M:,} rows in blocks of {block} are just served: 65,535 blocks along y",
+            got=repr(got), wanted=repr(wanted), cause="blocks are limited, not rows")  # fmt: skip
 
 
 def _refused(fn, M, block):

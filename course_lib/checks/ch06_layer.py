@@ -5,7 +5,8 @@ import numpy as np
 from course_lib.gpu.cpu_engine import trace
 from course_lib.gpu.gemm import RUNGS
 
-from .core import normal, property_check, ragged, require
+from .ch03_guard import function_check
+from .core import normal, ragged, require
 from .tolerance import is_wrong
 
 RUNG = RUNGS["naive"]
@@ -80,7 +81,7 @@ def _cause(name, got, want, launcher):
     return f"the sum runs over {terms}, so K = ...? And are the strides those of the matrix in the formula?"
 
 
-@property_check("layer_products")
+@function_check("layer_products")
 def check_layer_products(fn, *, rng):
     """The three products of a layer through strides: right numbers, no copies, the tracer silent."""
     for B, n_in, n_out in (ragged(rng, 3, 33, 60), ragged(rng, 3, 5, 40), [24, 24, 24], [1, 7, 40]):

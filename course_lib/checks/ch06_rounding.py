@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .core import property_check, ragged, require
+from .ch03_guard import function_check
+from .core import ragged, require
 
 U = 2.0**-24
 
@@ -107,7 +108,7 @@ def _wrong(rng):
     ]
 
 
-@property_check("accepts")
+@function_check("accepts")
 def check_accepts(fn, *, rng):
     """Every right product passes, in any order of its additions, and no wrong one."""
     right, wrong = _right(rng), _wrong(rng)

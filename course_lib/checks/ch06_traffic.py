@@ -4,7 +4,8 @@ import numpy as np
 
 from course_lib.gpu.cpu_engine import trace
 
-from .core import property_check, require
+from .ch03_guard import function_check
+from .core import require
 
 WIDTHS = (32, 16, 8, 4, 2, 1)
 COUNTED = r"""
@@ -61,7 +62,7 @@ KNOWN = [
 ]  # fmt: skip
 
 
-@property_check("predict_traffic")
+@function_check("predict_traffic")
 def check_predict_traffic(fn, *, rng):
     """The student's prediction, held against the engine's count for fresh sizes."""
     asked = [(sizes := _sizes(rng, w), _read(fn(*sizes))) for w in WIDTHS]
@@ -108,7 +109,7 @@ def step_sectors(w, a_by_rows, b_by_rows):
 ORDERS = ((True, True), (False, True), (True, False), (False, False))
 
 
-@property_check("best_width")
+@function_check("best_width")
 def check_best_width(fn, *, rng):
     """A width with the fewest sectors, for each of the four storage orders."""
     given = {order: fn(*order) for order in ORDERS}
