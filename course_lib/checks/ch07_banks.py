@@ -5,6 +5,8 @@ import numpy as np
 from course_lib.gpu.cpu_engine import trace
 
 from .freeform import property_check, require
+from .messages import CheckFailed
+from .words import not_a_function
 
 WORDS = 4096
 PROBE = f"""
@@ -78,6 +80,8 @@ KNOWN = [
 @property_check("ways")
 def check_ways(fn, *, rng):
     """For every pattern, what the student's function says and what the engine counts."""
+    if not callable(fn):
+        raise CheckFailed(not_a_function("ways", fn))
     plan = [(label, np.asarray(words, np.int64)) for label, words in patterns(rng)]
     said = [fn(words.copy()) for _, words in plan]
     wanted = [counted(words) for _, words in plan]

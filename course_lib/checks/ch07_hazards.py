@@ -5,6 +5,8 @@ import numpy as np
 from course_lib.gpu.cpu_engine import trace
 
 from .freeform import property_check, require
+from .messages import CheckFailed
+from .words import not_a_function
 
 BARRIERS = "ABCDE"
 MIRROR = r"""
@@ -58,6 +60,8 @@ def hazard_of(barrier):
 @property_check("hazards")
 def check_hazards(fn, *, rng):
     """The five answers, each held against the kernel without that barrier."""
+    if not callable(fn):
+        raise CheckFailed(not_a_function("hazards", fn))
     got = fn()
     require(isinstance(got, dict) and set(got) == set(BARRIERS), "hazards returns a dict with the keys A, B, C, D, E",
             got=repr(got))  # fmt: skip

@@ -74,4 +74,9 @@ KNOWN = [
     (lambda M, N, K, T: (lambda r, s, f, t, b: (r, s, f, T, b))(*_model(M, N, K, T)), "a block has T x T threads"),
 ]  # fmt: skip
 
-check_tile_cost = Check("tile_cost", _cases, counted, K=8, dtype=None, parts=PARTS, diagnoses=KNOWN)
+def _numbers(value):
+    """As floats: whole numbers of any type will do."""
+    return tuple(float(number) for number in value) if isinstance(value, tuple) and len(value) == 5 else value
+
+
+check_tile_cost = Check("tile_cost", _cases, counted, post=_numbers, K=8, dtype=None, parts=PARTS, diagnoses=KNOWN)
