@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.gpu.cpu_engine import trace
 
-from .ch08_kernels import normal, sizes, up
+from .ch08_kernels import most_sectors, normal, sizes, up
 from .kernels import KernelCheck, Launch, at_most, limit, loads_each_once, no_bank_conflicts
 from .kernels_source import without_comments
 
@@ -148,6 +148,8 @@ check_two_buffers = KernelCheck(
     limits=[
         loads_each_once("A", times=lambda launch: up(sizes(launch)[1], 16)),
         loads_each_once("B", times=lambda launch: up(sizes(launch)[0], 16)),
+        most_sectors("A", "load", 4),
+        most_sectors("B", "load", 4),
         no_bank_conflicts(),
         _one_a_step,
     ],
