@@ -84,7 +84,7 @@ def test_a_right_kernel_passes_in_one_line(engine, capsys, monkeypatch):
     shown = capsys.readouterr().out
     assert shown.replace(", and the GPU agrees", "") == (
         "✔ SAXPY: 3 launches right; memcheck, racecheck, initcheck and synccheck silent; "
-        "at most 4 sectors a request in the loads of x (seed 7)\n"
+        "within limits: sectors a request of x (seed 7)\n"
     )
     assert device._engine.cache_info().currsize == 0  # a cell that asks what runs is still told
 
@@ -526,14 +526,17 @@ def test_limits(cpu, number):
     assert all(word in report for word in words), report
 
 
-def test_what_was_looked_at_is_said(cpu, capsys):
+def test_what_was_looked_at_is_said(cpu, capsys, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
     loaded = at_most("bytes", lambda launch: 1024, op="load", space="global")
-    well = limit("all is well")(lambda *_: None)
-    copy_check(loaded, well, mentions("copy", "", least=1), no_bank_conflicts())(PLAIN, seed=7)
-    assert (
-        "silent; the asked number of bytes in the loads of global memory, all is well, no bank conflicts (seed 7)"
-        in re.sub(r"\x1b\[\d+m", "", capsys.readouterr().out)
-    )
+    well = limit("own things")(lambda *_: None)
+    limits = [
+        *(loaded, well, mentions("copy", "", least=1), no_bank_conflicts(), lambda *_: None, loads_each_once("x")),
+        *(at_most("bytes", 1024, array="y"), at_most_sectors("x", "load", 4), at_most("requests", 0, op="atomic")),
+    ]
+    copy_check(*limits)(PLAIN, seed=7)
+    said = "bytes of global memory, x, y, own things, bank conflicts, sectors a request of x and atomics"
+    assert f"silent; within limits: {said} (seed 7)\n" in capsys.readouterr().out
 
 
 # What an author may ask for ----------------------------------------------------------------------------------------
@@ -691,3 +694,18 @@ def test_pycuda_is_asked_and_what_it_says_is_told(scene, said):
     environment = {**os.environ, "PYTHONPATH": path, "FAKE_PYCUDA": scene, "COURSE_GPU": "auto", "NO_COLOR": "1"}
     done = subprocess.run([sys.executable, "-c", FAKE_CELL], env=environment, capture_output=True, text=True)
     assert said in done.stderr and not done.stdout and done.returncode == 1, done.stdout + done.stderr
+
+
+def test_owners_of_one_to_three_numbers(cpu):
+    args = {"n": np.int32(64), "x": np.arange(64, dtype=np.float32), "y": np.empty(64, np.float32)}
+    wrong = copy(INDEX, "y[i] = i % 32 ? x[i] : -9;")
+    for owner, said in {
+        lambda launch, i: ((i // 32,), (i % 32,)): "y[0], the element of thread (0, 0, 0) of block (0, 0, 0)",
+        lambda launch, i: ((0, 0), (i, 0)): "of thread (0, 0, 0)",
+        lambda launch, i: ((9, 0, 0), (i, 0, 0)): "where y[0] got",
+        lambda launch, i, j: ((0,), (0,)): "where y[0] got",
+        lambda launch, i: None: "where y[0] got",
+    }.items():
+        launch = Launch(2, 32, args, out=("y",), owner=owner)
+        check = KernelCheck("COPY", "copy", lambda rng, launch=launch: [launch], lambda n, x, y: x)
+        assert said in refusal(check, wrong)

@@ -31,6 +31,7 @@ from .kernels_limits import (
     exactly,
     limit,
     loads_each_once,
+    looked_at,
     mentions,
     no_bank_conflicts,
     uses_shared,
@@ -84,10 +85,10 @@ class KernelCheck:
         failure = self.judge(source, launches, seed)
         if failure:
             raise CheckFailed(failure.add("again", again(seed)))
-        kept = ", ".join(dict.fromkeys(said for check in self.limits if (said := getattr(check, "says", ""))))
+        kept = looked_at(self.limits)
         too = ", and the GPU agrees" if gpu_at_hand() else ""
         launched = f"{len(launches)} launch{'es' * (len(launches) != 1)} right{too}; {SILENT}"
-        say_passed(self.name, launched + (f"; {kept}" if kept else ""), seed)
+        say_passed(self.name, launched + (f"; within limits: {kept}" if kept else ""), seed)
 
     def draw(self, seed):
         """The launches of a seed, always the same ones."""

@@ -1,7 +1,7 @@
 """Limits for KernelCheck, on what the engine counted: functions (report, launch) -> None, (what, cause), or both and
 the line of the source that is to blame. Looked at only where the numbers are right and the engine found nothing.
 
-An author may write any function like these. `.says`, if it has one, goes into the green line.
+An author may write any function like these. `.says`, if it has one, goes into the green line: "bytes of A".
 """
 
 import re
@@ -23,7 +23,7 @@ BANKS = ("threads of one warp ask one bank for different words: word w lies in b
 
 
 def limit(says):
-    """Decorator: what a limit says in the green line, such as "no bank conflicts"."""
+    """Decorator: what a limit counts, for the green line: "bank conflicts", or "bytes of A", as `looked_at` has it."""
 
     def wrap(function):
         function.says = says
@@ -66,7 +66,7 @@ def _scattered(row):
 def no_bank_conflicts(array=None, cause=None):
     """No access to shared memory (to that array) takes more wavefronts than it must."""
 
-    @limit(f"no bank conflicts{f' in {array}' if array else ''}")
+    @limit(f"bank conflicts{f' of {array}' if array else ''}")
     def check(report, launch):
         bad = [row for row in _rows(report, _shared(array)) if row["wavefronts"] > row["ideal_wavefronts"]]
         if not bad:
@@ -88,7 +88,7 @@ def loads_each_once(*arrays, times=1, cause=None):
                      "threads load the same elements again: load them once, then keep or share them", space="global",
                      op="load", array=name) for name in arrays]  # fmt: skip
 
-    @limit(f"{' and '.join(arrays)} loaded {'once' if times == 1 else 'as seldom as asked'}")
+    @limit(f"bytes of {', '.join(arrays)}")
     def check(report, launch):
         return next((broken for part in parts if (broken := part(report, launch))), None)
 
@@ -98,7 +98,7 @@ def loads_each_once(*arrays, times=1, cause=None):
 def uses_shared(array=None, cause=None):
     """The kernel works with shared memory (with an array of that name)."""
 
-    @limit("shared memory used")
+    @limit("shared memory")
     def check(report, launch):
         if _rows(report, _shared(array)):
             return None
@@ -149,8 +149,19 @@ def _bound(what, bound, cause, where, words, fits, worst):
         return text + lanes, cause(row) if callable(cause) else cause, row["line"] if row else None
 
     subject = f"{what.replace('_', ' ')} in the {_of(where)}"
-    number = "the asked number of" if callable(bound) else f"{words} {_number(bound)}"
-    return limit(f"{number} {subject}")(check)
+    atomics = where.get("op") == "atomic" and "array" not in where
+    of = where.get("array") or f"{where.get('space', 'all')} memory"
+    return limit("atomics" if atomics else f"{what.replace('_', ' ')} of {of}")(check)
+
+
+def looked_at(limits):
+    """What limits look at, for the green line: "bytes of A, B, sectors a request of B and bank conflicts"."""
+    parts: dict = {}
+    for check in limits:
+        what, _, array = getattr(check, "says", "").partition(" of ")
+        parts.setdefault(what, []).extend(name for name in array.split(", ") if name and name not in parts[what])
+    texts = [f"{what} of {', '.join(arrays)}" if arrays else what for what, arrays in parts.items() if what]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def _number(n):

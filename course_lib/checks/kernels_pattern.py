@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .kernels_run import triple
+from .kernels_run import owner_of, triple
 
 MOST = 20_000  # elements looked at one by one
 
@@ -65,10 +65,5 @@ def _along(mask, at, name):
 
 def _owners(shape, launch):
     """(*shape, 2, 3) ints: block and thread of each element; None where the launch does not say."""
-    if launch.owner is None:
-        return None
-    try:
-        owners = [launch.owner(launch, *index) for index in np.ndindex(*shape)]
-        return np.array(owners).reshape(*shape, 2, 3)
-    except (TypeError, ValueError):
-        return None
+    owners = [owner_of(launch, index) for index in np.ndindex(*shape)]
+    return None if None in owners else np.array(owners).reshape(*shape, 2, 3)

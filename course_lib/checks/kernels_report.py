@@ -3,7 +3,7 @@
 import numpy as np
 
 from .kernels_compile import source_line
-from .kernels_run import SECONDS, triple
+from .kernels_run import SECONDS, owner_of, triple
 from .kernels_values import cause_of
 from .messages import Report
 from .trees import short
@@ -124,15 +124,13 @@ def _axes(check, launch, bad, at):
 
 def _owner(launch, at, bad):
     """Whose element it is, where the launch says so, and such a thread was launched."""
-    if launch.owner is None or bad.kind == "input":
+    owner = owner_of(launch, at) if bad.kind != "input" else None
+    if owner is None:
         return ""
-    try:
-        block, thread = launch.owner(launch, *at)
-    except (TypeError, ValueError):  # an owner for another output
-        return ""
+    block, thread = owner
     there = all(np.less(block, triple(launch.grid))) and all(np.less(thread, triple(launch.block)))
     task = "" if bad.kind == "values" else ", which has nothing to write"
-    return f", the element of thread {tuple(thread)} of block {tuple(block)}{task}" if there else ""
+    return f", the element of thread {thread} of block {block}{task}" if there else ""
 
 
 def _end(report, check, run, runs):

@@ -23,8 +23,8 @@ class Launch:
     order), NumPy scalars of the parameters' types, None for a null pointer; one array under two names is one buffer.
     out: the arrays that the kernel fills: they arrive full of NaN. inout: those that it reads and changes.
     label: for messages. shared: bytes of dynamic shared memory. K: additions in the longest sum. scale: as in Case.
-    owner: (launch, *index) -> (block, thread), three numbers each: who should write that element of an output;
-    `x_across` is the usual one. symbols: arrays for `__constant__` and `__device__` variables, by name.
+    owner: (launch, *index) -> (block, thread), tuples of one to three numbers: who should write that element of an
+    output; `x_across` is the usual one. symbols: arrays for `__constant__` and `__device__` variables, by name.
     axes: names for the axes of the output, where this launch has others than the check.
     """
 
@@ -137,6 +137,17 @@ def triple(shape):
     """A grid or a block, given as one to three numbers, as three."""
     parts = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     return tuple(int(n) for n in (*parts, 1, 1)[:3])
+
+
+def owner_of(launch, index):
+    """(block, thread), three numbers each, as the launch's `owner` says; None where it does not."""
+    if launch.owner is None:
+        return None
+    try:
+        block, thread = launch.owner(launch, *index)
+        return tuple(int(n) for n in (*block, 0, 0)[:3]), tuple(int(n) for n in (*thread, 0, 0)[:3])
+    except (TypeError, ValueError):  # an owner for another output
+        return None
 
 
 def x_across(launch, *index):
