@@ -1,5 +1,6 @@
 """Finds a C++ compiler, and makes a program of its own from each kernel source; the same source is compiled once."""
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -9,12 +10,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput
 
+KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
 PLAIN_UNITS, TRACE_UNITS = ("server", "blocks"), ("server", "blocks", "trace", "races", "errors", "profile")
 COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
@@ -25,6 +28,7 @@ GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1",
          "-mllvm", "-tsan-instrument-read-before-write=1"]  # fmt: skip
+LINK = ["-pthread", *(["-s"] if sys.platform == "linux" else [])]  # no symbols: a tenth of the size, with ziglang
 GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
 PATIENCE = 15  # seconds without a word: the package ziglang builds its C++ library when it is first used
 
@@ -67,8 +71,9 @@ def _version():
 def build(program, options=(), traced=False):
     """The path of the executable that runs the kernels of `program` (from `rewrite`). Raises CompileError."""
     path = _folder() / _key(program.text, *options, str(traced))
-    if path.exists():
+    if _found(path):
         return path
+    _prune()
     with tempfile.TemporaryDirectory(dir=_folder()) as folder:
         source, unit = Path(folder, "kernel.cpp"), Path(folder, "kernel.s" if traced else "kernel.o")
         source.write_text(program.text, encoding="utf-8")
@@ -79,7 +84,7 @@ def build(program, options=(), traced=False):
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
         objects = [str(_runtime(name, traced)) for name in (TRACE_UNITS if traced else PLAIN_UNITS)]
-        _run([*compiler(), str(unit), *objects, "-pthread", "-o", str(Path(folder, "program"))])
+        _run([*compiler(), str(unit), *objects, *LINK, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
     return path
 
@@ -120,7 +125,7 @@ def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
     flags = [*COMMON, "-O2", *(["-DCOURSE_TRACE"] if traced else [])]
     path = _folder() / f"{name}-{_key(name, *flags)}.o"
-    if not path.exists():
+    if not _found(path):
         with tempfile.TemporaryDirectory(dir=_folder()) as folder:
             _run([*compiler(), *flags, "-c", str(NATIVE / f"{name}.cpp"), "-o", str(Path(folder, "o"))])
             os.replace(Path(folder, "o"), path)
@@ -145,6 +150,30 @@ def _run(command):
     raise CompileError("the kernel does not compile:\n" + "\n".join(kept[:40]))
 
 
+def _found(path):
+    """Whether it is there; notes that it is in use."""
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(path)
+        return True
+    return False
+
+
+def _prune():
+    """Deletes what was not used for 30 days, and of all but the KEEP files used last what was not used for a day.
+
+    Other processes may be at work here: what one of them has just found or is making was used a moment ago, and a
+    program that is deleted while it runs runs on.
+    """
+    found = []
+    for path in _folder().iterdir():
+        with contextlib.suppress(OSError):  # another process has deleted it
+            found.append((time.time() - path.stat().st_mtime, path))
+    for place, (age, path) in enumerate(sorted(found)):
+        if age > 86400 * (30 if place < KEEP else 1):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()  # a folder: of a compile that was killed
+
+
 @cache
 def _folder():
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "course_lib"
@@ -165,7 +194,7 @@ def _engine_key():
     native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
     cpu = Path("/proc/cpuinfo")  # -march=native: another machine with the same home folder needs its own
     features = re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE) if cpu.exists() else None
-    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG)
+    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG + LINK)
     return "|".join([*compiler(), _version(), native, platform.machine(), features[0] if features else "", flags])
 
 
