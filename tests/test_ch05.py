@@ -11,10 +11,10 @@ import pytest
 from engine_runs import needs_compiler
 
 from course_lib.checks import ch05, ch05_model, ch05_sectors
-from course_lib.checks.ch05_device import Ledger
+from course_lib.checks.ch05_device import Ledger, crossings
 from course_lib.checks.core import CheckFailed
 from course_lib.classroom import source
-from course_lib.gpu import device
+from course_lib.gpu import cpu_memory, device
 from course_lib.gpu.data_sheets import DATA_SHEETS
 
 EXERCISE = Path(__file__).parents[1] / "chapters" / "05-gpu-first-kernels" / "exercise.md"
@@ -188,3 +188,11 @@ def test_a_blank_is_not_written_yet():
 def test_every_check_has_a_task():
     text = EXERCISE.read_text(encoding="utf-8")
     assert set(re.findall(r"^ch05\.(\w+)\(", text, re.MULTILINE)) == set(ch05.__all__)
+
+
+def test_the_wrappers_of_both_engines_are_told_apart():
+    """PyCUDA's wrappers are classes of these names; the CPU engine's know themselves when they copy."""
+    pycuda = [type(name, (), {"array": np.zeros(2)})() for name in ("In", "Out", "InOut")]
+    ours = [make(np.zeros(2)) for make in (cpu_memory.In, cpu_memory.Out, cpu_memory.InOut)]
+    assert [crossings(arg) for arg in pycuda] == [crossings(arg) for arg in ours] == [(1, 0), (0, 1), (1, 1)]
+    assert crossings(np.int32(3)) == (0, 0)

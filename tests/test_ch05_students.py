@@ -24,6 +24,8 @@ RIGHT = {
     "grid-stride": (*S, f"{I} for (; i < n; i += gridDim.x * blockDim.x) y[i] += a * x[i];"),
     "unsigned": (*S, "unsigned i = threadIdx.x + blockDim.x * blockIdx.x; if (i < n) y[i] += x[i] * a;"),
     "backwards": (*S, f"{I} if (i < n) {{ i = n - 1 - i; y[i] += a * x[i]; }}"),
+    "read-only-load": (*S, f"{I} if (i < n) y[i] = a * __ldg(&x[i]) + y[i];"),
+    "long-index": (*S, "size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i];"),
     "pointers": (*S, f"{I} const float *p = x + i; float *q = y + i; if (i < n) *q = a * *p + *q;"),
     "tanh": (*G, f"{IJ} if (i < M && j < N) A[i*ld+j] = 0.5f + 0.5f * tanhf(0.5f * Z[i*ld+j]);"),
     "two-sided": (*G, f"{IJ} if (i >= M || j >= N) return; float z = Z[i * ld + j];"
