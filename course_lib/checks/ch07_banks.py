@@ -1,5 +1,7 @@
 """The check of `ways`: fresh index patterns of a warp, and what the engine counts for each."""
 
+import math
+
 import numpy as np
 
 from course_lib.gpu.cpu_engine import trace
@@ -29,51 +31,64 @@ def counted(words):
 
 
 def patterns(rng):
-    """[(label, words)]: words[t] is what thread t of a warp reads. Fresh ones from each seed."""
-    t, odd, even = np.arange(32), 2 * int(rng.integers(1, 30)) + 1, int(rng.choice([2, 4, 6, 8, 12, 16, 24]))
-    width, start = int(rng.choice([20, 24, 28, 36, 40, 48])), int(rng.integers(1, 500))
-    rows = int(rng.choice([4, 8, 16]))
+    """[(label, rows, columns, width)]: thread t of a warp reads tile[rows[t]][columns[t]]. Each seed gives others."""
+    t, width, c = np.arange(32), int(rng.choice([20, 24, 28, 36, 40, 48])), int(rng.integers(0, 20))
+    odd, high, step = 2 * int(rng.integers(17, 30)) + 1, int(rng.choice([4, 8, 16])), int(rng.choice([2, 4, 6, 8, 12]))
     return [
-        ("t", t),
-        (f"{odd} * t, an odd stride", odd * t),
-        (f"{even} * t + {start}", even * t + start),
-        (f"one word for all, {start}", t * 0 + start),
-        ("a column of float tile[32][32]", 32 * t + start % 32),
-        ("a column of float tile[32][33]", 33 * t + start % 32),
-        (f"a column of float tile[32][{width}]", width * t + start % width),
-        (f"{rows} rows of {32 // rows}: tile[t % {rows}][t / {rows}] of float tile[32][32]",
-         32 * (t % rows) + t // rows),
-        ("each word for two threads: t / 2 * 32", t // 2 * 32),
-        ("words 0 and 32, for every other thread", t % 2 * 32),
-        (f"{start} + t in another order", start + rng.permutation(32)),
-        ("32 words at random", rng.integers(0, WORDS, 32)),
-        ("32 of 64 words at random, some twice", rng.integers(0, 64, 32)),
+        ("a row", t * 0 + c, t, 32),
+        (f"a column of a tile {odd} wide", t, t * 0 + c, odd),
+        (f"a column of a tile {width} wide", t, t * 0 + c, width),
+        ("a column of a tile 32 wide", t, t * 0 + c, 32),
+        ("a column of a tile 33 wide", t, t * 0 + c, 33),
+        ("one element for all", t * 0 + 3, t * 0 + c, width),
+        (f"a column of a tile {width} wide, each element for two threads", t // 2, t * 0 + c, width),
+        (f"{high} rows of {32 // high} columns: tile[t % {high}][t / {high}]", t % high, t // high, 32),
+        (f"two rows, columns {step} apart: tile[t % 2][{step} * (t / 2)]", t % 2, t // 2 * step, 200),
+        ("a diagonal: tile[t][31 - t]", t, 31 - t, width + 12),
+        ("a row in another order", t * 0 + 1, rng.permutation(32), width + 12),
+        ("32 elements at random", rng.integers(0, 60, 32), rng.integers(0, width, 32), width),
+        ("32 elements at random of two rows, some twice", rng.integers(0, 2, 32), rng.integers(0, width, 32), width),
     ]
 
 
-def _by_lanes(words):
-    return max(np.bincount(words % 32))
+def word(rows, columns, width):
+    """The index of the word of each thread."""
+    return rows * width + columns
 
 
+def _by_lanes(w):
+    return max(np.bincount(w % 32))
+
+
+def _banks(w, bank):
+    """Different words in the fullest bank, with another rule for the bank."""
+    return max(np.bincount(bank(np.unique(w)), minlength=32)[:32])
+
+
+ROWS = "tile[r][c] is word r * width + c: a step down is a whole row further"
+ALIKE = "the rows of this tile are `width` words long, not 32: tile[r][c] is word r * width + c"
+BANK = "the bank is w // 32 here: word w lies in bank w % 32"
 KNOWN = [
-    (lambda w: 1, "always 1: two different words in one bank take two wavefronts"),
-    (_by_lanes, "the threads of each bank were counted: threads that want the same word get it together (a "
-                "broadcast), so "
-                "count different words"),
-    (lambda w: len(set(w.tolist())), "all different words were counted: each bank hands out a word at the same time, "
-                                     "so "
-                                     "count for each bank and take the largest"),
-    (lambda w: len(set((w % 32).tolist())), "the banks were counted: the number of different words in the fullest "
-                                            "bank is "
-                                            "asked for"),
-    *((bank, "the bank is w // 32 here: word w lies in bank w % 32") for bank in (
-        lambda w: max(np.bincount(np.unique(w) // 32)), lambda w: max(np.bincount(np.unique(w) // 32 % 32)),
-        lambda w: max(np.bincount(np.unique(w) // 32, minlength=32)[:32]))),
-    (lambda w: max(np.bincount(np.unique(w) % 16)), "16 banks: there are 32"),
-    (lambda w: max(np.bincount(np.unique(w * 4) % 32)), "32 banks of single bytes: an index counts words of 4 bytes "
-                                                        "already"),
-    (lambda w: max(np.bincount(np.unique(w) % 32)) - 1, "one too few: without any conflict it takes 1 wavefront"),
-    (lambda w: int(np.gcd(w[1] - w[0], 32)), "the rule for strides: here the words need not lie at equal distances"),
+    (lambda r, c, n: 1, "always 1: two different words in one bank take two wavefronts"),
+    (lambda r, c, n: _by_lanes(word(r, c, n)),
+     "the threads of each bank were counted: threads that want the same word get it together (a broadcast), so count "
+     "different words"),
+    (lambda r, c, n: _banks(word(c, r, n), lambda w: w % 32), ROWS),
+    (lambda r, c, n: _banks(word(r, c, 32), lambda w: w % 32), ALIKE),
+    (lambda r, c, n: len(np.unique(word(r, c, n))),
+     "all different words were counted: each bank hands out a word at the same time, so count for each bank and take "
+     "the largest"),
+    (lambda r, c, n: len(np.unique(word(r, c, n) % 32)),
+     "the banks were counted: the number of different words in the fullest bank is asked for"),
+    (lambda r, c, n: _banks(word(r, c, n), lambda w: w // 32), BANK),
+    (lambda r, c, n: _banks(word(r, c, n), lambda w: w // 32 % 32), BANK),
+    (lambda r, c, n: _banks(word(r, c, n), lambda w: w % 16), "16 banks: there are 32"),
+    (lambda r, c, n: _banks(word(r, c, n), lambda w: 4 * w % 32),
+     "32 banks of single bytes: an index counts words of 4 bytes already"),
+    (lambda r, c, n: _banks(word(r, c, n), lambda w: w % 32) - 1,
+     "one too few: without any conflict it takes 1 wavefront"),
+    (lambda r, c, n: math.gcd(*(int(d) for d in np.diff(word(r, c, n))[:1]), 32),
+     "the rule for strides: here the words need not lie at equal distances"),
 ]  # fmt: skip
 
 
@@ -82,17 +97,18 @@ def check_ways(fn, *, rng):
     """For every pattern, what the student's function says and what the engine counts."""
     if not callable(fn):
         raise CheckFailed(not_a_function("ways", fn))
-    plan = [(label, np.asarray(words, np.int64)) for label, words in patterns(rng)]
-    said = [fn(words.copy()) for _, words in plan]
-    wanted = [counted(words) for _, words in plan]
+    plan = patterns(rng)
+    said = [fn(rows.copy(), columns.copy(), width) for _, rows, columns, width in plan]
     require(all(value is not None for value in said), "ways returned None", cause="end with `return`")
     whole = all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in said)
     require(whole, "the number of wavefronts is a whole number", got=repr(said[0]), cause="return an int")
+    wanted = [counted(word(*pattern[1:])) for pattern in plan]
     wrong = [i for i, (got, want) in enumerate(zip(said, wanted, strict=True)) if got != want]
     if wrong:
-        cause = next((text for known, text in KNOWN if [known(words) for _, words in plan] == said), None)
-        label, words = plan[wrong[0]]
+        cause = next((text for known, text in KNOWN if [known(*pattern[1:]) for pattern in plan] == said), None)
+        label, rows, columns, width = plan[wrong[0]]
+        first = ", ".join(f"tile[{r}][{c}]" for r, c in zip(rows[:5], columns[:5], strict=True))
         require(False, f"{len(wrong)} of {len(plan)} patterns are not as the engine counts them: {label}",
-                where=f"words {', '.join(map(str, words[:8]))}, ...", got=str(said[wrong[0]]),
+                where=f"float tile[...][{width}]; threads 0, 1, 2, ... read {first}, ...", got=str(said[wrong[0]]),
                 wanted=f"{wanted[wrong[0]]}, as counted", cause=cause)  # fmt: skip
     return f"{len(plan)} patterns, each as the engine counts it"
