@@ -3,6 +3,8 @@
 That each planted wrong answer gets its message is tested with the chapter itself (course_lib.classroom.mutants).
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
@@ -10,11 +12,16 @@ from engine_runs import needs_compiler
 from course_lib.checks import ch06, ch06_rounding, ch06_traffic
 from course_lib.checks.ch06_intensity import intensities
 from course_lib.checks.core import CheckFailed
+from course_lib.checks.kernels_run import on_gpu
+from course_lib.checks.kernels_values import wrongs
+from course_lib.classroom import source
 from course_lib.gpu import gemm_cost, trace_gemm
 from course_lib.gpu.cpu_engine import trace
 from course_lib.gpu.gemm import RUNGS
 
+pytest_plugins = ["gpu_engine"]  # the fixture `cpu`
 pytestmark = needs_compiler
+EXERCISE = Path(__file__).parents[1] / "chapters" / "06-gemm-naive" / "exercise.md"
 CHECKS = [name for name in vars(ch06) if name.startswith("check_")]
 HEAD = "__global__ void product(int M, int N, int K, const float *A, const float *B, float *D)\n"
 GEMM_HEAD = """__global__ void gemm(int M, int N, int K, float alpha, const float *A, int a_row, int a_col,
@@ -159,6 +166,41 @@ def test_what_is_no_answer_is_told(name):
     for wrong in (None, 7, "not C"):
         with pytest.raises(CheckFailed, match=r"must be a|does not compile|no kernel"):
             getattr(ch06, name)(wrong, seed=1)
+
+
+# Right numbers, and wrong all the same ----------------------------------------------------------------------------
+
+UNSEEN = {
+    "product-kernel": (ch06.check_product, ["i-along-x", "guard-for-the-store-alone", "clamped", "wrapped-around",
+                                            "atomics", "sum-in-global-memory"]),
+    "gemm-kernel": (ch06.check_gemm, ["reads-c-that-is-there", "guard-for-the-store-alone", "sum-in-d", "atomics"]),
+}  # fmt: skip
+
+
+def kernel_of(cell):
+    """The string of CUDA C that a task's cell makes."""
+    made = {}
+    exec(cell, made)
+    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
+
+
+@pytest.mark.parametrize("task", UNSEEN)
+def test_wrong_answers_whose_numbers_are_right_without_the_tracer(task, cpu):
+    """Run plainly, as a GPU would: every element is right in every launch. What is wrong only the tracer can tell."""
+    check, names = UNSEEN[task]
+    (cell,) = [cell for cell in source.read(EXERCISE).tasks if cell.name == task]
+    region, mutants = source.split(cell.source), {mutant.name: mutant for mutant in cell.task.mutants}
+    for name in names:
+        kernel = kernel_of(region.filled(mutants[name].apply(region.text)))
+        for launch in check.draw(1):
+            before, after = launch.prepared(), on_gpu(kernel, check.kernel, launch)
+            want = check.reference(**_wide(before))
+            want = want if isinstance(want, dict) else {"D": want}
+            assert not wrongs(check, launch, before, after, want), (name, launch.label)
+
+
+def _wide(args):
+    return {name: X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X for name, X in args.items()}
 
 
 # Facts ------------------------------------------------------------------------------------------------------------
