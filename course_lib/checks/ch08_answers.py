@@ -12,7 +12,8 @@ from .trees import a_thing
 
 def _by_columns(M, N, K, left, right):
     """What a kernel computes that takes every matrix by columns: D, flat, by columns."""
-    A, B = (np.reshape(X, -1)[: rows * cols].reshape(cols, rows).T for X, rows, cols in ((left, M, K), (right, K, N)))
+    A = np.ravel(left, order="K")[: M * K].reshape(K, M).T
+    B = np.ravel(right, order="K")[: K * N].reshape(N, K).T
     return (A.astype(np.float64) @ B).T.reshape(-1)
 
 

@@ -80,7 +80,7 @@ check_copy_tile = _CopyCheck(
         ),
         at_most(
             "requests",
-            _requests,
+            lambda launch: 2 * _requests(launch),  # where a warp stands inside and outside, it may store twice
             "store the float4 in one piece as well: *(float4 *)(tile + ...) = ...",
             space="shared",
             array="tile",
