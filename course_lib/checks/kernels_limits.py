@@ -72,8 +72,9 @@ def no_bank_conflicts(array=None, cause=None):
         if not bad:
             return None
         row = max(bad, key=lambda row: row["max_way"])
-        what = f"a {row['max_way']}-way bank conflict in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} " \
-               f"wavefronts where {row['ideal_wavefronts']:,} will do{_clash(row)}"  # fmt: skip
+        way = f"{'an' if row['max_way'] in (8, 11, 18) else 'a'} {row['max_way']}-way bank conflict"
+        what = f"{way} in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} wavefronts where " \
+               f"{row['ideal_wavefronts']:,} will do{_clash(row)}"  # fmt: skip
         return what, cause or BANKS, row["line"]
 
     return check
@@ -145,8 +146,8 @@ def _bound(what, bound, cause, where, words, fits, worst):
         if fits(amount, allowed):
             return None
         text = f"{_number(amount)} {subject}, and {words} {_number(allowed)} are asked for"
-        lanes = _lanes(row, launch) if row and what in SINGLE else ""
-        return text + lanes, cause(row) if callable(cause) else cause, row["line"] if row else None
+        more = _lanes(row, launch) if row and what in SINGLE else _by_line(rows, what)
+        return text + more, cause(row) if callable(cause) else cause, row["line"] if row else None
 
     subject = f"{what.replace('_', ' ')} in the {_of(where)}"
     atomics = where.get("op") == "atomic" and "array" not in where
@@ -162,6 +163,15 @@ def looked_at(limits):
         parts.setdefault(what, []).extend(name for name in array.split(", ") if name and name not in parts[what])
     texts = [f"{what} of {', '.join(arrays)}" if arrays else what for what, arrays in parts.items() if what]
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def _by_line(rows, what):
+    """Which line adds how much, where there are several."""
+    lines: dict = {}
+    for row in rows:
+        lines[row["line"]] = lines.get(row["line"], 0) + row[what]
+    said = ", ".join(f"line {line} {_number(n)}" for line, n in sorted(lines.items()) if n)
+    return f"\n{said}" if len(lines) > 1 else ""
 
 
 def _number(n):

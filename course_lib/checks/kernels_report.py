@@ -140,7 +140,7 @@ def _end(report, check, run, runs):
     where = f"{_shape(run.launch.grid)}, {_shape(run.launch.block)}{shared}"
     report.add("launch", f"{check.kernel}<<<{where}>>>({', '.join(args)})")
     right = [r.launch.label for r in runs if not r.report.errors and not r.findings and r.launch.label]
-    report.add("right on", ", ".join(right))
+    report.add("right on", "; ".join(right))
     printed = run.report.printed.strip().splitlines()
     shown = [short(line, 90) for line in printed[:PRINTED]] + ["..."] * (len(printed) > PRINTED)
     return report.add("printed", "\n".join(shown))
