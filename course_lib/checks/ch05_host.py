@@ -25,6 +25,8 @@ def _cause_of_numbers(got, a, x, y, times):
         return "the last elements have not changed: the number of blocks is rounded down, or one block is too few"
     if times > 1 and np.allclose(got, y + a * x, rtol=1e-4, atol=1e-4):
         return "only one step is left: does each launch begin with the old y again?"
+    if times > 1 and np.allclose(got, y + times * times * a * x, rtol=1e-4, atol=1e-4):
+        return "a is multiplied by times in every step"
     return None
 
 

@@ -34,6 +34,14 @@ def _rows(launch):
 ALONE = ("one thread does what the whole warp could do in one request: give neighbouring elements to neighbouring "
          "threads")  # fmt: skip
 
+SHARED = ("several threads go to one element, and others may have none: blockIdx.x * blockDim.x + threadIdx.x is "
+          "different for every thread of the grid")  # fmt: skip
+
+
+def _found(tool, text, *arrays):
+    """A cause for KernelCheck: this tool, and one of these arrays (any, if none is named)."""
+    return lambda error: error["tool"] == tool and (not arrays or error["array"] in arrays), text
+
 
 # SAXPY ----------------------------------------------------------------------------------------------------------
 
@@ -54,6 +62,7 @@ check_saxpy = KernelCheck(
         (lambda n, a, x, y: (x + y)[:n], "a is not used"),
         (lambda n, a, x, y: (a * (x + y))[:n], "a belongs to x alone: a * x[i] + y[i]"),
     ],
+    causes=[_found("racecheck", SHARED, "y")],
     limits=[at_most_sectors("x", "load", 5), at_most_sectors("y", "store", 5),  # 5: backwards from n is all right
             at_most("requests", _warps, ALONE, array="x", op="load")],
 )  # fmt: skip
@@ -91,6 +100,13 @@ check_sigmoid = KernelCheck(
         (lambda M, N, ld, Z, A: _sigmoid(M, N, ld, -Z, A), "the sign in the exponent: 1 / (1 + exp(-z))"),
         (lambda M, N, ld, Z, A: 1 / (1 - np.exp(-Z[:M, :N])), "1 + exp(-z) stands under the line, not 1 - exp(-z)"),
         (_with_n_for_ld, "from row to row it is ld numbers, not N"),
+        (lambda M, N, ld, Z, A: np.where(Z[:M, :N] > 88.7, np.nan, _sigmoid(M, N, ld, Z, A)),
+         "exp(z) / (1 + exp(z)) is infinity over infinity for large z: 1 / (1 + exp(-z)) is safe"),
+    ],
+    causes=[
+        _found("memcheck", "a guard in two dimensions has two halves: i < M for the rows and j < N for the columns"),
+        _found("racecheck", "j runs over the end of a row into the next one, which has threads of its own: j < N is "
+               "missing", "A"),
     ],
     limits=[at_most_sectors("Z", "load", 5), at_most_sectors("A", "store", 5),
             at_most("requests", _rows, ALONE, array="Z", op="load")],
@@ -115,6 +131,8 @@ check_bias_gradient = KernelCheck(
         (lambda M, N, dZ, db: dZ[1:].sum(axis=0), "row 0 is missing: count from 0"),
         (lambda M, N, dZ, db: dZ[:-1].sum(axis=0), "the last row is missing: i < M"),
     ],
+    causes=[_found("racecheck", SHARED, "db"),
+            _found("initcheck", "db holds nothing yet: add up in a variable that begins with 0, then store it", "db")],
     limits=[at_most_sectors("dZ", "load", 5), at_most_sectors("db", "store", 5),
             at_most("requests", _rows, ALONE, array="dZ", op="load")],
 )  # fmt: skip
@@ -143,6 +161,8 @@ check_relu = KernelCheck(
                 "threads step on by gridDim.x * blockDim.x"),
                (lambda n, x, y: np.where(x > 0, x, np.nan),
                 "where x is not above 0 nothing is written: y holds nothing yet, so write the 0")],
+    causes=[_found("racecheck", "several threads go to one element: each begins at blockIdx.x * blockDim.x + "
+                   "threadIdx.x and steps on by all threads of the grid, gridDim.x * blockDim.x", "y")],
     limits=[at_most_sectors("x", "load", 5, "each thread takes elements that lie side by side, so that neighbouring "
                             "threads are far apart: let all threads of the grid take one element each, then all step "
                             "on by gridDim.x * blockDim.x"),
@@ -175,6 +195,6 @@ check_histogram = KernelCheck(
          "the labels themselves are added: each label counts 1"),
         (lambda n, label, count: np.bincount(label, minlength=10), "what count held before is lost: count += ..."),
     ],
-    causes=[(lambda error: error["tool"] == "racecheck" and error["array"] == "count", ATOMIC)],
+    causes=[_found("racecheck", ATOMIC, "count")],
     limits=[at_most_sectors("label", "load", 5), at_most("requests", _warps, ALONE, array="label", op="load")],
 )  # fmt: skip
