@@ -696,6 +696,23 @@ def test_pycuda_is_asked_and_what_it_says_is_told(scene, said):
     assert said in done.stderr and not done.stdout and done.returncode == 1, done.stdout + done.stderr
 
 
+def test_the_row_and_column_of_a_race_are_told(cpu):
+    args = {"n": np.int32(5), "x": np.ones((8, 5), np.float32), "y": np.empty((8, 5), np.float32)}
+    launch = Launch((1, 8), (8, 1), args, out=("y",), owner=x_across)
+    check = KernelCheck("COPY", "copy", lambda rng: [launch], lambda n, x, y: x)
+    flat = copy("int i = blockIdx.y * n + threadIdx.x;", "if (i < 8 * n) y[i] = x[i];")
+    words = (
+        "the numbers are right, but racecheck: y[5]",
+        "y[5] is element (1, 0) of y (8, 5), the element of thread (0, 0, 0)",
+    )
+    assert in_order(refusal(check, flat), *words, "of block (0, 1, 0)")
+
+
+def test_causes_speak_of_c(cpu):
+    assert "whole numbers divided" in refusal(copy_check(), copy(f"{LOOP} y[i] = (int)x[i];"))
+    assert "a number nobody set" in refusal(copy_check(), copy(f"{LOOP} y[i] = x[i] * (0.0f / (n - 256));"))
+
+
 def test_owners_of_one_to_three_numbers(cpu):
     args = {"n": np.int32(64), "x": np.arange(64, dtype=np.float32), "y": np.empty(64, np.float32)}
     wrong = copy(INDEX, "y[i] = i % 32 ? x[i] : -9;")

@@ -29,6 +29,7 @@ def fault_report(check, run, runs, known):
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
     report.add("cause", _own_cause(check, error) or cause.removesuffix("."))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
+    report.add("where", _place(run.launch, error))
     report.add("meets", source_line(run.report.source, error["other"]["line"]) if _elsewhere(error) else "")
     if run.findings:
         first = run.findings[0]
@@ -36,6 +37,17 @@ def fault_report(check, run, runs, known):
         report.add("likely", known)
     report.add("also", _also(run.report.errors[1:]))
     return _end(report, check, run, runs)
+
+
+def _place(launch, error):
+    """Row and column of an element of a matrix, which the engine counts flat, and whose it is."""
+    array = launch.args.get(error["array"])
+    if not isinstance(array, np.ndarray) or array.ndim < 2 or not 0 <= error["index"] < array.size:
+        return ""
+    at = tuple(int(i) for i in np.unravel_index(error["index"], array.shape))
+    owner = owner_of(launch, at) if error["array"] in launch.outs else None
+    whose = f", the element of thread {owner[1]} of block {owner[0]}" if owner else ""
+    return f"{error['array']}[{error['index']}] is element {at} of {error['array']} {array.shape}{whose}"
 
 
 def _also(others):

@@ -13,6 +13,14 @@ from .probe import Answer
 from .tolerance import Tolerance, is_wrong
 from .trees import upcast
 
+IN_C = {  # what is said of Python, as it is in a kernel
+    "the fractions are": "the fractions are lost: whole numbers divided (1 / 2 is 0, and 1.0f / 2 is 0.5f), or an int "
+                         "where a float belongs",
+    "all zeros": "all zeros: whole numbers divided (2 / 7 is 0), or a difference of two equal things",
+    "NaN: 0 / 0": "NaN: 0 / 0, infinity minus infinity, the logarithm of a negative number, or a number nobody set",
+    "the same result": "the same result for every input: are the parameters used?",
+}  # fmt: skip
+
 
 @dataclass
 class Wrong:
@@ -177,7 +185,8 @@ def _everywhere(pairs):
         miss = Mismatch("values", bad.name, "", bad.got, bad.want, bad.mask, bad.tolerance)
         case = Case(tuple(arrays.values()))
         misses.append((miss, Result(case, Answer(bad.got), bad.want, [miss], list(arrays))))
-    return likely_cause(misses, [result for _, result in misses])
+    said = likely_cause(misses, [result for _, result in misses])
+    return said and next((text for words, text in IN_C.items() if said.startswith(words)), said)
 
 
 __all__ = ["Wrong", "cause_of", "corner", "is_like", "poisoned", "wanted", "wrongs"]
