@@ -34,7 +34,7 @@ def transpose(body):
 
 
 def gemm(body):
-    head = "const int x = threadIdx.x, y = threadIdx.y, i = blockIdx.y * 32 + y, j = blockIdx.x * 32 + x;"
+    head = "const int x = threadIdx.x, y = threadIdx.y, i0 = blockIdx.y * 32, i = i0 + y, j = blockIdx.x * 32 + x;"
     arguments = "int M, int N, int K, float alpha, const float *A, const float *B, float beta, const float *C, float *D"
     return kernel(f"gemm_tiled({arguments})", head + body)
 
@@ -47,7 +47,7 @@ FILL = """
     __shared__ float a[32][33], b[32][33];
     float sum = 0;
     for (int k0 = 0; k0 < K; k0 += 32) {
-        a[y][x] = i < M && k0 + x < K ? A[i * K + k0 + x] : 0;
+        a[y][x] = k0 + y < K && i0 + x < M ? A[(k0 + y) * M + i0 + x] : 0;
         b[y][x] = k0 + y < K && j < N ? B[(k0 + y) * N + j] : 0;
 """
 STORE = """
@@ -109,21 +109,21 @@ RIGHT = {
         if (j0 + y < N && i0 + x < M) D[(j0 + y) * M + i0 + x] = tile[x][y ^ x];""")),
     "gemm, the last barrier only where a step follows": (ch07.check_gemm_tiled, gemm(FILL + """
         __syncthreads();
-        for (int k = 0; k < 32; k++) sum += a[y][k] * b[k][x];
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
         if (k0 + 32 < K) __syncthreads();
     }""" + STORE)),
     "gemm, two pairs of tiles, one barrier": (ch07.check_gemm_tiled, gemm("""
     __shared__ float a[2][32][32], b[2][32][32];
     float sum = 0;
     for (int k0 = 0, now = 0; k0 < K; k0 += 32, now ^= 1) {
-        a[now][y][x] = i < M && k0 + x < K ? A[i * K + k0 + x] : 0;
+        a[now][y][x] = k0 + y < K && i0 + x < M ? A[(k0 + y) * M + i0 + x] : 0;
         b[now][y][x] = k0 + y < K && j < N ? B[(k0 + y) * N + j] : 0;
         __syncthreads();
-        for (int k = 0; k < 32; k++) sum += a[now][y][k] * b[now][k][x];
+        for (int k = 0; k < 32; k++) sum += a[now][k][y] * b[now][k][x];
     }""" + STORE)),
     "gemm, a turned and padded": (ch07.check_gemm_tiled, gemm(FILL.replace("a[y][x]", "a[x][y]") + """
         __syncthreads();
-        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
+        for (int k = 0; k < 32; k++) sum += a[y][k] * b[k][x];
         __syncthreads();
     }""" + STORE)),
     "row sum, the end by shuffles": (ch07.check_row_sum, row_sum(PARTIAL + """
@@ -214,24 +214,24 @@ WRONG = {
     "gemm, barrier inside the inner loop's if": (ch07.check_gemm_tiled, gemm(FILL + """
         __syncthreads();
         if (i < M && j < N) {
-            for (int k = 0; k < 32; k++) sum += a[y][k] * b[k][x];
+            for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
             __syncthreads();
         }
     }""" + STORE), "outside of any if"),
     "gemm, sum set to 0 in each step": (ch07.check_gemm_tiled, gemm(FILL + """
         __syncthreads();
         sum = 0;
-        for (int k = 0; k < 32; k++) sum += a[y][k] * b[k][x];
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
         __syncthreads();
     }""" + STORE), "set to 0 once, before the loop"),
     "gemm, tiles mixed up": (ch07.check_gemm_tiled, gemm(FILL + """
         __syncthreads();
-        for (int k = 0; k < 32; k++) sum += a[k][x] * b[y][k];
+        for (int k = 0; k < 32; k++) sum += a[k][x] * b[k][y];
         __syncthreads();
     }""" + STORE), "GEMM_TILED"),
     "gemm, atomics": (ch07.check_gemm_tiled, gemm(FILL + """
         __syncthreads();
-        for (int k = 0; k < 32; k++) sum += a[y][k] * b[k][x];
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
         __syncthreads();
     }
     if (i < M && j < N) atomicAdd(&D[i * N + j], alpha * sum);"""), "D"),

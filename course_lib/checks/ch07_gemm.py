@@ -1,4 +1,4 @@
-"""The check of the tiled GEMM: alpha A B + beta C by rows, tiles of 32 x 32 with ragged edges."""
+"""The check of the tiled GEMM: alpha A^T B + beta C by rows, tiles of 32 x 32 with ragged edges."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def _launch(rng, shape, scales, label, C="given"):
     given = {"given": normal(rng, M, N), "unset": np.full((M, N), np.nan, np.float32), "null": None, "D": D}[C]
     args = {"M": np.int32(M), "N": np.int32(N), "K": np.int32(K), "alpha": np.float32(scales[0]), "A": None, "B": None,
             "beta": np.float32(scales[1]), "C": given, "D": D}  # fmt: skip
-    args |= {"A": normal(rng, M, K), "B": normal(rng, K, N)}
+    args |= {"A": normal(rng, K, M), "B": normal(rng, K, N)}
     size = float(abs(scales[0]) * 3 * K + abs(scales[1]) * 3)  # of the sum of the sizes of normal numbers
     out, inout = ((), ("D",)) if C == "D" else (("D",), ())
     kept = {"out": out, "inout": inout, "label": label, "K": K + 3, "scale": size, "owner": x_across}
@@ -49,14 +49,19 @@ def _gemm(alpha_of=lambda alpha: alpha, beta_of=lambda alpha, beta: beta, K_of=l
 
     def reference(M, N, K, alpha, A, B, beta, C, D):
         k, scale = K_of(int(K)), beta_of(alpha, beta)
-        return {"D": alpha_of(alpha) * (A[:, :k] @ B[:k]) + (scale * C if scale and C is not None else 0)}
+        return {"D": alpha_of(alpha) * (A[:k].T @ B[:k]) + (scale * C if scale and C is not None else 0)}
 
     return reference
 
 
 def _last_step(M, N, K, alpha, A, B, beta, C, D):
     first = (int(K) - 1) // 32 * 32
-    return {"D": alpha * (A[:, first:] @ B[first:]) + (beta * C if beta else 0)}
+    return {"D": alpha * (A[first:].T @ B[first:]) + (beta * C if beta else 0)}
+
+
+def _as_it_lies(M, N, K, alpha, A, B, beta, C, D):
+    """The lecture's kernel: A B, with the memory of A taken for M x K."""
+    return {"D": alpha * (A.reshape(int(M), int(K)) @ B) + (beta * C if beta else 0)}
 
 
 TILES = "a block fetches each element of its rows of A and its columns of B once; the threads share them on the table"
@@ -81,6 +86,7 @@ check_gemm_tiled = KernelCheck(
         (_gemm(alpha_of=lambda alpha: 1.0), "alpha is missing"),
         (_gemm(K_of=lambda K: K // 32 * 32), "the last, ragged step along K is missing: k0 runs while k0 < K"),
         (_gemm(K_of=lambda K: min(K, 32)), "only the first step along K counts"),
+        (_as_it_lies, "A is read as if it were M x K: it is K x M, and its row k holds (k, i) for all i"),
         (_last_step, "only the last step along K counts: the sum is set to 0 once, before the loop"),
     ],
     causes=[
@@ -95,8 +101,7 @@ check_gemm_tiled = KernelCheck(
         (lambda e: e["kind"] == "null" or (e["array"] == "C" and e["tool"] in ("initcheck", "memcheck")),
          "C is read though beta = 0: then it may be unset or not there at all, so the load must stand in a branch"),
         (lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "B"),
-         "a load over the edge: A has columns up to K and rows up to M, B rows up to K and columns up to N; ask for "
-         "both"),
+         "a load over the edge: A and B have K rows, A has M columns and B has N; ask for the row and the column"),
         (lambda e: e["tool"] == "memcheck" and e["array"] not in ("A", "B", "C", "D", ""),
          "an index of a tile runs from 0 to 31: is it k, not k0 + k, and < 32, not <= 32?"),
     ],
