@@ -138,13 +138,16 @@ def test_no_diagnosis_is_like_the_truth_and_no_two_are_alike():
 
 # The count of barriers -------------------------------------------------------------------------------------------
 
+ONE = "__syncthreads();"
+
 
 @needs_compiler
-@pytest.mark.parametrize("barriers", ["", "__syncthreads();", "__syncthreads ( ); /* __syncthreads() */ __syncthreads();"])
+@pytest.mark.parametrize("barriers", ["", ONE, f"{ONE} /* a {ONE} */ __syncthreads ( );"],
+                         ids=["none", "one", "two"])  # fmt: skip
 def test_barriers_are_counted_while_they_run(barriers):
     region, _ = tasks()["two-buffers"]
     text = kernel_of(region.filled(f"for (int k0 = 0; k0 < K; k0 += 16) {{ {barriers} }}"))
     launch = ch08_tiles.check_two_buffers.draw(1)[0]
     steps = -(-int(launch.args["K"]) // 16)
-    wanted = barriers.replace("/* __syncthreads() */", "").count("__syncthreads") * steps
+    wanted = barriers.replace(f"/* a {ONE} */", "").count("__syncthreads") * steps
     assert ch08_tiles.barriers(text, "gemm_two_buffers", launch) == wanted
