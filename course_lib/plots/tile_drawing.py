@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import BadInput, check_count
 from .figure import Figure
-from .style import BLUE, GREEN, GREY, INK, ORANGE, WIDTH, new_figure, number, put_title, styled
+from .style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, WIDTH, new_figure, number, put_title, styled
 
 PALE = {BLUE: "#D3E6F2", ORANGE: "#F9DFD0", GREEN: "#CFEBE2"}
 PAST = {BLUE: "#8FC1E0", ORANGE: "#EDB08B"}
@@ -163,6 +163,9 @@ def _matrices(axis: Any, x: float, y: float, shape: Tiling, step: int, scale: fl
     (M, N, K), (rows, columns, ks) = shape.size, (shape.part(0), shape.part(1), shape.part(2, step))
     _text(axis, x, y + 6, f"step {step}: k = {span(ks)}", fontsize=9.5)
     left, top = x + K * scale + GAP, y + HEAD + K * scale + GAP
+    if scale > 4:  # few enough elements to show each
+        for corner, size in (((x, top), (M, K)), ((left, y + HEAD), (K, N)), ((left, top), (M, N))):
+            _grid(axis, *corner, size, (1, 1), scale, "white", FAINT)
     high, wide = ((end - first) * scale for first, end in (rows, columns))
     a, b = top + rows[0] * scale, left + columns[0] * scale
     for colour, until in ((PALE, K), (PAST, ks[0])):
@@ -193,10 +196,10 @@ def _zoom(axis: Any, x: float, y: float, shape: Tiling, scale: float) -> None:
     _frames(axis, x, y + HEAD, (BM * scale, BN * scale, BK * scale))
 
 
-def _grid(axis: Any, x: float, y: float, size: Pair, cell: Pair, scale: float, ground: str) -> None:
-    """A tile of that size, (rows, columns), with white lines between cells where they are wide enough."""
+def _grid(axis: Any, x: float, y: float, size: Pair, cell: Pair, scale: float, ground: str, line: str = "white"):
+    """A tile of that size, (rows, columns), with lines between cells where they are wide enough."""
     _box(axis, x, y, size[1] * scale, size[0] * scale, ground)
-    look = {"colors": "white", "linewidth": 0.5}
+    look = {"colors": line, "linewidth": 0.5}
     if cell[0] * scale > 2.2:
         axis.hlines([y + i * scale for i in range(0, size[0], cell[0])], x, x + size[1] * scale, **look)
     if cell[1] * scale > 2.2:
