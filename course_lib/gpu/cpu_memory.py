@@ -44,7 +44,9 @@ class Symbol:
 
 def address(value, what="the pointer"):
     """A device address as an int, from device memory, a device array, or a NumPy integer of 8 bytes."""
-    value = getattr(value, "gpudata", value)
+    if type(data := getattr(value, "gpudata", None)) is int:  # an array in the midst of another's memory
+        return data
+    value = value if data is None else data
     if isinstance(value, DeviceAllocation) or (isinstance(value, np.integer) and value.itemsize == 8):
         return int(value)
     got = type(value).__name__
@@ -54,6 +56,11 @@ def address(value, what="the pointer"):
 def memcpy_htod(dest, src):
     """Copies an array's memory, as it lies, to the device."""
     dest.copy(_raw(src), True) if isinstance(dest, Symbol) else arena().write(_anywhere(dest), _raw(src))
+
+
+def memcpy_htod_async(dest, src, stream=None):
+    """As memcpy_htod: it has ended when the call returns."""
+    memcpy_htod(dest, src)
 
 
 def memcpy_dtoh(dest, src):
@@ -138,6 +145,7 @@ def zeros(shape, dtype, order="C"):
 
 
 mem_alloc, empty, memset_d32 = DeviceAllocation, GPUArray, partial(memset_d8, dtype=np.uint32)
+pagelocked_empty = np.empty  # shape, dtype, order: any memory will do
 In, Out, InOut = partial(Argument, True, False), partial(Argument, False, True), partial(Argument, True, True)
 
 

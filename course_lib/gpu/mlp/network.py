@@ -1,0 +1,180 @@
+"""Training on the device, with the surface of the serial library: forward, backward, step, epoch, train."""
+
+import time
+
+import numpy as np
+
+from course_lib.errors import BadInput, check_array, check_count
+from course_lib.serial import Cache, History, targets
+from course_lib.serial.evaluate import CHUNK, check_labels
+from course_lib.serial.network import check_number, check_params
+from course_lib.serial.progress import Progress
+
+from . import kernels
+from .activations import ACTIVATIONS
+from .launching import OnDevice
+
+
+class Mlp:
+    """A network whose parameters and activations live on the device. A step sends its batch in, and nothing else.
+
+    net: a serial Network; params: list of (W (n_in, n_out), b (n_out,)) of float32, copied; eta: the learning rate.
+    activation: an Activation of your own for the hidden layers, instead of net.activation.
+    layout: "ours", W (n_in, n_out) by rows; or "paper", [000] section 4: W (n_out, n_in) by rows, b as its last column.
+        Activations lie the same way in both: [000]'s examples in columns, stored by columns, are ours in rows, by rows.
+    slope: False leaves f'(z_L) out of the output delta, as [000] eq. 8 does: s = 1/B, not 2/B. For mse alone.
+    recompute: computes Z once more for f', as [000] does, where f' needs it; else the forward pass keeps it.
+    fused: the transposed product and the Hadamard product in one kernel. on: an OnDevice, or Traced.
+    Raises BadInput for what cannot be; CompileError, at the first launch, for an activation that does not compile.
+    """
+
+    def __init__(self, net, params, eta, activation=None, layout="ours", slope=True, recompute=False, fused=False,
+                 on=None):  # fmt: skip
+        check_params(params, net)
+        check_array("params[0][0]", params[0][0], dtype=np.float32)
+        if layout not in ("ours", "paper"):
+            raise BadInput(f"layout must be ours or paper, not {layout!r}")
+        self.net, self.eta, self.layout, self.on = net, check_number("eta", eta), layout, on or OnDevice()
+        self.softmax, self.slope = net.loss == "cross_entropy", slope and net.loss != "cross_entropy"
+        output = ACTIVATIONS["identity" if self.softmax else "sigmoid"]
+        self.f = [activation or ACTIVATIONS[net.activation]] * (net.n_layers - 1) + [output]
+        self.recompute, self.fused, self._kept = recompute, fused, {}
+        self.params = [self._pair(W, b) for W, b in params]
+
+    def forward(self, X):
+        """The batch X (B, n0) float32 through all layers: a serial Cache, but of Matrices, which stay on the device.
+
+        Their .get() copies them. Z[l] is None where backward does not need it. They hold until the next call.
+        """
+        if len(check_array("X", X, ("B", self.net.sizes[0]), np.float32)) == 0:
+            raise BadInput("X has no rows: a batch needs at least one example")
+        return self._forward(self.on.send(X)[0])
+
+    def backward(self, cache, Y):
+        """The gradient of the batch's mean loss, lam included: list of (dW, db), Matrices. Y: (B, nL) float32."""
+        (Y,) = self.on.send(check_array("Y", Y, cache.A[-1].shape, np.float32))
+        new = [tuple(self._new(f"gradient {l}", *X.shape) for X in pair) for l, pair in enumerate(self.params)]
+        return self._backward(cache, Y, new, 1, self.net.lam, 0)
+
+    def gradients(self, X, Y):
+        """forward, then backward; the list of (dW, db) as NumPy arrays."""
+        return [(dW.get(), db.get()) for dW, db in self.backward(self.forward(X), Y)]
+
+    def get_params(self):
+        """A copy of the parameters as they are now: list of (W, b), NumPy arrays of float32."""
+        return [(W.get(), b.get()) for W, b in self.params]
+
+    def step(self, X, Y):
+        """One step on the batch X (B, n0), Y (B, nL), float32; returns the loss before it."""
+        return self.epoch(X, Y, len(X))
+
+    def epoch(self, X, Y, batch_size, order=None):
+        """A step for each batch_size rows, the last perhaps fewer; returns the mean of the losses before each step.
+
+        X (N, n0), Y (N, nL) float32; order: row numbers in the order of their use, else 0 to N - 1. The losses, too,
+        stay on the device until the epoch ends: one copy. Raises BadInput for what does not fit.
+        """
+        check_array("X", X, ("N", self.net.sizes[0]), np.float32)
+        check_array("Y", Y, (len(X), self.net.sizes[-1]), np.float32)
+        order, size = np.arange(len(X)) if order is None else order, check_count("batch_size", batch_size)
+        if len(order) == 0 or order.min() < 0 or order.max() >= len(X):
+            raise BadInput(f"order must hold one or more row numbers of X, from 0 to {len(X) - 1}")
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        losses = self._new("losses", len(batches), 1 + (self.net.n_layers if self.net.lam else 0))
+        for number, rows in enumerate(batches):
+            x, y = self.on.send(X, Y, rows=rows)
+            cache = self._forward(x)
+            self._loss(cache, y, losses, number)
+            self._backward(cache, y, self.params, -self.eta, 1 - self.eta * self.net.lam, 1)
+        return float(np.average(losses.get().sum(axis=1, dtype=np.float64), weights=[len(rows) for rows in batches]))
+
+    def train(self, dataset, epochs, batch_size, seed=0, progress=True, max_examples=None):
+        """As `serial.train` with the same seed: the same batches in the same order. Returns a History.
+
+        A loss that is no number ends it after its epoch, with history.stopped; the parameters are spoilt then.
+        """
+        check_labels(self.net, dataset.y_train, "dataset.y_train")
+        X, Y = (array[:max_examples] for array in (dataset.x_train, targets(self.net, dataset.y_train, np.float32)))
+        size, history, report = batch_size or len(X), History(), Progress(progress, check_count("epochs", epochs), 0)
+        while len(history.loss) < epochs and not history.stopped:
+            order, start = np.random.default_rng([seed, len(history.loss)]).permutation(len(X)), time.perf_counter()
+            history.loss.append(self.epoch(X, Y, size, order if size < len(X) else None))
+            history.seconds.append(time.perf_counter() - start)
+            history.val_accuracy.append(self.accuracy(dataset.x_val, dataset.y_val))
+            history.stopped = None if np.isfinite(history.loss[-1]) else f"eta = {self.eta:g}: the loss is no number"
+            report.epoch_done(history)
+        report.close(history)
+        return history
+
+    def predict(self, X):
+        """The label of each row, int64 (N,), as `serial.predict`."""
+        outputs = [self.forward(X[start : start + CHUNK]).A[-1].get() for start in range(0, max(1, len(X)), CHUNK)]
+        A = np.concatenate(outputs)
+        return A.argmax(axis=1) if A.shape[1] > 1 else (A[:, 0] > 0.5).astype(np.int64)
+
+    def accuracy(self, X, y):
+        """The fraction of rows whose predicted label is y (N,)."""
+        check_array("y", y, (len(X),))
+        return float(np.mean(self.predict(X) == y))
+
+    def _forward(self, X):
+        A: list = [X]
+        Z: list = []
+        for l, ((W, b), f) in enumerate(zip(self.params, self.f, strict=True)):
+            shape, softmax = (X.shape[0], W.shape[1]), self.softmax and l == self.net.n_layers - 1
+            Z.append(self._new(f"Z{l}", *shape) if softmax or (f.from_z and not self.recompute) else None)
+            A.append(self._new(f"A{l}", *shape))
+            kernels.forward(A[l], W, b, Z[l], None if softmax else A[-1], f)
+            if softmax:
+                m, s = self._new("m", shape[0]), self._new("s", shape[0])
+                kernels.row_max(Z[l], m)
+                kernels.softmax(Z[l], m, A[-1], s)
+        return Cache(A, Z, self.net)
+
+    def _backward(self, cache, Y, into, alpha, beta, beta_b):
+        """into = alpha gradient + beta params: the gradient itself, or the step, written over the parameters."""
+        A, B, f = cache.A, Y.shape[0], self.f
+        dZ = self._new("dZ", *Y.shape)
+        kernels.output_delta(cache.Z[-1], A[-1], Y, dZ, (2 if self.slope else 1) / B, self.slope, f[-1])
+        for l in reversed(range(self.net.n_layers)):
+            (W, b), (V, v) = self.params[l], into[l]
+            below = self._hidden_delta(cache, l, dZ) if l else dZ  # with W as it still is
+            kernels.update(A[l], dZ, W, V, alpha, beta)
+            kernels.column_sums(dZ, b, v, alpha, beta_b)
+            dZ = below
+        return into
+
+    def _hidden_delta(self, cache, l, dZ):
+        """dZ of the layer below layer l: dZ W^T, times f' of what went into it."""
+        A, Z, f = cache.A, cache.Z[l - 1], self.f[l - 1]
+        if f.from_z and Z is None:
+            Z = self._new("again", *A[l].shape)
+            W, b = self.params[l - 1]
+            kernels.forward(A[l - 1], W, b, Z, None, f)
+        dA = self._new(f"dA{l}", *A[l].shape)
+        kernels.transposed(dZ, self.params[l][0], dA, f, self.fused, Z, A[l])
+        if not self.fused:
+            kernels.hadamard(Z, A[l], dA, dA, f)
+        return dA
+
+    def _loss(self, cache, Y, losses, number):
+        """losses[number] = the batch's mean loss and, if lam > 0, each layer's L2 penalty: their sum is the loss."""
+        B, rows, part = Y.shape[0], self._new("rows", Y.shape[0]), self._new("part", 64)
+        m, s = (self._new("m", B), self._new("s", B)) if self.softmax else (None, None)
+        kernels.row_loss(cache.Z[-1] if self.softmax else cache.A[-1], Y, rows, m, s)
+        terms = [(rows, 1 / B, False)] + [(W, self.net.lam / 2, True) for W, _ in self.params if self.net.lam]
+        for term, (X, scale, squared) in enumerate(terms):
+            kernels.total(X, part, self.on.at(losses, number * len(terms) + term, (1,), (1,)), scale, squared)
+
+    def _new(self, name, *shape):
+        """Memory for what a pass leaves behind: made once for each name and shape, then used again."""
+        if (name, *shape) not in self._kept:
+            self._kept[name, *shape] = self.on.empty(*shape)
+        return self._kept[name, *shape]
+
+    def _pair(self, W, b):
+        """Copies of a layer's W (n_in, n_out) and b (n_out,) on the device."""
+        if self.layout == "ours":
+            return self.on.put(W), self.on.put(b)
+        packed, ld = self.on.put(np.column_stack([W.T, b])), len(W) + 1
+        return self.on.at(packed, 0, W.shape, (1, ld)), self.on.at(packed, len(W), b.shape, (ld,))
