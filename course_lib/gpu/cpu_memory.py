@@ -44,9 +44,7 @@ class Symbol:
 
 def address(value, what="the pointer"):
     """A device address as an int, from device memory, a device array, or a NumPy integer of 8 bytes."""
-    if type(data := getattr(value, "gpudata", None)) is int:  # an array in the midst of another's memory
-        return data
-    value = value if data is None else data
+    value = getattr(value, "gpudata", value)
     if isinstance(value, DeviceAllocation) or (isinstance(value, np.integer) and value.itemsize == 8):
         return int(value)
     got = type(value).__name__

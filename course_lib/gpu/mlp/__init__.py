@@ -1,7 +1,7 @@
 """Training on the GPU: [000]'s five kernels, [003]'s softmax, cross-entropy and L2, and the reductions they need."""
 
 from .activations import ACTIVATIONS, Activation, source
-from .launching import Matrix, OnDevice, Traced
+from .kernels import Kernels, TracedKernels
 from .network import Mlp
 
-__all__ = ["ACTIVATIONS", "Activation", "Matrix", "Mlp", "OnDevice", "Traced", "source"]
+__all__ = ["ACTIVATIONS", "Activation", "Kernels", "Mlp", "TracedKernels", "source"]

@@ -1,12 +1,19 @@
-"""The kernels of kernels/mlp_*.cu, one function each, after the lines of NumPy that specify it.
+"""The kernels of kernels/mlp_*.cu: a method of `Kernels` for each, and above it the line of NumPy that specifies it.
 
-Matrices are `Matrix` objects of one `OnDevice` or `Traced`; examples in rows, as everywhere; M, N, K as in the kernel.
-A kernel takes an `Activation`, its specification the same as NumPy functions f(z) and df(z, a).
+Matrices are device arrays of float32, examples in rows; any order of storage, by rows or columns, is only a number to
+most of them. M, N, K are as in the kernel. A kernel takes an `Activation`, its specification f(z), df(z, a) in NumPy.
 """
+
+from functools import cache
 
 import numpy as np
 
-from .launching import Matrix
+from course_lib.errors import BadInput
+from course_lib.gpu import device
+from course_lib.gpu.cpu_engine import trace_arrays
+from course_lib.gpu.costs import up
+
+from .activations import source
 
 
 def forward_numpy(A, W, b, f):
@@ -14,69 +21,28 @@ def forward_numpy(A, W, b, f):
     return Z, f(Z)
 
 
-def forward(A, W, b, Z, F, activation):
-    """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None. [000] eq. 7."""
-    out = Z or F
-    pointers = (X and X.memory for X in (Z, F))
-    A.on.product("forward", activation, *out.shape, A.shape[1], A, W, b, *pointers, *out.strides)
-
-
 def output_delta_numpy(Z, A, Y, s, slope, df):
     return s * (A - Y) * (df(Z, A) if slope else 1)
-
-
-def output_delta(Z, A, Y, dZ, s, slope, activation):
-    """dZ = s (A - Y), times f'(Z) with slope.   All (M, N), stored alike; Z may be None. [000] eq. 8, [003] eq. 3."""
-    _elements("output_delta", activation, dZ, s, int(slope), Z, A, Y, dZ)
 
 
 def transposed_numpy(dZ, W):
     return dZ @ W.T
 
 
-def transposed(dZ, W, dA, activation, fused=False, Z=None, A=None):
-    """dA = dZ W^T; fused: times f'(Z).   dZ: (M, K), W: (N, K), dA, Z, A: (M, N), stored alike. [000] eq. 9."""
-    pointers = (X and X.memory for X in (Z, A))
-    dZ.on.product("transposed", activation, *dA.shape, dZ.shape[1], dZ, W, int(fused), *pointers, dA)
-
-
 def hadamard_numpy(Z, A, dA, df):
     return dA * df(Z, A)
-
-
-def hadamard(Z, A, dA, dZ, activation):
-    """dZ = dA f'(Z).   All (M, N), stored alike; dZ may be dA; Z or A may be None where df does not use it."""
-    _elements("hadamard", activation, dZ, Z, A, dA, dZ)
 
 
 def update_numpy(A, dZ, W, alpha, beta):
     return alpha * (A.T @ dZ) + (beta * W if beta else 0)
 
 
-def update(A, dZ, W, V, alpha, beta):
-    """V = alpha A^T dZ + beta W.   A: (K, M), dZ: (K, N), W and V: (M, N); V may be W. [000] eq. 10."""
-    if V.strides[1] != 1:  # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
-        A, dZ, W, V = dZ, A, W.T, V.T
-    A.on.product("update", None, *V.shape, A.shape[0], float(alpha), A, dZ, float(beta), W, V)
-
-
 def column_sums_numpy(dZ, b, alpha, beta):
     return alpha * dZ.sum(axis=0) + (beta * b if beta else 0)
 
 
-def column_sums(dZ, b, v, alpha, beta):
-    """v = alpha (sums of dZ's columns) + beta b.   dZ: (M, N), b and v: (N,); v may be b."""
-    (M, N), grid = dZ.shape, (-(-dZ.shape[1] // 32), 1)
-    dZ.on.launch("column_sums", None, grid, (32, 8, 1), M, N, float(alpha), dZ, float(beta), b, v)
-
-
 def row_max_numpy(Z):
     return Z.max(axis=1)
-
-
-def row_max(Z, m):
-    """m = the largest number of each row.   Z: (M, N), m: (M,)."""
-    _rows("row_max", Z, Z, m.memory)
 
 
 def softmax_numpy(Z, m):
@@ -84,38 +50,115 @@ def softmax_numpy(Z, m):
     return E / E.sum(axis=1, keepdims=True), np.log(E.sum(axis=1))
 
 
-def softmax(Z, m, A, s):
-    """A = softmax(Z), s = log of each row's sum of exp(Z - m).   Z, A: (M, N), stored alike, m, s: (M,). [003] 3.3."""
-    _rows("softmax", Z, m.memory, Z.memory, A, s.memory)
-
-
 def row_loss_numpy(P, Y, m=None, s=None):
     return ((P - Y) ** 2).sum(axis=1) if m is None else (Y * (s[:, None] - (P - m[:, None]))).sum(axis=1)
-
-
-def row_loss(P, Y, loss, m=None, s=None):
-    """Each example's loss: squared error of P = A, or with m and s the cross-entropy of P = Z.   P, Y: (M, N)."""
-    _rows("row_loss", P, int(m is not None), m and m.memory, s and s.memory, P.memory, Y, loss.memory)
 
 
 def total_numpy(X, scale, squared):
     return scale * (X**2 if squared else X).sum()
 
 
-def total(X, part, out, scale, squared=False):
-    """out[0] = scale times the sum of X, or of its squares.   X: (M, N) or (M,); part: (64,), for the blocks' sums."""
-    X = X if len(X.shape) == 2 else Matrix(X.on, X.memory, (1, *X.shape), (0, *X.strides))
-    X = X if X.strides[1] == 1 else X.T
-    blocks = min(64, -(-X.shape[0] * X.shape[1] // 1024))
-    X.on.launch("sum", None, (blocks, 1), (256, 1, 1), *X.shape, float(scale), int(squared), X, part.memory)
-    X.on.launch("sum", None, (1, 1), (256, 1, 1), 1, blocks, 1.0, 0, part.memory, 0, 1, out.memory)
+class Kernels:
+    """Launches on the engine of `device`, a GPU or the CPU engine, all in one stream.
+
+    each: a thread of a product computes each x each elements: 1, 2, 4 or 8. options: more options for the compiler.
+    """
+
+    def __init__(self, each=4, options=()):
+        if each not in (1, 2, 4, 8):
+            raise BadInput(f"each must be 1, 2, 4 or 8, not {each!r}: a block's tile has 32 x 32 elements")
+        self.each, self.options, self.stream = each, (f"-DTM={each}", f"-DTN={each}", *options), device.Stream()
+
+    def forward(self, A, W, b, Z, F, activation):
+        """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None. [000] eq. 7."""
+        out = F if Z is None else Z
+        self._product("forward", activation, out, A.shape[1], *_at(A), *_at(W), *_at(b), Z, F, *_at(out)[1:])
+
+    def output_delta(self, Z, A, Y, dZ, s, slope, activation):
+        """dZ = s (A - Y), times f'(Z) with slope.   All (M, N), by rows; Z may be None. [000] eq. 8, [003] eq. 3."""
+        self._elements("output_delta", activation, dZ, float(s), int(slope), Z, A, Y, dZ)
+
+    def transposed(self, dZ, W, dA, activation, fused=False, Z=None, A=None):
+        """dA = dZ W^T; fused: times f'(Z).   dZ: (M, K), W: (N, K), dA, Z, A: (M, N), stored alike. [000] eq. 9."""
+        self._product("transposed", activation, dA, dZ.shape[1], *_at(dZ), *_at(W), int(fused), Z, A, *_at(dA))
+
+    def hadamard(self, Z, A, dA, dZ, activation):
+        """dZ = dA f'(Z).   All (M, N), stored alike; dZ may be dA; Z or A may be None where df does not use it."""
+        self._elements("hadamard", activation, dZ, Z, A, dA, dZ)
+
+    def update(self, A, dZ, W, V, alpha, beta):
+        """V = alpha A^T dZ + beta W.   A: (K, M), dZ: (K, N), W and V: (M, N); V may be W. [000] eq. 10."""
+        if _at(V)[2] != 1:  # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
+            A, dZ, W, V = dZ, A, W.T, V.T
+        self._product("update", None, V, A.shape[0], float(alpha), *_at(A), *_at(dZ), float(beta), *_at(W), *_at(V))
+
+    def column_sums(self, dZ, b, v, alpha, beta):
+        """v = alpha (sums of dZ's columns) + beta b.   dZ: (M, N), b and v: (N,); v may be b."""
+        args = (*dZ.shape, float(alpha), *_at(dZ), float(beta), *_at(b), *_at(v))
+        self._launch("column_sums", None, (up(dZ.shape[1], 32), 1), (32, 8, 1), *args)
+
+    def row_max(self, Z, m):
+        """m = the largest number of each row.   Z: (M, N), m: (M,)."""
+        self._rows("row_max", Z, *_at(Z), m)
+
+    def softmax(self, Z, m, A, s):
+        """A = softmax(Z), s = log of each row's sum of exp(Z - m).   Z, A: (M, N), alike, m, s: (M,). [003] 3.3."""
+        self._rows("softmax", Z, m, Z, *_at(A), s)
+
+    def row_loss(self, P, Y, loss, m=None, s=None):
+        """Each example's loss: squared error of P = A; with m, s the cross-entropy of P = Z.   P, Y: (M, N), alike."""
+        self._rows("row_loss", P, int(m is not None), m, s, P, *_at(Y), loss)
+
+    def total(self, X, part, out, index, scale, squared=False):
+        """out[index] = scale times the sum of X, or of its squares.   X: (M, N); part: (64,), for the blocks' sums."""
+        X, blocks = X if _at(X)[2] == 1 else X.T, min(64, up(X.size, 1024))
+        self._launch("sum", None, (blocks, 1), (256, 1, 1), *X.shape, float(scale), int(squared), *_at(X), part, 0)
+        self._launch("sum", None, (1, 1), (256, 1, 1), 1, blocks, 1.0, 0, part, 0, 1, out, index)
+
+    def _product(self, kernel, activation, out, *args):
+        """A block for each 32 x 32 elements of the result."""
+        (M, N), side = out.shape, 32 // self.each
+        self._launch(kernel, activation, (up(N, 32), up(M, 32)), (side, side, 1), M, N, *args)
+
+    def _elements(self, kernel, activation, out, *args):
+        """A thread for each element of the result."""
+        self._launch(kernel, activation, (up(out.size, 256), 1), (256, 1, 1), out.size, *args)
+
+    def _rows(self, kernel, X, *args):
+        """A warp for each row, four to a block."""
+        self._launch(kernel, None, (up(X.shape[0], 4), 1), (32, 4, 1), *X.shape, *args)
+
+    def _launch(self, kernel, activation, grid, block, *args):
+        kinds = {int: np.int32, float: np.float32}
+        self.run(kernel, activation, grid, block, [kinds.get(type(arg), lambda it: it)(arg) for arg in args])
+
+    def run(self, kernel, activation, grid, block, args):
+        """One launch of mlp_{kernel}. args: NumPy scalars, device arrays, None for a null pointer."""
+        function = _function(device.engine_name(), kernel, activation, self.options)
+        args = [np.uint64(0) if arg is None else arg for arg in args]
+        function(*args, block=block, grid=grid, stream=self.stream)
 
 
-def _elements(kernel, activation, out, *args):
-    n = out.shape[0] * out.shape[1]
-    out.on.launch(kernel, activation, (-(-n // 256), 1), (256, 1, 1), n, *(getattr(arg, "memory", arg) for arg in args))
+class TracedKernels(Kernels):
+    """Runs each kernel under the tracer of the CPU engine. reports: a list of (kernel, Report), one a launch.
+
+    `cpu_engine.summary(reports)` adds them up.
+    """
+
+    def __init__(self, each=4, options=()):
+        super().__init__(each, options)
+        self.reports: list[tuple] = []
+
+    def run(self, kernel, activation, grid, block, args):
+        text = source(kernel, activation)
+        self.reports.append((kernel, trace_arrays(text, f"mlp_{kernel}", grid, block, args, options=self.options)))
 
 
-def _rows(kernel, Z, *args):
-    """A launch with a warp for each row of Z, four to a block."""
-    Z.on.launch(kernel, None, (-(-Z.shape[0] // 4), 1), (32, 4, 1), *Z.shape, *args)
+@cache
+def _function(engine, kernel, activation, options):
+    return device.SourceModule(source(kernel, activation), options).get_function(f"mlp_{kernel}")
+
+
+def _at(X):
+    """A device array as a kernel takes it: where it lies, and how many numbers apart its neighbours are."""
+    return (X, *(step // 4 for step in X.strides))
