@@ -31,10 +31,10 @@ class Activation:
     @property
     def source(self):
         """CUDA C that defines what the kernels declare. The #line makes the compiler count the user's lines."""
-        heads = {"f": "float f(float z)", "df": "float df(float z, float a)"}
-        parts = [f'static __device__ __forceinline__ {head} {{ return\n#line 1 "{which} of {self.name}"\n'
-                 f"{getattr(self, which)}\n; }}" for which, head in heads.items()]  # fmt: skip
-        return "\n".join(parts) + "\n"
+        lines = (("f", "float z", self.f), ("df", "float z, float a", self.df))
+        return "".join(f'static __device__ __forceinline__ float {which}({given}) {{ return\n#line 1 "{which} of '
+                       f'{self.name}"\n{line}{chr(10) * ("//" in line)}; }}\n'
+                       for which, given, line in lines)  # fmt: skip
 
 
 ACTIVATIONS = {

@@ -1,7 +1,7 @@
-"""The kernels of kernels/mlp_*.cu: a method of `Kernels` for each, and above it the line of NumPy that specifies it.
+"""The kernels of kernels/mlp_*.cu: a line of NumPy that specifies each, and a method of `Kernels` that launches it.
 
-Matrices are device arrays of float32, examples in rows; any order of storage, by rows or columns, is only a number to
-most of them. M, N, K are as in the kernel. A kernel takes an `Activation`, its specification f(z), df(z, a) in NumPy.
+Matrices are device arrays of float32, examples in rows; whether they are stored by rows or by columns is only a number
+to most kernels. A kernel takes an `Activation`, its specification the functions f(z) and df(z, a) of NumPy arrays.
 """
 
 from functools import cache
@@ -10,64 +10,41 @@ import numpy as np
 
 from course_lib.errors import BadInput
 from course_lib.gpu import device
-from course_lib.gpu.cpu_engine import trace_arrays
 from course_lib.gpu.costs import up
+from course_lib.gpu.cpu_engine import trace_arrays
 
 from .activations import source
 
-
-def forward_numpy(A, W, b, f):
-    Z = A @ W + b
-    return Z, f(Z)
-
-
-def output_delta_numpy(Z, A, Y, s, slope, df):
-    return s * (A - Y) * (df(Z, A) if slope else 1)
-
-
-def transposed_numpy(dZ, W):
-    return dZ @ W.T
-
-
-def hadamard_numpy(Z, A, dA, df):
-    return dA * df(Z, A)
-
-
-def update_numpy(A, dZ, W, alpha, beta):
-    return alpha * (A.T @ dZ) + (beta * W if beta else 0)
-
-
-def column_sums_numpy(dZ, b, alpha, beta):
-    return alpha * dZ.sum(axis=0) + (beta * b if beta else 0)
-
-
-def row_max_numpy(Z):
-    return Z.max(axis=1)
-
-
-def softmax_numpy(Z, m):
-    E = np.exp(Z - m[:, None])
-    return E / E.sum(axis=1, keepdims=True), np.log(E.sum(axis=1))
-
-
-def row_loss_numpy(P, Y, m=None, s=None):
-    return ((P - Y) ** 2).sum(axis=1) if m is None else (Y * (s[:, None] - (P - m[:, None]))).sum(axis=1)
-
-
-def total_numpy(X, scale, squared):
-    return scale * (X**2 if squared else X).sum()
+# What a kernel computes, of NumPy arrays in the order of its method's parameters; results are returned.
+SPECIFICATIONS = {
+    "forward": lambda A, W, b, f: (A @ W + b, f(A @ W + b)),
+    "output_delta": lambda Z, A, Y, s, slope, df: s * (A - Y) * (df(Z, A) if slope else 1),
+    "transposed": lambda dZ, W: dZ @ W.T,
+    "hadamard": lambda Z, A, dA, df: dA * df(Z, A),
+    "update": lambda A, dZ, W, alpha, beta: alpha * (A.T @ dZ) + (beta * W if beta else 0),
+    "column_sums": lambda dZ, b, alpha, beta: alpha * dZ.sum(axis=0) + (beta * b if beta else 0),
+    "row_max": lambda Z: Z.max(axis=1),
+    "softmax": lambda Z, m: (np.exp(Z - m[:, None]) / np.exp(Z - m[:, None]).sum(axis=1, keepdims=True),
+                             np.log(np.exp(Z - m[:, None]).sum(axis=1))),
+    "row_loss": lambda P, Y, m=None, s=None: (
+        (P - Y) ** 2 if m is None else Y * (s[:, None] - (P - m[:, None]))).sum(axis=1),
+    "total": lambda X, scale, squared: scale * (X**2 if squared else X).sum(),
+}  # fmt: skip
 
 
 class Kernels:
     """Launches on the engine of `device`, a GPU or the CPU engine, all in one stream.
 
     each: a thread of a product computes each x each elements: 1, 2, 4 or 8. options: more options for the compiler.
+    traced: under the tracer of the CPU engine; `reports` then is a list of (kernel, Report), one a launch, which
+    `cpu_engine.summary` adds up.
     """
 
-    def __init__(self, each=4, options=()):
+    def __init__(self, each=4, options=(), traced=False):
         if each not in (1, 2, 4, 8):
             raise BadInput(f"each must be 1, 2, 4 or 8, not {each!r}: a block's tile has 32 x 32 elements")
         self.each, self.options, self.stream = each, (f"-DTM={each}", f"-DTN={each}", *options), device.Stream()
+        self.traced, self.reports = traced, []
 
     def forward(self, A, W, b, Z, F, activation):
         """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None. [000] eq. 7."""
@@ -129,29 +106,16 @@ class Kernels:
         self._launch(kernel, None, (up(X.shape[0], 4), 1), (32, 4, 1), *X.shape, *args)
 
     def _launch(self, kernel, activation, grid, block, *args):
+        """mlp_{kernel}. Ints become int32, floats float32, None a null pointer."""
         kinds = {int: np.int32, float: np.float32}
-        self.run(kernel, activation, grid, block, [kinds.get(type(arg), lambda it: it)(arg) for arg in args])
-
-    def run(self, kernel, activation, grid, block, args):
-        """One launch of mlp_{kernel}. args: NumPy scalars, device arrays, None for a null pointer."""
-        function = _function(device.engine_name(), kernel, activation, self.options)
-        args = [np.uint64(0) if arg is None else arg for arg in args]
-        function(*args, block=block, grid=grid, stream=self.stream)
-
-
-class TracedKernels(Kernels):
-    """Runs each kernel under the tracer of the CPU engine. reports: a list of (kernel, Report), one a launch.
-
-    `cpu_engine.summary(reports)` adds them up.
-    """
-
-    def __init__(self, each=4, options=()):
-        super().__init__(each, options)
-        self.reports: list[tuple] = []
-
-    def run(self, kernel, activation, grid, block, args):
-        text = source(kernel, activation)
-        self.reports.append((kernel, trace_arrays(text, f"mlp_{kernel}", grid, block, args, options=self.options)))
+        given = [kinds.get(type(arg), lambda it: it)(arg) for arg in args]
+        if self.traced:
+            text, options = source(kernel, activation), self.options
+            self.reports.append((kernel, trace_arrays(text, f"mlp_{kernel}", grid, block, given, options=options)))
+        else:
+            function = _function(device.engine_name(), kernel, activation, self.options)
+            given = [np.uint64(0) if arg is None else arg for arg in given]
+            function(*given, block=block, grid=grid, stream=self.stream)
 
 
 @cache

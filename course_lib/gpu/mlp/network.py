@@ -25,7 +25,7 @@ class Mlp:
         same way in both: [000]'s examples in columns, stored by columns, are our examples in rows, stored by rows.
     slope: False leaves f'(z_L) out of the output delta, as [000] eq. 8 does: (A - Y)/B. For the loss "mse" alone.
     recompute: computes Z once more for f', as [000] does, where f' needs it; else the forward pass keeps it.
-    fused: the transposed product and the Hadamard product in one kernel. kernels: Kernels(), or TracedKernels().
+    fused: the transposed product and the Hadamard product in one kernel. kernels: Kernels(), or Kernels(traced=True).
     `transfers` counts what this object copies. Raises BadInput for what cannot be; CompileError, at the first launch,
     for an activation that does not compile.
     """
@@ -124,10 +124,10 @@ class Mlp:
         return float(np.mean(self.predict(X) == check_array("y", y, (len(X),))))
 
     def _forward(self, X):
-        A: list = [X]
+        A, B = [X], X.shape[0]
         Z: list = []
         for l, ((W, b), f) in enumerate(zip(self.params, self.f, strict=True)):
-            softmax, B = self.softmax and l == self.net.n_layers - 1, X.shape[0]
+            softmax = self.softmax and l == self.net.n_layers - 1
             Z.append(self._new(f"Z{l}", B, W.shape[1]) if softmax or (f.from_z and not self.recompute) else None)
             A.append(self._new(f"A{l}", B, W.shape[1]))
             self.kernels.forward(A[l], W, b, Z[l], None if softmax else A[-1], f)
