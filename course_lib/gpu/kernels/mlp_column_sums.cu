@@ -2,8 +2,9 @@
 //
 // dZ is M x N with strides; b and v have N numbers, a step apart; v may be b. With beta = 0, b is not read.
 //
-// Launch: block (32, 8), grid ceil(N / 32). A warp is 32 neighbouring columns of one row: coalesced. Each of the 8 warps adds every
-// eighth row, then their 8 sums meet in shared memory. No atomics: the order of the sum is the same in every run.
+// Launch: block (32, 8), grid ceil(N / 32). A warp is 32 neighbouring columns of one row: coalesced. Each of the 8
+// warps adds every eighth row, then their 8 sums meet in shared memory. No atomics: the order of the sum is the same in
+// every run.
 __global__ void mlp_column_sums(int M, int N, float alpha, const float *dZ, int d_row, int d_col, float beta,
                                 const float *b, int b_step, float *v, int v_step)
 {

@@ -1,13 +1,16 @@
-// Z = A W + b, F = f(Z), float32.   Paper [000], section 4, eq. 7: the feed-forward kernel, a tiled product with two things fused.
+// Z = A W + b, F = f(Z), float32.   Paper [000], section 4, eq. 7: the feed-forward kernel, a tiled product with two
+// things fused.
 //
-// A is M x K (a row an example), W is K x N, b has N numbers, Z and F are M x N. Z or F may be null: then it is not stored.
-// Every matrix comes with two strides, X(i, j) = X[i * x_row + j * x_col]: how it is stored changes the speed, not the result.
+// A is M x K (a row an example), W is K x N, b has N numbers, Z and F are M x N. Z or F may be null: then it is not
+// stored. Every matrix comes with two strides, X(i, j) = X[i * x_row + j * x_col]: how it is stored changes the speed,
+// not the result.
 //
-// Launch: block (32 / TN, 32 / TM), grid (ceil(N / 32), ceil(M / 32)). A block walks along K in steps of 32, as gemm_shared does.
+// Launch: block (32 / TN, 32 / TM), grid (ceil(N / 32), ceil(M / 32)). A block walks along K in steps of 32, as
+// gemm_shared does.
 //   before  a sum does not begin with 0 but with its neuron's bias: no pass over Z for it
 //   after   f is applied to the sum while it is in a register: no pass over Z for it either
-// A thread computes TM x TN elements, 32 / TM and 32 / TN apart. TM = TN = 1 is the kernel of [000], with 2 loads from shared
-// memory for a multiply-add; 4 x 4 needs 8 for 16.
+// A thread computes TM x TN elements, 32 / TM and 32 / TN apart. TM = TN = 1 is the kernel of [000], with 2 loads from
+// shared memory for a multiply-add; 4 x 4 needs 8 for 16.
 #ifndef TM
 #define TM 4
 #define TN 4
@@ -41,11 +44,17 @@ mlp_forward(int M, int N, int K, const float *A, int a_row, int a_col, const flo
         __syncthreads();  // read after write: the tiles are there
 
         #pragma unroll 8
-        for (int k = 0; k < 32; k++)
+        for (int k = 0; k < 32; k++) {
+            float a[TM], w[TN];
+            #pragma unroll
+            for (int r = 0; r < TM; r++) a[r] = a_tile[y + r * DOWN][k];  // one word, or a few, for the whole warp
+            #pragma unroll
+            for (int c = 0; c < TN; c++) w[c] = w_tile[k][x + c * ACROSS];
             #pragma unroll
             for (int r = 0; r < TM; r++)
                 #pragma unroll
-                for (int c = 0; c < TN; c++) z[r][c] += a_tile[y + r * DOWN][k] * w_tile[k][x + c * ACROSS];
+                for (int c = 0; c < TN; c++) z[r][c] += a[r] * w[c];
+        }
         __syncthreads();  // write after read: nobody overwrites a tile that another still reads
     }
 

@@ -5,7 +5,8 @@
 //   slope = 0, s = 1/B    the gradient of the cross-entropy, with f = softmax ([003] eq. 3) or sigmoid
 //   slope = 0, s = -1     eq. 8 as it is printed
 //
-// Launch: block 256, grid ceil(n / 256). One thread, one number; neighbours side by side: 4 sectors for a warp's request.
+// Launch: block 256, grid ceil(n / 256). One thread, one number; neighbours side by side: 4 sectors for a warp's
+// request.
 static __device__ __forceinline__ float df(float z, float a);  // f': its one line is put behind this file
 
 __global__ void mlp_output_delta(int n, float s, int slope, const float *Z, const float *A, const float *Y, float *dZ)

@@ -2,9 +2,10 @@
 //
 //   cross_entropy = 0    loss[i] = sum over j of (A(i, j) - Y(i, j))^2
 //   cross_entropy = 1    loss[i] = sum over j of Y(i, j) (s[i] - (Z(i, j) - m[i])) = -log softmax(z)[label]
-//                        m: the rows' maxima, s: log of the sum of exp(z - m). From Z, since log(A) of a sure mistake is log(0)
+//                        From Z, not from A: of a sure mistake log(A) would be log(0)
 //
-// P (A, or Z for the cross-entropy) and Y are M x N with the same strides; m, s (null without cross-entropy), loss: M numbers.
+// P (A, or Z for the cross-entropy) and Y are M x N with the same strides; loss, m and s have M numbers: m the rows'
+// maxima, s the log of their sums of exp(z - m), both null where there is no cross-entropy.
 //
 // Launch: block (32, 4), grid ceil(M / 4). A warp takes a row, as in mlp_row_max.cu.
 __global__ void mlp_row_loss(int M, int N, int cross_entropy, const float *m, const float *s, const float *P,

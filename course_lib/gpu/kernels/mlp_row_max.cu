@@ -2,8 +2,9 @@
 //
 // Z is M x N with strides, m has M numbers. A NaN in a row is passed over; softmax itself then shows it.
 //
-// Launch: block (32, 4), grid ceil(M / 4). A warp takes a row: each lane every 32nd number, then five exchanges of registers, with
-// the lane 16, 8, 4, 2, 1 away. No shared memory, no barrier. Of a row of 10, 22 lanes have nothing to do.
+// Launch: block (32, 4), grid ceil(M / 4). A warp takes a row: each lane every 32nd number, then five exchanges of
+// registers, with the lane 16, 8, 4, 2, 1 away. No shared memory, no barrier. Of a row of 10, 22 lanes have nothing to
+// do.
 __global__ void mlp_row_max(int M, int N, const float *Z, int z_row, int z_col, float *m)
 {
     const int i = blockIdx.x * 4 + threadIdx.y, lane = threadIdx.x;

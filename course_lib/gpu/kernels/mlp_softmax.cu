@@ -1,9 +1,12 @@
-// A(i, j) = exp(Z(i, j) - m[i]) / sum, sum = sum over j of exp(Z(i, j) - m[i]), s[i] = log(sum), float32.   Paper [003], section 3.3.
+// A(i, j) = exp(Z(i, j) - m[i]) / sum, sum = sum over j of exp(Z(i, j) - m[i]), s[i] = log(sum), float32.
+// Paper [003], section 3.3.
 //
-// Z and A are M x N with the same strides, m (the rows' maxima, from mlp_row_max.cu) and s have M numbers. Taking m off changes no
-// result, but no exponent is above 0 and one is 0: nothing overflows, and the sum lies between 1 and N, whatever Z is.
+// Z and A are M x N with the same strides, m (the rows' maxima, from mlp_row_max.cu) and s have M numbers. Taking m off
+// changes no result, but no exponent is above 0 and one is 0: nothing overflows, and the sum lies between 1 and N,
+// whatever Z is.
 //
-// Launch: block (32, 4), grid ceil(M / 4). A warp takes a row, as in mlp_row_max.cu; after the exchanges every lane has the sum.
+// Launch: block (32, 4), grid ceil(M / 4). A warp takes a row, as in mlp_row_max.cu; after the exchanges every lane has
+// the sum.
 __global__ void mlp_softmax(int M, int N, const float *m, const float *Z, float *A, int z_row, int z_col, float *s)
 {
     const int i = blockIdx.x * 4 + threadIdx.y, lane = threadIdx.x;

@@ -1,9 +1,10 @@
 // out[at + block] = scale * (the block's share of the sum of x, or of x^2), float32: the mean loss, and the L2 penalty.
 //
-// x is M x N with strides; out has a number for each block. A second launch, with one block, sums these: no atomics, so that
-// the order of the sum, and with it every bit of the loss, is the same in each run.
+// x is M x N with strides; out has a number for each block. A second launch, with one block, sums these: no atomics, so
+// that the order of the sum, and with it every bit of the loss, is the same in each run.
 //
-// Launch: block 256, grid as many as wanted. Threads side by side add numbers side by side, then a tree: 128 threads, 64, ... 1.
+// Launch: block 256, grid as many as wanted. Threads side by side add numbers side by side, then a tree: 128 threads,
+// 64, ... 1.
 __global__ void mlp_sum(int M, int N, float scale, int squared, const float *x, int x_row, int x_col, float *out,
                         int at)
 {

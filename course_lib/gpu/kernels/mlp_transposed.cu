@@ -1,11 +1,13 @@
 // dA = dZ W^T, float32.   Paper [000], section 4, eq. 9: the transposed product, which takes the delta one layer down.
 //
-// dZ is M x K (a row an example), W is N x K as the forward pass has it, dA is M x N: each row of dA is a row of dZ times W^T.
-// Nothing is transposed in memory: only the index changes, W(j, k) where a product has W(k, j). Strides as in mlp_forward.cu.
-// fused = 1: dA f'(Z) is stored, which saves mlp_hadamard.cu and its three passes; Z, A: as there, with the strides of dA.
+// dZ is M x K (a row an example), W is N x K as the forward pass has it, dA is M x N: each row of dA is a row of dZ
+// times W^T. Nothing is transposed in memory: only the index changes, W(j, k) where a product has W(k, j). Strides as
+// in mlp_forward.cu. fused = 1: dA f'(Z) is stored, which saves mlp_hadamard.cu and its three passes; Z, A: as there,
+// with the strides of dA.
 //
-// Launch: block (32 / TN, 32 / TM), grid (ceil(N / 32), ceil(M / 32)). A warp copies a piece of a row of W, where neighbours lie side
-// by side, and puts it into a COLUMN of the tile: 33 words apart, so into 32 different banks. 32 apart, all would be one bank.
+// Launch: block (32 / TN, 32 / TM), grid (ceil(N / 32), ceil(M / 32)). A warp copies a piece of a row of W, where
+// neighbours lie side by side, and puts it into a COLUMN of the tile: 33 words apart, so into 32 different banks. 32
+// apart, all would be one bank.
 #ifndef TM
 #define TM 4
 #define TN 4
@@ -37,11 +39,17 @@ mlp_transposed(int M, int N, int K, const float *dZ, int d_row, int d_col, const
         __syncthreads();  // read after write: the tiles are there
 
         #pragma unroll 8
-        for (int k = 0; k < 32; k++)
+        for (int k = 0; k < 32; k++) {
+            float d[TM], w[TN];
+            #pragma unroll
+            for (int r = 0; r < TM; r++) d[r] = d_tile[y + r * DOWN][k];  // one word, or a few, for the whole warp
+            #pragma unroll
+            for (int c = 0; c < TN; c++) w[c] = w_tile[k][x + c * ACROSS];
             #pragma unroll
             for (int r = 0; r < TM; r++)
                 #pragma unroll
-                for (int c = 0; c < TN; c++) sum[r][c] += d_tile[y + r * DOWN][k] * w_tile[k][x + c * ACROSS];
+                for (int c = 0; c < TN; c++) sum[r][c] += d[r] * w[c];
+        }
         __syncthreads();  // write after read: nobody overwrites a tile that another still reads
     }
 

@@ -82,7 +82,7 @@ class Mlp:
         """
         check_array("X", X, ("N", self.net.sizes[0]), np.float32)
         check_array("Y", Y, (len(X), self.net.sizes[-1]), np.float32)
-        order, size = np.arange(len(X)) if order is None else order, check_count("batch_size", batch_size)
+        order, size = np.arange(len(X)) if order is None else np.asarray(order), check_count("batch_size", batch_size)
         if len(order) == 0 or order.min() < 0 or order.max() >= len(X):
             raise BadInput(f"order must hold one or more row numbers of X, from 0 to {len(X) - 1}")
         batches = [order[start : start + size] for start in range(0, len(order), size)]
