@@ -107,8 +107,8 @@ class Kernels:
 
     def _launch(self, kernel, activation, grid, block, *args):
         """mlp_{kernel}. Ints become int32, floats float32, None a null pointer."""
-        kinds = {int: np.int32, float: np.float32}
-        given = [kinds.get(type(arg), lambda it: it)(arg) for arg in args]
+        given = [np.int32(arg) if isinstance(arg, int) else np.float32(arg) if isinstance(arg, float) else arg
+                 for arg in args]  # fmt: skip
         if self.traced:
             text, options = source(kernel, activation), self.options
             self.reports.append((kernel, trace_arrays(text, f"mlp_{kernel}", grid, block, given, options=options)))
