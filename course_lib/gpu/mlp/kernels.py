@@ -33,7 +33,7 @@ SPECIFICATIONS = {
 
 
 class Kernels:
-    """Launches on the engine of `device`, a GPU or the CPU engine, all in one stream.
+    """Launches on the engine of `device`, a GPU or the CPU engine, all in one stream, for which .get() and .set() wait.
 
     each: a thread of a product computes each x each elements: 1, 2, 4 or 8. options: more options for the compiler.
     traced: under the tracer of the CPU engine; `reports` then is a list of (kernel, Report), one a launch, which

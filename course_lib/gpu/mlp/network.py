@@ -102,7 +102,8 @@ class Mlp:
         """
         check_labels(self.net, dataset.y_train, "dataset.y_train")
         X, Y = (array[:max_examples] for array in (dataset.x_train, targets(self.net, dataset.y_train, np.float32)))
-        size, history, report = batch_size or len(X), History(), Progress(progress, check_count("epochs", epochs), 0)
+        size, history = len(X) if batch_size is None else batch_size, History()
+        report = Progress(progress, check_count("epochs", epochs), 0)
         while len(history.loss) < epochs and not history.stopped:
             order, start = np.random.default_rng([seed, len(history.loss)]).permutation(len(X)), time.perf_counter()
             history.loss.append(self.epoch(X, Y, size, order if size < len(X) else None))
