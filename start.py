@@ -25,7 +25,7 @@ SCRIPTS = os.path.join(VENV, "Scripts" if WINDOWS else "bin")
 PYTHON = os.path.join(SCRIPTS, "python.exe" if WINDOWS else "python")
 STAMP = os.path.join(VENV, "course-setup.json")  # written last: without it the environment is half made
 LOG = os.path.join(ROOT, ".venv.log")
-NEEDED_MB = 1500
+NEEDED_MB = 2000
 SETUP = "requirements-setup.txt"
 PINNED = {"lab": "requirements.txt", "test": "requirements-test.txt"}  # test's list contains lab's
 FIRST_PAGE = "notebooks/00-start-here.ipynb"
@@ -184,13 +184,15 @@ def install(command, wanted, held):
         run_step("[1/4] making the environment .venv", [base, "-m", "venv", "--clear", VENV], held)
     pip = [PYTHON, "-m", "pip", "install", "--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check"]
     run_step("[2/4] fetching the installer uv", pip + ["--retries", "2", "-r", SETUP], held)
-    uv = [PYTHON, "-m", "uv", "pip"]
     # Adding to an environment in use (lab is open, now test) must remove nothing under it: install, not sync.
-    verb = [["sync"], ["install", "-r"]][bool(old)]
-    run_step("[3/4] fetching and installing the packages (about 250 MB the first time)",
+    uv, verb = [PYTHON, "-m", "uv", "pip"], [["sync"], ["install", "-r"]][bool(old)]
+    run_step("[3/4] fetching and installing the packages (about 350 MB the first time)",
              uv + verb + [PINNED[command], "--require-hashes", "--only-binary", ":all:", "--python", PYTHON], held)
     run_step("[4/4] installing the course itself",
              uv + ["install", "--python", PYTHON, "--offline", "--no-deps", "--no-build-isolation", "-e", ROOT], held)
+    if not (WINDOWS or shutil.which("g++") or shutil.which("clang++")):
+        run_step("[+] there is no C++ compiler here: preparing the one of the package ziglang (two minutes, once)",
+                 [PYTHON, "-m", "course_lib.gpu.cpu_engine"], held)
     write_stamp(dict(wanted, python=old.get("python", wanted["python"])))
     say("The environment is ready.")
 
@@ -216,8 +218,8 @@ def launch(command, arguments):
     if command == "test":
         line = [PYTHON, "-m", "pytest"]
     else:
-        line = [PYTHON, "-m", "jupyterlab", "--ServerApp.root_dir=" + ROOT,
-                "--LabApp.default_url=/lab/tree/" + FIRST_PAGE]
+        page = "--LabApp.default_url=/lab/tree/" + FIRST_PAGE
+        line = [PYTHON, "-m", "jupyterlab", "--ServerApp.root_dir=" + ROOT, page]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             line.append("--allow-root")
     if WINDOWS:

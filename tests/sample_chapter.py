@@ -105,6 +105,62 @@ check_double(double)
 ```
 '''
 
+KERNEL = HEADER + '''
+# A kernel
+
+```{code-cell} ipython3
+:name: setup
+
+def check_triple(source):
+    if "#error" in source:
+        raise AssertionError("triple is not written yet")
+    if "y[i] = 3 * x[i];" not in source:
+        raise AssertionError("got " + source.splitlines()[4].strip())
+    print("right")
+```
+
+Write `triple`.
+
+```{code-cell} ipython3
+---
+name: triple
+tags: [task]
+points: 1
+difficulty: 1
+minutes: 4
+lines: 2
+hints: ["a nudge", "the idea", "nearly the code"]
+mutants:
+  - {name: doubles, replace: "3 *", with: "2 *", expect: "y[i] = 2 * x[i];"}
+  - {name: adds, replace: "3 *", with: "3 +", expect: "y[i] = 3 + x[i];"}
+  - {name: quoted, replace: "3 *", with: "'3' *", expect: "y[i] = '3' * x[i];"}
+  - {name: nothing, body: "(void)x;", expect: "got }"}
+  - name: two-lines
+    body: |
+      if (x)
+          y[0] = x[0];
+    expect: "got y[0] = x[0];"
+---
+TRIPLE = r"""
+__global__ void triple(const float *x, float *y)
+{
+    ### BEGIN SOLUTION
+    int i = threadIdx.x;
+    y[i] = 3 * x[i];
+    ### END SOLUTION
+}
+"""
+```
+
+```{code-cell} ipython3
+:name: triple-check
+:tags: [check]
+:checks: triple
+
+check_triple(TRIPLE)
+```
+'''
+
 
 def clone(folder, lecture=LECTURE, exercise=EXERCISE, chapter="01-tiny"):
     """Write the chapter into a clone at `folder`; return the folder."""

@@ -7,7 +7,7 @@ import sys
 
 import nbformat
 import pytest
-from sample_chapter import EXERCISE, LECTURE, clone, copy
+from sample_chapter import EXERCISE, KERNEL, LECTURE, clone, copy
 
 from course_lib.__main__ import main
 from course_lib.classroom import build, kernels, notebook, outputs
@@ -89,6 +89,15 @@ def test_a_task_in_the_exercise(first):
     assert hints.count("<details>") == hints.count("</details>") == 3
     steps = [hints.index(words) for words in ("a nudge", "Hint 2 of 3", "the idea", "Hint 3 of 3", "nearly the code")]
     assert steps == sorted(steps)
+
+
+def test_a_task_inside_a_string(tmp_path):
+    assert all(row.state == "built" for row in make(clone(tmp_path, None, KERNEL)).values())
+    blank, solved = ({c.id: c for c in read(tmp_path, file).cells} for file in FILES[1:])
+    assert blank["triple"].source.split("\n")[3] == '    #error "write triple: about 2 lines, 4 minutes"'
+    assert "3 * x[i]" not in blank["triple"].source and "SOLUTION" not in str(blank) + str(solved)
+    assert solved["triple"].source.split("\n")[3:5] == ["    int i = threadIdx.x;", "    y[i] = 3 * x[i];"]
+    assert solved["triple-check"].outputs[0].text == "right\n" and "about 2 lines" in blank["triple-hints"].source
 
 
 def test_nothing_of_this_machine_is_stored(first):

@@ -1,7 +1,7 @@
 """The harness for planted wrong answers tells an answer that fares as meant from one that does not."""
 
 import pytest
-from sample_chapter import EXERCISE, clone
+from sample_chapter import EXERCISE, KERNEL, clone
 
 from course_lib.classroom import mutants, source
 
@@ -68,6 +68,14 @@ def test_a_task_of_variables(tmp_path):
     found = verdicts(tmp_path, text)
     assert all(v.ok for v in found.values()), found
     assert found["blank"].message == "NotImplementedError: write double: about 1 line, 3 minutes"
+
+
+def test_a_task_inside_a_string(tmp_path):
+    found = verdicts(tmp_path, KERNEL)
+    assert all(v.ok for v in found.values()), found
+    assert found["blank"].message == "AssertionError: triple is not written yet"
+    text = KERNEL.replace('if "#error" in source', 'if "no such words" in source')
+    assert [name for name, v in verdicts(tmp_path, text).items() if not v.ok] == ["blank"]
 
 
 def test_the_table(tmp_path, monkeypatch, capsys):

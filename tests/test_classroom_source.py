@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sample_chapter import EXERCISE, LECTURE
+from sample_chapter import EXERCISE, KERNEL, LECTURE
 
 from course_lib.classroom import source
 
@@ -109,6 +109,39 @@ def test_a_region_in_the_middle_keeps_its_place_and_indent():
 def test_a_task_of_variables():
     region = source.split("### BEGIN SOLUTION\nanswer = 3\n### END SOLUTION")
     assert region.filled("raise NotImplementedError()") == "raise NotImplementedError()"
+
+
+def test_a_region_inside_a_string():
+    cell = parse(KERNEL).tasks[0]
+    region = source.split(cell.source)
+    assert region.in_string and cell.task.in_string and region.text == "int i = threadIdx.x;\ny[i] = 3 * x[i];"
+    assert cell.task.blank == '#error "write triple: about 2 lines, 4 minutes"'
+    assert not parse(EXERCISE).tasks[0].task.in_string
+
+
+@pytest.mark.parametrize("text, inside", [
+    ("K = '''\n### BEGIN SOLUTION\nx\n### END SOLUTION\n'''", True),
+    ("### BEGIN SOLUTION\nK = '''x'''\n### END SOLUTION", False),
+    ("K = ('a'\n### BEGIN SOLUTION\n'b'\n### END SOLUTION\n)", False),
+    ("def f():\n    '''Says.'''\n    ### BEGIN SOLUTION\n    pass\n    ### END SOLUTION", False),
+    ("%magic '\n### BEGIN SOLUTION\nx\n### END SOLUTION", False),
+])
+def test_a_string_is_told_from_code(text, inside):
+    assert source.split(text).in_string == inside
+
+
+STRINGS = {
+    "the string opens below": ("TRIPLE = r", "# the kernel\nTRIPLE = r", "must open in the first line of the cell"),
+    "the end outside": ("    ### END SOLUTION\n}\n\"\"\"", "}\n\"\"\"\n### END SOLUTION", "one of its markers stands"),
+    "a mutant that closes the string": ("with: \"2 *\"", "with: '\"\"\" *'", "is not Python"),
+}
+
+
+@pytest.mark.parametrize("breach", STRINGS)
+def test_a_breach_in_a_string_is_named(breach):
+    old, new, says = STRINGS[breach]
+    assert KERNEL.count(old) == 1
+    assert any(says in problem for problem in problems(KERNEL.replace(old, new)))
 
 
 def test_find_names_what_there_is(tmp_path):

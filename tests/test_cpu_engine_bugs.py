@@ -241,3 +241,9 @@ def test_errors_come_in_order_of_importance():
     report = trace(source, "k", 2, 8, [some(8), some(8)])
     tools = list(dict.fromkeys(error["tool"] for error in report.errors))
     assert tools == ["memcheck", "racecheck", "synccheck", "initcheck"], report
+
+
+def test_synccheck_counts_threads_not_barriers():
+    source = "__global__ void f() { if (threadIdx.x > 9) return; for (int k = 0; k < 5; k++) __syncthreads(); }"
+    (error,) = trace(source, "f", 3, 32, []).errors
+    assert error["count"] == 22 and "22 threads of block (0, 0, 0)" in error["message"]

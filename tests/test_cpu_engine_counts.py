@@ -9,6 +9,7 @@ import pytest
 from engine_runs import line, needs_compiler
 
 from course_lib.gpu.cpu_engine import trace
+from course_lib.plots.warp_request import request_of
 
 pytestmark = needs_compiler
 
@@ -136,6 +137,74 @@ def test_loads_by_columns():
     assert (row["requests"], row["sectors"], row["ideal_sectors"]) == (64, 64 * 32, 64 * 4)
 
 
+LANES = {  # byte offset in A of each lane of the first block's warp, from the index in the source
+    "coalesced": [4 * i for i in range(32)],
+    "stride-2": [8 * i for i in range(32)],
+    "shifted": [4 * (i + 1) for i in range(32)],
+    "one-for-all": [4 * 7] * 32,
+    "odd-lanes": [4 * (256 + i) if i % 2 else None for i in range(32)],
+    "five-lanes": [4 * (64 + 8 * i) if i < 5 else None for i in range(32)],
+    "float4": [16 * i for i in range(32)],
+    "char": list(range(32)),
+}
+
+
+@pytest.mark.parametrize("mark", LANES)
+def test_lanes_of_a_request(global_report, mark):
+    """Both blocks cost the same: the first is shown."""
+    row = at(global_report, mark, "global")
+    assert row["lanes"] == LANES[mark]
+    assert (row["lanes_block"], row["lanes_warp"]) == ((0, 0, 0), 0)
+    assert row["lanes_bytes"] == row["bytes"] // row["threads"]
+
+
+COSTLIEST = r"""
+__constant__ float c[40];
+__global__ void steps(const float *A, float *out)
+{
+    __shared__ float s[2048];
+    int i = threadIdx.x + blockDim.x * threadIdx.y;
+    for (int k = i; k < 2048; k += 64) s[k] = 0;
+    __syncthreads();
+    float v = 0;
+    int warp = i / 32, lane = i % 32, here = blockIdx.x + gridDim.x * blockIdx.y;
+    for (int k = 0; k < 4; k++) {
+        int stride = here == 4 && warp == 1 && (k == 2 || k == 3) ? 8 : 1;
+        v += A[k + stride * lane];  // global
+        int way = here == 5 && warp == 0 && k > 0 ? 2 * k : 1;
+        if (lane != 3) v += s[lane * way + 1024];  // shared
+    }
+    __syncthreads();  // of equals, the lowest warp's is shown: not that of the last to arrive, which goes on first
+    v += A[i];  // after
+    out[64 * here + i] = v + c[lane + 8];  // constant
+}
+"""
+
+
+def test_lanes_are_those_of_the_costliest_request():
+    """Of 6 blocks of 2 warps with 4 requests each, a few cost more; of equals the first is shown.
+
+    A: k + 8 lane in block 4 = (1, 1) of a grid of 3 x 2, warp 1, k = 2 and 3: 32 sectors, against 4 or 5 elsewhere.
+    s: words way x lane, way = 2, 4, 6 for k = 1, 2, 3: 31 lanes fall on 16, 8, 16 banks, so 2, 4, 2 ways: k = 2.
+    """
+    args, symbols = [np.ones(512, np.float32), np.zeros(384, np.float32)], {"c": np.ones(40, np.float32)}
+    report = trace(COSTLIEST, "steps", (3, 2), (16, 4), args, symbols=symbols)
+    assert report.ok, str(report)
+    rows = {mark: row for row in report.accesses for mark in ("global", "shared", "constant")
+            if row["line"] == line(COSTLIEST, mark) and row["op"] == "load" and row["space"] == mark}  # fmt: skip
+    row = rows["global"]
+    assert row["lanes"] == [4 * (2 + 8 * i) for i in range(32)]
+    assert (row["lanes_block"], row["lanes_warp"], row["lanes_bytes"]) == ((1, 1, 0), 1, 4)
+    row = rows["shared"]
+    assert row["max_way"] == 4
+    assert row["lanes"] == [None if i == 3 else 4 * (1024 + 4 * i) for i in range(32)]
+    assert (row["lanes_block"], row["lanes_warp"]) == ((2, 1, 0), 0)
+    (row,) = [row for row in report.accesses if row["line"] == line(COSTLIEST, "after")]
+    assert (row["lanes_block"], row["lanes_warp"], row["lanes"]) == ((0, 0, 0), 0, [4 * i for i in range(32)])
+    row = rows["constant"]
+    assert row["lanes"] == [4 * (8 + i) for i in range(32)] and row["sectors"] == row["wavefronts"] == 0
+
+
 # mark, op, requests, wavefronts of one request, ideal wavefronts, ways
 SHARED = [
     ("fill", "store", 34, 1, 1, 1),  # consecutive words are in consecutive banks
@@ -168,6 +237,18 @@ def test_bank_conflicts(shared_report, mark, op, requests, waves, ideal, way):
     assert (row["op"], row["requests"]) == (op, requests)
     assert row["wavefronts"] == requests * waves and row["ideal_wavefronts"] == requests * ideal
     assert row["max_way"] == way
+
+
+@pytest.mark.parametrize("mark, sectors", [row[:2] for row in GLOBAL])
+def test_the_picture_of_sectors_counts_as_the_engine_does(global_report, mark, sectors):
+    assert len(request_of(at(global_report, mark, "global"), None, 4).sectors()) == sectors
+
+
+@pytest.mark.parametrize("mark, waves, ways", [(row[0], row[3], row[5]) for row in SHARED])
+def test_the_picture_of_banks_counts_as_the_engine_does(shared_report, mark, waves, ways):
+    turns = request_of(at(shared_report, mark, "shared"), None, 4).wavefronts()
+    assert len(turns) == waves
+    assert max(nth for nth, _ in turns) == ways - 1
 
 
 def test_only_some_blocks():

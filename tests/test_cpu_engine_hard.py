@@ -136,6 +136,29 @@ __global__ void bytes_of_one_word(const float *A, float *B, int *C)
     __syncthreads();
     B[threadIdx.x] = s[threadIdx.x ^ 1];
 }
+__global__ void largest_by_cas(const float *A, float *B, int *C)
+{
+    int old = C[0], assumed;  // a guess: where it is wrong, the first atomicCAS says so
+    do {
+        assumed = old;
+        old = atomicCAS(&C[0], assumed, __float_as_int(fmaxf(A[threadIdx.x], __int_as_float(assumed))));
+    } while (assumed != old);
+    __threadfence();
+    if (atomicAdd(&C[1], 1) == 127) B[0] = __int_as_float(atomicAdd(&C[0], 0));
+}
+__global__ void sum_of_doubles_by_cas(const float *A, float *B, int *C)
+{
+    __shared__ unsigned long long sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    unsigned long long old = sum, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(&sum, assumed, __double_as_longlong(A[threadIdx.x] + __longlong_as_double(assumed)));
+    } while (assumed != old);
+    __syncthreads();
+    B[threadIdx.x] = __longlong_as_double(sum);
+}
 """
 
 a64 = np.random.default_rng(4).uniform(1, 2, 5 * 64).astype(np.float32)
@@ -154,6 +177,8 @@ RESULTS = [
     ("some_lanes_leave", 1, first[None, :20][:, ::-1].cumsum(1)[0, ::-1]),
     ("locked", 3, np.array([3.0])),
     ("bytes_of_one_word", 1, np.arange(64) ^ 1),
+    ("largest_by_cas", 2, first.max(keepdims=True)),
+    ("sum_of_doubles_by_cas", 1, np.full(64, first.sum())),
 ]
 
 
@@ -274,6 +299,21 @@ __global__ void lock_without_fence(const float *A, float *B, int *C)
         B[0] += 1;  // lock_without_fence
         atomicExch(&C[0], 0);
     }
+}
+__global__ void read_that_no_cas_checks(const float *A, float *B, int *C)
+{
+    if (C[0] < threadIdx.x) atomicExch(&C[0], threadIdx.x);  // read_that_no_cas_checks
+}
+__global__ void cas_that_expects_something_else(const float *A, float *B, int *C)
+{
+    int old = C[0];  // cas_that_expects_something_else
+    if (atomicCAS(&C[0], 99, 1) == 5) B[0] = old;
+}
+__global__ void read_again_after_the_cas(const float *A, float *B, int *C)
+{
+    int old = C[0];
+    if (atomicCAS(&C[0], old, old + 1) == old)
+        B[threadIdx.x] = C[0];  // read_again_after_the_cas
 }
 __global__ void shuffle_in_a_branch(const float *A, float *B, int *C)
 {

@@ -242,6 +242,28 @@ def test_device_memory():
     assert arena.alloc(500) == a
 
 
+def test_what_was_not_used_for_long_is_deleted(tmp_path, monkeypatch):
+    """Of 6 files, 3 may be kept for 30 days, the others for one; a folder is what a killed compile has left."""
+    monkeypatch.setattr(compiler, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiler, "KEEP", 3)
+    days = {"now": 0, "week": 7, "old-but-found": 40, "hours": 0.5, "two-days": 2, "year": 365}
+    for name, age in days.items():
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (time.time() - 86400 * age,) * 2)
+    (tmp_path / "left").mkdir()
+    (tmp_path / "left" / "kernel.s").write_text("")
+    os.utime(tmp_path / "left", (time.time() - 86400 * 31,) * 2)
+    assert compiler._found(tmp_path / "old-but-found") and not compiler._found(tmp_path / "never")
+    compiler._prune()
+    assert {path.name for path in tmp_path.iterdir()} == {"now", "old-but-found", "hours"}
+    os.utime(tmp_path / "hours", (time.time() - 86400 * 29,) * 2)
+    compiler._prune()
+    assert len(list(tmp_path.iterdir())) == 3
+    os.utime(tmp_path / "hours", (time.time() - 86400 * 31,) * 2)
+    compiler._prune()
+    assert {path.name for path in tmp_path.iterdir()} == {"now", "old-but-found"}
+
+
 ZIG = next((name for name in [os.environ.get("COURSE_ZIG", "")] if name), "")
 
 

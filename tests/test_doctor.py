@@ -106,6 +106,20 @@ def test_no_compiler_names_the_command(monkeypatch):
     assert "ziglang" in probes.compilers().add
 
 
+def test_compilers_are_those_that_the_engine_would_take(monkeypatch):
+    from course_lib.gpu.cpu_engine import compiler
+
+    monkeypatch.setattr(probes, "installed", lambda package: {"ziglang": "0.17.1"}.get(package))
+    old = "g++ (Ubuntu 9.4.0-1ubuntu1~20.04.2) 9.4.0\nCopyright"
+    answers(monkeypatch, {"g++": old})
+    found = probes.compilers()
+    assert found.there == YES and found.facts["name"] == "ziglang" and not found.add
+    assert "9.4.0, too old for the CPU engine; ziglang 0.17.1" in found.text
+    answers(monkeypatch, {"g++": "g++ (Debian 12.2.0-14) 12.2.0"})
+    assert probes.compilers().facts["name"] == "g++" and "too old" not in probes.compilers().text
+    assert probes.GCC_VERSION == compiler.GCC_VERSION
+
+
 def test_mpi_that_cannot_start(monkeypatch):
     answers(monkeypatch, {})
     assert probes.mpi().there == NO and probes.mpi().add == probes.SET_UP

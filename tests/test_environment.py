@@ -106,7 +106,9 @@ def test_python_range_is_the_same_everywhere():
 
 
 def conda(name):
-    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))["dependencies"]
+    """The packages that a conda file names, those that pip then installs among them: a wheel is the same in both."""
+    listed = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))["dependencies"]
+    return [one for entry in listed for one in (entry["pip"] if isinstance(entry, dict) else [entry])]
 
 
 def as_requirements(lines):

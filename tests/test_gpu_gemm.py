@@ -7,10 +7,10 @@ import pytest
 from engine_runs import needs_compiler
 
 from course_lib.errors import BadInput
-from course_lib.gpu import device, gemm_cost
+from course_lib.gpu import device, gemm_cost, trace_gemm
 from course_lib.gpu.cpu_engine import CompileError, trace
 from course_lib.gpu.gemm import RUNGS, gemm, gemm_numpy
-from course_lib.gpu.inspect import available, inspect
+from course_lib.gpu.inspect import _main_loop, available, disassembler, inspect, main_loop
 
 pytest_plugins = ["gpu_engine"]  # the fixture `engine`
 SHAPES = [(1, 1, 1), (2, 3, 5), (70, 50, 37), (1, 130, 9), (130, 1, 33), (65, 17, 4), (64, 16, 8), (63, 15, 3)]
@@ -206,6 +206,53 @@ class On:
         self.strides, self.get = X.strides, lambda: X
 
 
+def needed(report, kernel, *sizes):
+    cost = gemm_cost(kernel, *sizes)
+    return {name: report.total("sectors", space="global", array=name) for name in "ABD"} == cost["sectors"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("kernel", RUNGS)
+def test_trace_gemm_is_gemm_with_a_report(kernel):
+    A, B, C = matrices(40, 24, 16)
+    D, report = trace_gemm(A, B, kernel=kernel)
+    check(D, A, B)
+    assert report.ok and D.flags.c_contiguous
+    assert needed(report, kernel, *((24, 40, 16) if RUNGS[kernel].by_columns else (40, 24, 16)))
+    kept = C.copy()
+    D, report = trace_gemm(A, B, C, 1.5, -0.5, kernel)
+    check(D, A, B, C, 1.5, -0.5)
+    assert report.ok and (kept == C).all()
+    assert report.total("bytes", array="C") == report.total("bytes", array="D") == C.nbytes
+    D, report = trace_gemm(A.T.copy().T, B[:, ::-1], np.asfortranarray(C), kernel=kernel)
+    check(D, A, B[:, ::-1])
+    assert report.ok and D.flags.f_contiguous and not D.flags.c_contiguous
+
+
+@needs_compiler
+def test_trace_gemm_without_changing_places():
+    """Where D is stored by columns, register_16x4 gets A as A: 4 sectors by columns, 32 by rows ([003] 4.2)."""
+    A, B, C = (np.asfortranarray(X) for X in matrices(64, 16, 8))
+    assert sectors_a_request(trace_gemm(A, B, C)[1], "A") == 4
+    assert sectors_a_request(trace_gemm(np.ascontiguousarray(A), B, C)[1], "A") == 32
+
+
+@needs_compiler
+def test_trace_gemm_of_one_matrix_with_itself():
+    A = matrices(9, 9, 9)[0]
+    D, report = trace_gemm(A, A.T, kernel="naive")
+    check(D, A, A.T)
+    assert {row["array"] for row in report.accesses} == {"A", "B", "D"}
+
+
+def test_trace_gemm_takes_numpy_arrays():
+    A, B, _ = matrices(2, 3, 4)
+    with pytest.raises(BadInput, match="there is no kernel 'fast'"):
+        trace_gemm(A, B, kernel="fast")
+    with pytest.raises(BadInput, match="not device arrays"):
+        trace_gemm(A, On(B))
+
+
 WRONG = [
     ({"kernel": "fast"}, "no kernel 'fast'"),
     ({"A": np.ones((2, 3))}, "A must be a float32 matrix"),
@@ -292,6 +339,33 @@ def test_nvidia_compiles_the_ladder_without_spilling(arch):
 def test_nvidia_errors_have_the_lines_of_the_source():
     with pytest.raises(CompileError, match=r"kernel.cu\(2\): error: identifier \"y\" is undefined"):
         inspect("__global__ void f(float *x)\n{ x[0] = y; }")
+
+
+LISTING = """
+        /*0000*/                   MOV R1, c[0x0][0x28] ;
+        /*0010*/                   LDS.128 R4, [R2] ;
+        /*0020*/              @!P0 FFMA R8, R4, R5, R8 ;
+        /*0030*/               @P1 BRA 0x10 ;
+        /*0040*/                   FFMA R8, R4, R5, R8 ;
+        /*0050*/                   BRA 0x50;
+"""
+
+
+def test_the_main_loop_is_the_one_with_the_most_multiply_adds():
+    assert _main_loop(LISTING) == {"LDS": 1, "FFMA": 1, "BRA": 1} and _main_loop("") == {}
+
+
+@pytest.mark.skipif(not (available() and disassembler()), reason="no compiler of NVIDIA's, or no cuobjdump, is here")
+@pytest.mark.parametrize(("kernel", "ffma"), [("naive", 16), ("shared", 32), ("register_16x4", 64), ("warptile", 512)])
+def test_the_main_loop_has_the_multiply_adds_of_a_step(kernel, ffma):
+    loop = main_loop(RUNGS[kernel].source)
+    assert loop["FFMA"] == ffma and loop.total() > ffma
+
+
+def test_without_a_disassembler_it_says_so(monkeypatch):
+    monkeypatch.setattr("course_lib.gpu.inspect.disassembler", lambda: None)
+    with pytest.raises(BadInput, match="nvidia-cuda-cuobjdump"):
+        main_loop("")
 
 
 def test_inspect_without_a_compiler(monkeypatch):

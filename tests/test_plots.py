@@ -32,6 +32,11 @@ HISTORY = SimpleNamespace(loss=[0.9, 0.5, 0.25], val_accuracy=[0.7, 0.85, 0.875]
 SPANS = [(0, "delta", 1, 7.0, 7.25), (0, "delta", 0, 7.25, 7.5), (1, "grad", 1, 7.25, 7.4375)]
 NODES = {"w": (0.5, 2.25), "x": (2.0, -0.75), "z": (1.0, 1.0, "w x")}
 
+ROW = {  # as of a Report's accesses: every second float from the 64th, but for lane 3
+    "line": 7, "space": "global", "op": "load", "array": "A", "lanes_block": (2, 0, 0), "lanes_warp": 1,
+    "lanes_bytes": 4, "lanes": [None if lane == 3 else 4 * (64 + 2 * lane) for lane in range(32)],
+}  # fmt: skip
+
 
 def halved(z):
     return z / 2
@@ -103,6 +108,16 @@ EXAMPLES = {
         lambda: plots.computation_graph(NODES, [("w", "z"), ("x", "z")]),
         ["w: value 0.5, gradient 2.25", "gradient −0.75", "z = w x (from w, x): value 1"],
         [("w", None, "", 0.5, 2.25), ("x", None, "", 2.0, -0.75), ("z", "w x", "w, x", 1.0, 1.0)],
+    ),
+    plots.warp_accesses: (
+        lambda: plots.warp_accesses(ROW),
+        ["Line 7, load of A by warp 1 of block (2, 0, 0): 8 sectors", "31 lanes of 4 bytes", "sector 9: lanes 4–7"],
+        [(0, 64, 256, 8), (3, None, None, None), (31, 126, 504, 15)],
+    ),
+    plots.gemm_tiles: (
+        lambda: plots.gemm_tiles(130, 40, 10, 64, 16, 4, TM=1, TN=16, block=(2, 1)),
+        ["rows 128–129 and columns 16–31 of D", "In step 2 it reads k = 8–9", "A: 2 x 4 of 130 x 10", "thread of 64"],
+        [(0, "128–129", "16–31", "0–3", 8, 64, 128), (2, "128–129", "16–31", "8–9", 4, 32, 64)],
     ),
 }
 
@@ -210,6 +225,8 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
         plots.timeline: (SPANS,),
         plots.network: ((2, 1),),
         plots.computation_graph: ({nasty: 1.0, "z": 1.0}, [(nasty, "z")]),
+        plots.warp_accesses: (ROW,),
+        plots.gemm_tiles: (64, 64, 64, 32, 32, 32),
     }
     figure = draw(*extra[draw], title=nasty)
     text = figure.html()
@@ -326,6 +343,24 @@ BAD = {
     "a graph in a circle": lambda: plots.computation_graph({"a": 1.0, "b": 1.0}, [("a", "b"), ("b", "a")]),
     "a node without value": lambda: plots.computation_graph({"a": None}, []),
     "a node of NaN": lambda: plots.computation_graph({"a": NAN}, []),
+    "accesses of a row without lanes": lambda: plots.warp_accesses({"line": 7, "array": "A"}),
+    "accesses of constant memory": lambda: plots.warp_accesses(ROW | {"space": "constant"}),
+    "accesses of nobody": lambda: plots.warp_accesses([None] * 32),
+    "accesses of 33 lanes": lambda: plots.warp_accesses(range(33)),
+    "accesses before the array": lambda: plots.warp_accesses([-1]),
+    "accesses of half an element": lambda: plots.warp_accesses([0.5]),
+    "accesses of 3 bytes": lambda: plots.warp_accesses([1], itemsize=3),
+    "accesses of a cache": lambda: plots.warp_accesses([1], "cache"),
+    "accesses of a number": lambda: plots.warp_accesses(5),
+    "tiles of nothing": lambda: plots.gemm_tiles(8, 8, 0, 4, 4, 4),
+    "tiles of half an element": lambda: plots.gemm_tiles(8, 8, 8, 0.5, 4, 4),
+    "a thread with more than its block": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, TM=8),
+    "a step that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, [2]),
+    "no steps": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, []),
+    "steps without number": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, "012"),
+    "a block that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, block=(2, 0)),
+    "a thread that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, thread=(0, 4)),
+    "a block as a number": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, block=1),
     "a graph of 41 nodes": lambda: plots.computation_graph({str(i): 1.0 for i in range(41)}, []),
 }
 
@@ -429,3 +464,80 @@ def test_the_legend_of_a_timeline_covers_nothing():
     figure.draw_without_rendering()
     legend = figure.axes[0].get_legend().get_window_extent()
     assert not legend.overlaps(figure.axes[0].bbox) and not legend.overlaps(figure._suptitle.get_window_extent())
+
+
+# The request of each pattern: index of a lane, bytes, sectors, wavefronts, ways. As tests/test_cpu_engine_counts.py
+# derives them, and the engine counts them.
+PATTERNS = {
+    "coalesced": (lambda i: i, 4, 4, 1, 1),
+    "stride 2": (lambda i: 2 * i, 4, 8, 2, 2),
+    "stride 32": (lambda i: 32 * i, 4, 32, 32, 32),
+    "padded": (lambda i: 33 * i, 4, 32, 1, 1),
+    "shifted": (lambda i: i + 1, 4, 5, 1, 1),
+    "one for all": (lambda i: 5, 4, 1, 1, 1),
+    "odd lanes": (lambda i: i if i % 2 else None, 4, 4, 1, 1),
+    "float4": (lambda i: i, 16, 16, 4, 1),
+    "double, stride 2": (lambda i: 2 * i, 8, 16, 4, 2),
+    "char": (lambda i: i, 1, 1, 1, 1),
+    "four rows": (lambda i: i % 4 * 32 + i // 4, 4, 4, 4, 4),
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_warp_needs_the_sectors_and_wavefronts_that_are_drawn(pattern):
+    index, size, sectors, wavefronts, ways = PATTERNS[pattern]
+    row = [index(lane) for lane in range(32)]
+    in_sectors = plots.warp_accesses(row, itemsize=size)
+    assert in_sectors.title.startswith(f"{sectors} sector{'s' * (sectors > 1)} for ")
+    assert len({cells[3] for cells in in_sectors.table[1]} - {None}) == sectors
+    in_banks = plots.warp_accesses(row, "bank", itemsize=size)
+    conflict = f"{ways}-way" if ways > 1 else "no"
+    assert in_banks.title == f"{wavefronts} wavefront{'s' * (wavefronts > 1)}, {conflict} bank conflict"
+    turns = [int(turn) for *_, turns in in_banks.table[1] if turns for turn in re.findall(r"\d+", turns)]
+    assert max(turns) == wavefronts
+
+
+@pytest.mark.parametrize("kind", ["sector", "bank"])
+@pytest.mark.parametrize("pattern", ["coalesced", "stride 32", "padded", "double, stride 2"])
+def test_nothing_of_a_warp_is_drawn_outside_or_over_something_else(pattern, kind):
+    index, size, *_ = PATTERNS[pattern]
+    figure = plots.warp_accesses([1000 + index(lane) for lane in range(32)], kind, itemsize=size).figure
+    figure.draw_without_rendering()
+    texts = [t for t in [*figure.texts, *figure.axes[0].texts] if t.get_text()]
+    boxes = [text.get_window_extent() for text in texts]
+    page = figure.bbox
+    assert all(b.x0 >= 0 and b.y0 >= 0 and b.x1 <= page.x1 and b.y1 <= page.y1 for b in boxes)
+    boxes = [box.shrunk(0.98, 0.98) for box in boxes]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+TILINGS = {
+    "naive": lambda: plots.gemm_tiles(48, 64, 40, 1, 1, 1, steps=[0, 20, 39]),
+    "shared": lambda: plots.gemm_tiles(128, 160, 96, 32, 32, 32),
+    "register 16 x 4": lambda: plots.gemm_tiles(256, 128, 64, 64, 16, 4, TM=1, TN=16),
+    "warptile": lambda: plots.gemm_tiles(1024, 1024, 1024, 128, 128, 8, TM=8, TN=8, steps=[0, 1, 2, 127]),
+    "ragged": lambda: plots.gemm_tiles(70, 50, 37, 32, 32, 32, block=(2, 1)),
+    "one row": lambda: plots.gemm_tiles(1, 300, 200, 1, 32, 8),
+}
+
+
+@pytest.mark.parametrize("tiling", TILINGS)
+def test_nothing_of_a_tiling_is_drawn_outside_or_over_something_else(tiling):
+    figure = TILINGS[tiling]().figure
+    figure.draw_without_rendering()
+    (axis,) = figure.axes
+    boxes = [text.get_window_extent() for text in [*figure.texts, *axis.texts] if text.get_text()]
+    page = figure.bbox
+    inside = [*boxes, *[patch.get_window_extent() for patch in axis.patches]]
+    assert all(b.x0 >= 0 and b.y0 >= 0 and b.x1 <= page.x1 and b.y1 <= page.y1 for b in inside)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_a_tiling_tells_what_a_step_reads_and_does():
+    """32 x 32 tiles: 2 x 1,024 numbers for 32,768 products, 16 each. 64 x 16 x 4: 320 for 4,096, 12.8 each."""
+    shared, register = (TILINGS[name]().alt for name in ("shared", "register 16 x 4"))
+    assert "3 steps through K; in each, 32,768 multiply-adds for 2,048 numbers: 16 for each." in shared
+    assert "one thread of 1,024, with 1 x 1 of D; in each step it uses 1 x 32 of A and 32 x 1 of B." in shared
+    assert "16 steps through K; in each, 4,096 multiply-adds for 320 numbers: 12.8 for each." in register
+    assert "one thread of 64, with 1 x 16 of D; in each step it uses 1 x 4 of A and 4 x 16 of B." in register
+    assert "The thread shown owns row 23 and column 31 of D. In step 0 it reads k = 0 of" in TILINGS["naive"]().alt

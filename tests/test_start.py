@@ -39,6 +39,9 @@ def make_clone(folder):
     return folder
 
 
+ENGINE = "course_lib.gpu.cpu_engine"
+
+
 class Fake:
     """Stands in for start.run_step: records the steps; step `fail_at` ends as `fault` says."""
 
@@ -56,7 +59,8 @@ class Fake:
 
     def verbs(self):
         """What the steps did, in a word each; forgets them."""
-        words = [next(w for w in ("venv", "sync", "-e", "uv", "install") if w in step) for step in self.steps]
+        known = ("venv", "sync", "-e", "uv", "install", ENGINE)
+        words = [next(w for w in known if w in step) for step in self.steps]
         words = ["pip" if "pip" in step[:3] else word for word, step in zip(words, self.steps, strict=True)]
         self.steps = []
         return words
@@ -67,6 +71,7 @@ def start(tmp_path, monkeypatch):
     module = load(make_clone(tmp_path / "a clone"))
     module.fake = Fake(module)
     monkeypatch.setattr(module, "run_step", module.fake)
+    monkeypatch.setattr(module.shutil, "which", lambda name: f"/usr/bin/{name}")  # there is a compiler
     return module
 
 
@@ -155,6 +160,13 @@ def test_second_run_does_nothing(start):
     began = time.monotonic()
     start.ready("lab")
     assert start.fake.verbs() == [] and time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("there, last", [("", ENGINE), ("g++", "-e"), ("clang++", "-e")])
+def test_without_a_compiler_that_of_ziglang_is_prepared(start, monkeypatch, there, last):
+    monkeypatch.setattr(start.shutil, "which", lambda name: name if name == there else None)
+    start.ready("lab")
+    assert start.fake.verbs()[-1] == last
 
 
 def test_lab_accepts_what_test_made(start):
@@ -318,10 +330,10 @@ def test_full_disk_is_seen_before(start, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**12, 10**12, 10**8))
     with pytest.raises(SystemExit) as stopped:
         start.main(["lab"])
-    assert stopped.value.code == 1 and "1500 MB" in capsys.readouterr().err and start.fake.steps == []
+    assert stopped.value.code == 1 and "2000 MB" in capsys.readouterr().err and start.fake.steps == []
 
 
-@pytest.mark.parametrize("number, said", [(errno.ENOSPC, "1500 MB"), (errno.EROFS, "write"), (errno.EACCES, "write")])
+@pytest.mark.parametrize("number, said", [(errno.ENOSPC, "2000 MB"), (errno.EROFS, "write"), (errno.EACCES, "write")])
 def test_system_errors_are_one_line(start, monkeypatch, capsys, number, said):
     def fail(*args):
         raise OSError(number, os.strerror(number), "some file")

@@ -21,7 +21,7 @@ ARROWS = {
     "mpi": {"serial", "data"},
     "measure": set(),
     "plots": {"measure"},
-    "checks": {"serial", "data", "threads"},  # threads: what a schedule or a shard must be is defined there
+    "checks": {"serial", "data", "threads", "gpu"},  # what a schedule, a shard, a launch must be is defined there
 }
 HEAVY = ("numba", "matplotlib", "sklearn", "scipy", "threadpoolctl", "jupytext", "IPython", "mpi4py", "pycuda")
 

@@ -1,8 +1,10 @@
 """chapters/NN-topic/{lecture,exercise}.md to a small model of cells. Every rule of the format is checked here."""
 
 import ast
+import io
 import re
 import textwrap
+import tokenize
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,12 +54,14 @@ class Task:
     lines: int
     hints: tuple[str, ...]
     mutants: tuple[Mutant, ...]
+    in_string: bool = False  # the region stands inside a string: CUDA C
 
     @property
     def blank(self):
-        """What stands in the place of the solution in the student's notebook."""
+        """What stands in the place of the solution in the student's notebook: Python, or CUDA C."""
         effort = f"about {count(self.lines, 'line')}, {count(self.minutes, 'minute')}"
-        return f'raise NotImplementedError("write {self.name}: {effort}")'
+        said = f'"write {self.name}: {effort}"'
+        return f"#error {said}" if self.in_string else f"raise NotImplementedError({said})"
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Region:
-    """A task cell cut at its markers; `text` is the solution, dedented by `indent`."""
+    """A task cell cut at its markers; `text` is the solution, dedented by `indent`. in_string: the markers stand so."""
 
     before: str
     indent: str
     text: str
     after: str
+    in_string: bool = False
 
     def filled(self, text):
         """The cell's source with `text` in the place of the solution, without markers."""
@@ -144,7 +149,19 @@ def split(source):
     if not region.strip():
         raise ValueError("its solution region is empty")
     indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-    return Region("\n".join(lines[:first]), indent, region, "\n".join(lines[last + 1 :]))
+    inside = {row not in _comment_rows(source) for row in (first, last)}
+    if len(inside) == 2:
+        raise ValueError("one of its markers stands inside a string, the other one outside")
+    return Region("\n".join(lines[:first]), indent, region, "\n".join(lines[last + 1 :]), inside.pop())
+
+
+def _comment_rows(source):
+    """The rows (from 0) that hold a comment of Python's: a marker in any other row stands inside a string."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    try:
+        return {token.start[0] - 1 for token in tokens if token.type == tokenize.COMMENT}
+    except (tokenize.TokenError, SyntaxError):  # not Python: told elsewhere
+        return set(range(source.count("\n") + 1))
 
 
 def find(root, wanted=()):
@@ -264,7 +281,12 @@ class _Reader:
             region = None
         mutants = self._mutants(line, name, meta.get("mutants", []), region)
         numbers = {key: meta.get(key) for key in ("points", "difficulty", "minutes", "lines")}
-        return Task(name=str(name), hints=tuple(h.strip() for h in hints), mutants=mutants, **numbers)
+        in_string = region is not None and region.in_string
+        if in_string and not re.match(r"\w+ *= *\w*('''|\"\"\")", source):
+            self.problem(line, f"{name}: NAME = r\"\"\" must open in the first line of the cell: the checks count "
+                               "lines from there")
+        hints = tuple(h.strip() for h in hints)
+        return Task(name=str(name), hints=hints, mutants=mutants, in_string=in_string, **numbers)
 
     def _mutants(self, line, name, given, region):
         if not isinstance(given, list) or len(given) < MUTANTS or not all(isinstance(m, dict) for m in given):

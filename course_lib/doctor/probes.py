@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SET_UP = f"{'py' if os.name == 'nt' else 'python3'} start.py lab"
 LANDLOCK_CREATE_RULESET, LANDLOCK_VERSION = 444, 1  # the number is the same on every Linux architecture
+GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # as in gpu/cpu_engine/compiler.py, whose choice is told
 MANAGERS = {"apt-get": "install", "dnf": "install", "pacman": "-S", "zypper": "install"}
 
 
@@ -96,9 +97,12 @@ def blas() -> Finding:
 
 def compilers() -> Finding:
     """A C++ compiler for the CPU engine of the GPU chapters: g++ or clang++, else the one in the package ziglang."""
-    names = [name for name in ("g++", "clang++") if (ask(name, "--version") or "")]
+    said = {name: (ask(name, "--version") or "").partition("\n")[0] for name in ("g++", "clang++")}
+    old = [name for name, text in said.items() if (gcc := GCC_VERSION.match(text)) and int(gcc[1]) < 11]
+    names = [name for name, text in said.items() if text and name not in old]
     zig = installed("ziglang")
-    texts = [(ask(name, "--version") or name).splitlines()[0] for name in names] + ([f"ziglang {zig}"] if zig else [])
+    texts = [said[name] for name in names] + [f"{said[name]}, too old for the CPU engine" for name in old]
+    texts += [f"ziglang {zig}"] if zig else []
     nvcc = re.search(r"release ([\d.]+)", ask("nvcc", "--version") or "")
     texts += [f"nvcc {nvcc[1]}"] if nvcc else []
     first = (names + (["ziglang"] if zig else []) + [""])[0]

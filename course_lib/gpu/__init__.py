@@ -2,5 +2,6 @@
 
 from .costs import gemm_cost
 from .gemm import gemm, gemm_numpy
+from .traced_gemm import trace_gemm
 
-__all__ = ["gemm", "gemm_cost", "gemm_numpy"]
+__all__ = ["gemm", "gemm_cost", "gemm_numpy", "trace_gemm"]

@@ -34,10 +34,14 @@ class Rung:
         down, across = -(-M // self.tile[0]), -(-N // self.tile[1])
         return (down, across) if self.by_columns else (across, down)
 
-    def launch(self, M, N, K, alpha, A, B, beta, C, D):
-        """Runs it. A, B, C, D: (memory, stride of rows, of columns), counted in elements; D has C's strides."""
+    def arguments(self, M, N, K, alpha, A, B, beta, C, D):
+        """Of the kernel. A, B, C, D: (memory, stride of rows, of columns), counted in elements; D has C's strides."""
         a, b, c = ((X[0], *map(np.int32, X[1:])) for X in (A, B, C))
-        args = (*map(np.int32, (M, N, K)), np.float32(alpha), *a, *b, np.float32(beta), c[0], D[0], *c[1:])
+        return (*map(np.int32, (M, N, K)), np.float32(alpha), *a, *b, np.float32(beta), c[0], D[0], *c[1:])
+
+    def launch(self, M, N, K, alpha, A, B, beta, C, D):
+        """Runs it, with arguments as in `arguments`."""
+        args = self.arguments(M, N, K, alpha, A, B, beta, C, D)
         _function(self)(*args, block=self.block, grid=self.grid(M, N))
 
 
@@ -58,20 +62,26 @@ def gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
     NumPy arrays are copied to the device; C stays as it is, D is a new array. Of device arrays, D is written over C and
     is C, as in cuBLAS, or a new one if there is no C. Transposed arrays (A.T) cost no copy. Raises BadInput.
     """
-    if kernel not in RUNGS:
-        raise BadInput(f"there is no kernel {kernel!r}: it may be {', '.join(RUNGS)}")
-    _check(A, B, C, beta)
-    rung, M, N, K, host = RUNGS[kernel], A.shape[0], B.shape[1], A.shape[1], isinstance(A, np.ndarray)
+    check(A, B, C, beta, kernel)
+    rung, host = RUNGS[kernel], isinstance(A, np.ndarray)
     on_device = _to_device if host else lambda X: X
-    D = on_device(C) if C is not None and (beta or not host) else device.gpuarray.empty((M, N), np.float32)
-    left, right, out = ((X, X.strides[0] // 4, X.strides[1] // 4) for X in (on_device(A), on_device(B), D))
-    if out[1 if rung.by_columns else 2] != 1:  # D^T = B^T A^T
+    fresh = C is None or (host and not beta)
+    D = device.gpuarray.empty((A.shape[0], B.shape[1]), np.float32) if fresh else on_device(C)
+    (M, N, K), left, right, out = turned(rung, on_device(A), on_device(B), D)
+    rung.launch(M, N, K, alpha, left, right, beta, out, out)
+    return D.get() if host else D
+
+
+def turned(rung, A, B, D):
+    """(M, N, K) and A, B, D as (memory, stride of rows, of columns), or D^T = B^T A^T where the rung wants D so."""
+    M, N, K = A.shape[0], B.shape[1], A.shape[1]
+    left, right, out = ((X, X.strides[0] // 4, X.strides[1] // 4) for X in (A, B, D))
+    if out[1 if rung.by_columns else 2] != 1:
         left, right, out = ((X, columns, rows) for X, rows, columns in (right, left, out))
         M, N = N, M
     if any((M + 128) * X[1] + (max(N, K) + 128) * X[2] >= 2**31 for X in (left, right, out)):
         raise BadInput("a matrix is too large: the kernels count elements with 32 bits")
-    rung.launch(M, N, K, alpha, left, right, beta, out, out)
-    return D.get() if host else D
+    return (M, N, K), left, right, out
 
 
 @cache
@@ -83,7 +93,10 @@ def _to_device(X):
     return device.gpuarray.to_gpu(X if X.flags.forc else np.ascontiguousarray(X))
 
 
-def _check(A, B, C, beta):
+def check(A, B, C, beta, kernel):
+    """Raises BadInput for what `gemm` does not take."""
+    if kernel not in RUNGS:
+        raise BadInput(f"there is no kernel {kernel!r}: it may be {', '.join(RUNGS)}")
     for name, X in {"A": A, "B": B, **({} if C is None else {"C": C})}.items():
         if not hasattr(X, "shape") or isinstance(X, np.ndarray) != isinstance(A, np.ndarray):
             raise BadInput(f"{name} must be a NumPy array or a device array, as all of them, not {type(X).__name__}")

@@ -11,6 +11,8 @@ confusion_matrix.py  confusion
 roofline_chart.py    roofline
 network_drawing.py   network
 timeline_chart.py    timeline
+warp_drawing.py      warp_accesses; warp_request.py says what a warp's request costs
+tile_drawing.py      gemm_tiles
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
 """
 
@@ -23,7 +25,9 @@ from .image_grids import digits, weights
 from .line_charts import curves, function, lines
 from .network_drawing import network
 from .roofline_chart import roofline
+from .tile_drawing import gemm_tiles
 from .timeline_chart import timeline
+from .warp_drawing import warp_accesses
 
 ALL = (
     digits,
@@ -39,6 +43,8 @@ ALL = (
     timeline,
     network,
     computation_graph,
+    warp_accesses,
+    gemm_tiles,
 )
 
 __all__ = ["ALL", "Figure", *(draw.__name__ for draw in ALL)]

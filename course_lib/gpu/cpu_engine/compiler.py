@@ -1,5 +1,6 @@
 """Finds a C++ compiler, and makes a program of its own from each kernel source; the same source is compiled once."""
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -9,11 +10,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput
 
+KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
 PLAIN_UNITS, TRACE_UNITS = ("server", "blocks"), ("server", "blocks", "trace", "races", "errors", "profile")
 COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
@@ -21,7 +25,12 @@ PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize", "-DCOURSE_TRACE"]
 GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line even for a statement inlined away
-CLANG = ["-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1"]  # a += 1 reads too
+# Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
+CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1",
+         "-mllvm", "-tsan-instrument-read-before-write=1"]  # fmt: skip
+LINK = ["-pthread", *(["-s"] if sys.platform == "linux" else [])]  # no symbols: a tenth of the size, with ziglang
+GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
+PATIENCE = 15  # seconds without a word: the package ziglang builds its C++ library when it is first used
 
 
 class CompileError(BadInput):
@@ -30,19 +39,28 @@ class CompileError(BadInput):
 
 @cache
 def compiler():
-    """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang."""
+    """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang.
+
+    COURSE_CXX is a command, or the word ziglang.
+    """
     if os.name != "posix":
         raise BadInput("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
-    if chosen := os.environ.get("COURSE_CXX"):
+    chosen = os.environ.get("COURSE_CXX", "")
+    if chosen and chosen != "ziglang":
         return shlex.split(chosen)
-    for name in ("g++", "clang++", "c++"):
-        if shutil.which(name):
+    for name in () if chosen else ("g++", "clang++", "c++"):
+        if shutil.which(name) and fit(name):
             return [name]
-    try:
-        import ziglang  # type: ignore[import-not-found]  # noqa: F401
-    except ImportError:
-        raise BadInput("the CPU engine needs a C++ compiler: install g++ or clang++, or pip install ziglang") from None
-    return [sys.executable, "-m", "ziglang", "c++"]
+    if (zig := find_spec("ziglang")) and zig.origin:
+        return [str(Path(zig.origin).with_name("zig")), "c++"]
+    raise BadInput("the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang")
+
+
+def fit(name):
+    """Does it start (macOS has a g++ that only says what to install)? Is it no g++ before 11, which cannot trace?"""
+    done = subprocess.run([name, "--version"], capture_output=True, text=True)
+    gcc = GCC_VERSION.match(done.stdout)
+    return done.returncode == 0 and not (gcc and int(gcc[1]) < 11)
 
 
 @cache
@@ -53,8 +71,9 @@ def _version():
 def build(program, options=(), traced=False):
     """The path of the executable that runs the kernels of `program` (from `rewrite`). Raises CompileError."""
     path = _folder() / _key(program.text, *options, str(traced))
-    if path.exists():
+    if _found(path):
         return path
+    _prune()
     with tempfile.TemporaryDirectory(dir=_folder()) as folder:
         source, unit = Path(folder, "kernel.cpp"), Path(folder, "kernel.s" if traced else "kernel.o")
         source.write_text(program.text, encoding="utf-8")
@@ -65,7 +84,7 @@ def build(program, options=(), traced=False):
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
         objects = [str(_runtime(name, traced)) for name in (TRACE_UNITS if traced else PLAIN_UNITS)]
-        _run([*compiler(), str(unit), *objects, "-pthread", "-o", str(Path(folder, "program"))])
+        _run([*compiler(), str(unit), *objects, *LINK, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
     return path
 
@@ -106,7 +125,7 @@ def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
     flags = [*COMMON, "-O2", *(["-DCOURSE_TRACE"] if traced else [])]
     path = _folder() / f"{name}-{_key(name, *flags)}.o"
-    if not path.exists():
+    if not _found(path):
         with tempfile.TemporaryDirectory(dir=_folder()) as folder:
             _run([*compiler(), *flags, "-c", str(NATIVE / f"{name}.cpp"), "-o", str(Path(folder, "o"))])
             os.replace(Path(folder, "o"), path)
@@ -114,16 +133,45 @@ def _runtime(name, traced):
 
 
 def _run(command):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.returncode == 0:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as run:
+        try:
+            said = run.communicate(timeout=PATIENCE)[1]
+        except subprocess.TimeoutExpired:
+            print("compiling ... (the first time with ziglang takes a minute or two)", file=sys.stderr, flush=True)
+            said = run.communicate()[1]
+    if run.returncode == 0:
         return
     kept, keep = [], True
-    for line in done.stderr.splitlines():
+    for line in said.splitlines():
         if not line.startswith(" "):  # a new message; what is said about the engine's own headers helps nobody
             keep = "cuda_subset.h" not in line and "engine.h" not in line and "in expansion of macro" not in line
         if keep:
             kept.append(line)
     raise CompileError("the kernel does not compile:\n" + "\n".join(kept[:40]))
+
+
+def _found(path):
+    """Whether it is there; notes that it is in use."""
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(path)
+        return True
+    return False
+
+
+def _prune():
+    """Deletes what was not used for 30 days, and of all but the KEEP files used last what was not used for a day.
+
+    Other processes may be at work here: what one of them has just found or is making was used a moment ago, and a
+    program that is deleted while it runs runs on.
+    """
+    found = []
+    for path in _folder().iterdir():
+        with contextlib.suppress(OSError):  # another process has deleted it
+            found.append((time.time() - path.stat().st_mtime, path))
+    for place, (age, path) in enumerate(sorted(found)):
+        if age > 86400 * (30 if place < KEEP else 1):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()  # a folder: of a compile that was killed
 
 
 @cache
@@ -146,7 +194,7 @@ def _engine_key():
     native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
     cpu = Path("/proc/cpuinfo")  # -march=native: another machine with the same home folder needs its own
     features = re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE) if cpu.exists() else None
-    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG)
+    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG + LINK)
     return "|".join([*compiler(), _version(), native, platform.machine(), features[0] if features else "", flags])
 
 

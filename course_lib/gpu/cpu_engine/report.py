@@ -8,6 +8,7 @@ ORDER = ("memcheck", "crash", "timeout", "racecheck", "synccheck", "initcheck") 
 SIDE = ("line", "block", "thread", "op")
 COUNTS = ("line", "space", "op", "array", "requests", "threads", "bytes", "sectors", "ideal_sectors",
           "wavefronts", "ideal_wavefronts", "max_way")  # fmt: skip
+COSTLIEST = ("lanes_block", "lanes_warp", "lanes_bytes", "lanes")
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,11 @@ class Report:
     tool is memcheck, racecheck, initcheck, synccheck, crash or timeout; block and thread are (x, y, z).
     accesses: dicts with line, space (global, shared, constant), op (load, store, atomic), array, requests (of a warp),
     threads, bytes (asked for by threads), sectors and ideal_sectors (32 bytes each; global), wavefronts,
-    ideal_wavefronts and max_way (shared). printed: what the kernel printed. seconds: of the run; nothing about a GPU.
+    ideal_wavefronts and max_way (shared). Of the request with the most sectors (global) or wavefronts (shared), of
+    equals that of the first block and warp: lanes, for each of the 32 lanes the offset in the array (bytes) where its
+    access starts, or None for a lane that took no part; lanes_bytes, what each asked for; lanes_block (x, y, z) and
+    lanes_warp, whose it is.
+    printed: what the kernel printed. seconds: of the run; nothing about a GPU.
     """
 
     errors: list[dict]
@@ -67,8 +72,14 @@ def make_report(answer, launch, source, printed, seconds):
         error["message"] = message(error, lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else "")
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
-    accesses = [dict(zip(COUNTS, row, strict=True)) for row in answer["accesses"]]
+    accesses = [_access(row, launch[0]) for row in answer["accesses"]]
     return Report(_without_shadows(errors), accesses, printed, seconds, source)
+
+
+def _access(cells, grid):
+    row = dict(zip(COUNTS + COSTLIEST, cells, strict=True))
+    lanes = [None if offset < 0 else offset for offset in row["lanes"]]
+    return row | {"lanes": lanes, "lanes_block": _unravel(row["lanes_block"], grid)}
 
 
 def _without_shadows(errors):

@@ -32,7 +32,6 @@ gemm_warptile(int M, int N, int K, float alpha, const float *__restrict__ A, int
 {
     __shared__ __align__(16) float a_tile[2][STEP][WIDTH], b_tile[2][STEP][WIDTH];  // A(i, k) at [k][i], B(k, j) at [k][j]
     const int t = threadIdx.x, i0 = blockIdx.y * 128, j0 = blockIdx.x * 128;
-
     // What this thread copies: 4 neighbours in memory, down the tile along k (2 threads), or along i or j (32 threads).
     const bool a_down = a_row != 1, b_down = b_col != 1;
     const int ai = a_down ? t / 2 : t % 32 * 4, ak = a_down ? t % 2 * 4 : t / 32, a_step = a_down ? a_col : a_row;
@@ -45,10 +44,8 @@ gemm_warptile(int M, int N, int K, float alpha, const float *__restrict__ A, int
     float4 a_next, b_next;  // the next step's copies, on their way
     auto fetch = [&](int k) {
         if (whole && k + STEP <= K) a_next = *(const float4 *)(A + a_at), b_next = *(const float4 *)(B + b_at);
-        else {
-            a_next = load4(A + a_at, a_step, a_down ? (a_inside > 0 ? K - k - ak : 0) : k + ak < K ? a_inside : 0);
-            b_next = load4(B + b_at, b_step, b_down ? (b_inside > 0 ? K - k - bk : 0) : k + bk < K ? b_inside : 0);
-        }
+        else a_next = load4(A + a_at, a_step, a_down ? (a_inside > 0 ? K - k - ak : 0) : k + ak < K ? a_inside : 0),
+             b_next = load4(B + b_at, b_step, b_down ? (b_inside > 0 ? K - k - bk : 0) : k + bk < K ? b_inside : 0);
         a_at += STEP * a_col, b_at += STEP * b_row;
     };
     // Where its 4 x 4 of the first quarter begins: 8 lanes side by side read 32 neighbours of B, and one float4 of A.
@@ -75,11 +72,9 @@ gemm_warptile(int M, int N, int K, float alpha, const float *__restrict__ A, int
     for (int n = 0; n < 16; n++) {
         const int p = n / 8, q = n / 4 % 2, row = i0 + i + 16 * p + n % 4, column = j0 + j + 32 * q;
         const int at = row * c_row + column * c_col, left = row < M ? N - column : 0;
-        float4 v = {};
-        add(v, alpha, d[p][q][n % 4]);
+        float4 v = {}; add(v, alpha, d[p][q][n % 4]);
         if (beta != 0) add(v, beta, load4(C + at, c_col, left));  // with beta = 0, C is not even read
         if (c_col == 1 && left >= 4 && (size_t)(D + at) % 16 == 0) *(float4 *)(D + at) = v;
-        else
-            for (int e = 0; e < 4 && e < left; e++) D[at + e * c_col] = e == 0 ? v.x : e == 1 ? v.y : e == 2 ? v.z : v.w;
+        else for (int e = 0; e < 4 && e < left; e++) D[at + e * c_col] = e == 0 ? v.x : e == 1 ? v.y : e == 2 ? v.z : v.w;
     }
 }

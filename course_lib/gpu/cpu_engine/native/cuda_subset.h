@@ -100,6 +100,8 @@ COURSE_INLINE int __float_as_int(float x) { return course_bits<int>(x); }
 COURSE_INLINE unsigned __float_as_uint(float x) { return course_bits<unsigned>(x); }
 COURSE_INLINE float __int_as_float(int x) { return course_bits<float>(x); }
 COURSE_INLINE float __uint_as_float(unsigned x) { return course_bits<float>(x); }
+COURSE_INLINE long long __double_as_longlong(double x) { return course_bits<long long>(x); }
+COURSE_INLINE double __longlong_as_double(long long x) { return course_bits<double>(x); }
 template <class T> COURSE_COPY T __ldg(const T *p) { return *p; }
 
 // Barriers, votes and shuffles. The line tells one barrier from another.
@@ -167,7 +169,11 @@ COURSE_ATOMIC(atomicOr, old | v)
 COURSE_ATOMIC(atomicXor, old ^ v)
 template <class T>
 COURSE_INLINE T atomicCAS(T *p, typename course_same<T>::type compare, typename course_same<T>::type v, COURSE_HERE) {
-    return course_atomic(p, line, [=](T old) -> T { return old == compare ? v : old; });
+    T found = course_atomic(p, line, [=](T old) -> T { return old == compare ? v : old; });
+#ifdef COURSE_TRACE
+    if (found == compare) course::guess_held();
+#endif
+    return found;
 }
 COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
 #define clock() ((int)course::ticks())  // not a function: the C library has one

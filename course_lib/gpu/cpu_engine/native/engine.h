@@ -88,6 +88,7 @@ void failed_assert(const char *text, int line);
 #ifdef COURSE_TRACE
 uint64_t atomic_load(const void *address, unsigned bytes, int line);
 void atomic_store(void *address, unsigned bytes, uint64_t bits);
+void guess_held();  // the last atomic was an atomicCAS, and found what its thread expected
 void fence();
 // Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
 __attribute__((const)) uint3 thread_idx();

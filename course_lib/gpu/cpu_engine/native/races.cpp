@@ -26,6 +26,13 @@ Cell *global_cells;
 size_t mapped;
 std::vector<Cell> shared_cells;
 std::unordered_map<uint64_t, Cell> symbol_cells;
+// A plain read beside an atomic is a race, but for the usual start of an atomicCAS loop: there the read is a guess, and
+// if it is wrong the atomicCAS of the same thread finds out. So what it does next with that address is waited for.
+std::map<std::pair<uint64_t, unsigned>, Finding> guesses;  // by address and thread of the running block
+struct {
+    Place place;
+    unsigned words;
+} last_atomic;
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
 struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
@@ -64,9 +71,13 @@ void compare(const Access &before, const Access &now, const Place &place, unsign
     bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
     if (!(before.bytes & now.bytes) || both_atomic || ordered(before, now)) return;
     const char *kind = before.block == now.block ? "block" : "blocks";
-    report({"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
-            {line_of(now.site), now.block, now.thread, op_name(op)},
-            {line_of(before.site), before.block, before.thread, op_name(before.op)}});
+    Finding found = {"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
+                     {line_of(now.site), now.block, now.thread, op_name(op)},
+                     {line_of(before.site), before.block, before.thread, op_name(before.op)}};
+    if (op == Op::load && before.op == Op::atomic)
+        guesses.insert({{place.array->start + place.offset, now.thread}, found});
+    else
+        report(found);
 }
 
 // Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
@@ -90,6 +101,11 @@ void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op
     }
     (now.op == Op::atomic ? cell.atomic : cell.write) = now;
 }
+
+Cell &cell_of(const Place &place, uint64_t word) {
+    if (place.array->space == Space::shared) return shared_cells[word];
+    return place.written ? global_cells[word] : symbol_cells[word];
+}
 }  // namespace
 
 void races_begin(uint64_t used_bytes) {
@@ -98,7 +114,7 @@ void races_begin(uint64_t used_bytes) {
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
     global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
     shared_cells.assign(kSharedBytes / 4, Cell());
-    symbol_cells.clear(), released.clear(), taken.clear();
+    symbol_cells.clear(), released.clear(), taken.clear(), guesses.clear();
     fenced_block = ~0u;
 }
 
@@ -108,14 +124,32 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
     Access now = {block.index, block.epoch, uint16_t(self->index), uint16_t(self->warp_epoch), uint16_t(site), 15,
                   is_volatile ? Op::atomic : op};
     if (bytes < 4) now.bytes = uint8_t(((1u << bytes) - 1) << place.offset % 4);
+    if (op == Op::atomic) {
+        last_atomic = {place, (bytes + 3) / 4};
+    } else if (!guesses.empty()) {
+        auto found = guesses.find({place.array->start + place.offset, self->index});
+        if (found != guesses.end()) report(found->second), guesses.erase(found);
+    }
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
-        bool shared = place.array->space == Space::shared;
-        Cell &cell = shared ? shared_cells[word] : place.written ? global_cells[word] : symbol_cells[word];
-        if (shared)  // what another block left there is of no interest
+        Cell &cell = cell_of(place, word);
+        if (place.array->space == Space::shared)  // what another block left there is of no interest
             for (Access *old : {&cell.write, &cell.atomic, &cell.reads[0], &cell.reads[1]})
                 if (old->block != now.block) old->bytes = 0;
         visit(cell, now, place, bytes, op);
     }
+}
+
+void guess_held() {
+    const Place &place = last_atomic.place;
+    guesses.erase({place.array->start + place.offset, self->index});
+    for (uint64_t word = place.cell; word < place.cell + last_atomic.words; word++)
+        for (Access &read : cell_of(place, word).reads)
+            if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
+}
+
+void guesses_end() {
+    for (const auto &[key, finding] : guesses) report(finding);
+    guesses.clear();
 }
 
 void note_fence() {

@@ -41,6 +41,7 @@ void trace_begin(const std::vector<Array> &given) {
 }
 
 void block_begins() {
+    guesses_end();
     shared_owner.assign(kSharedBytes / 4, 0);
     memset(thread_lines, 0, sizeof thread_lines);
 }
@@ -144,6 +145,7 @@ void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer
 void fence() { note_fence(); }
 
 std::string trace_json() {
+    guesses_end();
     return "{\"errors\": " + errors_json() + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
 }
 

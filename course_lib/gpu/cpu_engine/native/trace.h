@@ -66,6 +66,7 @@ std::string errors_json();
 const char *op_name(Op op);
 void races_begin(uint64_t used_bytes);
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
+void guesses_end();  // no atomicCAS will check them any more
 void note_fence();
 void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
 

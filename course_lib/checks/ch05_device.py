@@ -1,0 +1,121 @@
+"""A stand-in for `course_lib.gpu.device` that keeps the books: what crosses the bus, and how often a kernel runs."""
+
+from course_lib.gpu import device
+
+
+class Ledger:
+    """Passes everything on to `device` and counts.
+
+    sent, fetched: copies to the device and back. bytes: of all these copies. launches: of kernels. calls: a list of
+    what happened, in order: ("to device", bytes), ("to host", bytes), ("launch", keyword arguments of the launch).
+    Counted are In, Out and InOut, to_device, from_device, memcpy_htod and memcpy_dtoh, and gpuarray's to_gpu, get, set.
+    """
+
+    def __init__(self):
+        self.calls, self.gpuarray = [], Arrays(self)
+
+    sent = property(lambda self: self._count("to device"))
+    fetched = property(lambda self: self._count("to host"))
+    launches = property(lambda self: self._count("launch"))
+    bytes = property(lambda self: sum(n for what, n in self.calls if what != "launch"))
+
+    def _count(self, wanted):
+        return sum(what == wanted for what, _ in self.calls)
+
+    def note(self, what, size):
+        """Writes a line into the books."""
+        self.calls.append((what, size))
+
+    def __str__(self):
+        return (f"{self.launches} launch{'es' * (self.launches != 1)}, {self.sent} copies to the device, "
+                f"{self.fetched} back, {self.bytes:,} bytes")
+
+    def __getattr__(self, name):
+        return getattr(device, name)
+
+    def SourceModule(self, *args, **more):
+        return Module(self, device.SourceModule(*args, **more))
+
+    def to_device(self, array):
+        self.note("to device", array.nbytes)
+        return device.to_device(array)
+
+    def from_device(self, *args, **more):
+        result = device.from_device(*args, **more)
+        self.note("to host", result.nbytes)
+        return result
+
+    def from_device_like(self, pointer, array):
+        self.note("to host", array.nbytes)
+        return device.from_device_like(pointer, array)
+
+    def memcpy_htod(self, dest, src):
+        self.note("to device", src.nbytes)
+        device.memcpy_htod(dest, src)
+
+    def memcpy_dtoh(self, dest, src):
+        self.note("to host", dest.nbytes)
+        device.memcpy_dtoh(dest, src)
+
+
+class Module:
+    """A compiled source whose functions keep the books."""
+
+    def __init__(self, book, module):
+        self.book, self.module = book, module
+
+    def get_function(self, name):
+        function = self.module.get_function(name)
+
+        def launch(*args, **how):
+            for arg in args:
+                before, after = crossings(arg)
+                for what in ["to device"] * before + ["to host"] * after:
+                    self.book.note(what, arg.array.nbytes)
+            self.book.note("launch", how)
+            return function(*(arg.real if isinstance(arg, Array) else arg for arg in args), **how)
+
+        return launch
+
+
+def crossings(arg):
+    """(copies to the device, copies back) that an argument of a launch stands for: In, Out, InOut of either engine."""
+    if hasattr(arg, "before"):
+        return int(arg.before), int(arg.after)
+    name = type(arg).__name__
+    return int(name in ("In", "InOut")), int(name in ("Out", "InOut"))
+
+
+class Arrays:
+    """`device.gpuarray` with books."""
+
+    def __init__(self, book):
+        self.book = book
+
+    def to_gpu(self, array):
+        self.book.note("to device", array.nbytes)
+        return Array(self.book, device.gpuarray.to_gpu(array))
+
+    def empty(self, *args, **more):
+        return Array(self.book, device.gpuarray.empty(*args, **more))
+
+    def zeros(self, *args, **more):
+        return Array(self.book, device.gpuarray.zeros(*args, **more))
+
+
+class Array:
+    """A device array with books."""
+
+    def __init__(self, book, real):
+        self.book, self.real = book, real
+
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+
+    def get(self):
+        self.book.note("to host", self.real.nbytes)
+        return self.real.get()
+
+    def set(self, array):
+        self.book.note("to device", array.nbytes)
+        self.real.set(array)

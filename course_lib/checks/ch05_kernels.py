@@ -1,0 +1,200 @@
+"""The checks of chapter 05's kernels: SAXPY, sigmoid, sums of columns, ReLU in a grid-stride loop, a histogram."""
+
+import numpy as np
+
+from .kernels import KernelCheck, Launch, at_most, at_most_sectors, x_across
+
+SIZES = {"n": np.int32, "M": np.int32, "N": np.int32, "ld": np.int32}
+
+
+def _floats(rng, *shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def _args(**given):
+    """The arguments of a launch, the sizes among them as int32."""
+    return {name: SIZES.get(name, lambda value: value)(value) for name, value in given.items()}
+
+
+def pieces(n, size):
+    """How many pieces of that size cover n."""
+    return -(-n // size)
+
+
+def _warps(launch):
+    """The requests that n elements take, 32 neighbours each; twice that is allowed."""
+    return 2 * pieces(int(launch.args["n"]), 32)
+
+
+def _rows(launch):
+    """The same for M rows of N elements."""
+    return 2 * int(launch.args["M"]) * pieces(int(launch.args["N"]), 32)
+
+
+ALONE = ("one thread does what the whole warp could do in one request: give neighbouring elements to neighbouring "
+         "threads")  # fmt: skip
+
+SHARED = ("several threads go to one element, and others may have none: blockIdx.x * blockDim.x + threadIdx.x is "
+          "different for every thread of the grid")  # fmt: skip
+
+
+def _found(tool, text, *arrays):
+    """A cause for KernelCheck: this tool, and one of these arrays (any, if none is named)."""
+    return lambda error: error["tool"] == tool and (not arrays or error["array"] in arrays), text
+
+
+# SAXPY ----------------------------------------------------------------------------------------------------------
+
+
+def _saxpy_cases(rng):
+    plan = [(1000, 4, 256, 1000, "a ragged end"), (1024, 4, 256, 1024, "no thread to spare"),
+            (5, 1, 64, 5, "5 elements, 64 threads"), (700, 4, 256, 1000, "x and y go on behind n")]  # fmt: skip
+    return [Launch(grid, block, _args(n=n, a=np.float32(rng.uniform(0.5, 2)), x=_floats(rng, size),
+                                      y=_floats(rng, size)), inout=("y",), label=label, owner=x_across)
+            for n, grid, block, size, label in plan]  # fmt: skip
+
+
+check_saxpy = KernelCheck(
+    "SAXPY", "saxpy", _saxpy_cases, lambda n, a, x, y: (a * x + y)[:n], c=8.0,
+    diagnoses=[
+        (lambda n, a, x, y: (a * x)[:n], "y is written but not read: y = a x + y"),
+        (lambda n, a, x, y: (x + a * y)[:n], "a belongs to x: y = a x + y"),
+        (lambda n, a, x, y: (x + y)[:n], "a is not used"),
+        (lambda n, a, x, y: (a * (x + y))[:n], "a belongs to x alone: a * x[i] + y[i]"),
+    ],
+    causes=[_found("racecheck", SHARED, "y")],
+    limits=[at_most_sectors("x", "load", 5), at_most_sectors("y", "store", 5),  # 5: backwards from n is all right
+            at_most("requests", _warps, ALONE, array="x", op="load")],
+)  # fmt: skip
+
+
+# Sigmoid --------------------------------------------------------------------------------------------------------
+
+
+def _sigmoid_cases(rng):
+    plan = [(40, 50, 50, 1, "a ragged matrix, ld = N"), (37, 70, 80, 1, "padded rows, ld > N"),
+            (32, 64, 64, 1, "a matrix that fits the blocks"), (3, 5, 8, 100, "large positive and negative z")]
+    launches = []
+    for M, N, ld, size, label in plan:
+        args = _args(M=M, N=N, ld=ld, Z=size * _floats(rng, M, ld), A=np.empty((M, ld), np.float32))
+        args["Z"][0, :2] = 90 * size, -90 * size
+        side = max(M, N)  # threads to spare in both directions
+        grid = pieces(side, 32), pieces(side, 8)
+        launches.append(Launch(grid, (32, 8), args, out=("A",), label=label, K=4, owner=x_across))
+    return launches
+
+
+def _sigmoid(M, N, ld, Z, A):
+    return 0.5 + 0.5 * np.tanh(0.5 * Z[:M, :N])
+
+
+def _with_n_for_ld(M, N, ld, Z, A):
+    whole = np.full(M * ld, np.nan)
+    whole[: M * N] = 0.5 + 0.5 * np.tanh(0.5 * Z.ravel()[: M * N])
+    return whole.reshape(M, ld)[:, :N]
+
+
+check_sigmoid = KernelCheck(
+    "SIGMOID", "sigmoid", _sigmoid_cases, _sigmoid, c=8.0, axes=("row", "column"),
+    diagnoses=[
+        (lambda M, N, ld, Z, A: _sigmoid(M, N, ld, -Z, A), "the sign in the exponent: 1 / (1 + exp(-z))"),
+        (lambda M, N, ld, Z, A: 1 / (1 - np.exp(-Z[:M, :N])), "1 + exp(-z) stands under the line, not 1 - exp(-z)"),
+        (_with_n_for_ld, "from row to row it is ld numbers, not N"),
+        (lambda M, N, ld, Z, A: np.where(Z[:M, :N] > 88.7, np.nan, _sigmoid(M, N, ld, Z, A)),
+         "exp(z) / (1 + exp(z)) is infinity over infinity for large z: 1 / (1 + exp(-z)) is safe"),
+    ],
+    causes=[
+        _found("memcheck", "a guard in two dimensions has two halves: i < M for the rows and j < N for the columns"),
+        _found("racecheck", "j runs over the end of a row into the next one, which has threads of its own: j < N is "
+               "missing", "A"),
+    ],
+    limits=[at_most_sectors("Z", "load", 5), at_most_sectors("A", "store", 5),
+            at_most("requests", _rows, ALONE, array="Z", op="load")],
+)  # fmt: skip
+
+
+# Sums of columns ------------------------------------------------------------------------------------------------
+
+
+def _column_cases(rng):
+    plan = [(20, 500, "20 x 500"), (33, 130, "33 x 130, rows that do not begin on a sector"), (7, 64, "7 x 64"),
+            (1, 40, "one row")]  # fmt: skip
+    return [Launch(pieces(N, 64), 64, _args(M=M, N=N, dZ=_floats(rng, M, N), db=np.empty(N, np.float32)), out=("db",),
+                   label=label, K=M, scale=float(M), owner=x_across) for M, N, label in plan]  # fmt: skip
+
+
+check_bias_gradient = KernelCheck(
+    "BIAS_GRADIENT", "bias_gradient", _column_cases, lambda M, N, dZ, db: dZ.sum(axis=0), axes=("column",),
+    diagnoses=[
+        (lambda M, N, dZ, db: dZ.mean(axis=0), "the sum is asked for, not the mean: nothing is divided by M"),
+        (lambda M, N, dZ, db: dZ[-1], "only the last row is left: add up in a variable that begins with 0"),
+        (lambda M, N, dZ, db: dZ[1:].sum(axis=0), "row 0 is missing: count from 0"),
+        (lambda M, N, dZ, db: dZ[:-1].sum(axis=0), "the last row is missing: i < M"),
+    ],
+    causes=[_found("racecheck", SHARED, "db"),
+            _found("initcheck", "db holds nothing yet: add up in a variable that begins with 0, then store it", "db")],
+    limits=[at_most_sectors("dZ", "load", 5), at_most_sectors("db", "store", 5),
+            at_most("requests", _rows, ALONE, array="dZ", op="load")],
+)  # fmt: skip
+
+
+# A grid-stride loop ---------------------------------------------------------------------------------------------
+
+
+RELU_PLAN = [(1000, 3, 64, "1,000 elements, 192 threads"), (100, 1, 32, "100 elements, one warp"),
+             (90, 4, 64, "more threads than elements"), (256, 2, 128, "as many threads as elements"),
+             (1, 2, 32, "one element")]  # fmt: skip
+THREADS = {n: grid * block for n, grid, block, _ in RELU_PLAN}
+
+
+def _relu_cases(rng):
+    return [Launch(grid, block, _args(n=n, x=_floats(rng, n), y=np.empty(n, np.float32)), out=("y",), label=label)
+            for n, grid, block, label in RELU_PLAN]  # fmt: skip
+
+
+check_relu = KernelCheck(
+    "RELU", "relu", _relu_cases, lambda n, x, y: np.maximum(x, 0),
+    diagnoses=[(lambda n, x, y: np.minimum(x, 0), "the sign: what is above 0 stays"),
+               (lambda n, x, y: np.abs(x), "below 0 it is 0, not -x"),
+               (lambda n, x, y: np.where(np.arange(n) < THREADS[int(n)], np.maximum(x, 0), np.nan),
+                "each thread takes one element, and there are fewer threads than elements: a loop, in which all "
+                "threads step on by gridDim.x * blockDim.x"),
+               (lambda n, x, y: np.where(x > 0, x, np.nan),
+                "where x is not above 0 nothing is written: y holds nothing yet, so write the 0")],
+    causes=[_found("racecheck", "several threads go to one element: each begins at blockIdx.x * blockDim.x + "
+                   "threadIdx.x and steps on by all threads of the grid, gridDim.x * blockDim.x", "y")],
+    limits=[at_most_sectors("x", "load", 5, "each thread takes elements that lie side by side, so that neighbouring "
+                            "threads are far apart: let all threads of the grid take one element each, then all step "
+                            "on by gridDim.x * blockDim.x"),
+            at_most_sectors("y", "store", 5), at_most("requests", _warps, ALONE, array="x", op="load")],
+)  # fmt: skip
+
+
+# A histogram ----------------------------------------------------------------------------------------------------
+
+
+def _histogram_cases(rng):
+    plan = [(1000, 4, 256, 10, "1,000 labels"), (700, 3, 256, 1, "700 equal labels"),
+            (256, 1, 256, 10, "as many threads as labels"), (31, 1, 64, 10, "31 labels")]  # fmt: skip
+    return [Launch(grid, block, _args(n=n, label=rng.integers(9 - 9 * (kinds > 1), 10, n).astype(np.int32),
+                                      count=rng.integers(1, 50, 10).astype(np.int32)), inout=("count",), label=label)
+            for n, grid, block, kinds, label in plan]  # fmt: skip
+
+
+def _histogram(n, label, count):
+    return count + np.bincount(label, minlength=10)
+
+
+ATOMIC = ("several threads add to one counter, and between the read and the write of one the others come: let one "
+          "atomicAdd(&count[...], 1) do it all")  # fmt: skip
+
+check_histogram = KernelCheck(
+    "HISTOGRAM", "histogram", _histogram_cases, _histogram,
+    diagnoses=[
+        (lambda n, label, count: count + np.bincount(label, label, minlength=10).astype(int),
+         "the labels themselves are added: each label counts 1"),
+        (lambda n, label, count: np.bincount(label, minlength=10), "what count held before is lost: count += ..."),
+    ],
+    causes=[_found("racecheck", ATOMIC, "count")],
+    limits=[at_most_sectors("label", "load", 5), at_most("requests", _warps, ALONE, array="label", op="load")],
+)  # fmt: skip

@@ -1,0 +1,183 @@
+"""The checks of the two kernels: D = A B by rows, and alpha A B + beta C with strides."""
+
+import numpy as np
+
+from .inputs import normal
+from .kernels import KernelCheck, Launch, at_most, at_most_sectors, limit, x_across
+
+ALONG = ("the lanes of a warp (neighbours in threadIdx.x) have different rows i here: let x run along j, the direction "
+         "in which rows lie in memory")  # fmt: skip
+
+
+# D = A B ------------------------------------------------------------------------------------------------------
+
+
+def _product_launch(rng, M, N, K, block, label):
+    """A grid that covers D either way, whichever index the student lets run along x."""
+    most = max(M, N)
+    args = {"M": np.int32(M), "N": np.int32(N), "K": np.int32(K), "A": normal(rng, M, K), "B": normal(rng, K, N),
+            "D": np.empty((M, N), np.float32)}  # fmt: skip
+    grid = tuple(-(-most // n) for n in block)
+    return Launch(grid, block, args, out=("D",), label=label, K=K, owner=x_across)
+
+
+def _product_cases(rng):
+    M, N, K = (int(rng.integers(low, low + 12)) for low in (51, 37, 17))
+    return [
+        _product_launch(rng, M, N, K, (32, 8), "ragged"),
+        _product_launch(rng, N - 4, M + 14, 5, (16, 16), "blocks of 16 x 16"),
+        _product_launch(rng, 1, 1, 1, (32, 8), "one element"),
+        _product_launch(rng, 3, 70, 8, (32, 4), "three rows"),
+        _product_launch(rng, 64, 32, 1, (32, 8), "one step, no edge"),
+    ]
+
+
+def _large(check):
+    """The limit, for launches in which whole warps have work."""
+
+    @limit(getattr(check, "says", ""))
+    def wrapped(report, launch):
+        args = launch.args
+        return check(report, launch) if min(args["M"], args["N"]) >= 30 and args.get("b_col", 1) == 1 else None
+
+    return wrapped
+
+
+def _elements(launch):
+    return int(launch.args["M"]) * int(launch.args["N"])
+
+
+def _loaded(launch):
+    return 4 * _elements(launch) * int(launch.args["K"])
+
+
+LOADS = "a thread needs K numbers of A and K of B, each once: is something loaded that is not used, or twice?"
+STORES = ("D is stored to in every step of k: keep the sum in a variable of the thread (a register) and store it once, "
+          "at the end")  # fmt: skip
+ATOMIC = "no two threads share an element of D, so nothing has to be atomic: each sums up in a variable of its own"
+
+check_product = KernelCheck(
+    "PRODUCT", "product", _product_cases, lambda M, N, K, A, B, D: A @ B, axes=("row", "column"),
+    limits=[
+        at_most("requests", 0, ATOMIC, op="atomic"),
+        at_most("bytes", lambda launch: 4 * _elements(launch), STORES, space="global", array="D", op="store"),
+        at_most("bytes", _loaded, LOADS, space="global", array="A", op="load"),
+        at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
+        _large(at_most_sectors("A", "load", 4, ALONG)), _large(at_most_sectors("D", "store", 8, ALONG)),
+    ],
+    diagnoses=[
+        (lambda M, N, K, A, B, D: A @ B - np.outer(A[:, -1], B[-1]), "the last k is missing: k runs from 0 to K - 1"),
+        (lambda M, N, K, A, B, D: A @ B - np.outer(A[:, 0], B[0]), "the first k is missing: k runs from 0 to K - 1"),
+        (lambda M, N, K, A, B, D: np.outer(A[:, -1], B[-1]), "only the last k: is it sum = where sum += belongs?"),
+        (lambda M, N, K, A, B, D: np.trunc(A @ B), "the sum has lost its fractions: declare it as float"),
+    ],
+    causes=[
+        (lambda e: e["tool"] == "racecheck" and e["array"] == "D" and e["op"] == "store",
+         "several threads write the same element of D: those beyond the edge must leave, not work at the edge again"),
+        (lambda e: e["tool"] == "initcheck" and e["array"] == "D",
+         "D arrives unset: start from sum = 0 in the thread, and store with =, not +="),
+        (lambda e: e["tool"] == "memcheck" and e["array"] in "AB" and e["op"] == "load",
+         "a thread beyond the edge reads, or k runs too far: the guard must stand before the loads, for i and for j"),
+    ],
+)  # fmt: skip
+
+
+# D = alpha A B + beta C, with strides --------------------------------------------------------------------------
+
+
+def seen(memory, rows, columns, row, column):
+    """The matrix that lies in this memory with these strides (in elements)."""
+    flat = np.ascontiguousarray(memory).ravel()
+    return flat[np.arange(rows)[:, None] * int(row) + np.arange(columns) * int(column)]
+
+
+def by_strides(alpha_c=1.0, beta_of=lambda alpha, beta: beta, alpha_of=lambda alpha, beta: alpha):
+    """The reference, or a known wrong one: what D's memory must hold, its gaps apart."""
+
+    def reference(M, N, K, alpha, A, a_row, a_col, B, b_row, b_col, beta, C, D, c_row, c_col):
+        M, N, K = int(M), int(N), int(K)
+        D = alpha_of(alpha, beta) * seen(A, M, K, a_row, a_col) @ seen(B, K, N, b_row, b_col)
+        scale = beta_of(alpha, beta)
+        if scale and C is not None:
+            D = D + scale * seen(C, M, N, c_row, c_col)
+        return {"D": D if c_col == 1 else D.T}
+
+    return reference
+
+
+def _stored(X, gap, by_columns=False):
+    """(memory with gaps between its rows or columns, stride of rows, stride of columns)."""
+    lines = X.T if by_columns else X
+    memory = np.full((lines.shape[0], lines.shape[1] + gap), np.nan, np.float32)
+    memory[:, : lines.shape[1]] = lines
+    return (memory, 1, memory.shape[1]) if by_columns else (memory, memory.shape[1], 1)
+
+
+def _gemm_launch(rng, shape, scales, label, gaps=(0, 0, 0), columns="", C="given", block=(32, 8)):
+    """columns: which of A, B, D are stored by columns. C: given, unset, null, or D (in place)."""
+    M, N, K = shape
+    shapes = {"A": (M, K), "B": (K, N), "D": (M, N)}
+    kept = {X: _stored(normal(rng, *shapes[X]), gap, X in columns) for X, gap in zip(shapes, gaps, strict=True)}
+    D, c_row, c_col = kept["D"]
+    given = {"given": normal(rng, *D.shape), "unset": np.full(D.shape, np.nan, np.float32), "null": None, "D": D}
+    D[np.isnan(D)] = -1  # in place the gaps must hold numbers that a test can find again
+    args = {"M": np.int32(M), "N": np.int32(N), "K": np.int32(K), "alpha": np.float32(scales[0])}
+    for X in "AB":
+        memory, row, column = kept[X]
+        args |= {X: memory, f"{X.lower()}_row": np.int32(row), f"{X.lower()}_col": np.int32(column)}
+    args |= {"beta": np.float32(scales[1]), "C": given[C], "D": D, "c_row": np.int32(c_row), "c_col": np.int32(c_col)}
+    across, down = (-(-n // b) for n, b in zip((N, M), block, strict=True))
+    size = float(abs(scales[0]) * 3 * K + abs(scales[1]) * 3)  # of the sum of the sizes of normal numbers
+    out, inout = ((), ("D",)) if C == "D" else (("D",), ())
+    owner = x_across if "D" not in columns else None
+    return Launch((across, down), block, args, out=out, inout=inout, label=label, K=K + 3, scale=size, owner=owner)
+
+
+def _gemm_cases(rng):
+    M, N, K = (int(rng.integers(low, low + 9)) for low in (41, 53, 15))
+    alpha, beta = (float(x) for x in rng.uniform(0.3, 1.9, 2) * (1, -1))
+    both = (alpha, beta)
+    return [
+        _gemm_launch(rng, (M, N, K), both, "by rows, without gaps"),
+        _gemm_launch(rng, (M, N, K), both, "gaps between the rows", gaps=(3, 5, 7)),
+        _gemm_launch(rng, (M, N, K), both, "C is D", gaps=(0, 0, 2), C="D"),
+        _gemm_launch(rng, (M - 10, N + 5, 9), (alpha, 0.0), "beta = 0, nothing written in C", C="unset"),
+        _gemm_launch(rng, (9, N, M), (1.0, 0.0), "beta = 0, C a null pointer", C="null", block=(16, 16)),
+        _gemm_launch(rng, (K, M, 7), both, "A and B transposed", columns="AB", gaps=(2, 0, 1)),
+        _gemm_launch(rng, (M, K, N), both, "all by columns", columns="ABD", gaps=(1, 2, 3)),
+    ]
+
+
+def _at_most_once(array):
+    def most(launch):
+        return 4 * _elements(launch)
+
+    cause = "each thread stores one element, once" if array == "D" else "each thread needs one element of C, once"
+    return at_most("bytes", most, cause, space="global", array=array, op="store" if array == "D" else "load")
+
+
+check_gemm = KernelCheck(
+    "GEMM", "gemm", _gemm_cases, by_strides(), axes=("row", "column"),
+    limits=[
+        at_most("requests", 0, ATOMIC, op="atomic"), _at_most_once("D"), _at_most_once("C"),
+        at_most("bytes", _loaded, LOADS, space="global", array="A", op="load"),
+        at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
+        _large(at_most_sectors("B", "load", 8, ALONG)), _large(at_most_sectors("A", "load", 4, ALONG)),
+    ],
+    diagnoses=[
+        (by_strides(beta_of=lambda alpha, beta: 0), "beta C is missing"),
+        (by_strides(beta_of=lambda alpha, beta: alpha * beta), "alpha multiplies beta C as well: it belongs to A B"),
+        (by_strides(beta_of=lambda alpha, beta: 1.0 if beta else 0), "C is added without its factor beta"),
+        (by_strides(alpha_of=lambda alpha, beta: 1.0), "alpha is missing"),
+    ],
+    causes=[
+        (lambda e: e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"),
+         "C is read though beta = 0: then it may be unset or not there at all, so the load must stand in a branch"),
+        (lambda e: e["tool"] == "racecheck" and e["array"] in ("C", "D") and e["op"] == "store",
+         "several threads write the same element of D: those beyond the edge must leave, not work at the edge again"),
+        (lambda e: e["tool"] == "initcheck" and e["array"] == "D",
+         "D arrives unset: only C is read, and only D is written"),
+        (lambda e: e["tool"] == "memcheck" and e["array"] in "AB",
+         "a thread beyond the edge reads, or a stride belongs to another index: the guard must stand before the loads"),
+    ],
+)  # fmt: skip

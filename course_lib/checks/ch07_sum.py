@@ -1,0 +1,72 @@
+"""The check of the row sum: one block for each row, a tree on the table, barriers where all threads come by."""
+
+import numpy as np
+
+from .inputs import normal
+from .kernels import KernelCheck, Launch, at_most, limit, loads_each_once, no_bank_conflicts, uses_shared
+
+
+def _launch(rng, rows, n, label):
+    args = {"n": np.int32(n), "x": normal(rng, rows, n), "y": np.empty(rows, np.float32)}
+    return Launch(rows, 256, args, out=("y",), label=label, K=n, scale=float(3 * n), owner=_owner)
+
+
+def _owner(launch, row):
+    return (row,), (0,)
+
+
+def _cases(rng):
+    return [
+        _launch(rng, 3, 256, "one element a thread"),
+        _launch(rng, 2, 512 + int(rng.integers(1, 250)), "several elements a thread, ragged"),
+        _launch(rng, 4, int(rng.integers(5, 120)), "fewer elements than threads"),
+        _launch(rng, 1, 1, "one element"),
+    ]
+
+
+@limit("wavefronts of shared memory")
+def _tree(report, launch):
+    """A tree of 256 takes about 32 wavefronts for filling and adding; one thread alone, or all in line, takes 256."""
+    waves = report.total("wavefronts", space="shared") / launch.grid
+    if waves <= 80:
+        return None
+    return (f"{waves:.0f} wavefronts of shared memory for a row, and 46 will do",
+            "one thread adds up what all have put down: let 128 threads add, then 64, then 32, ...")
+
+
+check_row_sum = KernelCheck(
+    "ROW_SUM", "row_sum", _cases, lambda n, x, y: x.sum(axis=1), axes=("row",),
+    limits=[
+        uses_shared(), at_most("requests", 0, "the sum needs no atomic: the threads meet on the table", op="atomic"),
+        loads_each_once("x"), no_bank_conflicts(cause="threads of a warp add words that are 2, 4, 8, ... apart. Add "
+                                                      "the upper "
+                                                      "half onto the lower, s[t] += s[t + half]: neighbours read "
+                                                      "neighbours"),
+        _tree,
+        at_most("bytes", lambda launch: launch.args["y"].nbytes, "one thread stores the sum of a row",
+                array="y", op="store"),
+    ],
+    diagnoses=[
+        (lambda n, x, y: x[:, :256].sum(axis=1), "only the first 256 elements: each thread goes on in steps of "
+                                                 "blockDim.x"),
+        (lambda n, x, y: np.full(len(x), x[0].sum()), "each block sums row 0: where is blockIdx.x?"),
+        (lambda n, x, y: x[:, 0::256].sum(axis=1), "y holds the part of thread 0 alone"),
+        (lambda n, x, y: x.sum(axis=1) / int(n), "the mean: the sum is asked for"),
+    ],
+    causes=[
+        (lambda e: e["tool"] == "synccheck",
+         "the barrier stands where only some threads come by: the if is for the adding, the barrier behind it is for "
+         "all"),
+        (lambda e: e["tool"] == "initcheck" and e["array"] != "x",
+         "a part of the table that nobody filled: a thread without an element puts down a 0"),
+        (lambda e: e["tool"] == "memcheck" and e["array"] == "x", "a row ends at n: ask before the load"),
+        (lambda e: e["tool"] == "memcheck" and e["array"] not in ("x", "y"),
+         "the table has 256 places: only threads below half add s[t + half]"),
+        (lambda e: e["tool"] == "racecheck" and e["array"] == "y", "every thread stores the sum: one is enough"),
+        (lambda e: e["tool"] == "racecheck" and e["array"] == "x", "each row has its block"),
+        (lambda e: e["tool"] == "racecheck",
+         "a round reads what the round before has written: a barrier after filling, and one after each round, for "
+         "the last 32 "
+         "threads, too"),
+    ],
+)  # fmt: skip

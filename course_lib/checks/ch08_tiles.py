@@ -1,0 +1,170 @@
+"""The checks of chapter 08 on pieces of a kernel: a tile copied with float4, and two buffers with one barrier."""
+
+import re
+
+import numpy as np
+
+from course_lib.gpu.cpu_engine import trace
+
+from .ch08_kernels import most_sectors, normal, sizes, up
+from .kernels import KernelCheck, Launch, at_most, limit, loads_each_once, no_bank_conflicts
+from .kernels_source import without_comments
+
+# copy_tile ------------------------------------------------------------------------------------------------------------
+
+HARNESS = """
+__global__ void copied(const float *X, int rows, int columns, int width, float *out)
+{
+    __shared__ __align__(16) float tile[1024];
+    const int block = blockIdx.y * gridDim.x + blockIdx.x, t = threadIdx.y * 16 + threadIdx.x;
+    copy_tile(X, rows, columns, blockIdx.y * (1024 / width), blockIdx.x * width, tile, width);
+    __syncthreads();
+    for (int n = t; n < 1024; n += 256) out[block * 1024 + n] = tile[n];
+}
+"""
+
+
+def _cases_copy(rng):
+    launches = []
+    for rows, columns, width, label in (
+        (64, 32, 16, "tiles of 64 x 16"),
+        (70, 20, 16, "ragged tiles of 64 x 16"),
+        (16, 128, 64, "tiles of 16 x 64"),
+        (21, 76, 64, "ragged tiles of 16 x 64"),
+    ):
+        grid = (up(columns, width), up(rows, 1024 // width))
+        args = {
+            "X": normal(rng, rows, columns),
+            "rows": np.int32(rows),
+            "columns": np.int32(columns),
+            "width": np.int32(width),
+            "out": np.empty((grid[0] * grid[1], 1024), np.float32),
+        }
+        launches.append(Launch(grid, (16, 16), args, out=("out",), label=label))
+    return launches
+
+
+def _copied(X, rows, columns, width, out):
+    width, high = int(width), 1024 // int(width)
+    down, across = up(X.shape[0], high), up(X.shape[1], width)
+    padded = np.zeros((down * high, across * width))
+    padded[: X.shape[0], : X.shape[1]] = X
+    return padded.reshape(down, high, across, width).swapaxes(1, 2).reshape(down * across, 1024)
+
+
+def _requests(launch):
+    """One float4 a thread: 8 warps of a block."""
+    return 8 * len(launch.args["out"])
+
+
+class _CopyCheck(KernelCheck):
+    """The student's function, and a kernel of ours behind it that calls it."""
+
+    def __call__(self, source, seed=None):
+        super().__call__(source + HARNESS if isinstance(source, str) else source, seed)
+
+
+check_copy_tile = _CopyCheck(
+    "COPY_TILE",
+    "copied",
+    _cases_copy,
+    _copied,
+    limits=[
+        at_most(
+            "requests",
+            _requests,
+            "256 threads copy 1,024 numbers: one load of a float4 for each thread will do",
+            space="global",
+            array="X",
+            op="load",
+        ),
+        at_most(
+            "requests",
+            lambda launch: 2 * _requests(launch),  # where a warp stands inside and outside, it may store twice
+            "store the float4 in one piece as well: *(float4 *)(tile + ...) = ...",
+            space="shared",
+            array="tile",
+            op="store",
+        ),
+        no_bank_conflicts("tile"),
+    ],
+    causes=[
+        (
+            lambda error: error["kind"] == "misaligned",
+            "a float4 must lie at a multiple of 16 bytes: take elements "
+            "4 t to 4 t + 3 of the tile, which begin at a multiple of 4 in X, too",
+        )
+    ],
+    axes=("tile", "element"),
+)
+
+
+# two buffers ----------------------------------------------------------------------------------------------------------
+
+TOLD = "barrier passed\n"
+COUNTING = r"""((threadIdx.x | threadIdx.y | blockIdx.x | blockIdx.y) == 0 ? (void)printf("barrier passed\n")
+                : (void)0, __syncthreads())""".replace("\n  ", " ")
+
+
+def _cases_buffers(rng):
+    launches = []
+    for M, N, K, label in ((32, 32, 64, "whole tiles"), (21, 37, 41, "ragged in every direction"), (3, 5, 2, "tiny")):
+        args = {
+            "M": np.int32(M),
+            "N": np.int32(N),
+            "K": np.int32(K),
+            "A": normal(rng, M, K),
+            "B": normal(rng, K, N),
+            "D": np.empty((M, N), np.float32),
+        }
+        launches.append(Launch((up(N, 16), up(M, 16)), (16, 16), args, out=("D",), label=label, K=K))
+    return launches
+
+
+def barriers(source, kernel, launch):
+    """How many barriers thread (0, 0) of block (0, 0) passes: the source is run once more, with a counter in it."""
+    counting = re.sub(r"__syncthreads\s*\(\s*\)", lambda _: COUNTING, without_comments(source))
+    args = launch.prepared()
+    return trace(counting, kernel, launch.grid, launch.block, list(args.values())).printed.count(TOLD)
+
+
+@limit("barriers")
+def _one_a_step(report, launch):
+    steps = up(sizes(launch)[2], 16)
+    passed = barriers(report.source, "gemm_two_buffers", launch)
+    if passed <= steps + 1:
+        return None
+    return f"{passed} barriers for {steps} steps along K, and {steps} will do", (
+        "with two buffers one barrier a step is enough: who writes a buffer again has passed the barrier of the step "
+        "between, and nobody passes that before all have read"
+    )
+
+
+check_two_buffers = KernelCheck(
+    "TWO_BUFFERS",
+    "gemm_two_buffers",
+    _cases_buffers,
+    lambda M, N, K, A, B, D: A @ B,
+    limits=[
+        loads_each_once("A", times=lambda launch: up(sizes(launch)[1], 16)),
+        loads_each_once("B", times=lambda launch: up(sizes(launch)[0], 16)),
+        most_sectors("A", "load", 4),
+        most_sectors("B", "load", 4),
+        no_bank_conflicts(),
+        _one_a_step,
+    ],
+    causes=[
+        (
+            lambda error: error["tool"] == "racecheck",
+            "look at the two lines in time: is there a barrier between "
+            "writing a tile and reading it? And between reading it and writing the SAME buffer again, two steps on?",
+        )
+    ],
+    diagnoses=[
+        (
+            lambda M, N, K, A, B, D: A[:, : K // 16 * 16] @ B[: K // 16 * 16],
+            "the last values of k are missing: the loop ends before a tile that is not whole",
+        )
+    ],
+    axes=("i", "j"),
+)

@@ -1,0 +1,35 @@
+"""`gemm` under the CPU engine's tracer: the same product, and what the kernel did to get it."""
+
+import numpy as np
+
+from course_lib.errors import BadInput
+
+from .cpu_engine import trace
+from .gemm import RUNGS, check, turned
+
+
+def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
+    """D = alpha A B + beta C, as `gemm`: returns (D, the engine's Report), on a machine with a GPU too.
+
+    A: (M, K), B: (K, N), C and D: (M, N), NumPy arrays of float32; C stays as it is. D is stored as C is, or by rows.
+    The report's arrays have the kernel's names. It gets D^T = B^T A^T where the rung wants D the other way than it is
+    stored (register_16x4 and D by rows): then "A" is B^T and "B" is A^T. With beta = 0 it gets no C, a null pointer.
+    Small matrices: a second for about 15 million accesses. Raises BadInput as `gemm` does.
+    """
+    if not all(X is None or isinstance(X, np.ndarray) for X in (A, B, C)):
+        raise BadInput("the tracer runs on this machine's CPU: pass NumPy arrays, not device arrays (their .get())")
+    check(A, B, C, beta, kernel)
+    A, B, C = (X if X is None or X.flags.forc else np.ascontiguousarray(X) for X in (A, B, C))
+    B = B.copy("K") if np.may_share_memory(A, B) else B  # or both would be told of as "A"
+    D = np.full((A.shape[0], B.shape[1]), np.nan, np.float32)  # nothing but NaN: counts as not written yet
+    D = D if C is None or C.flags.c_contiguous else np.asfortranarray(D)
+    rung = RUNGS[kernel]
+    (M, N, K), left, right, out = turned(rung, A, B, D)
+    left, right, out = ((_memory(X), *strides) for X, *strides in (left, right, out))
+    args = rung.arguments(M, N, K, alpha, left, right, beta, (_memory(C) if beta else None, *out[1:]), out)
+    return D, trace(rung.source, f"gemm_{kernel}", rung.grid(M, N), rung.block, args, timeout=120)
+
+
+def _memory(X):
+    """The same memory as an array stored by rows."""
+    return X if X.flags.c_contiguous else X.T

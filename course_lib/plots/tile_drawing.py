@@ -1,0 +1,273 @@
+"""A tile of D = A B, and the tiles of A and B that one block reads for it, step by step through K."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import BadInput, check_count
+from .figure import Figure
+from .style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, WIDTH, new_figure, number, put_title, styled
+
+PALE = {BLUE: "#D3E6F2", ORANGE: "#F9DFD0", GREEN: "#CFEBE2"}
+PAST = {BLUE: "#8FC1E0", ORANGE: "#EDB08B"}
+MARGIN, GAP, HEAD = 10.0, 9.0, 20.0  # points: around, between matrices, for the name of a step
+MOST_STEPS, TALL, LINE = 4, 175.0, 16.0  # steps; points: of A and B's height together; from line to line
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """Sizes of the matrices, of a block's tile and of a thread's; which block and which thread are shown."""
+
+    size: tuple[int, int, int]
+    tile: tuple[int, int, int]
+    thread: tuple[int, int]
+    block: tuple[int, int]
+    marked: tuple[int, int]
+
+    @property
+    def owner(self) -> str:
+        """Whose the tile is: where it is one element, a thread needs no block to help."""
+        return "block" if self.tile[0] * self.tile[1] > 1 else "thread"
+
+    def part(self, axis: int, step: int = 0) -> tuple[int, int]:
+        """First and one past the last row (axis 0), column (1), or k in a step (2) of the block shown."""
+        first = (*self.block, step)[axis] * self.tile[axis]
+        return first, min(first + self.tile[axis], self.size[axis])
+
+    def extent(self, axis: int, step: int = 0) -> int:
+        first, end = self.part(axis, step)
+        return end - first
+
+    def mine(self, axis: int) -> tuple[int, int]:
+        """First and one past the last row or column of the marked thread, in its block's tile."""
+        first = self.marked[axis] * self.thread[axis]
+        return first, min(first + self.thread[axis], self.extent(axis))
+
+
+@styled
+def gemm_tiles(M: int, N: int, K: int, BM: int, BN: int, BK: int, steps: Sequence[int] | None = None, TM: int = 1,
+               TN: int = 1, *, block: tuple[int, int] | None = None, thread: tuple[int, int] | None = None,
+               title: str = "") -> Figure:  # fmt: skip
+    """D = A B by tiles: one block's tile of D, the tiles of A and B that it reads in some steps, and one thread's part.
+
+    M, N, K: A is (M, K), B (K, N), D (M, N). BM, BN, BK: a block owns BM x BN elements of D and reads BM x BK of A and
+    BK x BN of B in each step. TM, TN: the elements of D of one thread. The naive kernel: BM = BN = BK = 1.
+    steps: which steps through K to draw, up to four; without it the first, the second and the last.
+    block, thread: (down, across), which tile of D, and which thread in it; without them, ones that are easily seen.
+
+    >>> gemm_tiles(128, 128, 128, 32, 32, 32)                                            # doctest: +SKIP
+
+    Raises BadInput for sizes below 1, a thread's tile larger than the block's, or a step, block or thread not there.
+    """
+    names = {"M": M, "N": N, "K": K, "BM": BM, "BN": BN, "BK": BK, "TM": TM, "TN": TN}
+    M, N, K, BM, BN, BK, TM, TN = (check_count(name, value) for name, value in names.items())
+    if TM > BM or TN > BN:
+        raise BadInput(f"a thread's tile, {TM} x {TN}, must not be larger than its block's, {BM} x {BN}")
+    tiles, last = (up(M, BM), up(N, BN)), up(K, BK) - 1
+    block = _place("block", block, tiles, ((tiles[0] - 1) // 2, (tiles[1] - 1) // 2))
+    shape = Tiling((M, N, K), (BM, BN, BK), (TM, TN), block, (0, 0))
+    threads = up(shape.extent(0), TM), up(shape.extent(1), TN)
+    marked = _place("thread", thread, threads, ((threads[0] - 1) // 3, (threads[1] - 1) // 3))
+    shape = Tiling(shape.size, shape.tile, shape.thread, block, marked)
+    drawn = _steps(steps, last)
+    title = title or (f"D = A B by tiles of {BM} x {BN}, {BK} of K at a time" if BM * BN > 1 else
+                      "D = A B, one thread for each element")  # fmt: skip
+    figure = _draw(shape, drawn, title)
+    return Figure(figure, title, f"{title}. {_describe(shape, drawn)}", *_table(shape, drawn))
+
+
+def up(n: int, size: int) -> int:
+    """How many pieces of that size cover n."""
+    return -(-n // size)
+
+
+def _place(name: str, place: Any, bounds: tuple[int, int], otherwise: tuple[int, int]) -> tuple[int, int]:
+    if place is None:
+        return otherwise
+    if not isinstance(place, tuple | list) or len(place) != 2:
+        raise BadInput(f"{name} must be a pair (down, across), not {place!r}")
+    down, across = (check_count(f"{name}: {way}", n, 0, bound - 1)
+                    for way, n, bound in zip(("down", "across"), place, bounds, strict=True))  # fmt: skip
+    return down, across
+
+
+def _steps(steps: Sequence[int] | None, last: int) -> list[int]:
+    if steps is None:
+        return sorted({0, min(1, last), last})
+    if isinstance(steps, str) or not hasattr(steps, "__len__") or not 1 <= len(steps) <= MOST_STEPS:
+        raise BadInput(f"steps must be a list of one to {MOST_STEPS} steps through K, the first of which is 0")
+    return [check_count("a step", step, 0, last) for step in steps]
+
+
+# ------------------------------------------------------------------ drawing
+
+
+def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
+    """The matrices in each step, in a row; below them the tiles of one step, larger, and what they tell."""
+    (M, N, K), (BM, BN, BK) = shape.size, (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2]))
+    wide = (WIDTH * 72 - 2 * MARGIN) / len(steps)
+    scale, larger = min((wide - GAP - 24) / (K + N), TALL / (K + M)), min(TALL / (BM + BK), 190 / (BN + BK), 14.0)
+    zoomed = shape.owner == "block"
+    top = 28 + 15 * (len(title) > 87)
+    below = top + HEAD + scale * (K + M) + GAP + 12
+    zoom = HEAD + larger * (BK + BM) + GAP if zoomed else 0
+    axis = _canvas(title, below + max(zoom, HEAD + LINE * len(_facts(shape)) - 6) + 6)
+    for i, step in enumerate(steps):
+        _matrices(axis, MARGIN + i * wide, top, shape, step, scale)
+    if zoomed:
+        _zoom(axis, MARGIN, below, shape, larger)
+    _explain(axis, MARGIN + zoomed * (larger * (BN + BK) + GAP + 30), below + HEAD, shape)
+    return axis.figure
+
+
+def _canvas(title: str, height: float) -> Any:
+    """An axis over a whole new figure, in points; y goes down."""
+    figure = new_figure(height=height / 72)
+    figure.set_layout_engine("none")
+    put_title(figure, title)
+    axis = figure.add_axes((0, 0, 1, 1))
+    axis.set(xlim=(0, WIDTH * 72), ylim=(height, 0))
+    axis.axis("off")
+    return axis
+
+
+def _box(axis: Any, x: float, y: float, width: float, height: float, colour: str, **look: Any) -> None:
+    """Never too thin to be seen."""
+    from matplotlib.patches import Rectangle
+
+    wide, high = max(width, 2.4), max(height, 2.4)
+    corner = x - (wide - width) / 2, y - (high - height) / 2
+    usual: dict[str, Any] = {"facecolor": colour, "linewidth": 0}
+    axis.add_patch(Rectangle(corner, wide, high, **usual | look))
+
+
+def _text(axis: Any, x: float, y: float, text: str, **look: Any) -> None:
+    axis.text(x, y, text, **{"fontsize": 9, "color": INK, "va": "center", "ha": "left"} | look)
+
+
+def _frames(axis: Any, x: float, y: float, sizes: tuple[float, float, float]) -> None:
+    """A at the left of D, B above it; sizes: M, N, K in points. The names stand where nothing else does."""
+    M, N, K = sizes
+    left, top = x + K + GAP, y + K + GAP
+    for corner, size in (((x, top), (K, M)), ((left, y), (N, K)), ((left, top), (N, M))):
+        _box(axis, *corner, *size, "none", edgecolor=GREY, linewidth=0.8)
+    _text(axis, x, top - 2, "A", fontweight="bold", va="bottom")
+    _text(axis, left + N + 4, y + K / 2, "B", fontweight="bold")
+    _text(axis, left + N + 4, top + M / 2, "D", fontweight="bold")
+
+
+def _matrices(axis: Any, x: float, y: float, shape: Tiling, step: int, scale: float) -> None:
+    """A to the left of D, B above it: a row of A and a column of B meet in their element of D."""
+    (M, N, K), (rows, columns, ks) = shape.size, (shape.part(0), shape.part(1), shape.part(2, step))
+    _text(axis, x, y + 6, f"step {step}: k = {span(ks)}", fontsize=9.5)
+    left, top = x + K * scale + GAP, y + HEAD + K * scale + GAP
+    if scale > 4:  # few enough elements to show each
+        for corner, size in (((x, top), (M, K)), ((left, y + HEAD), (K, N)), ((left, top), (M, N))):
+            _grid(axis, *corner, size, (1, 1), scale, "white", FAINT)
+    high, wide = ((end - first) * scale for first, end in (rows, columns))
+    a, b = top + rows[0] * scale, left + columns[0] * scale
+    for colour, until in ((PALE, K), (PAST, ks[0])):
+        if until:
+            _box(axis, x, a, until * scale, high, colour[BLUE])
+            _box(axis, b, y + HEAD, wide, until * scale, colour[ORANGE])
+    deep = (ks[1] - ks[0]) * scale
+    _box(axis, x + ks[0] * scale, a, deep, high, BLUE)
+    _box(axis, b, y + HEAD + ks[0] * scale, wide, deep, ORANGE)
+    _box(axis, b, a, wide, high, GREEN)
+    _frames(axis, x, y + HEAD, (M * scale, N * scale, K * scale))
+
+
+def _zoom(axis: Any, x: float, y: float, shape: Tiling, scale: float) -> None:
+    """The block's three tiles, a line between the threads' parts; what the marked thread uses in full colour."""
+    BM, BN, BK = shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2])
+    _text(axis, x, y + 6, "the tiles of one step", fontsize=9.5)
+    left, top = x + BK * scale + GAP, y + HEAD + BK * scale + GAP
+    rows, columns = shape.mine(0), shape.mine(1)
+    down, across = ((end - first) * scale for first, end in (rows, columns))
+    a, b, TM, TN = top + rows[0] * scale, left + columns[0] * scale, *shape.thread
+    _grid(axis, x, top, (BM, BK), (TM, 1), scale, PALE[BLUE])
+    _grid(axis, left, y + HEAD, (BK, BN), (1, TN), scale, PALE[ORANGE])
+    _grid(axis, left, top, (BM, BN), (TM, TN), scale, PALE[GREEN])
+    _box(axis, x, a, BK * scale, down, BLUE)
+    _box(axis, b, y + HEAD, across, BK * scale, ORANGE)
+    _box(axis, b, a, across, down, GREEN)
+    _frames(axis, x, y + HEAD, (BM * scale, BN * scale, BK * scale))
+
+
+def _grid(axis: Any, x: float, y: float, size: Pair, cell: Pair, scale: float, ground: str, line: str = "white"):
+    """A tile of that size, (rows, columns), with lines between cells where they are wide enough."""
+    _box(axis, x, y, size[1] * scale, size[0] * scale, ground)
+    look = {"colors": line, "linewidth": 0.5}
+    if cell[0] * scale > 2.2:
+        axis.hlines([y + i * scale for i in range(0, size[0], cell[0])], x, x + size[1] * scale, **look)
+    if cell[1] * scale > 2.2:
+        axis.vlines([x + i * scale for i in range(0, size[1], cell[1])], y, y + size[0] * scale, **look)
+
+
+def _explain(axis: Any, x: float, y: float, shape: Tiling) -> None:
+    for i, (colour, line) in enumerate(_facts(shape)):
+        if colour:
+            _box(axis, x, y + LINE * i - 4.5, 9, 9, colour)
+        _text(axis, x + 15, y + LINE * i, line, fontsize=9.5)
+
+
+# ------------------------------------------------------------------ words
+
+
+def span(part: tuple[int, int]) -> str:
+    """First and last of a half-open range."""
+    return f"{part[0]}–{part[1] - 1}" if part[1] > part[0] + 1 else f"{part[0]}"
+
+
+def _facts(shape: Tiling) -> list[tuple[str, str]]:
+    """What the picture shows, as short lines with the colour of what they speak of."""
+    (M, N, K), BK, (TM, TN) = shape.size, min(shape.tile[2], shape.size[2]), shape.thread
+    BM, BN, blocks = shape.extent(0), shape.extent(1), up(M, shape.tile[0]) * up(N, shape.tile[1])
+    read, products = BM * BK + BK * BN, BM * BN * BK
+    facts = [
+        (GREEN, f"D: {BM} x {BN} of {M} x {N}, for one {shape.owner} of {number(blocks)}"),
+        (BLUE, f"A: {BM} x {BK} of {M} x {K} in each step: {_numbers(BM * BK)}"),
+        (ORANGE, f"B: {BK} x {BN} of {K} x {N} in each step: {_numbers(BK * BN)}"),
+        ("", f"{_steps_through(up(K, BK))} K; in each, {_products(products)} for"),
+        ("", f"{number(read)} numbers: {number(products / read)} for each"),
+    ]
+    if BM * BN > 1:
+        threads = up(shape.tile[0], TM) * up(shape.tile[1], TN)
+        facts += [("", f"Full colour: one thread of {number(threads)}, with {TM} x {TN} of D;"),
+                  ("", f"in each step it uses {TM} x {BK} of A and {BK} x {TN} of B")]  # fmt: skip
+    return facts
+
+
+def _numbers(n: int) -> str:
+    return "1 number" if n == 1 else f"{number(n)} numbers"
+
+
+def _products(n: int) -> str:
+    return "1 multiply-add" if n == 1 else f"{number(n)} multiply-adds"
+
+
+def _steps_through(n: int) -> str:
+    return "1 step through" if n == 1 else f"{number(n)} steps through"
+
+
+def _describe(shape: Tiling, steps: list[int]) -> str:
+    """One block's tile, what it reads in each step that is drawn, and the facts."""
+    many = "s" if shape.owner == "block" else ""
+    text = f"The {shape.owner} shown owns row{many} {span(shape.part(0))} and column{many} {span(shape.part(1))} of D. "
+    for step in steps:
+        text += f"In step {step} it reads k = {span(shape.part(2, step))} of A's row{many} and B's column{many}. "
+    lines = [line + ("" if line.endswith((" for", ";")) else ".") for _, line in _facts(shape)]
+    return text + " ".join(lines)
+
+
+def _table(shape: Tiling, steps: list[int]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    rows, columns = shape.part(0), shape.part(1)
+    BM, BN, table = shape.extent(0), shape.extent(1), list[tuple[Any, ...]]()
+    for step in steps:
+        k = shape.extent(2, step)
+        where = (span(rows), span(columns), span(shape.part(2, step)))
+        table.append((step, *where, BM * k, k * BN, BM * BN * k))
+    header = ["step", "rows of A and D", "columns of B and D", "k", "numbers of A", "numbers of B", "multiply-adds"]
+    return header, table

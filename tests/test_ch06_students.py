@@ -1,0 +1,173 @@
+"""The checks of chapter 06 against what students write: refused with the cause, whatever the seed."""
+
+import numpy as np
+import pytest
+from engine_runs import needs_compiler
+from test_ch06 import GEMM_HEAD, HEAD, PLACE
+
+from course_lib.checks import ch06
+from course_lib.checks.core import CheckFailed
+
+pytestmark = needs_compiler
+GUARD = "if (i >= M || j >= N) return;\n"
+SUM = "float sum = 0;\nfor (int k = 0; k < K; k++) sum += A[i * K + k] * B[k * N + j];\n"
+STORE = "D[i * N + j] = sum;\n"
+
+
+def told(check, wrong, seed):
+    with pytest.raises(CheckFailed) as failure:
+        check(wrong, seed=seed)
+    return " ".join(str(failure.value).split())
+
+
+def product(*parts):
+    return HEAD + "{\n" + "".join(parts) + "}\n"
+
+
+PRODUCTS = {
+    "a barrier after the early return": (product(PLACE, GUARD, SUM, STORE, "__syncthreads();\n"), "synccheck"),
+    "guard with M and N exchanged": (product(PLACE, "if (i >= N || j >= M) return;\n", SUM, STORE), "not right yet"),
+    "no guard at all": (product(PLACE, SUM, STORE), "memcheck"),
+    "never stored": (product(PLACE, GUARD, SUM), "never written"),
+    "the sum is not set to 0": (product(PLACE, GUARD, SUM.replace("float sum = 0", "float sum = D[i * N + j]"), STORE),
+                                "D arrives unset"),
+    "threadIdx alone": (product("int i = threadIdx.y, j = threadIdx.x;\n", GUARD, SUM, STORE), "several threads write"),
+    "blockDim.x for both": (product(PLACE.replace("blockDim.y", "blockDim.x"), GUARD, SUM, STORE), "not right yet"),
+    "one shared sum": (product(PLACE, "__shared__ float sum;\nsum = 0;\n", GUARD,
+                               SUM.replace("float sum = 0;\n", ""), STORE), "racecheck"),
+    "D by columns": (product(PLACE, GUARD, SUM, "D[j * M + i] = sum;\n"), "elements of D are wrong"),
+    "flat, down": (product("""int t = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y
+        + threadIdx.y * blockDim.x + threadIdx.x, i = t % M, j = t / M;\n""", GUARD, SUM, STORE), "let x run along"),
+    "A read twice": (product(PLACE, GUARD, SUM.replace("sum += A", "if (A[i * K + k]) sum += ((volatile float *)A)"),
+                             STORE), "is something loaded that is not used, or twice"),
+    "rounded to whole numbers": (product(PLACE, GUARD, SUM, "D[i * N + j] = (int)sum;\n"), "not right yet"),
+    "Python": ("for i in range(M): pass", "keep the line `__global__ void product"),
+    "parameters M and N exchanged": (product(PLACE, GUARD, SUM, STORE).replace("int M, int N", "int N, int M"),
+                                               "the order has changed"),
+}  # fmt: skip
+LOOP = "float sum = 0;\nfor (int k = 0; k < K; k++) sum += A[i * a_row + k * a_col] * B[k * b_row + j * b_col];\n"
+LAST = "int at = i * c_row + j * c_col;\nD[at] = beta == 0 ? alpha * sum : alpha * sum + beta * C[at];\n"
+
+
+def gemm(*parts):
+    return GEMM_HEAD + "{\n" + "".join(parts) + "}\n"
+
+
+GEMMS = {
+    "C instead of D": (gemm(PLACE, GUARD, LOOP, LAST.replace("beta * C[at]", "beta * D[at]")), "D arrives unset"),
+    "the branch turned round": (gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "beta != 0")), "not right yet"),
+    "beta + C": (gemm(PLACE, GUARD, LOOP, LAST.replace("beta * C", "beta + C")), "not right yet"),
+    "C asked whether it is there": (gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "C == 0")),
+                                    "C is read though beta = 0"),
+    "a stride of B for A": (gemm(PLACE, GUARD, LOOP.replace("k * a_col", "k * b_col"), LAST), "not right yet"),
+    "C without gaps": (gemm(PLACE, GUARD, LOOP, LAST.replace("i * c_row + j * c_col", "(i * N + j) * c_col")),
+                       "not right yet"),
+    "multiplied by zero": (gemm(PLACE, GUARD, LOOP, "int at = i * c_row + j * c_col;\nfloat c = C[at];\n"
+                                "D[at] = alpha * sum + (c == c ? beta * c : 0);\n"), "C is read though beta = 0"),
+    "stored twice": (gemm(PLACE, GUARD, LOOP, "int at = i * c_row + j * c_col;\nD[at] = alpha * sum;\n"
+                          "if (beta != 0 && C != D) D[at] = alpha * sum + beta * C[at];\n"), "not right yet"),
+}  # fmt: skip
+REFUSED = [(ch06.check_product, name, *pair) for name, pair in PRODUCTS.items()]
+REFUSED += [(ch06.check_gemm, name, *pair) for name, pair in GEMMS.items()]
+
+
+@pytest.mark.parametrize("check, name, source, words", REFUSED, ids=[row[1] for row in REFUSED])
+def test_a_wrong_kernel_is_told_why(check, name, source, words):
+    for seed in (1, 2):
+        assert words in told(check, source, seed), name
+
+
+def layer(**given):
+    """The right launches, with one of them replaced."""
+
+    def layer_products(launch, A_prev, W, dZ, Z, dW, dA):
+        (B, n_in), n_out = A_prev.shape, W.shape[1]
+        calls = {"Z": (B, n_out, n_in, A_prev, (n_in, 1), W, (n_out, 1), Z, (n_out, 1)),
+                 "dW": (n_in, n_out, B, A_prev, (1, n_in), dZ, (n_out, 1), dW, (n_out, 1)),
+                 "dA": (B, n_in, n_out, dZ, (n_out, 1), W, (1, n_out), dA, (n_in, 1))}  # fmt: skip
+        for name, call in calls.items():
+            change = given.get(name)
+            launch(*(change(call) if change else call))
+
+    return layer_products
+
+
+def put(position, value):
+    return lambda call: (*call[:position], value(call[position]), *call[position + 1 :])
+
+
+LAYERS = {
+    "a Python list": (layer(dW=put(3, lambda X: X.tolist())), "are NumPy arrays"),
+    "one stride for two": (layer(dA=put(6, lambda pair: pair[1])), "must be a pair"),
+    "a stride of 0": (layer(dA=put(6, lambda pair: (0, pair[1]))), "from 1 on"),
+    "K is None": (layer(Z=put(2, lambda K: None)), "K in the launch for Z = A_prev W must be a whole number"),
+    "too many rows": (layer(Z=put(0, lambda M: M + 9)), "memcheck"),
+    "a row too few": (layer(dW=put(0, lambda M: M - 1)), "dW = A_prev^T dZ is not right"),
+    "a transposed copy of W": (layer(dA=put(5, lambda W: W.T.copy())), "a copy was made"),
+    "the strides of its shape": (layer(dA=put(6, lambda pair: (pair[1], 1))), "dA = dZ W^T"),
+    "stored by columns": (layer(dA=put(8, lambda pair: (1, pair[0]))), "dA = dZ W^T"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_wrong_launches_are_told(name):
+    wrong, words = LAYERS[name]
+    for seed in (1, 2):
+        assert words in told(ch06.check_layer_products, wrong, seed)
+
+
+def test_launching_twice_is_told():
+    def twice(launch, *arrays):
+        layer()(launch, *arrays)
+        layer()(launch, *arrays)
+
+    assert "6 launches where three will do" in told(ch06.check_layer_products, twice, 1)
+
+
+def by_largest(D, A, B):
+    exact = A.astype(np.float64) @ B
+    return bool(np.abs(D - exact).max() <= 1e-5 * np.abs(exact).max())
+
+
+def by_norm(D, A, B):
+    wide, K = A.astype(np.float64), A.shape[1]
+    return bool(np.linalg.norm(D - wide @ B) <= K * 2.0**-24 * np.linalg.norm(wide) * np.linalg.norm(B))
+
+
+def relative(D, A, B):
+    exact = A.astype(np.float64) @ B.astype(np.float64)
+    return bool((abs(D - exact) <= A.shape[1] * 2.0**-24 * abs(exact)).all())
+
+
+def by_another_product(D, A, B):
+    return bool(np.array_equal(D, A @ B))
+
+
+@pytest.mark.parametrize("wrong", [by_largest, by_norm, relative, by_another_product, lambda D, A, B: True,
+                                   lambda D, A, B: False, lambda D, A, B: None, lambda D, A, B: 1])  # fmt: skip
+def test_a_test_that_is_no_test_is_refused(wrong):
+    for seed in range(20):
+        told(ch06.check_accepts, wrong, seed)
+
+
+@pytest.mark.parametrize("wrong, words", [
+    (lambda M, N, K, w: None, "returned None"),
+    (lambda M, N, K, w: {"A": 1, "B": 2, "D": 3}, "must be a pair"),
+    (lambda M, N, K, w: {"A": (1, 1)}, 'a dict with "A", "B" and "D"'),
+    (lambda M, N, K, w: {"A": (1, 1), "B": (1, 1), "D": (1, 1)}, "not what the engine counts"),
+])  # fmt: skip
+def test_a_wrong_prediction_is_told(wrong, words):
+    assert words in told(ch06.check_predict_traffic, wrong, 1)
+
+
+@pytest.mark.parametrize("check, wrong, words", [
+    (ch06.check_grid_for, lambda M, N, block: (-(-N // block[0]), -(-M // block[1])), "grid_for"),
+    (ch06.check_grid_for, lambda M, N, block: None, "the result is None"),
+    (ch06.check_best_width, lambda a, b: 64, "must be one of"),
+    (ch06.check_best_width, lambda a, b: "16", "must be one of"),
+    (ch06.check_intensities, lambda M, N, K, c: 0.25, "intensities"),
+    (ch06.check_verdict, lambda f, m, gpu: (gpu.flops, 1.0, "compute"), "verdict"),
+])  # fmt: skip
+def test_a_wrong_answer_is_told(check, wrong, words):
+    for seed in range(5):
+        assert words in told(check, wrong, seed)

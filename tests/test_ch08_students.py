@@ -1,0 +1,217 @@
+"""The checks of chapter 08 against what students write: other right ways pass, wrong ones are refused with a cause."""
+
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from engine_runs import needs_compiler
+
+from course_lib.checks import ch08
+from course_lib.checks.core import CheckFailed
+from course_lib.classroom import source
+
+CHAPTER = Path(__file__).parents[1] / "chapters" / "08-gemm-register-tiled"
+CHECKS = {"kernel-16x4": ch08.check_gemm_16x4, "kernel-4x4": ch08.check_gemm_4x4, "copy-tile": ch08.check_copy_tile,
+          "two-buffers": ch08.check_two_buffers}  # fmt: skip
+
+
+def written(task, body):
+    """The task's string with `body` in the place of the solution."""
+    made = {}
+    cell = next(cell for cell in source.read(CHAPTER / "exercise.md").tasks if cell.name == task)
+    exec(source.split(cell.source).filled(body), made)
+    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
+
+
+def told(check, wrong, seed=1):
+    with pytest.raises(CheckFailed) as failure:
+        check(wrong, seed=seed)
+    return " ".join(str(failure.value).split())
+
+
+ALL_THE_SAME = r"""
+    const int t = threadIdx.x + 16 * threadIdx.y, i = blockIdx.x * 64 + t;
+    float d[16], a0, a1, a2, a3;
+    for (int j = 0; j < 16; j++) d[j] = 0.0f;
+    for (int k0 = 0; k0 < K; k0 += 4) {
+        const int k = k0 + (t & 3), j = blockIdx.y * 16 + (t >> 2);
+        const float *column = A + (size_t)k0 * M + i;
+        a0 = a1 = a2 = a3 = 0;
+        if (i < M) {
+            a0 = column[0];
+            if (k0 + 1 < K) a1 = column[M];
+            if (k0 + 2 < K) a2 = column[2 * M];
+            if (k0 + 3 < K) a3 = column[3 * M];
+        }
+        (&b_tile[0][0])[t] = 0;
+        if (k < K && j < N) (&b_tile[0][0])[t] = B[j * K + k];
+        __syncthreads();
+        for (int n = 0; n < 16; n++) {
+            const float *b = b_tile[n];
+            d[n] = fmaf(a0, b[0], fmaf(a1, b[1], fmaf(a2, b[2], fmaf(a3, b[3], d[n]))));
+        }
+        __syncthreads();
+    }
+    if (i >= M) return;
+    for (int n = 0; n < 16 && blockIdx.y * 16 + n < N; n++) D[(blockIdx.y * 16 + n) * M + i] = d[n];
+"""
+OWN_COPIES = r"""
+    const int x = threadIdx.x, y = threadIdx.y, t = y * 16 + x;
+    float sums[16] = {0};
+    for (int step = 0; step < (K + 15) / 16; step++) {
+        for (int n = 0; n < 4; n++) {
+            const int i = blockIdx.y * 64 + y + 16 * n, k = step * 16 + x;
+            a_tile[y + 16 * n][x] = i < M && k < K ? A[i * K + k] : 0.0f;
+            const int kb = step * 16 + t / 64 + 4 * n, j = blockIdx.x * 64 + t % 64;
+            b_tile[t / 64 + 4 * n][t % 64] = kb < K && j < N ? B[kb * N + j] : 0.0f;
+        }
+        __syncthreads();
+        for (int k = 0; k < 16; ++k) {
+            const float b0 = b_tile[k][x], b1 = b_tile[k][x + 16], b2 = b_tile[k][x + 32], b3 = b_tile[k][x + 48];
+            for (int r = 0; r < 4; ++r) {
+                const float a = a_tile[16 * r + y][k];
+                sums[4 * r] += a * b0, sums[4 * r + 1] += a * b1, sums[4 * r + 2] += a * b2, sums[4 * r + 3] += a * b3;
+            }
+        }
+        __syncthreads();
+    }
+    for (int n = 0; n < 16; n++) {
+        const int i = blockIdx.y * 64 + y + n / 4 * 16, j = blockIdx.x * 64 + x + n % 4 * 16;
+        if (i < M && j < N) D[i * N + j] = sums[n];
+    }
+"""
+CASTS = r"""
+    const unsigned t = threadIdx.y * blockDim.x + threadIdx.x;
+    const int per_row = width / 4, i = row + t / per_row, j = column + t % per_row * 4;
+    float4 *to = reinterpret_cast<float4 *>(tile);
+    if (i >= rows || j >= columns) to[t] = make_float4(0.f, 0.f, 0.f, 0.f);
+    else to[t] = reinterpret_cast<const float4 *>(X + (size_t)i * columns)[j / 4];
+"""
+FETCH_AHEAD = r"""
+    float a = i < M && x < K ? A[i * K + x] : 0, b = y < K && j < N ? B[y * N + j] : 0;
+    a_tile[0][y][x] = a, b_tile[0][y][x] = b;
+    __syncthreads();
+    const int steps = (K + 15) / 16;
+    for (int s = 0; s < steps; s++) {
+        const int next = (s + 1) * 16;
+        a = i < M && next + x < K ? A[i * K + next + x] : 0;
+        b = next + y < K && j < N ? B[(next + y) * N + j] : 0;
+        for (int k = 0; k < 16; k++) sum += a_tile[s & 1][y][k] * b_tile[s & 1][k][x];
+        a_tile[1 - (s & 1)][y][x] = a, b_tile[1 - (s & 1)][y][x] = b;
+        __syncthreads();
+    }
+"""
+TWO_STEPS = r"""
+    for (int k0 = 0; k0 < K;) {
+        #pragma unroll
+        for (int now = 0; now < 2; now++) {
+            a_tile[now][y][x] = i < M && k0 + x < K ? A[i * K + k0 + x] : 0;
+            b_tile[now][y][x] = k0 + y < K && j < N ? B[(k0 + y) * N + j] : 0;
+            __syncthreads();
+            for (int k = 0; k < 16; k++) sum = fmaf(a_tile[now][y][k], b_tile[now][k][x], sum);
+            k0 += 16;
+            if (k0 >= K) break;
+        }
+    }
+"""
+RIGHT = [("kernel-16x4", ALL_THE_SAME), ("kernel-4x4", OWN_COPIES), ("copy-tile", CASTS), ("two-buffers", FETCH_AHEAD),
+         ("two-buffers", TWO_STEPS)]  # fmt: skip
+
+
+@needs_compiler
+@pytest.mark.parametrize(("task", "body"), RIGHT)
+def test_another_right_kernel_passes(task, body, capsys):
+    for seed in (1, 2):
+        CHECKS[task](written(task, body), seed=seed)
+    assert capsys.readouterr().out.count("✔") == 2
+
+
+WRONG = [
+    ("kernel-16x4", ALL_THE_SAME.replace("t & 3", "t >> 4").replace("t >> 2", "t & 15"), "wrong"),
+    ("kernel-16x4", ALL_THE_SAME.replace("if (i < M) {", "{"), "memcheck"),
+    ("kernel-16x4", ALL_THE_SAME.replace("(&b_tile[0][0])[t] = 0;", ""), "initcheck"),
+    ("kernel-16x4", "D[0] = 0;", "never written"),
+    ("kernel-4x4", OWN_COPIES.replace("(K + 15) / 16", "K / 16"), "a tile that is not whole"),
+    ("kernel-4x4", OWN_COPIES.replace("step * 16 + t / 64", "t / 64"), "wrong"),
+    ("copy-tile", CASTS.replace("i >= rows ||", ""), "memcheck"),
+    ("copy-tile", CASTS.replace("column + t", "t"), "wrong"),
+    ("two-buffers", FETCH_AHEAD.replace("1 - (s & 1)", "(s & 1)"), "racecheck"),
+    ("two-buffers", "for (int k = 0; k < K; k++) sum += A[i * K + k] * B[k * N + j];", "memcheck"),
+    ("two-buffers", "if (i < M && j < N) for (int k = 0; k < K; k++) sum += A[i * K + k] * B[k * N + j];", "bytes"),
+]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("task", "body", "words"), WRONG)
+def test_wrong_kernels_are_refused(task, body, words):
+    assert words in told(CHECKS[task], written(task, body))
+
+
+def test_a_blank_kernel_is_not_written_yet():
+    for task, check in CHECKS.items():
+        assert "not written yet" in told(check, written(task, f'#error "write {task}: about 9 lines, 9 minutes"'))
+
+
+def sectors_by_numpy(first, stride):
+    return np.unique((first + stride * np.arange(32)) * 4 // 32).size
+
+
+def turned_flat(A, B):
+    return [B.shape[1], len(A), len(B), B.ravel(), A.reshape(-1)]
+
+
+def turned_by_names(A, B):
+    return B.T.shape[0], A.T.shape[1], A.shape[1], B.T, A.T
+
+
+def advantage_in_floats(M, N, K):
+    block_steps = M / 64 * N / 16 * K / 4
+    return {"flops": 2.0 * M * N * K, "loads_1": M * N * K / 16, "sectors_1": M * N * K * 5 / 32,
+            "loads_42": block_steps * 10, "sectors_42": block_steps * 48,
+            "wavefronts_2": M / 32 * N / 32 * K / 32 * 32 * 66, "wavefronts_42": block_steps * 130,
+            "more": None}  # fmt: skip
+
+
+def blocks_by_ceil(threads, registers, shared, sm):
+    each = ceil(registers / 8) * 256
+    fits = 4 * (16384 // each) // (threads // 32)
+    memory = sm["shared"] / (shared + sm["reserved"]) if shared or sm["reserved"] else float("inf")
+    return int(min(sm["blocks"], sm["threads"] / threads, fits, memory))
+
+
+def choose_by_sorting(tiles, sm, at_least):
+    good = [(TM * TN / (TM + TN), [TM, TN]) for TM, TN in tiles if TM * TN + TM + TN + 30 < 256
+            and blocks_by_ceil(256, TM * TN + TM + TN + 30, 2048 * (TM + TN), sm) >= at_least]  # fmt: skip
+    return sorted(good)[-1][1]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("name", "right"), [
+    ("sectors_of_load", sectors_by_numpy), ("turned", turned_flat), ("turned", turned_by_names),
+    ("advantage", advantage_in_floats), ("blocks_per_sm", blocks_by_ceil), ("choose_tile", choose_by_sorting),
+])  # fmt: skip
+def test_another_right_function_passes(name, right, capsys):
+    for seed in range(3):
+        getattr(ch08, f"check_{name}")(right, seed=seed)
+    assert capsys.readouterr().out.count("✔") == 3
+
+
+@pytest.mark.parametrize(("wrong", "words"), [
+    (lambda A, B: (len(A), B.shape[1], len(B), A.T, B.T), "What stands on the left now?"),
+    (lambda A, B: (B.shape[1], len(A), len(B), B, A.copy()), "right is a copy"),
+    (lambda A, B: (B.shape[1], len(A), len(B), B[:, :-1], A), "gaps"),
+    (lambda A, B: None, "five things"),
+    (lambda A, B: (B.shape[1], len(A), len(B), B.tolist(), A), "NumPy arrays"),
+])  # fmt: skip
+def test_wrong_ways_to_turn_are_refused(wrong, words):
+    assert words in told(ch08.check_turned, wrong)
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"flops": None}, "flops must be a number"), ({"loads_1": 0}, "loads_1 is not right"),
+    ({"wavefronts_2": float("nan")}, "wavefronts_2 is not right"),
+])  # fmt: skip
+def test_wrong_advantages_are_refused(change, words):
+    assert words in told(ch08.check_advantage, lambda M, N, K: advantage_in_floats(M, N, K) | change)
+    assert "missing in the dict" in told(ch08.check_advantage, lambda M, N, K: {"flops": 2 * M * N * K})
