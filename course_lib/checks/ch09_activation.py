@@ -42,7 +42,7 @@ def _first(wrong, z, got, want):
 
 def _cause_of_f(z, a, want, wrong):
     if not np.isfinite(a[z > 80]).all():
-        return "expf(100) is infinite in float32: no exponent above 0, then. softplus(z) = max(z, 0) + log1pf(expf(-fabsf(z)))"
+        return "expf(100) is infinite in float32: no exponent above 0, then. Take max(z, 0) out of the logarithm"
     if (z[wrong] < -8).all():
         return "1 + expf(-20) is 1 in float32, and its logarithm 0: log1pf(x) is log(1 + x) without adding up"
     return "softplus(z) = log(1 + exp(z)) = max(z, 0) + log(1 + exp(-|z|))"

@@ -266,8 +266,8 @@ check_softmax_delta = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("Z", "Y", "dZ"),
-            "a warp beyond the last row, or a lane beyond the last output, loads or stores: a row of 10 has nothing for lanes "
-            "10 to 31",
+            "a warp beyond the last row, or a lane beyond the last output, loads or stores: a row of 10 "
+            "has nothing for lanes 10 to 31",
         ),
         (
             lambda e: e["tool"] == "synccheck",
