@@ -313,6 +313,11 @@ NO_KERNEL = {
     "another type": (SAXPY.replace("float *y", "double *y"), "y is float32 here, and your kernel has `double *y`"),
     "a float count": (SAXPY.replace("int n", "float n"), "n is int32 here"),
     "a long count": (SAXPY.replace("int n", "unsigned n"), "n is int32 here, and your kernel has `unsigned n`"),
+    "a type of one's own": (
+        "typedef long long N;" + SAXPY.replace("int n", "N n"),
+        "cannot be launched",
+        "keep the types",
+    ),
     "no pointer": (SAXPY.replace("float *y", "float y"), "y is an array, so a pointer to it is passed"),
     "a pointer": (SAXPY.replace("float a", "float *a"), "a is one number (float32), no array"),
     "shared outside": ("__shared__ float s[4];" + SAXPY, "does not compile", "inside the kernel", "line 1"),

@@ -2,17 +2,24 @@
 
 threads_command.py   `bench threads`: options and files; measuring.py runs it all
 catalogue.py         the nets, the ways to train, the rates
+gpu_command.py       `bench gpu`: options and files; gpu_measuring.py runs it all; gpu_catalogue.py sizes, shapes, ways
+products.py          products checked and timed; gpu_pycuda.py, gpu_cupy.py a GPU through either library
 processes.py         the parent's end of a worker process, worker.py the child's; desk*.py what each library does there
+files.py             where results go and are read again
 rounds.py            runs interleaved, round after round
 schemes.py           leapfrogging and deferred gradients; predictions.py what the formulas say
 grid_profile.py      the parts of GridStep's step
 summary.py           medians, quartiles, ratios; targets.py met or not
 report.py, tables.py, profile_tables.py, scaling_tables.py, figures.py, docs.py, dump.py     what is shown and written
+gpu_targets.py, gpu_tables.py, gpu_docs.py     the same of `bench gpu`
 """
 
 import argparse
 
-BENCHES = {"threads": ("threads_command", "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn")}
+BENCHES = {
+    "threads": ("threads_command", "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn"),
+    "gpu": ("gpu_command", "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU the ladder beside cuBLAS"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

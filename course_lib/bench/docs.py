@@ -1,7 +1,7 @@
-"""docs/bench-threads.md: the blocks between its marks are made from the JSON; the words around them are written."""
+"""docs/bench-*.md: the blocks between their marks are made from the JSON; the words around them are written."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import BadInput
@@ -15,12 +15,17 @@ FIGURES = "../benchmarks/results/"  # seen from docs/
 MARK = re.compile(r"(<!-- made: ([a-z]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
-def written(document: str, result: dict[str, Any]) -> str:
-    """The document with its marked blocks made anew. Raises BadInput for a mark that nobody makes, or none at all."""
-    found = [name for _, name, _, _ in MARK.findall(document)]
-    if sorted(found) != sorted(BLOCKS):
-        raise BadInput(f"the document's marked blocks are {found}; they must be {list(BLOCKS)}, each once")
-    return MARK.sub(lambda match: f"{match[1]}\n{BLOCKS[match[2]](result)}\n\n{match[4]}", document)
+def written(
+    document: str, result: dict[str, Any], blocks: Mapping[str, Callable[[dict[str, Any]], str]] | None = None
+) -> str:
+    """The document with its marked blocks made anew; blocks: who makes them, by default those of bench-threads.md.
+
+    Raises BadInput for a mark that nobody makes, or none at all.
+    """
+    makers, found = BLOCKS if blocks is None else blocks, [name for _, name, _, _ in MARK.findall(document)]
+    if sorted(found) != sorted(makers):
+        raise BadInput(f"the document's marked blocks are {found}; they must be {list(makers)}, each once")
+    return MARK.sub(lambda match: f"{match[1]}\n{makers[match[2]](result)}\n\n{match[4]}", document)
 
 
 def _machine(result: dict[str, Any]) -> str:

@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +36,13 @@ class WorkerError(RuntimeError):
 class Worker:
     """A process that holds one library. Use it as a context manager: on leaving, the process ends."""
 
-    def __init__(self, library: str, python: str | None = None):
+    def __init__(self, library: str, python: str | None = None, env: Mapping[str, str] | None = None):
         self.library = library
         self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (close ends it)
         self.process = subprocess.Popen(
             [python or sys.executable, "-c", START, str(PACKAGE), library],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True, encoding="utf-8",
+            env={**os.environ, **(env or {})},
         )  # fmt: skip
 
     def ask(self, do: str, **arguments: Any) -> Any:

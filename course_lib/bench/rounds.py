@@ -21,7 +21,7 @@ def interleave(
     names, few = list(runs), {0, rounds // 2, rounds - 1} if rounds > 3 else {0}
     answers: dict[str, list[Any]] = {name: [] for name in names}
     errors: dict[str, WorkerError] = {}
-    for i in range(rounds):
+    for i in range(rounds if names else 0):
         first = i % len(names)
         for name in names[first:] + names[:first]:
             if name in errors or (name in seldom and i not in few):

@@ -1,21 +1,17 @@
 """`course bench threads`: options, what is written where, and in which form it is printed."""
 
 import argparse
-import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput
 from ..measure import machine
-from .measuring import SCHEMA, Settings, load, measure_threads
+from .files import RESULTS, ROOT, folder, read, say, warn_if_busy
+from .measuring import SCHEMA, Settings, measure_threads
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = Path("docs/bench-threads.md")
-RESULTS = Path("benchmarks/results")
 NAME = "threads.json"
-BUSY = 0.3  # of a core: above that, somebody else is at work
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,16 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Run it; 0 when everything was measured or said to be missing, 1 where a way failed."""
-    source = _read(options.reuse) if options.reuse else _settings(options)
-    out = _folder(options)  # before the measuring: nobody waits ten minutes for a folder that cannot be made
+    source = read(options.reuse, "threads", SCHEMA) if options.reuse else _settings(options)
+    # Before the measuring: nobody waits ten minutes for a folder that cannot be made.
+    out = folder("threads", options.docs, options.out)
     _write(measure_threads(source) if isinstance(source, Settings) else source, out)
-    result = _read(out / NAME)  # tables and document from the six digits that are kept, not from those that are lost
+    # Tables and document from the six digits that are kept, not from those that are lost.
+    result = read(out / NAME, "threads", SCHEMA)
     if options.docs:
         _write_docs(result)
     from .report import report
 
     print(_text(result) if options.json else report(result))
-    print(f"course bench threads: {NAME} and the figures are in {out}", file=sys.stderr)
+    say("threads", f"{NAME} and the figures are in {out}")
     return 1 if failures(result) else 0
 
 
@@ -83,43 +81,9 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 def _warn(threads: int, usable: int) -> None:
-    busy = load()
     if threads > usable:
-        say(f"warning: {threads} threads on {usable} usable processors: they will wait for each other")
-    if busy is not None and busy > BUSY:
-        say(f"warning: the load average is {busy:g}: other programs are at work, and these times will show it")
-
-
-def say(text: str) -> None:
-    """A line on standard error."""
-    print(f"course bench threads: {text}", file=sys.stderr)
-
-
-def _folder(options: argparse.Namespace) -> Path:
-    clone = (ROOT / DOCUMENT).is_file()
-    if options.docs and not clone:
-        raise BadInput(f"--docs needs a clone of the course: there is no {DOCUMENT} beside this course_lib")
-    if options.docs and options.out:
-        raise BadInput(f"--docs writes to {RESULTS}: leave out --out")
-    default = ROOT / RESULTS if options.docs else ROOT / RESULTS / "own" if clone else Path("bench-threads")
-    folder = options.out or default
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(13, "it may not be written to")
-    except OSError as error:
-        raise BadInput(f"--out: no folder can be made at {folder}: {error.strerror}") from None
-    return folder
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        result = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"--reuse: {path} cannot be read as JSON: {error}") from None
-    if not isinstance(result, dict) or (result.get("benchmark"), result.get("schema")) != ("threads", SCHEMA):
-        raise BadInput(f"--reuse: {path} holds no result of `course bench threads`, schema {SCHEMA}")
-    return result
+        say("threads", f"warning: {threads} threads on {usable} usable processors: they will wait for each other")
+    warn_if_busy("threads")
 
 
 def _write(result: dict[str, Any], out: Path) -> None:

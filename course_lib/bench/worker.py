@@ -14,6 +14,12 @@ DESKS = {
     "course": ("course_lib.bench.desk_course", "CourseDesk"),
     "torch": ("course_lib.bench.desk_torch", "TorchDesk"),
     "sklearn": ("course_lib.bench.desk_sklearn", "SklearnDesk"),
+    "engine": ("course_lib.bench.desk_engine", "EngineDesk"),
+    "compile": ("course_lib.bench.desk_compile", "CompileDesk"),
+    "numba-sim": ("course_lib.bench.desk_numba_sim", "NumbaSimDesk"),
+    "vgre": ("course_lib.bench.desk_vgre", "VgreDesk"),
+    "gpu": ("course_lib.bench.desk_gpu", "GpuDesk"),
+    "torch-gpu": ("course_lib.bench.desk_gpu_torch", "TorchGpuDesk"),
 }
 
 

@@ -107,7 +107,8 @@ class KernelCheck:
         except CompileError as error:
             return does_not_compile(self.name, source, error)
         except (BadInput, LaunchFailed) as error:
-            return Report(f"{self.name} cannot be launched").add("what", str(error))
+            report = Report(f"{self.name} cannot be launched").add("what", str(error))
+            return report.add("cause", "keep the types of the task's parameters" if "pass np." in str(error) else "")
         return self.faults(runs) or self.over_limits(runs, seed) or self.on_gpu(source, runs, seed)
 
     def run(self, source, launches, seed):

@@ -12,7 +12,7 @@ MESSAGE = re.compile(r"kernel\.cu(?::(\d+)(?::\d+)?|\((\d+)\)): *(?:fatal )?erro
 
 def source_line(source, number):
     """ "line 7: y[i] = a * x[i];", or "line 7" where there is no such line."""
-    lines = source.splitlines()
+    lines = source.split("\n")
     text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
     return f"line {number}: {short(text, 84)}" if text else f"line {number}"
 
@@ -42,7 +42,7 @@ def does_not_compile(name, source, error, where=""):
 
 def _is_vague(line, what, source):
     """Is this said of the end of the source, or of a brace that closes too much: far from what is wrong?"""
-    return line > len(source.splitlines()) or bool(re.search(r"end of input|declaration before '\}'|extraneous", what))
+    return line > source.count("\n") + 1 or bool(re.search(r"end of input|declaration before '\}'|extraneous", what))
 
 
 def _cause(what):

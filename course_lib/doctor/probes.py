@@ -140,7 +140,7 @@ def gpu() -> Finding:
     works = ask(sys.executable, "-c", "import pycuda.driver as d; d.init(); d.Device(0)") is not None
     driver = f" (driver {smi.split(',')[1].strip()})" if smi.count(",") >= 2 else ""
     pycuda = f", PyCUDA {installed('pycuda')}" if works else ", but PyCUDA does not work here"
-    add = "" if works else pip_install("pycuda>=2025.1.2") + "   (needs the CUDA toolkit's nvcc and a C++ compiler)"
+    add = "" if works else pip_install("pycuda>=2025.1.2") + "   (docs/gpu.md: it needs nvcc and g++)"
     return Finding("GPU", YES, name + driver + pycuda, add, {"name": name.split(",")[0], "pycuda": works})
 
 

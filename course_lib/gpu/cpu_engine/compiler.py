@@ -84,7 +84,10 @@ def build(program, options=(), traced=False):
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
         objects = [str(_runtime(name, traced)) for name in (TRACE_UNITS if traced else PLAIN_UNITS)]
-        _run([*compiler(), str(unit), *objects, *LINK, "-o", str(Path(folder, "program"))])
+        linked = _folder() / f"linked-{_key('')}"  # from then on nothing that takes minutes is left to be built
+        link = [*compiler(), str(unit), *objects, *LINK, "-o", str(Path(folder, "program"))]
+        _run(link, None if linked.exists() else PATIENCE)
+        linked.touch()
         os.replace(Path(folder, "program"), path)
     return path
 
@@ -132,10 +135,10 @@ def _runtime(name, traced):
     return path
 
 
-def _run(command):
+def _run(command, patience=None):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as run:
         try:
-            said = run.communicate(timeout=PATIENCE)[1]
+            said = run.communicate(timeout=patience)[1]
         except subprocess.TimeoutExpired:
             print("compiling ... (the first time with ziglang takes a minute or two)", file=sys.stderr, flush=True)
             said = run.communicate()[1]

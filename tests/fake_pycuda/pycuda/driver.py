@@ -1,9 +1,14 @@
 """As pycuda.driver: module functions, Context, Device, DeviceAllocation, argument handlers, exceptions."""
 
 import os
+import sys
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # tests/
+from fake_gemm import run_gemm
 
 SCENE = os.environ.get("FAKE_PYCUDA", "")
 if SCENE == "no-libcuda":
@@ -67,6 +72,9 @@ class Device:
     def name(self):
         return "Fake GPU"
 
+    def total_memory(self):
+        return 40 << 30
+
     def get_attribute(self, which):
         return {16: 108, 1: 1024, 8: 49152}[which]
 
@@ -94,6 +102,10 @@ class DeviceAllocation:
 
 def mem_alloc(size):
     return DeviceAllocation(size)
+
+
+def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
+    return np.empty(shape, dtype, order)
 
 
 def memcpy_htod(dest, src):
@@ -204,6 +216,8 @@ class Function:
             raise LogicError("cuLaunchKernel failed: invalid argument")
         calls.append(("launch", self.name, args, kwargs["block"], kwargs["grid"]))
         streams.append(kwargs.get("stream"))
+        if self.name.startswith("gemm_"):
+            run_gemm(args, lambda array: np.frombuffer(array.gpudata.bytes, np.float32), SCENE == "inexact")
 
 
 class Module:

@@ -1,0 +1,50 @@
+"""What `course bench gpu` measures: square products on the CPU, larger and ragged ones on a GPU; who computes them."""
+
+from typing import NamedTuple
+
+RUNGS = ("naive", "shared", "register_16x4", "warptile")  # as in course_lib.gpu.gemm, in the order of the ladder
+SIZES = (64, 128, 256, 512)  # on the CPU: M = N = K
+TRACED = 128  # the largest that is traced: at 256 a trace takes seconds
+SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096),
+          (1000, 1000, 1000), (4095, 4097, 1023), (37, 4096, 2000), (4096, 10, 784))  # fmt: skip   on a GPU: M, N, K
+
+
+class Way(NamedTuple):
+    """Who computes D = A B. library: whose worker process. kernel: a rung of the ladder, "" for a BLAS."""
+
+    key: str
+    label: str
+    threads: str
+    library: str
+    kernel: str = ""
+    most: int = 10**9  # no larger sizes
+    slow: bool = False  # few rounds
+
+
+def _ways():
+    yield Way("blas", "NumPy's BLAS", "1", "engine")
+    for rung in RUNGS:
+        yield Way(f"plain-{rung}", f"engine, {rung}", "T", "engine", rung)
+    for rung in RUNGS:
+        yield Way(f"single-{rung}", f"engine, {rung}", "1", "engine", rung)
+    for rung in RUNGS:
+        yield Way(f"traced-{rung}", f"engine, {rung}, traced", "1", "engine", rung, TRACED)
+    for rung in RUNGS[:2]:
+        yield Way(f"numba-{rung}", f"Numba's CUDA simulator, {rung}", "1", "numba-sim", rung, slow=True)
+    for rung in RUNGS:
+        yield Way(f"vgre-{rung}", f"vgre, {rung}", "T", "vgre", rung, slow=True)
+
+
+WAYS = tuple(_ways())
+WAY = {way.key: way for way in WAYS}
+PEERS = {"cublas-cupy": "cuBLAS through CuPy", "cublas-torch": "cuBLAS through PyTorch"}  # on a GPU
+
+BLOCKS = (32, 256, 1024)  # threads of a block, for the barrier
+TRANSFERS = tuple(4**i for i in range(5, 14))  # bytes: 1 KiB to 64 MiB
+
+NOT_INSTALLED = {
+    "numba-sim": "not installed: pip install numba",
+    "vgre": "not installed: pip install vgre",
+    "cupy": 'not installed: pip install "cupy-cuda13x[ctk]"',
+    "torch-gpu": "not installed: pip install torch",
+}

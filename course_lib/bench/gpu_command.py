@@ -1,0 +1,88 @@
+"""`course bench gpu`: options, what is written where, and in which form it is printed."""
+
+import argparse
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadInput
+from .dump import dump, rounded
+from .files import RESULTS, ROOT, folder, read, say, warn_if_busy
+from .gpu_measuring import QUICK, SCHEMA, Settings, failures, measure_gpu
+
+DOCUMENT = Path("docs/bench-gpu.md")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `bench gpu`."""
+    parser.description = (
+        "The CPU engine, plain and traced, beside Numba's CUDA simulator, vgre and one BLAS thread; where a GPU is, "
+        "every rung of the ladder beside cuBLAS, copies and launches too. In one run; about 6 minutes."
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="under a minute: 64^3 and few runs. A glance, not a measurement")
+    add("--json", action="store_true", help="print the JSON instead of the tables")
+    add("--out", type=Path, metavar="FOLDER", help="where <device>.json goes (default: benchmarks/results/own in a "
+        "clone, else bench-gpu)")  # fmt: skip
+    add("--record", action="store_true", help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}")
+    add("--reuse", type=Path, metavar="FILE", help="measure nothing: make tables and document from this JSON")
+    add("--peers-python", metavar="PATH", help="a Python with vgre and PyTorch, if they are not in this one")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run it; 0 when everything was measured or said to be missing, 1 where something failed."""
+    source = read(options.reuse, "gpu", SCHEMA) if options.reuse else _settings(options)
+    out = folder("gpu", options.record, options.out, "--record")  # before the measuring: nobody waits in vain
+    if options.record and isinstance(source, Settings) and source.quick:
+        raise BadInput("--record keeps whole runs: leave out --quick")
+    made = measure_gpu(source) if isinstance(source, Settings) else source
+    path = out / f"{slug(made['device'])}.json"
+    path.write_text(text(made), encoding="utf-8")
+    result = read(path, "gpu", SCHEMA)  # the six digits that are kept, not those that are lost
+    if options.record:
+        write_document()
+    from .gpu_docs import report
+
+    print(text(result) if options.json else report(result))
+    for line in failures(result):
+        say("gpu", line)
+    say("gpu", f"{path.name} is in {out}")
+    return 1 if failures(result) else 0
+
+
+def slug(device: str) -> str:
+    """A device's name as a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+
+
+def text(result: dict[str, Any]) -> str:
+    """JSON with six digits a number, one list a line; the targets are judged by the digits that are kept."""
+    from .gpu_targets import targets
+
+    kept = rounded(result)
+    return dump({**kept, "targets": [t._asdict() for t in targets(kept)]})
+
+
+def recorded() -> list[dict[str, Any]]:
+    """All results of `bench gpu` in benchmarks/results, by file name."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / RESULTS).glob("*.json"))]
+    return [result for result in found if (result.get("benchmark"), result.get("schema")) == ("gpu", SCHEMA)]
+
+
+def write_document() -> None:
+    """docs/bench-gpu.md, its blocks made anew from all recorded results."""
+    from .docs import written
+    from .gpu_docs import blocks
+
+    path = ROOT / DOCUMENT
+    path.write_text(written(path.read_text(encoding="utf-8"), {}, blocks(recorded())), encoding="utf-8")
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    python = options.peers_python
+    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
+        raise BadInput(f"--peers-python must be a Python interpreter; {python!r} is no program")
+    warn_if_busy("gpu")
+    return Settings(peers_python=python, **(QUICK if options.quick else {}))

@@ -1,0 +1,78 @@
+"""The GPU through course_lib.gpu.device, that is through PyCUDA's own objects. Not run on a GPU so far."""
+
+import os
+
+import numpy as np
+
+from course_lib.bench.products import Product
+from course_lib.errors import BadInput
+from course_lib.gpu import gemm
+
+
+class PycudaGpu:
+    name = "PyCUDA"
+
+    def __init__(self):
+        os.environ["COURSE_GPU"] = "cuda"
+        from course_lib.gpu import device
+
+        try:
+            device.engine_name()
+        except BadInput as error:  # "COURSE_GPU=cuda, but PyCUDA is not installed. Set it to ..."
+            raise RuntimeError(str(error).partition(", but ")[2].partition(". Set it to")[0]) from None
+        import pycuda
+        import pycuda.driver as driver
+
+        self.device, self.driver, self.version = device, driver, pycuda.VERSION_TEXT
+
+    def versions(self):
+        return {"pycuda": self.version}
+
+    def attributes(self):
+        return {**self.device.attributes(), "memory": self.driver.Context.get_device().total_memory()}
+
+    def product(self, rung, problem):
+        return Product(Call(self.device, rung, problem))
+
+    def copier(self, bytes, pinned, to_device):
+        empty = self.driver.pagelocked_empty if pinned else np.empty
+        host, memory = empty(bytes, np.uint8), self.driver.mem_alloc(bytes)
+        host[:] = 1
+        if to_device:
+            return lambda: self.driver.memcpy_htod(memory, host)
+        return lambda: self.driver.memcpy_dtoh(host, memory)
+
+    def launcher(self, source, kernel):
+        function = self.device.SourceModule(source).get_function(kernel)
+        return lambda: function(block=(32, 1, 1), grid=(1, 1))
+
+    def synchronize(self):
+        self.device.synchronize()
+
+
+class Call:
+    """gemm on device arrays; beta = 0 and C given, so that D needs no new memory."""
+
+    def __init__(self, device, rung, problem):
+        self.device, self.rung = device, rung
+        self.A, self.B = (device.gpuarray.to_gpu(X) for X in (problem.A, problem.B))
+        self.D = device.gpuarray.to_gpu(np.full(problem.shape[:2], np.nan, np.float32))
+
+    def launch(self):
+        gemm(self.A, self.B, self.D, kernel=self.rung)
+
+    def fetch(self):
+        return self.D.get()
+
+    def __call__(self):
+        self.launch()
+        return self.fetch()
+
+    def between_events(self, repeats):
+        start, end = self.device.Event(), self.device.Event()
+        start.record()
+        for _ in range(repeats):
+            self.launch()
+        end.record()
+        end.synchronize()
+        return end.time_since(start) / 1e3
