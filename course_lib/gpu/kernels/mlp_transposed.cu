@@ -2,8 +2,8 @@
 //
 // dZ is M x K (a row an example), W is N x K as the forward pass has it, dA is M x N: each row of dA is a row of dZ
 // times W^T. Nothing is transposed in memory: only the index changes, W(j, k) where a product has W(k, j). Strides as
-// in mlp_forward.cu. fused = 1: dA f'(Z) is stored, which saves mlp_hadamard.cu and its three passes; Z, A: as there,
-// with the strides of dA.
+// in mlp_forward.cu. fused = 1: dA f'(Z) is stored at once, so that dA need not be written, read and written again by
+// mlp_hadamard.cu; Z, A: as there, with the strides of dA.
 //
 // Launch: block (32 / TN, 32 / TM), grid (ceil(N / 32), ceil(M / 32)). A warp copies a piece of a row of W, where
 // neighbours lie side by side, and puts it into a COLUMN of the tile: 33 words apart, so into 32 different banks. 32

@@ -104,10 +104,6 @@ def mem_alloc(size):
     return DeviceAllocation(size)
 
 
-def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
-    return np.empty(shape, dtype, order)
-
-
 def memcpy_htod(dest, src):
     dest.bytes[:] = memoryview(src).cast("B")
 
