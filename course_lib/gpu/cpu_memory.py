@@ -56,6 +56,11 @@ def memcpy_htod(dest, src):
     dest.copy(_raw(src), True) if isinstance(dest, Symbol) else arena().write(_anywhere(dest), _raw(src))
 
 
+def memcpy_htod_async(dest, src, stream=None):
+    """As memcpy_htod: it has ended when the call returns."""
+    memcpy_htod(dest, src)
+
+
 def memcpy_dtoh(dest, src):
     """Fills an array with device memory."""
     if isinstance(src, Symbol):
@@ -138,6 +143,7 @@ def zeros(shape, dtype, order="C"):
 
 
 mem_alloc, empty, memset_d32 = DeviceAllocation, GPUArray, partial(memset_d8, dtype=np.uint32)
+pagelocked_empty = np.empty  # shape, dtype, order: any memory will do
 In, Out, InOut = partial(Argument, True, False), partial(Argument, False, True), partial(Argument, True, True)
 
 

@@ -13,8 +13,9 @@ from functools import cache
 from course_lib.errors import BadInput
 
 NAMES = ("SourceModule", "In", "Out", "InOut", "mem_alloc", "to_device", "from_device", "from_device_like",
-         "memcpy_htod", "memcpy_dtoh", "memcpy_dtod", "memset_d8", "memset_d32", "gpuarray", "Event", "synchronize",
-         "attributes", "CompileError", "LaunchFailed")  # fmt: skip
+         "memcpy_htod", "memcpy_htod_async", "memcpy_dtoh", "memcpy_dtod", "memset_d8", "memset_d32", "gpuarray",
+         "pagelocked_empty", "Event", "Stream", "synchronize", "attributes", "CompileError",
+         "LaunchFailed")  # fmt: skip
 
 
 def engine_name():

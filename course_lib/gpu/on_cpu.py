@@ -46,6 +46,16 @@ class Event:
         return other.time_since(self)
 
 
+class Stream:
+    """What is put into it has ended when the call returns: there is nothing to overlap here."""
+
+    def synchronize(self):
+        """Nothing to wait for."""
+
+    def wait_for_event(self, event):
+        """Nothing to wait for."""
+
+
 class SourceModule:
     """Kernels compiled for this CPU. Of `options` only -D, -U and -I count: the others are nvcc's."""
 

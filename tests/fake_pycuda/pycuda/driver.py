@@ -14,6 +14,7 @@ SCENE = os.environ.get("FAKE_PYCUDA", "")
 if SCENE == "no-libcuda":
     raise ImportError("libcuda.so.1: cannot open shared object file: No such file or directory")
 calls: list = []
+streams: list = []  # of the launches
 
 
 class Error(Exception):
@@ -103,12 +104,17 @@ def mem_alloc(size):
     return DeviceAllocation(size)
 
 
-def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
-    return np.empty(shape, dtype, order)
-
-
 def memcpy_htod(dest, src):
     dest.bytes[:] = memoryview(src).cast("B")
+
+
+def memcpy_htod_async(dest, src, stream=None):
+    calls.append(("copy", len(memoryview(src).cast("B")), stream))
+    dest.bytes[: len(memoryview(src).cast("B"))] = memoryview(src).cast("B")
+
+
+def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
+    return np.empty(shape, dtype, order)
 
 
 def memcpy_dtoh(dest, src):
@@ -162,6 +168,7 @@ class InOut(In, Out):
 
 class Event:
     def record(self, stream=None):
+        calls.append(("record", self, stream))
         return self
 
     def synchronize(self):
@@ -172,6 +179,17 @@ class Event:
 
     def time_since(self, event):
         return 1.0
+
+
+class Stream:
+    def __init__(self, flags=0):
+        """Flag 0: it and the default stream, which memcpy_htod and memcpy_dtoh use, wait for each other."""
+
+    def synchronize(self):
+        pass
+
+    def wait_for_event(self, event):
+        calls.append(("wait", event, self))
 
 
 class Function:
@@ -193,6 +211,7 @@ class Function:
         if SCENE == "launch":
             raise LogicError("cuLaunchKernel failed: invalid argument")
         calls.append(("launch", self.name, args, kwargs["block"], kwargs["grid"]))
+        streams.append(kwargs.get("stream"))
         if self.name.startswith("gemm_"):
             run_gemm(args, lambda array: np.frombuffer(array.gpudata.bytes, np.float32), SCENE == "inexact")
 
