@@ -1,14 +1,11 @@
 """The checks of chapter 08 on pieces of a kernel: a tile copied with float4, and two buffers with one barrier."""
 
-import re
-
 import numpy as np
 
 from course_lib.gpu.cpu_engine import trace
 
-from .ch08_kernels import most_sectors, normal, sizes, up
-from .kernels import KernelCheck, Launch, at_most, limit, loads_each_once, no_bank_conflicts
-from .kernels_source import without_comments
+from .ch08_kernels import loads_tiles, most_sectors, normal, sizes, up
+from .kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts
 
 # copy_tile ------------------------------------------------------------------------------------------------------------
 
@@ -57,6 +54,12 @@ def _requests(launch):
     return 8 * len(launch.args["out"])
 
 
+IN_ORDER = (
+    "threads that follow each other in the warp (threadIdx.x first) should take float4 that follow each other in the "
+    "tile: thread t the numbers 4 t to 4 t + 3"
+)
+
+
 class _CopyCheck(KernelCheck):
     """The student's function, and a kernel of ours behind it that calls it."""
 
@@ -86,7 +89,8 @@ check_copy_tile = _CopyCheck(
             array="tile",
             op="store",
         ),
-        no_bank_conflicts("tile"),
+        most_sectors("X", "load", 4, IN_ORDER, whole=lambda launch: launch.args["columns"] % 8 == 0),
+        no_bank_conflicts("tile", IN_ORDER),
     ],
     causes=[
         (
@@ -102,8 +106,14 @@ check_copy_tile = _CopyCheck(
 # two buffers ----------------------------------------------------------------------------------------------------------
 
 TOLD = "barrier passed\n"
-COUNTING = r"""((threadIdx.x | threadIdx.y | blockIdx.x | blockIdx.y) == 0 ? (void)printf("barrier passed\n")
-                : (void)0, __syncthreads())""".replace("\n  ", " ")
+COUNTING = r"""
+#define TELL_BARRIER \
+    ((threadIdx.x | threadIdx.y | blockIdx.x | blockIdx.y) == 0 ? (void)printf("barrier passed\n") : (void)0)
+#define __syncthreads() (TELL_BARRIER, __syncthreads())
+#define __syncthreads_count(p) (TELL_BARRIER, __syncthreads_count(p))
+#define __syncthreads_and(p) (TELL_BARRIER, __syncthreads_and(p))
+#define __syncthreads_or(p) (TELL_BARRIER, __syncthreads_or(p))
+"""
 
 
 def _cases_buffers(rng):
@@ -123,9 +133,8 @@ def _cases_buffers(rng):
 
 def barriers(source, kernel, launch):
     """How many barriers thread (0, 0) of block (0, 0) passes: the source is run once more, with a counter in it."""
-    counting = re.sub(r"__syncthreads\s*\(\s*\)", lambda _: COUNTING, without_comments(source))
     args = launch.prepared()
-    return trace(counting, kernel, launch.grid, launch.block, list(args.values())).printed.count(TOLD)
+    return trace(COUNTING + source, kernel, launch.grid, launch.block, list(args.values())).printed.count(TOLD)
 
 
 @limit("barriers")
@@ -146,8 +155,8 @@ check_two_buffers = KernelCheck(
     _cases_buffers,
     lambda M, N, K, A, B, D: A @ B,
     limits=[
-        loads_each_once("A", times=lambda launch: up(sizes(launch)[1], 16)),
-        loads_each_once("B", times=lambda launch: up(sizes(launch)[0], 16)),
+        loads_tiles("A", lambda M, N, K: up(M, 16) * 16 * up(N, 16) * up(K, 16) * 16),
+        loads_tiles("B", lambda M, N, K: up(M, 16) * up(N, 16) * 16 * up(K, 16) * 16),
         most_sectors("A", "load", 4),
         most_sectors("B", "load", 4),
         no_bank_conflicts(),
