@@ -119,6 +119,7 @@ CAUSES = (
     (r"invalid operands.*%|operands of types.*%", "% is for whole numbers; fmodf(x, y) for floats"),
     (r"array index is not|subscript is not an integer|invalid types? '.*\[(float|double)\]'",
      "an index must be a whole number: int i"),
+    (r"no matching function .*'atomic", "an atomic function takes an address first: atomicAdd(&count[c], 1)"),
     (r"lvalue|not assignable", "left of = stands what is written to, such as y[i]"),
     (r"too (few|many) arguments", "a function is called with another number of arguments than it takes"),
 )  # fmt: skip
