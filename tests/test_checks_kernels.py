@@ -469,7 +469,7 @@ LIMITS = [  # limit, a kernel that keeps it, one that does not, words
         at_most("bytes", lambda launch: 4 * int(launch.args["n"]), "once", op="store"),
         PLAIN,
         TWICE,
-        ["2,048 bytes in the stores to all memory, and at most 1,024 are asked for", "once"],
+        ["2,048 bytes in the stores to all memory, and the task wants at most 1,024", "once"],
     ),
     (
         at_least("bytes a thread", 16, "float4", array="x", op="load"),
