@@ -172,7 +172,7 @@ def test_what_is_no_answer_is_told(name):
 
 UNSEEN = {
     "product-kernel": (ch06.check_product, ["i-along-x", "guard-for-the-store-alone", "clamped", "wrapped-around",
-                                            "atomics", "sum-in-global-memory"]),
+                                            "atomics", "sum-in-global-memory", "one-thread-a-column"]),
     "gemm-kernel": (ch06.check_gemm, ["reads-c-that-is-there", "guard-for-the-store-alone", "sum-in-d", "atomics"]),
 }  # fmt: skip
 
