@@ -261,3 +261,5 @@ def test_synccheck_counts_threads_not_barriers():
     source = "__global__ void f() { if (threadIdx.x > 9) return; for (int k = 0; k < 5; k++) __syncthreads(); }"
     (error,) = trace(source, "f", 3, 32, []).errors
     assert error["count"] == 22 and "22 threads of block (0, 0, 0)" in error["message"]
+    (error,) = trace(source.replace("> 9", "> 30"), "f", 1, 32, []).errors
+    assert "thread (31, 0, 0) of block (0, 0, 0) has returned" in error["message"]
