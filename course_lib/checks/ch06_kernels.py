@@ -50,13 +50,13 @@ def _large(check):
 
 
 def _in_place_of(X, kernel, source):
-    """Errors of a launch on 16 x 16 matrices that writes D over its operand X: as section 6 of the lecture says, a
-    race, since every number of A and B is read by threads that do not write it."""
-    n, one, zero = np.int32(16), np.float32(1), np.float32(0)
-    A, B = np.ones((16, 16), np.float32), np.ones((16, 16), np.float32)
-    D, steps = A if X == "A" else B, [n, np.int32(1)]
-    plain, strided = [n, n, n, A, B, D], [n, n, n, one, A, *steps, B, *steps, zero, None, D, *steps]
-    return trace(source, kernel, (1, 2), (16, 8), plain if kernel == "product" else strided, timeout=5.0).errors
+    """Errors of a launch for two elements of D, side by side (X is A) or one below the other (X is B), that writes D
+    over X. As section 6 of the lecture says, that is a race: each of the two threads reads what the other writes."""
+    M, N, K = map(np.int32, (1, 2, 2) if X == "A" else (2, 1, 2))
+    A, B, one, zero = np.ones((M, K), np.float32), np.ones((K, N), np.float32), np.float32(1), np.float32(0)
+    D, step = A if X == "A" else B, np.int32(1)
+    plain, strided = [M, N, K, A, B, D], [M, N, K, one, A, K, step, B, N, step, zero, None, D, N, step]
+    return trace(source, kernel, 1, (16, 8), plain if kernel == "product" else strided, timeout=5.0).errors
 
 
 def _shared_out(kernel):
@@ -69,8 +69,8 @@ def _shared_out(kernel):
         alone = [X for X in "AB" if source and not _in_place_of(X, kernel, source)]
         if not alone:
             return None
-        what = {"A": "a whole row", "B": "a whole column"}[alone[0]] if len(alone) == 1 else "all"
-        return (f"one thread computes {what} of D, and the others have nothing to do",
+        where = {"A": "a row of ", "B": "a column of "}[alone[0]] if len(alone) == 1 else ""
+        return (f"one thread computes several elements of {where}D, and others have nothing to do",
                 "a thread computes one element: one loop, over k; i and j are given by its place in the grid")
 
     return check

@@ -111,6 +111,7 @@ CAUSES = (
     (r"before '(int|float|const|if|for|return|\w+)'|expected '[,;]' or",
      "a ; or a bracket is missing, here or at the end of the line before"),
     (r"no member named|has no member", "blockIdx, blockDim, threadIdx and gridDim have .x, .y and .z"),
+    (r"template.*linkage", "leave templates out, and #include lines: what a kernel needs is there already"),
     (r"C linkage|No such file|file not found", "leave #include lines out: what a kernel needs is there already"),
     (r"invalid types? .* for array subscript|subscripted value", "[...] after a number: only arrays have elements"),
     (r"redeclar|redefinition|shadows a parameter|previously declared", "a name is declared twice"),
