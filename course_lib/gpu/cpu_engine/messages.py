@@ -33,9 +33,9 @@ TEXTS = {
     ("timeout", ""): "the kernel did not end in time; {who} was running, and its last traced access was here. "
         "Likely cause: a loop whose condition never becomes false.",
 }  # fmt: skip
-ONE = (("{count} threads of block {block} (the first: {thread})", "{who}"), ("have returned", "has returned"),
-       ("{count} threads", "a thread"), ("wait here for ever", "waits here for ever"), ("threads that never come", "others that never come"),
-       ("{count} others wait", "another waits"))  # fmt: skip
+ONE = (("{count} threads of block {block} (the first: {thread})", "{who}"), ("{count} threads", "a thread"),
+       ("have returned", "has returned"), ("wait here for ever", "waits here for ever"),
+       ("threads that never come", "others that never come"), ("{count} others wait", "another waits"))  # fmt: skip
 
 
 def message(error, source_line):
