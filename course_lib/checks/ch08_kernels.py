@@ -25,6 +25,11 @@ def normal(rng, *shape):
     return rng.standard_normal(shape, np.float32)
 
 
+def ragged(rng, *tiles):
+    """For each tile's size, one tile and a part of the next: no multiple of 4, so that no float4 fits every row."""
+    return tuple(size + 4 * int(rng.integers(0, size // 4)) + int(rng.integers(1, 4)) for size in tiles)
+
+
 def aligned(launch):
     """Does every row and column of this launch begin on a sector of 32 bytes?"""
     return all(size % 8 == 0 for size in sizes(launch))
@@ -63,8 +68,8 @@ def _row_owner(launch, j, i):
 
 
 def _cases_16x4(rng):
-    launches = []
-    for M, N, K, label in ((128, 48, 24, "whole tiles"), (70, 37, 10, "ragged in every direction"), (3, 5, 2, "tiny")):
+    launches, edges = [], ragged(rng, 64, 16, 8)
+    for (M, N, K), label in (((128, 48, 24), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")):
         args = {
             "M": np.int32(M),
             "N": np.int32(N),
@@ -145,8 +150,8 @@ check_gemm_16x4 = KernelCheck(
 
 
 def _cases_4x4(rng):
-    launches = []
-    for M, N, K, label in ((64, 128, 32, "whole tiles"), (70, 90, 21, "ragged in every direction"), (5, 3, 7, "tiny")):
+    launches, edges = [], ragged(rng, 64, 64, 16)
+    for (M, N, K), label in (((64, 128, 32), "whole tiles"), (edges, "ragged in every direction"), ((5, 3, 7), "tiny")):
         args = {
             "M": np.int32(M),
             "N": np.int32(N),

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.gpu.cpu_engine import trace
 
-from .ch08_kernels import loads_tiles, most_sectors, normal, sizes, up
+from .ch08_kernels import loads_tiles, most_sectors, normal, ragged, sizes, up
 from .kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts
 
 # copy_tile ------------------------------------------------------------------------------------------------------------
@@ -25,9 +25,9 @@ def _cases_copy(rng):
     launches = []
     for rows, columns, width, label in (
         (64, 32, 16, "tiles of 64 x 16"),
-        (70, 20, 16, "ragged tiles of 64 x 16"),
+        (64 + int(rng.integers(1, 64)), 16 + 4 * int(rng.integers(1, 4)), 16, "ragged tiles of 64 x 16"),
         (16, 128, 64, "tiles of 16 x 64"),
-        (21, 76, 64, "ragged tiles of 16 x 64"),
+        (16 + int(rng.integers(1, 16)), 64 + 4 * int(rng.integers(1, 16)), 64, "ragged tiles of 16 x 64"),
     ):
         grid = (up(columns, width), up(rows, 1024 // width))
         args = {
@@ -117,8 +117,8 @@ COUNTING = r"""
 
 
 def _cases_buffers(rng):
-    launches = []
-    for M, N, K, label in ((32, 32, 64, "whole tiles"), (21, 37, 41, "ragged in every direction"), (3, 5, 2, "tiny")):
+    launches, edges = [], ragged(rng, 16, 32, 32)
+    for (M, N, K), label in (((32, 32, 64), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")):
         args = {
             "M": np.int32(M),
             "N": np.int32(N),
