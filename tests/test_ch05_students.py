@@ -47,6 +47,10 @@ RIGHT = {
               f"{{ {I} i += k * t; if (i < n) y[i] = fmaxf(0, x[i]); }}"),
     "either-side": (*R, f"{I} for (; i < n; i += gridDim.x * blockDim.x)"
                     "if (x[i] > 0) y[i] = x[i]; else y[i] = 0;"),
+    "four-at-once": (*R, f"{I} int all = gridDim.x * blockDim.x; for (int k = i; 4 * k + 3 < n; k += all) {{"
+                     "float4 v = ((const float4 *)x)[k]; ((float4 *)y)[k] = make_float4(fmaxf(v.x, 0), fmaxf(v.y, 0),"
+                     "fmaxf(v.z, 0), fmaxf(v.w, 0)); } for (int k = n / 4 * 4 + i; k < n; k += all)"
+                     "y[k] = fmaxf(x[k], 0);"),
     "goes-on": (*R, f"{I} for (; i < n; i += gridDim.x * blockDim.x) {{ if (x[i] <= 0) {{ y[i] = 0; continue; }}"
                 "y[i] = x[i]; }"),
     "tiles-of-blocks": (*R, "int per = (n + gridDim.x - 1) / gridDim.x, end = min(n, (int)(blockIdx.x + 1) * per);"
@@ -97,6 +101,13 @@ WRONG = {
                         "256 threads read x, where 1000 could have work"),
     "one-block": (*R, "if (blockIdx.x == 0) for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = fmaxf(x[i], 0);",
                   "64 threads read x, where 192 could have work"),
+    "one-block-bias": (*B, "if (blockIdx.x == 0) for (int j = threadIdx.x; j < N; j += 64) { float s = 0;"
+                       "for (int i = 0; i < M; i++) s += dZ[i * N + j]; db[j] = s; }", "64 threads read dZ"),
+    "one-block-histogram": (*H, "if (blockIdx.x == 0) for (int i = threadIdx.x; i < n; i += blockDim.x)"
+                            "atomicAdd(&count[label[i]], 1);", "256 threads read label"),
+    "four-by-four": (*S, f"{I} if (4 * i + 3 < n) {{ float4 v = ((const float4 *)x)[i], w = ((float4 *)y)[i];"
+                     "((float4 *)y)[i] = make_float4(a * v.x + w.x, a * v.y + w.y, a * v.z + w.z, a * v.w + w.w); }"
+                     "else for (int k = 4 * i; k < n; k++) y[k] += a * x[k];", "threads read x, where 1000 could"),
     "volatile-race": (*H, f"{I} if (i < n) {{ volatile int *c = count; c[label[i]] = c[label[i]] + 1; }}",
                       "the source holds volatile"),
     "volatile-exchange": (*H, f"{I} if (i < n) {{ int c = *(volatile int *)(count + label[i]);"

@@ -31,8 +31,17 @@ def _warps(launch):
 
 
 def _elements(launch):
-    """The threads that have something to do where each takes an element, and the others one more."""
-    return min(int(launch.args["n"]), int(np.prod(triple(launch.grid)) * np.prod(triple(launch.block))))
+    return int(launch.args["n"])
+
+
+def _columns(launch):
+    return int(launch.args["N"])
+
+
+def _all_threads(launch):
+    """All where there are fewer threads than elements, else none is asked for: a float4 takes four elements."""
+    threads = int(np.prod(triple(launch.grid)) * np.prod(triple(launch.block)))
+    return threads if threads < int(launch.args["n"]) else 0
 
 
 def _rows(launch):
@@ -49,6 +58,19 @@ AGAIN = ("elements are read more often than once, or most lanes of a warp have n
 def _often(row):
     """Why there are so many requests: a warp in which one lane works, or elements that are read again."""
     return ALONE if row["threads"] < 2 * row["requests"] else AGAIN
+
+
+def _together(array, op, cause=None):
+    """At most 5 sectors a request, or, where lanes ask for more than a float each (float4), one above the ideal."""
+    narrow = at_most_sectors(array, op, 5, cause)  # 5: backwards from n is all right
+
+    @limit(narrow.says)
+    def check(report, launch):
+        rows = [row for row in report.accesses if (row["space"], row["op"], row["array"]) == ("global", op, array)]
+        wide = all(row["sectors"] <= row["ideal_sectors"] + row["requests"] for row in rows)
+        return None if wide else narrow(report, launch)
+
+    return check
 
 
 def shared_work(kernel, array, workers):
@@ -106,7 +128,7 @@ check_saxpy = KernelCheck(
         (lambda n, a, x, y: (a * (x + y))[:n], "a belongs to x alone: a * x[i] + y[i]"),
     ],
     causes=[_found("racecheck", SHARED, "y")],
-    limits=[at_most_sectors("x", "load", 5), at_most_sectors("y", "store", 5),  # 5: backwards from n is all right
+    limits=[_together("x", "load"), _together("y", "store"),
             at_most("requests", _warps, _often, array="x", op="load"), _volatile, shared_work("saxpy", "x", _elements)],
 )  # fmt: skip
 
@@ -219,7 +241,8 @@ check_bias_gradient = KernelCheck(
             _found("racecheck", SHARED, "db"),
             _found("initcheck", "db holds nothing yet: add up in a variable that begins with 0, then store it", "db")],
     limits=[at_most_sectors("dZ", "load", 5), at_most_sectors("db", "store", 5),
-            at_most("requests", _rows, _often, array="dZ", op="load"), _volatile],
+            at_most("requests", _rows, _often, array="dZ", op="load"), _volatile,
+            shared_work("bias_gradient", "dZ", _columns)],
 )  # fmt: skip
 
 
@@ -250,11 +273,11 @@ check_relu = KernelCheck(
                 "where x is not above 0 nothing is written: y holds nothing yet, so write the 0")],
     causes=[_found("racecheck", "several threads go to one element: each begins at blockIdx.x * blockDim.x + "
                    "threadIdx.x and steps on by all threads of the grid, gridDim.x * blockDim.x", "y")],
-    limits=[at_most_sectors("x", "load", 5, "each thread takes elements that lie side by side, so that neighbouring "
-                            "threads are far apart: let all threads of the grid take one element each, then all step "
-                            "on by gridDim.x * blockDim.x"),
+    limits=[_together("x", "load", "each thread takes elements that lie side by side, so that neighbouring threads are "
+                      "far apart: let all threads of the grid take one element each, then all step on by gridDim.x * "
+                      "blockDim.x"),
             at_most("requests", _warps, _often, array="x", op="load"), _volatile,
-            shared_work("relu", "x", _elements)],  # none on stores: see `_relu_cases`
+            shared_work("relu", "x", _all_threads)],  # none on stores: see `_relu_cases`
 )  # fmt: skip
 
 
@@ -285,5 +308,5 @@ check_histogram = KernelCheck(
     ],
     causes=[_found("racecheck", ATOMIC, "count")],
     limits=[at_most_sectors("label", "load", 5), at_most("requests", _warps, _often, array="label", op="load"),
-            _volatile],
+            _volatile, shared_work("histogram", "label", _elements)],
 )  # fmt: skip
