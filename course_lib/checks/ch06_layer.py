@@ -5,8 +5,8 @@ import numpy as np
 from course_lib.gpu.cpu_engine import trace
 from course_lib.gpu.gemm import RUNGS
 
-from .ch03_guard import function_check
 from .core import normal, ragged, require
+from .freeform import function_check
 from .tolerance import is_wrong
 
 RUNG = RUNGS["naive"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .ch03_guard import function_check
 from .core import ragged, require
+from .freeform import function_check
 
 U = 2.0**-24
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from course_lib.gpu.cpu_engine import trace, tracing
 
-from .ch03_guard import function_check
 from .core import require
+from .freeform import function_check
 
 WIDTHS = (32, 16, 8, 4, 2, 1)
 COUNTED = r"""
