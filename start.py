@@ -190,9 +190,6 @@ def install(command, wanted, held):
              uv + verb + [PINNED[command], "--require-hashes", "--only-binary", ":all:", "--python", PYTHON], held)
     run_step("[4/4] installing the course itself",
              uv + ["install", "--python", PYTHON, "--offline", "--no-deps", "--no-build-isolation", "-e", ROOT], held)
-    if not (WINDOWS or shutil.which("g++") or shutil.which("clang++")):
-        run_step("[+] there is no C++ compiler here: preparing the one of the package ziglang (two minutes, once)",
-                 [PYTHON, "-m", "course_lib.gpu.cpu_engine"], held)
     write_stamp(dict(wanted, python=old.get("python", wanted["python"])))
     say("The environment is ready.")
 

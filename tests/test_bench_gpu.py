@@ -14,7 +14,17 @@ import pytest
 from engine_runs import needs_compiler
 
 from course_lib.__main__ import main
-from course_lib.bench import docs, gpu_command, gpu_docs, gpu_measuring, gpu_tables, gpu_targets, products, tables
+from course_lib.bench import (
+    docs,
+    gpu_command,
+    gpu_docs,
+    gpu_measuring,
+    gpu_tables,
+    gpu_targets,
+    gpu_workers,
+    products,
+    tables,
+)
 from course_lib.bench.gpu_catalogue import PEERS, RUNGS, SHAPES, SIZES, TRACED, WAY, WAYS
 from course_lib.bench.processes import Worker, WorkerError
 from course_lib.bench.progress import Progress
@@ -36,23 +46,29 @@ def bench(*arguments, **more):
 def quick(tmp_path_factory):
     """One quick run: (what the command said, its result, the folder it wrote to, seconds)."""
     folder = tmp_path_factory.mktemp("bench")
-    start = time.monotonic()
+    clock, used = time.monotonic(), _used()
     done = bench("gpu", "--quick", "--json", "--out", folder)
     assert done.returncode == 0, done.stderr
-    return done, json.loads(done.stdout), folder, time.monotonic() - start
+    return done, json.loads(done.stdout), folder, min(time.monotonic() - clock, _used() - used)
+
+
+def _used():
+    """Processor seconds of all children so far: a busy machine makes them wait, but hardly more at work."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 @needs_compiler
 def test_quick_run_ends_well_and_soon(quick):
     done, _, _, seconds = quick
-    assert seconds < 120 * SLOW, "under a minute on two quiet cores"
+    assert seconds < 60 * SLOW, "under a minute on two quiet cores"
     assert "part 1 of" in done.stderr, "progress is shown on standard error"
 
 
 @needs_compiler
 def test_json_on_standard_output_is_the_file(quick):
     _, result, folder, _ = quick
-    (path,) = folder.iterdir()
+    (path,) = folder.glob("*.json")
     assert result == json.loads(path.read_text(encoding="utf-8"))
     assert path.stem == gpu_command.slug(result["device"])
     assert (result["schema"], result["benchmark"]) == (1, "gpu") and result["versions"]["the engine's compiler"]
@@ -96,7 +112,7 @@ def test_result_names_no_place_of_this_machine(quick):
 
 @needs_compiler
 def test_tables_again_from_the_json(quick, tmp_path):
-    (path,) = quick[2].iterdir()
+    (path,) = quick[2].glob("*.json")
     done = bench("gpu", "--reuse", path, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     for words in ("64 x 64 x 64 on the CPU", "engine, warptile, traced", "A barrier of the engine", "nothing cached",
@@ -159,7 +175,7 @@ def test_numbas_simulator_scales_what_it_runs_in_part():
 
 def test_a_library_that_is_not_there_is_no_failure():
     error = WorkerError("ModuleNotFoundError: No module named 'vgre'", "ModuleNotFoundError")
-    assert gpu_measuring._absent("vgre", error) == "not installed: pip install vgre"
+    assert gpu_workers.absent("vgre", error) == "not installed: pip install vgre"
     refused = gpu_measuring._why(WorkerError("VGREError: Unknown error", "VGREError"))
     assert refused == "not possible: VGREError: Unknown error"
     assert gpu_measuring._why(WorkerError("ArithmeticError: wrong result", "ArithmeticError")).startswith("failed: ")
@@ -167,10 +183,10 @@ def test_a_library_that_is_not_there_is_no_failure():
 
 def test_a_gpu_that_is_there_and_does_not_work_is_a_failure(monkeypatch):
     error = WorkerError("RuntimeError: PyCUDA: not installed; CuPy: not installed", "RuntimeError")
-    monkeypatch.setattr(gpu_measuring, "ask", lambda *command: "GPU 0: NVIDIA T4")
-    assert gpu_measuring._absent("gpu", error).startswith("failed: there is a GPU, but PyCUDA: ")
-    monkeypatch.setattr(gpu_measuring, "ask", lambda *command: None)
-    assert gpu_measuring._absent("gpu", error) == "not measured: PyCUDA: not installed; CuPy: not installed"
+    monkeypatch.setattr(gpu_workers, "ask", lambda *command: "GPU 0: NVIDIA T4")
+    assert gpu_workers.absent("gpu", error).startswith("failed: there is a GPU, but PyCUDA: ")
+    monkeypatch.setattr(gpu_workers, "ask", lambda *command: None)
+    assert gpu_workers.absent("gpu", error) == "not measured: PyCUDA: not installed; CuPy: not installed"
 
 
 # A GPU, played by stand-ins ------------------------------------------------------------------------------------------
@@ -304,6 +320,6 @@ def test_committed_runs_are_whole():
         assert not made["settings"]["quick"] and gpu_measuring.failures(made) == []
         assert gpu_command.text(made) == path.read_text(encoding="utf-8"), "written again it is the same text"
         first = made["products"][0]["ways"]
-        peers = ("numba-naive", "numba-shared", "vgre-naive")
+        peers = ("numba-naive", "numba-shared")  # vgre is no package of the course: it may be missing
         assert all("seconds" in first[key] for key in peers), "the peers were there"
         assert [case["n"] for case in made["products"]] == list(SIZES)

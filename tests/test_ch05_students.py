@@ -45,6 +45,20 @@ RIGHT = {
                  "{ float v = x[k]; if (v < 0) v = 0; y[k] = v; }"),
     "turns": (*R, "int t = gridDim.x * blockDim.x; for (int k = 0; k * t < n; k++)"
               f"{{ {I} i += k * t; if (i < n) y[i] = fmaxf(0, x[i]); }}"),
+    "either-side": (*R, f"{I} for (; i < n; i += gridDim.x * blockDim.x)"
+                    "if (x[i] > 0) y[i] = x[i]; else y[i] = 0;"),
+    "four-at-once": (*R, f"{I} int all = gridDim.x * blockDim.x; for (int k = i; 4 * k + 3 < n; k += all) {{"
+                     "float4 v = ((const float4 *)x)[k]; ((float4 *)y)[k] = make_float4(fmaxf(v.x, 0), fmaxf(v.y, 0),"
+                     "fmaxf(v.z, 0), fmaxf(v.w, 0)); } for (int k = n / 4 * 4 + i; k < n; k += all)"
+                     "y[k] = fmaxf(x[k], 0);"),
+    "goes-on": (*R, f"{I} for (; i < n; i += gridDim.x * blockDim.x) {{ if (x[i] <= 0) {{ y[i] = 0; continue; }}"
+                "y[i] = x[i]; }"),
+    "tiles-of-blocks": (*R, "int per = (n + gridDim.x - 1) / gridDim.x, end = min(n, (int)(blockIdx.x + 1) * per);"
+                        "for (int i = blockIdx.x * per + threadIdx.x; i < end; i += blockDim.x) y[i] = fmaxf(x[i],0);"),
+    "other-names": (ch05.check_saxpy, "__global__ void saxpy(int N, float alpha, const float *in, float *out)",
+                    f"{I} if (i < N) out[i] = alpha * in[i] + out[i];"),
+    "volatile-in-a-cas-loop": (*H, f"{I} if (i < n) {{ volatile int *p = count + label[i]; int old = *p, was;"
+                               "do { was = old; old = atomicCAS((int *)p, was, was + 1); } while (old != was); }"),
     "in-shared": (*H, f"__shared__ int mine[10]; {I} if (threadIdx.x < 10) mine[threadIdx.x] = 0;"
                   "__syncthreads(); if (i < n) atomicAdd(&mine[label[i]], 1); __syncthreads();"
                   "if (threadIdx.x < 10) atomicAdd(&count[threadIdx.x], mine[threadIdx.x]);"),
@@ -77,6 +91,39 @@ WRONG = {
                  "count[label[i]] = c + 1; }", "count"),
     "one-by-one-by-barriers": (*H, f"{I} for (int t = 0; t < blockDim.x; t++)"
                                "{ if (threadIdx.x == t && i < n) count[label[i]]++; __syncthreads(); }", "racecheck"),
+    "other-names-far-apart": (
+        ch05.check_saxpy, "__global__ void saxpy(int N, float alpha, const float *in, float *out)",
+        "int i = threadIdx.x * gridDim.x + blockIdx.x; if (i < N) out[i] = alpha * in[i] + out[i];",
+        "sectors a request in the loads of x"),
+    "other-names-raced": (ch05.check_histogram, "__global__ void histogram(int n, const int *x, int *y)",
+                          f"{I} if (i < n) y[x[i]] += 1;", "let one atomicAdd"),
+    "one-block-saxpy": (*S, "if (blockIdx.x == 0) for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] += a * x[i];",
+                        "256 threads read x, where 1000 could have work"),
+    "one-block": (*R, "if (blockIdx.x == 0) for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = fmaxf(x[i], 0);",
+                  "64 threads read x, where 192 could have work"),
+    "one-block-bias": (*B, "if (blockIdx.x == 0) for (int j = threadIdx.x; j < N; j += 64) { float s = 0;"
+                       "for (int i = 0; i < M; i++) s += dZ[i * N + j]; db[j] = s; }", "64 threads read dZ"),
+    "one-block-histogram": (*H, "if (blockIdx.x == 0) for (int i = threadIdx.x; i < n; i += blockDim.x)"
+                            "atomicAdd(&count[label[i]], 1);", "256 threads read label"),
+    "four-by-four": (*S, f"{I} if (4 * i + 3 < n) {{ float4 v = ((const float4 *)x)[i], w = ((float4 *)y)[i];"
+                     "((float4 *)y)[i] = make_float4(a * v.x + w.x, a * v.y + w.y, a * v.z + w.z, a * v.w + w.w); }"
+                     "else for (int k = 4 * i; k < n; k++) y[k] += a * x[k];", "threads read x, where 1000 could"),
+    "volatile-race": (*H, f"{I} if (i < n) {{ volatile int *c = count; c[label[i]] = c[label[i]] + 1; }}",
+                      "the source holds volatile"),
+    "volatile-exchange": (*H, f"{I} if (i < n) {{ int c = *(volatile int *)(count + label[i]);"
+                          "atomicExch(&count[label[i]], c + 1); }", "the source holds volatile"),
+    "value-for-address": (*H, f"{I} if (i < n) atomicAdd(count[label[i]], 1);", "takes an address first"),
+    "class-by-class": (*H, f"{I} for (int c = 0; c < 10; c++) if (i < n && label[i] == c) atomicAdd(&count[c], 1);",
+                       "read more often than once"),
+    "a-comma-in-brackets": (*G, f"{IJ} if (i < M && j < N) A[i, j] = 1 / (1 + expf(-Z[i, j]));",
+                            "threads of different rows"),
+    "columns-of-one-block": (*G, "int i = blockIdx.y * blockDim.y + threadIdx.y; if (i < M)"
+                             "for (int j = threadIdx.x; j < N; j += 32) A[i*ld+j] = 1 / (1 + expf(-Z[i*ld+j]));",
+                             "threads of different columns"),
+    "stored-by-columns": (*G, f"{IJ} if (i < M && j < N) A[i + ld * j] = 1 / (1 + expf(-Z[i + ld * j]));",
+                          "it goes elsewhere"),
+    "rows-for-columns": (*B, f"{I} if (i < N) {{ float s = 0; for (int k = 0; k < M; k++) s += dZ[i * N + k];"
+                         "db[i] = s; }", "this thread has a column"),
     "clears-first": (*H, f"{I} if (i < 10) count[i] = 0; __syncthreads();"
                      "if (i < n) atomicAdd(&count[label[i]], 1);", "count"),
 }  # fmt: skip
@@ -169,6 +216,37 @@ def the_host_does_it(device, saxpy, a, x, y, times):
     return y + np.float32(times) * a * x
 
 
+def the_host_does_it_as_well(device, saxpy, a, x, y, times):
+    by_gpuarray(device, saxpy, a, x, y, times)
+    return y + np.float32(times) * a * x
+
+
+def one_step_too_many(device, saxpy, a, x, y, times):
+    return by_gpuarray(device, saxpy, a, x, y, times + 1)
+
+
+def x_for_y(device, saxpy, a, x, y, times):
+    by_gpuarray(device, saxpy, a, x, y, times)
+    return device.from_device(device.to_device(x), x.shape, x.dtype)
+
+
+def half_the_fixed_cost(flops, moved, copied, calls, rate, memory, bus, call=5e-6):
+    return in_steps(flops, moved, copied, calls, rate, memory, bus, call)
+
+
+def always_ten(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
+    return in_steps(flops, moved, copied, calls, rate, memory, bus)
+
+
+def one_call(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
+    return in_steps(flops, moved, copied, 1, rate, memory, bus, call)
+
+
+def turned_round(sizes, cpu, gpu):
+    sizes.reverse()
+    return crossover_upwards(sizes[::-1], cpu, gpu)
+
+
 def nothing_back(device, saxpy, a, x, y, times):
     device.to_device(x)
 
@@ -190,6 +268,15 @@ def plain_array(device, saxpy, a, x, y, times):
     (ch05.check_repeat_saxpy, one_block, "rounded down, or one block is too few"),
     (ch05.check_repeat_saxpy, x_twice, "3 copies went to the device"),
     (ch05.check_repeat_saxpy, the_host_does_it, "another number of launches"),
+    (ch05.check_repeat_saxpy, the_host_does_it_as_well, "not those that came back"),
+    (ch05.check_repeat_saxpy, one_step_too_many, "6 launches, and 5 were asked for"),
+    (ch05.check_repeat_saxpy, x_for_y, "this is x"),
+    (ch05.check_gpu_seconds, half_the_fixed_cost, "call left out"),
+    (ch05.check_gpu_seconds, always_ten, "a fixed number"),
+    (ch05.check_gpu_seconds, one_call, "calls times call"),
+    (ch05.check_crossover, turned_round, "the list of sizes was changed"),
+    (ch05.check_crossover, lambda sizes, cpu, gpu: np.array(sizes), "one size is asked for"),
+    (ch05.check_sectors, lambda indices, size: {i * size // 32 for i in indices}, "how many they are"),
     (ch05.check_repeat_saxpy, nothing_back, "NoneType"),
     (ch05.check_repeat_saxpy, flat_block, "block must be a tuple of three"),
     (ch05.check_repeat_saxpy, plain_array, "In, Out or InOut"),

@@ -5,7 +5,8 @@ import pytest
 from engine_runs import needs_compiler
 from test_ch06 import GEMM_HEAD, HEAD, PLACE
 
-from course_lib.checks import ch06
+from course_lib.checks import ch06, ch06_traffic
+from course_lib.checks.ch06_intensity import intensities
 from course_lib.checks.core import CheckFailed
 
 pytestmark = needs_compiler
@@ -41,6 +42,21 @@ PRODUCTS = {
     "A read twice": (product(PLACE, GUARD, SUM.replace("sum += A", "if (A[i * K + k]) sum += ((volatile float *)A)"),
                              STORE), "is something loaded that is not used, or twice"),
     "rounded to whole numbers": (product(PLACE, GUARD, SUM, "D[i * N + j] = (int)sum;\n"), "not right yet"),
+    "one thread does all": (product(PLACE, "if (i || j) return;\nfor (i = 0; i < M; i++) for (j = 0; j < N; j++) {",
+                                    SUM, STORE, "}\n"), "one thread computes several elements of D"),
+    "one thread a row": (product(PLACE, "if (i >= M || j) return;\nfor (; j < N; j++) {", SUM, STORE, "}\n"),
+                         "several elements of a row"),
+    "one thread a column": (product(PLACE, "if (i || j >= N) return;\nfor (; i < M; i++) {", SUM, STORE, "}\n"),
+                            "several elements of a column"),
+    "two columns a thread": (product(PLACE, "int half = (N + 1) / 2;\nif (i >= M || j >= half) return;\n",
+                                     "for (; j < N; j += half) {\n", SUM, STORE, "}\n"), "several elements of a row"),
+    "the top row of a block does all rows": (
+        product(PLACE, "if (threadIdx.y || j >= N) return;\nfor (int y = 0; y < blockDim.y && i < M; y++, i++) {\n",
+                SUM, STORE, "}\n"), "several elements of a column"),
+    "A with the stride of B": (product(PLACE, GUARD, SUM.replace("A[i * K", "A[i * N"), STORE), "of another matrix"),
+    "D with the stride M": (product(PLACE, GUARD, SUM, STORE.replace("i * N", "i * M")), "of another matrix"),
+    "a template": ("template <class T> __device__ T twice(T x) { return x + x; }\n" + product(PLACE, GUARD, SUM, STORE),
+                   "leave templates out"),
     "Python": ("for i in range(M): pass", "keep the line `__global__ void product"),
     "parameters M and N exchanged": (product(PLACE, GUARD, SUM, STORE).replace("int M, int N", "int N, int M"),
                                                "the order has changed"),
@@ -64,6 +80,16 @@ GEMMS = {
                        "not right yet"),
     "multiplied by zero": (gemm(PLACE, GUARD, LOOP, "int at = i * c_row + j * c_col;\nfloat c = C[at];\n"
                                 "D[at] = alpha * sum + (c == c ? beta * c : 0);\n"), "C is read though beta = 0"),
+    "one thread a column": (gemm(PLACE, "if (i || j >= N) return;\nfor (; i < M; i++) {", LOOP, LAST, "}\n"),
+                            "several elements of a column"),
+    "C restricted": (gemm(PLACE, GUARD, LOOP, LAST).replace("float *C", "float *__restrict__ C"), "__restrict__"),
+    "D restricted": (gemm(PLACE, GUARD, LOOP, LAST).replace("float *D", "float *__restrict__ D"), "__restrict__"),
+    "beta as a whole number": (gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "(int)beta == 0")), "is taken for 0"),
+    "beta nearly 0": (gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "fabsf(beta) < 1e-3f")), "is taken for 0"),
+    "nothing done for alpha = 0": (gemm(PLACE, GUARD, "if (alpha == 0) return;\n", LOOP, LAST), "never written"),
+    "by rows or by columns alone": (
+        gemm(PLACE, GUARD, LOOP.replace("i * a_row + k * a_col", "(a_col == 1 ? i * a_row + k : i + k * a_col)"), LAST),
+        "was read where nothing is"),
     "stored twice": (gemm(PLACE, GUARD, LOOP, "int at = i * c_row + j * c_col;\nD[at] = alpha * sum;\n"
                           "if (beta != 0 && C != D) D[at] = alpha * sum + beta * C[at];\n"), "not right yet"),
 }  # fmt: skip
@@ -116,6 +142,27 @@ def test_wrong_launches_are_told(name):
         assert words in told(ch06.check_layer_products, wrong, seed)
 
 
+def by_numpy(launch, A_prev, W, dZ, Z, dW, dA):
+    """Three launches for show; NumPy does the work."""
+    for out in (Z, dW, dA):
+        launch(1, 1, 1, A_prev, (1, 1), W, (1, 1), out, (1, 1))
+    Z[...], dW[...], dA[...] = A_prev @ W, A_prev.T @ dZ, dZ @ W.T
+
+
+def spoils_an_input(launch, A_prev, *others):
+    layer()(launch, A_prev, *others)
+    A_prev[0] = 0
+
+
+@pytest.mark.parametrize("wrong, words", [(by_numpy, "filled by something else"), (spoils_an_input, "it has changed")])
+def test_what_happens_beside_the_launches_is_told(wrong, words):
+    assert words in told(ch06.check_layer_products, wrong, 1)
+
+
+def test_strides_may_be_an_array():
+    ch06.check_layer_products(layer(dW=put(4, np.array), dA=put(8, lambda pair: np.int64(pair))), seed=1)
+
+
 def test_launching_twice_is_told():
     def twice(launch, *arrays):
         layer()(launch, *arrays)
@@ -139,11 +186,22 @@ def relative(D, A, B):
     return bool((abs(D - exact) <= A.shape[1] * 2.0**-24 * abs(exact)).all())
 
 
+def below_the_bound(D, A, B):
+    A, B, K = A.astype(np.float64), B.astype(np.float64), A.shape[1]
+    return bool((abs(D - A @ B) < K * 2.0**-24 / (1 - K * 2.0**-24) * (abs(A) @ abs(B))).all())
+
+
+def as_generous_as_the_lecture(D, A, B):
+    A, B = A.astype(np.float64), B.astype(np.float64)
+    return bool((abs(D - A @ B) <= (A.shape[1] + 3) * 2.0**-23 * (abs(A) @ abs(B))).all())
+
+
 def by_another_product(D, A, B):
     return bool(np.array_equal(D, A @ B))
 
 
-@pytest.mark.parametrize("wrong", [by_largest, by_norm, relative, by_another_product, lambda D, A, B: True,
+@pytest.mark.parametrize("wrong", [by_largest, by_norm, relative, by_another_product, below_the_bound,
+                                   as_generous_as_the_lecture, lambda D, A, B: True,
                                    lambda D, A, B: False, lambda D, A, B: None, lambda D, A, B: 1])  # fmt: skip
 def test_a_test_that_is_no_test_is_refused(wrong):
     for seed in range(20):
@@ -160,7 +218,33 @@ def test_a_wrong_prediction_is_told(wrong, words):
     assert words in told(ch06.check_predict_traffic, wrong, 1)
 
 
+def test_a_prediction_that_asks_the_engine_is_refused():
+    assert "asks the engine" in told(ch06.check_predict_traffic, ch06_traffic.counted, 1)
+    ch06.check_predict_traffic(ch06_traffic.traffic, seed=1)  # and the engine is open again
+
+
+def test_a_width_may_be_a_float():
+    ch06.check_best_width(lambda a, b: {(1, 1): 16.0, (0, 1): 4.0, (1, 0): 8.0, (0, 0): 2.0}[a, b], seed=1)
+
+
+def test_the_verdict_may_ask_for_the_ridge():
+    def by_ridge(flops, moved, gpu):
+        share = min(1.0, flops / moved / gpu.ridge)
+        return share * gpu.flops, share, "memory" if share < 1 else "arithmetic"
+
+    for seed in range(20):
+        ch06.check_verdict(by_ridge, seed=seed)
+
+
+def flops_with_alpha_and_beta(M, N, K, c):
+    return tuple(x * (1 + (3 if c else 1) / (2 * K)) for x in intensities()(M, N, K, c))
+
+
 @pytest.mark.parametrize("check, wrong, words", [
+    (ch06.check_intensities, flops_with_alpha_and_beta, "alpha and beta are not counted"),
+    (ch06.check_intensities, lambda M, N, K, c: intensities()(M, N, K, False), "reads_c is not used"),
+    (ch06.check_grid_for, lambda M, N, b: ((-(-M // b[1]), -(-N // b[0])), -(-M // b[1]) * -(-N // b[0]) * 256 - M * N),
+     "blocks along x (columns of D) come first"),
     (ch06.check_grid_for, lambda M, N, block: (-(-N // block[0]), -(-M // block[1])), "grid_for"),
     (ch06.check_grid_for, lambda M, N, block: None, "the result is None"),
     (ch06.check_best_width, lambda a, b: 64, "must be one of"),

@@ -60,6 +60,15 @@ PARTIAL = """
     float sum = 0;
     for (int k = t; k < n; k += blockDim.x) sum += x[row * n + k];
 """
+TREE = """
+    s[t] = sum;
+    __syncthreads();
+    for (int half = 128; half > 0; half >>= 1) {
+        if (t < half) s[t] += s[t + half];
+        __syncthreads();
+    }
+    if (t == 0) y[row] = s[0];
+"""
 
 
 # Right answers in other styles -------------------------------------------------------------------------------------
@@ -242,7 +251,134 @@ WRONG = {
         if (t < half) s[t] += s[t + half];
         __syncthreads();
     }
-    if (t == 0) y[row] = s[0];"""), "ROW_SUM"),
+    if (t == 0) y[row] = s[0];"""), "the last round is missing"),
+    "differences, one thread copies": (ch07.check_differences, differences("""
+        __shared__ float s[96];
+        if (t == 0) for (int k = 0; k < 96; k++) s[k] = x[i + k];
+        __syncthreads();
+        y[i] = t > 0 ? s[t] - s[t - 1] : s[t];"""), "each thread copies its own element"),
+    "differences, all on one line": (ch07.check_differences, differences("""
+        __shared__ float s[96]; s[t] = x[i]; y[i] = t > 0 ? s[t] - s[t - 1] : s[t];"""),
+        "no barrier of the whole block"),
+    "differences, a barrier for two warps of three": (ch07.check_differences, differences("""
+        __shared__ float s[96];
+        s[t] = x[i];
+        if (t < 64) __syncthreads();
+        y[i] = t > 0 ? s[t] - s[t - 1] : s[t];
+        __syncthreads();"""), "outside of any if"),
+    "smooth, one thread copies": (ch07.check_smooth, smooth("""
+        __shared__ float s[66];
+        const int t = threadIdx.x, i = blockIdx.x * 64 + t;
+        if (t == 0) for (int k = 0; k < 66; k++) s[k] = i + k > 0 && i + k - 1 < n ? x[i + k - 1] : 0;
+        __syncthreads();
+        if (i < n) y[i] = (s[t] + s[t + 1] + s[t + 2]) / 3;"""), "each thread copies its own element"),
+    "smooth, the mean of those that exist": (ch07.check_smooth, smooth("""
+        __shared__ float s[66];
+        const int t = threadIdx.x, i = blockIdx.x * 64 + t;
+        s[t + 1] = i < n ? x[i] : 0;
+        if (t == 0) s[0] = i > 0 ? x[i - 1] : 0;
+        if (t == 63) s[65] = i + 1 < n ? x[i + 1] : 0;
+        __syncthreads();
+        if (i < n) y[i] = (s[t] + s[t + 1] + s[t + 2]) / (3 - (i == 0) - (i == n - 1));"""), "counts as 0"),
+    "transpose, one thread reads a row": (ch07.check_transpose, transpose("""
+        __shared__ float tile[32][33];
+        if (x == 0 && i0 + y < M) for (int c = 0; c < 32 && j0 + c < N; c++) tile[y][c] = A[(i0 + y) * N + j0 + c];
+        __syncthreads();
+        if (j0 + y < N && i0 + x < M) D[(j0 + y) * M + i0 + x] = tile[x][y];"""), "one thread loads what a warp can"),
+    "transpose, one thread writes a row": (ch07.check_transpose, transpose("""
+        __shared__ float tile[32][33];
+        if (i0 + y < M && j0 + x < N) tile[y][x] = A[(i0 + y) * N + j0 + x];
+        __syncthreads();
+        if (x == 0 && j0 + y < N) for (int c = 0; c < 32 && i0 + c < M; c++) D[(j0 + y) * M + i0 + c] = tile[c][y];"""),
+        "one thread stores what a warp can"),
+    "transpose, rows of D of the wrong length": (ch07.check_transpose, transpose("""
+        __shared__ float tile[32][33];
+        if (i0 + y < M && j0 + x < N) tile[y][x] = A[(i0 + y) * N + j0 + x];
+        __syncthreads();
+        if (j0 + y < N && i0 + x < M) D[(j0 + y) * N + i0 + x] = tile[x][y];"""), "its rows are M long"),
+    "gemm, row y of the tile of A": (ch07.check_gemm_tiled, gemm(FILL + """
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[y][k] * b[k][x];
+        __syncthreads();
+    }""" + STORE), "needs its column y, a[k][y]"),
+    "gemm, one thread copies a row": (ch07.check_gemm_tiled, gemm("""
+    __shared__ float a[32][33], b[32][33];
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += 32) {
+        if (x == 0) for (int c = 0; c < 32; c++) a[y][c] = k0 + y < K && i0 + c < M ? A[(k0 + y) * M + i0 + c] : 0;
+        b[y][x] = k0 + y < K && j < N ? B[(k0 + y) * N + j] : 0;
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
+        __syncthreads();
+    }""" + STORE), "one thread does what a warp can do at once"),
+    "gemm, one thread sums a row": (ch07.check_gemm_tiled, gemm(FILL.replace("float sum", "float sums[32]").replace(
+        "sums[32] = 0", "sums[32] = {}") + """
+        __syncthreads();
+        if (x == 0) for (int c = 0; c < 32; c++) for (int k = 0; k < 32; k++) sums[c] += a[k][y] * b[k][c];
+        __syncthreads();
+    }
+    if (x == 0 && i < M) for (int c = 0; c < 32 && j + c < N; c++)
+        D[i * N + j + c] = alpha * sums[c] + (beta != 0 ? beta * C[i * N + j + c] : 0);"""),
+        "one thread does what a warp can do at once"),
+    "gemm, x down the columns of D": (ch07.check_gemm_tiled, gemm("""
+    __shared__ float a[32][33], b[32][33];
+    float sum = 0;
+    const int j0 = blockIdx.x * 32, row = i0 + x, column = j0 + y;
+    for (int k0 = 0; k0 < K; k0 += 32) {
+        a[y][x] = k0 + y < K && i0 + x < M ? A[(k0 + y) * M + i0 + x] : 0;
+        b[y][x] = k0 + y < K && j < N ? B[(k0 + y) * N + j] : 0;
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[k][x] * b[k][y];
+        __syncthreads();
+    }
+    if (row < M && column < N) {
+        const float old = beta != 0 ? beta * C[row * N + column] : 0;
+        D[row * N + column] = alpha * sum + old;
+    }"""), "let threadIdx.x run along"),
+    "gemm, three steps and no more": (ch07.check_gemm_tiled, gemm(FILL.replace("k0 < K; k0", "k0 < 96; k0") + """
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
+        __syncthreads();
+    }""" + STORE), "K = "),
+    "gemm, the guard of the row alone": (ch07.check_gemm_tiled, gemm(FILL + """
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
+        __syncthreads();
+    }
+    if (i < M) D[i * N + j] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i * N + j];"""),
+        "have no element there"),
+    "gemm, beta times D": (ch07.check_gemm_tiled, gemm(FILL + """
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
+        __syncthreads();
+    }
+    if (i < M && j < N) D[i * N + j] = beta == 0 ? alpha * sum : alpha * sum + beta * D[i * N + j];"""), "stands in C"),
+    "row sum, one thread": (ch07.check_row_sum, row_sum("""
+    __shared__ float s[256];
+    s[t] = 0;
+    if (t == 0) {
+        float sum = s[0];
+        for (int k = 0; k < n; k++) sum += x[row * n + k];
+        y[row] = sum;
+    }"""), "a few threads fetch the row alone"),
+    "row sum, a piece for each thread": (ch07.check_row_sum, row_sum("""
+    __shared__ float s[256];
+    float sum = 0;
+    const int piece = (n + 255) / 256;
+    for (int k = t * piece; k < n && k < (t + 1) * piece; k++) sum += x[row * n + k];""" + TREE),
+    "neighbours load neighbours"),
+    "row sum, 256 elements and no more": (ch07.check_row_sum, row_sum("""
+    __shared__ float s[256];
+    const float sum = t < n ? x[row * n + t] : 0;""" + TREE), "only the first 256 elements"),
+    "row sum, three elements a thread and no more": (ch07.check_row_sum, row_sum("""
+    __shared__ float s[256];
+    float sum = 0;
+    for (int k = t; k < min(n, 768); k += 256) sum += x[row * n + k];""" + TREE), "ROW_SUM"),
+    "row sum, all blocks to y[0]": (ch07.check_row_sum, row_sum(PARTIAL + TREE.replace("y[row]", "y[t]")),
+                                    "y[blockIdx.x]"),
+    "row sum, neighbours that step apart": (ch07.check_row_sum, row_sum(PARTIAL + TREE.replace(
+        "half = 128; half > 0; half >>= 1", "half = 1; half < 256; half *= 2").replace(
+        "t < half", "t % (2 * half) == 0")), "more warps than needed"),
     "row sum, an atomic on the table": (ch07.check_row_sum, row_sum(PARTIAL.replace("s[256]", "s") + """
     if (t == 0) s = 0;
     __syncthreads();
@@ -283,3 +419,22 @@ def test_nonsense_is_refused_and_breaks_nothing(name):
     for value in (None, 3, [1, 2], "", "__global__ void k() {}"):
         with pytest.raises(CheckFailed):
             getattr(ch07, name)(value, seed=1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_draw_of_rows_hides_a_sum_of_256(seed):
+    """What a check allows must grow with the additions that a number goes through, not with the length of the row."""
+    wrong = row_sum("__shared__ float s[256]; const float sum = t < n ? x[row * n + t] : 0;" + TREE)
+    assert "only the first 256 elements" in told(ch07.check_row_sum, wrong, seed)
+
+
+@pytest.mark.parametrize(("answer", "words"), [
+    (lambda r, s, f, t, b, T: (r, s, f, t, 8 * T * (T + 1)), "no padding"),
+    (lambda r, s, f, t, b, T: (32 * r // T, s, f, t, b), "a warp of a T x T block covers"),
+])  # fmt: skip
+def test_tile_cost_told(answer, words):
+    def tile_cost(M, N, K, T):
+        loaded = M * K * N // T + K * N * M // T
+        return answer(loaded // 32, loaded // 8, T / 4, T * T, 8 * T * T, T)
+
+    assert words in told(ch07.check_tile_cost, tile_cost)

@@ -12,6 +12,7 @@ import pytest
 from engine_runs import needs_compiler
 
 from course_lib.checks import ch08, ch08_answers, ch08_limits, ch08_tiles
+from course_lib.checks.ch08_kernels import sizes
 from course_lib.checks.core import CheckFailed
 from course_lib.classroom import source
 from course_lib.gpu import gemm_cost
@@ -58,6 +59,14 @@ def test_the_solution_passes_with_other_seeds(task, capsys):
     for seed in range(3):
         KERNELS[task](kernel_of(region.filled(region.text)), seed=seed)
     assert capsys.readouterr().out.count("✔") == 3
+
+
+@pytest.mark.parametrize("check", [ch08.check_gemm_16x4, ch08.check_gemm_4x4, ch08.check_two_buffers])
+def test_ragged_sizes_are_fresh_and_no_multiples_of_four(check):
+    """A kernel for fixed sizes does not pass twice, and a float4 that nobody guards is misaligned."""
+    drawn = [sizes(launch) for seed in range(8) for launch in check.draw(seed) if launch.label.startswith("ragged")]
+    assert len(set(drawn)) == 8 and all(size % 4 for found in drawn for size in found)
+    assert all(len({size % 2 for size in one}) == 2 for one in zip(*drawn, strict=True))  # odd and even ones
 
 
 # What NVIDIA's compiler said -------------------------------------------------------------------------------------

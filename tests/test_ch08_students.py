@@ -81,6 +81,31 @@ OWN_COPIES = r"""
         if (i < M && j < N) D[i * N + j] = sums[n];
     }
 """
+FOUR_SIDE_BY_SIDE = r"""
+    const int tx = threadIdx.x, ty = threadIdx.y, i0 = blockIdx.y * 64, j = blockIdx.x * 64 + 4 * tx;
+    float4 d[4] = {};
+    for (int k0 = 0; k0 < K; k0 += 16) {
+        copy_tile(A, M, K, i0, k0, &a_tile[0][0], 16);
+        copy_tile(B, K, N, k0, blockIdx.x * 64, &b_tile[0][0], 64);
+        __syncthreads();
+        for (int k = 0; k < 16; k++) {
+            const float4 b = *(const float4 *)&b_tile[k][4 * tx];
+            for (int r = 0; r < 4; r++) {
+                const float a = a_tile[ty + 16 * r][k];
+                d[r].x += a * b.x, d[r].y += a * b.y, d[r].z += a * b.z, d[r].w += a * b.w;
+            }
+        }
+        __syncthreads();
+    }
+    for (int r = 0; r < 4; r++) {
+        const int i = i0 + ty + 16 * r;
+        if (i >= M) continue;
+        if (N % 4 == 0 && j < N) *(float4 *)&D[i * N + j] = d[r];
+        else
+            for (int c = 0; c < 4; c++)
+                if (j + c < N) D[i * N + j + c] = c == 0 ? d[r].x : c == 1 ? d[r].y : c == 2 ? d[r].z : d[r].w;
+    }
+"""
 CASTS = r"""
     const unsigned t = threadIdx.y * blockDim.x + threadIdx.x;
     const int per_row = width / 4, i = row + t / per_row, j = column + t % per_row * 4;
@@ -115,7 +140,44 @@ TWO_STEPS = r"""
         }
     }
 """
-RIGHT = [("kernel-16x4", ALL_THE_SAME), ("kernel-4x4", OWN_COPIES), ("copy-tile", CASTS), ("two-buffers", FETCH_AHEAD),
+CLAMPED = r"""
+    const int t = threadIdx.x + 16 * threadIdx.y, i = blockIdx.x * 64 + t, j0 = blockIdx.y * 16;
+    float d[16] = {0}, a[4];
+    for (int k0 = 0; k0 < K; k0 += 4) {
+        const int k = k0 + t % 4, j = j0 + t / 4;
+        const float b = B[min(k, K - 1) + min(j, N - 1) * K];
+        b_tile[t / 4][t % 4] = k < K && j < N ? b : 0;
+        for (int n = 0; n < 4; n++) a[n] = k0 + n < K ? A[min(i, M - 1) + (k0 + n) * M] : 0;
+        __syncthreads();
+        for (int n = 0; n < 64; n++) d[n / 4] += a[n % 4] * b_tile[n / 4][n % 4];
+        __syncthreads();
+    }
+    for (int n = 0; n < 16; n++)
+        if (i < M && j0 + n < N) D[i + (j0 + n) * M] = d[n];
+"""
+A_DOWN_ITS_COLUMNS = OWN_COPIES.replace(
+    "const int i = blockIdx.y * 64 + y + 16 * n, k = step * 16 + x;",
+    "const int i = blockIdx.y * 64 + t % 64, k = step * 16 + t / 64 + 4 * n;",
+).replace("a_tile[y + 16 * n][x]", "a_turned[t / 64 + 4 * n][t % 64]").replace(
+    "a_tile[16 * r + y][k]", "a_turned[k][16 * r + y]"
+).replace("float sums", "__shared__ float a_turned[16][64];\n    float sums")  # fmt: skip
+DIAGONAL = r"""
+    const int t = threadIdx.y * 16 + threadIdx.x, high = 1024 / width, r = t % high, q = (t / high + r) % (width / 4);
+    const int i = row + r, j = column + 4 * q;
+    const bool inside = i < rows && j < columns;
+    *(float4 *)(tile + r * width + 4 * q) = inside ? *(const float4 *)(X + i * columns + j) : make_float4(0, 0, 0, 0);
+"""
+ONE_BUFFER = r"""
+    for (int k0 = 0; k0 < K; k0 += 16) {
+        a_tile[0][y][x] = i < M && k0 + x < K ? A[i * K + k0 + x] : 0;
+        b_tile[0][y][x] = k0 + y < K && j < N ? B[(k0 + y) * N + j] : 0;
+        __syncthreads();
+        for (int k = 0; k < 16; k++) sum += a_tile[0][y][k] * b_tile[0][k][x];
+        __syncthreads_count(1);
+    }
+"""
+RIGHT = [("kernel-16x4", ALL_THE_SAME), ("kernel-16x4", CLAMPED), ("kernel-4x4", FOUR_SIDE_BY_SIDE),
+         ("kernel-4x4", OWN_COPIES), ("copy-tile", CASTS), ("two-buffers", FETCH_AHEAD),
          ("two-buffers", TWO_STEPS)]  # fmt: skip
 
 
@@ -134,6 +196,13 @@ WRONG = [
     ("kernel-16x4", "D[0] = 0;", "never written"),
     ("kernel-4x4", OWN_COPIES.replace("(K + 15) / 16", "K / 16"), "a tile that is not whole"),
     ("kernel-4x4", OWN_COPIES.replace("step * 16 + t / 64", "t / 64"), "wrong"),
+    ("kernel-4x4", A_DOWN_ITS_COLUMNS, "32 sectors a request in the loads of A"),
+    ("kernel-4x4", FOUR_SIDE_BY_SIDE.replace("N % 4 == 0", "N > 64"), "no multiple of the access's size"),
+    ("kernel-4x4", FOUR_SIDE_BY_SIDE.replace("N % 4 == 0", "N < 0"), "stored as one float4"),
+    ("copy-tile", DIAGONAL, "32 sectors a request in the loads of X"),
+    ("copy-tile", CASTS.replace("threadIdx.y * blockDim.x + threadIdx.x", "threadIdx.x * 16 + threadIdx.y"),
+     "float4 that follow each other"),
+    ("two-buffers", ONE_BUFFER, "8 barriers for 4 steps"),
     ("copy-tile", CASTS.replace("i >= rows ||", ""), "memcheck"),
     ("copy-tile", CASTS.replace("column + t", "t"), "wrong"),
     ("two-buffers", FETCH_AHEAD.replace("1 - (s & 1)", "(s & 1)"), "racecheck"),
@@ -195,6 +264,29 @@ def test_another_right_function_passes(name, right, capsys):
     for seed in range(3):
         getattr(ch08, f"check_{name}")(right, seed=seed)
     assert capsys.readouterr().out.count("✔") == 3
+
+
+def one_kib_everywhere(threads, registers, shared, sm):
+    return blocks_by_ceil(threads, registers, shared, sm | {"reserved": 1024})
+
+
+def any_registers(tiles, sm, at_least):
+    fit = [tile for tile in tiles if blocks_by_registers(*tile, sm) >= at_least]
+    return max(fit, key=lambda tile: tile[0] * tile[1] / sum(tile))
+
+
+def blocks_by_registers(TM, TN, sm, rest=30):
+    each = ceil((TM * TN + TM + TN + rest) / 8) * 256
+    return min(4 * (sm["registers"] // 4 // each) // 8, sm["shared"] // (2048 * (TM + TN) + sm["reserved"]))
+
+
+@pytest.mark.parametrize(("name", "wrong", "words"), [
+    ("blocks_per_sm", one_kib_everywhere, "take sm['reserved']"),
+    ("choose_tile", any_registers, "more than 255 registers"),
+])  # fmt: skip
+def test_a_limit_left_out_is_refused(name, wrong, words):
+    for seed in range(5):
+        assert words in told(getattr(ch08, f"check_{name}"), wrong, seed)
 
 
 @pytest.mark.parametrize(("wrong", "words"), [

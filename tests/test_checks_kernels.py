@@ -209,7 +209,7 @@ WRONG = {  # rows of the kernel, then words of the report in their order
     "strided": (
         "int i = threadIdx.x * gridDim.x + blockIdx.x;\nif (i < n) y[i] = a * x[i] + y[i];",
         "the numbers are right, but not the way to them",
-        "8 sectors a request in the loads of x, and at most 4",
+        "8 sectors a request in the loads of x, and the task wants at most 4",
         "lanes 0, 1, 2 of a warp go to x[0], x[2], x[4]",
         "far apart",
         "line 5",
@@ -408,7 +408,7 @@ TRANSPOSE_WRONG = {
     "not transposed": (("tile[threadIdx.x][threadIdx.y]", "tile[threadIdx.y][threadIdx.x]"), "wrong", "out[0][1]"),
     "loaded twice": (
         ("in[i * in_row + j];", "in[i * in_row + j] + 0 * *(volatile float *)(in + i * in_row + j);"),
-        "16,384 bytes in the loads of in, and at most 8,192",
+        "16,384 bytes in the loads of in, and the task wants at most 8,192",
     ),
     "tile too small": (("tile[32][33]", "tile[16][33]"), "memcheck", "tile"),
     "barrier in a branch": (("    __syncthreads();\n", "    if (i < rows) __syncthreads();\n"), "synccheck"),
@@ -464,19 +464,24 @@ ATOMIC = copy(f"{LOOP} y[i] = 0;", "__syncthreads();", f"{LOOP} atomicAdd(y + i,
 LIMITS = [  # limit, a kernel that keeps it, one that does not, words
     (at_most_sectors("x", "load", 4), PLAIN, SHIFT, ["5 sectors a request in the loads of x", "middle of a sector"]),
     (at_most_sectors("x", "load", 4, "because"), PLAIN, SHIFT, ["cause because"]),
-    (at_most("requests", 8, "too many", array="x"), PLAIN, TWICE, ["16 requests in the accesses to x, and at most 8"]),
+    (
+        at_most("requests", 8, "too many", array="x"),
+        PLAIN,
+        TWICE,
+        ["16 requests in the accesses to x, and the task wants at most 8"],
+    ),
     (
         at_most("bytes", lambda launch: 4 * int(launch.args["n"]), "once", op="store"),
         PLAIN,
         TWICE,
-        ["2,048 bytes in the stores to all memory, and at most 1,024 are asked for", "once"],
+        ["2,048 bytes in the stores to all memory, and the task wants at most 1,024", "once"],
     ),
     (
         at_least("bytes a thread", 16, "float4", array="x", op="load"),
         FLOAT4,
         PLAIN,
         [
-            "4 bytes a thread in the loads of x, and at least 16",
+            "4 bytes a thread in the loads of x, and the task wants at least 16",
             "lanes 0, 1, 2 of a warp go to x[0], x[1], x[2]",
             "float4",
         ],
@@ -491,9 +496,14 @@ LIMITS = [  # limit, a kernel that keeps it, one that does not, words
         exactly("threads", 256, "one each", array="x"),
         PLAIN,
         FLOAT4,
-        ["64 threads in the accesses to x, and exactly 256"],
+        ["64 threads in the accesses to x, and the task wants exactly 256"],
     ),
-    (loads_each_once("x"), FLOAT4, TWICE, ["2,048 bytes in the loads of x, and at most 1,024", "load them once"]),
+    (
+        loads_each_once("x"),
+        FLOAT4,
+        TWICE,
+        ["2,048 bytes in the loads of x, and the task wants at most 1,024", "load them once"],
+    ),
     (
         loads_each_once("x", times=2),
         TWICE,

@@ -240,10 +240,26 @@ def test_errors_come_in_order_of_importance():
     }"""
     report = trace(source, "k", 2, 8, [some(8), some(8)])
     tools = list(dict.fromkeys(error["tool"] for error in report.errors))
-    assert tools == ["memcheck", "racecheck", "synccheck", "initcheck"], report
+    assert tools == ["memcheck", "synccheck", "racecheck", "initcheck"], report
+
+
+def test_a_barrier_that_some_miss_comes_before_the_race_that_it_causes():
+    source = """__global__ void k(const float *A, float *B)
+    {
+        __shared__ float s[96];
+        s[threadIdx.x] = A[threadIdx.x];
+        if (threadIdx.x < 64) __syncthreads();
+        B[threadIdx.x] = s[95 - threadIdx.x];
+        __syncthreads();
+    }"""
+    report = trace(source, "k", 1, 96, [some(96), some(96)])
+    first, *others = [(error["tool"], error["line"]) for error in report.errors]
+    assert first == ("synccheck", 5) and "racecheck" in {tool for tool, _ in others}, report
 
 
 def test_synccheck_counts_threads_not_barriers():
     source = "__global__ void f() { if (threadIdx.x > 9) return; for (int k = 0; k < 5; k++) __syncthreads(); }"
     (error,) = trace(source, "f", 3, 32, []).errors
     assert error["count"] == 22 and "22 threads of block (0, 0, 0)" in error["message"]
+    (error,) = trace(source.replace("> 9", "> 30"), "f", 1, 32, []).errors
+    assert "thread (31, 0, 0) of block (0, 0, 0) has returned" in error["message"]

@@ -180,6 +180,9 @@ def test_compile_errors_have_the_line_of_the_source():
     assert "cuda_subset.h" not in str(failure.value)
     with pytest.raises(BadInput, match="line 2: declare __shared__ memory inside the kernel"):
         rewrite("\n__shared__ float s[4];\n__global__ void k() {}")
+    for head in ("int k(", "float *\nk(", "__launch_bounds__(32) int k("):
+        with pytest.raises(BadInput, match="line 2: a kernel returns nothing: __global__ void"):
+            rewrite(f"\n__global__ {head}float *x) {{ return 0; }}")
 
 
 def test_comments_and_strings_are_left_alone():
@@ -191,7 +194,7 @@ def test_comments_and_strings_are_left_alone():
 def test_compiled_once(monkeypatch):
     program = rewrite(SOURCE)
     path = compiler.build(program)
-    monkeypatch.setattr(compiler, "_run", lambda command: pytest.fail("compiled again"))
+    monkeypatch.setattr(compiler, "_run", lambda *command: pytest.fail("compiled again"))
     assert compiler.build(program) == path
     with pytest.raises(pytest.fail.Exception):
         compiler.build(program, ["-DOTHER"])

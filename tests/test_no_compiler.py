@@ -6,6 +6,7 @@ the engine does not run).
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -18,7 +19,7 @@ from course_lib.gpu.cpu_engine import compiler as engine
 from course_lib.gpu.gemm import RUNGS
 
 ROOT = Path(__file__).parents[1]
-SECONDS = 400 * float(os.environ.get("COURSE_SLOW", "1"))  # on its first use ziglang builds its C++ library
+SECONDS = 400 * float(os.environ.get("COURSE_SLOW", "1"))
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="the CPU engine runs on Linux and macOS"),
     pytest.mark.timeout(2 * SECONDS),
@@ -60,9 +61,11 @@ def told(tmp_path, **changes):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """What happens where PATH leads to no compiler, and nothing chooses one."""
-    nothing = tmp_path_factory.mktemp("nothing")
-    return told(tmp_path_factory.mktemp("alone"), PATH=str(nothing), COURSE_CXX="")
+    """What happens where PATH leads to no compiler, and nothing chooses one; `built`: libraries that ziglang built."""
+    nothing, zig = tmp_path_factory.mktemp("nothing"), tmp_path_factory.mktemp("zig")
+    caches = {"ZIG_GLOBAL_CACHE_DIR": str(zig), "ZIG_LOCAL_CACHE_DIR": str(zig)}
+    found = told(tmp_path_factory.mktemp("alone"), PATH=str(nothing), COURSE_CXX="", **caches)
+    return found | {"built": [path.name for path in zig.rglob("lib*")]}
 
 
 def test_ziglang_is_installed():
@@ -76,6 +79,12 @@ def test_without_a_compiler_the_engine_takes_ziglangs(alone):
 @pytest.mark.parametrize("kernel", RUNGS)
 def test_right_and_clean_without_a_compiler(alone, kernel):
     assert alone[kernel]["error"] <= (24 + 3) * 2.0**-23 and alone[kernel]["found"] == []
+
+
+def test_the_first_use_builds_no_library_of_cpp(alone):
+    """ziglang would build it from source, which takes a minute or two: nothing of it is linked."""
+    assert "libcompiler_rt.a" in alone["built"]
+    assert not [name for name in alone["built"] if re.search(r"c\+\+|unwind|ubsan|tsan", name)]
 
 
 def test_the_counts_are_those_of_the_compiler_of_this_machine(alone, tmp_path):
@@ -150,21 +159,3 @@ def test_with_neither_it_is_said_what_to_install(choice, monkeypatch):
     monkeypatch.setattr(engine, "find_spec", lambda name: None)
     with pytest.raises(BadInput, match=r"install g\+\+ 11 or newer or clang\+\+, or pip install ziglang"):
         engine.compiler()
-
-
-def test_a_long_first_compile_says_that_it_goes_on(capsys):
-    wait = [sys.executable, "-c", "import time; time.sleep(0.5)"]
-    engine._run(wait)
-    assert not capsys.readouterr().err, "no word in a notebook's output on a slow day"
-    engine._run(wait, 0.1)
-    assert "the first time with ziglang takes a minute or two" in capsys.readouterr().err
-
-
-def test_prepare_says_what_is_ready_or_missing(choice, monkeypatch):
-    from course_lib.gpu.cpu_engine import __main__ as ready
-
-    def refuse(program):
-        raise BadInput("no compiler")
-
-    monkeypatch.setattr(ready, "build", refuse)
-    assert ready.prepare().endswith("so the GPU chapters need a GPU: no compiler")

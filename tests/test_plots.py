@@ -273,6 +273,13 @@ def test_long_tables_are_abridged_in_html_alone():
     assert "rows left out" not in table_html("few", ("i", "half"), rows[:60])
 
 
+def test_points_have_no_line_between_them():
+    figure = plots.lines(range(1, 60), {"y": np.arange(59)}, points=True)
+    (drawn,) = figure.figure.axes[0].lines
+    assert drawn.get_linestyle() == "None" and drawn.get_marker() not in (None, "None")
+    assert "Points of y over x" in figure.alt
+
+
 def test_save_refuses_other_names(tmp_path):
     with pytest.raises(BadInput, match="png"):
         plots.network((2, 1)).save(tmp_path / "figure.svg")

@@ -39,9 +39,6 @@ def make_clone(folder):
     return folder
 
 
-ENGINE = "course_lib.gpu.cpu_engine"
-
-
 class Fake:
     """Stands in for start.run_step: records the steps; step `fail_at` ends as `fault` says."""
 
@@ -59,7 +56,7 @@ class Fake:
 
     def verbs(self):
         """What the steps did, in a word each; forgets them."""
-        known = ("venv", "sync", "-e", "uv", "install", ENGINE)
+        known = ("venv", "sync", "-e", "uv", "install")
         words = [next(w for w in known if w in step) for step in self.steps]
         words = ["pip" if "pip" in step[:3] else word for word, step in zip(words, self.steps, strict=True)]
         self.steps = []
@@ -160,13 +157,6 @@ def test_second_run_does_nothing(start):
     began = time.monotonic()
     start.ready("lab")
     assert start.fake.verbs() == [] and time.monotonic() - began < 5
-
-
-@pytest.mark.parametrize("there, last", [("", ENGINE), ("g++", "-e"), ("clang++", "-e")])
-def test_without_a_compiler_that_of_ziglang_is_prepared(start, monkeypatch, there, last):
-    monkeypatch.setattr(start.shutil, "which", lambda name: name if name == there else None)
-    start.ready("lab")
-    assert start.fake.verbs()[-1] == last
 
 
 def test_lab_accepts_what_test_made(start):

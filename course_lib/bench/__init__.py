@@ -12,13 +12,15 @@ grid_profile.py      the parts of GridStep's step
 summary.py           medians, quartiles, ratios; targets.py met or not
 report.py, tables.py, profile_tables.py, scaling_tables.py, figures.py, docs.py, dump.py     what is shown and written
 gpu_targets.py, gpu_tables.py, gpu_docs.py     the same of `bench gpu`
+training.py          training measured, for both; gpu_training.py on a GPU, gpu_training_tables.py what is shown of it
+gpu_workers.py       the workers of `bench gpu`
 """
 
 import argparse
 
 BENCHES = {
     "threads": ("threads_command", "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn"),
-    "gpu": ("gpu_command", "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU the ladder beside cuBLAS"),
+    "gpu": ("gpu_command", "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training"),
 }
 
 

@@ -5,15 +5,20 @@ import torch
 from course_lib.bench.products import Product, ProductDesk
 
 
+def use_gpu():
+    """Products in float32, not in TF32. Raises RuntimeError where PyTorch finds no GPU."""
+    if not torch.cuda.is_available():
+        raise RuntimeError("PyTorch finds no GPU: the wheel for CPUs, or no driver")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.set_float32_matmul_precision("highest")
+
+
 class TorchGpuDesk(ProductDesk):
     """Raises RuntimeError where PyTorch finds no GPU."""
 
     def __init__(self):
         super().__init__()
-        if not torch.cuda.is_available():
-            raise RuntimeError("PyTorch finds no GPU: the wheel for CPUs, or no driver")
-        torch.backends.cuda.matmul.allow_tf32 = False
-        torch.set_float32_matmul_precision("highest")
+        use_gpu()
 
     def hello(self):
         return {"torch": torch.__version__}

@@ -32,25 +32,30 @@ class TorchDesk(Desk):
 class TorchTrainer(Trainer):
     """nn.Sequential of Linear and Sigmoid, the loss of [000]: sum of the squared errors over B."""
 
-    def __init__(self, net, B, threads, X, Y):
+    def __init__(self, net, B, threads, X, Y, device="cpu"):
         self.B, self.threads, self.X, self.Y = B, threads, X, Y
         layers = []
         for W, b in net.init_params(0):
             layer = torch.nn.Linear(*W.shape)
             layer.weight.data[:], layer.bias.data[:] = torch.from_numpy(W.T.copy()), torch.from_numpy(b)
             layers += [layer, torch.nn.Sigmoid()]
-        self.model = torch.nn.Sequential(*layers)
+        self.model = torch.nn.Sequential(*layers).to(device)
         self.optimiser = torch.optim.SGD(self.model.parameters(), lr=ETA)
 
     def epoch(self, order):
         torch.set_num_threads(self.threads)
         for rows in torch.from_numpy(order).split(self.B):
+            X, Y = self.batch(rows)
             self.optimiser.zero_grad()
-            out = self.model(self.X[rows])
-            loss = torch.nn.functional.mse_loss(out, self.Y[rows], reduction="sum") / len(rows)
+            loss = torch.nn.functional.mse_loss(self.model(X), Y, reduction="sum") / len(rows)
             loss.backward()
             self.optimiser.step()
 
+    def batch(self, rows):
+        """The inputs and targets of these examples, where the model is."""
+        return self.X[rows], self.Y[rows]
+
     def params(self):
         linear = [layer for layer in self.model if hasattr(layer, "weight")]
-        return [(layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear]
+        both = ((layer.weight.detach().cpu().numpy(), layer.bias.detach().cpu().numpy()) for layer in linear)
+        return [(W.T.copy(), b.copy()) for W, b in both]

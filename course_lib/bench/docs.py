@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import BadInput
+from ..plots import Figure
 from .figures import figures
 from .profile_tables import profile_tables, shortfall
 from .report import machine_line, settings_line, versions_line
@@ -33,9 +34,9 @@ def _machine(result: dict[str, Any]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _figures(result: dict[str, Any]) -> str:
-    made = figures(result)
-    return "\n\n".join(f"![{_plain(figure.alt)}]({FIGURES}{name})" for name, figure in made.items())
+def drawn(made: Mapping[str, Figure]) -> list[str]:
+    """Figures as Markdown shows them, each with its alt text."""
+    return [f"![{_plain(figure.alt)}]({FIGURES}{name})" for name, figure in made.items()]
 
 
 def _plain(alt: str) -> str:
@@ -53,7 +54,7 @@ BLOCKS: dict[str, Callable[[dict[str, Any]], str]] = {
     "training": _tables(training_tables),
     "rates": lambda result: markdown(rate_table(result)),
     "scaling": _tables(scaling_tables),
-    "figures": _figures,
+    "figures": lambda result: "\n\n".join(drawn(figures(result))),
     "schemes": _tables(scheme_tables),
     "profile": _tables(profile_tables),
     "shortfall": shortfall,

@@ -1,6 +1,8 @@
-"""What `course bench gpu` measures: square products on the CPU, larger and ragged ones on a GPU; who computes them."""
+"""What `course bench gpu` measures: square products on the CPU, larger and ragged ones on a GPU; training; by whom."""
 
 from typing import NamedTuple
+
+from . import catalogue
 
 RUNGS = ("naive", "shared", "register_16x4", "warptile")  # as in course_lib.gpu.gemm, in the order of the ladder
 SIZES = (64, 128, 256, 512)  # on the CPU: M = N = K
@@ -42,9 +44,29 @@ PEERS = {"cublas-cupy": "cuBLAS through CuPy", "cublas-torch": "cuBLAS through P
 BLOCKS = (32, 256, 1024)  # threads of a block, for the barrier
 TRANSFERS = tuple(4**i for i in range(5, 14))  # bytes: 1 KiB to 64 MiB
 
+BATCHES = (64, 256, 1024, 4096)  # of the training on a GPU
+TRAINING_WAYS = (
+    *(catalogue.WAY[key] for key in ("numpy", "grid", "torch-1", "torch")),
+    catalogue.Way("mlp-paper", "our kernels as [000]'s", "1", "mlp", "a thread for each element, W by rows of n_in"),
+    catalogue.Way("mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp", "course_lib.gpu.mlp as it stands"),
+    catalogue.Way("torch-gpu-sent", "PyTorch, GPU, batches sent in", "1", "torch-gpu-training",
+                  "as ours: gathered on the host, page-locked"),
+    catalogue.Way("torch-gpu-resident", "PyTorch, GPU, examples there", "1", "torch-gpu-training",
+                  "all examples on the GPU beforehand"),
+)  # fmt: skip
+SMALL = ("a small net", (784, 64, 10), 64)  # name, widths, batch size: on the CPU engine
+ENGINE_WAYS = (
+    *(catalogue.WAY[key] for key in ("numpy", "grid")),
+    catalogue.Way("mlp-engine-paper", "our kernels as [000]'s, on the CPU engine", "T", "mlp-engine", "as on a GPU"),
+    catalogue.Way("mlp-engine-tiles", "our kernels, 4 x 4 a thread, on the CPU engine", "T", "mlp-engine", "as there"),
+)
+TRAINERS = {way.key: way for way in (*TRAINING_WAYS, *ENGINE_WAYS)}
+
 NOT_INSTALLED = {
     "numba-sim": "not installed: pip install numba",
     "vgre": "not installed: pip install vgre",
     "cupy": 'not installed: pip install "cupy-cuda13x[ctk]"',
+    "torch": "not installed: pip install torch",
     "torch-gpu": "not installed: pip install torch",
+    "torch-gpu-training": "not installed: pip install torch",
 }

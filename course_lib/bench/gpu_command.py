@@ -19,13 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `bench gpu`."""
     parser.description = (
         "The CPU engine, plain and traced, beside Numba's CUDA simulator, vgre and one BLAS thread; where a GPU is, "
-        "every rung of the ladder beside cuBLAS, copies and launches too. In one run; about 6 minutes."
+        "every rung of the ladder beside cuBLAS, copies and launches, and Net-1h and Net-2h trained on the GPU beside "
+        "NumPy, threads and PyTorch. In one run; about 7 minutes."
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="under a minute: 64^3 and few runs. A glance, not a measurement")
     add("--json", action="store_true", help="print the JSON instead of the tables")
-    add("--out", type=Path, metavar="FOLDER", help="where <device>.json goes (default: benchmarks/results/own in a "
-        "clone, else bench-gpu)")  # fmt: skip
+    add("--out", type=Path, metavar="FOLDER", help="where <device>.json and the figures go (default: "
+        "benchmarks/results/own in a clone, else bench-gpu)")  # fmt: skip
     add("--record", action="store_true", help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}")
     add("--reuse", type=Path, metavar="FILE", help="measure nothing: make tables and document from this JSON")
     add("--peers-python", metavar="PATH", help="a Python with vgre and PyTorch, if they are not in this one")
@@ -40,6 +41,7 @@ def command(options: argparse.Namespace) -> int:
     made = measure_gpu(source) if isinstance(source, Settings) else source
     path = out / f"{slug(made['device'])}.json"
     path.write_text(text(made), encoding="utf-8")
+    _draw(made, out)
     result = read(path, "gpu", SCHEMA)  # the six digits that are kept, not those that are lost
     if options.record:
         write_document()
@@ -50,6 +52,14 @@ def command(options: argparse.Namespace) -> int:
         say("gpu", line)
     say("gpu", f"{path.name} is in {out}")
     return 1 if failures(result) else 0
+
+
+def _draw(result: dict[str, Any], out: Path) -> None:
+    """The figures of the training, where there was a GPU."""
+    from .gpu_training_tables import training_figures
+
+    for name, figure in training_figures(result).items():
+        figure.save(out / name)
 
 
 def slug(device: str) -> str:

@@ -12,6 +12,7 @@ from .gpu_tables import (
     scaling_table,
     target_table,
 )
+from .gpu_training_tables import engine_training_tables, training_figures, training_note, training_tables
 from .report import machine_line, versions_line
 from .tables import markdown, plain
 
@@ -34,8 +35,10 @@ def _lines(result: Result) -> list[str]:
 
 def report(result: Result) -> str:
     """All tables as text."""
-    tables = [*product_tables(result), scaling_table(result), *engine_tables(result), *gpu_tables(result)]
-    return "\n\n".join(["\n".join(_lines(result)), *map(plain, tables), plain(target_table(result))])
+    tables = [*product_tables(result), scaling_table(result), *engine_tables(result), *gpu_tables(result),
+              *training_tables(result), *engine_training_tables(result)]  # fmt: skip
+    head = "\n".join([*_lines(result), training_note(result)])
+    return "\n\n".join([head, *map(plain, tables), plain(target_table(result))])
 
 
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
@@ -51,6 +54,13 @@ def _gpu(result: Result) -> str:
     return "\n\n".join([gpu_note(result), *map(markdown, gpu_tables(result))])
 
 
+def _training(result: Result) -> str:
+    from .docs import drawn
+
+    tables = map(markdown, training_tables(result))
+    return "\n\n".join([training_note(result), *tables, *drawn(training_figures(result))])
+
+
 BLOCKS: dict[str, Callable[[Result], str]] = {
     "machine": lambda result: "\n".join(f"- {line}" for line in _lines(result)),
     "targets": lambda result: markdown(target_table(result)),
@@ -58,4 +68,6 @@ BLOCKS: dict[str, Callable[[Result], str]] = {
     "scaling": lambda result: markdown(scaling_table(result)),
     "engine": lambda result: "\n\n".join(map(markdown, engine_tables(result))),
     "gpu": _gpu,
+    "training": _training,
+    "small": lambda result: "\n\n".join(map(markdown, engine_training_tables(result))) or training_note(result),
 }

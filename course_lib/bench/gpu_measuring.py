@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from ..doctor.finding import ask
 from ..errors import BadInput
 from ..measure import machine
-from .gpu_catalogue import BLOCKS, NOT_INSTALLED, PEERS, RUNGS, SHAPES, SIZES, TRANSFERS, WAYS
+from .catalogue import NETS
+from .gpu_catalogue import BATCHES, BLOCKS, NOT_INSTALLED, PEERS, RUNGS, SHAPES, SIZES, TRANSFERS, WAYS
+from .gpu_training import measure_training, training_failures
+from .gpu_workers import start
 from .measuring import load
 from .processes import Worker, WorkerError
 from .progress import Progress
@@ -32,40 +34,50 @@ class Settings:
     seconds: float = 0.1
     compilers: tuple[str, ...] = ("", "ziglang")
     transfers: tuple[int, ...] = TRANSFERS
+    nets: tuple[str, ...] = tuple(NETS)
+    batches: tuple[int, ...] = BATCHES
     quick: bool = False
     peers_python: str | None = None
 
 
 QUICK: dict[str, Any] = {"sizes": (64,), "shapes": ((256, 256, 256), (333, 129, 65)), "rounds": 2, "seconds": 0.02,
-                         "compilers": ("",), "transfers": TRANSFERS[:3], "quick": True}  # fmt: skip
+                         "compilers": ("",), "transfers": TRANSFERS[:3], "nets": ("Net-1h",),
+                         "batches": (64, 256), "quick": True}  # fmt: skip
 
 
 def measure_gpu(settings: Settings) -> dict[str, Any]:
     """Run everything; return the JSON's dict."""
-    start, before = time.monotonic(), load()
-    progress = Progress("course bench gpu", 2 + len(settings.sizes) + len(settings.compilers) + len(settings.shapes))
+    began, before = time.monotonic(), load()
+    progress = Progress("course bench gpu", 5 + len(settings.sizes) + len(settings.compilers) + _on_gpu(settings))
     progress.part("starting the workers")
     with contextlib.ExitStack() as stack:
-        workers, versions = _start(stack, settings)
+        workers, versions = start(stack, LIBRARIES, settings.peers_python)
         if isinstance(workers["gpu"], str):
-            progress.parts -= len(settings.shapes)
+            progress.parts -= _on_gpu(settings)
         threads = _engine(workers).ask("threads")
         products = [_products(workers, settings, n, threads, progress) for n in settings.sizes]
         barrier = _barrier(_engine(workers), settings, progress)
         compiled = [_compile(settings, name, progress) for name in settings.compilers]
         gpu = _gpu(workers, settings, progress)
+    training = measure_training(settings, min(machine().usable or 1, 64), "error" not in gpu, progress)
     progress.close()
     return {
         **_head(settings, threads),
-        "seconds": round(time.monotonic() - start, 1),
+        "seconds": round(time.monotonic() - began, 1),
         "load": {"before": before, "after": load()},
-        "versions": versions,
+        "versions": {**versions, **training.pop("versions")},
         "device": gpu.get("attributes", {}).get("name") or f"CPU engine, {machine().cpu or 'unknown processor'}",
         "products": products,
         "barrier": barrier,
         "compile": compiled,
         "gpu": gpu,
+        "training": training,
     }
+
+
+def _on_gpu(settings: Settings) -> int:
+    """Parts that only a GPU has."""
+    return len(settings.shapes) + 2 * len(settings.nets) * len(settings.batches)
 
 
 def _head(settings: Settings, threads: int) -> dict[str, Any]:
@@ -74,36 +86,6 @@ def _head(settings: Settings, threads: int) -> dict[str, Any]:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     return {"schema": SCHEMA, "benchmark": "gpu", "when": when, "settings": {**shown, "threads": threads},
             "machine": asdict(machine())}  # fmt: skip
-
-
-def _start(stack: contextlib.ExitStack, settings: Settings) -> tuple[dict[str, Worker | str], dict[str, str]]:
-    """The workers by library, or why there is none; and the versions of what they run."""
-    workers: dict[str, Worker | str] = {}
-    versions: dict[str, str] = {}
-    for library in LIBRARIES:
-        env = {"NUMBA_ENABLE_CUDASIM": "1"} if library == "numba-sim" else {}
-        python = settings.peers_python if library in ("vgre", "torch-gpu") else None
-        try:
-            worker = stack.enter_context(Worker(library, python, env))
-        except OSError as error:
-            raise BadInput(f"--peers-python cannot be started: {error.strerror}") from None
-        try:
-            versions |= worker.ask("hello")
-            workers[library] = worker
-        except WorkerError as error:
-            workers[library] = _absent(library, error)
-    return workers, versions
-
-
-def _absent(library: str, error: WorkerError) -> str:
-    """Why a library does not take part. A GPU that is there and does not work is a failure, none at all is not."""
-    if error.kind == "ModuleNotFoundError" and library in NOT_INSTALLED:
-        return NOT_INSTALLED[library]
-    if library in ("gpu", "torch-gpu") and error.kind == "RuntimeError":
-        there = ask("nvidia-smi", "-L")
-        why = str(error).removeprefix("RuntimeError: ")
-        return f"failed: there is a GPU, but {why}" if there and library == "gpu" else f"not measured: {why}"
-    return f"failed: {error}"
 
 
 def _engine(workers: dict[str, Worker | str]) -> Worker:
@@ -244,11 +226,10 @@ def failures(result: dict[str, Any]) -> list[str]:
     found += [f"GPU: {part.get('error')}" for part in (gpu, gpu.get("moved", {}))]
     for case in gpu.get("products", []):
         found += [f"GPU, {case['shape']}: {key}: {way.get('error')}" for key, way in case["ways"].items()]
+    found += training_failures(result.get("training", {}))
     return [line for line in found if ": failed: " in line]
 
 
 def cpu_only(result: dict[str, Any]) -> bool:
     """Was there no GPU?"""
     return "error" in result["gpu"]
-
-

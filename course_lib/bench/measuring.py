@@ -3,17 +3,18 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 from ..errors import BadInput, check_count
 from ..measure import machine
-from .catalogue import EPOCH, ETA, LIBRARIES, NETS, WAY, ways
+from .catalogue import EPOCH, ETA, LIBRARIES, NETS, ways
 from .processes import Worker, WorkerError
 from .progress import Progress
 from .rounds import interleave
+from .training import Case, Effort, train
 
 SCHEMA = 1
 NOT_INSTALLED = {
@@ -112,76 +113,10 @@ def _start(stack: contextlib.ExitStack, settings: Settings) -> tuple[dict[str, W
 def _train(
     workers: Mapping[str, Worker | str], settings: Settings, net: str, B: int, progress: Progress
 ) -> dict[str, Any]:
-    """All ways for one net and batch size."""
-    progress.part(f"{net}, B = {B}: making and checking each way")
-    rows, runs = _build(workers, settings, net, B)
-    runs |= _rates(workers, settings)
-    progress.part(f"{net}, B = {B}: {settings.rounds} rounds of {len(runs)} runs")
-    seldom = [key for key in runs if key in WAY and WAY[key].slow]
-    answers = interleave(runs, settings.rounds, seldom)
-    rates = {key: answers[key] for key in runs if key not in WAY and not isinstance(answers[key], WorkerError)}
-    for key in set(runs) & set(rows):
-        found = answers[key]
-        if isinstance(found, WorkerError):
-            rows[key] = {"threads": rows[key]["threads"], "error": f"failed: {found}"}
-        else:
-            rows[key]["seconds"] = [None if pair is None else pair[1] for pair in found]
-    for worker in workers.values():
-        if isinstance(worker, Worker):
-            with contextlib.suppress(WorkerError):  # it died: its rows say so
-                worker.ask("clear")
-    return {"net": net, "sizes": list(NETS[net]), "B": B, "ways": rows, "rates": rates}
-
-
-def _build(
-    workers: Mapping[str, Worker | str], settings: Settings, net: str, B: int
-) -> tuple[dict[str, Any], dict[str, Callable[[int], Any]]]:
-    """(the rows so far, what to run in each round) of all ways."""
-    rows: dict[str, Any] = {}
-    runs: dict[str, Callable[[int], Any]] = {}
-    for way in ways(settings.threads):
-        T = settings.threads if way.threads == "T" else 1
-        worker = workers[way.library]
-        if isinstance(worker, str):
-            rows[way.key] = {"threads": T, "error": worker}
-            continue
-        check = min(settings.batches) == B
-        try:
-            made = worker.ask(
-                "build", key=way.key, sizes=NETS[net], B=B, threads=T, seconds=settings.seconds, check=check
-            )
-        except WorkerError as error:
-            rows[way.key] = {"threads": T, "error": _why(error)}
-            continue
-        rows[way.key] = {"threads": T, **made}
-        runs[way.key] = partial(_time, worker, way.key)
-    return rows, runs
-
-
-def _why(error: WorkerError) -> str:
-    """What stands in a row without numbers. More threads than examples, for one, is nobody's failure."""
-    return str(error).replace("BadInput: ", "not possible: ") if error.kind == "BadInput" else f"failed: {error}"
-
-
-def _time(worker: Worker, key: str, i: int) -> list[float]:
-    return worker.ask("time", key=key, seed=i)
-
-
-def _rates(workers: Mapping[str, Worker | str], settings: Settings) -> dict[str, Callable[[int], Any]]:
-    """The machine's rates, named "sgemm-1" and so on, as runs of the same rounds."""
-    threads = settings.threads
-    wanted = [("course", "sgemm", T) for T in sorted({1, threads})]
-    wanted += [("course", "sgemm-separate", threads)] if threads > 1 else []
-    wanted += [("torch", "torch-sgemm", T) for T in sorted({1, threads})]
-    return {
-        f"{key}-{T}": partial(_rate, worker, key, T, settings.seconds / 2)
-        for library, key, T in wanted
-        if isinstance(worker := workers[library], Worker)
-    }
-
-
-def _rate(worker: Worker, key: str, threads: int, seconds: float, i: int) -> float:
-    return worker.ask("rate", key=key, threads=threads, seconds=seconds)
+    """All ways for one net and batch size; held against the serial library at the smallest."""
+    case = Case(net, NETS[net], B, check=min(settings.batches) == B)
+    effort = Effort(settings.threads, settings.rounds, settings.seconds)
+    return train(workers, effort, ways(settings.threads), case, progress)
 
 
 def _schemes(worker: Any, settings: Settings, B: int, progress: Progress) -> dict[str, Any]:

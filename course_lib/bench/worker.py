@@ -20,6 +20,9 @@ DESKS = {
     "vgre": ("course_lib.bench.desk_vgre", "VgreDesk"),
     "gpu": ("course_lib.bench.desk_gpu", "GpuDesk"),
     "torch-gpu": ("course_lib.bench.desk_gpu_torch", "TorchGpuDesk"),
+    "mlp": ("course_lib.bench.desk_mlp", "MlpDesk"),
+    "mlp-engine": ("course_lib.bench.desk_mlp", "MlpDesk"),
+    "torch-gpu-training": ("course_lib.bench.desk_gpu_torch_training", "TorchGpuTrainingDesk"),
 }
 
 

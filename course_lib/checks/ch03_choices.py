@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .ch03_guard import function_check
 from .core import Case, Check, require
+from .freeform import function_check
 
 
 def _times(B, T, c, s, o, rows=None, serial=None, overhead=None):

@@ -1,8 +1,9 @@
 """The check of a gradient by fork and join: side by side, all joined, faults passed on."""
 
-from .ch03_guard import function_check, guarded, outcome, require_told
+from .ch03_guard import guarded, outcome, require_told
 from .ch03_work import Workers, added, explain_gradient, make_batch, misses, scaled, sums_of_shards
 from .core import require
+from .freeform import function_check
 from .probe import short_error, students_line
 from .trees import copied, same
 

@@ -5,7 +5,6 @@ goes on. Each new thread is held back for a moment at its start, as a busy machi
 unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
 """
 
-import functools
 import random
 import sys
 import threading
@@ -13,10 +12,8 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from .freeform import Unmet, property_check, require
-from .messages import CheckFailed
+from .freeform import Unmet, require
 from .probe import short_error
-from .words import not_a_function
 
 DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
 HELD_BACK = 0.03  # seconds that each new thread waits before its first line
@@ -182,19 +179,6 @@ class Meeting:
             self._barrier.wait(MEETING)
         except threading.BrokenBarrierError:
             self.missed = True
-
-
-def function_check(name):
-    """A `property_check` of a function: whatever else it is given is refused."""
-    def wrap(body):
-        @property_check(name)
-        @functools.wraps(body)
-        def check(fn, *, rng):
-            if not callable(fn):
-                raise CheckFailed(not_a_function(name, fn))
-            return body(fn, rng=rng)
-        return check
-    return wrap
 
 
 def require_told(run, what):

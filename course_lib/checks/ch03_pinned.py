@@ -6,8 +6,9 @@ import time
 
 import numpy as np
 
-from .ch03_guard import HELD_BACK, Meeting, come_late, function_check, guarded, outcome, require_told
+from .ch03_guard import HELD_BACK, Meeting, come_late, guarded, outcome, require_told
 from .core import require
+from .freeform import function_check
 
 
 class _Blas:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from .ch03_guard import Meeting, function_check, guarded, outcome
+from .ch03_guard import Meeting, guarded, outcome
 from .ch03_race import Traffic, shared
 from .core import require
+from .freeform import function_check
 from .probe import short_error
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from .ch03_guard import function_check, value_of
+from .ch03_guard import value_of
 from .ch03_work import added, scaled, shard_slices
 from .core import Case, Check, normal, poison, ragged, require
+from .freeform import function_check
 from .trees import a_thing, same
 
 

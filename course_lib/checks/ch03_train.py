@@ -4,9 +4,10 @@ import threading
 
 import numpy as np
 
-from .ch03_guard import Meeting, function_check, guarded, require_told, value_of
+from .ch03_guard import Meeting, guarded, require_told, value_of
 from .ch03_work import alike, first_row, gradient_sum, make_batch, misses, scaled
 from .core import require
+from .freeform import function_check
 from .trees import copied, same
 
 

@@ -1,5 +1,7 @@
 """A stand-in for `course_lib.gpu.device` that keeps the books: what crosses the bus, and how often a kernel runs."""
 
+import numpy as np
+
 from course_lib.gpu import device
 
 
@@ -9,10 +11,11 @@ class Ledger:
     sent, fetched: copies to the device and back. bytes: of all these copies. launches: of kernels. calls: a list of
     what happened, in order: ("to device", bytes), ("to host", bytes), ("launch", keyword arguments of the launch).
     Counted are In, Out and InOut, to_device, from_device, memcpy_htod and memcpy_dtoh, and gpuarray's to_gpu, get, set.
+    back: a copy of the array that came back last.
     """
 
     def __init__(self):
-        self.calls, self.gpuarray = [], Arrays(self)
+        self.calls, self.gpuarray, self.back = [], Arrays(self), np.empty(0)
 
     sent = property(lambda self: self._count("to device"))
     fetched = property(lambda self: self._count("to host"))
@@ -25,6 +28,12 @@ class Ledger:
     def note(self, what, size):
         """Writes a line into the books."""
         self.calls.append((what, size))
+
+    def fetch(self, array):
+        """The same for an array that has come back."""
+        self.back = array.copy()
+        self.note("to host", array.nbytes)
+        return array
 
     def __str__(self):
         return (f"{self.launches} launch{'es' * (self.launches != 1)}, {self.sent} copies to the device, "
@@ -41,21 +50,18 @@ class Ledger:
         return device.to_device(array)
 
     def from_device(self, *args, **more):
-        result = device.from_device(*args, **more)
-        self.note("to host", result.nbytes)
-        return result
+        return self.fetch(device.from_device(*args, **more))
 
     def from_device_like(self, pointer, array):
-        self.note("to host", array.nbytes)
-        return device.from_device_like(pointer, array)
+        return self.fetch(device.from_device_like(pointer, array))
 
     def memcpy_htod(self, dest, src):
         self.note("to device", src.nbytes)
         device.memcpy_htod(dest, src)
 
     def memcpy_dtoh(self, dest, src):
-        self.note("to host", dest.nbytes)
         device.memcpy_dtoh(dest, src)
+        self.fetch(dest)
 
 
 class Module:
@@ -69,11 +75,14 @@ class Module:
 
         def launch(*args, **how):
             for arg in args:
-                before, after = crossings(arg)
-                for what in ["to device"] * before + ["to host"] * after:
-                    self.book.note(what, arg.array.nbytes)
+                if crossings(arg)[0]:
+                    self.book.note("to device", arg.array.nbytes)
             self.book.note("launch", how)
-            return function(*(arg.real if isinstance(arg, Array) else arg for arg in args), **how)
+            result = function(*(arg.real if isinstance(arg, Array) else arg for arg in args), **how)
+            for arg in args:
+                if crossings(arg)[1]:
+                    self.book.fetch(arg.array)
+            return result
 
         return launch
 
@@ -113,8 +122,7 @@ class Array:
         return getattr(self.real, name)
 
     def get(self):
-        self.book.note("to host", self.real.nbytes)
-        return self.real.get()
+        return self.book.fetch(self.real.get())
 
     def set(self, array):
         self.book.note("to device", array.nbytes)

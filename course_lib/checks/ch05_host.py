@@ -16,13 +16,17 @@ __global__ void saxpy(int n, float a, const float *x, float *y)
 """
 
 
-def _cause_of_numbers(got, a, x, y, times):
+def _cause_of_numbers(got, a, x, y, times, launches):
     want = y + times * a * x
     wrong = ~np.isclose(got, want, rtol=1e-4, atol=1e-4)
     if np.array_equal(got, y) and times:
         return "y has not changed: what the device wrote was not copied back"
     if np.array_equal(got[wrong], y[wrong]) and wrong[-1]:
         return "the last elements have not changed: the number of blocks is rounded down, or one block is too few"
+    if np.array_equal(got, x):
+        return "this is x: y is asked for"
+    if launches != times:
+        return f"{launches} launches, and {times} were asked for"
     if times > 1 and np.allclose(got, y + a * x, rtol=1e-4, atol=1e-4):
         return "only one step is left: does each launch begin with the old y again?"
     if times > 1 and np.allclose(got, y + times * times * a * x, rtol=1e-4, atol=1e-4):
@@ -30,13 +34,13 @@ def _cause_of_numbers(got, a, x, y, times):
     return None
 
 
-def _check_result(got, a, x, y, times):
+def _check_result(got, a, x, y, times, book):
     cause = "end with `return` and y, copied back" if got is None else "copy y from the device before returning"
     require(isinstance(got, np.ndarray), f"repeat_saxpy returned {type(got).__name__}, not a NumPy array", cause=cause)
     require(got.shape == y.shape and got.dtype == np.float32, "not an array like y", got=f"{got.dtype} {got.shape}",
             wanted=f"float32 {y.shape}")
     require(np.allclose(got, y + times * a * x, rtol=1e-4, atol=1e-4), "wrong numbers",
-            where=f"n = {len(x)}, times = {times}", cause=_cause_of_numbers(got, a, x, y, times))
+            where=f"n = {len(x)}, times = {times}", cause=_cause_of_numbers(got, a, x, y, times, book.launches))
 
 
 def _check_books(book, n, times):
@@ -68,6 +72,9 @@ def check_repeat_saxpy(fn, *, rng):
         same = np.array_equal(x, kept[0]) and np.array_equal(y, kept[1])
         require(same, "x or y, the host's arrays, were changed", where=f"n = {n}, times = {times}",
                 cause="InOut(y) and memcpy_dtoh(y, ...) write into the caller's y: copy back into a new array")
-        _check_result(got, a, *kept, times)
+        _check_result(got, a, *kept, times, book)
         _check_books(book, n, times)
+        require(np.array_equal(got, book.back), "the numbers are right, but not those that came back from the device",
+                where=f"n = {n}, times = {times}", cause="return what was copied back, as it is: the launches have "
+                "done the work")
     return f"{len(plan)} runs right, three copies each, whatever the number of steps"

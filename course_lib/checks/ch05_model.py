@@ -1,5 +1,7 @@
 """The checks of the model of copies and arithmetic, and of the crossover."""
 
+from numbers import Real
+
 import numpy as np
 
 from .case import Case
@@ -20,9 +22,19 @@ def _seconds_cases(rng):
         return Case((flops, moved, copied, calls, *(float(r) for r in rates)), label, {"call": float(1e-5 * wave[3])})
 
     n = int(rng.integers(900, 1100))
+    by_default = Case(case(2e7, 1.2e8, 1.2e8, 4, "").args, "call left out: 10e-6, as in the first line")
     return [case(2 * n, 12 * n, 12 * n, 4, "SAXPY on a few numbers"), case(2e7, 1.2e8, 1.2e8, 4, "SAXPY, ten million"),
             case(2e7, 1.2e8, 0, 1, "SAXPY, the data there"), case(2 * n**3, 12 * n**2, 12 * n**2, 4, "a product"),
-            case(2e12, 1e8, 0, 1, "arithmetic alone"), case(0, 1e8, 0, 1, "a copy on the device")]  # fmt: skip
+            case(2e12, 1e8, 0, 1, "arithmetic alone"), case(0, 1e8, 0, 1, "a copy on the device"),
+            by_default]  # fmt: skip
+
+
+def _microseconds(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
+    return _seconds(flops, moved, copied, calls, rate, memory, bus)
+
+
+def _one_call(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
+    return _seconds(flops, moved, copied, 1, rate, memory, bus, call)
 
 
 def _wrong(parts):
@@ -49,6 +61,8 @@ check_gpu_seconds = Check(
         (_wrong(lambda c, b, f, m: c + max(f, m)), "the copies over the bus are missing"),
         (_wrong(lambda c, b, f, m: c + b + f), "the kernel's own traffic with device memory is missing"),
         (_wrong(lambda c, b, f, m: c + b + m), "the arithmetic is missing"),
+        (_microseconds, "a fixed number stands where `call` should"),
+        (_one_call, "the fixed cost comes with every call: calls times call"),
         (_wrong(lambda c, b, f, m: c + 2 * b + max(f, m)), "copied are the bytes both ways already: not twice"),
     ],
 )  # fmt: skip
@@ -100,16 +114,23 @@ def check_crossover(fn, *, rng):
     asked = []
     for sizes, cpu, gpu, _ in plan:
         table = {int(n): (float(c), float(g)) for n, c, g in zip(sizes, cpu, gpu, strict=True)}
-        asked.append(fn([int(n) for n in sizes], lambda n, t=table: t[int(n)][0], lambda n, t=table: t[int(n)][1]))
+        given = [int(n) for n in sizes]
+        asked.append(fn(given, lambda n, t=table: t[int(n)][0], lambda n, t=table: t[int(n)][1]))
+        require(given == [int(n) for n in sizes], "the list of sizes was changed", got=str(given),
+                wanted=str([int(n) for n in sizes]), cause="sizes.reverse() and sizes.sort() change the caller's list: "
+                "reversed(sizes) does not")
     for got, (sizes, cpu, gpu, label) in zip(asked, plan, strict=True):
         want = _right(sizes, cpu, gpu)
         faster = "".join("G" if g < c else "C" for c, g in zip(cpu, gpu, strict=True))
-        same = got is want or (want is not None and not isinstance(got, bool) and got == want)
+        number = isinstance(got, Real) and not isinstance(got, bool)
+        same = got is want or (want is not None and number and got == want)
         require(same, f"not the crossover: {label}", got=str(got), wanted=str(want), cause=_cause(asked, plan),
                 where=f"sizes {', '.join(map(str, sizes))}; quicker is {faster} (G the GPU, C the CPU)")
     return f"{len(plan)} tables, the crossover of each"
 
 
 def _cause(asked, plan):
+    if any(hasattr(got, "__len__") for got in asked):
+        return "one size is asked for, not several"
     return next((text for wrong, text in WRONG
                  if all(wrong(s, c, g) == got for got, (s, c, g, _) in zip(asked, plan, strict=True))), None)

@@ -94,10 +94,16 @@ def check_sectors(fn, *, rng):
         require(mine is not None, "sectors returned None", cause="end with `return` and the number of sectors")
         whole = isinstance(mine, (int, np.integer)) and not isinstance(mine, bool)
         require(whole, "a number of sectors is a whole number", got=str(mine), wanted=str(engine), where=where,
-                cause="/ gives a fraction: the number of a sector is byte // 32")
+                cause=_not_whole(mine))
         require(mine == engine, "not what the engine counts", got=str(mine), wanted=str(engine), where=where,
                 cause=_cause(plan, got))
     return f"{len(plan)} patterns, each as the engine counts it"
+
+
+def _not_whole(mine):
+    if isinstance(mine, float | np.floating):
+        return "/ gives a fraction: the number of a sector is byte // 32"
+    return "how many they are is asked for: len(...)" if hasattr(mine, "__len__") else None
 
 
 def _cause(plan, got):

@@ -1,6 +1,8 @@
 """The checks of the three intensities of the naive kernel, and of a roofline verdict."""
 
-from types import SimpleNamespace
+from dataclasses import replace
+
+from course_lib.gpu.data_sheets import DATA_SHEETS
 
 from .core import Case, Check
 
@@ -14,6 +16,11 @@ def intensities(flops=lambda M, N, K: 2 * M * N * K, asked=lambda M, N, K, c: 4 
         return tuple(flops(M, N, K) / count(M, N, K, int(reads_c)) for count in (asked, sectors, least))
 
     return answer
+
+
+def _more_flops(of_c):
+    """So many flops more for each element of D."""
+    return lambda M, N, K, c: tuple(x * (1 + of_c(int(c)) / (2 * K)) for x in intensities()(M, N, K, c))
 
 
 def _cases(rng):
@@ -54,6 +61,10 @@ check_intensities = Check(
     parts=("asked for", "sectors", "compulsory"),
     diagnoses=[
         (intensities(flops=lambda M, N, K: M * N * K), "a product is a multiplication and an addition: 2 M N K flops"),
+        *((_more_flops(of_c), "flops are those of the product alone, 2 M N K: alpha and beta are not counted")
+          for of_c in (lambda c: 1 + 2 * c, lambda c: 1 + c, lambda c: 2 * c, lambda c: 3)),
+        (lambda M, N, K, c: intensities()(M, N, K, False), "reads_c is not used: where beta is not 0, C is loaded, in "
+         "all three counts"),
         *((wrong, f"asked for: {text}") for wrong, text in ASKED),
         *((wrong, f"sectors: {text}") for wrong, text in SECTORS),
         *((wrong, f"compulsory: {text}") for wrong, text in LEAST),
@@ -82,7 +93,8 @@ def _verdict_cases(rng):
     plan = {"far under the ridge": 0.02, "beyond the ridge": 6.0, "just under it": 0.9, "just beyond it": 1.1}
     cases = []
     for label, times in plan.items():
-        gpu = SimpleNamespace(flops=float(rng.uniform(5e12, 7e13)), memory=float(rng.uniform(3e11, 3e12)))
+        flops, memory = float(rng.uniform(5e12, 7e13)), float(rng.uniform(3e11, 3e12))
+        gpu = replace(DATA_SHEETS["V100"], name="a GPU of no maker", flops=flops, memory=memory)
         flops = float(rng.integers(1, 99)) * 1e9
         cases.append(Case((flops, flops / (times * gpu.flops / gpu.memory), gpu), label))
     return cases

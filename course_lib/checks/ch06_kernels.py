@@ -1,10 +1,16 @@
 """The checks of the two kernels: D = A B by rows, and alpha A B + beta C with strides."""
 
+import re
+
 import numpy as np
+
+from course_lib.gpu.cpu_engine import trace
 
 from .inputs import normal
 from .kernels import KernelCheck, Launch, at_most, at_most_sectors, limit, x_across
+from .kernels_source import without_comments
 
+FIRST = ("ragged", "by rows, without gaps")  # the launches after which a kernel is looked at once more
 ALONG = ("the lanes of a warp (neighbours in threadIdx.x) have different rows i here: let x run along j, the direction "
          "in which rows lie in memory")  # fmt: skip
 
@@ -43,6 +49,33 @@ def _large(check):
     return wrapped
 
 
+def _in_place_of(X, kernel, source):
+    """Errors of a launch for two elements of D, side by side (X is A) or one below the other (X is B), that writes D
+    over X. As section 6 of the lecture says, that is a race: each of the two threads reads what the other writes."""
+    M, N, K = map(np.int32, (1, 2, 2) if X == "A" else (2, 1, 2))
+    A, B, one, zero = np.ones((M, K), np.float32), np.ones((K, N), np.float32), np.float32(1), np.float32(0)
+    D, step = A if X == "A" else B, np.int32(1)
+    plain, strided = [M, N, K, A, B, D], [M, N, K, one, A, K, step, B, N, step, zero, None, D, N, step]
+    return trace(source, kernel, 1, (16, 8), plain if kernel == "product" else strided, timeout=5.0).errors
+
+
+def _shared_out(kernel):
+    """The limit: one thread for each element. Counts do not tell a thread that does a whole row or column by itself;
+    written over A (over B) such a kernel has no race, and a right one has."""
+
+    @limit("")
+    def check(report, launch):
+        source = report.source if launch.label.startswith(FIRST) else None
+        alone = [X for X in "AB" if source and not _in_place_of(X, kernel, source)]
+        if not alone:
+            return None
+        where = {"A": "a row of ", "B": "a column of "}[alone[0]] if len(alone) == 1 else ""
+        return (f"one thread computes several elements of {where}D, and others have nothing to do",
+                "a thread computes one element: one loop, over k; i and j are given by its place in the grid")
+
+    return check
+
+
 def _elements(launch):
     return int(launch.args["M"]) * int(launch.args["N"])
 
@@ -64,6 +97,7 @@ check_product = KernelCheck(
         at_most("bytes", _loaded, LOADS, space="global", array="A", op="load"),
         at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
         _large(at_most_sectors("A", "load", 4, ALONG)), _large(at_most_sectors("D", "store", 8, ALONG)),
+        _shared_out("product"),
     ],
     diagnoses=[
         (lambda M, N, K, A, B, D: A @ B - np.outer(A[:, -1], B[-1]), "the last k is missing: k runs from 0 to K - 1"),
@@ -77,7 +111,10 @@ check_product = KernelCheck(
         (lambda e: e["tool"] == "initcheck" and e["array"] == "D",
          "D arrives unset: start from sum = 0 in the thread, and store with =, not +="),
         (lambda e: e["tool"] == "memcheck" and e["array"] in "AB" and e["op"] == "load",
-         "a thread beyond the edge reads, or k runs too far: the guard must stand before the loads, for i and for j"),
+         "a thread beyond the edge reads (the guard must stand before the loads, for i and for j), k runs too far, or "
+         "a row is taken for longer than it is: the stride of another matrix"),
+        (lambda e: e["tool"] == "memcheck" and e["array"] == "D",
+         "a thread beyond the edge stores, or a row of D is taken for longer than it is: the stride of another matrix"),
     ],
 )  # fmt: skip
 
@@ -105,19 +142,22 @@ def by_strides(alpha_c=1.0, beta_of=lambda alpha, beta: beta, alpha_of=lambda al
     return reference
 
 
-def _stored(X, gap, by_columns=False):
-    """(memory with gaps between its rows or columns, stride of rows, stride of columns)."""
+def _stored(X, gap, by_columns=False, step=1):
+    """(memory with gaps between its rows or columns, stride of rows, stride of columns); step: the smaller of them."""
     lines = X.T if by_columns else X
-    memory = np.full((lines.shape[0], lines.shape[1] + gap), np.nan, np.float32)
-    memory[:, : lines.shape[1]] = lines
-    return (memory, 1, memory.shape[1]) if by_columns else (memory, memory.shape[1], 1)
+    memory = np.full((lines.shape[0], lines.shape[1] * step + gap), np.nan, np.float32)
+    memory[:, : lines.shape[1] * step : step] = lines
+    return (memory, step, memory.shape[1]) if by_columns else (memory, memory.shape[1], step)
 
 
-def _gemm_launch(rng, shape, scales, label, gaps=(0, 0, 0), columns="", C="given", block=(32, 8)):
-    """columns: which of A, B, D are stored by columns. C: given, unset, null, or D (in place)."""
+def _gemm_launch(rng, shape, scales, label, gaps=(0, 0, 0), columns="", C="given", block=(32, 8),
+                 apart=""):  # fmt: skip
+    """columns: which of A, B, D are stored by columns. C: given, unset, null, or D (in place). apart: which of A and B
+    have neither stride 1."""
     M, N, K = shape
     shapes = {"A": (M, K), "B": (K, N), "D": (M, N)}
-    kept = {X: _stored(normal(rng, *shapes[X]), gap, X in columns) for X, gap in zip(shapes, gaps, strict=True)}
+    kept = {X: _stored(normal(rng, *shapes[X]), gap, X in columns, 1 + (X in apart))
+            for X, gap in zip(shapes, gaps, strict=True)}  # fmt: skip
     D, c_row, c_col = kept["D"]
     given = {"given": normal(rng, *D.shape), "unset": np.full(D.shape, np.nan, np.float32), "null": None, "D": D}
     D[np.isnan(D)] = -1  # in place the gaps must hold numbers that a test can find again
@@ -127,7 +167,7 @@ def _gemm_launch(rng, shape, scales, label, gaps=(0, 0, 0), columns="", C="given
         args |= {X: memory, f"{X.lower()}_row": np.int32(row), f"{X.lower()}_col": np.int32(column)}
     args |= {"beta": np.float32(scales[1]), "C": given[C], "D": D, "c_row": np.int32(c_row), "c_col": np.int32(c_col)}
     across, down = (-(-n // b) for n, b in zip((N, M), block, strict=True))
-    size = float(abs(scales[0]) * 3 * K + abs(scales[1]) * 3)  # of the sum of the sizes of normal numbers
+    size = float(abs(scales[0] or 1) * 3 * K + abs(scales[1]) * 3)  # of the sum of the sizes of normal numbers
     out, inout = ((), ("D",)) if C == "D" else (("D",), ())
     owner = x_across if "D" not in columns else None
     return Launch((across, down), block, args, out=out, inout=inout, label=label, K=K + 3, scale=size, owner=owner)
@@ -140,11 +180,13 @@ def _gemm_cases(rng):
     return [
         _gemm_launch(rng, (M, N, K), both, "by rows, without gaps"),
         _gemm_launch(rng, (M, N, K), both, "gaps between the rows", gaps=(3, 5, 7)),
-        _gemm_launch(rng, (M, N, K), both, "C is D", gaps=(0, 0, 2), C="D"),
+        _gemm_launch(rng, (M, N, K), (alpha, beta - 1), "C is D", gaps=(0, 0, 2), C="D"),
         _gemm_launch(rng, (M - 10, N + 5, 9), (alpha, 0.0), "beta = 0, nothing written in C", C="unset"),
         _gemm_launch(rng, (9, N, M), (1.0, 0.0), "beta = 0, C a null pointer", C="null", block=(16, 16)),
         _gemm_launch(rng, (K, M, 7), both, "A and B transposed", columns="AB", gaps=(2, 0, 1)),
         _gemm_launch(rng, (M, K, N), both, "all by columns", columns="ABD", gaps=(1, 2, 3)),
+        _gemm_launch(rng, (33, 20, 6), both, "A and B: no stride is 1", columns="B", apart="AB"),
+        _gemm_launch(rng, (9, 40, 5), (0.0, -(2.0**-10)), "alpha = 0, beta small"),
     ]
 
 
@@ -156,6 +198,16 @@ def _at_most_once(array):
     return at_most("bytes", most, cause, space="global", array=array, op="store" if array == "D" else "load")
 
 
+@limit("")
+def _no_promise(report, launch):
+    """C and D, the parameters 12 and 13, without __restrict__: no run shows what a compiler makes of it."""
+    head = re.search(r"\bgemm\s*\(([^)]*)\)", without_comments(report.source))
+    if not head or not any("restrict" in part for part in head[1].split(",")[11:13]):
+        return None
+    return ("C or D is declared __restrict__", "that promises the compiler that no other pointer leads to this memory, "
+            "and C and D may be the same: A and B alone may have it")  # fmt: skip
+
+
 check_gemm = KernelCheck(
     "GEMM", "gemm", _gemm_cases, by_strides(), axes=("row", "column"),
     limits=[
@@ -163,12 +215,16 @@ check_gemm = KernelCheck(
         at_most("bytes", _loaded, LOADS, space="global", array="A", op="load"),
         at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
         _large(at_most_sectors("B", "load", 8, ALONG)), _large(at_most_sectors("A", "load", 4, ALONG)),
+        _no_promise, _shared_out("gemm"),
     ],
     diagnoses=[
         (by_strides(beta_of=lambda alpha, beta: 0), "beta C is missing"),
         (by_strides(beta_of=lambda alpha, beta: alpha * beta), "alpha multiplies beta C as well: it belongs to A B"),
         (by_strides(beta_of=lambda alpha, beta: 1.0 if beta else 0), "C is added without its factor beta"),
         (by_strides(alpha_of=lambda alpha, beta: 1.0), "alpha is missing"),
+        *((by_strides(beta_of=lambda alpha, beta, least=least: beta if abs(beta) >= least else 0),
+           "a beta that is small, and not 0, is taken for 0: compare it with 0 itself, as the float that it is")
+          for least in (1, 0.01)),
     ],
     causes=[
         (lambda e: e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"),
@@ -179,5 +235,7 @@ check_gemm = KernelCheck(
          "D arrives unset: only C is read, and only D is written"),
         (lambda e: e["tool"] == "memcheck" and e["array"] in "AB",
          "a thread beyond the edge reads, or a stride belongs to another index: the guard must stand before the loads"),
+        (lambda e: e["tool"] == "memcheck" and e["array"] == "D",
+         "a thread beyond the edge stores, or a stride belongs to another index"),
     ],
 )  # fmt: skip

@@ -5,8 +5,8 @@ import numpy as np
 from course_lib.gpu.cpu_engine import trace
 from course_lib.gpu.gemm import RUNGS
 
-from .ch03_guard import function_check
 from .core import normal, ragged, require
+from .freeform import function_check
 from .tolerance import is_wrong
 
 RUNG = RUNGS["naive"]
@@ -17,7 +17,7 @@ class _Launcher:
     """What the student calls as `launch`: it looks at the arguments and runs the kernel under the tracer."""
 
     def __init__(self, arrays):
-        self.arrays, self.done = arrays, []
+        self.arrays, self.done, self.held = arrays, [], {}
 
     def __call__(self, M, N, K, A, a_strides, B, b_strides, D, d_strides):
         out = self.name_of(D, "the result of a launch")
@@ -36,6 +36,7 @@ class _Launcher:
                     cause="a size or a stride does not belong to that matrix: element (i, j) lies at "
                           "i * stride of rows + j * stride of columns")  # fmt: skip
         self.done.append((out, names, sizes, strides))
+        self.held[out] = self.arrays[out].copy()
 
     def name_of(self, array, where):
         """Which of our arrays lies there. A copy is none of them."""
@@ -61,6 +62,7 @@ def _whole(n, what):
 
 
 def _pair(pair, what):
+    pair = list(pair) if isinstance(pair, np.ndarray) and pair.ndim else pair
     two = isinstance(pair, tuple | list) and len(pair) == 2
     require(two, f"{what} must be a pair: (from row to row, from column to column), in elements", got=repr(pair))
     return tuple(_whole(n, what) for n in pair)
@@ -81,6 +83,17 @@ def _cause(name, got, want, launcher):
     return f"the sum runs over {terms}, so K = ...? And are the strides those of the matrix in the formula?"
 
 
+def _require_by_launches(arrays, given, launcher, where):
+    """Inputs as they were, results as the launches left them."""
+    for name, before in given.items():
+        require((arrays[name] == before).all(), f"{name} is an input, and it has changed", where=where)
+    for name, formula in FORMULAS.items():
+        left = launcher.held.get(name, np.full_like(arrays[name], np.nan))
+        same = np.array_equal(arrays[name], left, equal_nan=True)
+        require(same, f"{formula} was filled by something else than a launch", where=where,
+                cause="let the kernel do the arithmetic: Z, dW and dA are only handed to launch")  # fmt: skip
+
+
 @function_check("layer_products")
 def check_layer_products(fn, *, rng):
     """The three products of a layer through strides: right numbers, no copies, the tracer silent."""
@@ -92,6 +105,7 @@ def check_layer_products(fn, *, rng):
         launcher = _Launcher(arrays)
         fn(launcher, *arrays.values())
         where = f"B = {B}, n_in = {n_in}, n_out = {n_out}"
+        _require_by_launches(arrays, given, launcher, where)
         for name, want in _wanted(given).items():
             wrong = is_wrong(arrays[name], want, 4e-7 * (B + n_in + n_out) ** 1.5)
             require(not wrong.any(), f"{FORMULAS[name]} is not right: {int(wrong.sum())} of {wrong.size} elements",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .ch03_guard import function_check
 from .core import ragged, require
+from .freeform import function_check
 
 U = 2.0**-24
 
@@ -48,7 +48,7 @@ def _right(rng):
     """(label, D, A, B): products that a right kernel may give."""
     M, N, K = ragged(rng, 3, 20, 60)
     A, B = rng.standard_normal((M, K)).astype(np.float32), rng.random((K, N)).astype(np.float32)
-    order = rng.permutation(K)
+    order, Z = rng.permutation(K), A * (np.arange(M) != M // 2)[:, None].astype(np.float32)
     (S, T), (P, Q) = _cancelling(rng, 40), _stagnating(513)
     return [
         ("k upwards", _by_steps(A, B, range(K)), A, B), ("k downwards", _by_steps(A, B, range(K)[::-1]), A, B),
@@ -57,6 +57,7 @@ def _right(rng):
         ("one term", A[:, :1] * B[:1], A[:, :1], B[:1]),
         ("a column in which the terms cancel", _by_steps(S, T, rng.permutation(40)), S, T),
         ("all roundings in one direction", _by_steps(P, Q, range(513)), P, Q),
+        ("a row of zeros, as behind a ReLU", _by_steps(Z, B, range(K)), Z, B),
         ("numbers of a millionth", _by_steps(A * np.float32(1e-6), B, range(K)), A * np.float32(1e-6), B),
     ]
 
@@ -102,8 +103,8 @@ def _wrong(rng):
          "the largest of the others says nothing about it", off(E, (rows, B), 1.5, (least, j)), rows, B),
         ("all numbers are tiny, and D is 0", "no absolute tolerance: the bound shrinks with the numbers",
          np.zeros_like(D), small, tiny),
-        ("one element is off by little more than its bound", "the exact product must be computed in float64: "
-         "in float32 it has errors of its own", *_between(rng)),
+        ("one element is off by little more than its bound", "K u / (1 - K u) and no more (K = 2 here); and the exact "
+         "product computed in float64: in float32 it has errors of its own", *_between(rng)),
         ("D was computed in half precision", None, D.astype(np.float16).astype(np.float32), A, B),
     ]
 
@@ -135,6 +136,8 @@ def _a_bool(got):
 def _too_strict(label):
     if "cancel" in label:
         return "measure against the sum of the sizes, |A| |B|: the result itself may be near 0 while its terms are not"
+    if "zeros" in label:
+        return "there the bound is 0 and so is the difference: ask for at most the bound, not for less or a quotient"
     if "direction" in label:
         return "the roundings may all go the same way: the bound grows like K, not like its root"
     return ("each element's bound is K u / (1 - K u) times (|A| |B|), which is not |A B|, with u = 2^-24; nothing "

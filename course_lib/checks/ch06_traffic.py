@@ -1,11 +1,13 @@
 """The checks of requests and sectors, held against what the engine counts, and of the best shape of a warp."""
 
+from contextlib import contextmanager
+
 import numpy as np
 
-from course_lib.gpu.cpu_engine import trace
+from course_lib.gpu.cpu_engine import trace, tracing
 
-from .ch03_guard import function_check
 from .core import require
+from .freeform import function_check
 
 WIDTHS = (32, 16, 8, 4, 2, 1)
 COUNTED = r"""
@@ -65,7 +67,8 @@ KNOWN = [
 @function_check("predict_traffic")
 def check_predict_traffic(fn, *, rng):
     """The student's prediction, held against the engine's count for fresh sizes."""
-    asked = [(sizes := _sizes(rng, w), _read(fn(*sizes))) for w in WIDTHS]
+    with _no_counting():
+        asked = [(sizes := _sizes(rng, w), _read(fn(*sizes))) for w in WIDTHS]
     wants = [counted(*sizes) for sizes, _ in asked]
     cause = next((text for known, text in KNOWN if all(known(*s) == got for s, got in asked)), None)
     for ((M, N, K, w), got), want in zip(asked, wants, strict=True):
@@ -74,6 +77,20 @@ def check_predict_traffic(fn, *, rng):
             right = got[X] == want[X]
             require(right, f"{X}: not what the engine counts", _plain(got[X]), str(want[X]), where, cause)
     return f"requests and sectors as the engine counts them, for {len(asked)} fresh sizes and shapes of warp"
+
+
+@contextmanager
+def _no_counting():
+    """The engine is closed while the student predicts."""
+
+    def refuse(*args, **kwargs):
+        require(False, "predict_traffic asks the engine", cause="a prediction comes before the count: use arithmetic")
+
+    build, tracing.build = tracing.build, refuse
+    try:
+        yield
+    finally:
+        tracing.build = build
 
 
 def _sizes(rng, w):
@@ -116,7 +133,7 @@ def check_best_width(fn, *, rng):
     for (a, b), got in given.items():
         stored = f"A by {'rows' if a else 'columns'}, B by {'rows' if b else 'columns'}"
         require(got is not None, "best_width returned None", cause="end with `return` and the width")
-        known = isinstance(got, int | np.integer) and got in WIDTHS
+        known = isinstance(got, int | float | np.number) and got in WIDTHS
         require(known, "best_width must be one of 32, 16, 8, 4, 2, 1", got=repr(got), where=stored)
         least = min(step_sectors(w, a, b) for w in WIDTHS)
         require(step_sectors(got, a, b) == least, f"{stored}: there is a better width than {got}",

@@ -3,7 +3,9 @@
 import numpy as np
 
 from .inputs import normal
-from .kernels import KernelCheck, Launch, limit, loads_each_once, no_bank_conflicts, uses_shared, x_across
+from .kernels import KernelCheck, Launch, at_most, limit, loads_each_once, no_bank_conflicts, uses_shared, x_across
+
+ALONE = "one thread fetches what a warp can fetch with one request: each thread copies its own element"
 
 # differences ----------------------------------------------------------------------------------------------------
 
@@ -33,11 +35,12 @@ def _differences_cases(rng):
 check_differences = KernelCheck(
     "DIFFERENCES", "differences", _differences_cases, _differences,
     limits=[uses_shared(), loads_each_once("x", cause="each number comes from global memory once, to the table; the "
-                                                      "neighbour's number is read from there")],
+                                                      "neighbour's number is read from there"),
+            at_most("requests", lambda launch: 6 * launch.grid, ALONE, space="global", array="x", op="load")],
     diagnoses=[(_to_the_right, "the right neighbour is subtracted: it is s[t - 1]"),
                (_across_chunks, "element 0 of a chunk has no left neighbour: there y = x")],
     causes=[
-        (lambda e: e["tool"] == "racecheck" and e["line"] == e["other"]["line"],
+        (lambda e: e["tool"] == "racecheck" and e["op"] == e["other"]["op"],
          "two threads write the same word of the table: each has its own"),
         (lambda e: e["tool"] == "racecheck", "between the store to s[t] and the load of the same word by thread t + 1 "
                                              "stands no barrier of the whole block"),
@@ -70,6 +73,11 @@ def _edges_repeated(n, x, y):
     return (p[:-2] + p[1:-1] + p[2:]) / 3
 
 
+def _mean_of_those_there(n, x, y):
+    there = _padded(np.ones(int(n)))
+    return 3 * _smooth(n, x, y) / (there[:-2] + there[1:-1] + there[2:])
+
+
 def _smooth_cases(rng):
     def launch(n, label, room=9):
         args = {"n": np.int32(n), "x": normal(rng, n), "y": np.empty(n + room, np.float32)}
@@ -93,12 +101,14 @@ def _x_about_once(report, launch):
 
 check_smooth = KernelCheck(
     "SMOOTH", "smooth", _smooth_cases, _smooth,
-    limits=[uses_shared(), _x_about_once, no_bank_conflicts()],
+    limits=[uses_shared(), _x_about_once, no_bank_conflicts(),
+            at_most("requests", lambda launch: 8 * launch.grid, ALONE, space="global", array="x", op="load")],
     diagnoses=[
         (_blocks_alone, "each block smooths alone: the first and last element of a block have neighbours in the next "
                         "ones"),
         (_edges_repeated, "beyond the ends of x the value is 0, not that of the last element"),
         (lambda n, x, y: 3 * _smooth(n, x, y), "the sum of three is divided by 3"),
+        (_mean_of_those_there, "at the ends, too, the sum of three is divided by 3: what does not exist counts as 0"),
     ],
     causes=[
         (lambda e: e["tool"] == "initcheck",

@@ -71,6 +71,12 @@ KNOWN = [
                                                                                             "over"),
     (lambda M, N, K, T: (lambda r, s, f, *rest: (r, s, 4 * f, *rest))(*_model(M, N, K, T)),
      "flops for each number loaded: a number has 4 bytes"),
+    (lambda M, N, K, T: (*_model(M, N, K, T)[:4], 8 * T * (T + 1)),
+     "these tiles have no padding: rows of a row and a broadcast need none"),
+    (lambda M, N, K, T: (_model(M, N, K, T)[0] * 32 // T, *_model(M, N, K, T)[1:]),
+     "a request serves a warp, and a warp of a T x T block covers 32 / T rows of the tile"),
+    (lambda M, N, K, T: (lambda r, s, f, *rest: (r + M * N // 32, s + M * N // 8, f, *rest))(*_model(M, N, K, T)),
+     "the stores of D are counted as well: the loads of A and B are asked for"),
     (lambda M, N, K, T: (lambda r, s, f, t, b: (r, s, f, T, b))(*_model(M, N, K, T)), "a block has T x T threads"),
 ]  # fmt: skip
 

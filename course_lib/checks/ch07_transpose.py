@@ -10,6 +10,15 @@ ACROSS = ("threads along x {do} elements of {X} that are a row apart. Let x run 
           "matrix, so {other} has x along its rows, too")  # fmt: skip
 
 
+ALONE = ("one thread {do} what a warp can do with one request: let each of the 32 threads along x have its own "
+         "element")  # fmt: skip
+
+
+def _twice_the_warps(launch):
+    """Requests: a warp needs one; an answer that takes the edges apart may need two."""
+    return 2 * 32 * launch.grid[0] * launch.grid[1]
+
+
 def _launch(rng, M, N, label):
     args = {"M": np.int32(M), "N": np.int32(N), "A": normal(rng, M, N), "D": np.empty((N, M), np.float32)}
     return Launch((-(-N // 32), -(-M // 32)), (32, 32), args, out=("D",), label=label, owner=_owner)
@@ -45,6 +54,8 @@ check_transpose = KernelCheck(
                 array="D", op="store"),
         at_most_sectors("A", "load", 5, ACROSS.format(do="read", X="A", other="D")),
         at_most_sectors("D", "store", 5, ACROSS.format(do="write", X="D", other="A")),
+        at_most("requests", _twice_the_warps, ALONE.format(do="loads"), space="global", array="A", op="load"),
+        at_most("requests", _twice_the_warps, ALONE.format(do="stores"), space="global", array="D", op="store"),
         no_bank_conflicts(cause="a warp goes down a column of the tile: with rows of 32 words all of it lies in one "
                                 "bank. Make "
                                 "the rows 33 wide: float tile[32][33]"),
@@ -53,10 +64,11 @@ check_transpose = KernelCheck(
                                "of D")],
     causes=[
         (lambda e: e["tool"] == "initcheck",
-         "a part of the tile that nobody filled is read. The guard of the store is about D: row j0 + y < N, column "
-         "i0 + x < M"),
+         "a part of the tile that nobody filled is read. Is it tile[x][y] that goes to D at (j0 + y, i0 + x), and is "
+         "the guard of the store that of D: row j0 + y < N, column i0 + x < M?"),
         (lambda e: e["tool"] == "memcheck" and e["array"] == "D",
-         "the guard of the store is about D, which is N x M: row j0 + y < N, column i0 + x < M"),
+         "D is N x M, so its rows are M long: (j0 + y, i0 + x) lies at (j0 + y) * M + i0 + x. The guard of the store: "
+         "row j0 + y < N, column i0 + x < M"),
         (lambda e: e["tool"] == "racecheck" and e["array"] != "D",
          "the tile is read by other threads than those that filled it: between the two stands a barrier for the block"),
         (lambda e: e["tool"] == "synccheck",

@@ -1,8 +1,13 @@
 """The checks of chapter 08 on whole kernels: section 4.2's by columns, and a 4 x 4 register tile by rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from .kernels import KernelCheck, Launch, at_most, loads_each_once, no_bank_conflicts, uses_shared
+from .kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts, uses_shared
+
+APART = "neighbouring threads of a warp must go to neighbours in memory: which index lies side by side here?"
+AGAIN = "threads load the same elements again: load them once, then keep or share them"
 
 
 def up(n, size):
@@ -20,22 +25,38 @@ def normal(rng, *shape):
     return rng.standard_normal(shape, np.float32)
 
 
+def ragged(rng, *tiles):
+    """For each tile's size, one tile and a part of the next: no multiple of 4, so that no float4 fits every row."""
+    return tuple(size + 4 * int(rng.integers(0, size // 4)) + int(rng.integers(1, 4)) for size in tiles)
+
+
 def aligned(launch):
     """Does every row and column of this launch begin on a sector of 32 bytes?"""
     return all(size % 8 == 0 for size in sizes(launch))
 
 
-def most_sectors(array, op, each, cause=None):
-    """The limit: so many sectors a request, in the launches where nothing straddles."""
-    return at_most(
-        "sectors a request",
-        lambda launch: each if aligned(launch) else 32,
-        cause
-        or ("neighbouring threads of a warp must go to neighbours in memory: which index lies side by side here?"),
-        space="global",
-        array=array,
-        op=op,
-    )
+def most_sectors(array, op, each, cause=APART, whole=aligned):
+    """The limit: so many sectors a request of single numbers, where nothing straddles; four times as many of float4.
+
+    whole: launch -> does every row (or column) begin on a sector? Where one does not, nothing is asked for.
+    """
+
+    @limit(f"sectors a request of {array}")
+    def check(report, launch):
+        rows = [row for row in report.accesses if (row["space"], row["array"], row["op"]) == ("global", array, op)]
+        for row in rows if whole(launch) else ():
+            words = max(1, row["bytes"] // max(row["threads"], 1) // 4)
+            line = at_most("sectors a request", each * words, cause, space="global", array=array, op=op)
+            if broken := line(SimpleNamespace(accesses=[row]), launch):
+                return broken
+        return None
+
+    return check
+
+
+def loads_tiles(array, most, cause=AGAIN):
+    """The limit: bytes loaded of this input are at most those of so many numbers, whole tiles at the edges as well."""
+    return at_most("bytes", lambda launch: 4 * most(*sizes(launch)), cause, space="global", op="load", array=array)
 
 
 # Section 4.2: 16 x 4 threads, 64 x 16 of D, all by columns ------------------------------------------------------------
@@ -47,8 +68,8 @@ def _row_owner(launch, j, i):
 
 
 def _cases_16x4(rng):
-    launches = []
-    for M, N, K, label in ((128, 48, 24, "whole tiles"), (70, 37, 10, "ragged in every direction"), (3, 5, 2, "tiny")):
+    launches, edges = [], ragged(rng, 64, 16, 8)
+    for (M, N, K), label in (((128, 48, 24), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")):
         args = {
             "M": np.int32(M),
             "N": np.int32(N),
@@ -73,17 +94,17 @@ check_gemm_16x4 = KernelCheck(
     lambda M, N, K, A, B, D: B @ A,
     limits=[
         uses_shared(),
-        loads_each_once(
+        loads_tiles(
             "A",
-            times=lambda launch: up(sizes(launch)[1], 16),
+            lambda M, N, K: up(M, 64) * 64 * up(N, 16) * up(K, 4) * 4,
             cause=(
                 "a block needs each element of its 64 x 4 tile of A once: its thread loads four of them into a[4] and "
                 "uses each for 16 columns"
             ),
         ),
-        loads_each_once(
+        loads_tiles(
             "B",
-            times=lambda launch: up(sizes(launch)[0], 64),
+            lambda M, N, K: up(M, 64) * up(N, 16) * 16 * up(K, 4) * 4,
             cause=("a block loads each element of its 4 x 16 tile of B once, one a thread, and shares it"),
         ),
         at_most(
@@ -129,8 +150,8 @@ check_gemm_16x4 = KernelCheck(
 
 
 def _cases_4x4(rng):
-    launches = []
-    for M, N, K, label in ((64, 128, 32, "whole tiles"), (70, 90, 21, "ragged in every direction"), (5, 3, 7, "tiny")):
+    launches, edges = [], ragged(rng, 64, 64, 16)
+    for (M, N, K), label in (((64, 128, 32), "whole tiles"), (edges, "ragged in every direction"), ((5, 3, 7), "tiny")):
         args = {
             "M": np.int32(M),
             "N": np.int32(N),
@@ -155,8 +176,8 @@ check_gemm_4x4 = KernelCheck(
     lambda M, N, K, A, B, D: A @ B,
     limits=[
         uses_shared(),
-        loads_each_once("A", times=lambda launch: up(sizes(launch)[1], 64)),
-        loads_each_once("B", times=lambda launch: up(sizes(launch)[0], 64)),
+        loads_tiles("A", lambda M, N, K: up(M, 64) * 64 * up(N, 64) * up(K, 16) * 16),
+        loads_tiles("B", lambda M, N, K: up(M, 64) * up(N, 64) * 64 * up(K, 16) * 16),
         at_most(
             "bytes",
             lambda launch: launch.args["D"].nbytes,
@@ -169,11 +190,14 @@ check_gemm_4x4 = KernelCheck(
             "store",
             4,
             "threadIdx.x must run along a row of D, and neighbouring threads own neighbouring "
-            "columns: columns 16 apart for one thread, not side by side",
+            "columns: columns 16 apart for one thread, or four side by side stored as one float4",
         ),
+        most_sectors("A", "load", 4),
+        most_sectors("B", "load", 4),
         no_bank_conflicts(
             cause="lay out which thread owns what: rows ty, ty + 16, ... and columns tx, tx + 16, ... let "
-            "a warp read 16 neighbours of b_tile and two rows of a_tile that lie in different banks"
+            "a warp read 16 neighbours of b_tile and two rows of a_tile that lie in different banks (and where it "
+            "stores, 32 neighbours of a tile)"
         ),
         at_most(
             "wavefronts",

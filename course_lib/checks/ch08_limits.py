@@ -76,6 +76,7 @@ def _blocks_cases(rng):
         Case((128, some - 3, 8192, V100), "some kernel"),
         Case((64, 41, 512, A100), "41 registers"),
         Case((96, 104, 512, A100), "96 threads"),
+        Case((64, 32, 4096, T4), "4 KiB of shared memory on a T4"),
     ]
 
 
@@ -101,6 +102,10 @@ check_blocks_per_sm = Check(
         ),
         (_blocks_with(by_registers=lambda r, sm: 10**9), "the registers are not looked at"),
         (_blocks_with(reserved=False), "every block takes `reserved` bytes of shared memory more than it asked for"),
+        (
+            lambda threads, registers, shared, sm: _blocks(threads, registers, shared, sm | {"reserved": 1024}),
+            "1 KiB is not reserved on every GPU: take sm['reserved']",
+        ),
         (_blocks_with(pick=max), "max where min belongs: every limit has to be kept"),
         (
             lambda threads, registers, shared, sm: _blocks(threads, registers, shared, sm | {"blocks": 10**9}),
@@ -151,6 +156,7 @@ def _tile_cases(rng):
         (T4, 3, "T4, 3 blocks"),
         (V100, 3, "V100, 3 blocks"),
         (A100 | {"shared": 11 * 1024}, 1, "11 KiB of shared memory, 1 block"),
+        (A100 | {"registers": 131072}, 1, "twice the registers, 1 block"),
     ):
         mixed = [tiles[i][:: 1 if turn else -1] for i, turn in enumerate(rng.integers(0, 2, len(tiles)))]
         mixed = [mixed[i] for i in rng.permutation(len(tiles))]
@@ -184,6 +190,14 @@ check_choose_tile = Check(
         (
             _choose_with(needs=lambda TM, TN: (TM * TN, _needs(TM, TN)[1])),
             "only the sums are counted as registers: A's and B's numbers and 30 others need room, too",
+        ),
+        (
+            _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0] - 30, _needs(TM, TN)[1])),
+            "addresses, counters and the like need registers, too: 30, by the task's estimate",
+        ),
+        (
+            _choose_with(most=10**9),
+            "no thread has more than 255 registers, however many there are on the SM",
         ),
         (
             lambda tiles, sm, at_least: _choose(tiles, sm, 1),

@@ -1,14 +1,11 @@
 """The checks of chapter 08 on pieces of a kernel: a tile copied with float4, and two buffers with one barrier."""
 
-import re
-
 import numpy as np
 
 from course_lib.gpu.cpu_engine import trace
 
-from .ch08_kernels import most_sectors, normal, sizes, up
-from .kernels import KernelCheck, Launch, at_most, limit, loads_each_once, no_bank_conflicts
-from .kernels_source import without_comments
+from .ch08_kernels import loads_tiles, most_sectors, normal, ragged, sizes, up
+from .kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts
 
 # copy_tile ------------------------------------------------------------------------------------------------------------
 
@@ -28,9 +25,9 @@ def _cases_copy(rng):
     launches = []
     for rows, columns, width, label in (
         (64, 32, 16, "tiles of 64 x 16"),
-        (70, 20, 16, "ragged tiles of 64 x 16"),
+        (64 + int(rng.integers(1, 64)), 16 + 4 * int(rng.integers(1, 4)), 16, "ragged tiles of 64 x 16"),
         (16, 128, 64, "tiles of 16 x 64"),
-        (21, 76, 64, "ragged tiles of 16 x 64"),
+        (16 + int(rng.integers(1, 16)), 64 + 4 * int(rng.integers(1, 16)), 64, "ragged tiles of 16 x 64"),
     ):
         grid = (up(columns, width), up(rows, 1024 // width))
         args = {
@@ -55,6 +52,12 @@ def _copied(X, rows, columns, width, out):
 def _requests(launch):
     """One float4 a thread: 8 warps of a block."""
     return 8 * len(launch.args["out"])
+
+
+IN_ORDER = (
+    "threads that follow each other in the warp (threadIdx.x first) should take float4 that follow each other in the "
+    "tile: thread t the numbers 4 t to 4 t + 3"
+)
 
 
 class _CopyCheck(KernelCheck):
@@ -86,7 +89,8 @@ check_copy_tile = _CopyCheck(
             array="tile",
             op="store",
         ),
-        no_bank_conflicts("tile"),
+        most_sectors("X", "load", 4, IN_ORDER, whole=lambda launch: launch.args["columns"] % 8 == 0),
+        no_bank_conflicts("tile", IN_ORDER),
     ],
     causes=[
         (
@@ -102,13 +106,19 @@ check_copy_tile = _CopyCheck(
 # two buffers ----------------------------------------------------------------------------------------------------------
 
 TOLD = "barrier passed\n"
-COUNTING = r"""((threadIdx.x | threadIdx.y | blockIdx.x | blockIdx.y) == 0 ? (void)printf("barrier passed\n")
-                : (void)0, __syncthreads())""".replace("\n  ", " ")
+COUNTING = r"""
+#define TELL_BARRIER \
+    ((threadIdx.x | threadIdx.y | blockIdx.x | blockIdx.y) == 0 ? (void)printf("barrier passed\n") : (void)0)
+#define __syncthreads() (TELL_BARRIER, __syncthreads())
+#define __syncthreads_count(p) (TELL_BARRIER, __syncthreads_count(p))
+#define __syncthreads_and(p) (TELL_BARRIER, __syncthreads_and(p))
+#define __syncthreads_or(p) (TELL_BARRIER, __syncthreads_or(p))
+"""
 
 
 def _cases_buffers(rng):
-    launches = []
-    for M, N, K, label in ((32, 32, 64, "whole tiles"), (21, 37, 41, "ragged in every direction"), (3, 5, 2, "tiny")):
+    launches, edges = [], ragged(rng, 16, 32, 32)
+    for (M, N, K), label in (((32, 32, 64), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")):
         args = {
             "M": np.int32(M),
             "N": np.int32(N),
@@ -123,9 +133,8 @@ def _cases_buffers(rng):
 
 def barriers(source, kernel, launch):
     """How many barriers thread (0, 0) of block (0, 0) passes: the source is run once more, with a counter in it."""
-    counting = re.sub(r"__syncthreads\s*\(\s*\)", lambda _: COUNTING, without_comments(source))
     args = launch.prepared()
-    return trace(counting, kernel, launch.grid, launch.block, list(args.values())).printed.count(TOLD)
+    return trace(COUNTING + source, kernel, launch.grid, launch.block, list(args.values())).printed.count(TOLD)
 
 
 @limit("barriers")
@@ -146,8 +155,8 @@ check_two_buffers = KernelCheck(
     _cases_buffers,
     lambda M, N, K, A, B, D: A @ B,
     limits=[
-        loads_each_once("A", times=lambda launch: up(sizes(launch)[1], 16)),
-        loads_each_once("B", times=lambda launch: up(sizes(launch)[0], 16)),
+        loads_tiles("A", lambda M, N, K: up(M, 16) * 16 * up(N, 16) * up(K, 16) * 16),
+        loads_tiles("B", lambda M, N, K: up(M, 16) * up(N, 16) * 16 * up(K, 16) * 16),
         most_sectors("A", "load", 4),
         most_sectors("B", "load", 4),
         no_bank_conflicts(),

@@ -10,7 +10,7 @@ from .inputs import choose_seed
 from .messages import CheckBroken, CheckFailed, Report, not_written, say_passed
 from .probe import Answer, blank_in, short_error, students_line
 from .trees import copied
-from .words import again, plain
+from .words import again, not_a_function, plain
 
 
 def check_value(name, got, wanted, K=1, c=4.0, dtype=None, diagnoses=(), axes=(), digits=None, parts=()):
@@ -93,3 +93,16 @@ def _called_wrongly(error, functions):
 
 def _giver(value):
     return lambda: value
+
+
+def function_check(name):
+    """A `property_check` of a function: whatever else it is given is refused."""
+    def wrap(body):
+        @property_check(name)
+        @functools.wraps(body)
+        def check(fn, *, rng):
+            if not callable(fn):
+                raise CheckFailed(not_a_function(name, fn))
+            return body(fn, rng=rng)
+        return check
+    return wrap

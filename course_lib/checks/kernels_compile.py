@@ -111,6 +111,7 @@ CAUSES = (
     (r"before '(int|float|const|if|for|return|\w+)'|expected '[,;]' or",
      "a ; or a bracket is missing, here or at the end of the line before"),
     (r"no member named|has no member", "blockIdx, blockDim, threadIdx and gridDim have .x, .y and .z"),
+    (r"template.*linkage", "leave templates out, and #include lines: what a kernel needs is there already"),
     (r"C linkage|No such file|file not found", "leave #include lines out: what a kernel needs is there already"),
     (r"invalid types? .* for array subscript|subscripted value", "[...] after a number: only arrays have elements"),
     (r"redeclar|redefinition|shadows a parameter|previously declared", "a name is declared twice"),
@@ -119,6 +120,7 @@ CAUSES = (
     (r"invalid operands.*%|operands of types.*%", "% is for whole numbers; fmodf(x, y) for floats"),
     (r"array index is not|subscript is not an integer|invalid types? '.*\[(float|double)\]'",
      "an index must be a whole number: int i"),
+    (r"no matching function .*'atomic", "an atomic function takes an address first: atomicAdd(&count[c], 1)"),
     (r"lvalue|not assignable", "left of = stands what is written to, such as y[i]"),
     (r"too (few|many) arguments", "a function is called with another number of arguments than it takes"),
 )  # fmt: skip

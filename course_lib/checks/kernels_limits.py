@@ -145,7 +145,7 @@ def _bound(what, bound, cause, where, words, fits, worst):
             amount, row = sum(row[what] for row in rows), max(rows, key=lambda row: row[what], default=None)
         if fits(amount, allowed):
             return None
-        text = f"{_number(amount)} {subject}, and {words} {_number(allowed)} are asked for"
+        text = f"{_number(amount)} {subject}, and the task wants {words} {_number(allowed)}"
         more = _lanes(row, launch) if row and what in SINGLE else _by_line(rows, what)
         return text + more, cause(row) if callable(cause) else cause, row["line"] if row else None
 

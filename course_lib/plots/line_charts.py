@@ -39,6 +39,7 @@ class Line:
     high: np.ndarray | None = None
     note: str = ""
     model: bool = False
+    joined: bool = True
 
 
 @styled
@@ -55,12 +56,14 @@ def lines(
     model: Collection[str] = (),
     xticks: Sequence[float] | None = None,
     alt: str | None = None,
+    points: bool = False,
 ) -> Figure:
     """One line for each name in `series` over a common x (n,), named at its right end.
 
     series: {name: y (n,)}. spread: {name: (low (n,), high (n,))} draws error bars, such as quartiles.
     model: the names that were computed rather than measured; drawn grey and dashed, without markers.
     logx, logy: log axes (values must be above 0). xticks: where the x axis is labelled.
+    points: markers with no line between them, where there is nothing between two values of x.
 
     >>> lines([1, 2, 4], {"measured": [1.0, 0.6, 0.4], "ideal": [1.0, 0.5, 0.25]}, model={"ideal"},
     ...       xlabel="threads", ylabel="seconds", title="More threads, less time")      # doctest: +SKIP
@@ -71,6 +74,8 @@ def lines(
     found = [
         _line(name, xs, y, (spread or {}).get(name), name in model, logy) for name, y in named("series", series).items()
     ]
+    for line in found:
+        line.joined = not points
     title = title or f"{sentence(ylabel)} against {xlabel}"
     figure = new_figure()
     put_title(figure, title)
@@ -256,7 +261,9 @@ def _draw_line(axis: Any, line: Line, i: int, markers: bool) -> None:
     few = markers and len(line.x) <= 40
     look: dict[str, Any] = {"color": COLOURS[i % 7], "linestyle": DASHES[i % 7], "zorder": 3}
     look["marker"] = MARKERS[(i + i // 7) % 7] if few else None  # the eighth line has the first colour, another marker
-    if line.model:
+    if not line.joined:
+        look |= {"linestyle": "none", "marker": MARKERS[i % 7]}
+    elif line.model:
         look = {"color": GREY, "linestyle": MODEL_DASHES[i % 3], "linewidth": 1.4, "zorder": 2}
     axis.plot(line.x, line.y, markeredgecolor="white", markeredgewidth=0.7, **look)
     if line.low is not None and line.high is not None:
@@ -325,7 +332,8 @@ def _whole_ticks(axis: Any) -> None:
 
 def describe(title: str, found: list[Line], xlabel: str, ylabel: str, at: float | None = None) -> str:
     """Alt text of a line chart: each line's first and last value, and its extremes where they lie between."""
-    parts = [f"{title}." if title else "", f"Line chart of {ylabel} over {xlabel}."]
+    kind = "Line chart" if found[0].joined else "Points"
+    parts = [f"{title}." if title else "", f"{kind} of {ylabel} over {xlabel}."]
     for line in found:
         text = _told(line, at)
         parts.append(text + (f" ({line.note})" if line.note else "") + ".")

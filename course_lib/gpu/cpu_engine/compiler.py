@@ -7,20 +7,25 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput
 
+from .complaints import complaints
+
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
 PLAIN_UNITS, TRACE_UNITS = ("server", "blocks"), ("server", "blocks", "trace", "races", "errors", "profile")
-COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
+COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w",
+          "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]  # fmt: skip
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize", "-DCOURSE_TRACE"]
@@ -28,9 +33,11 @@ GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1",
          "-mllvm", "-tsan-instrument-read-before-write=1"]  # fmt: skip
-LINK = ["-pthread", *(["-s"] if sys.platform == "linux" else [])]  # no symbols: a tenth of the size, with ziglang
+LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]  # no symbols: a tenth of the size
+# Not linked: two libraries, for C++ and for a sanitizer, that ziglang takes two minutes to build on first use.
+ZIG_LINK = ["-nostdlib++", "-O2"]
 GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
-PATIENCE = 15  # seconds without a word: the package ziglang builds its C++ library when it is first used
+DEADLINE = 60  # seconds, for one kernel source
 
 
 class CompileError(BadInput):
@@ -77,17 +84,18 @@ def build(program, options=(), traced=False):
     with tempfile.TemporaryDirectory(dir=_folder()) as folder:
         source, unit = Path(folder, "kernel.cpp"), Path(folder, "kernel.s" if traced else "kernel.o")
         source.write_text(program.text, encoding="utf-8")
-        own = [*TRACED, *(CLANG if "clang" in _version() else GCC)] if traced else PLAIN
+        gcc = "clang" not in _version()
+        own = [*TRACED, *(GCC if gcc else CLANG)] if traced else PLAIN[:]
+        own += ["-ftrack-macro-expansion=0"] * gcc  # an error in a macro is one where the macro is used
         flags = [*COMMON, *own, *options, "-include", str(NATIVE / "cuda_subset.h"), "-S" if traced else "-c"]
-        _run([*compiler(), *flags, str(source), "-o", str(unit)])
+        _run([*compiler(), *flags, str(source), "-o", str(unit)], DEADLINE)
         if traced:
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
-        objects = [str(_runtime(name, traced)) for name in (TRACE_UNITS if traced else PLAIN_UNITS)]
-        linked = _folder() / f"linked-{_key('')}"  # from then on nothing that takes minutes is left to be built
-        link = [*compiler(), str(unit), *objects, *LINK, "-o", str(Path(folder, "program"))]
-        _run(link, None if linked.exists() else PATIENCE)
-        linked.touch()
+        with ThreadPoolExecutor(2) as pool:
+            objects = pool.map(lambda name: str(_runtime(name, traced)), TRACE_UNITS if traced else PLAIN_UNITS)
+        libraries = LINK + ZIG_LINK * ("zig" in _version())
+        _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
     return path
 
@@ -135,22 +143,19 @@ def _runtime(name, traced):
     return path
 
 
-def _run(command, patience=None):
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as run:
+def _run(command, deadline=None):
+    words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
+                          errors="replace", env=words, start_new_session=True) as run:  # fmt: skip
         try:
-            said = run.communicate(timeout=patience)[1]
+            said = run.communicate(timeout=deadline)[1]
         except subprocess.TimeoutExpired:
-            print("compiling ... (the first time with ziglang takes a minute or two)", file=sys.stderr, flush=True)
-            said = run.communicate()[1]
-    if run.returncode == 0:
-        return
-    kept, keep = [], True
-    for line in said.splitlines():
-        if not line.startswith(" "):  # a new message; what is said about the engine's own headers helps nobody
-            keep = "cuda_subset.h" not in line and "engine.h" not in line and "in expansion of macro" not in line
-        if keep:
-            kept.append(line)
-    raise CompileError("the kernel does not compile:\n" + "\n".join(kept[:40]))
+            said = f"the compiler was stopped after {deadline:g} s: does a macro, template or constexpr never end?"
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGTERM)  # all the processes that it has started
+    if run.returncode != 0:
+        raise CompileError("the kernel does not compile:\n" + complaints(said))
 
 
 def _found(path):
@@ -197,7 +202,7 @@ def _engine_key():
     native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
     cpu = Path("/proc/cpuinfo")  # -march=native: another machine with the same home folder needs its own
     features = re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE) if cpu.exists() else None
-    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG + LINK)
+    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG + LINK + ZIG_LINK)
     return "|".join([*compiler(), _version(), native, platform.machine(), features[0] if features else "", flags])
 
 

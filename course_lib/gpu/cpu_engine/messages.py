@@ -33,11 +33,17 @@ TEXTS = {
     ("timeout", ""): "the kernel did not end in time; {who} was running, and its last traced access was here. "
         "Likely cause: a loop whose condition never becomes false.",
 }  # fmt: skip
+ONE = (("{count} threads of block {block} (the first: {thread})", "{who}"), ("{count} threads", "a thread"),
+       ("have returned", "has returned"), ("wait here for ever", "waits here for ever"),
+       ("threads that never come", "others that never come"), ("{count} others wait", "another waits"))  # fmt: skip
 
 
 def message(error, source_line):
     """Two or three sentences for one finding of a Report."""
     text = TEXTS.get((error["tool"], error["kind"])) or TEXTS[error["tool"], ""]
+    if error["tool"] == "synccheck" and error["count"] == 1:
+        for many, one in ONE:
+            text = text.replace(many, one)
     other, shape, words = error["other"], error["shape"], dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
     words["done"] = DONE.get(error["op"], "")
@@ -59,7 +65,7 @@ def _element(error):
     """The element as the source would write it: As[3][5] for the 101st of a float As[32][32]."""
     index, inner = error["index"], error["shape"][1:]
     if index < 0:
-        return f"{error['array']}, {-index} elements before its start"
+        return f"{error['array']}, {-index} element{'s' * (index < -1)} before its start"
     parts = []
     for n in reversed(inner):
         parts.append(index % n)

@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 
 from .messages import message
 
-ORDER = ("memcheck", "crash", "timeout", "racecheck", "synccheck", "initcheck")  # what explains most comes first
+# What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
+# not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
+ORDER = ("memcheck", "crash", "timeout", "synccheck", "racecheck", "initcheck")
 SIDE = ("line", "block", "thread", "op")
 COUNTS = ("line", "space", "op", "array", "requests", "threads", "bytes", "sectors", "ideal_sectors",
           "wavefronts", "ideal_wavefronts", "max_way")  # fmt: skip

@@ -10,6 +10,7 @@ from course_lib.errors import BadInput
 
 BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
 KERNEL = re.compile(rf"__global__\s+{BOUNDS}(?:static\s+)?void\s+{BOUNDS}([A-Za-z_]\w*)\s*\(")
+RETURNS = re.compile(rf"__global__\s+{BOUNDS}(?![^(;{{]*\bvoid\b)")
 SHARED = re.compile(r"(?:\b(?:extern|static)\s+)*\b__shared__\b[^;{}]*;")
 VARIABLE = re.compile(r"\b(?:__constant__|__device__)\b([^;(){}=]*)(?=[;={])")
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
@@ -28,9 +29,11 @@ class Program:
 
 
 def rewrite(source, no_extern_c=False):
-    """The Program of a CUDA C source. Raises BadInput for shared memory that is declared outside of a function."""
+    """The Program of a CUDA C source. Raises BadInput for shared memory outside of a function, a kernel not void."""
     code = TOKEN.sub(lambda m: _blank(m) if m[0].startswith("/") else m[0], source)
     bare = TOKEN.sub(_blank, source)  # of the same length, with strings blanked out too: here things are looked for
+    if m := RETURNS.search(bare):
+        raise BadInput(f"line {_line(bare, m)}: a kernel returns nothing: __global__ void")
     kernels = {m[1]: parameters(bare, m.end() - 1) for m in KERNEL.finditer(bare) if not _is_template(bare, m.start())}
     symbols = []
     for m in VARIABLE.finditer(bare):
@@ -43,7 +46,7 @@ def rewrite(source, no_extern_c=False):
     tail = [f"COURSE_KERNEL({name})" for name in kernels]
     tail += [f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name, constant in symbols]
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
-    text = [opened, '#line 1 "kernel.cu"', HEADER.sub("", body), closed, '#line 1 "launchers"', *tail, ""]
+    text = [opened, '#line 1 "kernel.cu"', HEADER.sub("", body), closed, *tail, ""]
     return Program("\n".join(text), kernels, symbols)
 
 
@@ -67,7 +70,7 @@ def split(text):
 
 def _shared(bare, match):
     """One declaration of shared memory, as references to arrays in the block's arena."""
-    text, line = match[0], bare.count("\n", 0, match.start()) + 1
+    text, line = match[0], _line(bare, match)
     if _depth(bare, match.start()) == 0:
         raise BadInput(f"line {line}: declare __shared__ memory inside the kernel that uses it")
     inner = re.sub(r"\b(?:__shared__|extern|static)\b|(?:__align__|alignas)\s*\([^)]*\)", " ", text)[:-1]
@@ -84,6 +87,10 @@ def _shared(bare, match):
         else:
             out += f"auto &{found[1]} = COURSE_SHARED({found[1]}, {kind} {' '.join(found[2].split())}); "
     return out + "\n" * text.count("\n")
+
+
+def _line(bare, match):
+    return bare.count("\n", 0, match.start()) + 1
 
 
 def _blank(match):

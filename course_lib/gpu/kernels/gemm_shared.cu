@@ -2,7 +2,7 @@
 //
 // Matrices and strides as in gemm_naive.cu. Launch: block (32, 32), grid (ceil(N / 32), ceil(M / 32)).
 // A block computes a 32 x 32 tile of D. It walks along K in steps of 32; at each step every thread copies one element of A and
-// one of B to shared memory, where 32 threads use it. So each number leaves global memory K / 32 times less often
+// one of B to shared memory, where 32 threads use it. So each number is asked of global memory 32 times less often
 // than in gemm_naive: 8 flops for a byte asked for. What is left: two loads from shared memory for each multiply-add.
 __global__ void __launch_bounds__(1024)
 gemm_shared(int M, int N, int K, float alpha, const float *A, int a_row, int a_col, const float *B, int b_row, int b_col,

@@ -105,7 +105,7 @@ def mem_alloc(size):
 
 
 def memcpy_htod(dest, src):
-    dest.bytes[:] = memoryview(src).cast("B")
+    dest.bytes[:] = memoryview(np.asarray(src).ravel(order="A")).cast("B")
 
 
 def memcpy_htod_async(dest, src, stream=None):
@@ -118,7 +118,7 @@ def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
 
 
 def memcpy_dtoh(dest, src):
-    dest.reshape(-1).view(np.uint8)[...] = np.frombuffer(src.bytes, np.uint8)
+    dest.ravel(order="A").view(np.uint8)[...] = np.frombuffer(src.bytes, np.uint8)
 
 
 def memcpy_dtod(dest, src, size):

@@ -1,14 +1,14 @@
 // Runs the blocks of a grid: each CUDA thread of a block is a fiber, each worker an OS thread with one block at a time.
 // A thread that waits switches to the next lane of its warp that can run, the last one back to the scheduler.
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <memory>
-#include <thread>
 #include <vector>
 
 #include "engine.h"
@@ -209,20 +209,27 @@ extern "C" void course_fiber_main() {
     }
 }
 
+static std::vector<Worker *> pool;
+static std::atomic<unsigned> next_block;
+static unsigned blocks;
+static const unsigned *chosen;  // the numbers of those blocks, or null for all of the grid
+
+static void *work(void *given) {
+    Worker &worker = *(Worker *)given;
+    for (unsigned i; (i = next_block++) < blocks; worker.run()) worker.begin(chosen ? chosen[i] : i);
+    return nullptr;
+}
+
 void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count) {
-    static std::vector<std::unique_ptr<Worker>> pool;
-    kernel_call = kernel.call, kernel_arguments = arguments;
-    unsigned blocks = only_count ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
+    kernel_call = kernel.call, kernel_arguments = arguments, next_block = 0, chosen = only_count ? only : nullptr;
+    blocks = only_count ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
     workers = std::min(workers, blocks);
-    while (pool.size() < workers) pool.emplace_back(new Worker);
-    std::atomic<unsigned> next{0};
-    auto work = [&](Worker &worker) {
-        for (unsigned i; (i = next++) < blocks; worker.run()) worker.begin(only_count ? only[i] : i);
-    };
-    std::vector<std::thread> helpers;
-    for (unsigned i = 1; i < workers; i++) helpers.emplace_back(work, std::ref(*pool[i]));
-    work(*pool[0]);
-    for (auto &helper : helpers) helper.join();
+    while (pool.size() < workers) pool.push_back(new (aligned_alloc(alignof(Worker), sizeof(Worker))) Worker);
+    std::vector<pthread_t> helpers(workers - 1);
+    for (unsigned i = 1; i < workers; i++)
+        if (pthread_create(&helpers[i - 1], nullptr, work, pool[i])) abort();
+    work(pool[0]);
+    for (pthread_t helper : helpers) pthread_join(helper, nullptr);
 }
 
 int block_barrier(bool vote, int line) {

@@ -6,7 +6,7 @@
 
 namespace course {
 
-typedef std::tuple<std::string, std::string, const Array *, int, int> Key;
+typedef std::tuple<Text, Text, const Array *, int, int> Key;
 static std::map<Key, size_t> known;
 static std::vector<Finding> found;
 
@@ -21,17 +21,18 @@ void report(const Finding &f) {
         found[added.first->second].count += f.count;
 }
 
-static std::string side(const Side &s) { return row(s.line, uint64_t(s.block), uint64_t(s.thread), s.op); }
+static Text side(const Side &s) { return row(s.line, uint64_t(s.block), uint64_t(s.thread), s.op); }
 
-std::string errors_json() {
-    static const Array none = {"", 0, 0, Space::global, {}};
-    std::string out;
+static const Array none = {"", 0, 0, Space::global, {}};
+
+Text errors_json() {
+    Text out;
     for (const Finding &f : found) {
         const Array &a = f.array ? *f.array : none;
-        std::string shape;
+        Text shape;
         for (unsigned n : a.shape.dimensions)
             if (n) shape += (shape.empty() ? "" : ", ") + json(uint64_t(n));
-        std::string cells = row(f.tool, f.kind, a.name, f.index, f.count);
+        Text cells = row(f.tool, f.kind, a.name, f.index, f.count);
         cells.back() = ',';
         out += (out.empty() ? "" : ", ") + cells + " [" + shape + "], " + side(f.here) + ", " + side(f.other) + "]";
     }

@@ -33,7 +33,7 @@ std::vector<Log *> touched;
 std::map<std::tuple<int, unsigned, int, int>, Count> counts;  // line, array, op, space
 
 unsigned distinct(uint32_t *values, unsigned n) {
-    std::sort(values, values + n);
+    std::sort(values, values + n, [](uint32_t a, uint32_t b) { return a < b; });
     return unsigned(std::unique(values, values + n) - values);
 }
 
@@ -113,17 +113,17 @@ void warp_stands() {
     touched.clear();
 }
 
-std::string profile_json(const std::vector<Array> &arrays) {
+Text profile_json(const std::vector<Array> &arrays) {
     static const char *const spaces[] = {"global", "shared", "constant"};
-    std::string out;
+    Text out;
     for (const auto &[key, c] : counts) {
         const auto &[line, array, op, space] = key;
-        std::string cells = row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests, c.threads,
+        Text cells = row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests, c.threads,
                                 c.bytes, c.sectors, c.ideal_sectors, c.wavefronts, c.ideal_wavefronts, c.max_way,
                                 c.costliest.block, c.costliest.warp, c.costliest.bytes);
         for (unsigned lane = 0; lane < 32; lane++) {
             cells.back() = ',';
-            cells += (lane ? "" : "[") + std::to_string(c.costliest.offsets[lane]) + "]";
+            cells += (lane ? "" : "[") + json(c.costliest.offsets[lane]) + "]";
         }
         out += (out.empty() ? "" : ", ") + cells + "]";
     }

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <map>
-#include <unordered_map>
 
 #include "trace.h"
 
@@ -25,7 +24,7 @@ struct Cell {  // what is remembered of a word: its last write and atomic, and t
 Cell *global_cells;
 size_t mapped;
 std::vector<Cell> shared_cells;
-std::unordered_map<uint64_t, Cell> symbol_cells;
+std::map<uint64_t, Cell> symbol_cells;
 // A plain read beside an atomic is a race, but for the usual start of an atomicCAS loop: there the read is a guess, and
 // if it is wrong the atomicCAS of the same thread finds out. So what it does next with that address is waited for.
 std::map<std::pair<uint64_t, unsigned>, Finding> guesses;  // by address and thread of the running block
@@ -39,8 +38,8 @@ struct HandOver {  // by a thread of one block at an epoch of it, and (once take
     unsigned epoch, thread, to_epoch, to_thread;
 };
 typedef std::map<unsigned, HandOver> HandOvers;    // by the block that hands over
-std::unordered_map<uint64_t, HandOvers> released;  // by the address of an atomic
-std::unordered_map<unsigned, HandOvers> taken;     // by the block that takes
+std::map<uint64_t, HandOvers> released;  // by the address of an atomic
+std::map<unsigned, HandOvers> taken;     // by the block that takes
 std::vector<bool> fenced(kMaxThreads);             // by thread of the running block: a fence since its start
 uint32_t fenced_block;
 

@@ -10,6 +10,11 @@
 
 #include "trace.h"
 
+// Not of the C++ library, which is not linked: that of ziglang takes ziglang a minute to build on first use.
+void *operator new(size_t bytes) { void *made = malloc(bytes); return made ? made : (abort(), made); }
+void operator delete(void *p) noexcept { free(p); }
+void operator delete(void *p, size_t) noexcept { free(p); }
+
 namespace course {
 
 Arena arena;
@@ -38,13 +43,13 @@ template <class T> static T take() {
     take(&value, sizeof value);
     return value;
 }
-static std::string take_text(size_t bytes) {
-    std::string text(bytes, ' ');
+static Text take_text(size_t bytes) {
+    Text text(bytes, ' ');
     take(&text[0], bytes);
     return text;
 }
 
-static void answer(uint64_t nanoseconds, const std::string &text) {
+static void answer(uint64_t nanoseconds, const Text &text) {
     fflush(stdout);
     uint64_t head[2] = {nanoseconds, text.size()};
     fwrite(head, 1, sizeof head, answers);
@@ -54,11 +59,11 @@ static void answer(uint64_t nanoseconds, const std::string &text) {
 
 // {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}
 static void describe() {
-    std::string kernels, symbols;
+    Text kernels, symbols;
     for (const Kernel *k = Kernel::first; k; k = k->next) {
-        std::string parameters;
+        Text parameters;
         for (const Parameter *p = k->parameters; p->bytes; p++)
-            parameters += (p == k->parameters ? "" : ", ") + row(std::string(1, p->kind), uint64_t(p->bytes));
+            parameters += (p == k->parameters ? "" : ", ") + row(Text(1, p->kind), uint64_t(p->bytes));
         kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
     }
     for (const Symbol *s = Symbol::first; s; s = s->next)
@@ -69,7 +74,7 @@ static void describe() {
 static void copy_symbol(bool to_device) {
     uint64_t address = take<uint64_t>(), bytes = take<uint64_t>();
     if (to_device) take((void *)address, bytes);
-    answer(0, to_device ? "" : std::string((const char *)address, bytes));
+    answer(0, to_device ? "" : Text((const char *)address, bytes));
 }
 
 #ifdef COURSE_TRACE
@@ -87,7 +92,7 @@ static void begin_launch(unsigned seconds) {
     late = 0;
     alarm(seconds);
 }
-static std::string end_launch() { return trace_json(); }
+static Text end_launch() { return trace_json(); }
 
 // A traced kernel that crashes or runs too long still tells what it was doing.
 void last_words(const char *tool, const char *why) {
@@ -118,7 +123,7 @@ static void begin_launch(unsigned seconds) {
     stuck[0] = 0;
     alarm(seconds + 5);  // not to go on for ever if nobody waits any more
 }
-static std::string end_launch() { return stuck; }
+static Text end_launch() { return stuck; }
 static void prepare() {}
 
 void barrier_error(const BarrierError &e) {
@@ -129,7 +134,7 @@ void barrier_error(const BarrierError &e) {
 #endif
 
 static void launch_kernel() {
-    std::string name = take_text(take<uint32_t>());
+    Text name = take_text(take<uint32_t>());
     uint32_t numbers[9];
     take(numbers, sizeof numbers);
     launch = {{numbers[0], numbers[1], numbers[2]}, {numbers[3], numbers[4], numbers[5]}, numbers[6],

@@ -144,7 +144,7 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
 void fence() { note_fence(); }
 
-std::string trace_json() {
+Text trace_json() {
     guesses_end();
     return "{\"errors\": " + errors_json() + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
 }

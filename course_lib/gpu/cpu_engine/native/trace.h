@@ -1,6 +1,7 @@
 // The tracer: where an access lands, and what the four checks and the profile make of it.
 #pragma once
 #include <stdint.h>
+#include <stdio.h>
 
 #include <string>
 #include <vector>
@@ -11,13 +12,17 @@ extern "C" const int course_site_lines[];  // written by the assembly pass: sour
 
 namespace course {
 
+// Not std::string: that of ziglang comes compiled in a library, which takes ziglang a minute to build on first use.
+struct Characters : std::char_traits<char> {};
+typedef std::basic_string<char, Characters> Text;
+
 enum class Space : uint8_t { global, shared, constant };
 enum class Op : uint8_t { load, store, atomic };
 constexpr unsigned kAtomicSite = 0x8000;  // sites from here on are atomics: kAtomicSite + line
 inline int line_of(unsigned site) { return site >= kAtomicSite ? int(site - kAtomicSite) : course_site_lines[site]; }
 
 struct Array {  // an allocation, a `__shared__` declaration or a symbol
-    std::string name;
+    Text name;
     uint64_t start, bytes;
     Space space;
     Shape shape;
@@ -40,7 +45,7 @@ struct Arena {  // device memory as this process sees it
 extern Arena arena;
 
 void trace_begin(const std::vector<Array> &arrays);
-std::string trace_json();
+Text trace_json();
 void report_end(const char *tool, const char *why);  // the kernel crashed or ran too long
 [[noreturn]] void last_words(const char *tool, const char *why);
 extern volatile int late;  // the time is over
@@ -52,7 +57,7 @@ struct Side {  // one of the two accesses that collide, or the only one
     const char *op = "";
 };
 struct Finding {
-    std::string tool, kind;
+    Text tool, kind;
     const Array *array;  // or null
     int64_t index;       // of the element
     Side here, other;
@@ -60,7 +65,7 @@ struct Finding {
 };
 void report(const Finding &finding);
 void errors_begin();
-std::string errors_json();
+Text errors_json();
 
 // races.cpp
 const char *op_name(Op op);
@@ -73,21 +78,24 @@ void note_atomic(uint64_t address);  // an atomic or volatile access, which may 
 // profile.cpp
 void profile_begin();
 void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place);
-std::string profile_json(const std::vector<Array> &arrays);
+Text profile_json(const std::vector<Array> &arrays);
 
 // A row of numbers and texts as a JSON list; report.py knows the columns.
-inline std::string json(const std::string &text) {
-    std::string out = "\"";
+inline Text json(const Text &text) {
+    Text out = "\"";
     for (char c : text) {
         if (c == '"' || c == '\\') out += '\\';
         out += (unsigned char)c < 32 ? ' ' : c;
     }
     return out + "\"";
 }
-inline std::string json(const char *text) { return json(std::string(text)); }
-template <class Number> std::string json(Number number) { return std::to_string(number); }
-template <class... A> std::string row(const A &...cells) {
-    std::string out;
+inline Text json(const char *text) { return json(Text(text)); }
+template <class Number> Text json(Number number) {
+    char digits[24];
+    return Text(digits, snprintf(digits, sizeof digits, "%lld", (long long)number));
+}
+template <class... A> Text row(const A &...cells) {
+    Text out;
     ((out += (out.empty() ? "" : ", ") + json(cells)), ...);
     return "[" + out + "]";
 }
