@@ -4,20 +4,19 @@ That each planted wrong answer gets its message is tested with the chapter itsel
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
+from kernel_tasks import CHAPTERS, assert_the_engine_alone_sees_three, assert_the_solution_passes
 
 from course_lib.checks import ch05, ch05_model, ch05_sectors
 from course_lib.checks.ch05_device import Ledger, crossings
 from course_lib.checks.core import CheckFailed
-from course_lib.classroom import source
 from course_lib.gpu import cpu_memory, device
 from course_lib.gpu.data_sheets import DATA_SHEETS
 
-EXERCISE = Path(__file__).parents[1] / "chapters" / "05-gpu-first-kernels" / "exercise.md"
+CHAPTER = "05-gpu-first-kernels"
 KERNELS = {"saxpy": ch05.check_saxpy, "sigmoid": ch05.check_sigmoid, "bias-gradient": ch05.check_bias_gradient,
            "relu": ch05.check_relu, "histogram": ch05.check_histogram}  # fmt: skip
 
@@ -43,39 +42,17 @@ def test_the_bus_of_each_generation_is_twice_as_wide():
 # The mistakes that only the engine can see -----------------------------------------------------------------------
 
 
-def tasks():
-    read = source.read(EXERCISE)
-    return {cell.name: (source.split(cell.source), cell.task.mutants) for cell in read.tasks}
-
-
-def kernel_of(cell):
-    """The string of CUDA C that a task's cell makes."""
-    made = {}
-    exec(cell, made)
-    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
-
-
 @needs_compiler
 @pytest.mark.parametrize("task", KERNELS)
 def test_three_or_more_wrong_answers_compute_right_numbers(task):
     """Of the other tasks (a count of sectors, host code, a model) none is a kernel: there the five planted ones do."""
-    region, mutants = tasks()[task]
-    told = []
-    for mutant in mutants:
-        with pytest.raises(CheckFailed) as failure:
-            KERNELS[task](kernel_of(region.filled(mutant.apply(region.text))), seed=20160501)
-        told.append(str(failure.value))
-    right = [text for text in told if "the numbers are right, but" in text]
-    assert len(mutants) >= 5 and len(right) >= 3, told
+    assert_the_engine_alone_sees_three(CHAPTER, task, KERNELS[task])
 
 
 @needs_compiler
 @pytest.mark.parametrize("task", KERNELS)
 def test_the_solution_passes_with_other_seeds(task, capsys):
-    region, _ = tasks()[task]
-    for seed in range(3):
-        KERNELS[task](kernel_of(region.filled(region.text)), seed=seed)
-    assert capsys.readouterr().out.count("✔") == 3
+    assert_the_solution_passes(CHAPTER, task, KERNELS[task], capsys)
 
 
 # The count of sectors --------------------------------------------------------------------------------------------
@@ -186,7 +163,7 @@ def test_a_blank_is_not_written_yet():
 
 
 def test_every_check_has_a_task():
-    text = EXERCISE.read_text(encoding="utf-8")
+    text = (CHAPTERS / CHAPTER / "exercise.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^ch05\.(\w+)\(", text, re.MULTILINE)) == set(ch05.__all__)
 
 

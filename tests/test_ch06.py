@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
+from kernel_tasks import kernel_of
 
 from course_lib.checks import ch06, ch06_rounding, ch06_traffic
 from course_lib.checks.ch06_intensity import intensities
@@ -175,13 +176,6 @@ UNSEEN = {
                                             "atomics", "sum-in-global-memory", "one-thread-a-column"]),
     "gemm-kernel": (ch06.check_gemm, ["reads-c-that-is-there", "guard-for-the-store-alone", "sum-in-d", "atomics"]),
 }  # fmt: skip
-
-
-def kernel_of(cell):
-    """The string of CUDA C that a task's cell makes."""
-    made = {}
-    exec(cell, made)
-    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
 
 
 @pytest.mark.parametrize("task", UNSEEN)

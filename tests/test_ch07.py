@@ -3,61 +3,28 @@
 That each planted wrong answer gets its message is tested with the chapter itself (course_lib.classroom.mutants).
 """
 
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
+from kernel_tasks import assert_the_engine_alone_sees_three, assert_the_solution_passes
 
 from course_lib.checks import ch07, ch07_banks, ch07_hazards, ch07_traffic
-from course_lib.checks.core import CheckFailed
-from course_lib.classroom import source
 from course_lib.gpu import gemm_cost
 
-EXERCISE = Path(__file__).parents[1] / "chapters" / "07-gemm-shared-memory" / "exercise.md"
+CHAPTER = "07-gemm-shared-memory"
 KERNELS = {"differences": ch07.check_differences, "smooth": ch07.check_smooth, "transpose": ch07.check_transpose,
            "gemm-tiled": ch07.check_gemm_tiled, "row-sum": ch07.check_row_sum}  # fmt: skip
 pytestmark = needs_compiler
 
 
-@cache
-def tasks():
-    return {cell.name: (source.split(cell.source), cell.task.mutants) for cell in source.read(EXERCISE).tasks}
-
-
-def kernel_of(cell):
-    """The string of CUDA C that a task's cell makes."""
-    made = {}
-    exec(cell, made)
-    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
-
-
-def has_right_numbers(check, text):
-    """Does the kernel compute what it should in every launch, whatever the engine says?"""
-    runs = check.run(text, check.draw(20160501), 20160501)
-    return all(not run.findings for run in runs) and len(runs) == len(check.draw(20160501))
-
-
 @pytest.mark.parametrize("task", KERNELS)
 def test_three_or_more_wrong_answers_compute_right_numbers(task):
-    region, mutants = tasks()[task]
-    right = []
-    for mutant in mutants:
-        text = kernel_of(region.filled(mutant.apply(region.text)))
-        with pytest.raises(CheckFailed):
-            KERNELS[task](text, seed=20160501)
-        if has_right_numbers(KERNELS[task], text):
-            right.append(mutant.name)
-    assert len(mutants) >= 5 and len(right) >= 3, right
+    assert_the_engine_alone_sees_three(CHAPTER, task, KERNELS[task])
 
 
 @pytest.mark.parametrize("task", KERNELS)
 def test_the_solution_passes_with_other_seeds(task, capsys):
-    region, _ = tasks()[task]
-    for seed in range(3):
-        KERNELS[task](kernel_of(region.filled(region.text)), seed=seed)
-    assert capsys.readouterr().out.count("✔") == 3
+    assert_the_solution_passes(CHAPTER, task, KERNELS[task], capsys)
 
 
 # What the checks rest on ------------------------------------------------------------------------------------------

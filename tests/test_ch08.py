@@ -5,36 +5,22 @@ That each planted wrong answer gets its message is tested with the chapter itsel
 
 import re
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
+from kernel_tasks import CHAPTERS, assert_the_engine_alone_sees_three, assert_the_solution_passes, kernel_of, tasks
 
 from course_lib.checks import ch08, ch08_answers, ch08_limits, ch08_tiles
 from course_lib.checks.ch08_kernels import sizes
-from course_lib.checks.core import CheckFailed
-from course_lib.classroom import source
 from course_lib.gpu import gemm_cost
 from course_lib.gpu.gemm import RUNGS
 from course_lib.gpu.inspect import available, disassembler, inspect, main_loop
 
-CHAPTER = Path(__file__).parents[1] / "chapters" / "08-gemm-register-tiled"
-LECTURE = (CHAPTER / "lecture.md").read_text(encoding="utf-8")
+CHAPTER = "08-gemm-register-tiled"
+LECTURE = (CHAPTERS / CHAPTER / "lecture.md").read_text(encoding="utf-8")
 KERNELS = {"kernel-16x4": ch08.check_gemm_16x4, "kernel-4x4": ch08.check_gemm_4x4,
            "copy-tile": ch08.check_copy_tile, "two-buffers": ch08.check_two_buffers}  # fmt: skip
-
-
-def tasks():
-    read = source.read(CHAPTER / "exercise.md")
-    return {cell.name: (source.split(cell.source), cell.task.mutants) for cell in read.tasks}
-
-
-def kernel_of(cell):
-    """The string of CUDA C that a task's cell makes."""
-    made = {}
-    exec(cell, made)
-    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
 
 
 # The mistakes that only the engine can see -----------------------------------------------------------------------
@@ -43,22 +29,13 @@ def kernel_of(cell):
 @needs_compiler
 @pytest.mark.parametrize("task", KERNELS)
 def test_three_or_more_wrong_answers_compute_right_numbers(task):
-    region, mutants = tasks()[task]
-    told = []
-    for mutant in mutants:
-        with pytest.raises(CheckFailed) as failure:
-            KERNELS[task](kernel_of(region.filled(mutant.apply(region.text))), seed=20160501)
-        told.append(str(failure.value))
-    assert len(told) >= 5 and sum("the numbers are right, but" in text for text in told) >= 3, told
+    assert_the_engine_alone_sees_three(CHAPTER, task, KERNELS[task])
 
 
 @needs_compiler
 @pytest.mark.parametrize("task", KERNELS)
 def test_the_solution_passes_with_other_seeds(task, capsys):
-    region, _ = tasks()[task]
-    for seed in range(3):
-        KERNELS[task](kernel_of(region.filled(region.text)), seed=seed)
-    assert capsys.readouterr().out.count("✔") == 3
+    assert_the_solution_passes(CHAPTER, task, KERNELS[task], capsys)
 
 
 @pytest.mark.parametrize("check", [ch08.check_gemm_16x4, ch08.check_gemm_4x4, ch08.check_two_buffers])
@@ -154,7 +131,7 @@ ONE = "__syncthreads();"
 @pytest.mark.parametrize("barriers", ["", ONE, f"{ONE} /* a {ONE} */ __syncthreads ( );"],
                          ids=["none", "one", "two"])  # fmt: skip
 def test_barriers_are_counted_while_they_run(barriers):
-    region, _ = tasks()["two-buffers"]
+    region, _ = tasks(CHAPTER)["two-buffers"]
     text = kernel_of(region.filled(f"for (int k0 = 0; k0 < K; k0 += 16) {{ {barriers} }}"))
     launch = ch08_tiles.check_two_buffers.draw(1)[0]
     steps = -(-int(launch.args["K"]) // 16)

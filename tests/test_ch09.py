@@ -3,60 +3,35 @@
 That each planted wrong answer gets its message is tested with the chapter itself (course_lib.classroom.mutants).
 """
 
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
+from kernel_tasks import assert_the_engine_alone_sees_three, assert_the_solution_passes, tasks
 
 from course_lib import serial
 from course_lib.checks import ch09, ch09_numpy, ch09_scales
-from course_lib.checks.core import CheckFailed
-from course_lib.classroom import source
 from course_lib.gpu import device
 from course_lib.gpu.mlp import ACTIVATIONS, Kernels, Mlp
 
-EXERCISE = Path(__file__).parents[1] / "chapters" / "09-gpu-backprop" / "exercise.md"
+CHAPTER = "09-gpu-backprop"
 KERNELS = {"hidden-delta": ch09.check_hidden_delta, "bias-step": ch09.check_bias_step,
            "softmax-delta": ch09.check_softmax_delta}  # fmt: skip
-
-
-@cache
-def tasks():
-    return {cell.name: (source.split(cell.source), cell.task.mutants) for cell in source.read(EXERCISE).tasks}
-
-
-def kernel_of(cell):
-    """The string of CUDA C that a task's cell makes."""
-    made = {}
-    exec(cell, made)
-    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
 
 
 @needs_compiler
 @pytest.mark.parametrize("task", KERNELS)
 def test_three_or_more_wrong_answers_compute_right_numbers(task):
-    region, mutants = tasks()[task]
-    told = []
-    for mutant in mutants:
-        with pytest.raises(CheckFailed) as failure:
-            KERNELS[task](kernel_of(region.filled(mutant.apply(region.text))), seed=20160501)
-        told.append(str(failure.value))
-    assert len(told) >= 5 and sum("the numbers are right, but" in text for text in told) >= 3, told
+    assert_the_engine_alone_sees_three(CHAPTER, task, KERNELS[task])
 
 
 @needs_compiler
 @pytest.mark.parametrize("task", KERNELS)
 def test_the_solution_passes_with_other_seeds(task, capsys):
-    region, _ = tasks()[task]
-    for seed in range(3):
-        KERNELS[task](kernel_of(region.filled(region.text)), seed=seed)
-    assert capsys.readouterr().out.count("✔") == 3
+    assert_the_solution_passes(CHAPTER, task, KERNELS[task], capsys)
 
 
 def test_every_task_has_five_mutants_or_more():
-    assert len(tasks()) == 9 and all(len(mutants) >= 5 for _, mutants in tasks().values())
+    assert len(tasks(CHAPTER)) == 9 and all(len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values())
 
 
 # Equations 8 to 10 --------------------------------------------------------------------------------------------------
