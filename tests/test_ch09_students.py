@@ -173,6 +173,32 @@ TILED = hidden("__shared__ float d[32][33], w[32][33];" + INDICES + """
         __syncthreads();
     }
     if (i < M && j < N) D[i * N + j] = sum * df(A[i * N + j]);""")
+MEETING = bias("""
+    __shared__ float part[8][32];
+    const int x = threadIdx.x, y = threadIdx.y, j = blockIdx.x * 32 + x;
+    float sum = 0;
+    if (j < N)
+        for (int i = y; i < M; i += 8) sum += dZ[i * N + j];
+    part[y][x] = sum;
+    __syncthreads();
+    if (y > 0 || j >= N) return;
+    for (int p = 1; p < 8; p++) sum += part[p][x];
+    b[j] -= eta * sum;""")
+
+
+@needs_compiler
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("p = 1", "p = 0", "counts twice"),
+    ("p < 8", "p < 7", "the last warp's sum is missing"),
+    ("int i = y; i < M; i += 8", "int i = 8 * y; i < M && i < 8 * y + 8; i++", "only the first 64 rows"),
+    ("dZ[i * N + j]", "dZ[j * M + i]", "as if it were N x M"),
+    ("eta * sum", "sum", "eta is missing"),
+])  # fmt: skip
+def test_slips_of_the_bias_step_are_named(old, new, words):
+    for seed in range(3):
+        assert words in told(ch09.check_bias_step, MEETING.replace(old, new), seed)
+
+
 STORED_ACROSS = """__shared__ float turned[32][33];
     turned[x][y] = i < M && j < N ? sum * df(A[i * N + j]) : 0;
     __syncthreads();

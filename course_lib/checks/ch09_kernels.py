@@ -149,7 +149,7 @@ def _bias_launch(rng, M, N, label):
 
 
 def _bias_cases(rng):
-    M, N = int(rng.integers(50, 70)), int(rng.integers(33, 60))
+    M, N = int(rng.integers(67, 90)), int(rng.integers(33, 60))  # more rows than 8 warps have with 8 each
     return [
         _bias_launch(rng, M, N, "a ragged batch"),
         _bias_launch(rng, 64, 64, "whole blocks"),
@@ -193,6 +193,20 @@ check_bias_step = KernelCheck(
             _bias(of=lambda dZ: dZ[::8].sum(axis=0)),
             "only the rows of the first warp: the other seven sums are not added",
         ),
+        (
+            _bias(of=lambda dZ: dZ.sum(axis=0) + dZ[::8].sum(axis=0)),
+            "the first warp's sum counts twice: its thread has it already, so begin with part[1]",
+        ),
+        (_bias(of=lambda dZ: dZ.sum(axis=0) - dZ[7::8].sum(axis=0)), "the last warp's sum is missing: part[7], p < 8"),
+        (
+            _bias(of=lambda dZ: dZ[:64].sum(axis=0)),
+            "only the first 64 rows: M may be any number, so i goes on by 8 while i < M",
+        ),
+        (
+            _bias(of=lambda dZ: dZ.reshape(dZ.shape[::-1]).sum(axis=1)),
+            "dZ is read as if it were N x M: a row is an example and holds N numbers, dZ[i * N + j]",
+        ),
+        (lambda M, N, eta, dZ, b: b - dZ.sum(axis=0), "eta is missing: b - eta db"),
         (_bias(of=lambda dZ: dZ.mean(axis=0)), "the mean: 1/B is in dZ already"),
         (_bias(keep=0), "the old b is lost: b - eta db"),
     ],
