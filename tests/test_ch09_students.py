@@ -104,8 +104,14 @@ WRONG = {
     if (j >= N || threadIdx.y) return;
     float sum = 0;
     for (int i = 0; i < M; i++) sum += dZ[i * N + j];
-    b[j] -= eta * sum;"""), None),
-    "atomics on b": (ch09.check_bias_step, bias("""
+    b[j] -= eta * sum;"""), "one warp for all rows leaves seven idle"),
+    "one atomicAdd for each thread": (ch09.check_bias_step, bias("""
+    const int j = blockIdx.x * 32 + threadIdx.x;
+    if (j >= N) return;
+    float sum = 0;
+    for (int i = threadIdx.y; i < M; i += 8) sum += dZ[i * N + j];
+    atomicAdd(b + j, -eta * sum);"""), "meet in shared memory"),
+    "a read and a write for each row": (ch09.check_bias_step, bias("""
     const int j = blockIdx.x * 32 + threadIdx.x;
     if (j < N)
         for (int i = threadIdx.y; i < M; i += 8) b[j] -= eta * dZ[i * N + j];"""), "eight threads write one b[j]"),
@@ -128,17 +134,86 @@ WRONG = {
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", [name for name, (*_, words) in WRONG.items() if words])
+@pytest.mark.parametrize("name", WRONG)
 def test_wrong_kernels_get_words_that_help(name):
     check, text, words = WRONG[name]
     assert words in told(check, text)
 
 
+EXCHANGES = softmax("""
+    if (i >= M) return;
+    float m = -INFINITY, s = 0;
+    for (int j = lane; j < N; j += 32) m = fmaxf(m, Z[i * N + j]);
+    for (int far = 16; far > 0; far /= 2) m = fmaxf(m, __shfl_xor_sync(~0u, m, far));
+    for (int j = lane; j < N; j += 32) s += expf(Z[i * N + j] - m);
+    for (int far = 16; far > 0; far /= 2) s += __shfl_xor_sync(~0u, s, far);
+    for (int j = lane; j < N; j += 32) dZ[i * N + j] = scale * (expf(Z[i * N + j] - m) / s - Y[i * N + j]);""")
+
+
 @needs_compiler
-def test_an_answer_that_is_right_and_moves_no_more_than_it_must_passes(capsys):
-    """One thread a neuron is slower on a GPU, for want of warps, but nothing that is asked for forbids it."""
-    ch09.check_bias_step(WRONG["each thread all rows"][1], seed=1)
-    assert "✔" in capsys.readouterr().out
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("-INFINITY", "0", "begin with -INFINITY"),
+    ("-INFINITY", "1.17549435e-38f", "begin with -INFINITY"),  # FLT_MIN, which is not the smallest float
+    ("s += __shfl_xor_sync(~0u, s, far)", "", "divides by its own sum"),
+    ("m = fmaxf(m, __shfl_xor_sync(~0u, m, far))", "", "takes its own maximum off"),
+    ("far = 16", "far = 8", "begin with far = 16"),
+    ("far > 0", "far > 1", "the last far is 1"),
+    ("xor", "down", "only lane 0 knows the result"),
+    ("= scale * (", "= scale / M * (", "1/B is in scale already"),
+])  # fmt: skip
+def test_slips_of_the_softmax_are_named(old, new, words):
+    for seed in range(3):
+        assert words in told(ch09.check_softmax_delta, EXCHANGES.replace(old, new), seed)
+
+
+TILED = hidden("__shared__ float d[32][33], w[32][33];" + INDICES + """
+        w[x][y] = j0 + y < N && k0 + x < K ? W[(j0 + y) * K + k0 + x] : 0;
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += d[y][k] * w[k][x];
+        __syncthreads();
+    }
+    if (i < M && j < N) D[i * N + j] = sum * df(A[i * N + j]);""")
+MEETING = bias("""
+    __shared__ float part[8][32];
+    const int x = threadIdx.x, y = threadIdx.y, j = blockIdx.x * 32 + x;
+    float sum = 0;
+    if (j < N)
+        for (int i = y; i < M; i += 8) sum += dZ[i * N + j];
+    part[y][x] = sum;
+    __syncthreads();
+    if (y > 0 || j >= N) return;
+    for (int p = 1; p < 8; p++) sum += part[p][x];
+    b[j] -= eta * sum;""")
+
+
+@needs_compiler
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("p = 1", "p = 0", "counts twice"),
+    ("p < 8", "p < 7", "the last warp's sum is missing"),
+    ("int i = y; i < M; i += 8", "int i = 8 * y; i < M && i < 8 * y + 8; i++", "only the first 64 rows"),
+    ("dZ[i * N + j]", "dZ[j * M + i]", "as if it were N x M"),
+    ("eta * sum", "sum", "eta is missing"),
+])  # fmt: skip
+def test_slips_of_the_bias_step_are_named(old, new, words):
+    for seed in range(3):
+        assert words in told(ch09.check_bias_step, MEETING.replace(old, new), seed)
+
+
+STORED_ACROSS = """__shared__ float turned[32][33];
+    turned[x][y] = i < M && j < N ? sum * df(A[i * N + j]) : 0;
+    __syncthreads();
+    if (blockIdx.y * 32 + x < M && j0 + y < N) D[(blockIdx.y * 32 + x) * N + j0 + y] = turned[y][x];"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("w[x][y] =", "w[y][x] =", "Put it into a column"),
+    ("df(A[i * N + j])", "A[i * N + j]", "times df(A), the slope"),
+    ("df(A[i * N + j])", "df(tanhf(A[i * N + j]))", "tanh once too often"),
+    ("if (i < M && j < N) D[i * N + j] = sum * df(A[i * N + j]);", STORED_ACROSS, "sectors a request"),
+])  # fmt: skip
+def test_slips_of_the_hidden_delta_are_named(old, new, words):
+    assert words in told(ch09.check_hidden_delta, TILED.replace(old, new))
 
 
 # NumPy tasks and the activation ---------------------------------------------------------------------------------------
@@ -152,6 +227,54 @@ def test_numpy_answers_in_other_styles_pass(capsys):
         W - eta * np.einsum("bi,bj->ij", A, dZ), b - eta * np.ones(len(A), "f4") @ dZ, slope * (W @ dZ.T).T), seed=1)
     ch09.check_scales(lambda delta, eta, lam, B: (-eta if delta == "gradient" else eta / B, 1 - lam * eta, 1), seed=1)
     assert capsys.readouterr().out.count("✔") == 4
+
+
+def sigmoid(Z):
+    return 1 / (1 + np.exp(-Z))
+
+
+def of_outputs(Z, A, Y):
+    return float((-Y * np.log(A) - (1 - Y) * np.log(1 - A)).sum() / len(Z))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("check", "answer", "words"), [
+    (ch09.check_output_delta, lambda A, Y, loss: (
+        2 * (A - Y) * A * (1 - A) if loss != "mse" else A - Y) / np.float32(len(Y)), "mixed up"),
+    (ch09.check_output_delta, lambda A, Y, loss: 2 * (A - Y) * A * (1 - A) / np.float32(len(Y)), "for both losses"),
+    (ch09.check_loss_of_eq8, lambda Z, Y: of_outputs(Z, np.clip(sigmoid(Z), 1e-7, 1 - 1e-7), Y), "cut off"),
+    (ch09.check_loss_of_eq8, lambda Z, Y: float(
+        (np.log1p(np.exp(np.clip(Z, -80, 80))) - Y * Z).sum() / len(Z)), "cut off"),
+    (ch09.check_loss_of_eq8, lambda Z, Y: float(
+        (np.log1p(np.exp(Z.astype(float))) - Y * Z).sum() / len(Z)), "at z = 1000 in float64"),
+    (ch09.check_scales, lambda delta, eta, lam, B: (
+        -eta if delta == "gradient" else eta / B, 1 - eta * lam / B, 1), "no 1/B"),
+    (ch09.check_scales, lambda delta, eta, lam, B: (
+        -eta if delta == "gradient" else eta / B, 1 - 2 * eta * lam, 1), "a 2 too many"),
+    (ch09.check_scales, lambda delta, eta, lam, B: (
+        (-eta, 1 - eta * lam, 1) if delta == "gradient" else (eta / B, 1 + eta * lam, 1)), "with either D"),
+    (ch09.check_scales, lambda delta, eta, lam, B: (
+        -eta if delta == "gradient" else eta / B, 1 - eta * lam, 0), "multiplies the old b"),
+])  # fmt: skip
+def test_slips_in_numpy_are_named(check, answer, words):
+    for seed in range(3):
+        assert words in told(check, answer, seed)
+
+
+def test_a_count_from_ceil_is_a_count(capsys):
+    def wanted(B, n_in, n_out):
+        tiles = np.ceil(B / 32) * np.ceil(n_out / 32)
+        return B * n_in * n_out / (tiles * np.ceil(n_in / 32) * 32**3), tiles * 1024 - B * n_out
+
+    ch09.check_wanted(wanted, seed=1)
+    assert "✔" in capsys.readouterr().out
+
+
+@needs_compiler
+@pytest.mark.parametrize("df", ["1 - expf(-a)", "1 - 1 / (1 + expf(z))"])
+def test_a_slope_that_cancels_is_named(df):
+    f = "fmaxf(z, 0) + log1pf(expf(-fabsf(z)))"
+    assert "right on paper" in told(ch09.check_softplus, lambda: Activation("softplus", f, df))
 
 
 def test_a_step_in_place_is_refused():

@@ -59,6 +59,11 @@ def _cause_of_df(activation, z, slope):
         return "a (1 - a) is the sigmoid's slope: here a is softplus(z), not a sigmoid"
     if np.allclose(d, a, atol=1e-3):
         return "this is f itself"
+    if np.allclose(d, 1 / (1 + np.exp(-near)), rtol=1e-5):
+        return (
+            "right on paper, but 1 minus a number that is nearly 1 leaves few digits, and at z = -20 none: "
+            "1 / (1 + expf(-z)), or from a, -expm1f(-a)"
+        )
     return "differences of your f say something else: d/dz log(1 + exp(z)) = 1 / (1 + exp(-z))"
 
 

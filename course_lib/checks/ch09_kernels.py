@@ -3,7 +3,16 @@
 import numpy as np
 
 from .inputs import normal
-from .kernels import KernelCheck, Launch, at_most, at_most_sectors, loads_each_once, no_bank_conflicts, x_across
+from .kernels import (
+    KernelCheck,
+    Launch,
+    at_most,
+    at_most_sectors,
+    loads_each_once,
+    no_bank_conflicts,
+    uses_shared,
+    x_across,
+)
 
 
 def _up(n, size=32):
@@ -43,6 +52,15 @@ def _as_it_lies(dZ, W, M, N):
     return dZ @ W.reshape(W.shape[1], W.shape[0])
 
 
+def _row_of_w_as_a_row_of_the_tile(dZ, W, M, N):
+    """What w_tile[y][x] = W(j0 + y, k0 + x) gives, if the inner loop reads w_tile[k][x]."""
+    full_N, full_K = 32 * _up(W.shape[0]), 32 * _up(W.shape[1])
+    d, w = np.zeros((M, full_K)), np.zeros((full_N, full_K))
+    d[:, : dZ.shape[1]], w[: W.shape[0], : W.shape[1]] = dZ, W
+    steps = d.reshape(M, -1, 32)
+    return np.einsum("msk,nksx->mnx", steps, w.reshape(-1, 32, full_K // 32, 32)).reshape(M, full_N)[:, :N]
+
+
 SHARE = "a block fetches each element of its rows of dZ and of W once; its threads share them on the table"
 BOTH_BARRIERS = (
     "two barriers a step: after filling (read after write) and after the inner loop (write after read), for "
@@ -79,12 +97,20 @@ check_hidden_delta = KernelCheck(
             "the numbers into a column of the tile",
         ),
         at_most_sectors("A", "load", 5),
+        at_most_sectors("D", "store", 5),
         no_bank_conflicts(),
     ],
     diagnoses=[
         (_delta(bend=lambda A: 1), "the derivative is missing: times df(A), element by element"),
         (_delta(bend=lambda A: A * (1 - A)), "the sigmoid's slope: df here is tanh's, and given"),
         (_delta(of=_as_it_lies), "W is read as if it were K x N: it is N x K, and a row holds one neuron's K weights"),
+        (
+            _delta(of=_row_of_w_as_a_row_of_the_tile),
+            "the tile holds a row of W as its row, w_tile[y][x], and the inner loop reads w_tile[k][x]: that is dZ W. "
+            "Put it into a column, w_tile[x][y], or read w_tile[x][k]",
+        ),
+        (_delta(bend=lambda A: A), "times A itself: times df(A), the slope"),
+        (_delta(bend=lambda A: 1 - np.tanh(A) ** 2), "tanh once too often: A is f(z) already, and df takes it"),
         (_delta(of=lambda dZ, W, M, N: -dZ @ W.T), "the sign: nothing changes sign here"),
         (_delta(of=lambda dZ, W, M, N: dZ @ W.T / M), "divided by the batch: 1/B is in dZ already"),
         (
@@ -123,7 +149,7 @@ def _bias_launch(rng, M, N, label):
 
 
 def _bias_cases(rng):
-    M, N = int(rng.integers(50, 70)), int(rng.integers(33, 60))
+    M, N = int(rng.integers(67, 90)), int(rng.integers(33, 60))  # more rows than 8 warps have with 8 each
     return [
         _bias_launch(rng, M, N, "a ragged batch"),
         _bias_launch(rng, 64, 64, "whole blocks"),
@@ -145,6 +171,10 @@ check_bias_step = KernelCheck(
         loads_each_once(
             "dZ", cause="each thread adds every eighth row, beginning with its threadIdx.y; no element twice"
         ),
+        uses_shared(
+            cause="eight warps add every eighth row each, and their sums meet in shared memory: one warp for all rows "
+            "leaves seven idle, and atomicAdd on b adds in an order that changes from run to run"
+        ),
         at_most_sectors("dZ", "load", 5),
         no_bank_conflicts(),
         at_most(
@@ -163,6 +193,20 @@ check_bias_step = KernelCheck(
             _bias(of=lambda dZ: dZ[::8].sum(axis=0)),
             "only the rows of the first warp: the other seven sums are not added",
         ),
+        (
+            _bias(of=lambda dZ: dZ.sum(axis=0) + dZ[::8].sum(axis=0)),
+            "the first warp's sum counts twice: its thread has it already, so begin with part[1]",
+        ),
+        (_bias(of=lambda dZ: dZ.sum(axis=0) - dZ[7::8].sum(axis=0)), "the last warp's sum is missing: part[7], p < 8"),
+        (
+            _bias(of=lambda dZ: dZ[:64].sum(axis=0)),
+            "only the first 64 rows: M may be any number, so i goes on by 8 while i < M",
+        ),
+        (
+            _bias(of=lambda dZ: dZ.reshape(dZ.shape[::-1]).sum(axis=1)),
+            "dZ is read as if it were N x M: a row is an example and holds N numbers, dZ[i * N + j]",
+        ),
+        (lambda M, N, eta, dZ, b: b - dZ.sum(axis=0), "eta is missing: b - eta db"),
         (_bias(of=lambda dZ: dZ.mean(axis=0)), "the mean: 1/B is in dZ already"),
         (_bias(keep=0), "the old b is lost: b - eta db"),
     ],
@@ -203,7 +247,7 @@ def _softmax_cases(rng):
     return [
         _softmax_launch(rng, 7, 10, "10 outputs"),
         _softmax_launch(rng, 9, N, f"{N} outputs"),
-        _softmax_launch(rng, 6, 40, "z of hundreds, of either sign", shift=500.0),
+        _softmax_launch(rng, 6, 40, "z of hundreds, of either sign", shift=600.0),
         _softmax_launch(rng, 1, 32, "one example"),
     ]
 
@@ -215,6 +259,36 @@ def _softmax(Z):
 
 def _without_maximum(Z):
     P = np.exp(Z.astype(np.float32))
+    return P / P.sum(axis=1, keepdims=True)
+
+
+ALL_FARS = (16, 8, 4, 2, 1)
+
+
+def _exchanging(sums=ALL_FARS, maxima=ALL_FARS, partner=lambda lane, far: lane ^ far):
+    """Softmax where the 32 lanes exchange what they have found over these distances, with these partners."""
+
+    def exchanged(values, add, fars):
+        for far in fars:
+            asked = [partner(lane, far) for lane in range(32)]
+            values = add(values, values[:, [lane if other > 31 else other for lane, other in enumerate(asked)]])
+        return values
+
+    def softmax(Z):
+        N, full = Z.shape[1], 32 * _up(Z.shape[1])
+        lanes = np.full((len(Z), full), -np.inf)
+        lanes[:, :N] = Z
+        lanes = lanes.reshape(len(Z), -1, 32)
+        most = np.maximum(exchanged(lanes.max(axis=1), np.maximum, maxima), Z.min())  # no lane keeps -infinity
+        powers = np.exp(lanes - most[:, None, :])
+        total = exchanged(powers.sum(axis=1), np.add, sums)
+        return (powers / total[:, None, :]).reshape(len(Z), full)[:, :N]
+
+    return softmax
+
+
+def _maximum_from_0(Z):
+    P = np.exp((Z - np.maximum(Z.max(axis=1, keepdims=True), 0)).astype(np.float32))
     return P / P.sum(axis=1, keepdims=True)
 
 
@@ -277,11 +351,36 @@ check_softmax_delta = KernelCheck(
             "exp(500) is infinite in float32, exp(-500) is 0: take the row's largest z off before",
         ),
         (
+            _soft_delta(_maximum_from_0),
+            "the search begins with 0, which is larger than any z of a negative row: begin with -INFINITY",
+        ),
+        (
             _soft_delta(lambda Z: np.exp(Z - Z.max()) / np.exp(Z - Z.max()).sum(axis=1, keepdims=True)),
             "the maximum of the whole batch: far rows underflow to 0 / 0. Each row needs its own",
         ),
         (_soft_delta(_lanes_left), ALL_LANES),
+        (
+            _soft_delta(_exchanging(sums=())),
+            "each lane divides by its own sum: after the loop the 32 sums have to be added up, by an exchange",
+        ),
+        (
+            _soft_delta(_exchanging(partner=lambda lane, far: lane + far)),
+            "after __shfl_down_sync only lane 0 knows the result: __shfl_xor_sync gives it to all",
+        ),
+        (
+            _soft_delta(_exchanging(maxima=())),
+            "each lane takes its own maximum off: the 32 maxima have to meet, by an exchange, before the sums do",
+        ),
+        (
+            _soft_delta(_exchanging(ALL_FARS[1:], ALL_FARS[1:])),
+            "lanes 0 to 15 and 16 to 31 never meet: begin with far = 16",
+        ),
+        (_soft_delta(_exchanging(ALL_FARS[:-1], ALL_FARS[:-1])), "neighbours never meet: the last far is 1"),
         (_soft_delta(scale_of=lambda scale: 1), "1/B is missing: times scale"),
+        (
+            lambda M, N, scale, Z, Y, dZ: _soft_delta()(M, N, scale / M, Z, Y, dZ),
+            "divided by the batch twice: 1/B is in scale already",
+        ),
         (_soft_delta(combine=lambda P, Y: Y - P), "the sign: A - Y is the gradient"),
         (_soft_delta(combine=lambda P, Y: P), "Y is missing: this is softmax itself"),
         (_soft_delta(combine=lambda P, Y: (P - Y) * P * (1 - P)), "the cross-entropy's delta has no slope: it cancels"),

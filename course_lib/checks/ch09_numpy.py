@@ -51,6 +51,14 @@ check_output_delta = Check(
         ),
         (_delta_with(slope=False), "f'(z_L) is missing: the MSE's output is a sigmoid, whose slope is A (1 - A)"),
         (_delta_with(factor=1.0), "the 2 of the square is missing: [000] eq. 6 has no 1/2"),
+        (
+            lambda A, Y, loss: _delta_with()(A, Y, "mse" if loss == "cross_entropy" else "cross_entropy"),
+            "the two losses are mixed up: the MSE has the 2 and the slope, the cross-entropy neither",
+        ),
+        (
+            lambda A, Y, loss: _delta_with()(A, Y, "mse"),
+            "the MSE's delta for both losses: with softmax and cross-entropy the slopes cancel, A - Y over B is left",
+        ),
         (_delta_with(soft_slope=True), "softmax with cross-entropy has no further factor: f' cancels ([003] eq. 3)"),
         (_delta_with(over=lambda A: 1), "1/B is missing: the loss is the mean over the examples"),
         (
@@ -78,15 +86,31 @@ def _loss_cases(rng):
     def case(rows, columns, spread, label):
         Z = normal(rng, rows, columns) * np.float32(spread)
         Y = _outputs(rng, rows, columns)[1]
+        if spread > 100:
+            Z[0, 0], Z[1, 0] = 1000, -1000  # where float64 overflows as well
         return Case((Z, Y), label, scale=float(columns * (spread + 1)))
 
     return [case(B, n, 1, "a batch"), case(1, 5, 2, "one example"), case(n, 3, 300, "large z, both signs")]
 
 
 OVERFLOW = (
-    "right on paper, but in float32, at z = 300, exp(z) is infinite and 1 - sigmoid(z) is 0: put logarithm and "
-    "sigmoid together, log(1 + exp(z)) = max(z, 0) + log1p(exp(-|z|))"
+    "right on paper, but exp(z) is infinite, at z = 300 in float32 and at z = 1000 in float64, and 1 - sigmoid(z) is "
+    "0: put logarithm and sigmoid together, log(1 + exp(z)) = max(z, 0) + log1p(exp(-|z|))"
 )
+
+CLIPPED = (
+    "cut off at the ends: that hides the overflow, but then an output that is surely wrong costs the same at any z, "
+    "and the loss no longer has the slope A - Y. log(1 + exp(z)) = max(z, 0) + log1p(exp(-|z|)) needs no cutting"
+)
+
+
+def _clipped(least):
+    def entry(Z, Y):
+        A = np.clip(1 / (1 + np.exp(-Z.astype(np.float32))), least, 1 - least)
+        return -Y * np.log(A) - (1 - Y) * np.log(1 - A)
+
+    return entry
+
 
 check_loss_of_eq8 = Check(
     "loss_of_eq8",
@@ -100,6 +124,11 @@ check_loss_of_eq8 = Check(
             OVERFLOW,
         ),
         (_loss_with(lambda Z, Y: np.log(1 + np.exp(Z.astype(np.float32))) - Y * Z), OVERFLOW),
+        *((_loss_with(_clipped(least)), CLIPPED) for least in (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-15)),
+        *(
+            (_loss_with(lambda Z, Y, most=most: np.log1p(np.exp(np.clip(Z, -most, most))) - Y * Z), CLIPPED)
+            for most in (20, 30, 50, 80, 88, 100, 500, 700)
+        ),
         (_loss_with(over=lambda Z: 1), "1/B is missing: the mean over the examples"),
         (_loss_with(over=lambda Z: Z.size), "the mean over all entries: sum over the outputs, mean over the examples"),
         (_loss_with(lambda Z, Y: Y * Z - _softplus(Z)), "the sign: a loss is minus the logarithm of a probability"),
