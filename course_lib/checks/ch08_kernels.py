@@ -149,9 +149,10 @@ check_gemm_16x4 = KernelCheck(
 # A register tile: 16 x 16 threads, 4 x 4 each, 64 x 64 of D, all by rows ----------------------------------------------
 
 
-def _cases_4x4(rng):
-    launches, edges = [], ragged(rng, 64, 64, 16)
-    for (M, N, K), label in (((64, 128, 32), "whole tiles"), (edges, "ragged in every direction"), ((5, 3, 7), "tiny")):
+def by_rows(rng, shapes, tile):
+    """Launches of 16 x 16 threads for D = A B by rows. shapes: ((M, N, K), label); tile: a block's, square."""
+    launches = []
+    for (M, N, K), label in shapes:
         args = {
             "M": np.int32(M),
             "N": np.int32(N),
@@ -160,8 +161,14 @@ def _cases_4x4(rng):
             "B": normal(rng, K, N),
             "D": np.empty((M, N), np.float32),
         }
-        launches.append(Launch((up(N, 64), up(M, 64)), (16, 16), args, out=("D",), label=label, K=K))
+        launches.append(Launch((up(N, tile), up(M, tile)), (16, 16), args, out=("D",), label=label, K=K))
     return launches
+
+
+def _cases_4x4(rng):
+    edges = ragged(rng, 64, 64, 16)
+    shapes = ((64, 128, 32), "whole tiles"), (edges, "ragged in every direction"), ((5, 3, 7), "tiny")
+    return by_rows(rng, shapes, 64)
 
 
 def _wavefronts_4x4(launch):

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.gpu.cpu_engine import trace
 
-from .ch08_kernels import loads_tiles, most_sectors, normal, ragged, sizes, up
+from .ch08_kernels import by_rows, loads_tiles, most_sectors, normal, ragged, sizes, up
 from .kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts
 
 # copy_tile ------------------------------------------------------------------------------------------------------------
@@ -117,18 +117,9 @@ COUNTING = r"""
 
 
 def _cases_buffers(rng):
-    launches, edges = [], ragged(rng, 16, 32, 32)
-    for (M, N, K), label in (((32, 32, 64), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")):
-        args = {
-            "M": np.int32(M),
-            "N": np.int32(N),
-            "K": np.int32(K),
-            "A": normal(rng, M, K),
-            "B": normal(rng, K, N),
-            "D": np.empty((M, N), np.float32),
-        }
-        launches.append(Launch((up(N, 16), up(M, 16)), (16, 16), args, out=("D",), label=label, K=K))
-    return launches
+    edges = ragged(rng, 16, 32, 32)
+    shapes = ((32, 32, 64), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")
+    return by_rows(rng, shapes, 16)
 
 
 def barriers(source, kernel, launch):
