@@ -11,13 +11,17 @@ from course_lib.errors import BadInput, check_count
 
 # A rank that waits polls; MPICH then lets others in by nanosleep rather than sched_yield: see docs of the benchmark.
 QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
+LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMBA")
+ONE_THREAD = {f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES}
 CONTROLLER = (
     "--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
-    "--HeartMonitor.period=1000", "--TaskScheduler.scheme_name=pure", "--log-level=WARN",
+    "--HeartMonitor.period=1000", "--log-level=ERROR",
 )  # fmt: skip
+# mpiexec kills all ranks when one is killed by a signal; a shell between them turns that into an exit status, so that
+# the others can still be asked where they are.
+SHELL = ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh") if os.name == "posix" else ()
 ENGINE = ("--mpi", "--IPEngine.enable_nanny=False", "--IPEngine.wait_for_url_file=60", "--IPEngine.timeout=60",
-          "--log-level=WARN")  # fmt: skip
+          "--log-level=ERROR")  # fmt: skip
 
 
 def programs(n, profile, folder):
@@ -32,7 +36,7 @@ def programs(n, profile, folder):
     for room in ("log", "pid", "security", "startup"):
         (home / room).mkdir(parents=True)
     controller = [*python, "ipyparallel.controller", f"--profile-dir={home}", *CONTROLLER]
-    engines = [mpiexec(), "-disable-auto-cleanup", "-n", str(n), *python, "ipyparallel.engine"]
+    engines = [mpiexec(), "-disable-auto-cleanup", "-n", str(n), *SHELL, *python, "ipyparallel.engine"]
     env["IPYTHONDIR"] = str(folder)
     return (
         {"controller": controller, "mpiexec": [*engines, f"--profile-dir={home}", *ENGINE]},

@@ -68,8 +68,7 @@ class Cluster:
         """Until all results are there; then their output is shown. Raises RankError, at the latest at the deadline."""
         limit = self.timeout if timeout is None else launch.check_seconds(timeout)
         try:
-            late, failed = self._watch(results, time.monotonic() + limit)
-            dead = self.team.dead()
+            dead, late, failed = self._watch(results, time.monotonic() + limit)
             error = self._error(results, dead, late, failed, limit) if dead or late or failed else None
         except KeyboardInterrupt:
             waiting, _ = self._lose()
@@ -81,16 +80,17 @@ class Cluster:
             raise error
 
     def _watch(self, results, end):
-        """(unfinished ranks, failed ranks in the order of their failing), once there is nothing more to wait for."""
+        """(dead, unfinished, failed ranks), the last in the order of their failing, when there is no more to wait for."""
         failed: list = []
         while True:
             late = [r for r, result in results.items() if not result.ready()]
             new = [r for r in results if r not in late and r not in failed and not results[r].successful()]
             end = min(end, time.monotonic() + GRACE) if new and not failed else end
             failed += new
-            if not late or time.monotonic() > end or self.team.dead():
-                return late, failed
-            results[late[0]].wait(0.05)
+            if not late or time.monotonic() > end:
+                return [], late, failed
+            if dead := self.team.dead(0.02):
+                return dead, late, failed
 
     def _error(self, results, dead, late, failed, limit):
         """The RankError. Where only Python errors happened and no message is under way, the ranks live on."""
@@ -98,13 +98,16 @@ class Cluster:
         if dead:
             first, text = dead[0], f"{names(dead)} died in this cell"
         elif failed:
-            first, (text, traceback) = failed[0], raised(results[failed[0]])
-            text = f"{names(failed)} raised {text}"
+            errors = {r: raised(results[r]) for r in failed}
+            alike = sorted(r for r in failed if errors[r][0] == errors[failed[0]][0])
+            first, (text, traceback) = alike[0], errors[failed[0]]
+            text = f"{names(alike)} raised {text}"
+            text += "".join(f"\nrank {r} raised {errors[r][0]}" for r in sorted(set(failed) - set(alike)))
         else:
             first, text = late[0], f"{names(late)} had not finished after {limit:g} s"
         if dead or late or self._left_over(results):
             waiting, rest = self._lose(dead)
-            text, rest = (text + exit_text(rest)) if dead else text, f"\n{STOPPED}"
+            text, rest = text + (exit_text(rest, first) if dead else ""), f"\n{STOPPED}"
         else:
             waiting, rest = {}, ""
         others = "".join(f"\nrank {r} {waiting[r]}" for r in waiting if r not in failed)
@@ -169,7 +172,8 @@ def raised(result):
     return "an error", ""
 
 
-def exit_text(logs):
-    """How mpiexec says that the rank ended: " (exit code 3)", or nothing where it does not say."""
-    codes = [line.split("EXIT CODE:")[1] for line in logs.get("mpiexec", []) if "EXIT CODE:" in line]
-    return f" (exit code {codes[0].split()[0]})" if codes else ""
+def exit_text(logs, r):
+    """How rank r ended, as the shell around it says: ": killed by signal 9"; nothing where it does not say."""
+    said = re.search(rf"^rank {r} ended with status (\d+)$", "\n".join(logs.get("mpiexec", ())), re.MULTILINE)
+    status = int(said[1]) if said else 0
+    return f": killed by signal {status - 128}" if status > 128 else f": exit status {status}" if said else ""

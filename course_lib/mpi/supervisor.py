@@ -2,8 +2,8 @@
 
 Run as a script, in a session of its own; standard input is the notebook's end of the life line. One line of JSON:
 folder, commands (name -> argument list), env, patience (seconds between SIGTERM and SIGKILL; a batch system needs some
-to take its jobs back). When all is over it removes the folder and prints one line of JSON: what ended first, how, and
-the last lines of each log.
+to take its jobs back). When all is over it removes the folder and prints one line of JSON: the last lines of each
+program's log.
 """
 
 import contextlib
@@ -37,13 +37,13 @@ def main():
     try:
         programs = {name: start(name, command, job) for name, command in job["commands"].items()}
         while not (first or ended.wait(0.2) or os.getppid() != parent):
-            first = next(((name, program.poll()) for name, program in programs.items() if program.poll() is not None), None)
+            first = next((name for name, program in programs.items() if program.poll() is not None), None)
     finally:
         kill(programs.values(), job["patience"])
         logs = {name: tail(job["folder"], name) for name in programs}
         shutil.rmtree(job["folder"], ignore_errors=True)
     with contextlib.suppress(OSError):  # nobody may be left to read it
-        print(json.dumps({"first": first, "logs": logs}), flush=True)
+        print(json.dumps(logs), flush=True)
 
 
 def start(name, command, job):

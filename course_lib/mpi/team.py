@@ -46,8 +46,8 @@ class Team:
             raise
 
     def _supervise(self, commands, env, patience):
-        started = subprocess.Popen([sys.executable, supervisor.__file__], stdin=subprocess.PIPE, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        started = subprocess.Popen([sys.executable, supervisor.__file__], text=True, start_new_session=True, **pipes)
         job = {"folder": self.folder, "commands": commands, "env": env, "patience": patience}
         started.stdin.write(json.dumps(job) + "\n")
         started.stdin.flush()
@@ -79,18 +79,20 @@ class Team:
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
         said = {i: j.get() for i, j in joined.items()}
-        if sorted(r for r, _, _ in said.values()) != list(range(self.n)) or any(size != self.n for _, size, _ in said.values()):
-            raise RankError(f"the ranks do not share a communicator of {self.n}: (rank, size, pid) {list(said.values())}")
+        if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
+            raise RankError(f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}")
         self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
         self.pids = {r: pid for r, _, pid in said.values()}
 
-    def dead(self):
-        """The ranks that have ended, in order."""
-        return sorted(r for r, line in self.lines.items() if line.poll())
+    def dead(self, seconds=0.0):
+        """The ranks that have ended, in order. Waits for the first such, at most so many seconds."""
+        ended = wait(list(self.lines.values()), seconds)
+        return sorted(r for r, line in self.lines.items() if line in ended)
 
     def where(self, seconds=1.0):
         """{rank: `rank.places`}, None for a rank that gave no answer within the seconds; dead ranks are left out."""
-        asked = {line: r for r, line in self.lines.items() if r not in self.dead()}
+        gone = self.dead()
+        asked = {line: r for r, line in self.lines.items() if r not in gone}
         answers: dict = dict.fromkeys(sorted(asked.values()))
         for line in asked:
             with suppress(OSError):
@@ -98,8 +100,11 @@ class Team:
         end = time.monotonic() + seconds
         while asked and (ready := wait(list(asked), max(0, end - time.monotonic()))):
             for line in ready:
-                with suppress(EOFError, OSError):
-                    answers[asked.pop(line, None)] = line.recv()
+                r = asked.pop(line)
+                try:
+                    answers[r] = line.recv()
+                except (EOFError, OSError):  # it has ended meanwhile
+                    del answers[r]
         return answers
 
     def stop(self):
@@ -115,7 +120,8 @@ class Team:
                 line.close()
             if self.client is not None:
                 self.client.close(linger=0)
-        return json.loads(said)["logs"] if said else {}
+            shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
+        return json.loads(said) if said else {}
 
 
 def _accept(listener, n, lines):
