@@ -13,9 +13,12 @@ from course_lib.errors import BadInput, check_count
 QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMBA")
 ONE_THREAD = {f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES}
+# The heart monitor as a thread: as a process of its own it would outlive a controller that is killed.
+CONTROL = "import threading, ipyparallel.controller.app as app; app.Process = threading.Thread; app.main()"
 CONTROLLER = (
     "--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
-    "--HeartMonitor.period=1000", "--log-level=ERROR",
+    "--HeartMonitor.period=400", "--HeartMonitor.max_heartmonitor_misses=1000",
+    "--log-level=ERROR",
 )  # fmt: skip
 # mpiexec kills all ranks when one is killed by a signal; a shell between them turns that into an exit status, so that
 # the others can still be asked where they are.
@@ -35,7 +38,7 @@ def programs(n, profile, folder):
     home = Path(folder, "profile")
     for room in ("log", "pid", "security", "startup"):
         (home / room).mkdir(parents=True)
-    controller = [*python, "ipyparallel.controller", f"--profile-dir={home}", *CONTROLLER]
+    controller = [sys.executable, "-c", CONTROL, f"--profile-dir={home}", *CONTROLLER]
     engines = [mpiexec(), "-disable-auto-cleanup", "-n", str(n), *SHELL, *python, "ipyparallel.engine"]
     env["IPYTHONDIR"] = str(folder)
     return (

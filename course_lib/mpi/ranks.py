@@ -80,7 +80,7 @@ class Cluster:
             raise error
 
     def _watch(self, results, end):
-        """(dead, unfinished, failed ranks), the last in the order of their failing, when there is no more to wait for."""
+        """(dead, unfinished, failed ranks), the last in the order of failing, when there is no more to wait for."""
         failed: list = []
         while True:
             late = [r for r, result in results.items() if not result.ready()]
