@@ -2,6 +2,7 @@
 
 import re
 import time
+from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_lib.mpi import launch, px, rank
@@ -43,7 +44,7 @@ class Cluster:
 
     def __init__(self, n, timeout=60.0, profile=None, progress=True):
         self.n, self.timeout, self.profile, self.progress = n, timeout, profile, progress
-        self.team: Team | None = None
+        self.team: Any = None  # a Team while there are ranks
 
     def run(self, fn, *args, timeout=None):
         """fn(*args) on every rank: the results in the order of the ranks. What ranks print is shown, rank by rank.
@@ -56,17 +57,17 @@ class Cluster:
 
     def execute(self, code, targets=None, timeout=None):
         """The text of a cell on the targets (ranks; None: all); what they print and show comes rank by rank."""
-        targets = launch.check_targets(targets, self.n)
         self.wait(self.submit(lambda view: view.execute(code, silent=False, block=False), targets), timeout)
 
     def submit(self, call, targets=None):
         """{rank: AsyncResult} of call(view) for each of the targets; starts the ranks where there are none."""
+        targets = launch.check_targets(targets, self.n)
         views = self.start().team.views
-        return {r: call(views[r]) for r in launch.check_targets(targets, self.n)}
+        return {r: call(views[r]) for r in targets}
 
     def wait(self, results, timeout=None):
         """Until all results are there; then their output is shown. Raises RankError, at the latest at the deadline."""
-        limit = self.timeout if timeout is None else launch.check_seconds(timeout)
+        limit = self.timeout if timeout is None else timeout
         try:
             dead, late, failed = self._watch(results, time.monotonic() + limit)
             error = self._error(results, dead, late, failed, limit) if dead or late or failed else None

@@ -32,7 +32,7 @@ def main():
             signal.signal(getattr(signal, name), lambda *_: ended.set())
     if LINUX:  # orphans of the cluster become children of this process, so that none can be missed
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    threading.Thread(target=wait_for_end, args=(sys.stdin, ended), daemon=True).start()
     programs, first = {}, None
     try:
         programs = {name: start(name, command, job) for name, command in job["commands"].items()}
@@ -44,6 +44,11 @@ def main():
         shutil.rmtree(job["folder"], ignore_errors=True)
     with contextlib.suppress(OSError):  # nobody may be left to read it
         print(json.dumps(logs), flush=True)
+
+
+def wait_for_end(stream, ended):
+    stream.read()
+    ended.set()
 
 
 def start(name, command, job):

@@ -1,5 +1,6 @@
 """One generation of ranks: from their start to their end."""
 
+import atexit
 import json
 import os
 import secrets
@@ -12,6 +13,7 @@ import threading
 import time
 from contextlib import suppress
 from multiprocessing.connection import Listener, wait
+from typing import Any
 
 from course_lib.mpi import launch, rank, supervisor
 from course_lib.mpi.errors import RankError
@@ -26,7 +28,9 @@ class Team:
     """
 
     def __init__(self, n, profile, say):
-        self.n, self.client, self.lines = n, None, {}
+        self.n = n
+        self.client: Any = None
+        self.lines: dict[int, Any] = {}
         self.folder = tempfile.mkdtemp(prefix="course-mpi-")
         try:
             commands, file, env = launch.programs(n, profile, self.folder)
@@ -34,6 +38,7 @@ class Team:
         except BaseException:
             shutil.rmtree(self.folder)
             raise
+        atexit.register(self.stop)
         try:
             self.end = time.monotonic() + (START if profile is None else 60 * START)
             say("controller")
@@ -46,7 +51,7 @@ class Team:
             raise
 
     def _supervise(self, commands, env, patience):
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         started = subprocess.Popen([sys.executable, supervisor.__file__], text=True, start_new_session=True, **pipes)
         job = {"folder": self.folder, "commands": commands, "env": env, "patience": patience}
         started.stdin.write(json.dumps(job) + "\n")
@@ -92,13 +97,14 @@ class Team:
     def where(self, seconds=1.0):
         """{rank: `rank.places`}, None for a rank that gave no answer within the seconds; dead ranks are left out."""
         gone = self.dead()
-        asked = {line: r for r, line in self.lines.items() if r not in gone}
+        asked: dict[Any, int] = {line: r for r, line in self.lines.items() if r not in gone}
         answers: dict = dict.fromkeys(sorted(asked.values()))
         for line in asked:
             with suppress(OSError):
                 line.send("where")
         end = time.monotonic() + seconds
         while asked and (ready := wait(list(asked), max(0, end - time.monotonic()))):
+            line: Any
             for line in ready:
                 r = asked.pop(line)
                 try:
@@ -109,6 +115,7 @@ class Team:
 
     def stop(self):
         """Kill all ranks and what belongs to them; returns {log: its last lines}. Calling it twice does no harm."""
+        atexit.unregister(self.stop)
         with suppress(OSError):
             self.supervisor.stdin.close()
         try:
