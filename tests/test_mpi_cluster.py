@@ -197,11 +197,32 @@ def test_under_nbval_a_deadlocked_cell_fails_and_the_next_one_runs(marked, tmp_p
     assert not gone(os.environ["COURSE_MARK"]) or mpi.ranks._current
 
 
+PROFILE = """
+c = get_config()
+c.Cluster.engine_launcher_class = "mpi"
+c.MPIEngineSetLauncher.mpi_cmd = [{mpiexec!r}]
+c.IPController.use_threads = True
+"""
+
+
+def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
+    """A profile as for Slurm or PBS, whose launcher is the MPI of this machine."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    room = tmp_path / "profile_ours"
+    room.mkdir()
+    (room / "ipcluster_config.py").write_text(PROFILE.format(mpiexec=mpi.launch.mpiexec()))
+    with mpi.cluster(2, timeout=5 * SLOW, profile="ours", progress=False) as ranks:
+        assert ranks.run(lambda: __import__("mpi4py.MPI").MPI.COMM_WORLD.rank) == [0, 1]
+        with pytest.raises(mpi.RankError, match=r"rank 1 had not finished after 2 s\n(.*\n)*rank 1 was in line 3: "):
+            ranks.execute("from mpi4py import MPI\nif MPI.COMM_WORLD.rank:\n    MPI.COMM_WORLD.recv()", timeout=2)
+    assert not list(room.glob("security/*.json")) and not list(room.glob("pid/*"))
+
+
 @pytest.mark.parametrize("call", [
     lambda: mpi.cluster(0), lambda: mpi.cluster(2.5), lambda: mpi.cluster(2, timeout=0),
     lambda: mpi.cluster(2, timeout="x"), lambda: mpi.cluster(2, timeout=float("nan")),
     lambda: mpi.cluster(2, profile="no-such-profile"), lambda: mpi.cluster(2, profile="../x"),
-    lambda: mpi.Cluster(2).submit(print, targets=[2]),
+    lambda: mpi.Cluster(2).execute("1", targets=[2]), lambda: mpi.Cluster(2).execute("1", timeout=-1),
 ])  # fmt: skip
 def test_bad_input(call, monkeypatch):
     monkeypatch.setattr(mpi.ranks, "_current", [])

@@ -51,23 +51,21 @@ class Cluster:
 
         fn sees the names that `%%px` cells gave to the ranks, not those of the notebook. Raises RankError.
         """
-        results = self.submit(lambda view: view.apply_async(fn, *args))
-        self.wait(results, timeout)
-        return [result.get() for result in results.values()]
+        return [result.get() for result in self._do(lambda view: view.apply_async(fn, *args), None, timeout)]
 
     def execute(self, code, targets=None, timeout=None):
         """The text of a cell on the targets (ranks; None: all); what they print and show comes rank by rank."""
-        self.wait(self.submit(lambda view: view.execute(code, silent=False, block=False), targets), timeout)
+        self._do(lambda view: view.execute(code, silent=False, block=False), targets, timeout)
 
-    def submit(self, call, targets=None):
-        """{rank: AsyncResult} of call(view) for each of the targets; starts the ranks where there are none."""
+    def _do(self, call, targets, timeout):
+        """call(view) for each of the targets, all at once; the AsyncResults, when all are there and shown.
+
+        Starts the ranks where there are none. Raises BadInput, and RankError at the latest at the deadline.
+        """
+        limit = launch.check_seconds(self.timeout if timeout is None else timeout)
         targets = launch.check_targets(targets, self.n)
         views = self.start().team.views
-        return {r: call(views[r]) for r in targets}
-
-    def wait(self, results, timeout=None):
-        """Until all results are there; then their output is shown. Raises RankError, at the latest at the deadline."""
-        limit = self.timeout if timeout is None else timeout
+        results = {r: call(views[r]) for r in targets}
         try:
             dead, late, failed = self._watch(results, time.monotonic() + limit)
             error = self._error(results, dead, late, failed, limit) if dead or late or failed else None
@@ -79,6 +77,7 @@ class Cluster:
             px.show(results)
         if error:
             raise error
+        return list(results.values())
 
     def _watch(self, results, end):
         """(dead, unfinished, failed ranks), the last in the order of failing, when there is no more to wait for."""

@@ -50,9 +50,10 @@ class Team:
             self.stop()
             raise
 
-    def _supervise(self, commands, env, patience):
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        started = subprocess.Popen([sys.executable, supervisor.__file__], text=True, start_new_session=True, **pipes)
+    def _supervise(self, commands, env, patience) -> Any:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        how: dict[str, Any] = {"text": True, "start_new_session": True, **pipes}
+        started: Any = subprocess.Popen([sys.executable, supervisor.__file__], **how)
         job = {"folder": self.folder, "commands": commands, "env": env, "patience": patience}
         started.stdin.write(json.dumps(job) + "\n")
         started.stdin.flush()
@@ -97,18 +98,16 @@ class Team:
     def where(self, seconds=1.0):
         """{rank: `rank.places`}, None for a rank that gave no answer within the seconds; dead ranks are left out."""
         gone = self.dead()
-        asked: dict[Any, int] = {line: r for r, line in self.lines.items() if r not in gone}
+        asked = {line: r for r, line in self.lines.items() if r not in gone}
         answers: dict = dict.fromkeys(sorted(asked.values()))
         for line in asked:
             with suppress(OSError):
                 line.send("where")
         end = time.monotonic() + seconds
         while asked and (ready := wait(list(asked), max(0, end - time.monotonic()))):
-            line: Any
-            for line in ready:
-                r = asked.pop(line)
+            for r in [asked.pop(line) for line in ready]:
                 try:
-                    answers[r] = line.recv()
+                    answers[r] = self.lines[r].recv()
                 except (EOFError, OSError):  # it has ended meanwhile
                     del answers[r]
         return answers
