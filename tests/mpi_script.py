@@ -23,8 +23,8 @@ def data(rng, n, dtype):
 
 
 def allreduces():
-    for dtype in (np.float32, np.float64, np.float16, np.int8, np.int64, np.complex128):
-        for n in (0, 1, 2, 5, 7, 1000, 40001):
+    for dtype in (np.float32, np.float16, np.int64, np.complex128):
+        for n in (0, 1, 5, 7, 40001):
             all_of = [data(np.random.default_rng([n, r]), n, dtype) for r in range(P)]
             exact = np.sum([x.astype(np.complex128) for x in all_of], axis=0)
             size = np.sum([abs(x.astype(np.complex128)) for x in all_of], axis=0)
@@ -87,14 +87,14 @@ NETS = [Network((7, 8, 6), "tanh", "cross_entropy", 0.1), Network((9, 8, 7, 6), 
 
 def every_scheme_equals_serial_at_every_step():
     for net in NETS:
-        for B in (13, P, 1) if net is NETS[0] else (13,):
+        for B in (13, P, 1) if net is NETS[0] and P < 5 else (13,):
             serial, data_p, master = (net.init_params(3, np.float64) for _ in range(3))
             over, model = net.init_params(3, np.float64), mpi.ModelParallel(WORLD, net)
             splits = [(P // m, m) for m in range(1, P + 1) if P % m == 0]
             grids = [mpi.Grid(WORLD, net, *split, allreduce=mpi.ring_allreduce) for split in splits]
             local = model.split(serial)
             locals_ = [grid.model.split(serial) for grid in grids]
-            for X, Y in batches(net, B, 3):
+            for X, Y in batches(net, B, 2 if P > 4 else 3):
                 sgd_step(serial, gradients(net, serial, X, Y), 0.3)
                 sgd_step(data_p, mpi.DataParallel(WORLD, mpi.ring_allreduce)(net, data_p, X, Y)[0], 0.3)
                 near(data_p, serial, "data parallel")
