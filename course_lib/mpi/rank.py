@@ -1,7 +1,6 @@
 """What runs inside each rank beside the student's code: a thread that says where the rank is, and ends it with the
 notebook."""
 
-import contextlib
 import linecache
 import os
 import sys
@@ -17,22 +16,16 @@ def join(address, key):
     from IPython import get_ipython
     from mpi4py import MPI
 
+    from course_lib.mpi import supervisor
+
     world, shell = MPI.COMM_WORLD, get_ipython()
     shell.colors = "nocolor"
     line = Client(address, authkey=key)
     line.send(world.rank)
     world.Barrier()
-    _unlink_shared_memory()
+    supervisor.unlink_shared_memory("self")
     threading.Thread(target=_serve, args=(line, threading.main_thread().ident), daemon=True).start()
     return world.rank, world.size, os.getpid()
-
-
-def _unlink_shared_memory():
-    """MPICH's file in /dev/shm, which all ranks have mapped by now, would outlive ranks that are killed."""
-    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
-        for path in {row.split()[-1] for row in maps if "/dev/shm/mpich_shm" in row and "(deleted)" not in row}:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
 
 
 def _serve(line, main):

@@ -63,6 +63,14 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def unlink_shared_memory(pid):
+    """MPICH's files in /dev/shm that a process maps: they would outlive ranks that are killed."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as maps:
+        for path in {row.split()[-1] for row in maps if "/dev/shm/mpich_shm" in row and "(deleted)" not in row}:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
 def kill(programs, patience):
     """End the programs and everything that they have started."""
     me = psutil.Process()
@@ -73,6 +81,7 @@ def kill(programs, patience):
     give_up = time.monotonic() + 10
     while below and time.monotonic() < give_up:
         for process in below:
+            unlink_shared_memory(process.pid)
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
         psutil.wait_procs(below, timeout=1)

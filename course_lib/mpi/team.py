@@ -68,7 +68,10 @@ class Team:
     def _connect(self, file, say):
         import ipyparallel
 
-        self.client = ipyparallel.Client(str(file), timeout=30)
+        try:
+            self.client = ipyparallel.Client(str(file), timeout=30)
+        except TimeoutError as error:
+            raise RankError(f"the ranks did not start: {error}.\n{log_text(self.stop())}") from error
         for count in range(1, self.n + 1):
             self._until(lambda count=count: len(self.client.ids) >= count, f"{count - 1} of {self.n} have come")
             say(f"rank {count} of {self.n}")
