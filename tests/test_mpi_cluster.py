@@ -111,6 +111,10 @@ FAULTS = {
         "a = np.zeros(10**6)\ncomm.Send(a, dest=1 - rank)\ncomm.Recv(a, source=1 - rank)",
         0, ["ranks 0, 1 had not finished", "rank 0 was in line 7: comm.Send(", "rank 1 was in line 7: comm.Send("],
     ),
+    "a message is left over": (
+        "if rank == 0:\n    comm.Send(np.zeros(1), dest=1)\nelse:\n    1 / 0",
+        1, ["rank 1 raised ZeroDivisionError", "rank 0 had finished the cell"],
+    ),
     "the buffer is too small": (
         "if rank == 0:\n    comm.Send(np.zeros(8), dest=1)\nelse:\n    comm.Recv(np.zeros(4))\ncomm.Barrier()",
         1, ["rank 1 raised", "Message truncated", "rank 0 was in line 10: comm.Barrier()"],

@@ -34,7 +34,7 @@ class Team:
         self.folder = tempfile.mkdtemp(prefix="course-mpi-")
         try:
             commands, file, env = launch.programs(n, profile, self.folder)
-            self.supervisor = self._supervise(commands, env, 0 if profile is None else 15)
+            self.supervisor = self._supervise(commands, env, 0 if profile is None else 6)
         except BaseException:
             shutil.rmtree(self.folder)
             raise
