@@ -1,0 +1,84 @@
+"""What to start for a cluster: a controller of ipyparallel, and its engines under the mpiexec of this environment."""
+
+import math
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from course_lib.errors import BadInput, check_count
+
+# A rank that waits polls. With these, MPICH sleeps (nanosleep) after each 100 polls, instead of sched_yield after 1000:
+# of four ranks on two cores, one that waits takes a tenth of a core instead of half of one.
+QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "100"}
+LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMBA")
+ONE_THREAD = {f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES}
+# The heart monitor as a thread: as a process of its own it would outlive a controller that is killed.
+CONTROL = "import threading, ipyparallel.controller.app as app; app.Process = threading.Thread; app.main()"
+CONTROLLER = (
+    "--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
+    "--HeartMonitor.period=400", "--HeartMonitor.max_heartmonitor_misses=1000",
+    "--log-level=ERROR",
+)  # fmt: skip
+# mpiexec kills all ranks when one is killed by a signal; a shell between them turns that into an exit status, so that
+# the others can still be asked where they are.
+SHELL = ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh") if os.name == "posix" else ()
+ENGINE = ("--mpi", "--IPEngine.enable_nanny=False", "--IPEngine.wait_for_url_file=60", "--IPEngine.timeout=60",
+          "--log-level=ERROR")  # fmt: skip
+
+
+def programs(n, profile, folder):
+    """({name: command}, the connection file for the client, environment) for n ranks; files go into `folder`."""
+    env = os.environ | QUIET | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    python = [sys.executable, "-m"]
+    if profile is not None:
+        name = Path(folder).name  # connection files of clusters side by side differ by it
+        command = [*python, "ipyparallel.cluster", "start", f"--profile={profile}", f"--cluster-id={name}", f"--n={n}"]
+        return {"ipcluster": command}, profile_folder(profile) / "security" / f"ipcontroller-{name}-client.json", env
+    home = Path(folder, "profile")
+    for room in ("log", "pid", "security", "startup"):
+        (home / room).mkdir(parents=True)
+    controller = [sys.executable, "-c", CONTROL, f"--profile-dir={home}", *CONTROLLER]
+    engines = [mpiexec(), "-disable-auto-cleanup", "-n", str(n), *SHELL, *python, "ipyparallel.engine"]
+    env["IPYTHONDIR"] = str(folder)
+    return (
+        {"controller": controller, "mpiexec": [*engines, f"--profile-dir={home}", *ENGINE]},
+        home / "security" / "ipcontroller-client.json",
+        env,
+    )
+
+
+def mpiexec():
+    """The mpiexec that came with this environment's MPI; another MPI's would start n ranks 0 of 1."""
+    beside = shutil.which("mpiexec", path=os.path.dirname(sys.executable))
+    found = beside or shutil.which("mpiexec")
+    if not found:
+        raise BadInput(f"there is no mpiexec beside {sys.executable}: install the package mpich into this environment")
+    return found
+
+
+def profile_folder(profile):
+    """The folder of an ipyparallel profile. Raises BadInput where it is not."""
+    from IPython.paths import get_ipython_dir
+
+    folder = Path(get_ipython_dir(), f"profile_{profile}")
+    if not re.fullmatch(r"[\w.-]+", str(profile)) or not (folder / "ipcluster_config.py").is_file():
+        raise BadInput(f"there is no ipyparallel profile {profile!r}: {folder / 'ipcluster_config.py'} must exist")
+    return folder
+
+
+def check_seconds(timeout):
+    """`timeout` as a float; BadInput unless it is a finite number of seconds above 0."""
+    try:
+        seconds = float(timeout)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise BadInput(f"timeout must be a number of seconds above 0, not {timeout!r}: every parallel cell has an end")
+    return seconds
+
+
+def check_targets(targets, n):
+    """Ranks, all of 0 to n - 1 if None."""
+    return list(range(n)) if targets is None else [check_count("a target rank", t, 0, n - 1) for t in targets]

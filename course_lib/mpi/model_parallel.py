@@ -1,0 +1,72 @@
+"""Model parallelism, [003] section 4.3: each rank has all examples and a share of the weights.
+
+With the examples in rows, [003]'s "W1 by rows" is a split of W (n_in, n_out) by columns, and its "W2 by columns" one by
+rows; Megatron-LM's names, column and row parallel, are ours. Layers alternate, the last one is split by rows:
+a column layer needs its whole input and makes its part of the output, a row layer takes that part as it is and makes
+a summand of the whole output. One allreduce a pair of layers and direction; none for dX of the first layer.
+"""
+
+import numpy as np
+
+from course_lib.errors import BadInput, check_count
+from course_lib.mpi.collectives import mpi_allreduce
+from course_lib.mpi.data_parallel import shard
+from course_lib.serial import ACTIVATIONS, LOSSES
+from course_lib.serial.minibatch import Cache
+
+
+class ModelParallel:
+    """Splits a net over the ranks of comm. Raises BadInput where a split layer is narrower than there are ranks."""
+
+    def __init__(self, comm, net, allreduce=mpi_allreduce):
+        self.comm, self.net, self.allreduce = comm, net, allreduce
+        self.kinds = [("row", "column")[(net.n_layers - 1 - layer) % 2] for layer in range(net.n_layers)]
+        narrowest = min(net.sizes[layer + (kind == "column")] for layer, kind in enumerate(self.kinds))
+        if comm.size > check_count("neurons", narrowest):
+            raise BadInput(f"{comm.size} ranks cannot share a layer of {narrowest} neurons")
+
+    def split(self, params):
+        """This rank's part of whole params: copies. A row layer's b is whole on every rank."""
+        return [self._part(layer, W, b) for layer, (W, b) in enumerate(params)]
+
+    def _part(self, layer, W, b):
+        if self.kinds[layer] == "column":
+            mine = self._mine(W.shape[1])
+            return W[:, mine].copy(), b[mine].copy()
+        return W[self._mine(W.shape[0])].copy(), b.copy()
+
+    def _mine(self, n):
+        return shard(n, self.comm.size, self.comm.rank)
+
+    def join(self, local):
+        """The whole params (or gradients) on every rank, from the parts of all."""
+        parts = self.comm.allgather(local)
+        whole = []
+        for layer, kind in enumerate(self.kinds):
+            W = np.concatenate([part[layer][0] for part in parts], axis=1 if kind == "column" else 0)
+            whole.append((W, np.concatenate([p[layer][1] for p in parts]) if kind == "column" else local[layer][1]))
+        return whole
+
+    def forward(self, local, X):
+        """Cache of this rank: Z and A whole after row layers, parts after column layers; the output is whole."""
+        net, A, Z = self.net, [X if self.kinds[0] == "column" else X[:, self._mine(X.shape[1])]], []
+        for layer, (W, b) in enumerate(local):
+            z = A[-1] @ W
+            z = self.allreduce(self.comm, z) if self.kinds[layer] == "row" else z
+            Z.append(z + b)
+            last = layer == net.n_layers - 1
+            A.append((LOSSES[net.loss].output if last else ACTIVATIONS[net.activation].f)(Z[-1]))
+        return Cache(A, Z, net)
+
+    def backward(self, local, cache, Y):
+        """This rank's part of the gradient of the mean loss, lam included: list of (dW, db), shaped as local."""
+        net, A, Z, grads = self.net, cache.A, cache.Z, []
+        dZ = LOSSES[net.loss].dZ(Z[-1], A[-1], Y)
+        for layer in reversed(range(net.n_layers)):
+            W, _ = local[layer]
+            grads.append((A[layer].T @ dZ + net.lam * W, dZ.sum(axis=0)))
+            if layer:
+                dA = dZ @ W.T
+                dA = self.allreduce(self.comm, dA) if self.kinds[layer] == "column" else dA
+                dZ = dA * ACTIVATIONS[net.activation].derivative(Z[layer - 1], A[layer])
+        return grads[::-1]

@@ -1,0 +1,52 @@
+"""The cell magic %%px, and how the output of ranks is shown: rank after rank, each line marked."""
+
+import argparse
+import shlex
+import sys
+
+from course_lib.errors import BadInput
+
+
+def register(current):
+    """Make %%px and %px work on the cluster that current() returns; nothing to do outside of IPython."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return
+
+    def px(line, cell=None):
+        """`%%px [--targets 0,2] [--timeout 10]`: the cell on all ranks, or on those; `%px code` for one line."""
+        options = _options(line if cell is not None else "")
+        current().execute(line if cell is None else cell, options.targets, options.timeout)
+
+    shell.register_magic_function(px, "line_cell", "px")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise BadInput(f"%%px: {message}. It takes --targets 0,2 and --timeout 10")
+
+
+def _options(line):
+    parser = _Parser(prog="%%px", add_help=False)
+    parser.add_argument("--targets", "-t", type=lambda text: [int(part) for part in text.split(",")])
+    parser.add_argument("--timeout", type=float)
+    return parser.parse_args(shlex.split(line))
+
+
+def show(results):
+    """What each rank printed, displayed and returned, in the order of the ranks, as plain text that can be compared."""
+    for rank, result in sorted(results.items()):
+        result.wait_for_output(1.0 if result.ready() else 0)
+        _lines(rank, result.stdout, sys.stdout)
+        _lines(rank, result.stderr, sys.stderr)
+        for output in result.outputs:
+            from IPython.display import publish_display_data
+
+            publish_display_data(output["data"], output.get("metadata", {}))
+        if result.ready() and result.successful() and hasattr(value := result.get(), "execute_result"):
+            _lines(rank, ((value.execute_result or {}).get("data") or {}).get("text/plain", ""), sys.stdout)
+
+
+def _lines(rank, text, stream):
+    for line in text.splitlines():
+        print(f"[rank {rank}] {line}", file=stream, flush=True)

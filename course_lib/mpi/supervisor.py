@@ -1,0 +1,100 @@
+"""The process that owns a cluster: starts its programs, and kills all of them when one ends or the notebook does.
+
+Run as a script, in a session of its own; standard input is the notebook's end of the life line. One line of JSON:
+folder, commands (name -> argument list), env, patience (seconds between SIGTERM and SIGKILL; a batch system needs some
+to take its jobs back). When all is over it removes the folder and prints one line of JSON: the last lines of each
+program's log.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+LINUX = sys.platform == "linux"
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def main():
+    """Start, watch, kill, tidy up."""
+    parent, job, ended = os.getppid(), json.loads(sys.stdin.readline()), threading.Event()
+    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: ended.set())
+    if LINUX:  # orphans of the cluster become children of this process, so that none can be missed
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    threading.Thread(target=wait_for_end, args=(sys.stdin, ended), daemon=True).start()
+    programs, first = {}, None
+    try:
+        programs = {name: start(name, command, job) for name, command in job["commands"].items()}
+        while not (first or ended.wait(0.2) or os.getppid() != parent):
+            first = next((name for name, program in programs.items() if program.poll() is not None), None)
+    finally:
+        kill(programs.values(), job["patience"])
+        logs = {name: tail(job["folder"], name) for name in programs}
+        shutil.rmtree(job["folder"], ignore_errors=True)
+    with contextlib.suppress(OSError):  # nobody may be left to read it
+        print(json.dumps(logs), flush=True)
+
+
+def wait_for_end(stream, ended):
+    stream.read()
+    ended.set()
+
+
+def start(name, command, job):
+    """One program, its output in a log; it dies with this process, even if that is killed."""
+    with open(Path(job["folder"], f"{name}.log"), "wb") as log:
+        dies_too = die_with_parent if LINUX else None
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=job["env"],
+                                preexec_fn=dies_too)  # fmt: skip
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def unlink_shared_memory(pid):
+    """MPICH's files in /dev/shm that a process maps: they would outlive ranks that are killed."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as maps:
+        for path in {row.split()[-1] for row in maps if "/dev/shm/mpich_shm" in row and "(deleted)" not in row}:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def kill(programs, patience):
+    """End the programs and everything that they have started."""
+    me = psutil.Process()
+    below = me.children(recursive=True)
+    for program in programs if patience else ():
+        program.terminate()
+    psutil.wait_procs(below, timeout=patience)
+    give_up = time.monotonic() + 10
+    while below and time.monotonic() < give_up:
+        for process in below:
+            unlink_shared_memory(process.pid)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(below, timeout=1)
+        below = [process for process in me.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE]
+
+
+def tail(folder, name):
+    """The last lines of a program's log."""
+    try:
+        return Path(folder, f"{name}.log").read_text(errors="replace").splitlines()[-30:]
+    except OSError:
+        return []
+
+
+if __name__ == "__main__":
+    main()

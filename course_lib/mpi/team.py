@@ -1,0 +1,145 @@
+"""One generation of ranks: from their start to their end."""
+
+import atexit
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import Listener, wait
+from typing import Any
+
+from course_lib.mpi import launch, rank, supervisor
+from course_lib.mpi.errors import RankError
+
+START = 60.0  # seconds within which the ranks must be ready; those of a batch system may wait for theirs much longer
+
+
+class Team:
+    """n ranks, ready to work: views[r] is the ipyparallel view of rank r, pids[r] its process.
+
+    say: called with each text of progress. Raises RankError where the ranks do not come up, with the logs' last lines.
+    """
+
+    def __init__(self, n, profile, say):
+        self.n = n
+        self.client: Any = None
+        self.lines: dict[int, Any] = {}
+        self.folder = tempfile.mkdtemp(prefix="course-mpi-")
+        try:
+            commands, file, env = launch.programs(n, profile, self.folder)
+            self.supervisor = self._supervise(commands, env, 0 if profile is None else 6)
+        except BaseException:
+            shutil.rmtree(self.folder)
+            raise
+        atexit.register(self.stop)
+        try:
+            self.end = time.monotonic() + (START if profile is None else 60 * START)
+            say("controller")
+            self._until(file.exists, "the controller wrote no connection file")
+            self._connect(file, say)
+            self._join(profile)
+            say("ready.\n")
+        except BaseException:  # an interrupt, too, leaves nothing behind
+            self.stop()
+            raise
+
+    def _supervise(self, commands, env, patience) -> Any:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        how: dict[str, Any] = {"text": True, "start_new_session": True, **pipes}
+        started: Any = subprocess.Popen([sys.executable, supervisor.__file__], **how)
+        job = {"folder": self.folder, "commands": commands, "env": env, "patience": patience}
+        started.stdin.write(json.dumps(job) + "\n")
+        started.stdin.flush()
+        return started
+
+    def _until(self, ready, what):
+        while not ready():
+            if self.supervisor.poll() is not None or time.monotonic() > self.end:
+                raise RankError(f"the ranks did not start: {what}.\n{log_text(self.stop())}")
+            time.sleep(0.05)
+
+    def _connect(self, file, say):
+        import ipyparallel
+
+        try:
+            self.client = ipyparallel.Client(str(file), timeout=30)
+        except TimeoutError as error:
+            raise RankError(f"the ranks did not start: {error}.\n{log_text(self.stop())}") from error
+        for count in range(1, self.n + 1):
+            self._until(lambda count=count: len(self.client.ids) >= count, f"{count - 1} of {self.n} have come")
+            say(f"rank {count} of {self.n}")
+
+    def _join(self, profile):
+        """Gives each rank its life line. Ranks are put in the order of MPI, whatever the engines' numbers are."""
+        here = profile is None
+        address = os.path.join(self.folder, "line") if here and hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
+        key = secrets.token_bytes(16)
+        with Listener(address if here else ("0.0.0.0", 0), backlog=self.n, authkey=key) as listener:
+            threading.Thread(target=_accept, args=(listener, self.n, self.lines), daemon=True).start()
+            target = listener.address if here else (socket.gethostname(), listener.address[1])
+            joined = {i: self.client[i].apply_async(rank.join, target, key) for i in self.client.ids}
+            self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
+            self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
+        said = {i: j.get() for i, j in joined.items()}
+        if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
+            raise RankError(f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}")
+        self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
+        self.pids = {r: pid for r, _, pid in said.values()}
+
+    def dead(self, seconds=0.0):
+        """The ranks that have ended, in order. Waits for the first such, at most so many seconds."""
+        ended = wait(list(self.lines.values()), seconds)
+        return sorted(r for r, line in self.lines.items() if line in ended)
+
+    def where(self, seconds=1.0):
+        """{rank: `rank.places`}, None for a rank that gave no answer within the seconds; dead ranks are left out."""
+        gone = self.dead()
+        asked = {line: r for r, line in self.lines.items() if r not in gone}
+        answers: dict = dict.fromkeys(sorted(asked.values()))
+        for line in asked:
+            with suppress(OSError):
+                line.send("where")
+        end = time.monotonic() + seconds
+        while asked and (ready := wait(list(asked), max(0, end - time.monotonic()))):
+            for r in [asked.pop(line) for line in ready]:
+                try:
+                    answers[r] = self.lines[r].recv()
+                except (EOFError, OSError):  # it has ended meanwhile
+                    del answers[r]
+        return answers
+
+    def stop(self):
+        """Kill all ranks and what belongs to them; returns {log: its last lines}. Calling it twice does no harm."""
+        atexit.unregister(self.stop)
+        with suppress(OSError):
+            self.supervisor.stdin.close()
+        try:
+            said = self.supervisor.stdout.read() if not self.supervisor.stdout.closed else ""
+            self.supervisor.stdout.close()
+            self.supervisor.wait()
+        finally:
+            for line in self.lines.values():
+                line.close()
+            if self.client is not None:
+                self.client.close(linger=0)
+            shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
+        return json.loads(said) if said else {}
+
+
+def _accept(listener, n, lines):
+    with suppress(OSError, EOFError):
+        while len(lines) < n:
+            line = listener.accept()
+            lines[line.recv()] = line
+
+
+def log_text(logs):
+    """The logs as indented text."""
+    return "\n".join(f"  [{name}] {line}" for name, lines in logs.items() for line in lines[-12:])

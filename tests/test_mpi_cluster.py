@@ -1,0 +1,234 @@
+"""The cluster never hangs and leaves nothing behind: faults of every kind, and the next cell works."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+
+from course_lib import mpi
+from course_lib.errors import BadInput
+
+SLOW = float(os.environ.get("COURSE_SLOW", "1"))
+pytestmark = pytest.mark.timeout(60 * SLOW)
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = "from mpi4py import MPI\nimport numpy as np\nimport os\ncomm = MPI.COMM_WORLD\nrank = comm.rank\n"
+
+
+def left(mark):
+    """Command lines of all living processes that were started, at any depth, with this mark in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("COURSE_MARK") == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(process.cmdline())[:150])
+        except psutil.Error:
+            continue
+    return found
+
+
+def gone(mark, seconds=5):
+    """`left`, once it is empty or the time is over."""
+    end = time.monotonic() + seconds * SLOW
+    while (found := left(mark)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def rubbish(folder):
+    shared = Path("/dev/shm")
+    return [*folder.glob("course-mpi-*"), *(shared.glob("mpich_shm*") if shared.is_dir() else [])]
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """A mark on every process of this file, a folder of its own for temporary files; at the end nothing is left."""
+    mark = uuid.uuid4().hex
+    before = set(rubbish(Path(tempfile.gettempdir())))
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setenv("COURSE_MARK", mark)
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", None)
+        yield mark
+        assert not gone(mark)
+        assert not set(rubbish(Path(folder))) - before
+    tempfile.tempdir = None
+
+
+@pytest.fixture(scope="module")
+def two(marked):
+    with mpi.cluster(2, timeout=5 * SLOW, progress=False) as ranks:
+        yield ranks
+
+
+def test_four_ranks_are_ready_in_15_seconds(marked, capsys):
+    start = time.monotonic()
+    with mpi.cluster(4) as ranks:
+        assert time.monotonic() - start < 15 * SLOW
+        assert ranks.run(lambda: __import__("mpi4py.MPI").MPI.COMM_WORLD.rank) == [0, 1, 2, 3]
+        said = capsys.readouterr().out
+        assert said == "controller, rank 1 of 4, rank 2 of 4, rank 3 of 4, rank 4 of 4, ready.\n"
+        ranks.execute(NAMES + "print('hello from', rank)\nrank * 10")
+        assert capsys.readouterr().out == "".join(f"[rank {r}] hello from {r}\n[rank {r}] {10 * r}\n" for r in range(4))
+        ranks.execute("print(rank)", targets=[3, 1])
+        assert capsys.readouterr().out == "[rank 1] 1\n[rank 3] 3\n"
+        assert mpi.cluster(4, timeout=7) is ranks and ranks.timeout == 7
+        with pytest.raises(mpi.RankError, match=r"^ranks 0, 2 raised ZeroDivisionError: division by zero\n") as caught:
+            ranks.execute("if rank % 2 == 0:\n    1 / 0\nprint('odd')")
+        assert caught.value.rank == 0 and "----> 2     1 / 0" in caught.value.traceback and not caught.value.waiting
+        assert capsys.readouterr().out == "[rank 1] odd\n[rank 3] odd\n"
+        ranks.execute("print(rank)")  # the same ranks: rank is still known
+        assert "[rank 3] 3" in capsys.readouterr().out
+
+
+# What a student's cell does, and what the error must say.
+FAULTS = {
+    "one rank raises": (
+        "if rank == 1:\n    {}['x']\ncomm.Barrier()",
+        1, ["rank 1 raised KeyError", "rank 0 was in line 8: comm.Barrier()"],
+    ),
+    "a rank exits": (
+        "if rank == 1:\n    os._exit(3)\ncomm.Barrier()",
+        1, ["rank 1 died in this cell: exit status 3", "rank 0 was in line 8: comm.Barrier()"],
+    ),
+    "a rank is killed": (
+        "if rank == 1:\n    os.kill(os.getpid(), 9)\ncomm.Recv(np.zeros(1), source=1)",
+        1, ["rank 1 died in this cell: killed by signal 9", "rank 0 was in line 8: comm.Recv("],
+    ),
+    "collectives do not match": (
+        "a = np.zeros(10**6)\nif rank:\n    comm.Reduce(a, None)\nelse:\n    comm.Bcast(a)\ncomm.Barrier()",
+        None, ["rank 0 ", "rank 1 "],
+    ),
+    "both send first": (
+        "a = np.zeros(10**6)\ncomm.Send(a, dest=1 - rank)\ncomm.Recv(a, source=1 - rank)",
+        0, ["ranks 0, 1 had not finished", "rank 0 was in line 7: comm.Send(", "rank 1 was in line 7: comm.Send("],
+    ),
+    "a message is left over": (
+        "if rank == 0:\n    comm.Send(np.zeros(1), dest=1)\nelse:\n    1 / 0",
+        1, ["rank 1 raised ZeroDivisionError", "rank 0 had finished the cell"],
+    ),
+    "the buffer is too small": (
+        "if rank == 0:\n    comm.Send(np.zeros(8), dest=1)\nelse:\n    comm.Recv(np.zeros(4))\ncomm.Barrier()",
+        1, ["rank 1 raised", "Message truncated", "rank 0 was in line 10: comm.Barrier()"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_an_error_that_names_the_rank(two, fault, capsys):
+    two.execute(NAMES)
+    cell, rank, texts = FAULTS[fault]
+    start = time.monotonic()
+    with pytest.raises(mpi.RankError) as caught:
+        two.execute(NAMES + cell, timeout=2 * SLOW)
+    assert time.monotonic() - start < 8 * SLOW
+    assert rank is None or caught.value.rank == rank
+    for text in [*texts, "All ranks were stopped."]:
+        assert text in str(caught.value)
+    assert "".join(caught.value._render_traceback_()) == f"RankError: {caught.value}".replace("\n", "")
+    capsys.readouterr()
+
+
+def test_an_interrupt_during_a_collective(two, capsys):
+    two.execute(NAMES)
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    places = r"rank 0 had finished the cell\nrank 1 was in line 2: comm\.Barrier\(\)"
+    with pytest.raises(KeyboardInterrupt, match=places):
+        two.execute("if rank == 1:\n    comm.Barrier()", timeout=30)
+    two.execute(NAMES + "comm.Barrier()\nprint(rank)")
+    assert capsys.readouterr().out.endswith("[rank 0] 0\n[rank 1] 1\n")
+
+
+SCRIPT = """
+import os, sys, time
+from course_lib import mpi
+ranks = mpi.cluster(2, timeout=600, progress=False)
+print("ready", ranks.team.supervisor.pid, ranks.team.folder, flush=True)
+if sys.argv[1] == "cell":
+    ranks.execute("from mpi4py import MPI\\nif MPI.COMM_WORLD.rank:\\n    MPI.COMM_WORLD.Barrier()")
+if sys.argv[1] == "idle":
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "ended", "supervisor killed"])
+def test_nothing_outlives_the_notebook(marked, how):
+    env = os.environ | {"COURSE_MARK": uuid.uuid4().hex, "PYTHONPATH": str(ROOT)}
+    mode = {"killed": "cell", "ended": "nothing", "supervisor killed": "idle"}[how]
+    script = subprocess.Popen([sys.executable, "-c", SCRIPT, mode], env=env, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    _, supervisor, folder = script.stdout.readline().split()
+    if how == "killed":
+        time.sleep(1)
+        script.kill()
+    elif how == "supervisor killed":
+        os.kill(int(supervisor), signal.SIGKILL)
+        time.sleep(2 * SLOW)
+        assert not [line for line in left(env["COURSE_MARK"]) if "ipyparallel" in line or "mpiexec" in line]
+        script.stdin.write("end\n")
+    script.stdin.close()
+    script.stdout.close()
+    script.wait(20 * SLOW)
+    assert not gone(env["COURSE_MARK"])
+    assert not Path(folder).exists()
+
+
+def test_under_nbval_a_deadlocked_cell_fails_and_the_next_one_runs(marked, tmp_path):
+    cells = {
+        "from course_lib import mpi\nc = mpi.cluster(2, timeout=3)": "controller, rank 1 of 2, rank 2 of 2, ready.\n",
+        "%%px\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\ncomm.rank": "[rank 0] 0\n[rank 1] 1\n",
+        "%%px --timeout 2\nif comm.rank == 1:\n    comm.recv()": "",
+        "%px print('again')": "controller, rank 1 of 2, rank 2 of 2, ready.\n[rank 0] again\n[rank 1] again\n",
+    }
+    notebook = nbformat.v4.new_notebook()
+    for number, (source, text) in enumerate(cells.items(), start=1):
+        outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
+        notebook.cells.append(nbformat.v4.new_code_cell(source, execution_count=number, outputs=outputs))
+    nbformat.write(notebook, tmp_path / "deadlock.ipynb")
+    run = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-q", "--rootdir", str(tmp_path), "-rA"]
+    done = subprocess.run([*run, str(tmp_path / "deadlock.ipynb")], capture_output=True, text=True, timeout=60 * SLOW,
+                          env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=tmp_path)  # fmt: skip
+    assert "1 failed, 3 passed" in done.stdout, done.stdout
+    assert "rank 1 had not finished after 2 s" in done.stdout and "rank 1 was in line 2: comm.recv()" in done.stdout
+    assert not gone(os.environ["COURSE_MARK"]) or mpi.ranks._current
+
+
+PROFILE = """
+c = get_config()
+c.Cluster.engine_launcher_class = "mpi"
+c.MPIEngineSetLauncher.mpi_cmd = [{mpiexec!r}]
+c.IPController.use_threads = True
+"""
+
+
+def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
+    """A profile as for Slurm or PBS, whose launcher is the MPI of this machine."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    room = tmp_path / "profile_ours"
+    room.mkdir()
+    (room / "ipcluster_config.py").write_text(PROFILE.format(mpiexec=mpi.launch.mpiexec()))
+    with mpi.cluster(2, timeout=5 * SLOW, profile="ours", progress=False) as ranks:
+        assert ranks.run(lambda: __import__("mpi4py.MPI").MPI.COMM_WORLD.rank) == [0, 1]
+        with pytest.raises(mpi.RankError, match=r"rank 1 had not finished after 2 s\n(.*\n)*rank 1 was in line 3: "):
+            ranks.execute("from mpi4py import MPI\nif MPI.COMM_WORLD.rank:\n    MPI.COMM_WORLD.recv()", timeout=2)
+    assert not list(room.glob("security/*.json")) and not list(room.glob("pid/*"))
+
+
+@pytest.mark.parametrize("call", [
+    lambda: mpi.cluster(0), lambda: mpi.cluster(2.5), lambda: mpi.cluster(2, timeout=0),
+    lambda: mpi.cluster(2, timeout="x"), lambda: mpi.cluster(2, timeout=float("nan")),
+    lambda: mpi.cluster(2, profile="no-such-profile"), lambda: mpi.cluster(2, profile="../x"),
+    lambda: mpi.Cluster(2).execute("1", targets=[2]), lambda: mpi.Cluster(2).execute("1", timeout=-1),
+])  # fmt: skip
+def test_bad_input(call, monkeypatch):
+    monkeypatch.setattr(mpi.ranks, "_current", [])
+    with pytest.raises(BadInput):
+        call()
