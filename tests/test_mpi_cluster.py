@@ -198,7 +198,7 @@ def test_under_nbval_a_deadlocked_cell_fails_and_the_next_one_runs(marked, tmp_p
                           env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=tmp_path)  # fmt: skip
     assert "1 failed, 3 passed" in done.stdout, done.stdout
     assert "rank 1 had not finished after 2 s" in done.stdout and "rank 1 was in line 2: comm.recv()" in done.stdout
-    assert not gone(os.environ["COURSE_MARK"]) or mpi.ranks._current
+    assert not gone(os.environ["COURSE_MARK"]) or mpi.launcher.ranks._current
 
 
 PROFILE = """
@@ -214,7 +214,7 @@ def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     room = tmp_path / "profile_ours"
     room.mkdir()
-    (room / "ipcluster_config.py").write_text(PROFILE.format(mpiexec=mpi.launch.mpiexec()))
+    (room / "ipcluster_config.py").write_text(PROFILE.format(mpiexec=mpi.launcher.launch.mpiexec()))
     with mpi.cluster(2, timeout=5 * SLOW, profile="ours", progress=False) as ranks:
         assert ranks.run(lambda: __import__("mpi4py.MPI").MPI.COMM_WORLD.rank) == [0, 1]
         with pytest.raises(mpi.RankError, match=r"rank 1 had not finished after 2 s\n(.*\n)*rank 1 was in line 3: "):
@@ -229,6 +229,6 @@ def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
     lambda: mpi.Cluster(2).execute("1", targets=[2]), lambda: mpi.Cluster(2).execute("1", timeout=-1),
 ])  # fmt: skip
 def test_bad_input(call, monkeypatch):
-    monkeypatch.setattr(mpi.ranks, "_current", [])
+    monkeypatch.setattr(mpi.launcher.ranks, "_current", [])
     with pytest.raises(BadInput):
         call()

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from course_lib.errors import BadInput
-from course_lib.mpi import cost, launch
+from course_lib.mpi import cost
 from course_lib.mpi.data_parallel import shard
+from course_lib.mpi.launcher import launch
 from course_lib.serial import Network
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))

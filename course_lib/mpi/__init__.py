@@ -13,7 +13,7 @@ from course_lib.mpi.data_parallel import Overlapped as Overlapped
 from course_lib.mpi.data_parallel import master_worker_step as master_worker_step
 from course_lib.mpi.errors import RankError as RankError
 from course_lib.mpi.grid import Grid as Grid
+from course_lib.mpi.launcher.ranks import Cluster as Cluster
+from course_lib.mpi.launcher.ranks import cluster as cluster
+from course_lib.mpi.launcher.ranks import current as current
 from course_lib.mpi.model_parallel import ModelParallel as ModelParallel
-from course_lib.mpi.ranks import Cluster as Cluster
-from course_lib.mpi.ranks import cluster as cluster
-from course_lib.mpi.ranks import current as current

@@ -15,8 +15,8 @@ from contextlib import suppress
 from multiprocessing.connection import Listener, wait
 from typing import Any
 
-from course_lib.mpi import launch, rank, supervisor
 from course_lib.mpi.errors import RankError
+from course_lib.mpi.launcher import launch, rank, supervisor
 
 START = 60.0  # seconds within which the ranks must be ready; those of a batch system may wait for theirs much longer
 

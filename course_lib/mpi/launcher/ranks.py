@@ -5,9 +5,9 @@ import time
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
-from course_lib.mpi import launch, px, rank
 from course_lib.mpi.errors import RankError
-from course_lib.mpi.team import Team
+from course_lib.mpi.launcher import launch, px, rank
+from course_lib.mpi.launcher.team import Team
 
 GRACE = 2.0  # seconds for which the other ranks may go on after one has failed
 STOPPED = "All ranks were stopped. The next parallel cell starts new ones, without the variables of these."

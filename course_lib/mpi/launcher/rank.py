@@ -16,7 +16,7 @@ def join(address, key):
     from IPython import get_ipython
     from mpi4py import MPI
 
-    from course_lib.mpi import supervisor
+    from course_lib.mpi.launcher import supervisor
 
     world, shell = MPI.COMM_WORLD, get_ipython()
     shell.colors = "nocolor"
