@@ -17,3 +17,5 @@ from course_lib.mpi.launcher.ranks import Cluster as Cluster
 from course_lib.mpi.launcher.ranks import cluster as cluster
 from course_lib.mpi.launcher.ranks import current as current
 from course_lib.mpi.model_parallel import ModelParallel as ModelParallel
+from course_lib.mpi.rehearsal import compute as compute
+from course_lib.mpi.rehearsal import rehearse as rehearse
