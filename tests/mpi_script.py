@@ -9,7 +9,7 @@ from mpi4py import MPI
 from course_lib import mpi
 from course_lib.data import load_mnist
 from course_lib.mpi import checkpoint, cost
-from course_lib.mpi.data_parallel import shard
+from course_lib.mpi.flat import shard
 from course_lib.serial import Network, gradients, sgd_step
 
 WORLD = MPI.COMM_WORLD

@@ -10,7 +10,7 @@ import numpy as np
 
 from course_lib.errors import BadInput, check_count
 from course_lib.mpi.collectives import mpi_allreduce
-from course_lib.mpi.data_parallel import shard
+from course_lib.mpi.flat import shard
 from course_lib.serial import ACTIVATIONS, LOSSES
 from course_lib.serial.minibatch import Cache
 
