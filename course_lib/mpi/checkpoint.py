@@ -13,7 +13,8 @@ def train(comm, net, params, dataset, epochs, batch_size, eta, seed=0, folder=No
     """serial.train's steps, on every rank, with a checkpoint after each epoch: returns the epochs that were run now.
 
     params: changed in place, the same on all ranks. folder: rank 0 writes epoch-0001.npz and so on, each whole or not
-    at all, and keeps the last two; a run with the same settings continues after the last one.
+    at all, and keeps the last two; a run with the same settings continues after the last one, also where the one before
+    was killed in the middle of writing: the file gets its name when it is whole.
     """
     gradients = gradients or DataParallel(comm)
     X, Y = dataset.x_train, targets(net, dataset.y_train, params[0][0].dtype)
@@ -33,6 +34,8 @@ def train(comm, net, params, dataset, epochs, batch_size, eta, seed=0, folder=No
 def restore(comm, net, params, folder):
     """Fill params from the last checkpoint, on all ranks; returns the epochs done. BadInput for another net."""
     files = checkpoints(folder) if comm.rank == 0 else None
+    for cut_short in Path(folder).glob(".epoch-*.tmp") if comm.rank == 0 else ():
+        cut_short.unlink()  # of a run that was killed
     stored = comm.bcast((*load_params(files[-1]), int(files[-1].stem[6:])) if files else None, root=0)
     if stored is None:
         return 0
