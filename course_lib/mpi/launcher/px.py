@@ -16,7 +16,9 @@ def register(current):
     def px(line, cell=None):
         """`%%px [--targets 0,2] [--timeout 10]`: the cell on all ranks, or on those; `%px code` for one line."""
         options = _options(line if cell is not None else "")
-        current().execute(line if cell is None else cell, options.targets, options.timeout)
+        # lines are numbered as they are seen in the notebook, %%px being the first
+        code = line if cell is None else cell if cell.lstrip().startswith("%%") else f"#\n{cell}"
+        current().execute(code, options.targets, options.timeout)
 
     shell.register_magic_function(px, "line_cell", "px")
 

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -13,10 +14,11 @@ import threading
 import time
 from contextlib import suppress
 from multiprocessing.connection import Listener, wait
+from pathlib import Path
 from typing import Any
 
 from course_lib.mpi.errors import RankError
-from course_lib.mpi.launcher import launch, rank, supervisor
+from course_lib.mpi.launcher import launch, rank, story, supervisor
 
 START = 60.0  # seconds within which the ranks must be ready; those of a batch system may wait for theirs much longer
 
@@ -84,7 +86,8 @@ class Team:
         with Listener(address if here else ("0.0.0.0", 0), backlog=self.n, authkey=key) as listener:
             threading.Thread(target=_accept, args=(listener, self.n, self.lines), daemon=True).start()
             target = listener.address if here else (socket.gethostname(), listener.address[1])
-            joined = {i: self.client[i].apply_async(rank.join, target, key) for i in self.client.ids}
+            traces = self.folder if here else None
+            joined = {i: self.client[i].apply_async(rank.join, target, key, traces) for i in self.client.ids}
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
         said = {i: j.get() for i, j in joined.items()}
@@ -99,7 +102,7 @@ class Team:
         return sorted(r for r, line in self.lines.items() if line in ended)
 
     def where(self, seconds=1.0):
-        """{rank: `rank.places`}, None for a rank that gave no answer within the seconds; dead ranks are left out."""
+        """{rank: where it is, as text}, at the latest after the seconds; dead ranks are left out."""
         gone = self.dead()
         asked = {line: r for r, line in self.lines.items() if r not in gone}
         answers: dict = dict.fromkeys(sorted(asked.values()))
@@ -113,7 +116,16 @@ class Team:
                     answers[r] = self.lines[r].recv()
                 except (EOFError, OSError):  # it has ended meanwhile
                     del answers[r]
-        return answers
+        return {r: text or self._trace(r) for r, text in answers.items()}
+
+    def _trace(self, r):
+        """Where a rank is that does not answer: faulthandler in it needs no turn at the interpreter."""
+        file = Path(self.folder, f"trace-{r}")
+        if file.exists():  # the rank is on this machine, and listens to the signal
+            with suppress(OSError):
+                os.kill(self.pids[r], signal.SIGUSR1)
+            time.sleep(0.2)
+        return story.of_trace(file.read_text() if file.exists() else "")
 
     def stop(self):
         """Kill all ranks and what belongs to them; returns {log: its last lines}. Calling it twice does no harm."""
