@@ -10,7 +10,7 @@ import pytest
 
 from course_lib.errors import BadInput
 from course_lib.mpi import cost
-from course_lib.mpi.data_parallel import shard
+from course_lib.mpi.flat import shard
 from course_lib.mpi.launcher import launch
 from course_lib.serial import Network
 
@@ -18,14 +18,41 @@ SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 HERE = Path(__file__).parent
 
 
+def in_ranks(p, part, folder):
+    run = [launch.mpiexec(), "-n", str(p), sys.executable, str(HERE / "mpi_script.py"), part, str(folder)]
+    env = os.environ | launch.QUIET | launch.ONE_THREAD | {"PYTHONPATH": str(HERE.parent)}
+    return subprocess.run(run, capture_output=True, text=True, timeout=40 * SLOW, env=env)
+
+
 @pytest.mark.timeout(60 * SLOW)
 @pytest.mark.parametrize("p", range(1, 7))
 def test_in_ranks(p, tmp_path):
-    run = [launch.mpiexec(), "-n", str(p), sys.executable, str(HERE / "mpi_script.py"), str(tmp_path)]
-    env = os.environ | launch.QUIET | launch.ONE_THREAD | {"PYTHONPATH": str(HERE.parent)}
-    done = subprocess.run(run, capture_output=True, text=True, timeout=40 * SLOW, env=env)
+    done = in_ranks(p, "library", tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["epoch-0002.npz", "epoch-0003.npz"]
+
+
+@pytest.mark.timeout(60 * SLOW)
+def test_each_step_on_mnist_and_fashion_mnist_is_within_the_derived_tolerance(tmp_path):
+    done = in_ranks(4, "datasets", tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("of the bound") == 2, done.stdout
+
+
+@pytest.mark.timeout(60 * SLOW)
+def test_a_run_that_is_killed_while_it_writes_goes_on_to_the_same_bits(tmp_path):
+    assert in_ranks(2, "killed", tmp_path).returncode != 0
+    names = [file.name for file in tmp_path.iterdir()]
+    assert "epoch-0001.npz" in names and len(names) == 2 and any(name.endswith(".tmp") for name in names), names
+    done = in_ranks(2, "goes_on", tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["epoch-0002.npz", "epoch-0003.npz"]
+
+
+@pytest.mark.timeout(60 * SLOW)
+def test_each_rank_may_compute_on_its_own_device(tmp_path):
+    done = in_ranks(2, "engine", tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_shards_cover_all_rows():

@@ -13,8 +13,8 @@ def train(comm, net, params, dataset, epochs, batch_size, eta, seed=0, folder=No
     """serial.train's steps, on every rank, with a checkpoint after each epoch: returns the epochs that were run now.
 
     params: changed in place, the same on all ranks. folder: rank 0 writes epoch-0001.npz and so on, each whole or not
-    at all, and keeps the last two; a run with the same settings continues after the last one, also where the one before
-    was killed in the middle of writing: the file gets its name when it is whole.
+    at all, and keeps the last two; a run with the same settings and as many ranks continues after the last one, also
+    where the run before was killed in the middle of writing: a file gets its name when it is whole.
     """
     gradients = gradients or DataParallel(comm)
     X, Y = dataset.x_train, targets(net, dataset.y_train, params[0][0].dtype)
