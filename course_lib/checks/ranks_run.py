@@ -73,7 +73,8 @@ def run_case(fn, n, case, check, schedule=None):
     """A `Run` of fn, which is given copies."""
     args = [tuple(_poisoned(arg) if i in check.out else copied(arg) for i, arg in enumerate(given))
             for given in case.for_ranks(n)]  # fmt: skip
-    report, after = rehearse_each(fn, args, check.eager, schedule, *check.network, SECONDS)
+    alpha, beta = check.network
+    report, after = rehearse_each(fn, args, check.eager, schedule, alpha, beta, SECONDS)
     values = report.results
     if check.inplace is not None:
         values = [given[check.inplace] for given in after]
