@@ -8,6 +8,7 @@ from pathlib import Path
 
 from course_lib.errors import BadInput, check_count
 from course_lib.measure import machine
+from course_lib.mpi import profiles
 
 # A rank that waits polls, and offers its core to others (sched_yield) between two polls. With this it sleeps instead
 # (nanosleep): of four ranks on two cores, one that waits takes a tenth of a core instead of half of one. The price: a
@@ -34,7 +35,7 @@ def programs(n, site, folder):
 
     site: None for this machine's own ranks, or a `profiles.Site`.
     """
-    env = os.environ | (waiting(n) if site is None else {}) | ONE_THREAD
+    env = profiles.apart(os.environ) | (waiting(n) if site is None else {}) | ONE_THREAD
     env |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     python = [sys.executable, "-m"]
     if site is not None:

@@ -15,13 +15,15 @@ from multiprocessing.connection import Listener
 from pathlib import Path
 
 from course_lib.errors import BadInput
+from course_lib.mpi.errors import RankError
 from course_lib.mpi.profiles import settings
 
 HERE = Path(__file__).parent
 # Left by a job or an MPI that started this process itself: a job of ours must not take them for its own.
 FOREIGN = re.compile(r"SLURM_(?!CONF$)|PMI|HYDI_|OMPI_|PBS_(O_|JOB|NODE|ENV|TASK)")
 
-SUBMITTED = re.compile(r"Job submitted with job id: '([^']+)'")
+SUBMIT = {"slurm": "sbatch", "pbs": "qsub"}
+ANSWERED = re.compile(r"Job submitted with job id: '([^']+)'|Traceback")  # in the log of ipcluster
 
 
 class Site:
@@ -56,7 +58,6 @@ class Site:
 
             shutil.copytree(HERE / self.name, room, ignore=shutil.ignore_patterns("__pycache__"))
             Path(room, "job.template").write_text(job.script(self.name, n, folder), encoding="utf-8")
-            env = {name: value for name, value in env.items() if not FOREIGN.match(name)}
         mark = Path(folder).name  # connection files of clusters side by side differ by it
         start = [sys.executable, "-m", "ipyparallel.cluster", "start", f"--profile-dir={room}", f"--cluster-id={mark}"]
         commands = {"ipcluster": [*start, f"--n={n}"]}
@@ -69,8 +70,12 @@ class Site:
         if self.own:
             return ""
         log = Path(folder, "ipcluster.log")
-        until(lambda: SUBMITTED.search(log.read_text(errors="replace")), f"{self.name} took no job")
-        return f"job {SUBMITTED.findall(log.read_text(errors='replace'))[-1]}"
+        until(lambda: ANSWERED.search(log.read_text(errors="replace")), f"{self.name} took no job")
+        said = log.read_text(errors="replace")
+        if number := ANSWERED.search(said)[1]:
+            return f"job {number}"
+        why = "\n".join(line for line in said.splitlines() if line.startswith(SUBMIT[self.name])) or said[-1500:]
+        raise RankError(f"the ranks did not start: {self.name} took no job.\n{why}")
 
     def listen(self, key, backlog):
         """(listener for the life lines, the address under which nodes reach it)."""
@@ -81,6 +86,11 @@ class Site:
                 continue
             return listener, (self.host, listener.address[1])
         raise BadInput(f"no port of {self.ports[0]}-{self.ports[-1]} is free on this machine")
+
+
+def apart(env):
+    """The environment without what an outer job or MPI left in it."""
+    return {name: value for name, value in env.items() if not FOREIGN.match(name)}
 
 
 def bind(host):

@@ -28,6 +28,8 @@ def configure(c, system, room):
     flags = [*launch.CONTROLLER[1:], "--IPController.enable_curve=True", *ports]
     c.LocalControllerLauncher.controller_cmd = [sys.executable, "-c", launch.CONTROL]
     c.LocalControllerLauncher.controller_args = flags
+    cancel = {"slurm": "scancel", "pbs": "qdel"}[system]  # there is no job where it was refused
+    c[LAUNCHER[system]].delete_command = ["/bin/sh", "-c", f'[ -z "$0" ] || {cancel} "$0"']
     c[LAUNCHER[system]].engine_args = list(launch.ENGINE)
     c[LAUNCHER[system]].batch_file_name = str(Path(room, "job.sh"))
     c[LAUNCHER[system]].batch_template_file = str(Path(room, "job.template"))
