@@ -68,11 +68,10 @@ def complete(world, ranks, calls):
     if what is not None:
         world.mismatches.append((what, dict(zip(ranks, calls, strict=True))))
         return
-    begin = max(call.request.begin for call in calls)
     nbytes = max(max(sizeof(call.give), sizeof(call.got)) for call in calls)
+    begin, end = world.network.together(ranks, max(call.request.begin for call in calls), call.rule, nbytes)
     for call in calls:
-        call.request.moved = begin
-        call.request.time = begin + world.network.collective(call.rule, len(calls), nbytes)
+        call.request.moved, call.request.time = begin, end
 
 
 def disagreement(calls):
