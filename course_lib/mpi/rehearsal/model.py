@@ -3,7 +3,8 @@
 A message of n bytes takes alpha + beta n from the moment when both sides are there, and each rank sends one and
 receives one message at a time (an eager message asks only for its sender). Collectives of p ranks begin when the last
 has come, of several under way at once one after the other; all leave them together, after the time of the algorithms
-that Thakur, Rabenseifner and Gropp (2005) describe. n: all bytes of one rank's vector, for Gather, Scatter and Allgather of all ranks; L = ceil(log2 p).
+that Thakur, Rabenseifner and Gropp (2005) describe. n: all bytes of one rank's vector, for Gather, Scatter and
+Allgather of all ranks; L = ceil(log2 p).
 
     Barrier                                 L alpha
     Bcast, Reduce, Scan                     L (alpha + beta n)                      binomial tree
