@@ -20,8 +20,8 @@ class Buffer:
         from mpi4py import MPI
 
         whole, kind, rest = _unpacked(MPI, spec)
-        self_only, checked = MPI.COMM_SELF, whole if kind is None else [whole, kind]
-        (self_only.Recv_init(checked, source=0) if write else self_only.Send_init(checked, dest=0)).Free()
+        checked = [whole, 0, kind] if kind is not None else [whole, 0] if rest else whole
+        (MPI.COMM_SELF.Recv_init(checked, 0) if write else MPI.COMM_SELF.Send_init(checked, 0)).Free()
         flat = whole.reshape(-1, order="A") if isinstance(whole, np.ndarray) else np.asarray(memoryview(whole)).ravel()
         self.dtype = flat.dtype if kind is None else _dtype(MPI, kind)
         self.flat, size = flat.view(np.uint8), self.dtype.itemsize

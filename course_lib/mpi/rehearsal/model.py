@@ -1,10 +1,10 @@
 """The model's clock: what a message and a collective take, from alpha (seconds a message) and beta (seconds a byte).
 
 A message of n bytes takes alpha + beta n from the moment when both sides are there, and each rank sends one and
-receives one message at a time (an eager message asks only for its sender). Collectives of p ranks begin when the last
-has come, of several under way at once one after the other; all leave them together, after the time of the algorithms
-that Thakur, Rabenseifner and Gropp (2005) describe. n: all bytes of one rank's vector, for Gather, Scatter and
-Allgather of all ranks; L = ceil(log2 p).
+receives one message at a time (an eager message asks only for its sender). A collective of p ranks begins when the last
+has come, and ends for all at once, after the time of the algorithms that Thakur, Rabenseifner and Gropp (2005) describe;
+of several that are under way (Iallreduce) one goes after the other. n: all bytes of one rank's vector, for Gather,
+Scatter and Allgather of all ranks; L = ceil(log2 p).
 
     Barrier                                 L alpha
     Bcast, Reduce, Scan                     L (alpha + beta n)                      binomial tree
@@ -22,7 +22,6 @@ class Network:
     def __init__(self, n, alpha, beta):
         self.alpha, self.beta = alpha, beta
         self.sends, self.receives = [0.0] * n, [0.0] * n  # when each is free again
-        self.shared = [0.0] * n  # the same for collectives: those that are under way at once share the links
 
     def move(self, source, dest, begin, nbytes):
         """(begin, end) of a message that may move from `begin` on; dest: None if it is not waited for."""
@@ -34,11 +33,11 @@ class Network:
         return begin, end
 
     def together(self, ranks, begin, name, nbytes):
-        """(begin, end) of a collective of these ranks: not before the end of the last one of any of them."""
-        begin = max([begin, *(self.shared[r] for r in ranks)])
+        """(begin, end) of a collective of these ranks, which uses the links of all of them."""
+        begin = max(begin, *(max(self.sends[r], self.receives[r]) for r in ranks))
         end = begin + self.collective(name, len(ranks), nbytes)
         for r in ranks:
-            self.shared[r] = end
+            self.sends[r] = self.receives[r] = end
         return begin, end
 
     def collective(self, name, p, n):

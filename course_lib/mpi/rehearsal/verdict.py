@@ -16,7 +16,7 @@ def verdict(world, turns):
     elif not errors:
         errors += _mismatches(world, stuck) or ([_deadlock(world, turns, stuck)] if stuck else [])
     quiet = bool(errors)
-    return errors + world.findings + ([] if quiet else _leftovers(world))
+    return errors + sorted(world.findings, key=lambda e: e["rank"]) + ([] if quiet else _leftovers(world))
 
 
 def error(tool, message, cause="", rank=None, ranks=None, **more):
