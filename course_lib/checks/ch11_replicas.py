@@ -1,0 +1,102 @@
+"""The check of the alarm for replicas: bits, on all ranks, few bytes, and no hash() that is salted in each process."""
+
+import numpy as np
+
+from .core import normal, ragged
+from .messages import CheckFailed, Report
+from .ranks import RankCase, RankCheck
+
+MOST = 100  # bytes of a rank in a collective
+
+
+def _params(rng):
+    sizes = ragged(rng, 3, 6, 12)
+    return [(normal(rng, a, b), normal(rng, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+
+
+def _copies(params, n):
+    return [[(W.copy(), b.copy()) for W, b in params] for _ in range(n)]
+
+
+def _replicas(rng, n):
+    """Replicas that agree, and such that differ on one rank, each in a way that some test does not see."""
+    params = _params(rng)
+    params[0][1][0] = 0.0
+    odd = n - 1
+
+    def case(label, change, everywhere=False):
+        copies = _copies(params, n)
+        for copy in copies if everywhere else [copies[odd]]:
+            change(copy)
+        return RankCase([(copy,) for copy in copies], label)
+
+    def last_bit(copy):
+        copy[-1][1][-1:] = np.nextafter(copy[-1][1][-1:], np.float32(9))
+
+    def swapped(copy):
+        copy[0][0][[0, 1]] = copy[0][0][[1, 0]]
+
+    def minus_zero(copy):
+        copy[0][1][0] = -0.0
+
+    def nan(copy):
+        copy[0][0][0, 0] = np.nan
+
+    return [case("the same on all ranks", lambda copy: None),
+            case(f"one bit differs in b of the last layer of rank {odd}", last_bit),
+            case(f"two rows of W are swapped on rank {odd}", swapped),
+            case(f"0.0 on all ranks, -0.0 on rank {odd}", minus_zero),
+            case("the same NaN on all ranks", nan, everywhere=True)]  # fmt: skip
+
+
+def _bits(params):
+    return b"".join(part.astype(np.float32).tobytes() for pair in params for part in pair)
+
+
+def _agree(ranks):
+    return len({_bits(params) for params, in ranks}) == 1
+
+
+def _agree_with_the_first(ranks):
+    return [_bits(params) == _bits(ranks[0][0]) for params, in ranks]
+
+
+def _as_numbers(test, alone=False):
+    """Replicas that agree in the eyes of a test on their parameters, as numbers, packed; one alone always, if alone."""
+
+    def reference(ranks):
+        flats = [np.concatenate([part.ravel() for pair in params for part in pair]) for params, in ranks]
+        return all(bool(test(flat, flats[0])) for flat in flats) or (alone and len(flats) == 1)
+
+    return reference
+
+
+def _few_bytes(report, n, case):
+    most = max((event["bytes"] for event in report.events), default=0)
+    if n > 1 and most > MOST:
+        return (f"{most} bytes of a rank travel: the parameters themselves?",
+                f"at most {MOST} bytes, a digest, stand for all bits: hashlib.sha256(...).digest() has 32")  # fmt: skip
+    return None
+
+
+_rehearsed = RankCheck(
+    "replicas_agree", _replicas, _agree, limits=[_few_bytes], dtype=None,
+    diagnoses=[(_as_numbers(np.array_equal), "numbers are compared, not bits: -0.0 equals 0.0, and NaN does not equal "
+                "NaN. Compare tobytes()"),
+               (_as_numbers(np.allclose), "close is not the same: replicas differ from their first different bit on"),
+               (_as_numbers(lambda a, b: np.isclose(a.sum(), b.sum(), rtol=1e-12, atol=0), alone=True),
+                "a sum does not depend on where the numbers stand: other bits may have the same sum"),
+               (_agree_with_the_first, "each rank says whether IT agrees with rank 0: all must come to the same "
+                "answer")],
+)  # fmt: skip
+
+
+def check_replicas_agree(fn, seed=None):
+    """Bits, not values; the same answer on every rank. hash() is refused: pretended ranks share one process's salt."""
+    if "hash" in getattr(getattr(fn, "__code__", None), "co_names", ()):
+        report = Report("replicas_agree is not right yet")
+        report.add("what", "it calls hash(), whose values are salted anew in every process")
+        report.add("cause", "on real ranks equal bytes would get different values, and replicas would never agree: "
+                   "hashlib.sha256 gives the same everywhere")
+        raise CheckFailed(report)
+    _rehearsed(fn, seed=seed)
