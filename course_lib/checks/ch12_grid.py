@@ -1,0 +1,52 @@
+"""The check of chapter 12 on the grid of ranks: two communicators by Split, and what is summed over which."""
+
+from .ch12_layers import waiting
+from .core import normal
+from .ranks import RankCase, RankCheck
+
+
+def _cases(rng, n):
+    shapes = (3, 5), (4, 7)
+    return [
+        RankCase([(m, *(normal(rng, *shape) for shape in shapes)) for _ in range(n)], f"{n // m} x {m}", K=n)
+        for m in range(1, n + 1)
+        if n % m == 0
+    ]
+
+
+def _sums(group=lambda r, m, n: r // m, place=lambda r, m, n: r % m, swap=False, mean=0, both=0):
+    """The references: mean: dW over its ranks; both=1: both are summed over the group, both=2: over the place."""
+
+    def reference(ranks):
+        n, m = len(ranks), ranks[0][0]
+        groups, places = ([f(r, m, n) for r in range(n)] for f in (group, place))
+        over = [places, groups] if swap else [groups, places]
+        over = [over[both - 1]] * 2 if both else over
+        found = []
+        for r in range(n):
+            with_me = [[ranks[q][1 + k] for q in range(n) if over[k][q] == over[k][r]] for k in (0, 1)]
+            found.append((sum(with_me[0]), sum(with_me[1]) / (len(with_me[1]) if mean else 1)))
+        return found
+
+    return reference
+
+
+check_grid_sums = RankCheck(
+    "grid_sums",
+    _cases,
+    _sums(),
+    diagnoses=[
+        (_sums(swap=True), "the two are exchanged: ranks of one group have the same examples, and their Z belong "
+         "together; ranks at one place own the same weights, and their dW belong together"),
+        (_sums(lambda r, m, n: 0, lambda r, m, n: 0), "both are added up over all ranks: Z of other examples, dW of "
+         "other weights"),
+        (_sums(lambda r, m, n: 0), "Z is added up over all ranks, also those with other examples"),
+        (_sums(place=lambda r, m, n: 0), "dW is added up over all ranks, also those with other weights"),
+        (_sums(lambda r, m, n: r % (n // m), lambda r, m, n: r // (n // m)), "the groups are not made of neighbours: "
+         "rank r stands in group r // model"),
+        (_sums(both=1), "dW is added up over the group: but its ranks own different weights"),
+        (_sums(both=2), "Z is added up over the ranks at one place: but these have different examples"),
+        (_sums(mean=1), "dW is averaged: it is weighted with its rows already, the sum is wanted"),
+    ],
+    causes=[(waiting, "Split is collective: every rank must call it, every time, also those whose part is elsewhere")],
+)  # fmt: skip
