@@ -10,12 +10,12 @@ import traceback
 
 import numpy as np
 from mpi4py import MPI
+from mpi_tolerance import gradient_bound
 
 from course_lib import mpi
 from course_lib.data import load_fashion_mnist, load_mnist
 from course_lib.mpi import blocking, checkpoint, cost, network
 from course_lib.mpi.flat import pack, shard, unpack
-from course_lib.mpi.tolerance import gradient_bound
 from course_lib.serial import Network, gradients, sgd_step, targets
 from course_lib.serial.minibatch import gradients_and_loss
 

@@ -41,21 +41,15 @@ class Overlapped(DataParallel):
 
 
 def _layers(net, params, X, Y):
-    """(layer, (dW, db), loss) of a shard, the last layer first; zeros for a shard without rows."""
+    """serial.backward, one layer at a time: (layer, (dW, db), loss), the last layer first; zeros for no rows."""
     if len(X) == 0:
         yield from ((layer, (0, 0), 0) for layer in reversed(range(net.n_layers)))
         return
     cache = forward(params, X, net)
-    loss = loss_of(params, cache, Y)
-    yield from ((layer, pair, loss) for layer, pair in layer_gradients(params, cache, Y))
-
-
-def layer_gradients(params, cache, Y):
-    """serial.backward, one layer at a time: yields (layer, (dW, db)), the last layer first."""
-    A, Z, net = cache.A, cache.Z, cache.net
+    A, Z, loss = cache.A, cache.Z, loss_of(params, cache, Y)
     dZ = LOSSES[net.loss].dZ(Z[-1], A[-1], Y)
     for layer in reversed(range(net.n_layers)):
         W, _ = params[layer]
-        yield layer, (A[layer].T @ dZ + net.lam * W, dZ.sum(axis=0))
+        yield layer, (A[layer].T @ dZ + net.lam * W, dZ.sum(axis=0)), loss
         if layer:
             dZ = (dZ @ W.T) * ACTIVATIONS[net.activation].derivative(Z[layer - 1], A[layer])
