@@ -45,7 +45,7 @@ from .ranks_limits import (
 from .ranks_report import changed_report, fault_report, limit_report, numbers_report
 from .ranks_run import RankCase, run_case
 from .trees import tree_map, upcast, working_dtype
-from .words import again, not_a_function
+from .words import again, count, not_a_function
 
 __all__ = [
     "RankCase", "RankCheck", "at_most_bytes", "at_most_messages", "at_most_seconds", "at_most_total_messages",
@@ -105,7 +105,8 @@ class RankCheck:
         if failure:
             raise CheckFailed(failure.add("again", again(seed)))
         kept = looked_at(self.limits)
-        told = f"{len(runs)} rehearsals with {self.ranks[0]} to {self.ranks[-1]} ranks right"
+        least, most = min(self.ranks), max(self.ranks)
+        told = f"{count(len(runs), 'rehearsal')} with {f'{least} to ' * (least < most)}{count(most, 'rank')} right"
         say_passed(self.name, told + (f"; within limits: {kept}" if kept else ""), seed)
 
     def run(self, fn, seed):

@@ -1,10 +1,10 @@
 """The model's clock: what a message and a collective take, from alpha (seconds a message) and beta (seconds a byte).
 
 A message of n bytes takes alpha + beta n from the moment when both sides are there, and each rank sends one and
-receives one message at a time (an eager message asks only for its sender). A collective of p ranks begins when the last
-has come, and ends for all at once, after the time of the algorithms that Thakur, Rabenseifner and Gropp (2005) describe;
-of several that are under way (Iallreduce) one goes after the other. n: all bytes of one rank's vector, for Gather,
-Scatter and Allgather of all ranks; L = ceil(log2 p).
+receives one message at a time (an eager message asks only for its sender). A collective of p ranks begins when the
+last has come, and ends for all at once, after the time of the algorithms that Thakur, Rabenseifner and Gropp (2005)
+describe; of several that are under way (Iallreduce) one goes after the other. n: all bytes of one rank's vector, for
+Gather, Scatter and Allgather of all ranks; L = ceil(log2 p).
 
     Barrier                                 L alpha
     Bcast, Reduce, Scan                     L (alpha + beta n)                      binomial tree

@@ -31,7 +31,9 @@ def _standing(rank):
     """Where a rank waits."""
     op, peers = rank.waits or ("nothing: it may go on", list)
     at = {"op": op, "peers": peers(), **rank.place()}
-    return at | {"text": f"rank {rank.index} waits in {op}, {in_words(at)}"}
+    named = "endrecv" not in op and ("dest=" in op or "source=" in op)
+    whom = "" if named or not at["peers"] else f" for {_ranks(at['peers'])}"
+    return at | {"text": f"rank {rank.index} waits in {op}{whom}, {in_words(at)}"}
 
 
 def _listed(texts):
@@ -92,7 +94,7 @@ def _mismatches(world, stuck):
 def _deadlock(world, turns, stuck):
     """Every rank waits, or is done."""
     cycle, done = _cycle(stuck), sorted({p for at in stuck.values() for p in at["peers"]} - {*stuck})
-    lines = [at["text"] + (f" (for {_ranks(at['peers'])})" if at["peers"] else "") for at in stuck.values()]
+    lines = [at["text"] for at in stuck.values()]
     said = ""
     if cycle:
         said = "\n    " + ", ".join(f"{a} waits for {b}" for a, b in zip(cycle, cycle[1:], strict=False)) + ": a ring"
