@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
-from course_lib.mpi.errors import RankError
+from course_lib.mpi.errors import Interrupted, RankError
 from course_lib.mpi.launcher import launch, parcel, px, rank
 from course_lib.mpi.launcher.team import Team
 
@@ -83,7 +83,7 @@ class Cluster:
         except KeyboardInterrupt:
             waiting, _ = self._lose()
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
-            raise KeyboardInterrupt(f"interrupted while{text}\n{STOPPED}") from None
+            raise Interrupted(f"interrupted while{text}\n{STOPPED}") from None
         finally:
             px.show(results)
         if error:
