@@ -15,7 +15,7 @@ from mpi_tolerance import gradient_bound
 from course_lib import mpi
 from course_lib.data import load_fashion_mnist, load_mnist
 from course_lib.mpi import blocking, checkpoint, cost, network
-from course_lib.mpi.flat import pack, shard, unpack
+from course_lib.mpi.flat import pack, shard
 from course_lib.serial import Network, gradients, sgd_step, targets
 from course_lib.serial.minibatch import gradients_and_loss
 
@@ -220,6 +220,11 @@ def first(dataset, n):
     return type("Some", (), {"x_train": dataset.x_train[:n], "y_train": dataset.y_train[:n]})
 
 
+def drawn(n):
+    rng = np.random.default_rng(2)
+    return type("Some", (), {"x_train": rng.random((n, 20), np.float32), "y_train": rng.integers(0, 5, n)})
+
+
 def same_bits(params, others):
     for (W, b), (V, c) in zip(params, others, strict=True):
         assert W.tobytes() == V.tobytes() and b.tobytes() == c.tobytes()
@@ -229,49 +234,51 @@ def datasets(_):
     """float32: from the same params, each step of each scheme, serial too, is within the derived bound of the exact.
 
     All start a step with the parameters of serial training: what is tested is that every step is right, at every point
-    that training comes to. What runs of their own end with is printed.
+    that training comes to. What a run of its own ends with is printed.
     """
+    net, B, eta = Network((784, 40, 10), "sigmoid", "cross_entropy", 1e-4), 101, 0.5
     for dataset in (load_mnist(), load_fashion_mnist(sample=True)):
-        net, B, eta = Network((784, 40, 10), "sigmoid", "cross_entropy", 1e-4), 101, 0.5
-        serial, alone = net.init_params(1), net.init_params(1)
         whole = first(dataset, 24 * B)
-        Y = targets(net, whole.y_train, np.float32)
-        schemes = {"data": mpi.DataParallel(WORLD, mpi.ring_allreduce), "overlapped": mpi.Overlapped(WORLD, 4096)}
-        grids = {split: mpi.Grid(WORLD, net, *split) for split in cost.grids(net, B, P)}
-        worst, refused = 0.0, 0
+        X, Y = whole.x_train, targets(net, whole.y_train, np.float32)
+        serial, alone, worst = net.init_params(1), net.init_params(1), 0.0
         for start in range(0, len(Y), B):
-            batch = net, serial, whole.x_train[start : start + B], Y[start : start + B]
-            exact, bound = gradient_bound(*batch)
-            found = {"serial": gradients(*batch)} | {name: scheme(*batch)[0] for name, scheme in schemes.items()}
-            for split, grid in grids.items():
-                found[split] = grid.model.join(grid.gradients(grid.model.split(serial), *batch[2:]))
+            x, y = X[start : start + B], Y[start : start + B]
+            found = each_scheme(net, serial, x, y)
             master = [(W.copy(), b.copy()) for W, b in serial]
-            mpi.master_worker_step(WORLD, net, master, *(batch[2:] if R == 0 else (None, None)), eta)
-            if R == 0:  # the step's own roundings, u each: eta dW, and the difference
-                for new, old, pair, E in zip(master, serial, exact, bound, strict=True):
-                    for W, V, dW, e in zip(new, old, pair, E, strict=True):
-                        assert (abs(W - (V - eta * dW)) <= eta * e + 1.2e-7 * (abs(V) + eta * abs(dW))).all()
-            for name, grads in found.items():
-                for pair, wanted, E in zip(grads, exact, bound, strict=True):
-                    for got, want, e in zip(pair, wanted, E, strict=True):
-                        assert (abs(got - want) <= e).all(), (name, start)
-                        worst = max(worst, float((abs(got - want) / (e + 1e-30)).max()))
-            largest = max(float(e.max() / abs(want).max()) for w, E in zip(exact, bound, strict=True)
-                          for want, e in zip(w, E, strict=True))  # fmt: skip
-            assert largest < 0.05, largest
-            mine = shard(B, P, R)
-            mine = pack(gradients(net, serial, batch[2][mine], batch[3][mine])) / np.float32(P)
-            flat = mpi.ring_allreduce(WORLD, mine)
-            off = [abs(got - want) > e for pair, wanted, E in zip(unpack(flat, serial), exact, bound, strict=True)
-                   for got, want, e in zip(pair, wanted, E, strict=True)]  # fmt: skip
-            refused += any(entry.any() for entry in off)
-            sgd_step(alone, schemes["data"](net, alone, *batch[2:])[0], eta)
-            sgd_step(serial, found["serial"], eta)
-        drift = max(float(abs(W - V).max()) for W, V in ((a[0], s[0]) for a, s in zip(alone, serial, strict=True)))
+            mpi.master_worker_step(WORLD, net, master, *((x, y) if R == 0 else (None, None)), eta)
+            assert all(len(set(WORLD.allgather(flat.tobytes()))) == 1 for flat in found.values()), "ranks differ"
+            if R == 0:
+                worst = max(worst, within_the_bound(net, serial, x, y, found, pack(master), eta))
+            sgd_step(alone, mpi.DataParallel(WORLD)(net, alone, x, y)[0], eta)
+            sgd_step(serial, gradients(net, serial, x, y), eta)
+        drift = abs(pack(alone) - pack(serial)).max()
         assert drift < 1e-4, drift
-        assert refused == 24, refused  # the mean of the ranks' means: shards of 26, 25, 25, 25 rows weigh alike
         if R == 0:
             print(f"{P} ranks: at most {worst:.2g} of the bound; after 24 steps of its own {drift:.2g} from serial")
+
+
+def each_scheme(net, params, X, Y):
+    """{scheme: whole gradient, flat}, and "averaged": the plain mean of the ranks' gradients, which is wrong."""
+    found = {"serial": gradients(net, params, X, Y), "data": mpi.DataParallel(WORLD, mpi.ring_allreduce),
+             "overlapped": mpi.Overlapped(WORLD, 4096)}  # fmt: skip
+    found |= {name: scheme(net, params, X, Y)[0] for name, scheme in found.items() if callable(scheme)}
+    for split in cost.grids(net, len(X), P):
+        grid = mpi.Grid(WORLD, net, *split)
+        found[split] = grid.model.join(grid.gradients(grid.model.split(params), X, Y))
+    rows = shard(len(X), P, R)
+    mean = mpi.ring_allreduce(WORLD, pack(gradients(net, params, X[rows], Y[rows])) / np.float32(P))
+    return {name: pack(grads) for name, grads in found.items()} | {"averaged": mean}
+
+
+def within_the_bound(net, params, X, Y, found, master, eta):
+    """The largest share of the bound that a scheme needs; shards of 26, 25, 25, 25 rows do not weigh alike."""
+    exact, bound = map(pack, gradient_bound(net, params, X, Y))
+    assert (bound < 0.05 * abs(exact).max()).all()
+    off = {name: float((abs(flat - exact) / (bound + 1e-30)).max()) for name, flat in found.items()}
+    assert off.pop("averaged") > 1 and all(share <= 1 for share in off.values()), off
+    old, step = pack(params), eta * exact  # the step's own roundings: eta dW, and the difference, u each
+    assert (abs(master - (old - step)) <= eta * bound + np.finfo(np.float32).eps * (abs(old) + abs(step))).all()
+    return max(off.values())
 
 
 def killed(folder):
@@ -285,7 +292,7 @@ def killed(folder):
             os.truncate(file.fileno(), file.tell() // 2)
             os.kill(os.getpid(), signal.SIGKILL)
 
-    net, some = Network((784, 30, 10), "sigmoid", "cross_entropy"), first(load_mnist(), 300)
+    net, some = Network((20, 9, 5), "sigmoid", "cross_entropy"), drawn(300)
     one = net.init_params(1)
     checkpoint.train(WORLD, net, one, some, 1, 64, 0.5)
     marker, np.savez = one[0][0].tobytes(), half
@@ -295,7 +302,7 @@ def killed(folder):
 def goes_on(folder):
     assert len([name for name in os.listdir(folder) if name.endswith(".tmp")]) == 1 or R
     WORLD.Barrier()
-    net, some = Network((784, 30, 10), "sigmoid", "cross_entropy"), first(load_mnist(), 300)
+    net, some = Network((20, 9, 5), "sigmoid", "cross_entropy"), drawn(300)
     straight, again = net.init_params(1), net.init_params(1)
     checkpoint.train(WORLD, net, straight, some, 3, 64, 0.5)
     assert checkpoint.train(WORLD, net, again, some, 3, 64, 0.5, folder=folder) == [1, 2]

@@ -1,5 +1,19 @@
 """Training with MPI: ranks in a notebook that never hang, collectives, data and model parallelism, their costs.
 
+launcher/            cluster, Cluster, current: real ranks, with a deadline; %%px, c.run; profiles/ for Slurm and PBS
+rehearsal/           rehearse: an MPI program on pretend ranks, and what is wrong with it
+counting.py          CountingComm: messages, bytes and collectives of a rank
+flat.py              shard, pack, unpack: how data is laid out over ranks
+tree.py, linear.py   bcast, reduce, allreduce on a tree; scatter and gather rank by rank
+collectives.py       allreduce by ring and by doubling, and MPI's own
+data_parallel.py     DataParallel; overlapped.py: Overlapped; master_worker.py: master_worker_step
+model_parallel.py    ModelParallel; grid.py: Grid, both at once
+blocking.py          the box of triples: what each cut of a product moves
+cost.py              what each scheme sends, exactly, and the time of an allreduce
+network.py           alpha, beta and LogGP of this machine, and of networks from documents
+scaling.py           predict, extrapolate: the time of a step of each scheme on p ranks
+checkpoint.py        train: training that may be killed
+
 NumPy alone; mpi4py, ipyparallel and IPython are imported where they are first used.
 """
 
