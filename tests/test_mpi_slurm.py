@@ -18,7 +18,7 @@ from course_lib import mpi
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 pytestmark = [
-    pytest.mark.timeout(60 * SLOW),
+    pytest.mark.timeout(120 * SLOW),
     pytest.mark.skipif(bool(slurm_node.missing()), reason=f"no Slurm for a test here: {slurm_node.missing()}"),
 ]
 NAMES = "from mpi4py import MPI\nimport os\ncomm = MPI.COMM_WORLD\nrank = comm.rank\n"

@@ -35,8 +35,11 @@ def join(address, key, traces):
     _prepare(get_ipython())
     gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = _abort  # a class made by Cython lets no one set an attribute
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(MPI.Comm))
-    if traces and os.name == "posix":
+    # A batch system ends ranks by SIGTERM. The engine's own handler would wait in MPI_Finalize for those already gone.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if os.name == "posix":
         os.setpgid(0, 0)  # when one rank dies, mpiexec kills the process groups of the others at once
+    if traces and os.name == "posix":
         faulthandler.register(signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY))
     line = Client(address, authkey=key)
     line.send(world.rank)
