@@ -16,6 +16,7 @@ from course_lib import mpi
 from course_lib.data import load_fashion_mnist, load_mnist
 from course_lib.mpi import blocking, checkpoint, cost, network
 from course_lib.mpi.flat import pack, shard
+from course_lib.mpi.launcher.supervisor import unlink_shared_memory
 from course_lib.serial import Network, gradients, sgd_step, targets
 from course_lib.serial.minibatch import gradients_and_loss
 
@@ -290,6 +291,7 @@ def killed(folder):
         if arrays["W0"].tobytes() != marker:
             file.flush()
             os.truncate(file.fileno(), file.tell() // 2)
+            unlink_shared_memory(os.getpid())  # MPICH's file, which nobody will tidy up
             os.kill(os.getpid(), signal.SIGKILL)
 
     net, some = Network((20, 9, 5), "sigmoid", "cross_entropy"), drawn(300)

@@ -33,6 +33,8 @@ def train(comm, net, params, dataset, epochs, batch_size, eta, seed=0, folder=No
 
 def restore(comm, net, params, folder):
     """Fill params from the last checkpoint, on all ranks; returns the epochs done. BadInput for another net."""
+    if comm.rank == 0:
+        Path(folder).mkdir(parents=True, exist_ok=True)
     files = checkpoints(folder) if comm.rank == 0 else None
     for cut_short in Path(folder).glob(".epoch-*.tmp") if comm.rank == 0 else ():
         cut_short.unlink()  # of a run that was killed

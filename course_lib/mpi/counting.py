@@ -15,7 +15,7 @@ class CountingComm:
     """Wraps an mpi4py communicator; used like it. Counts, on this rank, from its making or the last reset():
 
     messages: sends, point to point. bytes: of the data in them. collectives: Counter of collective calls by name;
-    handed: Counter of the bytes of the array that this rank hands to each (the messages inside of MPI's own collectives
+    handed: Counter of the bytes of the first array that each is given (the messages inside of MPI's own collectives
     cannot be seen). Communicators made from it by Split, Dup or Create_cart count into the same numbers.
     """
 
@@ -43,7 +43,8 @@ class CountingComm:
         def counted(*args, **named):
             if name in COLLECTIVES:
                 self.collectives[name] += 1
-                self.handed[name] += next((_size(a, name) for a in args if isinstance(a, np.ndarray | list | tuple)), 0)
+                given = (a for a in (*args, *named.values()) if isinstance(a, np.ndarray | list | tuple))
+                self.handed[name] += next((_size(a, name) for a in given), 0)
             elif (args[1] if len(args) > 1 else named["dest"]) >= 0:  # PROC_NULL is negative: nothing is sent
                 self._counts["messages"] += 1
                 self._counts["bytes"] += _size(args[0] if args else named["buf" if "buf" in named else "sendbuf"], name)

@@ -24,7 +24,7 @@ class Overlapped(DataParallel):
         from mpi4py import MPI
 
         rows = shard(len(check_array("X", X)), self.comm.size, self.comm.rank)
-        weight, flying, end = (rows.stop - rows.start) / len(X), [], net.n_params + 1
+        weight, flying, end = (rows.stop - rows.start) / max(len(X), 1), [], net.n_params + 1
         flat = np.empty(end, X.dtype)
         grads, starts = unpack(flat[:-1], params), np.cumsum([0] + [W.size + b.size for W, b in params])
         for layer, pair, loss in _layers(net, params, X[rows], Y[rows]):
