@@ -72,8 +72,8 @@ class Site:
         log = Path(folder, "ipcluster.log")
         until(lambda: ANSWERED.search(log.read_text(errors="replace")), f"{self.name} took no job")
         said = log.read_text(errors="replace")
-        if number := ANSWERED.search(said)[1]:
-            return f"job {number}"
+        if numbers := [number for number in ANSWERED.findall(said) if number]:
+            return f"job {numbers[0]}"
         why = "\n".join(line for line in said.splitlines() if line.startswith(SUBMIT[self.name])) or said[-1500:]
         raise RankError(f"the ranks did not start: {self.name} took no job.\n{why}")
 

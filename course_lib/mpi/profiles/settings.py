@@ -30,8 +30,8 @@ def read(profile):
         table = tomllib.loads(path.read_text(encoding="utf-8")).get(profile, {}) if path else {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from error
-    kinds = dict.fromkeys((*TEXTS, QUEUE.get(profile, "queue")), str) | dict.fromkeys(NUMBERS, int)
-    kinds |= dict.fromkeys(LISTS, list)
+    kinds: dict[str, type] = dict.fromkeys((*TEXTS, QUEUE.get(profile, "queue")), str)
+    kinds |= dict.fromkeys(NUMBERS, int) | dict.fromkeys(LISTS, list)
     for name, value in table.items() if isinstance(table, dict) else [(profile, table)]:
         if name not in kinds:
             raise BadInput(f"{path}, [{profile}]: there is no setting {name!r}; there are: {', '.join(sorted(kinds))}")
