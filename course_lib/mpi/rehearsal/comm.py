@@ -142,8 +142,8 @@ class Comm(CollectiveCalls):
         sending = self._send(name, kind, data, dest, sendtag, enter=False)
         parts = (sending, receiving)
         op = f"{name}(dest={self._named(dest)}, source={self._named(receiving.envelope[0])})"
-        rank.wait(lambda: None if None in (sending.time, receiving.time) else max(sending.time, receiving.time),
-                  (op, lambda: sorted({p for part in parts if part.time is None for p in part.peers()})))  # fmt: skip
+        rank.until(lambda: None if None in (sending.time, receiving.time) else max(sending.time, receiving.time),
+                   (op, lambda: sorted({p for part in parts if part.time is None for p in part.peers()})))  # fmt: skip
         moved = min((part.moved for part in parts if part.moved is not None), default=None)
         peers = sorted({*sending.peers(), *receiving.peers()})
         self._world.event(rank, name, peers or None, sending.nbytes, begin, place, moved)

@@ -35,8 +35,7 @@ class Request:
         if self.finished:
             return self.value
         begin, rank = self.rank.clock, self.rank
-        if self.time is None or self.time > begin:
-            rank.wait(lambda: self.time, (f"Wait for {self.op}" if self.held else self.op, self.peers))
+        rank.until(lambda: self.time, (f"Wait for {self.op}" if self.held else self.op, self.peers))
         self.finished = True
         name, place = ("Wait", rank.place()) if self.held else (self.op.split("(")[0], self.place)
         self.world.event(rank, name, self.partner(), self.nbytes, begin, place, self.moved)
@@ -91,8 +90,8 @@ class Request:
             return MPI.UNDEFINED
         rank = live[0].rank
         rank.enter()
-        rank.wait(lambda: min((r.time for r in live if r.time is not None), default=None),
-                  ("Waitany", lambda: sorted({peer for r in live for peer in r.peers()})))  # fmt: skip
+        rank.until(lambda: min((r.time for r in live if r.time is not None), default=None),
+                   ("Waitany", lambda: sorted({peer for r in live for peer in r.peers()})))  # fmt: skip
         first = min((r for r in live if r.time is not None), key=lambda r: r.time)
         first.finish(status)
         return requests.index(first)
@@ -138,14 +137,18 @@ class Sending(Request):
 class Receiving(Request):
     """buffer: a Buffer, or None for a pickled object. The memory of a held one is poisoned until its Wait."""
 
+    message: Any = None
+
     def __init__(self, rank, world, op, peers, held, buffer, envelope):
         super().__init__(rank, world, op, peers, held, buffer.data.nbytes if buffer else 0)
         self.buffer, self.envelope = buffer, envelope
-        self.message: Any = None
         if held and buffer:
             self.before = buffer.data.copy()
             poison(buffer.data, buffer.dtype)
             self.poisoned = buffer.data.copy()
+
+    def partner(self):
+        return self.message.rank.index if self.message else super().partner()
 
     def land(self, status):
         message = self.message

@@ -56,6 +56,12 @@ class Rank:
         if self.turns.stopping:
             raise Stopped
 
+    def until(self, ready, waits):
+        """Go on when ready() is a time, at once if that is past. waits: as the field of that name."""
+        when = ready()
+        if when is None or when > self.clock:
+            self.wait(ready, waits)
+
     def wait(self, ready, waits=None):
         """Give the turn away until ready() is a time."""
         self.ready, self.waits = ready, waits
@@ -68,7 +74,7 @@ class Rank:
     def enter(self):
         """At the start of every call of MPI: ranks that are behind on the clock go first; by a schedule, any may."""
         self.check()
-        if self.turns.order or any(other.is_behind(self.clock) for other in self.turns.ranks):
+        if self.turns.order or (self.clock and any(other.is_behind(self.clock) for other in self.turns.ranks)):
             self.wait(lambda: self.clock)
 
     def is_behind(self, clock):
