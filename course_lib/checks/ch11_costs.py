@@ -18,7 +18,7 @@ def _moved(sent=lambda p, n: (p - 1) * n, rows=lambda p, B: B - -(-B // p), rece
     """A reference, with one of its four terms replaced. (n and B stay whole numbers.)"""
 
     def step_bytes(p, n, B, s):
-        return sent(p, n) + rows(p, B) * s, received(p, n), ring(p, n)
+        return float(sent(p, n) + rows(p, B) * s), float(received(p, n)), float(ring(p, n))
 
     return step_bytes
 

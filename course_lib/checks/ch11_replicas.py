@@ -6,7 +6,7 @@ from .core import normal, ragged
 from .messages import CheckFailed, Report
 from .ranks import RankCase, RankCheck
 
-MOST = 100  # bytes of a rank in a collective
+MOST = 200  # bytes of a rank in a collective
 
 
 def _params(rng):

@@ -104,9 +104,8 @@ def _own(weight, summed=0):
         results: list = []
         for rows, mine in zip(cuts, grads, strict=True):
             factor = weight(rows.stop - rows.start, len(X))
-            own = mine and [(factor * dW, factor * db) for dW, db in mine[: len(mine) - summed]]
-            step = mine and [*own, *whole[len(own) :]]
-            results.append(sgd_step(_copied(params), step, eta) if mine else ...)
+            own = [(factor * dW, factor * db) for dW, db in (mine or [])[: len(whole) - summed]]
+            results.append(sgd_step(_copied(params), [*own, *whole[len(own) :]], eta) if mine else ...)
         return results
 
     return reference
@@ -138,6 +137,7 @@ check_parallel_step = RankCheck(
         (_remainder_dropped, "the rows that are left over, B mod p of them, are in no "
          "shard"),
         (_stepped(_weighed(lambda n, B, p: n / B), -1.0), "the step climbs: params -= eta * gradient"),
+        (_stepped(_weighed(lambda n, B, p: n / B), 2.0), "the step is twice as long as it should be"),
         (_stepped(_weighed(lambda n, B, p: 0.0)), "params did not change: the step must change the arrays themselves"),
         (_whole_batch, "rows of other shards are in it: X and Y are to be cut by your shard. (The whole batch on every "
          "rank, weighed, is right and p times the work.)"),
