@@ -223,7 +223,8 @@ def result(ring=1.5, speed=1.7, cores=4):
             "data-ring-4": 0.6, "grid-4": 0.5, "data-mpi-2-quiet": 2.0}  # fmt: skip
     rows = {key: {"ranks": int(key.split("-quiet")[0][-1]), "scheme": re.sub(r"-\d.*", "", key), "disagreement": 0.0,
                   "seconds": [s, s]} for key, s in ways.items()}  # fmt: skip
-    parts = {"gather": [1e-3] * 2, "update": [2e-3] * 2, "1024": [40e-3] * 2, "512": [20e-3] * 2, "256": [11e-3] * 2}
+    times = {"gather": 1e-3, "update": 2e-3, "1024": 40e-3, "512": 20e-3, "256": 11e-3, "allreduce": 3e-3}
+    parts = {str(p): {name: [2 * p * s / (p + 1)] * 2 for name, s in times.items()} for p in (1, 2, 4)}
     training = {"net": "Net-1h", "sizes": [784, 1024, 10], "B": 1024, "ways": rows, "parts": parts,
                 "rates": {"sgemm-1": [90.0] * 2, "sgemm-2": [170.0] * 2}}  # fmt: skip
     settings = {"ranks": [1, 2, 4], "cores": cores, "epoch": 50_000, "waiting": dict.fromkeys("124", "plain")}
@@ -276,6 +277,13 @@ def test_tables_show_what_was_measured():
     assert [line[0] for line in lines if "as the course has it" in line[0]] == [
         "2, as MPICH has it, as the course has it", "4, as MPICH has it, as the course has it"]  # fmt: skip
     assert lines[1][5:] == ("50 % of a core", "50 %", "2.00 s")
+
+
+def test_parts_add_up_to_a_sum():
+    rows = {row[1]: row for row in mpi_tables.part_table(result()).rows}
+    assert rows["1"][2:] == ("1024", "40.0 ms", "40.0 ms", "", "1.00 ms", "2.00 ms", "43.0 ms", "34.8 ms")
+    assert rows["2"][2:8] == ("512", "26.7 ms", "20.0 ms", "4.00 ms", "1.33 ms", "2.67 ms")
+    assert rows["4"][-1] == "", "not measured: data parallelism by MPI's allreduce on 4 ranks"
 
 
 def test_what_is_measured_is_what_was_asked_for():

@@ -15,8 +15,9 @@ from course_lib.bench import rates
 from course_lib.bench.catalogue import ETA
 from course_lib.bench.desk_ranks import RankDesk
 from course_lib.mpi.data_parallel import weighted_gradients
+from course_lib.mpi.flat import unpack
 from course_lib.mpi.launcher.supervisor import unlink_shared_memory
-from course_lib.serial import Network, gradients, sgd_step
+from course_lib.serial import Network, sgd_step
 from course_lib.serial.minibatch import gradients_and_loss
 
 ALLREDUCE = {"mpi": mpi.mpi_allreduce, "ring": mpi.ring_allreduce, "doubling": mpi.doubling_allreduce,
@@ -92,27 +93,33 @@ class Desk(RankDesk):
         return [self.comm.allgather(used)[1:], *found]
 
     def parts(self, sizes, B, shares, seconds):
-        """Seconds of the parts of a step on one rank: gather and update; gradient of so many rows."""
+        """Median seconds of the parts of a data-parallel step, on all ranks at once; of the slowest rank.
+
+        gather: the batch; update; a number: the gradient of so many rows and its packing; allreduce: of that.
+        """
         net = Network(tuple(sizes))
         params, order = net.init_params(0), np.random.default_rng(3).permutation(len(self.X))
         X, Y = self.X[order[:B]], self.Y[order[:B]]
-        grads = gradients(net, params, X, Y)
+        flat = weighted_gradients(net, params, X, Y, B)
         others = cycle(order[i : i + B] for i in range(0, len(order) - B + 1, B))  # not those that a cache still has
         calls: dict[str, Callable] = {
             "gather": lambda: [array[rows] for rows in [next(others)] for array in (self.X, self.Y)],
-            "update": lambda: sgd_step(params, grads, 0.0),
+            "update": lambda: sgd_step(params, unpack(flat[:-1], params), 0.0),
         }
         calls |= {str(n): partial(weighted_gradients, net, params, X[:n], Y[:n], B) for n in shares}
-        return {name: self._median(call, seconds) for name, call in calls.items()}
+        found = {name: self._median(call, seconds) for name, call in calls.items()}
+        summed = self.allreduce("mpi", flat)
+        return found | {"allreduce": float(np.median([self.timed(summed, 1) for _ in range(5)]))}
 
     def _median(self, call, seconds):
         call()
+        self.barrier()
         times, end = [0.0], time.perf_counter() + seconds
         while len(times) == 1 or time.perf_counter() < end:
             start = time.perf_counter()
             call()
             times.append(time.perf_counter() - start)
-        return float(np.median(times[1:]))
+        return self.slowest(float(np.median(times[1:])))
 
     def make(self, key, net, B):
         weights = net.init_params(0)

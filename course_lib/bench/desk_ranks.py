@@ -10,7 +10,7 @@ from course_lib.bench.catalogue import EPOCH, ETA
 from course_lib.bench.desk import TOLERANCE
 from course_lib.serial import Network, gradients, sgd_step
 
-ROUNDINGS = 2  # see `check_sum`
+ROUNDINGS = 2  # see `check_sums`
 
 
 class RankDesk:
@@ -47,9 +47,10 @@ class RankDesk:
 
     def allreduces(self, names, size, rounds, seconds):
         """{name: seconds of one allreduce of `size` bytes, round by round}, the slowest rank's, in turn."""
-        calls, repeats = {name: self.allreduce(name, np.zeros(max(size // 4, 1), np.float32)) for name in names}, {}
+        n = max(size // 4, 1)
+        self.check_sums(names, n)
+        calls, repeats = {name: self.allreduce(name, np.zeros(n, np.float32)) for name in names}, {}
         for name in names:
-            self.check_sum(name, max(size // 4, 1))
             self.timed(calls[name], 1)
             repeats[name] = int(self.first(np.clip(round(seconds / self.timed(calls[name], 2)), 1, 1000)))
         found: dict[str, list[float]] = {name: [] for name in names}
@@ -66,14 +67,16 @@ class RankDesk:
             call()
         return self.slowest((time.perf_counter() - start) / repeats)
 
-    def check_sum(self, name, n):
-        """Hold a sum of random numbers against float64: p - 1 additions of at most half an eps each, and some air."""
-        parts = [np.random.default_rng([n, r]).standard_normal(n).astype(np.float32) for r in range(self.size)]
-        mine, wanted = parts[self.rank].copy(), sum(part.astype(np.float64) for part in parts)
-        self.allreduce(name, mine)()
+    def check_sums(self, names, n):
+        """Hold sums of random numbers against float64: p - 1 additions of at most half an eps each, and some air."""
+        parts = [np.random.default_rng([n, r]).random(n, np.float32) - np.float32(0.5) for r in range(self.size)]
+        wanted = sum(part.astype(np.float64) for part in parts)
         allowed = ROUNDINGS * self.size * 2.0**-24 * sum(np.abs(part) for part in parts)
-        if not (np.abs(mine - wanted) <= allowed).all():
-            raise ArithmeticError(f"wrong sum by {name}")
+        for name in names:
+            mine = parts[self.rank].copy()
+            self.allreduce(name, mine)()
+            if not (np.abs(mine - wanted) <= allowed).all():
+                raise ArithmeticError(f"wrong sum by {name}")
 
     # Training --------------------------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ class Settings:
     cases: tuple[tuple[str, int], ...] = CASES
     ranks: tuple[int, ...] = RANKS
     rounds: int = 7
-    seconds: float = 0.25
+    seconds: float = 0.2
     examples: int = EXAMPLES
     quick: bool = False
     torch_python: str | None = None
@@ -184,23 +184,35 @@ def _train(groups: Groups, net: str, B: int, settings: Settings, progress: Progr
     name = f"{net}, B = {B}"
     progress.part(f"{name}: making and checking each scheme")
     rows, runs = _build(groups, net, B, settings)
-    one, shares = groups["mpi-1-plain"], sorted({-(-B // p) for p in settings.ranks}, reverse=True)
-    assert isinstance(one, Ranks)
-    runs["parts"] = lambda i: one.ask("parts", sizes=NETS[net], B=B, shares=shares, seconds=settings.seconds / 5)
-    runs |= {f"sgemm-{p}": partial(_rate, groups[f"mpi-{p}-plain"], settings.seconds / 2) for p in settings.ranks
-             if p <= (machine().usable or 1)}  # fmt: skip
+    for p in settings.ranks:
+        ours = groups[f"mpi-{p}-{chosen(p)}"]
+        assert isinstance(ours, Ranks)
+        shares = [-(-B // q) for q in settings.ranks] if p == 1 else [-(-B // p)]
+        how = {"sizes": NETS[net], "B": B, "shares": shares, "seconds": settings.seconds / 5}
+        runs[f"parts-{p}"] = partial(_asked, ours, "parts", how)
+        if p <= (machine().usable or 1):
+            runs[f"sgemm-{p}"] = partial(_asked, ours, "rate", {"seconds": settings.seconds / 2})
     progress.part(f"{name}: {settings.rounds} rounds of {len(runs)} runs")
     answers = interleave(runs, settings.rounds, settle=SETTLE)
-    rates = {key: answers.pop(key) for key in list(answers) if key.startswith("sgemm")}
-    parts = answers.pop("parts")
-    for key, found in answers.items():
+    rates = {key: found for key, found in answers.items() if key.startswith("sgemm") and isinstance(found, list)}
+    parts = {str(p): _by_name(answers[f"parts-{p}"]) for p in settings.ranks}
+    for key in rows.keys() & answers.keys():
+        found = answers[key]
         rows[key] |= {"error": f"failed: {found}"} if isinstance(found, WorkerError) else {"seconds": found}
     for group in groups.values():
         if isinstance(group, Ranks):
             with contextlib.suppress(WorkerError):  # it ended: its rows say so
                 group.ask("clear")
-    return {"net": net, "sizes": list(NETS[net]), "B": B, "ways": rows, "rates": rates,
-            "parts": {part: [found[part] for found in parts] for part in parts[0]}}  # fmt: skip
+    return {"net": net, "sizes": list(NETS[net]), "B": B, "ways": rows, "rates": rates, "parts": parts}
+
+
+def _asked(group: Ranks, do: str, how: dict[str, Any], i: int) -> Any:
+    return group.ask(do, **how)
+
+
+def _by_name(found: Any) -> dict[str, list[float]]:
+    """{part: seconds, round by round}; nothing where the ranks failed: their rows say so."""
+    return {} if isinstance(found, WorkerError) else {part: [one[part] for one in found] for part in found[0]}
 
 
 def _build(groups: Groups, net: str, B: int, settings: Settings) -> tuple[dict[str, Any], Runs]:
@@ -238,11 +250,6 @@ def _wanted(groups: Groups, settings: Settings) -> list[tuple[str, int, Ranks | 
 
 def _time(group: Ranks, scheme: str, i: int) -> float:
     return group.ask("time", key=scheme, seed=i)
-
-
-def _rate(group: Ranks | str, seconds: float, i: int) -> float:
-    assert isinstance(group, Ranks)
-    return group.ask("rate", seconds=seconds)
 
 
 def failures(result: dict[str, Any]) -> list[str]:

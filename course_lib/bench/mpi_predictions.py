@@ -40,7 +40,7 @@ def epoch_seconds(result: dict[str, Any], case: dict[str, Any], key: str) -> flo
     if not scheme.scheme:
         return None
     net, B, settings = Network(tuple(case["sizes"])), case["B"], result["settings"]
-    crowd, parts = max(1.0, p / settings["cores"]), medians(case)
+    crowd, parts = max(1.0, p / settings["cores"]), medians(case, 1)
     alpha, beta = fitted(result, key.replace(row["scheme"], "mpi") if key.count("-") == 3 else group_of(result, p))
     if scheme.scheme.startswith("grid"):
         data, model = map(int, scheme.scheme.removeprefix("grid-").split("x"))
@@ -55,6 +55,6 @@ def epoch_seconds(result: dict[str, Any], case: dict[str, Any], key: str) -> flo
     return (time + alone * (parts["gather"] + parts["update"] / model)) * settings["epoch"] / B
 
 
-def medians(case: dict[str, Any]) -> dict[str, float]:
-    """Median seconds of the parts of one rank's step."""
-    return {part: quartiles(runs)[0] for part, runs in case["parts"].items()}
+def medians(case: dict[str, Any], p: int) -> dict[str, float]:
+    """Median seconds of the parts of a step, on p ranks at once."""
+    return {part: quartiles(runs)[0] for part, runs in case["parts"][str(p)].items()}

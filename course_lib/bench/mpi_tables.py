@@ -82,15 +82,22 @@ def _label(row: dict[str, Any]) -> str:
 
 
 def part_table(result: dict[str, Any]) -> Table:
-    """What one rank's step is made of: what the predictions start from."""
-    lines = []
-    for case in result["training"]:
-        found = medians(case)
-        rows = ", ".join(f"{n} rows {format_seconds(found[n])}" for n in found if n.isdigit())
-        rest = (format_seconds(found[part]) for part in ("gather", "update"))
-        lines.append((f"{case['net']}, B = {case['B']}", rows, *rest))
-    header = ("net", "a gradient and its packing", "gathering the batch", "the update")
-    return Table("The parts of a step on one rank", header, lines)
+    """What a data-parallel step is made of, on all ranks at once, beside the step as a whole."""
+    lines = [_part_row(result, case, int(p)) for case in result["training"] for p in case["parts"] if case["parts"][p]]
+    header = ("net, B", "ranks", "rows a rank", "gradient and packing", "on one rank alone", "allreduce",
+              "gathering the batch", "update", "sum", "the step")  # fmt: skip
+    return Table("The parts of a data-parallel step", header, lines)
+
+
+def _part_row(result: dict[str, Any], case: dict[str, Any], p: int) -> tuple[str, ...]:
+    rows = str(-(-case["B"] // p))
+    alone, found = medians(case, 1)[rows], medians(case, p)
+    parts = [found[rows], found["allreduce"] if p > 1 else 0.0, found["gather"], found["update"]]
+    runs = runs_of(case, "serial-1" if p == 1 else f"data-mpi-{p}")
+    step = quartiles(runs)[0] * case["B"] / result["settings"]["epoch"] if runs else None
+    cells = [found[rows], alone, *parts[1:], sum(parts)]
+    shown = [format_seconds(seconds) if seconds else "" for seconds in (*cells, step)]
+    return (f"{case['net']}, {case['B']}", str(p), rows, *shown)
 
 
 def settings_table(result: dict[str, Any]) -> Table:
