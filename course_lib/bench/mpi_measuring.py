@@ -41,7 +41,7 @@ class Settings:
     torch_python: str | None = None
 
 
-QUICK: dict[str, Any] = {"sizes": (8, 100_000), "cases": (("Net-1h", 256),), "ranks": (1, 2), "rounds": 2,
+QUICK: dict[str, Any] = {"sizes": (8, 100_000), "cases": (("Net-1h", 64),), "ranks": (1, 2), "rounds": 2,
                          "seconds": 0.02, "examples": 2048, "quick": True}  # fmt: skip
 
 
