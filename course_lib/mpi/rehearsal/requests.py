@@ -19,6 +19,7 @@ class Request:
     def __init__(self, rank, world, op, peers, held, nbytes=0):
         self.rank, self.world, self.op, self.peers, self.held, self.nbytes = rank, world, op, peers, held, nbytes
         self.time: Any = None
+        self.tested: Any = None  # the clock at its last Test
         self.moved = self.value = self.time
         self.finished, self.place, self.begin = False, rank.place(), rank.clock
         if held:
@@ -58,10 +59,15 @@ class Request:
         self.rank.enter()
         if self.time is None and not self.finished:
             self.rank.poll()
-        if self.time is None and not self.finished:
+        if not self.finished and (self.time is None or self.under_way()):
             return False
         self.finish(status)
         return True
+
+    def under_way(self):
+        """Is it done later only? Who asks again at the same time waits for it: a loop of Tests must end."""
+        again, self.tested = self.tested == self.rank.clock, self.rank.clock
+        return self.time > self.rank.clock and not again
 
     def test(self, status=None):
         return (True, self.value) if self.Test(status) else (False, None)
@@ -107,7 +113,7 @@ class Request:
         if any(request.time is None and not request.finished for request in requests):
             requests[0].rank.enter()
             requests[0].rank.poll()
-        if any(request.time is None and not request.finished for request in requests):
+        if any(not request.finished and (request.time is None or request.under_way()) for request in requests):
             return False
         return cls.Waitall(requests, statuses)
 
