@@ -35,10 +35,13 @@ def _options(line):
     return parser.parse_args(shlex.split(line))
 
 
-def show(results):
-    """What each rank printed, displayed and returned, in the order of the ranks, as plain text that can be compared."""
+def show(results, more):
+    """What each rank printed, displayed and returned, in the order of the ranks, as plain text that can be compared.
+
+    more: are the ranks still there, so that the rest of an output may be on its way?
+    """
     for rank, result in sorted(results.items()):
-        result.wait_for_output(1.0 if result.ready() else 0)
+        result.wait_for_output(1.0 if more and result.ready() else 0)
         _lines(rank, result.stdout, sys.stdout)
         _lines(rank, result.stderr, sys.stderr)
         for output in result.outputs:

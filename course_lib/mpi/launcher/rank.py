@@ -21,10 +21,11 @@ MOST_OUTPUT = 1_000_000  # characters that a rank may print in one cell
 _printed = [0]
 
 
-def join(address, key, traces):
+def join(address, key, traces=None, parent=None):
     """Called once in each rank: (rank, size, process id), after the life line to the notebook is up.
 
-    traces: a folder for what faulthandler says when the rank cannot answer, or None.
+    traces: a folder for what faulthandler says when the rank cannot answer, or None. parent: the supervisor's process,
+    which this rank falls to when mpiexec ends; should it fall to another one, the supervisor is gone.
     """
     from IPython import get_ipython
     from mpi4py import MPI
@@ -43,9 +44,10 @@ def join(address, key, traces):
         faulthandler.register(signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY))
     line = Client(address, authkey=key)
     line.send(world.rank)
-    world.Barrier()
+    parents = (os.getppid(), parent) if supervisor.LINUX and parent else ()
+    threading.Thread(target=_serve, args=(line, threading.main_thread().ident, parents), daemon=True).start()
+    world.Barrier()  # the notebook may end while ranks wait here: the thread ends them then
     supervisor.unlink_shared_memory("self")
-    threading.Thread(target=_serve, args=(line, threading.main_thread().ident), daemon=True).start()
     return world.rank, world.size, os.getpid()
 
 
@@ -116,10 +118,13 @@ def call(payload, number, sources):
         raise TypeError(f"what the function returned cannot be sent to the notebook: {error}") from None
 
 
-def _serve(line, main):
-    """Answer each question "where are you?"; when the notebook is gone, so is this rank."""
+def _serve(line, main, parents):
+    """Answer each question "where are you?"; when the notebook or the supervisor is gone, so is this rank."""
     try:
         while True:
+            while not line.poll(1.0):
+                if parents and os.getppid() not in parents:
+                    os._exit(1)
             line.recv()
             line.send(story.of_place(traceback.extract_stack(sys._current_frames().get(main))))
     except (EOFError, OSError):

@@ -85,7 +85,7 @@ class Cluster:
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
             raise Interrupted(f"interrupted while{text}\n{STOPPED}") from None
         finally:
-            px.show(results)
+            px.show(results, more=self.team is not None)
         if error:
             raise error
         return list(results.values())

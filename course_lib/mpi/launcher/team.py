@@ -89,8 +89,8 @@ class Team:
         listener, target = site.listen(key, self.n) if site else self._listen(key)
         with listener:
             threading.Thread(target=_accept, args=(listener, self.n, self.lines), daemon=True).start()
-            traces = None if site else self.folder
-            joined = {i: self.client[i].apply_async(rank.join, target, key, traces) for i in self.client.ids}
+            here = () if site else (self.folder, self.supervisor.pid)
+            joined = {i: self.client[i].apply_async(rank.join, target, key, *here) for i in self.client.ids}
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
         said = {i: j.get() for i, j in joined.items()}
