@@ -212,9 +212,9 @@ def test_exceptions_and_endless_loops():
         while True:
             pass
 
-    begin = time.monotonic()
+    begin = time.process_time()
     assert "timeout: after 3 s rank 0 was still running" in failure(check_total, forever)
-    assert time.monotonic() - begin < 5 * SLOW
+    assert time.process_time() - begin < 5 * SLOW
     assert "dest=1, and the ranks are 0 to 0" in failure(check_total, lambda comm, x: comm.Send(x, dest=1))
 
 

@@ -327,9 +327,9 @@ def test_a_loop_without_end_is_ended():
             pass
         comm.Barrier()
 
-    begin = time.monotonic()
+    begin = time.process_time()
     error = the_error(program, 3, "timeout", timeout=0.3)
-    assert error["rank"] == 1 and time.monotonic() - begin < 3 * SLOW and "while comm.rank == 1" in error["message"]
+    assert error["rank"] == 1 and time.process_time() - begin < 2 * SLOW and "while comm.rank == 1" in error["message"]
 
 
 def test_a_poll_without_end_and_a_deaf_loop_are_ended():
@@ -338,7 +338,8 @@ def test_a_poll_without_end_and_a_deaf_loop_are_ended():
         while not request.Test():
             pass
 
-    assert the_error(polls, 2, "timeout", timeout=0.3)["line"]
+    begin = time.process_time()
+    assert the_error(polls, 2, "timeout", timeout=0.3)["line"] and time.process_time() - begin < 2 * SLOW
 
     def deaf(comm):
         end = time.monotonic() + 1
@@ -359,7 +360,7 @@ def test_compiled_code_is_outlived():
 
     begin = time.monotonic()
     the_error(program, 2, "timeout", timeout=0.2)
-    assert time.monotonic() - begin < 3.3 * SLOW
+    assert time.monotonic() - begin < 3.4 * SLOW
     time.sleep(max(0, begin + 4 - time.monotonic()))  # its thread ends as soon as the sleep does
 
 
@@ -499,6 +500,7 @@ def test_compute_is_nothing_on_a_real_communicator():
 def test_many_ranks_and_bad_input():
     report = mpi.rehearse(lambda comm: comm.allreduce(comm.rank), 64)
     assert report.results == [2016] * 64
+    assert repr(report) == "<Report on 64 ranks: nothing was found>"
     for n in (0, 65, 2.5):
         with pytest.raises(BadInput):
             mpi.rehearse(winners, n)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """results: what each rank returned, in rank order (None where it was stopped).
 
@@ -40,6 +40,10 @@ class Report:
     def ok(self):
         """True where nothing was found: which is no proof that the program is right."""
         return not self.errors
+
+    def __repr__(self):
+        found = ", ".join(error["tool"] for error in self.errors) or "nothing was found"
+        return f"<Report on {len(self.results)} ranks: {found}>"
 
     def __str__(self):
         found = [error["message"] for error in self.errors] or ["nothing was found"]

@@ -20,16 +20,19 @@ def rehearse(fn, n, *args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeo
     """Call fn(comm, *args) on n pretend ranks, and return a `Report`. Never raises what fn raises, and never hangs.
 
     fn: written for mpi4py; comm is used like an mpi4py communicator of size n, with the constants of `mpi4py.MPI`
-    (also MPI.COMM_WORLD, MPI.Request.Waitall and MPI.Status, while it runs). Each rank gets its own copies of args, of
+    (also MPI.COMM_WORLD, MPI.Request.Waitall and MPI.Status, while it runs). Each rank gets its own copies of
+    args, of
     fn and of the names that fn uses, as real ranks do (those of the notebook, not those inside imported modules).
     eager: messages of at most so many bytes are sent without waiting for their receiver. None: no message is, so that
-    every program that rests on buffering deadlocks, as the MPI standard allows it to; MPICH's own limit depends on how
+    every program that rests on buffering deadlocks, as the MPI standard allows it to; MPICH's own limit depends
+    on how
     its ranks are connected.
     schedule: None runs the rank that is furthest behind on the model's clock; a seed draws another order,
     and so another winner for ANY_SOURCE. The same seed gives the same run.
     alpha, beta: seconds a message, seconds a byte of the model's clock, which starts at 0: see `model.py`. Work takes
     what comm.compute(seconds) says; where alpha or beta is not 0, MPI.Wtime() is this clock.
-    timeout: seconds of real time for all ranks together. show: print what the ranks print, in rank order, as %%px does.
+    timeout: seconds of computing for all ranks together (of waiting, sleep and the like, five times as long).
+    show: print what the ranks print, in rank order, as %%px does.
     Raises BadInput unless n is 1 to 64.
 
     What its silence does not prove: other numbers of ranks, other orders of arrival (ANY_SOURCE), other inputs; that

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import traceback
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from typing import Any
 
 from course_lib.errors import BadInput
@@ -18,6 +18,8 @@ from course_lib.errors import BadInput
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = (HERE, os.path.join(os.path.dirname(HERE), "counting.py"))
 PATIENCE = 2.0  # seconds for a rank that is told to stop
+LOOK, OFTEN = 0.05, 64  # seconds, and turns, from one look at the clock to the next
+SLOWEST = 5  # times the computing time that a rehearsal may take on the clock on the wall, on a busy machine
 PRINTED = 100_000  # characters kept of what a rank prints
 _one_at_a_time = threading.Lock()
 
@@ -111,7 +113,7 @@ class Turns:
         if not _one_at_a_time.acquire(blocking=False):
             raise BadInput("a rehearsal is running already: a rank cannot start another one")
         try:
-            deadline = time.monotonic() + self.timeout
+            deadline = time.process_time() + self.timeout, time.monotonic() + SLOWEST * self.timeout
             for rank in self.ranks:
                 rank.thread.start()
             while not self.stopping and (rank := self._next()):
@@ -133,10 +135,18 @@ class Turns:
         rank.last, self.running = self.count, rank
         with redirect_stdout(rank.out):
             rank.go.put(True)
-            try:
-                self.back.get(timeout=max(deadline - time.monotonic(), 0))
-            except queue.Empty:
-                self.late, self.late_place, self.stopping = rank, rank.place(), True
+            while not self.stopping:
+                with suppress(queue.Empty):
+                    self.back.get(timeout=LOOK)
+                    break
+                self._look(rank, deadline)
+        if not self.count % OFTEN:
+            self._look(rank, deadline)
+
+    def _look(self, rank, deadline):
+        """Is it too late?"""
+        if time.process_time() > deadline[0] or time.monotonic() > deadline[1]:
+            self.late, self.late_place, self.stopping = rank, rank.place(), True
 
     def _stop(self):
         """No thread goes on after this, but for one that is in compiled code, which ends when that does."""

@@ -53,7 +53,7 @@ def _raised(turns, stuck):
     for group in found.values():
         (rank, at), ranks = group[0], [r.index for r, _ in group]
         tool, said = getattr(rank.error, "rehearsal", ("exception", str(rank.error)))
-        kind = type(rank.error).__name__
+        kind = "MPI." * type(rank.error).__module__.startswith("mpi4py") + type(rank.error).__name__
         who = f"rank {rank.index}" if len(ranks) == 1 else f"{len(ranks)} ranks, {ranks[0]} first,"
         did = "got too long a message" if tool == "truncation" else f"stopped with {kind}"
         message = f"{tool}: {who} {did}{': ' * bool(said)}{said}\n    {in_words(at)}"
