@@ -6,6 +6,8 @@ from .core import normal
 from .ranks import RankCase, RankCheck
 from .ranks_limits import exactly_collectives, no_messages
 
+ALONE_LAST = (2, 3, 4, 5, 6, 1)  # a mistake is shown with two ranks or more, if it shows there
+
 # scatter_rows ---------------------------------------------------------------------------------------------------------
 
 
@@ -51,13 +53,17 @@ def _no_shape(error):
     return error["tool"] == "exception" and error["rank"] and "NoneType" in error["message"]
 
 
+def _in_scatter(error):
+    return error["tool"] in ("mismatch", "exception") and "comm.Scatter(" in error["message"]
+
+
 def _in_scatterv(error):
     return error["tool"] == "mismatch" and "another size" in error["message"]
 
 
 check_scatter_rows = RankCheck(
     "scatter_rows", _tables, _shares(lambda n, p, r: n // p + (r < n % p)),
-    limits=[_by_scatterv],
+    limits=[_by_scatterv], ranks=ALONE_LAST,
     diagnoses=[
         (_shares(lambda n, p, r: n // p), "n // size rows for each leave n % size rows that are nobody's"),
         (_shares(lambda n, p, r: n // p + (n % p if r == p - 1 else 0)),
@@ -68,6 +74,8 @@ check_scatter_rows = RankCheck(
         (_every_pth, "every p-th row: the rows stay in order, and each rank has consecutive ones"),
     ],
     causes=[(_no_shape, "X is None on all ranks but 0: they must be told its shape, by bcast"),
+            (_in_scatter, "Scatter gives all ranks the same number of elements: for a remainder there is Scatterv"),
+            (lambda error: "another type" in error["message"], "each rank's array must be float64, as X is"),
             (_in_scatterv, "Scatterv wants counts in elements: d times the rows; and on each rank a float64 "
                            "array of exactly that length")],
     axes=("row", "column"),
@@ -108,7 +116,7 @@ def _other_length(error):
 
 
 check_global_mean = RankCheck(
-    "global_mean", _shards, _mean(lambda s, n: s.sum(axis=0) / n.sum()),
+    "global_mean", _shards, _mean(lambda s, n: s.sum(axis=0) / n.sum()), ranks=ALONE_LAST,
     limits=[no_messages("the sum over all ranks is what Allreduce is for"),
             exactly_collectives({"Allreduce": 1}, "one Allreduce is asked for: let the number of rows travel "
                                                   "behind the sums, in "

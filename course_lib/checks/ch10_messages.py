@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import mpi
 
+from .ch10_collectives import ALONE_LAST
 from .core import normal
 from .ranks import RankCase, RankCheck
 from .ranks_limits import at_most_bytes, at_most_messages, at_most_seconds, no_collectives
@@ -25,7 +26,7 @@ def _alone(error):
 
 
 check_pass_on = RankCheck(
-    "pass_on", _rings, _from(-1),
+    "pass_on", _rings, _from(-1), ranks=ALONE_LAST,
     limits=[
         no_collectives("a collective moves far more than one neighbour's array: one message a rank will do"),
         at_most_messages(1, "everybody has one array to hand on"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .ch10_collectives import ALONE_LAST
 from .core import normal
 from .ranks import RankCase, RankCheck
 from .ranks_limits import (
@@ -47,7 +48,7 @@ def _every_partial(ranks):
 
 
 check_tree_reduce = RankCheck(
-    "tree_reduce", _arrays, _at_root(sum),
+    "tree_reduce", _arrays, _at_root(sum), ranks=ALONE_LAST,
     limits=[
         no_collectives("a collective of MPI does the work: write it with Send and Recv"),
         at_most_total_messages(lambda n, case: n - 1, "each rank but 0 sends once: its partial sum, and is done"),
@@ -139,7 +140,7 @@ def _longest(n, case):
 
 
 check_ring = RankCheck(
-    "ring", _lengths, _whole, inplace=0,
+    "ring", _lengths, _whole, inplace=0, ranks=ALONE_LAST,
     limits=[
         no_collectives("Allreduce is what you are writing: with Sendrecv"),
         at_most_messages(lambda n, case: 2 * (n - 1), "more messages than 2 (p - 1): p - 1 steps in each half"),
