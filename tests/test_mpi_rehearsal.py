@@ -403,6 +403,16 @@ def test_ranks_share_nothing():
     assert mpi.rehearse(program, 3, given).results == [(2, 1)] * 3 and given == [5] and bag == []
 
 
+def test_a_function_that_cannot_be_copied_is_shared():
+    def program(comm, given):
+        with lock:
+            given.append(comm.rank)
+        return len(given)
+
+    lock = threading.Lock()
+    assert mpi.rehearse(program, 3, []).results == [1, 1, 1]
+
+
 def test_what_ranks_print_comes_in_their_order(capsys):
     def program(comm):
         for k in range(2):

@@ -21,12 +21,11 @@ def rehearse(fn, n, *args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeo
 
     fn: written for mpi4py; comm is used like an mpi4py communicator of size n, with the constants of `mpi4py.MPI`
     (also MPI.COMM_WORLD, MPI.Request.Waitall and MPI.Status, while it runs). Each rank gets its own copies of
-    args, of
-    fn and of the names that fn uses, as real ranks do (those of the notebook, not those inside imported modules).
+    args, of fn and of the names that fn uses, as real ranks do (those of the notebook, not those inside imported
+    modules; of args alone where fn uses something that cannot be copied).
     eager: messages of at most so many bytes are sent without waiting for their receiver. None: no message is, so that
     every program that rests on buffering deadlocks, as the MPI standard allows it to; MPICH's own limit depends
-    on how
-    its ranks are connected.
+    on how its ranks are connected.
     schedule: None runs the rank that is furthest behind on the model's clock; a seed draws another order,
     and so another winner for ANY_SOURCE. The same seed gives the same run.
     alpha, beta: seconds a message, seconds a byte of the model's clock, which starts at 0: see `model.py`. Work takes
@@ -83,7 +82,7 @@ def _copies(fn, args):
             if id(given) not in made:
                 made[id(given)] = cloudpickle.dumps((fn, given))
         return [pickle.loads(made[id(given)]) for given in args]
-    except (ImportError, TypeError, AttributeError, ValueError, RecursionError, pickle.PicklingError):
+    except Exception:  # no cloudpickle, or a name of fn holds what cannot be copied: a cluster, an open file
         return [(fn, copy.deepcopy(given)) for given in args]
 
 
