@@ -12,7 +12,7 @@ def _cases(rng, n):
     for steps in (1, 3):
         N, n0, n1, n2, B = 23, 5, 2 * int(rng.integers(4, 7)) + 1, 3, 2 * int(rng.integers(3, 6)) + 1
         args = (network(rng, n0, n1, n2), normal(rng, N, n0), one_hot(rng, N, n2), steps, B, 0.5, int(rng.integers(99)))
-        cases.append(RankCase(args, f"{steps} steps", K=(n0 + n1 + B) * steps))
+        cases.append(RankCase(args, f"{steps} step{'s' * (steps > 1)}", K=(n0 + n1 + B) * steps))
     return cases
 
 
