@@ -70,7 +70,8 @@ def marked():
         patch.setattr(tempfile, "tempdir", None)
         yield mark
         assert not gone(mark)
-        assert not rubbish(Path(folder)) - before
+        left_behind = rubbish(Path(folder)) - before
+        assert not left_behind
     tempfile.tempdir = None
 
 

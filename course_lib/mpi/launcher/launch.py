@@ -17,7 +17,17 @@ QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMBA")
 ONE_THREAD = {f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES}
 # The heart monitor as a thread: as a process of its own it would outlive a controller that is killed.
-CONTROL = "import threading, ipyparallel.controller.app as app; app.Process = threading.Thread; app.main()"
+# Its two files appear whole or not at all: ranks and notebook wait until they are there, and read them at once.
+CONTROL = """
+import os, threading, ipyparallel.controller.app as app
+app.Process, write = threading.Thread, app.IPController.save_connection_dict
+def save(self, name, info):
+    write(self, name + ".part", info)
+    file = os.path.join(self.profile_dir.security_dir, name)
+    os.replace(file + ".part", file)
+app.IPController.save_connection_dict = save
+app.main()
+"""
 CONTROLLER = (
     "--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
     "--HeartMonitor.period=400", "--HeartMonitor.max_heartmonitor_misses=1000",

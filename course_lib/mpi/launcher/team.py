@@ -47,7 +47,8 @@ class Team:
         try:
             self.end = time.monotonic() + (site.wait if site else START)
             say("controller")
-            self._until(file.exists, "the controller wrote no connection file")
+            missing = "the controller wrote no connection file"
+            self._until(lambda: file.exists() and file.read_text().endswith("}"), missing)
             if site and (job := site.job(self.folder, self._until)):
                 say(job)
             self._connect(file, say)
