@@ -403,6 +403,11 @@ def test_ranks_share_nothing():
     assert mpi.rehearse(program, 3, given).results == [(2, 1)] * 3 and given == [5] and bag == []
 
 
+def test_a_world_that_was_named_before_is_that_of_the_rehearsal():
+    world = MPI.COMM_WORLD
+    assert mpi.rehearse(lambda comm: (world.rank, world.allreduce(1)), 3).results == [(0, 3), (1, 3), (2, 3)]
+
+
 def test_a_function_that_cannot_be_copied_is_shared():
     def program(comm, given):
         with lock:

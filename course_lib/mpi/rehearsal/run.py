@@ -50,7 +50,8 @@ def rehearse_each(fn, args, eager=None, schedule=None, alpha=0.0, beta=0.0, time
     n = len(args)
     if n > MOST:
         raise BadInput(f"n must be at most {MOST} pretend ranks, not {n}")
-    world, calls = World(n, eager, alpha, beta), _copies(fn, args)
+    world, copies = World(n, eager, alpha, beta), _copies(fn, args)
+    calls: list = []
 
     def call(rank):
         own, given = calls[rank.index]
@@ -59,6 +60,8 @@ def rehearse_each(fn, args, eager=None, schedule=None, alpha=0.0, beta=0.0, time
 
     turns = Turns(n, call, _file(fn), schedule, timeout)
     with _as_mpi(turns, bool(alpha or beta)):
+        # in here, so that a COMM_WORLD that fn knows by another name becomes ours
+        calls += [pickle.loads(made) if isinstance(made, bytes) else made for made in copies]
         errors = turns.run(lambda: verdict(world, turns))
     return Report([rank.result for rank in turns.ranks], errors, world.messages, world.bytes, world.collectives,
                   world.events, [rank.out.getvalue() for rank in turns.ranks],
@@ -73,7 +76,7 @@ def compute(comm, seconds):
 
 
 def _copies(fn, args):
-    """(fn, arguments) for each rank, sharing nothing with each other; where fn cannot be copied it is shared."""
+    """(fn, arguments) for each rank, pickled; where fn cannot be copied it is shared, with copies of the arguments."""
     try:
         import cloudpickle
 
@@ -81,7 +84,7 @@ def _copies(fn, args):
         for given in args:
             if id(given) not in made:
                 made[id(given)] = cloudpickle.dumps((fn, given))
-        return [pickle.loads(made[id(given)]) for given in args]
+        return [made[id(given)] for given in args]
     except Exception:  # no cloudpickle, or a name of fn holds what cannot be copied: a cluster, an open file
         return [(fn, copy.deepcopy(given)) for given in args]
 
