@@ -14,7 +14,7 @@ LIBRARY = ROOT / "course_lib"
 ROOMS = ("serial", "threads", "gpu", "mpi")
 # Machinery inside of a room, counted apart with a limit of its own: (at least, at most) lines of code
 MACHINERY = {
-    "gpu/cpu_engine": (500, 2000), "mpi/launcher": (200, 620), "mpi/profiles": (0, 200), "mpi/rehearsal": (0, 450),
+    "gpu/cpu_engine": (500, 2000), "mpi/launcher": (200, 630), "mpi/profiles": (0, 200), "mpi/rehearsal": (0, 450),
 }  # fmt: skip
 # a room -> the other rooms it may import
 ARROWS = {
