@@ -161,6 +161,8 @@ def test_the_grids_that_the_check_wants_differ(seed):
     drawn = ch12_costs._pick_cases(np.random.default_rng(seed))
     wanted = {label: ch12_costs.best(*args) for label, *args in drawn}
     assert wanted["two layers"] == (1, 4) and wanted["a large batch"] == (16, 1) and wanted["few neurons"] == (4, 3)
+    assert wanted["few neurons in n3"] == (4, 3) and wanted["few neurons where none are cut"] == (1, 16)
+    assert wanted["memory that is just enough for a half"] == (8, 2)
     assert wanted["little memory"] == (4, 4) and wanted["memory for the weights alone"] == (8, 2)
     assert wanted["a grid of threes"] == (3, 3) and any(n % 3 == 0 for n in wanted["a middling batch"])
 

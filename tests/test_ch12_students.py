@@ -1,5 +1,7 @@
 """Chapter 12's checks with answers of other styles: right ones pass, wrong ones are refused with their cause."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,24 @@ def forward_by_ring(comm, local, X):
     return A1, mpi.ring_allreduce(comm, A1 @ W2) + b2
 
 
+def forward_by_tree(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    return A1, mpi.tree_allreduce(comm, A1 @ local[1][0]) + local[1][1]
+
+
+def forward_by_doubling(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    return A1, mpi.doubling_allreduce(comm, A1 @ local[1][0]) + local[1][1]
+
+
+def forward_without_waiting(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    summand = A1 @ local[1][0]
+    total = np.empty_like(summand)
+    comm.Iallreduce(summand, total).Wait()
+    return A1, total + local[1][1]
+
+
 def forward_in_place(comm, local, X):
     from mpi4py import MPI
 
@@ -85,6 +105,15 @@ def deep_slope_first(comm, local, kinds, A, dZ):
     return grads
 
 
+def deep_by_ring(comm, local, kinds, A, dZ):
+    ring = type("Ring", (), {"allreduce": staticmethod(lambda part: mpi.ring_allreduce(comm, part))})()
+    return deep_slope_first(ring, local, kinds, A, dZ)
+
+
+def bytes_as_fractions(sizes, B, data, model):
+    return Fraction(round(bytes_by_library(sizes, B, data, model)))
+
+
 def bytes_by_library(sizes, B, data, model):
     from course_lib.mpi import cost
     from course_lib.serial import Network
@@ -104,11 +133,24 @@ def grid_by_create_key(comm, model, Z, dW):
     return row.allreduce(Z), column.allreduce(dW)
 
 
-def grid_by_gather(comm, model, Z, dW):
-    group, place = comm.rank // model, comm.rank % model
-    everybody = comm.allgather((Z, dW))
-    return (sum(z for r, (z, _) in enumerate(everybody) if r // model == group),
-            sum(w for r, (_, w) in enumerate(everybody) if r % model == place))
+def grid_places_first(comm, model, Z, dW):
+    """The keys run backwards, and the column comes first: nothing depends on either."""
+    column, row = comm.Split(comm.rank % model, -comm.rank), comm.Split(comm.rank // model, -comm.rank)
+    total = mpi.ring_allreduce(column, dW.copy())
+    return mpi.tree_allreduce(row, Z.copy()), total
+
+
+def pick_by(neurons, strict=False):
+    """The grid with at most neurons(sizes) model ranks, and with a strict bound on the memory or not."""
+
+    def pick_grid(sizes, B, p, memory):
+        weights = sum(a * b for a, b in zip(sizes, sizes[1:], strict=False))
+        fits = float.__lt__ if strict else float.__le__
+        grids = [(p // m, m) for m in range(1, p + 1)
+                 if p % m == 0 and m <= neurons(sizes) and fits(8.0 * weights / m, float(memory))]
+        return min(grids, key=lambda grid: bytes_by_arrays(sizes, B, *grid))
+
+    return pick_grid
 
 
 def pick_with_a_loop(sizes, B, p, memory):
@@ -147,7 +189,10 @@ RIGHT = [
     (ch12.check_forward_two, forward_in_place), (ch12.check_forward_two, forward_a_share_of_the_bias),
     (ch12.check_backward_two, backward_with_loops), (ch12.check_backward_deep, deep_slope_first),
     (ch12.check_step_bytes, bytes_by_library), (ch12.check_step_bytes, bytes_by_arrays),
-    (ch12.check_grid_sums, grid_by_create_key), (ch12.check_grid_sums, grid_by_gather),
+    (ch12.check_grid_sums, grid_by_create_key), (ch12.check_grid_sums, grid_places_first),
+    (ch12.check_forward_two, forward_by_tree), (ch12.check_forward_two, forward_by_doubling),
+    (ch12.check_forward_two, forward_without_waiting), (ch12.check_backward_deep, deep_by_ring),
+    (ch12.check_step_bytes, bytes_as_fractions),
     (ch12.check_pick_grid, pick_with_a_loop),
     (ch12.check_train_two, train_with(forward_lower_case, backward_with_loops)),
     (ch12.check_train_two, train_with(forward_by_ring, backward_with_loops)),
@@ -170,6 +215,25 @@ def forward_stacks(comm, local, X):
     A1 = sigmoid(X @ W1 + b1)
     hidden, W = np.hstack(comm.allgather(A1)), np.vstack(comm.allgather(W2))
     return A1, hidden @ W + b2
+
+
+def forward_gathers_once(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    everything = comm.allgather((A1, local[1][0]))
+    return A1, np.hstack([a for a, _ in everything]) @ np.vstack([w for _, w in everything]) + local[1][1]
+
+
+def forward_gathers_summands(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    return A1, sum(comm.allgather(A1 @ local[1][0])) + local[1][1]
+
+
+def forward_hands_all_around(comm, local, X):
+    p, r, A1 = comm.size, comm.rank, sigmoid(X @ local[0][0] + local[0][1])
+    found = {r: (A1, local[1][0])}
+    for step in range(p - 1):
+        found[(r - step - 1) % p] = comm.sendrecv(found[(r - step) % p], dest=(r + 1) % p, source=(r - 1) % p)
+    return A1, np.hstack([found[q][0] for q in range(p)]) @ np.vstack([found[q][1] for q in range(p)]) + local[1][1]
 
 
 def forward_reduces(comm, local, X):
@@ -223,12 +287,42 @@ def deep_sums_dZ_of_the_layer(comm, local, kinds, A, dZ):
     return grads
 
 
+def deep_gathers_all(comm, local, kinds, A, dZ):
+    """The whole network on every rank, by one allgather: right, and nothing is gained."""
+    if len(local) == 2:
+        return deep_slope_first(comm, local, kinds, A, dZ)
+    ranks, grads = comm.allgather((local, A)), [None] * len(local)
+    for n in reversed(range(len(local))):
+        join = np.hstack if kinds[n] == "column" else np.vstack
+        W, axis = join([part[n][0] for part, _ in ranks]), int(kinds[n] == "column")
+        whole = A[n] if axis else np.hstack([a[n] for _, a in ranks])
+        mine = shard(W.shape[axis], comm.size, comm.rank)
+        dW, db = whole.T @ dZ, dZ.sum(axis=0)
+        grads[n] = (dW[:, mine], db[mine]) if axis else (dW[mine], db)
+        dZ = dZ @ W.T * whole * (1 - whole) if n else None
+    return grads
+
+
 def bytes_of_all_ranks(sizes, B, data, model):
     return data * model * bytes_by_library(sizes, B, data, model)
 
 
 def bytes_as_text(sizes, B, data, model):
     return str(bytes_by_library(sizes, B, data, model))
+
+
+def grid_by_gather(comm, model, Z, dW):
+    group, place = comm.rank // model, comm.rank % model
+    everybody = comm.allgather((Z, dW))
+    return (sum(z for r, (z, _) in enumerate(everybody) if r // model == group),
+            sum(w for r, (_, w) in enumerate(everybody) if r % model == place))
+
+
+def grid_pads_with_zeros(comm, model, Z, dW):
+    group, place = divmod(comm.rank, model)
+    groups, places = np.zeros((comm.size // model, *Z.shape), Z.dtype), np.zeros((model, *dW.shape), dW.dtype)
+    groups[group], places[place] = Z, dW
+    return comm.allreduce(groups)[group], comm.allreduce(places)[place]
 
 
 def grid_first_group_only(comm, model, Z, dW):
@@ -263,6 +357,21 @@ def train_stale(comm, params, X, Y, steps, B, eta, seed):
     return local
 
 
+def train_alone(comm, params, X, Y, steps, B, eta, seed):
+    """Serial training on every rank, and the part at the end: right numbers, no work shared."""
+    return split_by_array_split(train_whole(comm, params, X, Y, steps, B, eta, seed), comm.size, comm.rank)
+
+
+def train_eta_of_the_lecture(comm, params, X, Y, steps, B, eta, seed):
+    return train_with(forward_lower_case, backward_with_loops)(comm, params, X, Y, steps, B, 0.5, seed)
+
+
+def train_and_gather(comm, params, X, Y, steps, B, eta, seed):
+    local = train_with(forward_lower_case, backward_with_loops)(comm, params, X, Y, steps, B, eta, seed)
+    comm.allgather(local)
+    return local
+
+
 def train_whole(comm, params, X, Y, steps, B, eta, seed):
     """Serial training on every rank: right numbers, whole parameters."""
     one = type("One", (), {"rank": 0, "size": 1, "allreduce": staticmethod(lambda x: x)})()
@@ -285,6 +394,19 @@ WRONG = [
     (ch12.check_backward_deep, deep_sums_dZ_of_the_layer, "rank"),
     (ch12.check_step_bytes, bytes_of_all_ranks, "one rank"),
     (ch12.check_step_bytes, bytes_as_text, "a number is wanted"),
+    (ch12.check_forward_two, forward_gathers_once, "a rank calls allgather"),
+    (ch12.check_forward_two, forward_gathers_summands, "one sum is enough"),
+    (ch12.check_forward_two, forward_hands_all_around, "the ranks send"),
+    (ch12.check_backward_deep, deep_gathers_all, "no rank needs the others' weights"),
+    (ch12.check_grid_sums, grid_by_gather, "an allreduce over each"),
+    (ch12.check_grid_sums, grid_pads_with_zeros, "an allreduce over each"),
+    (ch12.check_pick_grid, pick_by(min), "share n1, n3, ... and no others"),
+    (ch12.check_pick_grid, pick_by(lambda sizes: min(sizes[1:-1])), "share n1, n3, ... and no others"),
+    (ch12.check_pick_grid, pick_by(lambda sizes: sizes[1]), "look at n1, n3"),
+    (ch12.check_pick_grid, pick_by(lambda sizes: min(sizes[1::2]), strict=True), "its weights fit"),
+    (ch12.check_train_two, train_alone, "shares no work"),
+    (ch12.check_train_two, train_eta_of_the_lecture, "differ"),
+    (ch12.check_train_two, train_and_gather, "one sum of Z2 a step"),
     (ch12.check_grid_sums, grid_first_group_only, "Split is collective"),
     (ch12.check_grid_sums, grid_key_for_color, "also those with other examples"),
     (ch12.check_pick_grid, pick_three, "a pair (data, model)"),

@@ -1,5 +1,7 @@
 """The checks of chapter 12 on bytes: of a step on a grid, on paper and counted, and the choice of the grid."""
 
+from numbers import Real
+
 import numpy as np
 
 from course_lib import mpi
@@ -76,7 +78,8 @@ def check_step_bytes(step_bytes, *, rng):
     drawn = _drawn(rng)
     given = [step_bytes(*args) for args in drawn]
     for got in given:
-        require(isinstance(got, int | float | np.number), "a number is wanted", got=a_thing(got))
+        require(isinstance(got, Real), "a number is wanted", got=a_thing(got))
+    given = [float(got) for got in given]
     for got, args in zip(given, drawn, strict=True):
         require(
             np.isclose(got, paper(*args), rtol=1e-9),
@@ -138,6 +141,8 @@ def _pick_cases(rng):
     two = (width(700, 800), 1000 + width(0, 60), 10)
     deep = (width(700, 800), *(1000 + width(0, 60) for _ in range(3)), 10)
     narrow = (width(300, 400), 3, 10)
+    later = (width(300, 400), 1000 + width(0, 60), width(300, 400), 3, 10)
+    between = (width(700, 800), 1000 + width(0, 60), 5, 1000 + width(0, 60), 10)
     all_of = 8 * weights_of(deep)
     return [
         ("two layers", two, 100, 4, NO_LIMIT),
@@ -145,8 +150,11 @@ def _pick_cases(rng):
         ("a middling batch", deep, 3000, 12, NO_LIMIT),
         ("a grid of threes", deep, 1600, 9, NO_LIMIT),
         ("few neurons", narrow, 12, 12, NO_LIMIT),
+        ("few neurons in n3", later, 12, 12, NO_LIMIT),
+        ("few neurons where none are cut", between, 64, 16, NO_LIMIT),
         ("little memory", deep, 100_000, 16, all_of / 3),
         ("memory for the weights alone", deep, 100_000, 16, 0.75 * all_of),
+        ("memory that is just enough for a half", deep, 100_000, 16, all_of / 2),
         ("one rank", two, 50, 1, NO_LIMIT),
     ]
 
@@ -186,7 +194,7 @@ def _a_grid(got, p):
 def _possible(got, sizes, p, memory, where):
     model, grids = got[1], possible(sizes, p, memory)
     if model > min(sizes[1::2]):
-        cause = f"{model} model ranks cannot share a layer of {min(sizes[1::2])} neurons"
+        cause = f"{model} model ranks cannot share a layer of {min(sizes[1::2])} neurons: look at n1, n3, ..."
     else:
         size = 8 * weights_of(sizes) / model
         cause = f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit"
@@ -200,7 +208,6 @@ def _not_the_best(got, truth, costs, where):
         got=f"{got}, {costs[got]:,.0f} bytes a rank",
         wanted=f"{truth}, {costs[truth]:,.0f} bytes",
         where=where,
-        cause="not the fewest: look at all divisors of p, and take the minimum of step_bytes",
+        cause=f"not the fewest: {truth} is possible, too. Its {truth[1]} model ranks share n1, n3, ... and no others, "
+        "and its weights fit. Take the minimum of step_bytes over all divisors of p",
     )
-
-

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib.mpi.flat import shard
 
 from .ch12_layers import sigmoid, waiting
+from .ch12_traffic import beyond_the_sums, hand_made
 from .core import normal
 from .ranks import RankCase, RankCheck
 
@@ -52,11 +53,13 @@ def _reference(owed=lambda kind: kind == "column", mean=False, slope=lambda a: a
 
 def _sums_owed(report, n, case):
     """One sum for each column layer but the first."""
-    owed, calls = case.args[0][1].count("column") - 1, sum(report.collectives[0].values())
-    if calls > owed or (sum(report.messages) and calls):
-        return (f"{calls} collective calls a rank with {case.label}, {owed} are owed",
-                "below layer 0 there is nothing to update: nobody needs the gradient of the images")  # fmt: skip
-    return None
+    local, kinds, _, dZ = case.args[0]
+    owed = [len(dZ) * len(W) * dZ.itemsize for (W, _), kind in zip(local[1:], kinds[1:], strict=True)
+            if kind == "column"]  # fmt: skip
+    what = beyond_the_sums(report, owed, hand_made(n) * sum(owed))
+    cause = ("the sum of dA is owed by each column layer but the first: below layer 0 there is nothing to update, "
+             "nobody needs the gradient of the images; and no rank needs the others' weights")  # fmt: skip
+    return what and (f"{what}, with {case.label}", cause)
 
 
 _sums_owed.says = "no more sums than owed"  # type: ignore[attr-defined]

@@ -1,12 +1,13 @@
 """The check of chapter 12 on the grid of ranks: two communicators by Split, and what is summed over which."""
 
 from .ch12_layers import waiting
+from .ch12_traffic import beyond_the_sums, hand_made
 from .core import normal
 from .ranks import RankCase, RankCheck
 
 
 def _cases(rng, n):
-    shapes = (3, 5), (4, 7)
+    shapes = (13, 25), (24, 17)  # more than pickling adds
     return [
         RankCase([(m, *(normal(rng, *shape) for shape in shapes)) for _ in range(n)], f"{n // m} x {m}", K=n)
         for m in range(1, n + 1)
@@ -31,10 +32,23 @@ def _sums(group=lambda r, m, n: r // m, place=lambda r, m, n: r % m, swap=False,
     return reference
 
 
+def _two_sums(report, n, case):
+    """Z over the group, dW over the place."""
+    model, Z, dW = case.args[0]
+    data = n // model
+    by_hand = data * hand_made(model) * Z.nbytes + model * hand_made(data) * dW.nbytes
+    what = beyond_the_sums(report, [Z.nbytes, dW.nbytes], by_hand)
+    return what and (what, "a rank needs nothing from those outside its group and its place: two communicators by "
+                           "Split, and an allreduce over each")  # fmt: skip
+
+
+_two_sums.says = "two sums"  # type: ignore[attr-defined]
+
 check_grid_sums = RankCheck(
     "grid_sums",
     _cases,
     _sums(),
+    limits=[_two_sums],
     diagnoses=[
         (_sums(swap=True), "the two are exchanged: ranks of one group have the same examples, and their Z belong "
          "together; ranks at one place own the same weights, and their dW belong together"),

@@ -3,15 +3,17 @@
 import numpy as np
 
 from .ch12_layers import network, one_hot, parts, sigmoid, softmax, waiting
+from .ch12_traffic import beyond_the_sums, hand_made
 from .core import normal
 from .ranks import RankCase, RankCheck
 
 
 def _cases(rng, n):
     cases = []
-    for steps in (1, 3):
-        N, n0, n1, n2, B = 23, 5, 2 * int(rng.integers(4, 7)) + 1, 3, 2 * int(rng.integers(3, 6)) + 1
-        args = (network(rng, n0, n1, n2), normal(rng, N, n0), one_hot(rng, N, n2), steps, B, 0.5, int(rng.integers(99)))
+    for steps, eta in ((1, 0.5), (3, 0.25)):
+        n0, n1, n2, B = 5, 2 * int(rng.integers(4, 7)) + 1, 3, 2 * int(rng.integers(3, 6)) + 1
+        N = B + int(rng.integers(9, 16))
+        args = (network(rng, n0, n1, n2), normal(rng, N, n0), one_hot(rng, N, n2), steps, B, eta, int(rng.integers(99)))
         cases.append(RankCase(args, f"{steps} step{'s' * (steps > 1)}", K=(n0 + n1 + B) * steps))
     return cases
 
@@ -44,10 +46,25 @@ def _step(locals_, X, Y, rows, eta, biases):
     return after
 
 
+def _a_sum_a_step(report, n, case):
+    """The sum of Z2 in each step: no less, or the ranks do not work together, and no more."""
+    params, X, _, steps, B, _, _ = case.args
+    if n > 1 and sum(report.collectives[0].values()) + min(report.messages) < steps:
+        return (f"{n} ranks, {steps} step{'s' * (steps > 1)}, and fewer calls than steps",
+                "every rank computes with all neurons, and keeps its part of the result at the end: that shares no "
+                "work. Cut the parameters first; forward_two adds up the summands")  # fmt: skip
+    Z2 = B * len(params[1][1]) * X.itemsize
+    what = beyond_the_sums(report, [Z2] * steps, hand_made(n) * steps * Z2)
+    return what and (what, "forward_two sends all that is needed, one sum of Z2 a step; each rank draws the batches")
+
+
+_a_sum_a_step.says = "one sum a step"  # type: ignore[attr-defined]
+
 check_train_two = RankCheck(
     "train_two",
     _cases,
     _train(),
+    limits=[_a_sum_a_step],
     diagnoses=[
         (_train(seed=lambda s, r: s + r), "the ranks draw with different seeds: their summands of Z2 are of other "
          "images. One seed for all"),
