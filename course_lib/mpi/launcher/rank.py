@@ -39,7 +39,8 @@ def join(address, key, traces=None, parent=None):
     # A batch system ends ranks by SIGTERM. The engine's own handler would wait in MPI_Finalize for those already gone.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if os.name == "posix":
-        os.setpgid(0, 0)  # when one rank dies, mpiexec kills the process groups of the others at once
+        with contextlib.suppress(PermissionError):  # the first process of a session has a group of its own already
+            os.setpgid(0, 0)  # when one rank dies, mpiexec kills the process groups of the others at once
     if traces and os.name == "posix":
         faulthandler.register(signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY))
     line = Client(address, authkey=key)

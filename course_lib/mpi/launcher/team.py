@@ -93,12 +93,18 @@ class Team:
             here = () if site else (self.folder, self.supervisor.pid)
             joined = {i: self.client[i].apply_async(rank.join, target, key, *here) for i in self.client.ids}
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
+            said = {i: self._said(j) for i, j in joined.items()}
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
-        said = {i: j.get() for i, j in joined.items()}
         if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
             raise RankError(f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}")
         self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
         self.pids = {r: pid for r, _, pid in said.values()}
+
+    def _said(self, joined):
+        try:
+            return joined.get()
+        except Exception as error:
+            raise RankError(f"the ranks did not start: one could not join: {error}.\n{log_text(self.stop())}") from error
 
     def _listen(self, key):
         address = os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
