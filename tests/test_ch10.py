@@ -136,12 +136,21 @@ def added_at_the_root(comm, x):
 
 
 def test_bytes_on_paper_are_the_bytes_counted(solution):
-    ways = {"root": added_at_the_root, "trees": mpi.tree_allreduce, "doubling": mpi.doubling_allreduce,
+    down = cells("lecture", "broadcasts")["as_a_tree"]
+
+    def two_trees(comm, x):
+        """The exercise's tree up, the lecture's down: what the task names."""
+        total = solution["tree_reduce"](comm, x)
+        down(comm, x if total is None else total)
+
+    ways = {"root": added_at_the_root, "trees": two_trees, "doubling": mpi.doubling_allreduce,
             "ring": mpi.ring_allreduce}  # fmt: skip
     for p in (2, 4, 8, 16):
         paper = solution["paper"](p, 8 * 16 * 5)
         for name, way in ways.items():
             assert max(mpi.rehearse(way, p, np.ones(80)).bytes) == paper[name], (name, p)
+        up_and_down = mpi.rehearse(two_trees, p, np.ones(80)).messages
+        assert up_and_down[0] == up_and_down[1] == p.bit_length() - 1  # as the hint has it: ranks 0 and 1
 
 
 @pytest.mark.parametrize("p", [4, 8, 64, 1024])

@@ -59,13 +59,16 @@ def ring_replace(comm, mine):
     return got
 
 
-def stream_many_arrays(comm, make, k, n):
+def stream_by_test(comm, make, k, n):
+    """Looks, again and again, whether the array is free."""
     if comm.rank == 0:
-        blocks, requests = np.zeros((k, n)), []
+        arrays, requests = [np.zeros(n), np.zeros(n)], []
         for i in range(k):
-            make(comm, i, blocks[i])
-            requests.append(comm.Isend(blocks[i], dest=1, tag=i))
-        for request in requests:
+            while i > 1 and not requests[i - 2].Test():
+                pass
+            make(comm, i, arrays[i % 2])
+            requests.append(comm.Isend(arrays[i % 2], dest=1, tag=i))
+        for request in requests[-2:]:
             request.Wait()
     if comm.rank == 1:
         blocks = np.zeros((k, n))
@@ -210,7 +213,7 @@ def ring_nonblocking(comm, x):
 
 RIGHT = {
     "pass_on": (ch10.check_pass_on, [ring_irecv, ring_isend, ring_waitall, ring_by_turns, ring_replace]),
-    "stream": (ch10.check_stream, [stream_many_arrays, stream_swapping]),
+    "stream": (ch10.check_stream, [stream_by_test, stream_swapping]),
     "scatter_rows": (ch10.check_scatter_rows, [scatter_with_displacements, scatter_flat]),
     "global_mean": (ch10.check_global_mean, [mean_in_place, mean_by_ones]),
     "tree_reduce": (ch10.check_tree_reduce, [tree_by_bits, tree_from_above]),
@@ -307,6 +310,58 @@ def stream_without_the_test(comm, make, k, n):
             requests[i % 2] = comm.Isend(both[i % 2], dest=1)
 
 
+def stream_otherwise(way):
+    def stream(comm, make, k, n):
+        blocks, requests = np.zeros((k, n)), []
+        if comm.rank == 0:
+            for i in range(k):
+                make(comm, i, blocks[i if way != "copies" else 0])
+                if way != "all at the end":
+                    requests.append(comm.Isend(blocks[i] if way != "copies" else blocks[0].copy(), dest=1))
+            for request in requests:
+                request.Wait()
+            if way == "all at the end" and k:
+                comm.Send(blocks, dest=1)
+        if comm.rank == 1:
+            for part in (blocks if way != "all at the end" else [blocks][:k]):
+                comm.Recv(part, source=0)
+            return blocks
+    return stream
+
+
+def scatter_after_bcast(comm, X):
+    """All rows to all ranks, and a Scatterv for show."""
+    X = comm.bcast(X)
+    comm.Scatterv([X[:0], [0] * comm.size] if comm.rank == 0 else None, np.empty(0))
+    return np.array_split(X, comm.size)[comm.rank]
+
+
+def tree_of_twice_the_length(comm, x):
+    total, bit = np.concatenate([x, x]), 1
+    got = np.empty_like(total)
+    while bit < comm.size:
+        if comm.rank % (2 * bit):
+            return comm.Send(total, dest=comm.rank - bit)
+        if comm.rank + bit < comm.size:
+            comm.Recv(got, source=comm.rank + bit)
+            total += got
+        bit *= 2
+    return total[: len(x)]
+
+
+def ring_each_to_each(comm, x):
+    p, r = comm.size, comm.rank
+    parts = np.array_split(x, p)
+    for s in range(1, p):
+        got = np.empty_like(parts[r])
+        request = comm.Isend(parts[(r + s) % p], dest=(r + s) % p)
+        comm.Recv(got, source=(r - s) % p)
+        request.Wait()
+        parts[r] += got
+    for s in range(1, p):
+        comm.Sendrecv(parts[r], dest=(r + s) % p, recvbuf=parts[(r - s) % p], source=(r - s) % p)
+
+
 WRONG = [
     (ch10.check_pass_on, wrong_pass_on("forgets to return"), "no `return` was reached"),
     (ch10.check_pass_on, wrong_pass_on("no modulo"), "rank"),
@@ -319,7 +374,13 @@ WRONG = [
     (ch10.check_ring, wrong_ring("gathers"), "allgather"),
     (ch10.check_ring, wrong_ring("a new array"), "x has not changed"),
     (ch10.check_ring, wrong_ring("parts all alike"), "too long a message"),
+    (ch10.check_ring, ring_each_to_each, "right neighbour alone"),
+    (ch10.check_tree_reduce, tree_of_twice_the_length, "bytes"),
+    (ch10.check_scatter_rows, scatter_after_bcast, "the shape of X"),
     (ch10.check_stream, stream_without_the_test, "NoneType"),
+    (ch10.check_stream, stream_otherwise("k arrays"), "more than two arrays"),
+    (ch10.check_stream, stream_otherwise("copies"), "more than two arrays, or sends copies"),
+    (ch10.check_stream, stream_otherwise("all at the end"), "one message a block"),
     (ch10.check_stream, lambda comm, make, k, n: make(comm, 0, np.empty(n)), "rank 0 makes the blocks"),
     (ch10.check_scatter_rows, lambda comm, X: X, "not right yet"),
     (ch10.check_global_mean, lambda comm, X: X.sum(axis=0) / max(len(X), 1), "not right yet"),

@@ -64,7 +64,7 @@ def _because(got, place, rank):
 CAUSES = {
     "root": "rank 0 sends the sum to each of the others, n bytes each time; what it receives does not count here",
     "trees": "on the way up rank 0 sends nothing, on the way down it sends one array in each of the log2(p) rounds; "
-    "rank p/2 sends once up and log2(p) - 1 times down",
+    "rank 1 sends once up and log2(p) - 1 times down",
     "doubling": "log2 p rounds, and in each of them every rank sends one message of n bytes",
     "ring": "two halves of p - 1 steps, and in each step one of the p parts: n / p bytes",
 }

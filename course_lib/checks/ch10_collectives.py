@@ -3,8 +3,10 @@
 import numpy as np
 
 from .core import normal
+from .kernels_limits import limit
 from .ranks import RankCase, RankCheck
 from .ranks_limits import exactly_collectives, no_messages
+from .words import count
 
 ALONE_LAST = (2, 3, 4, 5, 6, 1)  # a mistake is shown with two ranks or more, if it shows there
 
@@ -16,7 +18,7 @@ def _tables(rng, n):
         X = normal(rng, rows, int(rng.integers(2, 6)), dtype=np.float64)
         return RankCase([(X if r == 0 else None,) for r in range(n)], label=label)
 
-    return [case(3 * n + n // 2, f"{3 * n + n // 2} rows"), case(2 * n, "an even number"),
+    return [case(3 * n + n // 2, f"{3 * n + n // 2} rows"), case(20 * n, "an even number"),
             case(max(n - 1, 1), "few rows"), case(0, "no rows")]  # fmt: skip
 
 
@@ -46,6 +48,20 @@ def _by_scatterv(report, n, case):
     return "Scatterv was not called", "all of X to all ranks is p times the bytes: give each only its own rows"
 
 
+_SHAPE = 400  # bytes that a shape may take, in one bcast or two, as a tuple or as an array; X of 40 rows has 640
+
+
+@limit("bytes of the other collectives")
+def _shape_alone(report, n, case):
+    """But for the Scatterv, a rank gives the collectives no more than a shape."""
+    for rank in range(n):
+        given = sum(e["bytes"] for e in report.events if e["rank"] == rank and e["op"] != "Scatterv")
+        if given > _SHAPE:
+            return (f"with {count(n, 'rank')}, rank {rank} gives {given:,} bytes to collectives other than Scatterv",
+                    "the others need the shape of X, two numbers; X itself travels by Scatterv, each row to one rank")
+    return None
+
+
 _by_scatterv.says = "one Scatterv"  # type: ignore[attr-defined]
 
 
@@ -63,7 +79,7 @@ def _in_scatterv(error):
 
 check_scatter_rows = RankCheck(
     "scatter_rows", _tables, _shares(lambda n, p, r: n // p + (r < n % p)),
-    limits=[_by_scatterv], ranks=ALONE_LAST,
+    limits=[_by_scatterv, _shape_alone], ranks=ALONE_LAST,
     diagnoses=[
         (_shares(lambda n, p, r: n // p), "n // size rows for each leave n % size rows that are nobody's"),
         (_shares(lambda n, p, r: n // p + (n % p if r == p - 1 else 0)),

@@ -6,8 +6,10 @@ from course_lib import mpi
 
 from .ch10_collectives import ALONE_LAST
 from .core import normal
+from .kernels_limits import limit
 from .ranks import RankCase, RankCheck
 from .ranks_limits import at_most_bytes, at_most_messages, at_most_seconds, no_collectives
+from .words import count
 
 # pass_on --------------------------------------------------------------------------------------------------------------
 
@@ -73,17 +75,56 @@ def _blocks(ranks):
     return [make.table if r == 1 else None for r in range(len(ranks))]
 
 
+def _overwritten(ranks):
+    """What rank 1 gets where nobody waits: by the time that block i leaves, i > 1, block i + 2 is in its array."""
+    make, k, _ = ranks[0]
+    rows = [i + 2 if i > 1 and i + 2 < k else i for i in range(k)]
+    return [make.table[rows] if r == 1 else None for r in range(len(ranks))]
+
+
+def _pickled(error):
+    return error["tool"] == "truncation" and "uint8" in error["message"]
+
+
+SEND = 1.5  # seconds of a message on the model's clock; making a block takes one second
 AT_ONCE = ("making and sending do not happen at the same time: rank 0 waits for a block before it makes the "
            "next one. Wait "
            "only for the send of the array that is needed now, two blocks ago")  # fmt: skip
+
+
+@limit("messages")
+def _a_message_a_block(report, n, case):
+    """Rank 0 sends k messages, and no other rank any."""
+    sent, k = report.messages, case.args[1]
+    other = next((r for r in range(1, n) if sent[r]), None)
+    if other is not None:
+        return f"rank {other} sends a message: blocks go from rank 0 to rank 1", "rank 0 alone sends"
+    return None if sent[0] == k else (f"rank 0 sends {count(sent[0], 'message')} for {count(k, 'block')}",
+                                      "one message a block, as soon as it is made")  # fmt: skip
+
+
+@limit("two arrays")
+def _two_arrays(report, n, case):
+    """Block i is begun when the send of block i - 2 is over, at 1 + SEND (i - 1), and not before."""
+    begun = [event["begin"] for event in report.events if event["rank"] == 0 and event["op"] == "compute"]
+    early = next((i for i, t in enumerate(begun) if i > 1 and t < 1 + SEND * (i - 1) - 1e-9), None)
+    return None if early is None else (
+        f"rank 0 makes block {early} before the send of block {early - 2} is over",
+        "it has more than two arrays, or sends copies: make block i in the array of block i - 2, once that has "
+        "been sent")
+
 
 check_stream = RankCheck(
     "stream", _streams, _blocks, ranks=(2, 3, 4), dtype=None, axes=("row", "number"),
     limits=[
         no_collectives("blocks go from rank 0 to rank 1: the other ranks have nothing to do with it"),
-        at_most_messages(lambda n, case, rank: case.args[1] if rank == 0 else 0, "one message a block"),
+        _a_message_a_block,
         at_most_bytes(lambda n, case, rank: 8 * case.args[1] * case.args[2] if rank == 0 else 0,
                       "a small letter sends a pickle: Isend, with a capital I"),
-        at_most_seconds(lambda n, case: case.args[1] + 1 if case.args[1] else 0, 1.0, 0.0, AT_ONCE),
+        at_most_seconds(lambda n, case: SEND * case.args[1] + 1 if case.args[1] else 0, SEND, 0.0, AT_ONCE),
+        _two_arrays,
     ],
+    diagnoses=[(_overwritten, "a block is overwritten while it is on its way: before make writes into an array again, "
+                              "wait for the send of what was in it, two blocks ago")],
+    causes=[(_pickled, "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I")],
 )  # fmt: skip

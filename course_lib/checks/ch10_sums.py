@@ -4,6 +4,7 @@ import numpy as np
 
 from .ch10_collectives import ALONE_LAST
 from .core import normal
+from .kernels_limits import limit
 from .ranks import RankCase, RankCheck
 from .ranks_limits import (
     at_most_bytes,
@@ -12,6 +13,7 @@ from .ranks_limits import (
     at_most_total_messages,
     no_collectives,
 )
+from .words import count
 
 # tree_reduce ----------------------------------------------------------------------------------------------------------
 
@@ -52,6 +54,8 @@ check_tree_reduce = RankCheck(
     limits=[
         no_collectives("a collective of MPI does the work: write it with Send and Recv"),
         at_most_total_messages(lambda n, case: n - 1, "each rank but 0 sends once: its partial sum, and is done"),
+        at_most_bytes(lambda n, case: case.args[0][0].nbytes,
+                      "a rank sends its partial sum, n float32, as a buffer: send with a small s makes a pickle of it"),
         at_most_seconds(lambda n, case: (n - 1).bit_length(), 1.0, 0.0,
                         "more than ceil(log2 size) rounds: one rank receives, or passes on, one after the "
                         "other, while others "
@@ -135,6 +139,21 @@ def _mean(ranks):
     return [sum(x for x, in ranks) / len(ranks)] * len(ranks)
 
 
+@limit("the right neighbour")
+def _to_the_right(report, n, case):
+    """Every message goes one rank to the right."""
+    for event in report.events:
+        rank, peers = event["rank"], event["peer"]
+        if not event["op"].lower().startswith(("send", "isend", "ssend", "issend")) or peers is None:
+            continue
+        allowed = {(rank + 1) % n, (rank - 1) % n} if isinstance(peers, list) else {(rank + 1) % n}
+        strange = sorted({*(peers if isinstance(peers, list) else [peers])} - allowed)
+        if strange:
+            return (f"with {count(n, 'rank')}, rank {rank} sends to rank {strange[0]}, or receives from it",
+                    "in a ring a rank sends to its right neighbour alone, and receives from its left one")
+    return None
+
+
 def _longest(n, case):
     return 2 * (n - 1) * -(-len(case.args[0][0]) // n) * 4
 
@@ -146,6 +165,7 @@ check_ring = RankCheck(
         at_most_messages(lambda n, case: 2 * (n - 1), "more messages than 2 (p - 1): p - 1 steps in each half"),
         at_most_bytes(_longest, "more bytes than 2 (p - 1) ceil(n / p) numbers: a step sends one part, never "
                                 "the whole array"),
+        _to_the_right,
     ],
     diagnoses=[
         (_ring(half=True), "the second half is missing: each rank has one finished part, part r + 1, and must "
