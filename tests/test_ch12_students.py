@@ -236,6 +236,24 @@ def forward_hands_all_around(comm, local, X):
     return A1, np.hstack([found[q][0] for q in range(p)]) @ np.vstack([found[q][1] for q in range(p)]) + local[1][1]
 
 
+def forward_into_float64(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    total = np.zeros((len(X), len(local[1][1])))
+    comm.Allreduce(A1 @ local[1][0], total)
+    return A1, total + local[1][1]
+
+
+def forward_without_receive(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    return A1, comm.Allreduce(A1 @ local[1][0]) + local[1][1]
+
+
+def forward_takes_the_none(comm, local, X):
+    A1 = sigmoid(X @ local[0][0] + local[0][1])
+    total = np.empty((len(X), len(local[1][1])), X.dtype)
+    return A1, comm.Allreduce(A1 @ local[1][0], total) + local[1][1]
+
+
 def forward_reduces(comm, local, X):
     A1 = sigmoid(X @ local[0][0] + local[0][1])
     summand = A1 @ local[1][0]
@@ -316,6 +334,10 @@ def grid_by_gather(comm, model, Z, dW):
     everybody = comm.allgather((Z, dW))
     return (sum(z for r, (z, _) in enumerate(everybody) if r // model == group),
             sum(w for r, (_, w) in enumerate(everybody) if r % model == place))
+
+
+def grid_exchanged(comm, model, Z, dW):
+    return grid_by_create_key(comm, comm.size // model, Z, dW)
 
 
 def grid_pads_with_zeros(comm, model, Z, dW):
@@ -399,6 +421,10 @@ WRONG = [
     (ch12.check_forward_two, forward_hands_all_around, "the ranks send"),
     (ch12.check_backward_deep, deep_gathers_all, "no rank needs the others' weights"),
     (ch12.check_grid_sums, grid_by_gather, "an allreduce over each"),
+    (ch12.check_forward_two, forward_into_float64, "np.empty_like(summand)"),
+    (ch12.check_forward_two, forward_without_receive, "into its second argument"),
+    (ch12.check_forward_two, forward_takes_the_none, "Allreduce(send, receive) returns None"),
+    (ch12.check_grid_sums, grid_exchanged, "model and data are exchanged"),
     (ch12.check_grid_sums, grid_pads_with_zeros, "an allreduce over each"),
     (ch12.check_pick_grid, pick_by(min), "share n1, n3, ... and no others"),
     (ch12.check_pick_grid, pick_by(lambda sizes: min(sizes[1:-1])), "share n1, n3, ... and no others"),

@@ -42,9 +42,9 @@ def _right(axis, read, summed):
         summed in PRODUCTS and read not in PRODUCTS,
         "what is read and what is summed are exchanged" if read != summed else "the two names are the same",
         where=f'axis "{axis}"',
-        cause=f"of Z, dX and dW one is made by a sum over {axis}: "
+        cause="of "
         + next(name for name, factors in PRODUCTS.items() if all(axis in INDICES[f] for f in factors))
-        + f" is made by a sum over {axis}; the other matrix of that face is only read",
+        + f" each rank has a summand, for it is made by a sum over {axis}; the other matrix of that face is only read",
     )
 
 

@@ -1,7 +1,7 @@
 """The check of chapter 12 on the grid of ranks: two communicators by Split, and what is summed over which."""
 
 from .ch12_layers import waiting
-from .ch12_traffic import beyond_the_sums, hand_made
+from .ch12_traffic import SLIPS, beyond_the_sums, hand_made
 from .core import normal
 from .ranks import RankCase, RankCheck
 
@@ -58,9 +58,12 @@ check_grid_sums = RankCheck(
         (_sums(place=lambda r, m, n: 0), "dW is added up over all ranks, also those with other weights"),
         (_sums(lambda r, m, n: r % (n // m), lambda r, m, n: r // (n // m)), "the groups are not made of neighbours: "
          "rank r stands in group r // model"),
+        (_sums(lambda r, m, n: r // (n // m), lambda r, m, n: r % (n // m)), "model and data are exchanged: a group "
+         "has `model` ranks, and there are comm.size // model groups"),
         (_sums(both=1), "dW is added up over the group: but its ranks own different weights"),
         (_sums(both=2), "Z is added up over the ranks at one place: but these have different examples"),
         (_sums(mean=1), "dW is averaged: it is weighted with its rows already, the sum is wanted"),
     ],
-    causes=[(waiting, "Split is collective: every rank must call it, every time, also those whose part is elsewhere")],
+    causes=[(waiting, "Split is collective: every rank must call it, every time, also those whose part is elsewhere"),
+            *SLIPS],
 )  # fmt: skip
