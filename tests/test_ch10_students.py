@@ -122,6 +122,30 @@ def scatter_flat(comm, X):
     return mine.reshape(-1, d)
 
 
+def scatter_shape_by_send(comm, X):
+    """The shape by messages of its own; counts as a tuple, with a type."""
+    from mpi4py import MPI
+
+    if comm.rank == 0:
+        n, d = X.shape
+        for r in range(1, comm.size):
+            comm.send((n, d), dest=r)
+    else:
+        n, d = comm.recv(source=0)
+    rows = [len(part) for part in np.array_split(np.arange(n), comm.size)]
+    mine = np.zeros((rows[comm.rank], d))
+    comm.Scatterv([X, tuple(k * d for k in rows), None, MPI.DOUBLE] if comm.rank == 0 else None, [mine, MPI.DOUBLE])
+    return mine
+
+
+def scatter_of_shapes(comm, X):
+    """To each rank the shape of its own part."""
+    shapes = [part.shape for part in np.array_split(X, comm.size)] if comm.rank == 0 else None
+    mine = np.empty(comm.scatter(shapes))
+    comm.Scatterv([X, [n * d for n, d in shapes]] if comm.rank == 0 else None, mine)
+    return mine
+
+
 def mean_in_place(comm, X):
     from mpi4py import MPI
 
@@ -214,7 +238,8 @@ def ring_nonblocking(comm, x):
 RIGHT = {
     "pass_on": (ch10.check_pass_on, [ring_irecv, ring_isend, ring_waitall, ring_by_turns, ring_replace]),
     "stream": (ch10.check_stream, [stream_by_test, stream_swapping]),
-    "scatter_rows": (ch10.check_scatter_rows, [scatter_with_displacements, scatter_flat]),
+    "scatter_rows": (ch10.check_scatter_rows, [scatter_with_displacements, scatter_flat,
+                                               scatter_shape_by_send, scatter_of_shapes]),
     "global_mean": (ch10.check_global_mean, [mean_in_place, mean_by_ones]),
     "tree_reduce": (ch10.check_tree_reduce, [tree_by_bits, tree_from_above]),
     "ring": (ch10.check_ring, [ring_library_style, ring_buffer_too_long, ring_nonblocking]),
@@ -252,6 +277,8 @@ def wrong_pass_on(way):
             return None
         if way == "no modulo":
             comm.Sendrecv(mine, dest=comm.rank + 1, recvbuf=got, source=comm.rank - 1)
+        if way == "from nobody":
+            comm.Sendrecv(mine, dest=right, recvbuf=got, source=comm.rank - 1)
         if way == "into mine":
             comm.Sendrecv(mine.copy(), dest=right, recvbuf=mine, source=left)
             return mine
@@ -362,6 +389,38 @@ def ring_each_to_each(comm, x):
         comm.Sendrecv(parts[r], dest=(r + s) % p, recvbuf=parts[(r - s) % p], source=(r - s) % p)
 
 
+def ring_rebinds(comm, x):
+    p, r = comm.size, comm.rank
+    parts = np.array_split(x, p)
+    for s in range(p - 1):
+        got = np.empty_like(parts[(r - s - 1) % p])
+        comm.Sendrecv(parts[(r - s) % p], dest=(r + 1) % p, recvbuf=got, source=(r - 1) % p)
+        parts[(r - s - 1) % p] = parts[(r - s - 1) % p] + got
+    for s in range(p - 1):
+        comm.Sendrecv(parts[(r - s + 1) % p], dest=(r + 1) % p, recvbuf=parts[(r - s) % p], source=(r - 1) % p)
+
+
+def ring_from_nobody(comm, x):
+    p, r = comm.size, comm.rank
+    parts = np.array_split(x, p)
+    for s in range(p - 1):
+        got = np.empty_like(parts[r - s - 1])
+        comm.Sendrecv(parts[r - s], dest=(r + 1) % p, recvbuf=got, source=r - 1)
+        parts[r - s - 1] += got
+
+
+def scatter_by_send(comm, X):
+    n, d = comm.bcast(X.shape if comm.rank == 0 else None)
+    ends = [k * (n // comm.size) + min(k, n % comm.size) for k in range(comm.size + 1)]
+    if comm.rank == 0:
+        for r in range(1, comm.size):
+            comm.Send(X[ends[r] : ends[r + 1]], dest=r)
+        return X[: ends[1]]
+    mine = np.empty((ends[comm.rank + 1] - ends[comm.rank], d))
+    comm.Recv(mine, source=0)
+    return mine
+
+
 WRONG = [
     (ch10.check_pass_on, wrong_pass_on("forgets to return"), "no `return` was reached"),
     (ch10.check_pass_on, wrong_pass_on("no modulo"), "rank"),
@@ -374,10 +433,14 @@ WRONG = [
     (ch10.check_ring, wrong_ring("gathers"), "allgather"),
     (ch10.check_ring, wrong_ring("a new array"), "x has not changed"),
     (ch10.check_ring, wrong_ring("parts all alike"), "too long a message"),
+    (ch10.check_ring, ring_rebinds, "makes a new array"),
+    (ch10.check_ring, ring_from_nobody, "PROC_NULL"),
+    (ch10.check_pass_on, wrong_pass_on("from nobody"), "PROC_NULL"),
+    (ch10.check_scatter_rows, scatter_by_send, "one Scatterv"),
     (ch10.check_ring, ring_each_to_each, "right neighbour alone"),
     (ch10.check_tree_reduce, tree_of_twice_the_length, "bytes"),
     (ch10.check_scatter_rows, scatter_after_bcast, "the shape of X"),
-    (ch10.check_stream, stream_without_the_test, "NoneType"),
+    (ch10.check_stream, stream_without_the_test, "is None"),
     (ch10.check_stream, stream_otherwise("k arrays"), "more than two arrays"),
     (ch10.check_stream, stream_otherwise("copies"), "more than two arrays, or sends copies"),
     (ch10.check_stream, stream_otherwise("all at the end"), "one message a block"),

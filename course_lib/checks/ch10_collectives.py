@@ -38,26 +38,29 @@ def _every_pth(ranks):
 def _by_scatterv(report, n, case):
     """X travels once, by Scatterv; only its shape goes to all."""
     counts = report.collectives[0]
-    if counts["Scatterv"] == 1 and not counts["scatter"] and not sum(report.messages):
+    if counts["Scatterv"] == 1:
         return None
+    if counts["Scatterv"]:
+        return "X should travel once, by one Scatterv", "one call, with the counts of all ranks"
     if counts["scatter"]:
         return "X went through scatter", ("a small letter sends pickles: Scatterv, with a capital S, sends the rows as "
                                           "they lie")
-    if counts["Scatterv"] or sum(report.messages):
-        return "X should travel once, by one Scatterv", "no other messages, no second Scatterv"
+    if sum(report.messages):
+        return "X went by messages of yours", "one Scatterv does it: at the root [X, counts], the counts of all ranks"
     return "Scatterv was not called", "all of X to all ranks is p times the bytes: give each only its own rows"
 
 
 _SHAPE = 400  # bytes that a shape may take, in one bcast or two, as a tuple or as an array; X of 40 rows has 640
 
 
-@limit("bytes of the other collectives")
+@limit("bytes beside it")
 def _shape_alone(report, n, case):
-    """But for the Scatterv, a rank gives the collectives no more than a shape."""
+    """Beside the Scatterv, a rank sends no more than a shape to each of the others."""
     for rank in range(n):
-        given = sum(e["bytes"] for e in report.events if e["rank"] == rank and e["op"] != "Scatterv")
+        given = report.bytes[rank] + sum(e["bytes"] for e in report.events if e["rank"] == rank
+                                         and e["op"] in report.collectives[rank] and e["op"] != "Scatterv")  # fmt: skip
         if given > _SHAPE:
-            return (f"with {count(n, 'rank')}, rank {rank} gives {given:,} bytes to collectives other than Scatterv",
+            return (f"with {count(n, 'rank')}, rank {rank} sends {given:,} bytes beside the Scatterv",
                     "the others need the shape of X, two numbers; X itself travels by Scatterv, each row to one rank")
     return None
 

@@ -27,6 +27,14 @@ def _alone(error):
     return error["tool"] == "deadlock" and set(error["ranks"]) == {0}
 
 
+def from_nobody(error):
+    """Rank 0 is done, and others wait for it: as where it receives from rank - 1, which is MPICH's PROC_NULL."""
+    return error["tool"] == "deadlock" and "rank 0 has finished" in error["message"]
+
+
+FROM_NOBODY = ("rank 0 is done, and others still wait for it. Does it receive from rank - 1 without % size? That is "
+               "-1, which MPICH takes for MPI.PROC_NULL, nobody, and the receive returns at once")  # fmt: skip
+
 check_pass_on = RankCheck(
     "pass_on", _rings, _from(-1), ranks=ALONE_LAST,
     limits=[
@@ -44,7 +52,8 @@ check_pass_on = RankCheck(
     ],
     causes=[(_alone, "one rank alone is its own neighbour, and a Send waits for a Recv that it would have to "
                      "call itself: "
-             "Sendrecv, or Irecv before Send, works for it as well")],
+             "Sendrecv, or Irecv before Send, works for it as well"),
+            (from_nobody, FROM_NOBODY)],
 )  # fmt: skip
 
 # stream ---------------------------------------------------------------------------------------------------------------
@@ -65,7 +74,8 @@ class Maker:
 
 def _streams(rng, n):
     def case(k, size):
-        return RankCase((Maker(normal(rng, k, size, dtype=np.float64)), k, size), label=f"{k} blocks of {size} numbers")
+        label = f"{count(k, 'block')} of {size} numbers"
+        return RankCase((Maker(normal(rng, k, size, dtype=np.float64)), k, size), label=label)
 
     return [case(5, int(rng.integers(3, 9))), case(2, 4), case(1, 3), case(0, 2)]
 
@@ -80,6 +90,10 @@ def _overwritten(ranks):
     make, k, _ = ranks[0]
     rows = [i + 2 if i > 1 and i + 2 < k else i for i in range(k)]
     return [make.table[rows] if r == 1 else None for r in range(len(ranks))]
+
+
+def _no_request(error):
+    return error["tool"] == "exception" and "NoneType" in error["message"] and "Wait" in error["message"]
 
 
 def _pickled(error):
@@ -126,5 +140,7 @@ check_stream = RankCheck(
     ],
     diagnoses=[(_overwritten, "a block is overwritten while it is on its way: before make writes into an array again, "
                               "wait for the send of what was in it, two blocks ago")],
-    causes=[(_pickled, "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I")],
+    causes=[(_no_request, "a request that does not exist yet is None, also at the end if there was one block only, or "
+                          "none: if request: request.Wait()"),
+            (_pickled, "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I")],
 )  # fmt: skip

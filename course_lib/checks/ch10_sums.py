@@ -3,6 +3,7 @@
 import numpy as np
 
 from .ch10_collectives import ALONE_LAST
+from .ch10_messages import FROM_NOBODY, from_nobody
 from .core import normal
 from .kernels_limits import limit
 from .ranks import RankCase, RankCheck
@@ -135,6 +136,15 @@ def _shares(ranks):
     return _ring(add=1 / len(ranks))(ranks)
 
 
+def _rebound(ranks):
+    """parts[i] = parts[i] + got: x keeps its own numbers, but for part r, which arrives in the second half."""
+    p, total = len(ranks), sum(x for x, in ranks)
+    xs = [x.copy() for x, in ranks]
+    for r, x in enumerate(xs):
+        np.array_split(x, p)[r][:] = np.array_split(total, p)[r]
+    return xs
+
+
 def _mean(ranks):
     return [sum(x for x, in ranks) / len(ranks)] * len(ranks)
 
@@ -179,11 +189,13 @@ check_ring = RankCheck(
                           "half has "
          "p - 1 steps, and in step s what comes from the left is added to part r - s - 1"),
         (_ring(cut=_even), "the last n mod p numbers are in no part: np.array_split leaves none out"),
+        (_rebound, "parts[i] = parts[i] + got makes a new array, and x does not see it: parts[i] += got adds into x"),
         (_shares, "the sum is asked for: nothing is divided by p"),
         (_mean, "the sum is asked for, not the mean"),
         (lambda ranks: [x for x, in ranks], "x has not changed: are the parts copies? What the ranks add up "
                                             "must be x itself"),
     ],
     causes=[(lambda error: error["tool"] == "buffer" and set(error["ranks"] or {0}) == {0},
-             "one rank alone sends nothing: each half has p - 1 steps")],
+             "one rank alone sends nothing: each half has p - 1 steps"),
+            (from_nobody, FROM_NOBODY)],
 )  # fmt: skip
