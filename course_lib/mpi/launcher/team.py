@@ -104,7 +104,8 @@ class Team:
         try:
             return joined.get()
         except Exception as error:
-            raise RankError(f"the ranks did not start: one could not join: {error}.\n{log_text(self.stop())}") from error
+            text = f"the ranks did not start: one could not join: {error}.\n{log_text(self.stop())}"
+            raise RankError(text) from error
 
     def _listen(self, key):
         address = os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
