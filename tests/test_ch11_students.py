@@ -131,6 +131,27 @@ def agree_by_a_byte_array(comm, params):
     return bool((all_of == all_of[0]).all())
 
 
+def agree_where_a_name_shadows_pythons_hash(comm, params):
+    hash = hashlib.sha256(pack(params).tobytes())
+    return len(set(comm.allgather(hash.digest()))) == 1
+
+
+def agree_with_the_neighbour_then_all(comm, params):
+    mine = hashlib.md5(pack(params).tobytes()).digest()
+    left = comm.sendrecv(mine, dest=(comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+    return comm.allreduce(int(left == mine)) == comm.size
+
+
+def mended_with_strided_shards(comm, net, X, Y, B, steps, eta, seed):
+    """Every p-th row of the batch, and small letters: slow, and right."""
+    params, rng = net.init_params(seed), np.random.default_rng([seed, 0])
+    for _ in range(steps):
+        rows = rng.choice(len(X), B, replace=False)[comm.rank :: comm.size]
+        mine = pack(serial.gradients(net, params, X[rows], Y[rows])) * np.float32(len(rows) / B)
+        serial.sgd_step(params, unpack(comm.allreduce(mine), params), eta)
+    return params
+
+
 def mended_with_a_broadcast(comm, net, X, Y, B, steps, eta, seed):
     """Rank 0 decides: start and batches are sent. Fixed order of the sum on every rank."""
     params = comm.bcast(net.init_params(seed) if comm.rank == 0 else None, root=0)
@@ -185,8 +206,10 @@ RIGHT = [
                                                 mean_in_place)),
     *((ch11.check_sum_gradients, fn) for fn in (gradients_by_split, gradients_by_the_library, gradients_biases_behind)),
     *((ch11.check_parallel_step, fn) for fn in (step_with_zeros, step_array_by_array)),
-    *((ch11.check_replicas_agree, fn) for fn in (agree_by_crc, agree_with_rank_0_then_all, agree_by_a_byte_array)),
-    (ch11.check_mended_training, mended_with_a_broadcast),
+    *((ch11.check_replicas_agree, fn) for fn in (agree_by_crc, agree_with_rank_0_then_all, agree_by_a_byte_array,
+                                                 agree_where_a_name_shadows_pythons_hash,
+                                                 agree_with_the_neighbour_then_all)),
+    *((ch11.check_mended_training, fn) for fn in (mended_with_a_broadcast, mended_with_strided_shards)),
     *((ch11.check_overlapped_sum, fn) for fn in (overlapped_in_place, overlapped_with_tests)),
     (ch11.check_step_bytes, bytes_in_floats), (ch11.check_predict_efficiency, efficiency_by_math),
 ]  # fmt: skip
@@ -272,6 +295,77 @@ def agree_by_shapes(comm, params):
     return len(set(comm.allgather(str([W.shape for W, _ in params])))) == 1
 
 
+def salted(data):
+    return hash(data)
+
+
+def agree_by_a_helper_that_is_salted(comm, params):
+    return len(set(comm.allgather(salted(pack(params).tobytes())))) == 1
+
+
+def agree_by_a_lambda_that_is_salted(comm, params):
+    return len(set(comm.allgather((lambda data: hash(data))(pack(params).tobytes())))) == 1
+
+
+def agree_by_what_is_printed(comm, params):
+    """Large arrays are printed with three dots in the middle."""
+    return len(set(comm.allgather(hashlib.sha256(str(params).encode()).digest()))) == 1
+
+
+def agree_by_first_and_last(comm, params):
+    """Looks at two ranks only."""
+    mine = hashlib.sha256(pack(params).tobytes()).digest()
+    return comm.bcast(mine, root=0) == comm.bcast(mine, root=comm.size - 1)
+
+
+def agree_without_the_first_b(comm, params):
+    (W, _), *others = params
+    rest = pack(others).tobytes() if others else b""
+    return len(set(comm.allgather(hashlib.sha256(W.tobytes() + rest).digest()))) == 1
+
+
+def gradients_with_a_small_letter(comm, grads):
+    return unpack(comm.allreduce(pack(grads)), grads)
+
+
+def step_weighed_after_the_sum(comm, net, params, X, Y, eta):
+    rows = shard(len(X), comm.size, comm.rank)
+    n = rows.stop - rows.start
+    grads = serial.gradients(net, params, X[rows], Y[rows]) if n else [(0 * W, 0 * b) for W, b in params]
+    serial.sgd_step(params, unpack(comm.allreduce(pack(grads)) * np.float32(n / len(X)), params), eta)
+
+
+def mended_by_doing_all_of_it_everywhere(comm, net, X, Y, B, steps, eta, seed):
+    params, rng = net.init_params(seed), np.random.default_rng([seed, 0])
+    for _ in range(steps):
+        rows = rng.choice(len(X), B, replace=False)
+        serial.sgd_step(params, serial.gradients(net, params, X[rows], Y[rows]), eta)
+    return params
+
+
+def mended_by_half(comm, net, X, Y, B, steps, eta, seed):
+    """Weights and sum are right; start and batches are each rank's own."""
+    params, rng = net.init_params(seed + comm.rank), np.random.default_rng([seed, comm.rank])
+    for _ in range(steps):
+        rows = rng.choice(len(X), B, replace=False)[shard(B, comm.size, comm.rank)]
+        mine = pack(serial.gradients(net, params, X[rows], Y[rows])) * np.float32(len(rows) / B)
+        serial.sgd_step(params, unpack(comm.allreduce(mine), params), eta)
+    return params
+
+
+def overlapped_in_one_message_at_the_end(comm, L, gradient):
+    grads = [gradient(comm, layer) for layer in reversed(range(L))][::-1]
+    flat = np.concatenate(grads)
+    total = np.empty_like(flat)
+    comm.Iallreduce(flat, total).Wait()
+    return np.split(total, np.cumsum([len(g) for g in grads])[:-1])
+
+
+def efficiency_against_one_without_update(p, B, n, row, update, alpha, beta):
+    t = efficiency_by_math(p, B, n, row, update, alpha, beta)[0]
+    return t, B * row / t, B * row / t / p
+
+
 def mended_but_averaging_parameters(comm, net, X, Y, B, steps, eta, seed):
     params, rng = net.init_params(seed), np.random.default_rng([seed, 0])
     for _ in range(steps):
@@ -321,6 +415,17 @@ WRONG = [
     (ch11.check_replicas_agree, agree_always, "got True"),
     (ch11.check_replicas_agree, agree_by_shapes, "got True"),
     (ch11.check_mended_training, mended_but_averaging_parameters, "rehearsals not right yet"),
+    (ch11.check_replicas_agree, agree_by_a_helper_that_is_salted, "salted anew"),
+    (ch11.check_replicas_agree, agree_by_a_lambda_that_is_salted, "salted anew"),
+    (ch11.check_replicas_agree, agree_by_what_is_printed, "one of 1,530 numbers"),
+    (ch11.check_replicas_agree, agree_by_first_and_last, "got True"),
+    (ch11.check_replicas_agree, agree_without_the_first_b, "the first b is not in it"),
+    (ch11.check_sum_gradients, gradients_with_a_small_letter, "with a capital A"),
+    (ch11.check_parallel_step, step_weighed_after_the_sum, "before the sum"),
+    (ch11.check_mended_training, mended_by_doing_all_of_it_everywhere, "serial training, n times over"),
+    (ch11.check_mended_training, mended_by_half, "draws batches of its own"),
+    (ch11.check_overlapped_sum, overlapped_in_one_message_at_the_end, "at the same time"),
+    (ch11.check_predict_efficiency, efficiency_against_one_without_update, "an update to make as well"),
     (ch11.check_overlapped_sum, overlapped_with_one_buffer, "rehearsals not right yet"),
     (ch11.check_overlapped_sum, overlapped_first_then_rest, "at the same time"),
 ]

@@ -75,6 +75,12 @@ def _timed(compute=lambda p, B, row, update: -(-B // p) * row + update,
     return predict_efficiency
 
 
+def _without_update(p, B, n, row, update, alpha, beta):
+    """t(1) as if one rank had no update to make."""
+    t = _timed()(p, B, n, row, update, alpha, beta)[0]
+    return t, B * row / t, B * row / t / p
+
+
 check_predict_efficiency = Check(
     "predict_efficiency", _runs, _timed(), K=10, parts=("seconds", "speed-up", "efficiency"), dtype=None,
     diagnoses=[
@@ -96,6 +102,7 @@ check_predict_efficiency = Check(
          "alpha, and there are 2 (p - 1) of them"),
         (_timed(ring=lambda p, n, alpha, beta: alpha + 2 * (p - 1) * beta * n / p), "each message costs alpha, and "
          "there are 2 (p - 1) of them; one rank sends none"),
+        (_without_update, "one rank has an update to make as well: t(1) = B row + update"),
         (_timed(give=lambda one, t, p: (t, t / one, t / one / p)), "the speed-up is upside down: t(1) / t(p)"),
         (_timed(give=lambda one, t, p: (t, one / t, one / t)), "the efficiency is the speed-up divided by p"),
         (_timed(give=lambda one, t, p: (t, one / t, 100 * one / t / p)), "the efficiency as a fraction, not per cent"),

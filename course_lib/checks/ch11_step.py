@@ -111,6 +111,14 @@ def _own(weight, summed=0):
     return reference
 
 
+def _weighed_after(ranks):
+    """Each rank weighs the sum of all means with its own n / B."""
+    net, params, X, Y, eta, cuts = _batch(ranks)
+    total = pack(_weighed(lambda n, B, p: 1)(net, params, X, Y, cuts))
+    weights = [(rows.stop - rows.start) / len(X) for rows in cuts]
+    return [sgd_step(_copied(params), unpack(w * total, params), eta) for w in weights]
+
+
 def _remainder_dropped(ranks):
     """B // p rows for each rank, the others in no shard."""
     net, params, X, Y, eta = ranks[0]
@@ -134,6 +142,8 @@ check_parallel_step = RankCheck(
     "parallel_step", _steps, _stepped(_weighed(lambda n, B, p: n / B)), inplace=1,
     diagnoses=[
         *((_stepped(_weighed(weight)), text) for weight, text in DIVISIONS),
+        (_weighed_after, "the weight rows / B belongs to each shard's mean, so before the sum: after it every rank "
+         "weighs the sum of all means with its own share"),
         (_remainder_dropped, "the rows that are left over, B mod p of them, are in no "
          "shard"),
         (_stepped(_weighed(lambda n, B, p: n / B), -1.0), "the step climbs: params -= eta * gradient"),
@@ -181,13 +191,22 @@ def _trained(weight=lambda n, B, p: n / B, start=False, draw=False, own_sum=Fals
     return reference
 
 
+def _nobody_asks(report, n, case):
+    """Right numbers without a word between ranks: everybody computes everything."""
+    if n > 1 and not any(dict(calls) for calls in report.collectives) and not any(report.messages):
+        return (f"with {n} ranks, no rank sends or asks the others anything: each one trains on whole batches",
+                "that is serial training, n times over. Each rank takes its shard, and an Allreduce adds up the parts")
+    return None
+
+
 def _first_rank_for_all(reference):
     return lambda ranks: [reference(ranks)[0]] * len(ranks)
 
 
 check_mended_training = RankCheck(
     "mended_training", _trainings, _trained(),
-    limits=[same_bits_on_all_ranks("every rank adds the same numbers in an order of its own, and rounding depends on "
+    limits=[_nobody_asks,
+            same_bits_on_all_ranks("every rank adds the same numbers in an order of its own, and rounding depends on "
                                    "the order: let one sum be made for all, by Allreduce")],
     diagnoses=[
         *((_trained(weight), text) for weight, text in DIVISIONS),
@@ -201,6 +220,11 @@ check_mended_training = RankCheck(
         (_trained(lambda n, B, p: 1, whole=True), "the whole batch on every rank: the sum has it p times. Each rank "
          "takes its shard"),
         (_trained(own_sum=True), "each rank updates with its own part: the sum over the ranks is missing"),
+        (_trained(start=True, draw=True), "each rank still starts from parameters and draws batches of its own"),
+        (_trained(lambda n, B, p: 1 / p, start=True), "each rank still starts from parameters of its own, and shards "
+         "weigh 1 / p in place of rows / B"),
+        (_trained(lambda n, B, p: 1 / p, draw=True), "each rank still draws batches of its own, and shards weigh 1 / p "
+         "in place of rows / B"),
         (_trained(lambda n, B, p: 1 / p, start=True, draw=True), "nothing is mended yet: start, batches, weights, sum"),
     ],
 )  # fmt: skip
