@@ -10,10 +10,10 @@ import pytest
 
 from course_lib import mpi
 from course_lib.errors import BadInput
-from course_lib.mpi import blocking, cost, network, scaling
+from course_lib.mpi import blocking, checkpoint, cost, network, scaling
 from course_lib.mpi.flat import pack, shard
 from course_lib.mpi.launcher import launch
-from course_lib.serial import Network
+from course_lib.serial import Network, save_params
 from course_lib.serial.minibatch import gradients_and_loss
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
@@ -55,6 +55,25 @@ def test_a_run_that_is_killed_while_it_writes_goes_on_to_the_same_bits(tmp_path)
 def test_each_rank_may_compute_on_its_own_device(tmp_path):
     done = in_ranks(2, "engine", tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def restored(comm, net, folder):
+    """(epochs done, the first weight that came back) of net, filled from the folder."""
+    params = net.init_params(9)
+    return checkpoint.restore(comm, net, params, folder), params[0][0][0, 0]
+
+
+def test_where_the_newest_checkpoint_is_damaged_the_one_before_it_is_taken_on_all_ranks(tmp_path, capfd):
+    net = Network((4, 3, 2))
+    for epoch in (2, 3):
+        save_params(tmp_path / f"epoch-000{epoch}.npz", net, net.init_params(epoch))
+    newest = tmp_path / "epoch-0003.npz"
+    newest.write_bytes(newest.read_bytes()[:-50])
+    assert mpi.rehearse(restored, 3, net, tmp_path).results == [(2, net.init_params(2)[0][0][0, 0])] * 3
+    assert "passed over" in (told := capfd.readouterr().err) and "epoch-0003.npz" in told
+    (tmp_path / "epoch-0002.npz").write_bytes(b"")
+    report = mpi.rehearse(restored, 3, net, tmp_path)
+    assert not report.ok and "epoch-0002.npz" in str(report) and "deadlock" not in str(report)
 
 
 def test_shards_cover_all_rows():
