@@ -7,24 +7,29 @@ this_machine.py  machine, Machine: what the numbers were measured on
 blas.py          blas_threads, blas_library: which BLAS NumPy calls, with how many threads
 counts.py        step_flops, step_bytes, gflops: what a training step costs on paper
 rates.py         sgemm_rate, copy_rate, roofline: what this machine can do at most
+skew.py          binary_counts, majority_counts, precision_recall: how good an answer is where one class is rare
 """
 
 from .blas import blas_library, blas_threads
 from .comparison import Comparison, compare
 from .counts import StepCount, gflops, step_bytes, step_flops
 from .rates import Rate, copy_rate, roofline, sgemm_rate
+from .skew import BinaryCounts, PrecisionRecall, binary_counts, majority_counts, precision_recall
 from .this_machine import Machine, machine
 from .timeline import Span, Timeline
 from .timing import Timing, format_seconds, time_it
 
 __all__ = [
+    "BinaryCounts",
     "Comparison",
     "Machine",
+    "PrecisionRecall",
     "Rate",
     "Span",
     "StepCount",
     "Timeline",
     "Timing",
+    "binary_counts",
     "blas_library",
     "blas_threads",
     "compare",
@@ -32,6 +37,8 @@ __all__ = [
     "format_seconds",
     "gflops",
     "machine",
+    "majority_counts",
+    "precision_recall",
     "roofline",
     "sgemm_rate",
     "step_bytes",

@@ -5,7 +5,7 @@ lists of (W, b) and (dW, db). NumPy alone; the Numba form is `course_lib.serial.
 """
 
 from course_lib.serial.activations import ACTIVATIONS, relu, sigmoid
-from course_lib.serial.evaluate import accuracy, confusion, loss_value, predict
+from course_lib.serial.evaluate import accuracy, confusion, loss_value, outputs, predict
 from course_lib.serial.gradcheck import GradientReport, gradient_check
 from course_lib.serial.losses import LOSSES, softmax
 from course_lib.serial.minibatch import Cache, backward, forward, gradients
@@ -32,6 +32,7 @@ __all__ = [
     "init_params",
     "load_params",
     "loss_value",
+    "outputs",
     "predict",
     "relu",
     "save_params",

@@ -20,10 +20,14 @@ def loss_value(net, params, X, Y):
     return total / len(X) + penalty(net, params)
 
 
+def outputs(net, params, X):
+    """What the last layer puts out for each row, (N, nL), in the dtype of the parameters."""
+    return np.concatenate([cache.A[-1] for _, cache in _chunks(net, params, X)])
+
+
 def predict(net, params, X):
     """The label of each row, int64 (N,): the largest output; with a single output, whether it exceeds 1/2."""
-    labels = [_label(cache.A[-1]) for _, cache in _chunks(net, params, X)]
-    return np.concatenate(labels)
+    return _label(outputs(net, params, X))
 
 
 def accuracy(net, params, X, y):
