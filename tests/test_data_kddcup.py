@@ -386,3 +386,25 @@ def test_real_official_test_set(real):
     assert np.bincount(data.y_test).tolist() == [60_593, 250_436]
     assert len(data.y_train) + len(data.y_val) == 145_584
     assert "2 test records have a category that the training file lacks (icmp)" in data.note
+
+
+def test_the_sample_in_the_package(monkeypatch):
+    """Every tenth line, with no file, folder or network; the counts that the README and chapter 13 name."""
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    data = load_kddcup99(sample=True)
+    assert [len(data.split(s)[1]) for s in ("train", "val", "test")] == [35_289, 7_057, 7_057]
+    assert data.n_features == 115 and 0.80 < data.y_train.mean() < 0.81
+    assert "a SAMPLE, every 10th line of kddcup.data_10_percent.gz" in data.note and "NOT the published" not in data.note
+    assert len(load_kddcup99(sample=True, drop_duplicates=True).y_test) == 2_677
+    assert len(load_kddcup99(sample=True, official_test=True).y_test) == 31_103
+    assert "CC BY 4.0" in (kddcup.SAMPLE / "LICENSE.txt").read_text("utf-8")
+    with pytest.raises(BadInput, match="sample is one of the 10 % file"):
+        load_kddcup99(percent10=False, sample=True)
+
+
+@needs_real
+def test_the_sample_is_every_tenth_line():
+    for path in (TEN_PERCENT, CORRECTED):
+        whole = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+        sample = (kddcup.SAMPLE / path.name.replace(".gz", ".every_10th.gz")).read_bytes()
+        assert gzip.decompress(sample) == b"".join(whole[::10])

@@ -7,6 +7,7 @@ import numpy as np
 from course_lib.data.dataset import Dataset
 from course_lib.data.folders import own_file
 from course_lib.data.kddcup_table import FEATURES, from_sklearn, read_csv
+from course_lib.data.packed import FILES
 from course_lib.data.scaling import column_statistics, standardise
 from course_lib.errors import BadInput, check_count
 
@@ -19,9 +20,11 @@ SHA256 = {
     "corrected.gz": "74f0daef49b242badc09f2adbd457dea6a45b4f77177efbd11216d333651044b",
 }
 CLASS_NAMES = ("normal", "attack")
+SAMPLE = FILES / "kddcup99-sample"
 
 
-def load_kddcup99(percent10=True, categorical="onehot", drop_duplicates=False, official_test=False, seed=0) -> Dataset:
+def load_kddcup99(percent10=True, categorical="onehot", drop_duplicates=False, official_test=False, seed=0,
+                   sample=False) -> Dataset:  # fmt: skip
     """KDD Cup 1999 as a `Dataset`: x (N, n0) float32, y int64, 0 normal and 1 attack ([000] section 5.1).
 
     A record has 41 features, 38 numbers and three categories (protocol_type, service, flag), and a label.
@@ -37,25 +40,31 @@ def load_kddcup99(percent10=True, categorical="onehot", drop_duplicates=False, o
         test rows also occur in training, and accuracy on them says little about new connections.
     official_test: x_test is the competition's test set (corrected.gz), whole, with attacks never trained on;
         else a part of the same file. seed: of the split, 5:1:1 (5:1 where the test set is the official one).
+    sample: every tenth line of the 10 % file and of the official test set, from the package: no network. As skewed as
+        the whole, with fewer duplicates.
 
-    From a file in the folder that COURSE_DATA names, else through scikit-learn, which downloads it once.
+    Else from a file in the folder that COURSE_DATA names, else through scikit-learn, which downloads it once.
     Raises BadInput where a file is missing or damaged, or a line in it is not of this form.
     """
     if categorical not in ("onehot", "codes"):
         raise BadInput(f'categorical must be "onehot" or "codes", not {categorical!r}')
     check_count("seed", seed, 0)
-    known, source = _read_training(percent10)
+    if sample and not percent10:
+        raise BadInput("the sample is one of the 10 % file: leave out percent10=False, or sample=True")
+    known, source = _read_training(percent10, sample)
     splits = _split(known.distinct() if drop_duplicates else known, seed, official_test)
     if official_test:
-        splits["test"], test_source = _read_official_test()  # last, as _encode wants it
+        splits["test"], test_source = _read_official_test(sample)  # last, as _encode wants it
         source += f"; test: {test_source}"
     arrays = _encode(splits, known.categories, categorical)
     note = _note(known, splits, source, drop_duplicates)
     return Dataset(**arrays, class_names=CLASS_NAMES, name="KDD Cup 1999", note=note)
 
 
-def _read_training(percent10):
+def _read_training(percent10, sample):
     name = TRAIN_FILE[bool(percent10)]
+    if sample:
+        return _sampled(name)
     path = _own(name)
     if path is not None:
         return read_csv(path), _identity(path)
@@ -71,7 +80,14 @@ def _read_training(percent10):
     return from_sklearn(bunch.data, bunch.target), f"scikit-learn's copy of {name}"
 
 
-def _read_official_test():
+def _sampled(name):
+    text = f"a SAMPLE, every 10th line of {name}"
+    return read_csv(SAMPLE / name.replace(".gz", ".every_10th.gz")), text
+
+
+def _read_official_test(sample):
+    if sample:
+        return _sampled(TEST_FILE)
     path = _own(TEST_FILE)
     if path is None:
         raise BadInput(
