@@ -17,9 +17,9 @@ RESULTS = Path("benchmarks/results")
 BUSY = 0.3  # of a core: above that, somebody else is at work
 
 
-def folder(what: str, docs: bool, out: Path | None, option: str = "--docs") -> Path:
+def folder(what: str, docs: bool, out: Path | None, option: str = "--docs", document: str = "") -> Path:
     """Where `bench what` writes, made if it is not there. docs: into the clone's results. Raises BadInput."""
-    document = f"docs/bench-{what}.md"
+    document = document or f"docs/bench-{what}.md"
     clone = (ROOT / document).is_file()
     if docs and not clone:
         raise BadInput(f"{option} needs a clone of the course: there is no {document} beside this course_lib")

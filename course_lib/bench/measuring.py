@@ -53,7 +53,7 @@ def measure_threads(settings: Settings) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         workers, versions = _start(stack, settings)
         training = [_train(workers, settings, net, B, progress) for net, B in cases]
-        schemes = [_schemes(workers["course"], settings, B, progress) for B in settings.scheme_batches]
+        schemes = [measure_schemes(workers["course"], settings, B, progress) for B in settings.scheme_batches]
         profile = [_profile(workers["course"], settings, net, B, progress) for net, B in cases]
     progress.close()
     return {
@@ -119,7 +119,7 @@ def _train(
     return train(workers, effort, ways(settings.threads), case, progress)
 
 
-def _schemes(worker: Any, settings: Settings, B: int, progress: Progress) -> dict[str, Any]:
+def measure_schemes(worker: Any, settings: Settings, B: int, progress: Progress) -> dict[str, Any]:
     """The schemes of chapter 04 at one batch size."""
     ks = list(range(2, max(2, min(settings.threads, 12)) + 1))
     progress.part(f"12 layers of width 1024, B = {B}: schemes, {settings.rounds} rounds")

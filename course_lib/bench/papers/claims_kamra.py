@@ -1,0 +1,198 @@
+"""The numbers of Kamra et al. [000], in the order of the text. Its figures are quoted by what the words say of them."""
+
+from functools import partial
+
+from . import look_counts as counts
+from . import look_data as data
+from . import look_gpu as gpu
+from . import look_learning as learning
+from . import look_training as training
+from .claim import COMPUTED, Claim, fixed
+
+FIG = {"Net-1h": "section 6, figure 7", "Net-2h": "section 6, figure 9"}
+RATE = {"Net-1h": "section 6, figure 8", "Net-2h": "section 6, figure 10"}
+MACHINES = "32 threads of another machine and another decade, loops of C++ that are not shown"
+
+
+def _of(net: str) -> tuple[Claim, ...]:
+    """What section 6 says of one network's two figures."""
+    n, time, rate = net[-2:], FIG[net], RATE[net]
+    return (
+        Claim(f"000-serial-{n}", "[000]", time, f"{net}: serial time \"almost constant\" over the mini-batch size",
+              partial(training.times, net=net, key="loops"),
+              "Ours are compiled loops over one example at a time. Each example's work is the same for any batch; the "
+              "update is paid once a step, so the smallest batches cost more"),
+        Claim(f"000-threads-{n}", "[000]", time, f"{net}: time with Pthreads falls as the batch grows",
+              partial(training.times, net=net, key="loops-threads"),
+              f"Fork, join, reduction and update are paid once a step. Theirs: {MACHINES}"),
+        Claim(f"000-library-{n}", "[000]", time, f"{net}: the same of the library in parallel (T-Parallel)",
+              partial(training.times, net=net, key="torch"), "PyTorch in Theano's place, which has ended"),
+        Claim(f"000-gpu-{n}", "[000]", time, f"{net}: the GPU's time is much lower than the CPU's",
+              partial(gpu.times, net=net, key="mlp-paper"), "Our kernels as section 4 words them"),
+        Claim(f"000-gflops-{n}", "[000]", rate, f"{net}: parallel GFLOP/s much larger than serial",
+              partial(training.speeds, net=net, several="loops-threads", single="loops"),
+              "GFLOP/s count the products alone; how [000] counted is not told"),
+        Claim(f"000-gflops-blas-{n}", "[000]", rate, f"{net}: GFLOP/s with BLAS",
+              partial(training.speeds, net=net, several="numpy-blas", single="numpy"),
+              "A batch at a time: products of matrices. [000] gives BLAS one example at a time, and so reads every "
+              "weight for two flops"),
+        Claim(f"000-gflops-library-{n}", "[000]", rate, f"{net}: GFLOP/s of the library, serial and parallel",
+              partial(training.speeds, net=net, several="torch", single="torch-1"), "PyTorch in Theano's place"),
+    )  # fmt: skip
+
+
+CLAIMS = (
+    Claim(
+        "000-parameters", "[000]", "abstract and section 1",
+        'parameters "in the order of millions"',
+        data.parameters,
+    ),
+    Claim(
+        "000-examples", "[000]", "section 1",
+        'training examples "usually in the order of millions"',
+        learning.mnist,
+        "The digits, on which all figures rest, are fewer; KDD Cup 1999 has millions",
+    ),
+    Claim(
+        "000-gradient", "[000]", "algorithm 5",
+        "the backpropagation algorithm",
+        partial(learning.gradients, text="[000]"),
+        "With dL/da_L worked out from eq. 6; with the formula of algorithms 1 to 3 it fails (errata)",
+    ),
+    Claim(
+        "000-shards", "[000]", "algorithm 3",
+        "B/T thread-batches of B/T examples",
+        fixed(COMPUTED, "as printed 4 of 64 examples with 32 threads"),
+        "A slip: T thread-batches (errata)",
+    ),
+    Claim(
+        "000-kernels", "[000]", "section 4",
+        '5 steps "each one implemented by distinct kernel"',
+        data.kernels,
+    ),
+    Claim(
+        "000-coalesced", "[000]", "section 4",
+        'forward: all accesses coalesced, "no bank conflicts"',
+        counts.conflicts,
+        "True of matrices stored by rows. With the layouts that section 4 states, and tiles of 32 x 32 without "
+        "padding, one of the tiles is filled or used down a column (errata)",
+    ),
+    Claim(
+        "000-few-conflicts", "[000]", "section 4",
+        'transposed product: "few bank conflicts"',
+        counts.delta,
+        "Few where the column is written once a tile, 32-way each time; many where the inner loop goes down it",
+    ),
+    Claim(
+        "000-conflicts-batch", "[000]", "sections 4 and 6",
+        'update: conflicts "proportional to the batch size"',
+        counts.update,
+        "The total grows as the batch does; each example's share stays (errata)",
+    ),
+    Claim(
+        "000-derivative", "[000]", "section 4",
+        'A (1 - A) in place of W A again: "significant reduction"',
+        data.recompute,
+        "Keeping Z would save as much, for any activation (chapter 09)",
+    ),
+    Claim(
+        "000-machine", "[000]", "section 5",
+        "32 cores, 128 GB RAM, 2.6 GHz",
+        data.machine,
+    ),
+    Claim(
+        "000-mnist", "[000]", "section 5.1",
+        "60,000 and 10,000 images of 28 x 28, training divided 5:1",
+        learning.mnist,
+    ),
+    Claim(
+        "000-kdd", "[000]", "section 5.1",
+        "about 4 million data points, 42 features",
+        learning.records,
+        "The whole file has 4,898,431 records (UCI); the 42nd column is the label (errata)",
+    ),
+    Claim(
+        "000-nets", "[000]", "section 5.2",
+        "Net-1h 784-1024-10, Net-2h 784-1024-1024-10; 42 inputs, 1 output for KDD",
+        data.parameters,
+    ),
+    Claim(
+        "000-kdd-1h", "[000]", "sections 5.1 and 5.2",
+        "Net-1h for KDD Cup 1999; no result is given",
+        partial(learning.detector, net="Net-1h", distinct=False),
+        "[000] shows no accuracy. The set is skewed, most rows repeat, and rows for validation are often in "
+        "training too: beside the accuracy stand the measures that such a set needs, and the official test set",
+    ),
+    Claim(
+        "000-kdd-2h", "[000]", "sections 5.1 and 5.2",
+        "Net-2h for KDD Cup 1999; no result is given",
+        partial(learning.detector, net="Net-2h", distinct=False),
+        "As above",
+    ),
+    Claim(
+        "000-kdd-distinct", "[000]", "sections 5.1 and 5.2",
+        "the same, of which nothing is said: each row once",
+        partial(learning.detector, net="Net-1h", distinct=True),
+        "Without the repeated rows most are normal, on the official test set most are attacks: the threshold 1/2, "
+        "right for the one, is wrong for the other, while the ranking (average precision) holds",
+    ),
+    Claim(
+        "000-threads", "[000]", "section 6",
+        '"the number of threads is fixed as 32"',
+        training.threads,
+    ),
+    *_of("Net-1h"),
+    Claim(
+        "000-blas-10", "[000]", "section 6",
+        "serial BLAS about 10 times as fast as their serial loops",
+        partial(training.faster, net="Net-1h", key="numpy", over="loops", head="NumPy over compiled loops, one thread"),
+        "Whose loops? Ours are vectorised by Numba's compiler; the same loops in plain Python are a thousand "
+        "times slower. And our BLAS gets a batch, theirs one example",
+    ),
+    Claim(
+        "000-blas-library", "[000]", "section 6",
+        'parallel BLAS "even faster than Theano"',
+        partial(training.faster, net="Net-1h", key="numpy-blas", over="torch", head="NumPy over PyTorch, all threads"),
+        "PyTorch in Theano's place",
+    ),
+    Claim(
+        "000-blas-serial", "[000]", "section 6",
+        'serial BLAS "still a bit slower than Theano"',
+        partial(training.faster, net="Net-1h", key="numpy", over="torch-1", head="NumPy over PyTorch, one thread"),
+        "PyTorch in Theano's place, and 32-bit BLAS of today on both sides",
+    ),
+    Claim(
+        "000-blas-threads", "[000]", "section 6",
+        "time of BLAS \"doesn't depend on the number of threads\"",
+        partial(training.faster, net="Net-1h", key="numpy-blas", over="numpy", head="all threads over one"),
+        "It depends here. For one example at a time, a product of a matrix and a vector, memory sets the pace; "
+        "the reason that the text gives is one for the contrary",
+    ),
+    Claim(
+        "000-exponential", "[000]", "section 6",
+        'overheads "exponentially decreased" by larger batches',
+        fixed(COMPUTED, "forks and reductions an epoch: 782 at B = 64, 196 at 256, 49 at 1,024: as 1/B"),
+        "Errata",
+    ),
+    Claim(
+        "000-multiple-of-32", "[000]", "section 6",
+        "widths that are no multiple of 32 leave threads idle",
+        counts.useful,
+        "Below a third for the output layer, which has little of the work; the wide layer loses 2 %",
+    ),
+    *_of("Net-2h"),
+    Claim(
+        "000-speedups", "[000]", "section 7",
+        '"a x times speedup using multiple cores only and then a x times speedup using a GPU"',
+        training.efficiency,
+        "No number stands in the text: two crosses. What is found here is for cores",
+    ),
+    Claim(
+        "000-accuracy", "[000]", "section 7",
+        '"without any significant loss of accuracy"',
+        learning.kept,
+        "The shards' sums are the batch's sum in another order: rounding is all that differs. What does cost "
+        "accuracy is a larger batch with as many epochs, and larger batches are where the speed-ups are (see "
+        "003-minibatch)",
+    ),
+)

@@ -1,0 +1,103 @@
+"""`course bench papers`: options, what is written where, and in which form it is printed."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...errors import BadInput
+from ...measure import machine
+from ..dump import dump
+from ..files import folder, interpreter, read, rewrite, say, slug, warn_if_busy
+from .measuring import measure_papers
+from .settings import PARTS, QUICK, SCHEMA, Settings
+
+DOCUMENT = Path("docs/papers.md")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `bench papers`."""
+    parser.description = (
+        "Every number of the five texts that the course rests on, listed with where it stands, and measured again: "
+        "training by batch size, leapfrogging, ranks, a GPU where there is one, counts by the CPU engine, MNIST, KDD "
+        "Cup 1999, Fashion-MNIST. In one run; up to 10 minutes."
+    )
+    add = parser.add_argument
+    add("--threads", type=int, metavar="N", help="threads for all that have several (default: usable processors)")
+    add("--parts", type=_parts, metavar="P,P", help=f"measure these alone, of {','.join(PARTS)}; with --reuse the "
+        "others are kept")  # fmt: skip
+    add("--quick", action="store_true", help="about a minute: Net-1h, few examples, short runs. A glance, no more")
+    add("--json", action="store_true", help="print the JSON instead of the claims")
+    add("--out", type=Path, metavar="FOLDER", help="where papers-<machine>.json and the figures go (default: "
+        "benchmarks/results/own in a clone, else bench-papers)")  # fmt: skip
+    add("--record", action="store_true", help=f"write to benchmarks/results and rewrite the made blocks of {DOCUMENT}")
+    add("--reuse", type=Path, metavar="FILE", help="measure nothing but --parts: the rest comes from this JSON")
+    add("--torch-python", metavar="PATH", help="a Python with PyTorch, if that is not this one")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run it; 0 when everything was measured or said to be missing, 1 where something failed."""
+    known = read(options.reuse, "papers", SCHEMA) if options.reuse else None
+    settings = _settings(options)
+    if options.record and (settings.quick or _glance(known)):
+        raise BadInput("--record keeps whole runs: leave out --quick")
+    out = folder("papers", options.record, options.out, "--record", DOCUMENT.as_posix())
+    made = known if known and not options.parts else measure_papers(settings, known)
+    from .tables import machine_name
+
+    path = out / f"papers-{slug(machine_name(made))}.json"
+    path.write_text(dump(made), encoding="utf-8")
+    return _show(options, read(path, "papers", SCHEMA), path)  # the six digits that are kept
+
+
+def _show(options: argparse.Namespace, result: dict[str, Any], path: Path) -> int:
+    """Figures, document, what is printed; what failed."""
+    from . import recorded
+    from .papers_docs import blocks, report
+    from .tables import drawn
+
+    for name, figure in drawn(result).items():
+        figure.save(path.parent / name)
+    if options.record:
+        rewrite(DOCUMENT, blocks(recorded()), {})
+    print(dump(result) if options.json else report(result), end="" if options.json else "\n")
+    for line in failures(result):
+        say("papers", line)
+    say("papers", f"{path.name} is in {path.parent}")
+    return 1 if failures(result) else 0
+
+
+def failures(result: dict[str, Any]) -> list[str]:
+    """What did not work, each in a line; what is not installed or not there is no failure."""
+    found = list(_errors(result["parts"], ""))
+    return [line for line in found if "failed: " in line]
+
+
+def _errors(value: Any, where: str) -> Iterator[str]:
+    """(path: error) of every "error" in a result."""
+    if isinstance(value, dict):
+        if "error" in value:
+            yield f"{where}: {value['error']}"
+        for key, item in value.items():
+            yield from _errors(item, f"{where}/{key}" if where else str(key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _errors(item, f"{where}[{i}]")
+
+
+def _glance(known: dict[str, Any] | None) -> bool:
+    return any(part["quick"] for part in known["parts"].values()) if known else False
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(",") if part)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    usable = machine().usable or 1
+    threads = min(usable, 64) if options.threads is None else options.threads
+    python = interpreter("--torch-python", options.torch_python)
+    settings = Settings(threads, options.parts or PARTS, torch_python=python, **(QUICK if options.quick else {}))
+    if not options.reuse or options.parts:
+        warn_if_busy("papers")
+    return settings

@@ -1,0 +1,70 @@
+"""The part that is counted: what the CPU engine sees of the kernels that [000] and [003] describe. No times."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..progress import Progress
+from .settings import Settings
+
+RUNGS = ("naive", "shared", "register_16x4")  # [003] algorithm 1, algorithm 2, section 4.2
+SIDE = 128  # of the square product that is counted
+
+
+def count(settings: Settings, progress: Progress) -> dict[str, Any]:
+    """Counts of the three products of [003], and of the tiles of [000] section 4."""
+    return {"side": SIDE, "products": {rung: _product(rung) for rung in RUNGS}, "update": _update(), "delta": _delta()}
+
+
+def _product(rung: str) -> dict[str, Any]:
+    """One product of SIDE^3, traced: requests of a warp and sectors in global memory, wavefronts in shared memory."""
+    from ...gpu import trace_gemm
+
+    rng = np.random.default_rng(0)
+    A, B = (rng.uniform(-1, 1, (SIDE, SIDE)).astype(np.float32) for _ in "AB")
+    D, report = trace_gemm(A, B, kernel=rung)
+    exact = A.astype(np.float64) @ B.astype(np.float64)
+    off, allowed = np.abs(D - exact).max(), SIDE * 2.0**-24 * (np.abs(A) @ np.abs(B)).max()
+    if not (report.ok and off <= allowed):
+        raise ArithmeticError(f"{rung}: not the product, or not clean: {report}")
+    shared = {"wavefronts": report.total("wavefronts"), "ideal_wavefronts": report.total("ideal_wavefronts")}
+    return {"flops": 2 * SIDE**3, **shared, "difference": float(off / np.abs(exact).max()),
+            "blas_difference": float(np.abs(A @ B - exact).max() / np.abs(exact).max()),
+            **{name: report.total(name, space="global") for name in ("requests", "sectors", "ideal_sectors")},
+            "loads": report.total("requests", space="global", op="load")}  # fmt: skip
+
+
+def _update() -> list[dict[str, Any]]:
+    """Wavefronts of eq. 10 by batch size: tiles as [000] first had them, without padding; transposed; padded."""
+    ways = {"neuron a row": ("-DAS_STORED", "-DPAD=0"), "example a row": ("-DPAD=0",), "padded": ("-DAS_STORED",)}
+    rng, found = np.random.default_rng(0), []
+    for B in (32, 64, 96):
+        arrays = [rng.standard_normal(shape, dtype=np.float32) for shape in ((B, 64), (B, 32), (64, 32))]
+        counts = {name: _wavefronts("update", arrays, options) for name, options in ways.items()}
+        found.append({"B": B, "wavefronts": counts})
+    return found
+
+
+def _delta() -> dict[str, dict[str, int]]:
+    """Wavefronts of eq. 9's product for the output layer, W's tile written down a column: without padding and with."""
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(shape, dtype=np.float32) for shape in ((64, 10), (64, 10))]
+    return {name: {op: _wavefronts("transposed", arrays, (f"-DPAD={pad}",), op=op, array="w_tile")
+                   for op in ("store", "load")} for name, pad in (("unpadded", 0), ("padded", 1))}  # fmt: skip
+
+
+def _wavefronts(kernel: str, arrays: Sequence[np.ndarray], options: tuple[str, ...], **where: str) -> int:
+    """Shared wavefronts of one launch of our kernel of that name, a thread for each element."""
+    from ...gpu import device
+    from ...gpu.mlp.activations import ACTIVATIONS
+    from ...gpu.mlp.kernels import Kernels
+
+    kernels = Kernels(each=1, options=options, traced=True)
+    left, right, *more = (device.gpuarray.to_gpu(array) for array in arrays)
+    if kernel == "update":
+        kernels.update(left, right, more[0], more[0], -0.1, 1.0)
+    else:
+        out = device.gpuarray.empty((arrays[0].shape[0], arrays[1].shape[0]), np.float32)
+        kernels.transposed(left, right, out, ACTIVATIONS["identity"])
+    return kernels.reports[-1][1].total("wavefronts", **where)

@@ -1,0 +1,100 @@
+"""Claims that need no clock: sizes of networks, the machine, arithmetic of flops, bytes and means."""
+
+from typing import Any
+
+import numpy as np
+
+from ... import serial
+from ..catalogue import NETS
+from ..report import machine_line
+from .claim import COMPUTED, MEASURED, NOT_MEASURED, Finding
+
+
+def parameters(result: dict[str, Any]) -> Finding:
+    """Weights and biases of the two nets."""
+    told = ", ".join(f"{net} {serial.Network(sizes).n_params:,}" for net, sizes in NETS.items())
+    return Finding(COMPUTED, f"{told}, biases included")
+
+
+def machine(result: dict[str, Any]) -> Finding:
+    """What this result was measured on."""
+    return Finding(MEASURED, machine_line(result))
+
+
+def kernels(result: dict[str, Any]) -> Finding:
+    """The kernels of course_lib.gpu.mlp."""
+    from ...gpu.mlp.kernels import SPECIFICATIONS
+
+    five = ("forward", "output_delta", "transposed", "hadamard", "update")
+    rest = len(SPECIFICATIONS.keys() - set(five))
+    told = f"ours, as its equations 7 to 10: {', '.join(five)}; and {rest} for softmax, losses and sums"
+    return Finding(COMPUTED, told)
+
+
+def recompute(result: dict[str, Any]) -> Finding:
+    """What computing W A + b of the hidden layers once more adds to a step."""
+    from ...measure import step_flops
+
+    told = []
+    for net, sizes in NETS.items():
+        step = step_flops(sizes, 1)
+        told.append(f"{net} {sum(step.forward[:-1]) / step.products:.0%}")
+    return Finding(COMPUTED, f"computing W A again for the hidden layers adds to a step's products: {', '.join(told)}")
+
+
+def hybrid(result: dict[str, Any]) -> Finding:
+    """Both parallelizations at once."""
+    return Finding(NOT_MEASURED, "this command does not time it")
+
+
+def figure_4(result: dict[str, Any]) -> Finding:
+    """Shapes and parameters of figure 4's network."""
+    net = serial.Network((4, 5, 3), loss="cross_entropy")
+    shapes = ", ".join(f"W {W.T.shape}, b {b.shape}" for W, b in net.init_params(0))
+    return Finding(COMPUTED, f"as [003] writes them: {shapes}; {net.n_params} parameters")
+
+
+def fat_matrix(result: dict[str, Any]) -> Finding:
+    """W2's share of the parameters."""
+    (W1, _), (W2, _) = serial.Network(NETS["Net-1h"]).init_params(0)
+    return Finding(COMPUTED, f"in 784-1024-10 it is 10 x 1024, {W2.size / (W1.size + W2.size):.1%} of the weights")
+
+
+def averaged(result: dict[str, Any]) -> Finding:
+    """How far the plain average of ranks' gradients is from the gradient, for 50 rows on 4 ranks."""
+    from ...mpi.flat import shard
+
+    net, rng = serial.Network((20, 16, 10)), np.random.default_rng(0)
+    params, X, Y = net.init_params(0, np.float64), rng.random((50, 20)), np.eye(10)[rng.integers(0, 10, 50)]
+
+    def gradient(rows: slice) -> np.ndarray:
+        return serial.gradients(net, params, X[rows], Y[rows])[0][0]
+
+    whole = gradient(slice(0, 50))
+    mean = np.mean([gradient(shard(50, 4, r)) for r in range(4)], axis=0)
+    off = np.linalg.norm(mean - whole) / np.linalg.norm(whole)
+    told = f"50 rows on 4 ranks (13, 13, 12, 12): the average is off by {off:.1%}; with 48 rows by nothing"
+    return Finding(COMPUTED, told)
+
+
+def stacked(result: dict[str, Any]) -> Finding:
+    """Numbers that cross for each example, stacked after each layer, and with columns, then rows."""
+    _, hidden, out = NETS["Net-1h"]
+    return Finding(COMPUTED, f"784-1024-10: {hidden + out:,} numbers an example stacked, against {out} summed")
+
+
+def flops_a_byte(result: dict[str, Any]) -> Finding:
+    """Flops of a training step for each byte of the batch that is copied."""
+    from ...measure import step_flops
+
+    told = [f"{step_flops((784, h, 10), B).products / (4 * 794 * B):.0f} with h = {h}, B = {B:,}"
+            for h, B in ((128, 1), (128, 60_000), (1024, 64))]  # fmt: skip
+    return Finding(COMPUTED, f"784-h-10, flops for each byte copied: {', '.join(told)}")
+
+
+def updated(result: dict[str, Any]) -> Finding:
+    """Parameters of the network that we take for [004]'s."""
+    from .fashion import ITERATIONS, SIZES
+
+    n = serial.Network(SIZES).n_params
+    return Finding(COMPUTED, f"{'-'.join(map(str, SIZES))}: {n:,} parameters, {ITERATIONS} updates or passes")

@@ -1,0 +1,40 @@
+"""What `course bench papers` measures, and how long."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import BadInput, check_count
+from ..catalogue import EPOCH, NETS
+
+SCHEMA = 1
+PARTS = ("figures", "leapfrogging", "ranks", "gpu", "counts", "digits", "kddcup", "fashion")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """threads: for all that have several. torch_python: another Python, with PyTorch. parts: which to measure.
+
+    rounds, seconds: of timed runs. epochs: of the trainings whose accuracy counts. examples, connections: at most so many of MNIST and KDD Cup 1999.
+    """
+
+    threads: int
+    parts: tuple[str, ...] = PARTS
+    nets: tuple[str, ...] = tuple(NETS)
+    batches: tuple[int, ...] = (16, 64, 256, 1024)
+    rounds: int = 5
+    seconds: float = 0.2
+    epochs: int = 2
+    examples: int = EPOCH
+    connections: int = 10**6
+    quick: bool = False
+    torch_python: str | None = None
+
+    def __post_init__(self) -> None:
+        check_count("--threads", self.threads, 1, 64)
+        for part in self.parts:
+            if part not in PARTS:
+                raise BadInput(f"--parts: there is no part {part!r}: choose from {', '.join(PARTS)}")
+
+
+QUICK: dict[str, Any] = {"nets": ("Net-1h",), "batches": (64, 256), "rounds": 2, "seconds": 0.03, "epochs": 1,
+                         "examples": 2000, "connections": 5000, "quick": True}  # fmt: skip
