@@ -13,8 +13,8 @@ def product(made: dict[str, Any], *, rung: str, over: str = "") -> Finding:
     """Flops a byte of global traffic, loads, FMAs a shared wavefront of one product; and against another one."""
     found = made["products"][rung]
     large = gemm_cost(rung, LARGE, LARGE, LARGE)
-    text = (f"{made['side']}^3: {_told(found)}; {large['flops'] / large['bytes']:.2f} flops a byte by the cost model at "
-            f"{LARGE:,}^3")  # fmt: skip
+    text = (f"{made['side']}^3: {_told(found)}; {large['flops'] / large['bytes']:.2f} flops a byte at {LARGE:,}^3, "
+            "by the cost model")  # fmt: skip
     if over:
         other = made["products"][over]
         text += (f"; {other['loads'] / found['loads']:.1f} times fewer loads and "

@@ -14,7 +14,8 @@ PARTS = ("figures", "leapfrogging", "ranks", "gpu", "counts", "digits", "kddcup"
 class Settings:
     """threads: for all that have several. torch_python: another Python, with PyTorch. parts: which to measure.
 
-    rounds, seconds: of timed runs. epochs: of the trainings whose accuracy counts. examples, connections: at most so many of MNIST and KDD Cup 1999.
+    rounds, seconds: of timed runs. epochs: of the trainings whose accuracy counts. examples, connections: how many of
+    MNIST and of KDD Cup 1999 are trained on, at most.
     """
 
     threads: int
