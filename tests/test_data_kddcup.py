@@ -394,7 +394,8 @@ def test_the_sample_in_the_package(monkeypatch):
     data = load_kddcup99(sample=True)
     assert [len(data.split(s)[1]) for s in ("train", "val", "test")] == [35_289, 7_057, 7_057]
     assert data.n_features == 115 and 0.80 < data.y_train.mean() < 0.81
-    assert "a SAMPLE, every 10th line of kddcup.data_10_percent.gz" in data.note and "NOT the published" not in data.note
+    assert "a SAMPLE, every 10th line of kddcup.data_10_percent.gz" in data.note
+    assert "NOT the published" not in data.note
     assert len(load_kddcup99(sample=True, drop_duplicates=True).y_test) == 2_677
     assert len(load_kddcup99(sample=True, official_test=True).y_test) == 31_103
     assert "CC BY 4.0" in (kddcup.SAMPLE / "LICENSE.txt").read_text("utf-8")
