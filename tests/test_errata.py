@@ -468,6 +468,15 @@ def test_thread_or_block():
     assert rung.grid(64, 16)[:2] == (1, 1), "a block for 64 x 16 elements of D: 16 a thread"
 
 
+def test_index_of_two_things():
+    N, H, K = 7, 5, 4
+    rng = np.random.default_rng(0)
+    d, a = rng.random((N, H)), rng.random((N, K))  # a row an image
+    right = sum(np.outer(d[i], a[i]) for i in range(N))
+    rows = sum(np.outer(d[i], a[i]) for i in range(H))  # i as a row of W, as in the next formula
+    assert np.allclose(right, d.T @ a) and not np.allclose(rows, right)
+
+
 def test_gradient_below():
     net = Network((6, 5, 4), loss="cross_entropy")
     params, X, Y = example(net)

@@ -90,6 +90,13 @@ CLAIMS = (
         "The total grows as the batch does; each example's share stays (errata)",
     ),
     Claim(
+        "000-turned", "[000]", "section 4",
+        'update, tiles loaded transposed: "only a single bank conflict during loading"',
+        counts.turned,
+        "With the storage that section 4 states there is none; with examples side by side it would be 32-way, "
+        "once for each row that is filled (chapter 09)",
+    ),
+    Claim(
         "000-derivative", "[000]", "section 4",
         'A (1 - A) in place of W A again: "significant reduction"',
         data.recompute,
@@ -135,6 +142,12 @@ CLAIMS = (
         partial(learning.detector, net="Net-1h", distinct=True),
         "Without the repeated rows most are normal, on the official test set most are attacks: the threshold 1/2, "
         "right for the one, is wrong for the other, while the ranking (average precision) holds",
+    ),
+    Claim(
+        "000-grid", "[000]", "section 5.3",
+        "the learning rate by a grid search on the validation data; no value is given",
+        learning.grid,
+        "Too large a rate drives all ten outputs to 0, where the sigmoid is flat, and leaves them there",
     ),
     Claim(
         "000-threads", "[000]", "section 6",

@@ -12,7 +12,8 @@ from ..desk_ranks import differences
 from ..progress import Progress
 from .settings import Settings
 
-ETA = 0.5  # found by chapter 02's grid for such a net; the texts name none for MNIST
+GRID = (0.02, 0.05, 0.1, 0.2, 0.5)  # learning rates to choose from, as in section 5.3 of [000]; it names none
+GRID_BATCH, GRID_EXAMPLES = 64, 10_000
 BATCHES = (64, 256, 1024, None)  # None: all examples in one step, algorithm 1 of [000]
 SHARED = 256  # the batch size at which the threads' training is compared with the serial one
 
@@ -22,19 +23,28 @@ def digits(settings: Settings, progress: Progress) -> dict[str, Any]:
     data = load_mnist()
     sizes = {"train": len(data.y_train), "val": len(data.y_val), "test": len(data.y_test), "pixels": data.n_features}
     net = serial.Network(NETS["Net-1h"])
-    runs = []
-    for B in BATCHES:
-        runs.append({"B": B, "threads": 1, **_run(net, data, settings, B, None)[0]})
-    first, alone = _run(net, data, settings, SHARED, None)
-    shared, together = _run(net, data, settings, SHARED, settings.threads)
+    eta, grid = _grid(net, data, settings)
+    runs = [{"B": B, **_run(net, data, settings, eta, B)[0]} for B in BATCHES]
+    first, alone = _run(net, data, settings, eta, SHARED)
+    shared, together = _run(net, data, settings, eta, SHARED, settings.threads)
     apart = max(differences(alone, together))
     compared = {"B": SHARED, "serial": first["test"], "threads": shared["test"],
                 "largest_difference": float(apart)}  # fmt: skip
-    return {"eta": ETA, "epochs": settings.epochs, "examples": settings.examples, "sizes": sizes, "runs": runs,
-            "compared": compared, "gradient_errors": _gradients()}  # fmt: skip
+    how = {"eta": eta, "grid": grid, "epochs": settings.epochs, "examples": settings.examples}
+    return {**how, "sizes": sizes, "runs": runs, "compared": compared, "gradient_errors": _gradients()}
 
 
-def _run(net: Any, data: Any, settings: Settings, B: int | None, threads: int | None) -> tuple[dict[str, Any], Any]:
+def _grid(net: Any, data: Any, settings: Settings) -> tuple[float, list[list[float | None]]]:
+    """(the best learning rate, [rate, accuracy on the validation images] of each), after one epoch of fewer images."""
+    most = min(settings.examples, GRID_EXAMPLES)
+    with blas_threads(1):
+        found = serial.grid_search(net, data, GRID, 1, GRID_BATCH, 0, progress=False, max_examples=most)
+    return found.best_eta, [[eta, None if stopped else right] for eta, right, _, stopped in found.rows]
+
+
+def _run(
+    net: Any, data: Any, settings: Settings, eta: float, B: int | None, threads: int | None = None
+) -> tuple[dict[str, Any], Any]:
     """(accuracies and seconds, parameters) of one training; with threads: examples of each batch shared out."""
     from ...threads import DataParallel
 
@@ -42,10 +52,10 @@ def _run(net: Any, data: Any, settings: Settings, B: int | None, threads: int | 
     how = {"progress": False, "max_examples": settings.examples}
     with blas_threads(1):
         if threads is None:
-            history = serial.train(net, params, data, settings.epochs, B, ETA, **how)
+            history = serial.train(net, params, data, settings.epochs, B, eta, **how)
         else:
             with DataParallel(net, params, B, threads, body="numpy") as workers:
-                history = serial.train(net, params, data, settings.epochs, B, ETA, gradients=workers, **how)
+                history = serial.train(net, params, data, settings.epochs, B, eta, gradients=workers, **how)
     right = serial.accuracy(net, params, data.x_test, data.y_test)
     steps = settings.epochs * (1 if B is None else -(-min(settings.examples, len(data.y_train)) // B))
     return {"test": right, "loss": history.loss[-1], "seconds": sum(history.seconds), "steps": steps}, params

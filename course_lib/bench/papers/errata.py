@@ -79,8 +79,8 @@ ERRATA = (
     Erratum(
         "embedded_bias", "[000]", "section 4 and eq. 7",
         '"The bias values are embedded in the last column of the weight matrix", and W_i A_i + b_i',
-        "one or the other: a W with one column more does not fit A_i, unless A_i has a row of ones, and then "
-        "the bias counts twice",
+        "W_i in eq. 7 must be the matrix without that column: with it, it fits A_i only where A_i has a row of "
+        "ones, and then the bias counts twice",
     ),
     Erratum(
         "conflict_free", "[000]", "section 4",
@@ -133,13 +133,13 @@ ERRATA = (
     Erratum(
         "smaller_is_faster", "[001]", 'slide "Results - Speedup"',
         '"Training time decreases as minibatch size decreases"',
-        "the contrary of [000], section 6, on the same program: fork, join, reduction and update are paid once "
-        "a step, and an epoch of smaller batches has more steps",
+        "[000], section 6, by the same authors, says the contrary; fork, join, reduction and update are paid "
+        "once a step, and an epoch of smaller batches has more steps",
     ),
     # Saraiya: leapfrogging
     Erratum(
         "missing_bias", "[002]", "eq. 2",
-        "z = w a, while eq. 6 gives dC/db = delta",
+        "z = w a (in our copy), while eq. 6 gives dC/db = delta",
         "z = w a + b: as printed C does not depend on b, and its derivative is 0",
     ),
     Erratum(
@@ -208,7 +208,7 @@ ERRATA = (
     Erratum(
         "correct_label", "[003]", "section 3.6, case I",
         "k = c = y_i",
-        "k = c, where y_k = 1: y_i is an entry of the one-hot vector, 0 or 1, and no label",
+        "k = c, where y_k = 1: in section 3.4 y_i is an entry of the one-hot vector, 0 or 1, and no label",
     ),
     Erratum(
         "norm_or_square", "[003]", "eq. 1",
@@ -242,6 +242,11 @@ ERRATA = (
         "each block: 16 x 4 threads, 64 in all",
     ),
     Erratum(
+        "index_of_two_things", "[003]", "section 4.3",
+        "dW = sum over i of d_i a_i^T, i an image; then sum over k of W_ik A_kj, i a row of W and j an image",
+        "one letter for each: N images and H rows are different numbers",
+    ),
+    Erratum(
         "gradient_below", "[003]", "section 4.3",
         'W^T d is the "gradient" for layer l - 1, with dW = sum d_i a_i^T',
         "W^T d o f'(z): for dW to hold, d must be the derivative by z, as in section 3.6",
@@ -259,7 +264,7 @@ ERRATA = (
     ),
     Erratum(
         "gather_adds_nothing", "[004]", "MPI",
-        "broadcast, scatter and gather, to average gradients",
+        '"Some of the operations that I have used": broadcast, scatter and gather; the gradients are averaged',
         "gather puts p gradients side by side, p times the bytes: adding is reduce, and for all ranks allreduce",
     ),
     Erratum(

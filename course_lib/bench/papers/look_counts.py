@@ -46,6 +46,14 @@ def update(made: dict[str, Any]) -> Finding:
 
 
 @part("counts")
+def turned(made: dict[str, Any]) -> Finding:
+    """Wavefronts of the update with turned tiles, with padding and without: the difference would be conflicts."""
+    told = [f"B = {case['B']}: {case['wavefronts']['example a row'] - case['wavefronts']['padded']:,}"
+            for case in made["update"]]  # fmt: skip
+    return Finding(COUNTED, f"wavefronts more than with padding, neurons side by side in memory: {', '.join(told)}")
+
+
+@part("counts")
 def delta(made: dict[str, Any]) -> Finding:
     """Wavefronts of the stores of W's tile in the transposed product."""
     plain, padded = (made["delta"][name] for name in ("unpadded", "padded"))
