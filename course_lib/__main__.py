@@ -11,6 +11,7 @@ COMMANDS = {
     "doctor": ("course_lib.doctor", "what this machine has, what each chapter runs on, how to add what is missing"),
     "bench": ("course_lib.bench", "measure side by side: `bench threads`"),
     "build": ("course_lib.classroom.build", "make the notebooks from chapters/"),
+    "book": ("course_lib.classroom.book.command", "make the web book from the built notebooks, docs/ and docstrings"),
 }
 
 

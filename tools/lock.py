@@ -5,7 +5,7 @@ download addresses and stays out of git; what is committed are three files of na
 
     requirements-setup.txt   uv and the build backend: pip installs these first
     requirements.txt         what `python3 start.py lab` needs
-    requirements-test.txt    the same and what `python3 start.py test` needs besides
+    requirements-test.txt    the same and what `python3 start.py test` needs besides, the extra `book` too
 """
 
 import argparse
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PINNED = {
     "requirements-setup.txt": ["--only-group", "setup"],
     "requirements.txt": ["--group", "setup"],
-    "requirements-test.txt": ["--group", "setup", "--extra", "test"],
+    "requirements-test.txt": ["--group", "setup", "--extra", "test", "--extra", "book"],
 }
 # python-platform names of uv; every pinned package must have a wheel for each of them
 PLATFORMS = ["x86_64-manylinux_2_28", "aarch64-manylinux_2_28", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"]

@@ -1,0 +1,13 @@
+"""The web book: `python -m course_lib book` turns the built notebooks, docs and docstrings into a site, offline.
+
+command.py     the command: arguments, progress, and the swap of a finished book into its place
+stage.py       the tree of pages that Sphinx reads
+facts.py       how long a page takes, what it needs, what to read before
+links.py       links that lead out of the book become words
+references.py  the works that the chapters cite
+conf.py        Sphinx's settings
+answers.py     everything after a prediction is folded away until the reader asks for it
+mathml.py      mathematics as MathML: no script, nothing to load
+docstrings.py  docstrings, which are plain text, for autodoc
+written/       the pages that only the book has; static/ its style and script; templates/ the page of the search
+"""

@@ -1,0 +1,30 @@
+"""Links of a page: those that lead to a page or picture of the book stay; of the others the words stay."""
+
+import posixpath
+import re
+
+CODE = re.compile(r"(^(?:```+|~~~+)[^\n]*\n.*?^(?:```+|~~~+)[ \t]*$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!\!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^()\s]+)\)")
+AWAY = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def kept(text, page, pages):
+    """The text of `page` with only those relative links whose target is in `pages`; code is left alone."""
+    folder = posixpath.dirname(page)
+
+    def one(found):
+        words, target = found.groups()
+        file = target.partition("#")[0]
+        inside = not file or AWAY.match(target) or posixpath.normpath(posixpath.join(folder, file)) in pages
+        return found[0] if inside else words
+
+    parts = CODE.split(text)  # every second part is code
+    return "".join(part if i % 2 else LINK.sub(one, part) for i, part in enumerate(parts))
+
+
+def pictures(text, page):
+    """The files of the pictures that a page shows, as paths in the clone."""
+    folder = posixpath.dirname(page)
+    found = PICTURE.findall("".join(CODE.split(text)[::2]))
+    return [posixpath.normpath(posixpath.join(folder, target)) for target in found if not AWAY.match(target)]

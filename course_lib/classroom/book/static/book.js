@@ -1,0 +1,83 @@
+/* What HTML alone cannot do: open all answers, scroll wide code by keyboard, and name the theme's side bars. */
+"use strict";
+
+const KEY = "course-book-answers";
+
+function remembered() {
+  try { return localStorage.getItem(KEY) === "open"; } catch { return false; }
+}
+
+function remember(open) {
+  try { localStorage.setItem(KEY, open ? "open" : "closed"); } catch { /* a browser without storage forgets */ }
+}
+
+function answersButton() {
+  const answers = [...document.querySelectorAll("details.answer")];
+  const facts = document.querySelector("article .facts");
+  if (!answers.length || !facts) return;
+  const button = document.createElement("button");
+  button.className = "show-answers";
+  const set = (open) => {
+    answers.forEach((answer) => { answer.open = open; });
+    button.setAttribute("aria-pressed", String(open));
+    button.textContent = open ? "Fold all answers" : `Show all ${answers.length} answers`;
+  };
+  button.addEventListener("click", () => {
+    const open = button.getAttribute("aria-pressed") !== "true";
+    set(open);
+    remember(open);
+  });
+  set(remembered());
+  facts.after(button);
+}
+
+/* A reader without a mouse must be able to scroll what is too wide; what fits is no stop for the Tab key. */
+function scrollersTakeFocus() {
+  const wide = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+  document.querySelectorAll("article pre, div.math, .math-wrapper, .table-wrapper, .cell_output figure")
+    .forEach((element) => wide.observe(element));
+}
+
+/* On a narrow window the theme opens its side bars by labels of hidden checkboxes, out of the keyboard's reach. */
+function drawersByKeyboard() {
+  for (const [name, words] of [["__navigation", "Pages of the book"], ["__toc", "On this page"]]) {
+    const box = document.getElementById(name);
+    if (!box) continue;
+    const buttons = [...document.querySelectorAll(`label[for=${name}]:not(.overlay)`)].map((label) => button(label, words));
+    const tell = () => buttons.forEach((one) => one.setAttribute("aria-expanded", String(box.checked)));
+    const flip = (open) => { box.checked = open; tell(); };
+    buttons.forEach((one) => one.addEventListener("click", () => flip(!box.checked)));
+    box.addEventListener("change", tell);
+    addEventListener("keydown", (event) => { if (event.key === "Escape" && box.checked) flip(false); });
+    tell();
+  }
+}
+
+function button(label, words) {
+  const made = document.createElement("button");
+  made.className = `${label.className} drawer-button`;
+  made.setAttribute("aria-label", words);
+  made.append(...label.childNodes);
+  label.replaceWith(made);
+  return made;
+}
+
+function nameSideBars() {
+  document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Pages of the book");
+  document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+  const words = new URLSearchParams(location.search).get("q");
+  const field = document.getElementById("search-again");
+  if (field && words) field.value = words;
+}
+
+/* On paper there is nothing to click. */
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+answersButton();
+scrollersTakeFocus();
+nameSideBars();
+drawersByKeyboard();
