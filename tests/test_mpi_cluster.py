@@ -317,6 +317,17 @@ def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
     assert not list(room.glob("security/*.json")) and not list(room.glob("pid/*"))
 
 
+def test_a_failed_start_is_told_in_its_own_words(marked, monkeypatch):
+    """Also when the folder, with the socket in it, is gone before the socket is closed."""
+    def refuse(team, joined):
+        team.stop()
+        raise mpi.RankError("one could not join")
+
+    monkeypatch.setattr(mpi.launcher.team.Team, "_said", refuse)
+    with pytest.raises(mpi.RankError, match="one could not join"):
+        mpi.cluster(2, progress=False).start()
+
+
 @pytest.mark.parametrize("call", [
     lambda: mpi.cluster(0), lambda: mpi.cluster(2.5), lambda: mpi.cluster(2, timeout=0),
     lambda: mpi.cluster(2, timeout="x"), lambda: mpi.cluster(2, timeout=float("nan")),

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener, wait
 from pathlib import Path
@@ -88,7 +88,7 @@ class Team:
         """Gives each rank its life line. Ranks are put in the order of MPI, whatever the engines' numbers are."""
         key = secrets.token_bytes(16)
         listener, target = site.listen(key, self.n) if site else self._listen(key)
-        with listener:
+        with _closing(listener):
             threading.Thread(target=_accept, args=(listener, self.n, self.lines), daemon=True).start()
             here = () if site else (self.folder, self.supervisor.pid)
             joined = {i: self.client[i].apply_async(rank.join, target, key, *here) for i in self.client.ids}
@@ -159,6 +159,16 @@ class Team:
                 self.client.close(linger=0)
             shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
         return json.loads(said) if said else {}
+
+
+@contextmanager
+def _closing(listener):
+    """Closes it at the end, also where `stop` has removed the folder with its socket: that must not hide the error."""
+    try:
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            listener.close()
 
 
 def _accept(listener, n, lines):
