@@ -129,7 +129,7 @@ def test_ranks_by_hand():
             "parts": {"2": {"allreduce": [0.01]}}}  # fmt: skip
     made = {"settings": {"cores": 2, "epoch": 50_000}, "training": [case]}
     result = with_part("ranks", made)
-    assert look_ranks.speedups(result, scheme="data-mpi").text == "2.00 times on 2 ranks, B = 1000 (2 cores)"
+    assert look_ranks.speedups(result, scheme="data-mpi").text == "2.00 times on 2 ranks, B = 1,000 (2 cores)"
     assert "25% of a step on 2 ranks" in look_ranks.overhead(result).text, "0.01 s of 2 s / 50 steps"
     assert "3,256 kB and 2.00 s by data, 40 kB and 1.00 s by model" in look_ranks.model_or_data(result).text
     assert "up to 81,408" in look_ranks.cut_sizes(result).text

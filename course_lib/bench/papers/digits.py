@@ -30,7 +30,8 @@ def digits(settings: Settings, progress: Progress) -> dict[str, Any]:
     apart = max(differences(alone, together))
     compared = {"B": SHARED, "serial": first["test"], "threads": shared["test"],
                 "largest_difference": float(apart)}  # fmt: skip
-    how = {"eta": eta, "grid": grid, "epochs": settings.epochs, "examples": settings.examples}
+    how = {"eta": eta, "grid": grid, "epochs": settings.epochs, "examples": settings.examples,
+           "grid_examples": GRID_EXAMPLES}  # fmt: skip
     return {**how, "sizes": sizes, "runs": runs, "compared": compared, "gradient_errors": _gradients()}
 
 

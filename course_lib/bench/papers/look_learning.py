@@ -21,7 +21,8 @@ def grid(made: dict[str, Any]) -> Finding:
     """The learning rates that were tried, with their accuracy on the validation images."""
     told = ", ".join(f"{eta:g}: {'diverged' if right is None else f'{right:.1%}'}" for eta, right in made["grid"])
     told += f"; {made['eta']:g} taken"
-    return Finding(MEASURED, f"Net-1h, validation accuracy after an epoch of 10,000 images: {told}")
+    n = min(made["examples"], made["grid_examples"])
+    return Finding(MEASURED, f"Net-1h, validation accuracy after an epoch of {n:,} images: {told}")
 
 
 @part("digits")

@@ -22,7 +22,7 @@ def speedups(made: dict[str, Any], *, scheme: str) -> Finding:
         for p in (2, 4):
             row = case["ways"].get(f"{scheme}-{p}", {})
             if value := ratio(serial, row.get("seconds")):
-                told.append(f"{value:.2f} times on {p} ranks, B = {case['B']}")
+                told.append(f"{value:.2f} times on {p} ranks, B = {case['B']:,}")
     cores = made["settings"]["cores"]
     text = f"{', '.join(told)} ({cores} cores)"
     return Finding(MEASURED, text) if told else Finding(NOT_MEASURED, "no such scheme ran")
@@ -38,7 +38,7 @@ def overhead(made: dict[str, Any]) -> Finding:
             if found and runs:
                 step = quartiles(runs)[0] * case["B"] / made["settings"]["epoch"]
                 share = quartiles(found["allreduce"])[0] / step
-                told.append(f"{share:.0%} of a step on {p} ranks, B = {case['B']}")
+                told.append(f"{share:.0%} of a step on {p} ranks, B = {case['B']:,}")
     size = 4 * NET.n_params / 1e6
     text = f"{size:.2f} MB a step; its allreduce takes {', '.join(told)}"
     return Finding(MEASURED, text) if told else Finding(NOT_MEASURED, "no data-parallel step ran")
@@ -54,7 +54,7 @@ def model_or_data(made: dict[str, Any]) -> Finding:
             if all(times):
                 data, model = (digits(quartiles(t)[0]) for t in times)
                 sent = [cost.step_bytes(NET, case["B"], *split) / 1e3 for split in ((p, 1), (1, p))]
-                told.append(f"{p} ranks, B = {case['B']}: {sent[0]:,.0f} kB and {data} s by data, {sent[1]:,.0f} kB "
+                told.append(f"{p} ranks, B = {case['B']:,}: {sent[0]:,.0f} kB and {data} s by data, {sent[1]:,.0f} kB "
                             f"and {model} s by model")  # fmt: skip
     return Finding(MEASURED, "; ".join(told)) if told else Finding(NOT_MEASURED, "no such scheme ran")
 
