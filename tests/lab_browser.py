@@ -1,4 +1,4 @@
-"""JupyterLab in headless Chromium, driven as a student would: what tests/test_browser.py needs and no more."""
+"""A headless Chromium, and JupyterLab for it: what tests/test_browser.py and test_book.py need and no more."""
 
 import json
 import os
@@ -11,6 +11,8 @@ import time
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -32,6 +34,21 @@ SETTINGS = {
 def find_browser():
     """The path of an installed Chromium or Chrome, or None."""
     return next((path for path in map(shutil.which, BROWSERS) if path), None)
+
+
+@contextmanager
+def chromium():
+    """A headless Chromium; without one the test is skipped, but fails in CI."""
+    path = find_browser()
+    if path is None and os.environ.get("CI"):
+        pytest.fail("CI installs Chromium, but none was found")
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
 
 
 def student_copy(folder):

@@ -1,6 +1,5 @@
 """A student's first hour in a real JupyterLab: open chapter 01, run it, solve a task, see the check turn green."""
 
-import os
 import re
 
 import lab_browser as lb
@@ -16,16 +15,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(420)]
 
 @pytest.fixture(scope="module")
 def chromium():
-    path = lb.find_browser()
-    if path is None and os.environ.get("CI"):
-        pytest.fail("CI installs Chromium, but none was found")
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(lb.BROWSERS)} is installed")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=lb.CHROMIUM_FLAGS)
+    with lb.chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(params=THEMES)
