@@ -30,7 +30,7 @@ def stage(root, folder, read, books):
     for name in documents:
         _document(root, folder, name, pages)
     _written(folder, books, documents)
-    _put(folder, "references.md", references.page(WRITTEN / "references.md", read))
+    _put(folder, "references.md", references.page(WRITTEN / "references.myst", read))
     _put(folder, "notation.md", notation(read))
 
 
@@ -101,7 +101,7 @@ def _written(folder, books, documents):
     toctrees = [_toctree(title, [f"{_short(one)} <{_page(one, kind)}>" for one, kind in books if kind == part])
                 for part, title in PARTS.items()]
     toctrees.append(_toctree("Practice", documents))
-    for path in WRITTEN.glob("*.md"):
+    for path in WRITTEN.glob("*.myst"):
         text = path.read_text(encoding="utf-8")
         if path.stem == "index":
             minutes = sum(one.minutes for one, kind in books if kind != "solution")
@@ -109,7 +109,7 @@ def _written(folder, books, documents):
             text = text.replace("(pages)", "\n".join(toctrees))
         else:
             text = facts.under_title(text, facts.of_document(path.stem, text))
-        _put(folder, path.name, text)
+        _put(folder, f"{path.stem}.md", text)
     for room in LIBRARY:
         body = f"```{{eval-rst}}\n.. automodule:: course_lib.{room}\n   :members:\n   :imported-members:\n```\n"
         _put(folder, f"library/{room}.md", f"# course_lib.{room}\n\n{facts.of_library(room)}\n{body}")
