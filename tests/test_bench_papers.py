@@ -13,7 +13,16 @@ import pytest
 
 from course_lib.__main__ import main
 from course_lib.bench import docs, papers
-from course_lib.bench.papers import command, look_learning, look_ranks, look_schemes, look_training, papers_docs, tables
+from course_lib.bench.papers import (
+    command,
+    look_gpu,
+    look_learning,
+    look_ranks,
+    look_schemes,
+    look_training,
+    papers_docs,
+    tables,
+)
 from course_lib.bench.papers.claim import COMPUTED, COUNTED, MEASURED, NOT_MEASURED, STATUSES
 from course_lib.bench.papers.settings import PARTS
 
@@ -135,6 +144,21 @@ def test_ranks_by_hand():
     assert "up to 81,408" in look_ranks.cut_sizes(result).text
 
 
+def test_a_gpu_by_hand():
+    ways = {"numpy": {"seconds": [4.0]}, "mlp-paper": {"seconds": [0.2]}}
+    case = {"net": "Net-1h", "B": 64, "ways": ways}
+    rungs = {"naive": {"seconds": [2e-3]}, "shared": {"seconds": [1e-3]}}
+    made = {"device": "A GPU", "gpu": {"products": [{"shape": [1000, 1000, 1000], "ways": rungs}]},
+            "training": {"training": [case]}}  # fmt: skip
+    result = with_part("gpu", made)
+    assert look_gpu.faster(result, net="Net-1h").text == "A GPU: 20.0 times at B = 64"
+    assert look_gpu.times(result, net="Net-1h", key="mlp-paper").text == "A GPU: 0.20 s at B = 64"
+    assert look_gpu.products(result, rung="shared", over="naive").text == (
+        "A GPU: 2.00 TFLOP/s at 1000 x 1000 x 1000, 2.00 times naive's")  # fmt: skip
+    assert look_gpu.products(result, rung="register_16x4").status == NOT_MEASURED
+    assert tables.machine_name(result) == "A GPU"
+
+
 def test_a_detector_is_shown_beside_the_majority():
     measures = {"accuracy": 0.9, "balanced_accuracy": 0.5, "recall": 1.0, "precision": None}
     test = {"net": measures, "majority": measures, "average_precision": 0.8}
@@ -201,6 +225,7 @@ def test_parts_are_added_to_a_result(quick, tmp_path):
     (other,) = tmp_path.glob("*.json")
     made, known = (json.loads(p.read_text(encoding="utf-8"))["parts"] for p in (other, path))
     assert list(made) == list(known) and made["kddcup"] == known["kddcup"]
+    assert [row["id"] for row in json.loads(other.read_text("utf-8"))["rows"]] == [c.id for c in papers.claims()]
     assert made["counts"]["products"] == known["counts"]["products"], "counts do not depend on the day"
     for words in ("[003] Darve", "003-shared (section 4.1, algorithm 2)", "counted: 128^3", "not measured"):
         assert words in done.stdout
@@ -254,6 +279,7 @@ def test_recorded_runs_are_whole(path):
     assert tuple(result["parts"]) == PARTS and not any(part["quick"] for part in result["parts"].values())
     assert command.failures(result) == [] and path.name == f"papers-{_slug(tables.machine_name(result))}.json"
     rows = papers.rows(result)
+    assert result["rows"] == [row._asdict() for row in rows], "course bench papers --reuse FILE --record"
     left_out = [row.id for row in rows if row.status == NOT_MEASURED and "left out" in row.why]
     assert left_out == [] and {row.status for row in rows} <= set(STATUSES)
     if "error" in result["parts"]["gpu"]:

@@ -20,8 +20,7 @@ def _of(net: str) -> tuple[Claim, ...]:
     return (
         Claim(f"000-serial-{n}", "[000]", time, f"{net}: serial time \"almost constant\" over the mini-batch size",
               partial(training.times, net=net, key="loops"),
-              "Ours are compiled loops over one example at a time. Each example's work is the same for any batch; the "
-              "update is paid once a step, so the smallest batches cost more"),
+              "Compiled loops, an example at a time; only the update, once a step, makes small batches dearer"),
         Claim(f"000-threads-{n}", "[000]", time, f"{net}: time with Pthreads falls as the batch grows",
               partial(training.times, net=net, key="loops-threads"),
               "Fork, join, reduction and update are paid once a step; the more work an example is, the less they "
@@ -70,6 +69,12 @@ CLAIMS = (
         "000-kernels", "[000]", "section 4",
         '5 steps "each one implemented by distinct kernel"',
         data.kernels,
+    ),
+    Claim(
+        "000-matrices", "[000]", "section 4",
+        '"each one consisting of 3 distinct matrices", W, A and D',
+        data.matrices,
+        "They stay on the GPU between the steps",
     ),
     Claim(
         "000-coalesced", "[000]", "section 4",

@@ -10,6 +10,11 @@ from .claim import NOT_MEASURED, Claim, fixed
 
 CLAIMS = (
     Claim(
+        "004-hundreds", "[004]", "Introduction",
+        'learning over the entire parameter space "hundreds of times"',
+        data.hundreds,
+    ),
+    Claim(
         "004-fashion", "[004]", "Dataset",
         "60,000 and 10,000 examples, 28 x 28, 10 classes, in three parts",
         learning.clothes,

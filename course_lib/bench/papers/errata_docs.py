@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..files import ROOT
 from .errata import ERRATA
 from .texts import TEXTS
 
-PATH = ROOT / "docs" / "errata.md"
 BLOCKS = {"kamra": "[000]", "goyal": "[001]", "saraiya": "[002]", "darve": "[003]", "singh": "[004]"}
 
 

@@ -31,6 +31,15 @@ def kernels(result: dict[str, Any]) -> Finding:
     return Finding(COMPUTED, told)
 
 
+def matrices(result: dict[str, Any]) -> Finding:
+    """Megabytes of W, A and D of a whole net."""
+    told = []
+    for net, sizes in NETS.items():
+        W, A = 4e-6 * serial.Network(sizes).n_params, 4e-6 * 1024 * sum(sizes)
+        told.append(f"{net} {W:.1f} MB of W and b, {A:.1f} MB of A and {A - 4e-6 * 1024 * sizes[0]:.1f} MB of D")
+    return Finding(COMPUTED, f"B = 1,024, single precision: {'; '.join(told)}")
+
+
 def recompute(result: dict[str, Any]) -> Finding:
     """What computing W A + b of the hidden layers once more adds to a step."""
     from ...measure import step_flops
@@ -90,6 +99,14 @@ def flops_a_byte(result: dict[str, Any]) -> Finding:
     told = [f"{step_flops((784, h, 10), B).products / (4 * 794 * B):.0f} with h = {h}, B = {B:,}"
             for h, B in ((128, 1), (128, 60_000), (1024, 64))]  # fmt: skip
     return Finding(COMPUTED, f"784-h-10, flops for each byte copied: {', '.join(told)}")
+
+
+def hundreds(result: dict[str, Any]) -> Finding:
+    """The updates of [004]'s own program in the other reading of an iteration: a pass in mini-batches."""
+    from .fashion import ITERATIONS
+
+    return Finding(COMPUTED, f"{ITERATIONS} iterations: as passes over 60,000 images in batches of 64, "
+                   f"{ITERATIONS * -(-60_000 // 64):,} updates")  # fmt: skip
 
 
 def updated(result: dict[str, Any]) -> Finding:

@@ -70,6 +70,7 @@ def gpu(settings: Settings, progress: Progress) -> dict[str, Any]:
             return {"error": f"not measured: no GPU ({workers['gpu'].removeprefix('not measured: ')})"}
     how = GpuSettings(sizes=(64,), rounds=settings.rounds, seconds=settings.seconds / 2, compilers=(),
                       shapes=((1024,) * 3,) if settings.quick else ((1024,) * 3, (4096,) * 3), nets=settings.nets,
-                      batches=settings.batches, quick=settings.quick, peers_python=settings.torch_python)  # fmt: skip
+                      batches=settings.batches[-3:], quick=settings.quick,
+                      peers_python=settings.torch_python)  # fmt: skip
     found = measure_gpu(how)
     return {key: found[key] for key in ("settings", "versions", "device", "gpu", "training")}
