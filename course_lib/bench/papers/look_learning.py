@@ -64,7 +64,7 @@ def records(made: dict[str, Any]) -> Finding:
     if whole is None:
         return Finding(NOT_MEASURED, "only the distinct rows were loaded")
     return Finding(COMPUTED, f"{made['source']}: {whole['records']:,} records of {made['features']} features and a "
-                   f"label, {whole['attacks']:.1%} of them attacks")  # fmt: skip
+                   f"label, {whole['attacks']:.1%} of the training rows attacks")  # fmt: skip
 
 
 @part("kddcup")
