@@ -33,8 +33,8 @@ def test_the_rubric_adds_up_and_has_the_five_marks_of_003():
 
 
 def test_every_section_of_the_rubric_has_its_place_in_the_template():
-    for title in ("## 1 Correctness", "## 2 Correctness analysis", "## 3 Performance", "## 4 Profiling and analysis"):
-        assert f"\n{title}\n" in EXERCISE
+    for title in ("1 Correctness", "2 Correctness analysis", "3 Performance", "4 Profiling and analysis"):
+        assert f"\n### {title}\n" in EXERCISE
 
 
 # A skewed set ---------------------------------------------------------------------------------------------------------
@@ -129,3 +129,9 @@ def test_all_seven_checks_draw_cases_that_their_references_master(seed):
     for check in checks:
         for case in check.draw(seed):
             assert not isinstance(check.truth(check.reference, case), Exception), (check.name, case.label)
+
+
+def test_the_deep_network_meets_thirteen_times_in_a_step_with_split_weights():
+    deep = serial.Network((128, *(128,) * 12, 10), "tanh")
+    assert "deep = serial.Network((128, *(128,) * 12, 10), \"tanh\")" in LECTURE and "has 13 allreduces" in LECTURE
+    assert sum(ranks > 1 for ranks, _, _ in cost.allreduces(deep, 64, 1, 2)) == 13
