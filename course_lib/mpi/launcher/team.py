@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener, wait
 from pathlib import Path
@@ -63,8 +63,7 @@ class Team:
         how: dict[str, Any] = {"text": True, "start_new_session": True, **pipes}
         started: Any = subprocess.Popen([sys.executable, supervisor.__file__], **how)
         job = {"folder": self.folder, "commands": commands, "env": env, "patience": patience}
-        started.stdin.write(json.dumps(job) + "\n")
-        started.stdin.flush()
+        print(json.dumps(job), file=started.stdin, flush=True)
         return started
 
     def _until(self, ready, what):
@@ -88,13 +87,16 @@ class Team:
         """Gives each rank its life line. Ranks are put in the order of MPI, whatever the engines' numbers are."""
         key = secrets.token_bytes(16)
         listener, target = site.listen(key, self.n) if site else self._listen(key)
-        with _closing(listener):
+        try:
             threading.Thread(target=_accept, args=(listener, self.n, self.lines), daemon=True).start()
             here = () if site else (self.folder, self.supervisor.pid)
             joined = {i: self.client[i].apply_async(rank.join, target, key, *here) for i in self.client.ids}
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
             said = {i: self._said(j) for i, j in joined.items()}
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
+        finally:
+            with suppress(FileNotFoundError):  # `stop` has removed the socket's folder: that must not hide the error
+                listener.close()
         if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
             raise RankError(f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}")
         self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
@@ -104,13 +106,11 @@ class Team:
         try:
             return joined.get()
         except Exception as error:
-            text = f"the ranks did not start: one could not join: {error}.\n{log_text(self.stop())}"
-            raise RankError(text) from error
+            raise RankError(f"the ranks did not start: one cannot join: {error}.\n{log_text(self.stop())}") from error
 
     def _listen(self, key):
         address = os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
-        listener = Listener(address, backlog=self.n, authkey=key)
-        return listener, listener.address
+        return (listener := Listener(address, backlog=self.n, authkey=key)), listener.address
 
     def dead(self, seconds=0.0):
         """The ranks that have ended, in order. Waits for the first such, at most so many seconds."""
@@ -159,16 +159,6 @@ class Team:
                 self.client.close(linger=0)
             shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
         return json.loads(said) if said else {}
-
-
-@contextmanager
-def _closing(listener):
-    """Closes it at the end, also where `stop` has removed the folder with its socket: that must not hide the error."""
-    try:
-        yield
-    finally:
-        with suppress(FileNotFoundError):
-            listener.close()
 
 
 def _accept(listener, n, lines):
