@@ -100,7 +100,7 @@ def _written(folder, books, documents):
     """The pages of written/, with the table of chapters and the lists of pages put in."""
     toctrees = [_toctree(title, [f"{_short(one)} <{_page(one, kind)}>" for one, kind in books if kind == part])
                 for part, title in PARTS.items()]
-    toctrees.append(_toctree("Practice", documents))
+    toctrees.append(_toctree("Documents", documents))
     for path in WRITTEN.glob("*.myst"):
         text = path.read_text(encoding="utf-8")
         if path.stem == "index":
