@@ -5,6 +5,7 @@ one process would have changed them. Calls nest. Each thread of one side has one
 so that code which looks at its thread sees the same picture; a call back goes to the thread that waits for it.
 """
 
+import collections
 import contextlib
 import json
 import itertools
@@ -42,6 +43,7 @@ class Peer:
         self._threads: dict[str, threading.Thread] = {}  # the mirrors, but for the one that serves
         self._main: queue.Queue = queue.Queue()
         self._serving = False
+        self._offers: dict[str, queue.Queue] = collections.defaultdict(queue.Queue)
         self._lost, self._names = "", itertools.count(1)
         threading.Thread(target=self._read, daemon=True, name="peer").start()
 
@@ -68,6 +70,20 @@ class Peer:
         if "error" in message:
             raise _error(message["error"])
         return wire.unpack(message["value"], self._stand_in, memo_back)
+
+    def offer(self, name, thing):
+        """Tell the other side that it may call `thing`: there it is `received(name)`."""
+        self._send({"offer": name, **wire.pack(thing, self.show)})
+
+    def received(self, name, seconds=30.0):
+        """What the other side offers under this name, as a stand-in. Raises Gone where nothing comes."""
+        try:
+            message = self._offers[name].get(timeout=seconds)
+        except queue.Empty:
+            raise Gone(f"the other side offered no {name} within {seconds:g} s") from None
+        if message is None:
+            raise Gone(self._lost)
+        return stand_in(self, int(message["object"]), message)
 
     def serve(self):
         """Answer the calls of one thread of the other side in this one (those of others: in new ones) until `done`."""
@@ -131,12 +147,14 @@ class Peer:
             self._lost = "the other side has ended"
         except Exception as error:
             self._lost = f"the other side sent what is no message: {error}"
-        for mail in (self._main, *self._mail.values(), *self._mirror.values()):
+        for mail in (self._main, *self._mail.values(), *self._mirror.values(), *self._offers.values()):
             mail.put(None)
 
     def _deliver(self, message):
         if "done" in message:
             self._main.put(message)
+        elif "offer" in message:
+            self._offers[str(message["offer"])[:40]].put(message)
         elif "over" in message:
             self._end_mirror(message["over"])
         elif message.get("to") is not None:

@@ -1,0 +1,119 @@
+"""Inside a room: IPython with one submission's cells, run as the grader asks. Nothing here knows a right answer."""
+
+import contextlib
+import io
+import os
+import signal
+import sys
+import time
+
+from .peer import Peer
+
+PRINTED = 100_000  # characters kept of what a cell prints
+SHOWN = 20  # outputs kept of a cell, of at most PRINTED characters each
+
+
+class Room:
+    """What the grader may ask of the student's process."""
+
+    def __init__(self, shell):
+        self.shell = shell
+
+    def run(self, code):
+        """Run a cell. {"status": "ok" or "error", "error": text, "traceback": text, "printed": text, "outputs": [...]}."""
+        out, shown = Capped(), []
+        self.shell.display_pub = Displays(shown)
+        self.shell.displayhook.shown = shown
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            result = self.shell.run_cell(code, store_history=True)
+        error = result.error_before_exec or result.error_in_exec
+        text = "" if error is None else f"{type(error).__name__}: {error}"[:4000]
+        return {"status": "ok" if result.success and error is None else "error", "error": text,
+                "printed": out.getvalue(), "outputs": shown[:SHOWN]}
+
+    def answer(self, name):
+        """What the student's cells left under a name; NameError if nothing."""
+        if name not in self.shell.user_ns:
+            raise NameError(f"name {name!r} is not defined")
+        return self.shell.user_ns[name]
+
+
+class Capped(io.StringIO):
+    """A text stream that keeps its beginning."""
+
+    def write(self, text):
+        left = PRINTED - self.tell()
+        if left > 0:
+            super().write(text[:left])
+        return len(text)
+
+
+def Displays(shown):
+    """A display publisher that keeps what is displayed, text and pictures, each no longer than it may be."""
+    from IPython.core.displaypub import DisplayPublisher
+
+    class Publisher(DisplayPublisher):
+        def publish(self, data, metadata=None, *, transient=None, update=False, **kwargs):
+            if len(shown) < SHOWN:
+                shown.append({kind: str(value)[:PRINTED] for kind, value in data.items()})
+
+        def clear_output(self, wait=False):
+            pass
+
+    return Publisher()
+
+
+def make_shell():
+    """An IPython shell without history, sockets or start-up files; made once, before the fork."""
+    from IPython.core.displayhook import DisplayHook
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    class Shown(DisplayHook):
+        """The value of a cell's last line."""
+
+        def write_format_data(self, format_dict, md_dict=None):
+            if len(self.shown) < SHOWN:
+                self.shown.append({kind: str(value)[:PRINTED] for kind, value in format_dict.items()})
+
+        def write_output_prompt(self):
+            pass
+
+    class Shell(InteractiveShell):
+        displayhook_class = Shown
+
+        def enable_gui(self, gui=None):
+            pass
+
+        def showtraceback(self, *args, **kwargs):
+            pass
+
+        def showsyntaxerror(self, *args, **kwargs):
+            pass
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.cache_size = 0
+    shell = Shell.instance(config=config)
+    shell.displayhook.shown = []
+    return shell
+
+
+def main(shell, connection, seed):
+    """Serve the grader until it closes the connection. Never returns."""
+    os.environ["COURSE_SEED"] = str(seed)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    peer = Peer(connection)
+    peer.offer("room", Room(shell))
+    status = 0
+    while True:
+        try:
+            peer.serve()
+            break
+        except KeyboardInterrupt:
+            time.sleep(0)
+        except ConnectionError:
+            status = 1
+            break
+    os._exit(status)
