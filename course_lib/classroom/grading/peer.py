@@ -55,13 +55,17 @@ class Peer:
     def call(self, number, method, args, kwargs):
         """Call an object of the other side: its result, or its error, raised here. Raises Gone, wire.NotData."""
         name, mail = self._me()
-        given, memo = [], {}
-        for part in (list(args), kwargs):
-            given.append(wire.pack(part, self.show, memo))
+        asker, outer = self._asker()
+        memo = {id(thing): (place, thing) for place, thing in enumerate(outer)}
+        given = [wire.pack(part, self.show, memo) for part in (_arrays(outer), list(args), kwargs)]
         sent = [thing for _, thing in sorted(memo.values(), key=lambda pair: pair[0])]
-        self._send({"call": number, "method": method, "given": given, "from": name, "to": self._asker()})
-        while "back" not in (message := self._next(mail)):
-            self._answer(message)
+        self._send({"call": number, "method": method, "given": given, "from": name, "to": asker})
+        self._local.sent = [*getattr(self._local, "sent", ()), sent]
+        try:
+            while "back" not in (message := self._next(mail)):
+                self._answer(message)
+        finally:
+            self._local.sent.pop()
         memo_back: list = []
         back = wire.unpack(message["back"], self._stand_in, memo_back)
         same = {id(new): old for old, new in zip(sent, back, strict=False)}
@@ -69,7 +73,7 @@ class Peer:
             _write_back(old, new, same)
         if "error" in message:
             raise _error(message["error"])
-        return wire.unpack(message["value"], self._stand_in, memo_back)
+        return _known(wire.unpack(message["value"], self._stand_in, memo_back), same, None)
 
     def offer(self, name, thing):
         """Tell the other side that it may call `thing`: there it is `received(name)`."""
@@ -116,8 +120,8 @@ class Peer:
         return self._local.name, self._local.mail
 
     def _asker(self):
-        """The thread over there that waits for this one, or None."""
-        return self._local.askers[-1] if getattr(self._local, "askers", None) else None
+        """(the thread over there that waits for this one, what came with its call); (None, []) where none waits."""
+        return self._local.askers[-1] if getattr(self._local, "askers", None) else (None, [])
 
     def _next(self, mail):
         if self._lost:
@@ -187,11 +191,13 @@ class Peer:
 
     def _answer(self, message):
         """Do what the other side asks, and say what came of it."""
-        memo: list = []
+        memo: list = list(self._local.sent[-1]) if message.get("to") is not None else []
         reply: dict[str, Any] = {"to": message["from"]}
-        self._local.askers = [*getattr(self._local, "askers", ()), message["from"]]
+        self._local.askers = [*getattr(self._local, "askers", ()), (message["from"], memo)]
         try:
-            args, kwargs = [wire.unpack(part, self._stand_in, memo) for part in message["given"]]
+            now, args, kwargs = [wire.unpack(part, self._stand_in, memo) for part in message["given"]]
+            for old, new in zip(memo, now, strict=False):
+                _write_back(old, new, {})
             value = _method(self._shown[message["call"]], message["method"])(*args, **kwargs)
             places: dict = {}
             reply["back"] = wire.pack(memo, self.show, places)
@@ -254,6 +260,11 @@ def stand_in(peer, number, about):
     return made
 
 
+def _arrays(things):
+    """Copies of the arrays among them, None in the place of the others."""
+    return [thing.copy() if isinstance(thing, np.ndarray) else None for thing in things]
+
+
 def _write_back(old, new, same):
     """Change `old` to what the other side made of it. same: {id of what came back: what was sent}."""
     if type(old) is not type(new):
@@ -275,9 +286,10 @@ def _known(part, same, now):
     """`part` with what was sent in the place of what came back for it; `now`, where that is the same."""
     if id(part) in same:
         return same[id(part)]
-    if isinstance(part, tuple) and type(part) is type(now) and len(part) == len(now):
-        parts = [_known(p, same, n) for p, n in zip(part, now, strict=True)]
-        return now if all(p is n for p, n in zip(parts, now, strict=True)) else type(part)(parts)
+    if type(part) is tuple:
+        before = now if type(now) is tuple and len(now) == len(part) else [None] * len(part)
+        parts = tuple(_known(p, same, n) for p, n in zip(part, before, strict=True))
+        return now if type(now) is tuple and all(p is n for p, n in zip(parts, before, strict=True)) else parts
     return part
 
 

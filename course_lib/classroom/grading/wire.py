@@ -30,6 +30,9 @@ def pack(value, refer, memo=None, depth=0) -> Any:
         raise NotData("a value nested too deeply")
     if id(value) in memo:
         return {"same": memo[id(value)][0]}
+    if isinstance(value, np.ndarray) and (view := _view(value, memo)):
+        memo[id(value)] = len(memo), value
+        return view
     if isinstance(value, np.ndarray | list | dict | np.random.Generator):
         memo[id(value)] = len(memo), value
     for kind, to_json in FORMS:
@@ -62,6 +65,8 @@ def unpack(given, resolve, memo=None) -> Any:
             return resolve(int(given["object"]), given)
         if kind == "array":
             return _from_array(given, memo)
+        if kind == "view":
+            return _from_view(given, memo)
         if kind == "record":
             return _record(given, lambda part: unpack(part, resolve, memo))
         return READ[kind](given[kind], lambda part: unpack(part, resolve, memo), memo)
@@ -77,6 +82,29 @@ def _array(value):
     data = base64.b64encode(value.tobytes("F" if order == "F" else "C")).decode()
     made = {"array": value.dtype.str, "shape": list(value.shape), "order": order, "data": data}
     return made if order == "scalar" or value.flags.writeable else made | {"fixed": True}
+
+
+def _view(value, memo):
+    """`value` as a part of an array that travels already, or None. So A.T stays a view of A on the other side."""
+    start, end = np.lib.array_utils.byte_bounds(value)
+    for place, other in memo.values():
+        if isinstance(other, np.ndarray) and (other.flags.c_contiguous or other.flags.f_contiguous) and value.size:
+            first, last = np.lib.array_utils.byte_bounds(other)
+            if first <= start and end <= last and value.dtype == other.dtype:
+                offset = value.__array_interface__["data"][0] - first
+                return {"view": place, "offset": offset, "shape": list(value.shape), "strides": list(value.strides),
+                        "fixed": not value.flags.writeable}  # fmt: skip
+    return None
+
+
+def _from_view(given, memo):
+    base, shape, strides = memo[given["view"]], tuple(map(int, given["shape"])), tuple(map(int, given["strides"]))
+    flat = base.reshape(-1, order="A")
+    made = np.ndarray(shape, base.dtype, flat.data if flat.flags.writeable else flat.data.toreadonly(),
+                      int(given["offset"]), strides)  # checks itself that it stays inside
+    made.flags.writeable = base.flags.writeable and not given["fixed"]
+    memo.append(made)
+    return made
 
 
 def _from_array(given, memo):
