@@ -11,6 +11,7 @@ import json
 import itertools
 import linecache
 import queue
+import signal
 import socket
 import struct
 import threading
@@ -35,7 +36,8 @@ class RemoteError(Exception):
 class Peer:
     """One end of a connected stream socket. `show` gives things to the other side; `serve` answers its calls."""
 
-    def __init__(self, connection):
+    def __init__(self, connection, may_interrupt=False):
+        self._may_interrupt = may_interrupt
         self._socket, self._lock, self._local = connection, threading.Lock(), threading.local()
         self._shown: dict[int, Any] = {}
         self._mail: dict[str, queue.Queue] = {}  # by name of a thread of this side
@@ -52,14 +54,14 @@ class Peer:
         self._shown[id(thing)] = thing
         return id(thing)
 
-    def call(self, number, method, args, kwargs):
-        """Call an object of the other side: its result, or its error, raised here. Raises Gone, wire.NotData."""
+    def call(self, stand_in, method, args, kwargs):
+        """Call an object of the other side, or its method: the result, or its error, raised here. Raises Gone, wire.NotData."""
         name, mail = self._me()
         asker, outer = self._asker()
         memo = {id(thing): (place, thing) for place, thing in enumerate(outer)}
         given = [wire.pack(part, self.show, memo) for part in (_arrays(outer), list(args), kwargs)]
         sent = [thing for _, thing in sorted(memo.values(), key=lambda pair: pair[0])]
-        self._send({"call": number, "method": method, "given": given, "from": name, "to": asker})
+        self._send({"call": stand_in._peer_number, "method": method, "given": given, "from": name, "to": asker})
         self._local.sent = [*getattr(self._local, "sent", ()), sent]
         try:
             while "back" not in (message := self._next(mail)):
@@ -99,6 +101,10 @@ class Peer:
     def done(self):
         """End the other side's `serve`."""
         self._send({"done": True})
+
+    def interrupt(self):
+        """What Ctrl-C would do, in the main thread of the other side."""
+        self._send({"interrupt": True})
 
     def close(self):
         """No calls any more, in either direction."""
@@ -159,6 +165,8 @@ class Peer:
             self._main.put(message)
         elif "offer" in message:
             self._offers[str(message["offer"])[:40]].put(message)
+        elif "interrupt" in message and self._may_interrupt:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         elif "over" in message:
             self._end_mirror(message["over"])
         elif message.get("to") is not None:
@@ -244,14 +252,14 @@ def stand_in(peer, number, about):
         def __getattr__(self, name):
             if name.startswith("_"):
                 raise AttributeError(name)
-            return peer.call(number, f".{name}", (), {})
+            return peer.call(self, f".{name}", (), {})
 
         def __call__(self, *args, **kwargs):
-            return peer.call(number, "", args, kwargs)
+            return peer.call(self, "", args, kwargs)
 
     for name in about.get("has", ()):
         if name in wire.SHOWN:
-            setattr(Remote, name, lambda self, *args, _name=name: peer.call(number, _name, args, {}))
+            setattr(Remote, name, lambda self, *args, _name=name: peer.call(self, _name, args, {}))
     if not about.get("calls"):
         del Remote.__call__
     Remote.__name__ = Remote.__qualname__ = str(about.get("type", "object"))[:80]

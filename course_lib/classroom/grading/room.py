@@ -1,11 +1,10 @@
 """Inside a room: IPython with one submission's cells, run as the grader asks. Nothing here knows a right answer."""
 
 import contextlib
+import importlib
 import io
 import os
 import signal
-import sys
-import time
 
 from .peer import Peer
 
@@ -16,11 +15,11 @@ SHOWN = 20  # outputs kept of a cell, of at most PRINTED characters each
 class Room:
     """What the grader may ask of the student's process."""
 
-    def __init__(self, shell):
-        self.shell = shell
+    def __init__(self, shell, checker):
+        self.shell, self.checker = shell, checker
 
     def run(self, code):
-        """Run a cell. {"status": "ok" or "error", "error": text, "traceback": text, "printed": text, "outputs": [...]}."""
+        """Run a cell. {"status": "ok" or "error", "error": text, "printed": text, "outputs": [{mime: text}]}."""
         out, shown = Capped(), []
         self.shell.display_pub = Displays(shown)
         self.shell.displayhook.shown = shown
@@ -29,13 +28,60 @@ class Room:
         error = result.error_before_exec or result.error_in_exec
         text = "" if error is None else f"{type(error).__name__}: {error}"[:4000]
         return {"status": "ok" if result.success and error is None else "error", "error": text,
-                "printed": out.getvalue(), "outputs": shown[:SHOWN]}
+                "printed": out.getvalue(), "outputs": shown}
+
+    def attend(self):
+        """Let the check ask for answers and call them, until it has done."""
+        self.checker.offer("student", self)
+        out = Capped()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            self.checker.serve()
+        return out.getvalue()
 
     def answer(self, name):
         """What the student's cells left under a name; NameError if nothing."""
         if name not in self.shell.user_ns:
             raise NameError(f"name {name!r} is not defined")
         return self.shell.user_ns[name]
+
+
+class Checker:
+    """What the grader may ask of the room of the checks."""
+
+    def __init__(self, student):
+        self.student = student
+
+    def judge(self, check, name, code=""):
+        """{"status": pass, wrong, missing or error, "message": text}. code: text of a hidden check, or "" for ours."""
+        from course_lib.checks.messages import CheckFailed, NotWritten
+
+        student, out = self.student.received("student"), Capped()
+        try:
+            with contextlib.redirect_stdout(out):
+                _check_of(check, code)(student.answer(name))
+            return {"status": "pass", "message": out.getvalue()}
+        except NotWritten as error:
+            return {"status": "missing", "message": str(error)}
+        except CheckFailed as error:
+            return {"status": "wrong", "message": str(error)}
+        except NameError as error:
+            return {"status": "missing", "message": str(error)}
+        except ConnectionError:
+            raise
+        except Exception as error:
+            return {"status": "error", "message": f"{type(error).__name__}: {error}"[:4000]}
+        finally:
+            self.student.done()
+
+
+def _check_of(name, code):
+    """The check: of a module of course_lib.checks, "ch01.check_neuron", or of a hidden module's text."""
+    module, _, function = name.partition(".")
+    if not code:
+        return getattr(importlib.import_module(f"course_lib.checks.{module}"), function)
+    namespace = {"__name__": f"hidden_{module}"}
+    exec(compile(code, f"<hidden {module}>", "exec"), namespace)
+    return namespace[function]
 
 
 class Capped(io.StringIO):
@@ -100,19 +146,19 @@ def make_shell():
     return shell
 
 
-def main(shell, connection, seed):
+def main(shell, role, control, other):
     """Serve the grader until it closes the connection. Never returns."""
-    os.environ["COURSE_SEED"] = str(seed)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    peer = Peer(connection)
-    peer.offer("room", Room(shell))
+    peer = Peer(control, may_interrupt=role == "student")
+    beside = Peer(other)
+    peer.offer("room", Room(shell, beside) if role == "student" else Checker(beside))
     status = 0
     while True:
         try:
             peer.serve()
             break
-        except KeyboardInterrupt:
-            time.sleep(0)
+        except KeyboardInterrupt:  # too late for the cell: it has ended
+            continue
         except ConnectionError:
             status = 1
             break

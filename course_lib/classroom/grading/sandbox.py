@@ -158,12 +158,12 @@ def _new_root(shown, limits):
     _pivot("/tmp", "/tmp/old")  # now no folder that is to be shown lies under the new root's own
     root = "/root"
     _mount("/root", "/root", None, BIND)
-    for path in shown:
-        _show(path, "/old" + path, root + path)
     for room in ("/tmp", "/dev/shm", "/home"):
         os.makedirs(root + room, exist_ok=True)
         _mount("tmpfs", root + room, "tmpfs", NOSUID | NODEV, f"size={limits.disk},nr_inodes=20000,mode=777")
     os.makedirs(root + HOME)
+    for path in shown:
+        _show(path, "/old" + path, root + path)
     for name in DEVICES:
         Path(root, "dev", name).touch()
         _mount(f"/old/dev/{name}", f"{root}/dev/{name}", None, BIND)

@@ -22,7 +22,7 @@ IMPORTS = ("numpy", "numba", "matplotlib.pyplot", "matplotlib_inline.backend_inl
 
 
 class Zygote:
-    """Started with the grader. `with Zygote(isolation="sandbox") as z: pid, connection = z.fork(seed)`."""
+    """Started with the grader. `with Zygote(isolation="sandbox") as z: pid, connection = z.fork("student", 7, other)`."""
 
     def __init__(self, isolation="sandbox", limits=None):
         self.isolation, self.limits, self._lock = isolation, limits or sandbox.Limits(), threading.Lock()
@@ -45,12 +45,12 @@ class Zygote:
         self._process.wait()
         self._home.cleanup()
 
-    def fork(self, seed):
-        """A new room: (process id of its outermost process, our end of the connection)."""
+    def fork(self, role, seed, other):
+        """A new room: (process id of its outermost process, our end of the connection). other: a socket for it."""
         ours, theirs = socket.socketpair()
-        job = {"seed": seed, "isolation": self.isolation, "limits": vars(self.limits)}
+        job = {"role": role, "seed": seed, "isolation": self.isolation, "limits": vars(self.limits)}
         with theirs, self._lock:
-            socket.send_fds(self._socket, [json.dumps(job).encode()], [theirs.fileno()])
+            socket.send_fds(self._socket, [json.dumps(job).encode()], [theirs.fileno(), other.fileno()])
             pid = int(self._socket.recv(100))
         return pid, ours
 
@@ -80,29 +80,31 @@ def main(handle):
     with socket.socket(fileno=handle) as asked:
         asked.send(b"!")
         while True:
-            text, handles, _, _ = socket.recv_fds(asked, 10_000, 1)
+            text, handles, _, _ = socket.recv_fds(asked, 10_000, 2)
             if not text:
                 return
             pid = os.fork()
             if pid == 0:
-                _become_room(asked, shell, handles[0], json.loads(text))
-            os.close(handles[0])
+                _become_room(asked, shell, handles, json.loads(text))
+            for handle in handles:
+                os.close(handle)
             asked.send(str(pid).encode())
 
 
-def _become_room(asked, shell, handle, job):
+def _become_room(asked, shell, handles, job):
     """In the child: into the sandbox, and serve."""
     from . import room
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         asked.close()
-        connection = socket.socket(fileno=handle)
+        control, other = (socket.socket(fileno=handle) for handle in handles)
+        os.environ["COURSE_SEED"] = str(job["seed"])
         if job["isolation"] == "sandbox":
             sandbox.enter(sandbox.python_folders(), sandbox.Limits(**job["limits"]))
         else:
             os.chdir(tempfile.mkdtemp(prefix="course-room-"))
-        room.main(shell, connection, job["seed"])
+        room.main(shell, job["role"], control, other)
     except BaseException as error:
         print(f"grade: no room: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
