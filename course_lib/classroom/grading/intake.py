@@ -1,0 +1,187 @@
+"""What was handed in: a folder, a zip, or a download of Canvas or Moodle, read with care and never changed.
+
+Everything is looked at as raw bytes and JSON first: a notebook library would mend, and so hide, what is wrong.
+"""
+
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from course_lib.errors import BadInput
+
+LARGEST = 20 << 20  # bytes of one notebook
+MOST = 200 << 20  # bytes of one zip, unpacked
+DEEPEST = 60  # levels of JSON
+CANVAS = re.compile(r"(?P<student>[^_]+)(_LATE)?_(?P<id>\d+)_(?P<submission>\d+)_(?P<file>.+)")
+MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?")
+RESENT = re.compile(r"-\d+(?=\.ipynb$)")  # Canvas numbers what is handed in again
+
+
+@dataclass(frozen=True)
+class File:
+    """One notebook as handed in. name: the file's own; data: its bytes, or None where `problem` says why not."""
+
+    name: str
+    data: bytes | None
+    problem: str = ""
+
+    @property
+    def digest(self):
+        return hashlib.sha256(self.data if self.data is not None else self.problem.encode()).hexdigest()
+
+
+@dataclass
+class Submission:
+    """All that one student handed in. id: the LMS's number of the student, or ""."""
+
+    student: str
+    id: str = ""
+    files: list = field(default_factory=list)
+    problems: list = field(default_factory=list)
+
+
+def collect(place):
+    """The `Submission`s in a folder or a zip, by student in the order of names. Raises BadInput for no such place."""
+    place = Path(place)
+    if place.is_dir():
+        found = list(_of_folder(place))
+    elif place.is_file() and zipfile.is_zipfile(place):
+        found = list(_of_zip(place.read_bytes(), PurePosixPath()))
+    else:
+        raise BadInput(f"{place} is neither a folder nor a zip: give the folder or the download of the submissions")
+    students: dict[str, Submission] = {}
+    for path, file in sorted(found, key=lambda pair: str(pair[0])):
+        student, number, file = _whose(path, file)
+        students.setdefault(student, Submission(student, number)).files.append(file)
+    if not students:
+        raise BadInput(f"there is no notebook (.ipynb) in {place}")
+    return [students[name] for name in sorted(students)]
+
+
+def _of_folder(top):
+    """(path below the top, File) of all notebooks; links are named, not followed."""
+    for folder, folders, files in os.walk(top, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
+        for name in sorted(files):
+            path = Path(folder, name)
+            below = PurePosixPath(path.relative_to(top).as_posix())
+            if name.endswith(".ipynb") and not name.startswith("."):
+                yield below, _read(path)
+            elif name.endswith(".zip"):
+                yield from _zip_inside(path, below)
+
+
+def _read(path):
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        return File(path.name, None, "it is a link: not followed" if path.is_symlink() else f"not readable: {error}")
+    with os.fdopen(handle, "rb") as stream:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            return File(path.name, None, "it is no plain file")
+        if about.st_size > LARGEST:
+            return File(path.name, None, f"it has {about.st_size >> 20} MB; {LARGEST >> 20} MB are allowed")
+        return File(path.name, stream.read(LARGEST + 1))
+
+
+def _zip_inside(path, below):
+    file = _read(path)
+    if file.data is None:
+        yield below.with_suffix(".ipynb"), File(path.name, None, file.problem)
+        return
+    yield from _of_zip(file.data, below.with_suffix(""))
+
+
+def _of_zip(data, below):
+    """As `_of_folder`, of a zip; nothing is unpacked to disk. Names that leave the folder are refused."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            left = MOST
+            for entry in packed.infolist():
+                name = PurePosixPath(entry.filename.replace("\\", "/"))
+                if entry.is_dir() or name.suffix != ".ipynb" or name.name.startswith(".") or "__MACOSX" in name.parts:
+                    continue
+                file = _unpacked(packed, entry, name, left)
+                left -= len(file.data or b"")
+                yield below / PurePosixPath(*[part for part in name.parts if part not in ("/", "..")]), file
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError) as error:
+        yield below.with_suffix(".ipynb"), File(below.name + ".zip", None, f"it is no zip that can be read: {error}")
+
+
+def _unpacked(packed, entry, name, left):
+    if name.is_absolute() or ".." in name.parts:
+        return File(name.name, None, f"its name leaves the folder: {entry.filename!r:.80}")
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        return File(name.name, None, "it is a link: not followed")
+    with packed.open(entry) as stream:
+        data = stream.read(min(LARGEST, left) + 1)
+    if len(data) > min(LARGEST, left):
+        return File(name.name, None, f"it is larger than {LARGEST >> 20} MB, or the zip than {MOST >> 20} MB")
+    return File(name.name, data)
+
+
+def _whose(path, file):
+    """(student, number in the LMS, file with its own name), from the ways in which LMSs name things."""
+    for part in path.parts[:-1]:
+        if moodle := MOODLE.fullmatch(part):
+            return moodle["student"], moodle["id"], file
+    if canvas := CANVAS.fullmatch(path.name):
+        return canvas["student"], canvas["id"], File(RESENT.sub("", canvas["file"]), file.data, file.problem)
+    if len(path.parts) > 1:
+        return path.parts[0], "", file
+    return path.stem, "", file
+
+
+# Reading a notebook -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Read:
+    """The cells of a handed-in notebook: [(id, kind, text)], and what is odd about it."""
+
+    cells: list = field(default_factory=list)
+    problems: list = field(default_factory=list)
+
+
+def read(file):
+    """The `Read` of a File; what cannot be read has no cells and says why."""
+    if file.data is None:
+        return Read(problems=[file.problem])
+    try:
+        given = json.loads(file.data.decode("utf-8-sig"), parse_constant=lambda word: None)
+        cells = given["cells"]
+        assert isinstance(cells, list) and given.get("nbformat") == 4
+    except RecursionError:
+        return Read(problems=["it is nested too deeply to be a notebook"])
+    except UnicodeDecodeError:
+        return Read(problems=["it is not text in UTF-8"])
+    except json.JSONDecodeError as error:
+        what = "it is empty" if not file.data.strip() else f"it is not JSON: line {error.lineno}: {error.msg}"
+        return Read(problems=[what])
+    except (AssertionError, KeyError, TypeError, AttributeError, ValueError):
+        return Read(problems=[_no_notebook(file.data)])
+    made = Read()
+    for number, cell in enumerate(cells):
+        try:
+            text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+            made.cells.append((str(cell.get("id", "")), str(cell["cell_type"]), text.replace("\r\n", "\n")))
+        except (TypeError, KeyError, AttributeError):
+            made.problems.append(f"cell {number + 1} cannot be read")
+    return made
+
+
+def _no_notebook(data):
+    try:
+        version = json.loads(data.decode("utf-8-sig")).get("nbformat")
+    except Exception:
+        version = None
+    if isinstance(version, int) and version != 4:
+        return f"it is a notebook of format {version}, not 4: open it in JupyterLab and save it"
+    return "it is JSON, but no notebook"
