@@ -51,8 +51,9 @@ class Checker:
     def __init__(self, student):
         self.student = student
 
-    def judge(self, check, name, code=""):
+    def judge(self, check, name, seed, code=""):
         """{"status": pass, wrong, missing or error, "message": text}. code: text of a hidden check, or "" for ours."""
+        os.environ["COURSE_SEED"] = str(seed)
         from course_lib.checks.messages import CheckFailed, NotWritten
 
         student, out = self.student.received("student"), Capped()

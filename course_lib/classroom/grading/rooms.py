@@ -65,17 +65,17 @@ class Door:
 
 
 class Rooms:
-    """`with Rooms(zygote, seed) as rooms: rooms.run(code, 10); rooms.check("ch01", "check_neuron", "neuron", 30)`."""
+    """`with Rooms(zygote, seed) as rooms: rooms.run(code, 10); rooms.check("ch01.check_neuron", "neuron", 7, 30)`."""
 
-    def __init__(self, zygote, seed, hidden_seed, memory=6 << 30):
-        self.zygote, self.seed, self.hidden_seed, self.memory = zygote, seed, hidden_seed, memory
+    def __init__(self, zygote, seed):
+        self.zygote, self.seed = zygote, seed
 
     def __enter__(self):
         theirs, ours = socket.socketpair()
         with theirs, ours:
             self.student = Door(self.zygote, "student", self.seed, theirs)
             try:
-                self.checker = Door(self.zygote, "checker", self.hidden_seed, ours)
+                self.checker = Door(self.zygote, "checker", 0, ours)
             except BaseException:
                 self.student.close()
                 raise
@@ -89,11 +89,14 @@ class Rooms:
         """Run a cell in the student's room: what `room.Room.run` returns. Raises Lost."""
         return self._within(seconds, "run", code)
 
-    def check(self, check, name, seconds):
-        """Judge what the student left under `name`: {"status", "message"}. check: "ch01.check_neuron". Raises Lost."""
+    def check(self, check, name, seed, seconds, code=""):
+        """Judge what the student left under `name`: {"status", "message"}. Raises Lost.
+
+        check: "ch01.check_neuron", of course_lib.checks or of the module whose text is `code`.
+        """
         self.student.ask("attend")
         try:
-            verdict = self.checker.call("judge", check, name, seconds=seconds)
+            verdict = self.checker.call("judge", check, name, seed, code, seconds=seconds)
         except Late:
             raise self._lost("timeout", f"it did not come to an end within {seconds:g} s") from None
         except Gone:

@@ -99,7 +99,7 @@ def _become_room(asked, shell, handles, job):
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         asked.close()
         control, other = (socket.socket(fileno=handle) for handle in handles)
-        os.environ["COURSE_SEED"] = str(job["seed"])
+        os.environ["COURSE_SEED"] = str(job["seed"])  # of what the student's own cells draw
         if job["isolation"] == "sandbox":
             sandbox.enter(sandbox.python_folders(), sandbox.Limits(**job["limits"]))
         else:
