@@ -1,5 +1,6 @@
 """One JSON file a submission: everything that is shown or exported is made from these."""
 
+import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field
@@ -52,10 +53,8 @@ class Result:
         return sum(task.out_of for task in self.tasks)
 
 
-def file_of(out, student, chapter=None):
+def file_of(out, student):
     """The file of a student's result: names become safe file names, and different names stay different."""
-    import hashlib
-
     plain = re.sub(r"[^\w.-]+", "_", student, flags=re.ASCII).strip("._")[:60]
     if plain != student or not plain:
         plain = f"{plain or 'student'}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"
@@ -68,6 +67,12 @@ def save(out, results):
     rows = [asdict(result) | {"points": result.points, "out_of": result.out_of} for result in results]
     text = json.dumps({"schema": SCHEMA, "student": first.student, "id": first.id, "chapters": rows}, indent=1)
     build.write(file_of(out, first.student), text + "\n")
+
+
+def add(out, result):
+    """Save a result beside those of the student's other chapters."""
+    others = [old for old in load(file_of(out, result.student)) if old.chapter != result.chapter]
+    save(out, sorted([*others, result], key=lambda one: one.chapter))
 
 
 def load(file):

@@ -17,6 +17,7 @@ class Runner:
     def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS):
         self.zygote, self.release, self.assembled, self.seconds = zygote, release, assembled, seconds
         self.rooms = None
+        self.seed = secrets.randbits(31)  # of the fresh inputs
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
         self.tasks: dict[str, Task] = {}
@@ -69,11 +70,11 @@ class Runner:
 
     def _hidden(self, step, task):
         """The same check with inputs that nobody has seen, and the instructor's own."""
-        task.hidden["fresh inputs"] = self._judged(step, step.check, secrets.randbits(31))["status"]
+        task.hidden["fresh inputs"] = self._judged(step, step.check, self.seed)["status"]
         module = self.release.hidden.get(self.assembled.chapter.name, "")
         own = f"check_{step.of.replace('-', '_')}"
         if f"def {own}(" in module:
-            verdict = self._judged(step, f"hidden.{own}", secrets.randbits(31), module)
+            verdict = self._judged(step, f"hidden.{own}", self.seed, module)
             task.hidden["instructor's"] = verdict["status"]
         task.status = min(task.hidden.values(), key=WORST_FIRST.index)
         if task.status != "pass":
