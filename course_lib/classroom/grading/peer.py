@@ -3,43 +3,55 @@
 A call carries its arguments as data (`wire`); arrays and lists among them are written back after it, as a call within
 one process would have changed them. Calls nest. Each thread of one side has one thread of its own on the other side,
 so that code which looks at its thread sees the same picture; a call back goes to the thread that waits for it.
+
+The checker's end is `guarded`: the other end is a student's process, which may say whatever it likes. Then what comes
+is data, functions and iterators, and no object with a life of its own; what was shown can be called, and no more;
+errors are of plain kinds; an answer counts for the call that it belongs to. Where `keeps` is set, what was handed over
+stays as it was: a check must not hold an answer against numbers that the answer has changed.
 """
 
 import collections
 import contextlib
-import json
 import itertools
+import json
 import linecache
 import queue
-import signal
 import socket
 import struct
 import threading
 import traceback
+import types
 from typing import Any
 
 import numpy as np
 
 from . import wire
+from .line import Gone
 
-LONGEST = 256 << 20  # bytes of one message
-
-
-class Gone(ConnectionError):
-    """The other side has ended, or sent what is no message."""
+LONGEST = 64 << 20  # bytes of one message
+MOST_THREADS = 100  # of the other side, at a time
+RESULTS = ("__iter__", "__next__")  # what a guarded end lets an object of the other side be used for, but for a call
+OPEN = (types.SimpleNamespace,)  # the only objects whose attributes may be asked for: they are records by another name
 
 
 class RemoteError(Exception):
     """An error of a kind that is not known here."""
 
 
+UNFIT = (UnicodeError, StopIteration, StopAsyncIteration, ConnectionError)
+OFFERED = "student"
+
+
 class Peer:
     """One end of a connected stream socket. `show` gives things to the other side; `serve` answers its calls."""
 
-    def __init__(self, connection, may_interrupt=False):
-        self._may_interrupt = may_interrupt
+    def __init__(self, connection, guarded=False):
+        self.guarded, self.keeps = guarded, False
         self._socket, self._lock, self._local = connection, threading.Lock(), threading.local()
         self._shown: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}  # id of a thing that is shown -> its number, never given twice
+        self._raised: list[BaseException] = []  # what was told to the other side, and may come back
+        self._count, self._calls = itertools.count(1), itertools.count(1)
         self._mail: dict[str, queue.Queue] = {}  # by name of a thread of this side
         self._mirror: dict[str, queue.Queue] = {}  # by name of a thread of the other side: who answers it here
         self._threads: dict[str, threading.Thread] = {}  # the mirrors, but for the one that serves
@@ -51,31 +63,55 @@ class Peer:
 
     def show(self, thing):
         """The number by which the other side may call `thing`."""
-        self._shown[id(thing)] = thing
-        return id(thing)
+        if id(thing) not in self._numbers:
+            self._numbers[id(thing)] = number = next(self._count)
+            self._shown[number] = thing
+        return self._numbers[id(thing)]
+
+    def forget(self):
+        """Nothing is shown any more: what the other side has kept of an earlier check cannot be used in the next."""
+        self._shown, self._numbers, self._raised = {}, {}, []
 
     def call(self, stand_in, method, args, kwargs):
-        """Call an object of the other side, or its method: the result, or its error, raised here. Raises Gone, wire.NotData."""
+        """Call an object of the other side, or its method: the result, or its error, raised here.
+
+        Raises Gone, and wire.NotData for what cannot travel.
+        """
         name, mail = self._me()
         asker, outer = self._asker()
         memo = {id(thing): (place, thing) for place, thing in enumerate(outer)}
         given = [wire.pack(part, self.show, memo) for part in (_arrays(outer), list(args), kwargs)]
         sent = [thing for _, thing in sorted(memo.values(), key=lambda pair: pair[0])]
-        self._send({"call": stand_in._peer_number, "method": method, "given": given, "from": name, "to": asker})
+        number = next(self._calls)
+        self._send({"call": stand_in._peer_number, "method": method, "given": given, "from": name, "to": asker,
+                    "id": number})  # fmt: skip
         self._local.sent = [*getattr(self._local, "sent", ()), sent]
         try:
-            while "back" not in (message := self._next(mail)):
-                self._answer(message)
+            message = self._awaited(mail, number)
         finally:
             self._local.sent.pop()
-        memo_back: list = []
-        back = wire.unpack(message["back"], self._stand_in, memo_back)
+        return self._taken(message, sent, method)
+
+    def _awaited(self, mail, number):
+        """The answer to that call; calls back are answered meanwhile, and answers to others (late ones) dropped."""
+        while True:
+            message = self._next(mail)
+            if "call" in message:
+                self._answer(message)
+            elif "back" in message and message.get("id") == number:
+                return message
+
+    def _taken(self, message, sent, method):
+        """The value of an answer, or its error, raised; what was sent becomes what the other side has made of it."""
+        memo: list = []
+        back = wire.unpack(message["back"], self._stand_in, memo)
         same = {id(new): old for old, new in zip(sent, back, strict=False)}
-        for old, new in zip(sent, back, strict=False):
-            _write_back(old, new, same)
+        if not self.keeps:
+            for old, new in zip(sent, back, strict=False):
+                _write_back(old, new, same)
         if "error" in message:
-            raise _error(message["error"])
-        return _known(wire.unpack(message["value"], self._stand_in, memo_back), same, None)
+            raise self._error(message["error"], method)
+        return _known(wire.unpack(message["value"], self._stand_in, memo), same, None)
 
     def offer(self, name, thing):
         """Tell the other side that it may call `thing`: there it is `received(name)`."""
@@ -84,12 +120,12 @@ class Peer:
     def received(self, name, seconds=30.0):
         """What the other side offers under this name, as a stand-in. Raises Gone where nothing comes."""
         try:
-            message = self._offers[name].get(timeout=seconds)
+            message = None if self._lost else self._offers[name].get(timeout=seconds)
         except queue.Empty:
             raise Gone(f"the other side offered no {name} within {seconds:g} s") from None
         if message is None:
             raise Gone(self._lost)
-        return stand_in(self, int(message["object"]), message)
+        return self._stand_in(int(message["object"]), message)
 
     def serve(self):
         """Answer the calls of one thread of the other side in this one (those of others: in new ones) until `done`."""
@@ -101,10 +137,6 @@ class Peer:
     def done(self):
         """End the other side's `serve`."""
         self._send({"done": True})
-
-    def interrupt(self):
-        """What Ctrl-C would do, in the main thread of the other side."""
-        self._send({"interrupt": True})
 
     def close(self):
         """No calls any more, in either direction."""
@@ -157,20 +189,24 @@ class Peer:
             self._lost = "the other side has ended"
         except Exception as error:
             self._lost = f"the other side sent what is no message: {error}"
-        for mail in (self._main, *self._mail.values(), *self._mirror.values(), *self._offers.values()):
-            mail.put(None)
+        for mails in (self._mail, self._mirror, self._offers, {"": self._main}):
+            for mail in list(mails.values()):
+                mail.put(None)
 
     def _deliver(self, message):
+        """Raises what it likes where the message is none: that ends the connection."""
         if "done" in message:
-            self._main.put(message)
+            if self._serving:
+                self._main.put(message)
         elif "offer" in message:
-            self._offers[str(message["offer"])[:40]].put(message)
-        elif "interrupt" in message and self._may_interrupt:
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            if message["offer"] != OFFERED or self._offers[OFFERED].qsize() > 3:
+                raise ValueError("an offer that nobody asked for")
+            self._offers[OFFERED].put(message)
         elif "over" in message:
             self._end_mirror(message["over"])
         elif message.get("to") is not None:
-            self._mail[message["to"]].put(message)
+            if message["to"] in self._mail:  # else: too late, that thread has ended
+                self._mail[message["to"]].put(message)
         else:
             self._mirror_of(message["from"]).put(message)
 
@@ -178,6 +214,8 @@ class Peer:
         if name not in self._mirror and self._serving and self._main not in self._mirror.values():
             self._mirror[name] = self._main
         if name not in self._mirror:
+            if len(self._mirror) >= MOST_THREADS:
+                raise ValueError(f"more than {MOST_THREADS} threads")
             self._mirror[name] = queue.Queue()
             self._threads[name] = threading.Thread(target=self._mirrors, args=(name, self._mirror[name]), daemon=True)
             self._threads[name].start()
@@ -187,7 +225,7 @@ class Peer:
         mail = self._mirror.pop(name, None)
         if mail is not None and mail is not self._main:
             mail.put({"over": name})
-            self._threads.pop(name).join(1.0)
+            self._threads.pop(name).join(0.0 if self.guarded else 1.0)  # no thread of theirs may hold up the reader
 
     def _mirrors(self, name, mail):
         self._local.mail = mail
@@ -199,28 +237,77 @@ class Peer:
 
     def _answer(self, message):
         """Do what the other side asks, and say what came of it."""
-        memo: list = list(self._local.sent[-1]) if message.get("to") is not None else []
-        reply: dict[str, Any] = {"to": message["from"]}
-        self._local.askers = [*getattr(self._local, "askers", ()), (message["from"], memo)]
+        outer = message.get("to") is not None and getattr(self._local, "sent", None)
+        memo: list = list(outer[-1]) if outer else []
+        reply: dict[str, Any] = {"to": message.get("from"), "id": message.get("id")}
+        self._local.askers = [*getattr(self._local, "askers", ()), (message.get("from"), memo)]
         try:
-            now, args, kwargs = [wire.unpack(part, self._stand_in, memo) for part in message["given"]]
-            for old, new in zip(memo, now, strict=False):
-                _write_back(old, new, {})
-            value = _method(self._shown[message["call"]], message["method"])(*args, **kwargs)
+            args, kwargs = self._given(message["given"], memo)
+            value = self._method(message["call"], message["method"])(*args, **kwargs)
             places: dict = {}
             reply["back"] = wire.pack(memo, self.show, places)
             reply["value"] = wire.pack(value, self.show, places)
         except Gone:
             raise
         except BaseException as error:
-            reply = {"to": message["from"], "error": _described(error), "back": wire.pack(memo, self.show)}
+            reply |= {"error": self._described(error), "back": wire.pack(memo, self.show)}
+            reply.pop("value", None)
         finally:
             self._local.askers = self._local.askers[:-1]
         self._send(reply)
 
+    def _given(self, given, memo):
+        """The arguments of a call; memo: what this side has sent to the one that calls, in its present state."""
+        now = wire.unpack(given[0], self._stand_in, memo)
+        for place, new in enumerate(now[: len(memo)]):
+            if self.keeps and isinstance(new, np.ndarray):
+                memo[place] = new  # the call sees what the other side has; what was sent stays as it is
+            elif not self.keeps:
+                _write_back(memo[place], new, {})
+        args, kwargs = (wire.unpack(part, self._stand_in, memo) for part in given[1:])
+        return args, kwargs
+
+    def _method(self, number, name):
+        """What a call means: of the thing, or of one of its methods in SHOWN. `.` before a name: a record's value."""
+        thing = self._shown[number]
+        if not name:
+            return thing
+        if name.startswith("."):
+            if isinstance(thing, OPEN) and not name.startswith("._"):
+                return lambda: vars(thing)[name[1:]]
+            raise AttributeError(f"{type(thing).__name__} has no attribute {name[1:]!r} that can be used here")
+        if name not in wire.SHOWN:
+            raise AttributeError(name)
+        return getattr(thing, name)
+
     def _stand_in(self, number, about):
         """What stands here for an object of the other side; its own object, where it was ours."""
-        return self._shown[number] if about.get("yours") else stand_in(self, number, about)
+        if about.get("yours"):
+            return self._shown[number]
+        if self.guarded and not (about.get("calls") or "__next__" in about.get("has", ())):
+            raise wire.NotData(f"a {str(about.get('type'))[:40]} is no data, and no function")
+        return stand_in(self, number, about, RESULTS if self.guarded else wire.SHOWN)
+
+    def _described(self, error):
+        """An error as data: its kind, its text, where it comes from. A student's: the lines of cells that it passed."""
+        said = {"type": type(error).__name__, "text": str(error)[:4000], "was": getattr(error, "peer_was", None)}
+        if self.guarded:
+            self._raised.append(error)
+            return said | {"was": len(self._raised) - 1}
+        cells = ("<", "/tmp/ipykernel_")
+        files = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(cells)]
+        texts = [(f.line or linecache.getline(f.filename, f.lineno or 0)).strip() for f in files[-20:]]
+        return said | {"lines": [[f.filename, f.lineno, f.name, t] for f, t in zip(files[-20:], texts, strict=True)]}
+
+    def _error(self, given, method):
+        """The error of the other side, to be raised here; the very one, where it came from here."""
+        was = given.get("was")
+        if self.guarded and type(was) is int and 0 <= was < len(self._raised):
+            return self._raised[was]
+        error = _plain_error(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
+        error.remote_lines = _lines(given.get("lines"))
+        error.peer_was = was
+        return error
 
 
 class _Life:
@@ -235,37 +322,31 @@ class _Life:
             self.peer._send({"over": self.name})
 
 
-def _method(thing, name):
-    """What a call means: of the thing, or of one of its public methods. `.` before a name: the attribute's value."""
-    plain = name.lstrip(".")
-    if plain and plain.startswith("_") and plain not in wire.SHOWN:
-        raise AttributeError(plain)
-    if name.startswith("."):
-        return lambda: getattr(thing, plain)
-    return getattr(thing, plain) if plain else thing
-
-
-def stand_in(peer, number, about):
-    """An object of the other side, as far as it can be used from here: called, and by its public methods."""
+def stand_in(peer, number, about, methods):
+    """An object of the other side, as far as it can be used from here: called, and by those of its methods."""
 
     class Remote:
         def __getattr__(self, name):
-            if name.startswith("_"):
+            if name.startswith("_") or peer.guarded:
                 raise AttributeError(name)
             return peer.call(self, f".{name}", (), {})
 
         def __call__(self, *args, **kwargs):
             return peer.call(self, "", args, kwargs)
 
-    for name in about.get("has", ()):
-        if name in wire.SHOWN:
-            setattr(Remote, name, lambda self, *args, _name=name: peer.call(self, _name, args, {}))
+    for name in methods:
+        if name in about.get("has", ()):
+            setattr(Remote, name, lambda self, *args, _name=name: peer.call(self, _name, _plain_args(_name, args), {}))
     if not about.get("calls"):
         del Remote.__call__
-    Remote.__name__ = Remote.__qualname__ = str(about.get("type", "object"))[:80]
     made = Remote()
-    vars(made).update(_peer_number=number, __name__=str(about.get("name") or Remote.__name__))
+    vars(made).update(_peer_number=number, __name__=str(about.get("name") or "object")[:80])
     return made
+
+
+def _plain_args(name, args):
+    """A traceback cannot travel: a context manager of the other side hears that the block has ended, not how."""
+    return (None, None, None) if name == "__exit__" else args
 
 
 def _arrays(things):
@@ -278,7 +359,8 @@ def _write_back(old, new, same):
     if type(old) is not type(new):
         return
     if isinstance(old, np.ndarray):
-        if old.shape == new.shape and old.flags.writeable and old.tobytes() != new.tobytes():
+        same_form = old.shape == new.shape and old.dtype == new.dtype
+        if same_form and old.flags.writeable and old.tobytes() != new.tobytes():
             old[...] = new
     elif isinstance(old, np.random.Generator):
         old.bit_generator.state = new.bit_generator.state
@@ -301,20 +383,20 @@ def _known(part, same, now):
     return part
 
 
-def _described(error):
-    """An error as data: its kind, its text, and the lines of the student's cells that it passed."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "ipykernel_" in f.filename or f.filename[0] == "<"]
-    lines = [[f.filename, f.lineno, f.name, (f.line or linecache.getline(f.filename, f.lineno or 0)).strip()]
-             for f in frames]  # fmt: skip
-    return {"type": type(error).__name__, "text": str(error)[:4000], "lines": lines[-20:]}
+def _plain_error(name, text, ends_iteration):
+    """An error that does no more here than an Exception does: none that ends loops, threads or the process unseen."""
+    kind = wire.ERRORS.get(name)
+    if name == "StopIteration" and ends_iteration:
+        return StopIteration()
+    if kind is not None and kind is not SystemExit and (not issubclass(kind, Exception) or issubclass(kind, UNFIT)):
+        kind = None
+    try:
+        return (kind or type(name or "error", (RemoteError,), {}))(text)
+    except Exception:
+        return RemoteError(f"{name}: {text}")
 
 
-def _error(given):
-    """The error of the other side, to be raised here."""
-    name = str(given.get("type", ""))[:80]
-    kind = wire.ERRORS.get(name) or type(name or "error", (RemoteError,), {})
-    if issubclass(kind, UnicodeError | KeyboardInterrupt | GeneratorExit):
-        kind = RemoteError
-    error = kind(str(given.get("text", "")))
-    error.remote_lines = given.get("lines", [])
-    return error
+def _lines(given):
+    """[file, line, name, text] of the student's lines, as far as they are that."""
+    rows = given if isinstance(given, list) else []
+    return [[str(part)[:200] for part in row] for row in rows[:20] if isinstance(row, list) and len(row) == 4]

@@ -4,9 +4,11 @@ import contextlib
 import importlib
 import io
 import os
-import signal
+from typing import Any
 
-from .peer import Peer
+from . import given, sandbox
+from .line import Desk, Gone
+from .peer import OFFERED, Peer
 
 PRINTED = 100_000  # characters kept of what a cell prints
 SHOWN = 20  # outputs kept of a cell, of at most PRINTED characters each
@@ -32,7 +34,7 @@ class Room:
 
     def attend(self):
         """Let the check ask for answers and call them, until it has done."""
-        self.checker.offer("student", self)
+        self.checker.offer(OFFERED, self.answer)
         out = Capped()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             self.checker.serve()
@@ -52,27 +54,46 @@ class Checker:
         self.student = student
 
     def judge(self, check, name, seed, code=""):
-        """{"status": pass, wrong, missing or error, "message": text}. code: text of a hidden check, or "" for ours."""
-        os.environ["COURSE_SEED"] = str(seed)
-        from course_lib.checks.messages import CheckFailed, NotWritten
+        """{"status": pass, wrong, missing, crashed or error, "message": text}. code: of a hidden check, or "" for ours.
 
-        student, out = self.student.received("student"), Capped()
+        Whatever the student's process does, one of these comes back, or this process ends: then nothing has passed.
+        """
+        os.environ["COURSE_SEED"] = str(seed)
+        out = Capped()
         try:
+            answer = self.student.received(OFFERED)
             with contextlib.redirect_stdout(out):
-                _check_of(check, code)(student.answer(name))
-            return {"status": "pass", "message": out.getvalue()}
-        except NotWritten as error:
-            return {"status": "missing", "message": str(error)}
-        except CheckFailed as error:
-            return {"status": "wrong", "message": str(error)}
-        except NameError as error:
-            return {"status": "missing", "message": str(error)}
-        except ConnectionError:
-            raise
-        except Exception as error:
-            return {"status": "error", "message": f"{type(error).__name__}: {error}"[:4000]}
-        finally:
+                function = _check_of(check, code)
+                self.student.keeps = keeps(check, function)
+                function(answer(name))
+            verdict = {"status": "pass", "message": out.getvalue()}
+        except BaseException as error:
+            verdict = {"status": _status_of(error), "message": _message_of(error)}
+        self.student.forget()
+        with contextlib.suppress(Gone):
             self.student.done()
+        return verdict
+
+
+def keeps(name, function):
+    """Must what the check hands over stay as it was? Not where the check works on copies, nor where the task is to
+    change something: whoever adds to CHANGES looks at the check, that it holds nothing against what was changed."""
+    from course_lib.checks.check import Check
+
+    return not isinstance(function, Check) and name not in given.CHANGES
+
+
+def _status_of(error):
+    from course_lib.checks.messages import CheckFailed, NotWritten
+
+    kinds = (NotWritten, "missing"), (CheckFailed, "wrong"), (NameError, "missing"), (Gone, "crashed")
+    return next((status for kind, status in kinds if isinstance(error, kind)), "error")
+
+
+def _message_of(error):
+    from course_lib.checks.messages import CheckFailed
+
+    return str(error)[:4000] if isinstance(error, CheckFailed) else f"{type(error).__name__}: {error}"[:4000]
 
 
 def _check_of(name, code):
@@ -149,18 +170,15 @@ def make_shell():
 
 def main(shell, role, control, other):
     """Serve the grader until it closes the connection. Never returns."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    peer = Peer(control, may_interrupt=role == "student")
-    beside = Peer(other)
-    peer.offer("room", Room(shell, beside) if role == "student" else Checker(beside))
-    status = 0
-    while True:
-        try:
-            peer.serve()
-            break
-        except KeyboardInterrupt:  # too late for the cell: it has ended
-            continue
-        except ConnectionError:
-            status = 1
-            break
+    desk = Desk(control, may_interrupt=role == "student")
+    if role == "student":
+        room: Any = Room(shell, Peer(other))
+        methods = {"run": room.run, "attend": room.attend}
+    else:
+        sandbox.unreadable()  # what a student's CUDA C does in a process of its own must not reach this one
+        methods = {"judge": Checker(Peer(other, guarded=True)).judge}
+    status = 1
+    with contextlib.suppress(OSError):
+        desk.serve(methods)
+        status = 0
     os._exit(status)

@@ -5,14 +5,16 @@ is never told a verdict's price: it says what the check said, and this process c
 """
 
 import contextlib
-import os
-import signal
 import socket
-from concurrent import futures
 
-from .peer import Gone, Peer
+from . import watch
+from .line import Gone, Late, Line
 
 INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
+OPEN = 30.0  # seconds for a room to open
+LONGEST = 100_000  # characters kept of one text
+MOST = 20  # outputs kept of a cell
+VERDICTS = ("pass", "missing", "wrong", "crashed", "error")
 
 
 class Lost(RuntimeError):
@@ -23,45 +25,29 @@ class Lost(RuntimeError):
         self.status = status
 
 
-class Late(TimeoutError):
-    """No answer within the seconds."""
-
-
 class Door:
-    """One room: its outermost process, and what it offers. `ask` a method, then wait for the `answer`."""
+    """One room: its outermost process, and the line to it."""
 
     def __init__(self, zygote, role, seed, other):
-        self.pid, connection = zygote.fork(role, seed, other)
-        self.peer, self._asked = Peer(connection), None
-        self._thread = futures.ThreadPoolExecutor(1, thread_name_prefix=role)
+        self.process, connection = zygote.fork(role, seed, other)
+        self.line = Line(connection)
         try:
-            self._room = self.peer.received("room")
+            self.line.answer(OPEN)
+            if zygote.isolation == "sandbox":
+                self.line.look = watch.Memory(self.process.pid, zygote.limits.memory)
         except BaseException:
             self.close()
             raise
 
-    def ask(self, method, *args):
-        """Begin a call."""
-        self._asked = self._thread.submit(self.peer.call, self._room, method, args, {})
-
-    def answer(self, seconds):
-        """The result of the call that was begun. Raises Late, Gone."""
-        try:
-            return self._asked.result(seconds)
-        except futures.TimeoutError:
-            raise Late from None
-
     def call(self, method, *args, seconds):
-        """Both."""
-        self.ask(method, *args)
-        return self.answer(seconds)
+        """Ask, and wait for the answer."""
+        self.line.ask(method, *args)
+        return self.line.answer(seconds)
 
     def close(self):
         """Kill all that is in the room; calling it twice does no harm."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(self.pid, signal.SIGKILL)
-        self.peer.close()
-        self._thread.shutdown(wait=False)
+        self.process.kill()
+        self.line.close()
 
 
 class Rooms:
@@ -79,6 +65,7 @@ class Rooms:
             except BaseException:
                 self.student.close()
                 raise
+        self.memory_of_checker = self.checker.line.look
         return self
 
     def __exit__(self, *_):
@@ -86,39 +73,67 @@ class Rooms:
         self.checker.close()
 
     def run(self, code, seconds):
-        """Run a cell in the student's room: what `room.Room.run` returns. Raises Lost."""
-        return self._within(seconds, "run", code)
+        """Run a cell in the student's room: what `room.Room.run` returns, capped. Raises Lost."""
+        with self._costs("in this cell", seconds):
+            self.student.line.ask("run", code)
+            try:
+                return reply_of(self.student.line.answer(seconds))
+            except Late:
+                self.student.line.interrupt()
+                return reply_of(self.student.line.answer(INTERRUPT))
 
     def check(self, check, name, seed, seconds, code=""):
         """Judge what the student left under `name`: {"status", "message"}. Raises Lost.
 
         check: "ch01.check_neuron", of course_lib.checks or of the module whose text is `code`.
         """
-        self.student.ask("attend")
-        try:
-            verdict = self.checker.call("judge", check, name, seed, code, seconds=seconds)
-        except Late:
-            raise self._lost("timeout", f"it did not come to an end within {seconds:g} s") from None
-        except Gone:
-            raise self._lost("crashed", "the process of the check has ended") from None
-        try:
-            self.student.answer(seconds=INTERRUPT)
-        except (Late, Gone):
-            raise self._lost("crashed", "the kernel died in this check") from None
-        return verdict
+        with self._costs("in this check", seconds):
+            self.student.line.ask("attend")
+            self.checker.line.look = self._look_at_both
+            verdict = verdict_of(self.checker.call("judge", check, name, seed, code, seconds=seconds))
+            self.student.line.answer(INTERRUPT)  # nothing counts that a dead or stuck process has said
+            return verdict
 
-    def _within(self, seconds, method, *args):
+    def _look_at_both(self):
+        self.student.line.look()
+        self.memory_of_checker()
+
+    @contextlib.contextmanager
+    def _costs(self, where, seconds):
+        """What goes wrong inside costs the rooms, and is Lost."""
         try:
-            return self.student.call(method, *args, seconds=seconds)
+            yield
         except Late:
-            with contextlib.suppress(Gone, Late):
-                self.student.peer.interrupt()
-                return self.student.answer(seconds=INTERRUPT)
-            raise self._lost("timeout", f"the cell did not end within {seconds:g} s") from None
-        except Gone:
-            raise self._lost("crashed", "the kernel died in this cell") from None
+            raise self._lost("timeout", f"it did not come to an end {where} within {seconds:g} s") from None
+        except watch.TooMuch as error:
+            raise self._lost("crashed", f"too much memory {where}: {error}") from None
+        except Gone as error:
+            raise self._lost("crashed", f"the kernel died {where} ({error})") from None
 
     def _lost(self, status, message):
         self.student.close()
         self.checker.close()
         return Lost(status, message)
+
+
+def text_of(value):
+    """A text that any file can hold, capped; of what is no text: nothing."""
+    return value[:LONGEST].encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def reply_of(value):
+    """The reply to `run` in its form, whatever came. Raises Gone where it is none."""
+    if not isinstance(value, dict) or value.get("status") not in ("ok", "error"):
+        raise Gone("what came is no reply")
+    shown = value.get("outputs")
+    rows = [row for row in shown[:MOST] if isinstance(row, dict)] if isinstance(shown, list) else []
+    outputs = [{text_of(kind)[:100]: text_of(row[kind]) for kind in list(row)[:10]} for row in rows]
+    return {"status": value["status"], "error": text_of(value.get("error")), "printed": text_of(value.get("printed")),
+            "outputs": outputs}  # fmt: skip
+
+
+def verdict_of(value):
+    """The checker's verdict in its form. Raises Gone where it is none: nothing has passed then."""
+    if not isinstance(value, dict) or value.get("status") not in VERDICTS:
+        raise Gone("the check gave no verdict")
+    return {"status": value["status"], "message": text_of(value.get("message"))}

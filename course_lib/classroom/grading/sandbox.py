@@ -38,9 +38,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Limits:
     """What one submission may use. Bytes, seconds of processor time, counts."""
 
-    memory: int = 4 << 30  # address space of one process
+    memory: int = 2 << 30  # of all processes together, looked at from outside while they run
+    space: int = 8 << 30  # address space of one process; the CPU engine maps 2 GiB, most of them never used
     disk: int = 256 << 20  # all files in its home, /tmp and /dev/shm, each
-    file: int = 64 << 20
+    file: int = 4 << 30  # one file; those on disks cannot get there, the CPU engine's nameless one may
     processes: int = 256  # threads count
     files: int = 512  # open at a time, in one process
     seconds: int = 600
@@ -50,10 +51,11 @@ class NoSandbox(BadInput):
     """This system lets nobody make such a room."""
 
 
-def enter(shown, limits=None):
+def enter(shown, limits=None, hidden=()):
     """Called in a freshly forked process with one thread; returns in the process that is to run the student's code.
 
-    shown: folders that are to be seen, read-only, at their own paths. The calling process stays as the one that waits:
+    shown: folders that are to be seen, read-only, at their own paths. hidden: folders below them that are to
+    be empty. The calling process stays as the one that waits:
     it never returns, and ends with the exit status of the one inside. Raises NoSandbox.
     """
     limits, root = limits or Limits(), os.getuid() == 0
@@ -62,7 +64,7 @@ def enter(shown, limits=None):
     _fork_and_wait()  # its child is the first process of the new process namespace
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     _loopback_up()
-    _new_root(_existing((*SYSTEM, *shown)), limits)
+    _new_root(_existing((*SYSTEM, *shown)), limits, _existing(hidden))
     if root:  # a limit on processes does not hold for root, and its files are readable
         _become_nobody()
         _own_namespaces(NEWUSER, rest=0)
@@ -100,6 +102,11 @@ def python_folders():
     package = Path(__file__).resolve().parents[2]
     places = [sys.prefix, sys.base_prefix, str(package), os.path.dirname(os.path.realpath(sys.executable))]
     return tuple(dict.fromkeys(os.path.realpath(place) for place in places))
+
+
+def unreadable():
+    """No other process of this room may look into this one, or take its handles."""
+    _call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 # Steps ----------------------------------------------------------------------------------------------------------
@@ -150,7 +157,7 @@ def _loopback_up():
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, name_and_flags.ljust(40, b"\0"))
 
 
-def _new_root(shown, limits):
+def _new_root(shown, limits, hidden):
     _call("mount", b"none", b"/", None, REC | PRIVATE, None)
     _mount("tmpfs", "/tmp", "tmpfs", NOSUID | NODEV, "size=1m,mode=755")
     os.makedirs("/tmp/root")
@@ -164,6 +171,8 @@ def _new_root(shown, limits):
     os.makedirs(root + HOME)
     for path in shown:
         _show(path, "/old" + path, root + path)
+    for path in hidden:
+        _mount("tmpfs", root + path, "tmpfs", NOSUID | NODEV | NOEXEC | RDONLY, "size=4k,mode=555")
     for name in DEVICES:
         Path(root, "dev", name).touch()
         _mount(f"/old/dev/{name}", f"{root}/dev/{name}", None, BIND)
@@ -220,7 +229,7 @@ def _no_rights():
 
 
 def _limit(limits):
-    for name, value in (("AS", limits.memory), ("FSIZE", limits.file), ("NPROC", limits.processes), ("CORE", 0),
+    for name, value in (("AS", limits.space), ("FSIZE", limits.file), ("NPROC", limits.processes), ("CORE", 0),
                         ("NOFILE", limits.files), ("CPU", limits.seconds)):  # fmt: skip
         number = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(number)[1]

@@ -7,13 +7,15 @@ What is no data (functions, the check's own objects) travels as a number, by whi
 import base64
 import dataclasses
 import fractions
-import importlib
+import sys
 from typing import Any
 
 import numpy as np
 
 KINDS = "biufcSU"  # of the dtypes that travel
 DEPTH = 40
+ROOMS = ("data", "serial", "threads", "gpu", "mpi", "measure")  # of course_lib: their records travel
+PLACES = tuple(f"course_lib.{room}" for room in ROOMS)
 SHOWN = ("__len__", "__getitem__", "__setitem__", "__contains__", "__enter__", "__exit__", "__next__", "__iter__")
 
 
@@ -108,8 +110,8 @@ def _from_view(given, memo):
 
 
 def _from_array(given, memo):
-    dtype, shape, order = np.dtype(given["array"]), tuple(given["shape"]), given["order"]
-    if dtype.kind not in KINDS or dtype.fields or any(type(n) is not int or n < 0 for n in shape):
+    dtype, shape, order = _dtype(given["array"]), tuple(given["shape"]), given["order"]
+    if any(type(n) is not int or n < 0 for n in shape):
         raise NotData(f"no array: {given['array']!r:.40} {given['shape']!r:.60}")
     flat = np.frombuffer(base64.b64decode(given["data"], validate=True), dtype)
     if order == "scalar":
@@ -124,10 +126,17 @@ def _from_array(given, memo):
     return made
 
 
+def _dtype(text):
+    """A dtype of plain numbers or texts, from its name."""
+    if not isinstance(text, str) or len(text) > 20 or (dtype := np.dtype(text)).kind not in KINDS or dtype.fields:
+        raise NotData(f"no dtype that travels: {text!r:.40}")
+    return dtype
+
+
 def _ours(kind):
     """Is it a named tuple or a dataclass of course_lib?"""
     record = dataclasses.is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
-    return record and kind.__module__.split(".")[0] == "course_lib" and "<" not in kind.__qualname__
+    return record and kind.__module__.startswith(PLACES) and "<" not in kind.__qualname__
 
 
 def _fields(kind):
@@ -136,11 +145,11 @@ def _fields(kind):
 
 def _record(given, read):
     module, _, name = given["record"].partition(":")
-    if module.split(".")[0] != "course_lib":
+    if not module.startswith(PLACES):
         raise NotData(f"no record of the course: {given['record']!r:.60}")
-    kind: Any = importlib.import_module(module)
+    kind: Any = sys.modules[module]  # never imported for it: an import runs code
     for part in name.split("."):
-        kind = getattr(kind, part)
+        kind = vars(kind)[part]
     if not (isinstance(kind, type) and _ours(kind)):
         raise NotData(f"no record of the course: {given['record']!r:.60}")
     return kind(**dict(zip(_fields(kind), map(read, given["parts"]), strict=True)))
@@ -155,7 +164,7 @@ def _about(value):
 
 
 def _type_name(kind):
-    if SCALARS.get(kind.__name__) is kind or ERRORS.get(kind.__name__) is kind or getattr(np, kind.__name__, 0) is kind:
+    if kind in (table.get(kind.__name__) for table in (SCALARS, ERRORS, NUMBERS)):
         return kind.__name__
     raise NotData(f"the type {kind.__name__} does not travel")
 
@@ -185,6 +194,8 @@ def _generator(state, read, memo):
 SCALARS = {kind.__name__: kind for kind in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)}
 ERRORS = {kind.__name__: kind for kind in vars(__import__("builtins")).values()
           if isinstance(kind, type) and issubclass(kind, BaseException)}  # fmt: skip
+NUMBERS = {name: kind for name, kind in vars(np).items()
+           if isinstance(kind, type) and issubclass(kind, np.generic | np.ndarray)}  # fmt: skip
 # (type, to JSON), tried in this order before the general rules of `pack`; back by the first key of the JSON.
 FORMS: list = [
     (float, lambda v, p: {"float": v.hex()} if type(v) is float else _array(v)),
@@ -199,7 +210,8 @@ FORMS: list = [
     (slice, lambda v, p: {"slice": [p(v.start), p(v.stop), p(v.step)]}),
     (fractions.Fraction, lambda v, p: {"fraction": [v.numerator, v.denominator]}),
     (np.dtype, lambda v, p: {"dtype": v.str}),
-    (np.random.Generator, lambda v, p: {"generator": {"kind": v.bit_generator.state["bit_generator"], "state": p(v.bit_generator.state)}}),
+    (np.random.Generator, lambda v, p: {"generator": {"kind": v.bit_generator.state["bit_generator"],
+                                                      "state": p(v.bit_generator.state)}}),
     (type(Ellipsis), lambda v, p: {"special": "Ellipsis"}),
     (type(NotImplemented), lambda v, p: {"special": "NotImplemented"}),
 ]
@@ -215,8 +227,8 @@ READ: dict = {
     "range": lambda v, r, m: range(*v),
     "slice": lambda v, r, m: slice(*map(r, v)),
     "fraction": lambda v, r, m: fractions.Fraction(*v),
-    "dtype": lambda v, r, m: np.dtype(v),
+    "dtype": lambda v, r, m: _dtype(v),
     "generator": _generator,
     "special": lambda v, r, m: {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[v],
-    "type": lambda v, r, m: SCALARS[v] if v in SCALARS else ERRORS[v] if v in ERRORS else getattr(np, v),
+    "type": lambda v, r, m: SCALARS[v] if v in SCALARS else ERRORS[v] if v in ERRORS else NUMBERS[v],
 }

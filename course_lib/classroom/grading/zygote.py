@@ -4,8 +4,11 @@ It holds no secret: no hidden check, no solution, no submission. The grader send
 of JSON; it forks a process that goes into a sandbox and serves on that connection.
 """
 
+import contextlib
+import fcntl
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -14,48 +17,78 @@ import tempfile
 import threading
 from pathlib import Path
 
-from . import sandbox
+from . import given, sandbox
 
-IMPORTS = ("numpy", "numba", "matplotlib.pyplot", "matplotlib_inline.backend_inline", "course_lib.checks",
+IMPORTS = ("numpy", "numba", "matplotlib.pyplot", "matplotlib_inline.backend_inline",
            "course_lib.plots", "course_lib.measure", "course_lib.data", "course_lib.serial", "course_lib.threads",
            "course_lib.gpu.device", "course_lib.gpu.cpu_engine", "course_lib.mpi", "ipyparallel")  # fmt: skip
 
 
 class Zygote:
-    """Started with the grader. `with Zygote(isolation="sandbox") as z: pid, connection = z.fork("student", 7, other)`."""
+    """Started with the grader. `with Zygote() as z: process, connection = z.fork("student", 7, other)`.
+
+    It is two processes: one has never seen the checks, and of it the students' rooms are forked.
+    """
 
     def __init__(self, isolation="sandbox", limits=None):
         self.isolation, self.limits, self._lock = isolation, limits or sandbox.Limits(), threading.Lock()
 
     def __enter__(self):
         self._home = tempfile.TemporaryDirectory(prefix="course-grade-")
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", START, str(Path(__file__).parents[3]), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=self._home.name,
-                env=environment(self._home.name))  # fmt: skip
-        self._socket = ours
-        self._socket.settimeout(120)
-        self._socket.recv(1)  # it has imported all
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in ROLES]
+        theirs = [pair[1].fileno() for pair in pairs]
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", START, str(Path(__file__).parents[3]), *map(str, theirs)],
+            pass_fds=theirs, stdin=subprocess.DEVNULL, cwd=self._home.name,
+            env=environment(self._home.name))  # fmt: skip
+        self._sockets = {role: pair[0] for role, pair in zip(ROLES, pairs, strict=True)}
+        for (ours, other), role in zip(pairs, ROLES, strict=True):
+            other.close()
+            ours.settimeout(120)
+            if not ours.recv(1):  # else it has imported all
+                raise RuntimeError(f"the process that {role} rooms are forked from did not start")
         return self
 
     def __exit__(self, *_):
-        self._socket.close()
+        for one in self._sockets.values():
+            one.close()
         self._process.wait()
         self._home.cleanup()
 
     def fork(self, role, seed, other):
-        """A new room: (process id of its outermost process, our end of the connection). other: a socket for it."""
+        """A new room: (its outermost `Process`, our end of the connection). other: a socket for it."""
         ours, theirs = socket.socketpair()
         job = {"role": role, "seed": seed, "isolation": self.isolation, "limits": vars(self.limits)}
         with theirs, self._lock:
-            socket.send_fds(self._socket, [json.dumps(job).encode()], [theirs.fileno(), other.fileno()])
-            pid = int(self._socket.recv(100))
-        return pid, ours
+            socket.send_fds(self._sockets[role], [json.dumps(job).encode()], [theirs.fileno(), other.fileno()])
+            text, handles, _, _ = socket.recv_fds(self._sockets[role], 100, 1)
+        if not text:
+            raise RuntimeError(f"the process that {role} rooms are forked from has ended")
+        return Process(int(text), handles[0] if handles else None, self.isolation), ours
 
 
-START = "import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom.grading.zygote import main; main(int(sys.argv[2]))"
+class Process:
+    """The outermost process of a room. handle: of exactly this process: its number may be another's once it ended."""
+
+    def __init__(self, pid, handle, isolation):
+        self.pid, self._handle, self._isolation = pid, handle, isolation
+
+    def kill(self):
+        """End all that is in the room, and wait until it has ended; a second time does nothing."""
+        if self._handle is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self._isolation == "none":  # what has left its group goes on: no room, no end for all
+                os.killpg(self.pid, signal.SIGKILL)
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        select.select([self._handle], [], [], 5.0)
+        os.close(self._handle)
+        self._handle = None
+
+
+ROLES = ("student", "checker")
+START = ("import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom.grading.zygote import main; "
+         "main(*map(int, sys.argv[2:]))")  # fmt: skip
 
 
 def environment(home):
@@ -67,16 +100,29 @@ def environment(home):
             "COURSE_GRADING": "1", **one, **keep}  # fmt: skip
 
 
-def main(handle):
-    """Import, then fork on request, until the grader closes its end."""
+def main(students, checkers):
+    """Import, then fork on request, until the grader closes its ends. A copy of this process has the checks as well."""
     import importlib
 
     from . import room
 
     for name in IMPORTS:
         importlib.import_module(name)
-    shell = room.make_shell()
+    shell, known = room.make_shell(), given.texts()
+    sys.path[:] = [place for place in sys.path if place]  # no module is looked for in a folder that a room can write
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the rooms: they must not stay as zombies
+    if os.fork() == 0:
+        os.close(students)
+        for file in sorted((Path(__file__).parents[2] / "checks").glob("ch[0-9][0-9].py")):
+            importlib.import_module(f"course_lib.checks.{file.stem}")
+        _serve(checkers, shell)
+        os._exit(0)
+    os.close(checkers)
+    given.install(known)
+    _serve(students, shell)
+
+
+def _serve(handle, shell):
     with socket.socket(fileno=handle) as asked:
         asked.send(b"!")
         while True:
@@ -86,9 +132,10 @@ def main(handle):
             pid = os.fork()
             if pid == 0:
                 _become_room(asked, shell, handles, json.loads(text))
-            for handle in handles:
+            room = [os.pidfd_open(pid)] if hasattr(os, "pidfd_open") else []
+            socket.send_fds(asked, [str(pid).encode()], room)
+            for handle in (*handles, *room):
                 os.close(handle)
-            asked.send(str(pid).encode())
 
 
 def _become_room(asked, shell, handles, job):
@@ -98,14 +145,26 @@ def _become_room(asked, shell, handles, job):
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         asked.close()
-        control, other = (socket.socket(fileno=handle) for handle in handles)
+        control, other = (socket.socket(fileno=handle) for handle in _only(handles))
         os.environ["COURSE_SEED"] = str(job["seed"])  # of what the student's own cells draw
         if job["isolation"] == "sandbox":
-            sandbox.enter(sandbox.python_folders(), sandbox.Limits(**job["limits"]))
+            hidden = given.hidden_folders() if job["role"] == "student" else ()
+            sandbox.enter(sandbox.python_folders(), sandbox.Limits(**job["limits"]), hidden)
         else:
+            os.setsid()
             os.chdir(tempfile.mkdtemp(prefix="course-room-"))
         room.main(shell, job["role"], control, other)
-    except BaseException as error:
-        print(f"grade: no room: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(70)
+
+
+def _only(handles):
+    """Nothing but these stays open: what the grader or the zygote holds is not for the rooms. 0, 1, 2 lead nowhere."""
+    for target, handle in enumerate(handles, 3):
+        os.dup2(fcntl.fcntl(handle, fcntl.F_DUPFD, 20), target)
+    os.closerange(3 + len(handles), 65536)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for target in (0, 1, 2):
+        os.dup2(nowhere, target)
+    os.close(nowhere)
+    return range(3, 3 + len(handles))

@@ -1,0 +1,80 @@
+"""The memory of all processes in a room, looked at from outside: limits on one process are none on their sum."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+EVERY = 0.2  # seconds between two looks
+FREE = 256 << 20  # bytes that this machine must keep free; below, the room that is being waited for has to end
+
+
+class TooMuch(MemoryError):
+    """A room uses more memory than it may."""
+
+
+class Memory:
+    """Called again and again while a room works: raises TooMuch where its processes hold more than `limit` bytes."""
+
+    def __init__(self, pid, limit):
+        self.pid, self.limit, self._next, self._free = pid, limit, 0.0, free() or 0
+
+    def __call__(self):
+        if time.monotonic() < self._next:
+            return
+        began = time.monotonic()
+        used = used_by(self.pid)
+        if used > self.limit:
+            raise TooMuch(f"{used >> 20} MB; {self.limit >> 20} MB are allowed")
+        left = free()
+        if left is not None and left < FREE < self._free:
+            raise TooMuch(f"this machine has {left >> 20} MB left")
+        now = time.monotonic()
+        self._next = now + max(EVERY, 10 * (now - began))  # a tenth of the time at the most goes into looking
+
+
+def used_by(pid):
+    """Bytes held by a process and all below it: what they share is shared out, nameless files count as well."""
+    return sum(_held(one) for one in below(pid))
+
+
+def below(pid):
+    """The numbers of a process and of all its descendants."""
+    found, todo = [], [pid]
+    while todo:
+        one = todo.pop()
+        found.append(one)
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{one}/task"):
+                todo += map(int, Path(f"/proc/{one}/task/{thread}/children").read_text().split())
+    return found
+
+
+def free():
+    """Bytes that this machine can still give; None where it does not say."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        text = Path("/proc/meminfo").read_text()
+        return int(text.split("MemAvailable:")[1].split()[0]) << 10
+    return None
+
+
+def _held(pid):
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        bytes = next(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+    except (OSError, StopIteration):  # the process of the checks can be read by root alone
+        with contextlib.suppress(OSError, IndexError):
+            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+        return 0
+    return bytes + _nameless(pid)
+
+
+def _nameless(pid):
+    """Bytes of files without a name (memfd) that a process has open and not mapped: they count nowhere else."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for handle in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                if os.readlink(handle.path).startswith("/memfd:"):
+                    total += 512 * os.stat(handle.path).st_blocks
+    return total
