@@ -77,8 +77,21 @@ class Shared(np.ndarray):
 def shared(values, traffic):
     """A `Shared` array with these values (n,)."""
     array = np.array(values).view(Shared)
-    array.traffic = traffic
+    array.traffic, array.board = traffic, Board(array)
     return array
+
+
+class Board:
+    """A shared array for a caller that cannot see its memory: a call writes, if asked to, and returns what it holds."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __call__(self, places=None, values=None):
+        if places is not None:
+            self._array._before_write()
+            _plain(self._array)[places] = values
+        return _plain(self._array).copy()
 
 
 def _plain(value):

@@ -7,7 +7,7 @@ so that code which looks at its thread sees the same picture; a call back goes t
 The checker's end is `guarded`: the other end is a student's process, which may say whatever it likes. Then what comes
 is data, functions and iterators, and no object with a life of its own; what was shown can be called, and no more;
 errors are of plain kinds; an answer counts for the call that it belongs to. Where `keeps` is set, what was handed over
-stays as it was: a check must not hold an answer against numbers that the answer has changed.
+stays as it was: a check must not hold an answer against numbers that the answer has changed. (Generators go on.)
 """
 
 import collections
@@ -27,6 +27,7 @@ import numpy as np
 
 from . import wire
 from .line import Gone
+from .mirror import Mirror
 
 LONGEST = 64 << 20  # bytes of one message
 MOST_THREADS = 100  # of the other side, at a time
@@ -46,7 +47,7 @@ class Peer:
     """One end of a connected stream socket. `show` gives things to the other side; `serve` answers its calls."""
 
     def __init__(self, connection, guarded=False):
-        self.guarded, self.keeps = guarded, False
+        self.guarded, self.keeps, self.changed = guarded, False, False
         self._socket, self._lock, self._local = connection, threading.Lock(), threading.local()
         self._shown: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}  # id of a thing that is shown -> its number, never given twice
@@ -70,7 +71,7 @@ class Peer:
 
     def forget(self):
         """Nothing is shown any more: what the other side has kept of an earlier check cannot be used in the next."""
-        self._shown, self._numbers, self._raised = {}, {}, []
+        self._shown, self._numbers, self._raised, self.changed, self.keeps = {}, {}, [], False, False
 
     def call(self, stand_in, method, args, kwargs):
         """Call an object of the other side, or its method: the result, or its error, raised here.
@@ -106,9 +107,8 @@ class Peer:
         memo: list = []
         back = wire.unpack(message["back"], self._stand_in, memo)
         same = {id(new): old for old, new in zip(sent, back, strict=False)}
-        if not self.keeps:
-            for old, new in zip(sent, back, strict=False):
-                _write_back(old, new, same)
+        for old, new in zip(sent, back, strict=False):
+            self._write_back(old, new, same)
         if "error" in message:
             raise self._error(message["error"], method)
         return _known(wire.unpack(message["value"], self._stand_in, memo), same, None)
@@ -225,7 +225,7 @@ class Peer:
         mail = self._mirror.pop(name, None)
         if mail is not None and mail is not self._main:
             mail.put({"over": name})
-            self._threads.pop(name).join(0.0 if self.guarded else 1.0)  # no thread of theirs may hold up the reader
+            self._threads.pop(name).join(1.0)  # whoever counts threads then does not see it any more
 
     def _mirrors(self, name, mail):
         self._local.mail = mail
@@ -262,10 +262,19 @@ class Peer:
         for place, new in enumerate(now[: len(memo)]):
             if self.keeps and isinstance(new, np.ndarray):
                 memo[place] = new  # the call sees what the other side has; what was sent stays as it is
-            elif not self.keeps:
-                _write_back(memo[place], new, {})
+            else:
+                self._write_back(memo[place], new, {})
         args, kwargs = (wire.unpack(part, self._stand_in, memo) for part in given[1:])
         return args, kwargs
+
+    def _write_back(self, old, new, same):
+        """Change `old` to what the other side made of it. same: {id of what came back: what was sent}."""
+        if isinstance(old, np.random.Generator) and isinstance(new, np.random.Generator):
+            old.bit_generator.state = new.bit_generator.state
+        elif type(old) is type(new) and (change := _change(old, new, same)):
+            self.changed = True
+            if not self.keeps:
+                change()
 
     def _method(self, number, name):
         """What a call means: of the thing, or of one of its methods in SHOWN. `.` before a name: a record's value."""
@@ -284,6 +293,8 @@ class Peer:
         """What stands here for an object of the other side; its own object, where it was ours."""
         if about.get("yours"):
             return self._shown[number]
+        if "values" in about and not self.guarded:
+            return Mirror.of(wire.unpack(about["values"], None), stand_in(self, number, {"calls": True}, ()))
         if self.guarded and not (about.get("calls") or "__next__" in about.get("has", ())):
             raise wire.NotData(f"a {str(about.get('type'))[:40]} is no data, and no function")
         return stand_in(self, number, about, RESULTS if self.guarded else wire.SHOWN)
@@ -351,25 +362,29 @@ def _plain_args(name, args):
 
 def _arrays(things):
     """Copies of the arrays among them, None in the place of the others."""
-    return [thing.copy() if isinstance(thing, np.ndarray) else None for thing in things]
+    return [thing.copy() if type(thing) is np.ndarray else None for thing in things]
 
 
-def _write_back(old, new, same):
-    """Change `old` to what the other side made of it. same: {id of what came back: what was sent}."""
-    if type(old) is not type(new):
-        return
-    if isinstance(old, np.ndarray):
+def _change(old, new, same):
+    """What makes `old` what the other side has made of it; None where it is that already."""
+    if type(old) is np.ndarray:
         same_form = old.shape == new.shape and old.dtype == new.dtype
         if same_form and old.flags.writeable and old.tobytes() != new.tobytes():
-            old[...] = new
-    elif isinstance(old, np.random.Generator):
-        old.bit_generator.state = new.bit_generator.state
+            return lambda: np.copyto(old, new)
     elif isinstance(old, list):
-        old[:] = [_known(part, same, now) for part, now in itertools.zip_longest(new, old[: len(new)])]
+        fresh: Any = [_known(part, same, now) for part, now in itertools.zip_longest(new, old[: len(new)])]
+        if len(fresh) != len(old) or not all(map(_alike, fresh, old)):
+            return lambda: old.__setitem__(slice(None), fresh)
     elif isinstance(old, dict):
         fresh = {key: _known(part, same, old.get(key)) for key, part in new.items()}
-        old.clear()
-        old.update(fresh)
+        if list(fresh) != list(old) or not all(map(_alike, fresh.values(), old.values())):
+            return lambda: (old.clear(), old.update(fresh))
+    return None
+
+
+def _alike(a, b):
+    """Is it the same object, or the same plain value?"""
+    return a is b or (type(a) is type(b) and isinstance(a, bool | int | float | str | bytes | slice | range) and a == b)
 
 
 def _known(part, same, now):

@@ -32,6 +32,11 @@ def pack(value, refer, memo=None, depth=0) -> Any:
         raise NotData("a value nested too deeply")
     if id(value) in memo:
         return {"same": memo[id(value)][0]}
+    if hasattr(value, "_peer_number"):  # an object of the other side goes home
+        return {"object": value._peer_number, "yours": True}
+    if isinstance(value, np.ndarray) and hasattr(value, "board"):  # it stays here, and is seen from there
+        memo[id(value)] = len(memo), value
+        return {"object": refer(value.board), "calls": True, "values": _array(value.view(np.ndarray))}
     if isinstance(value, np.ndarray) and (view := _view(value, memo)):
         memo[id(value)] = len(memo), value
         return view
@@ -47,8 +52,6 @@ def pack(value, refer, memo=None, depth=0) -> Any:
     if _ours(type(value)):
         return {"record": f"{type(value).__module__}:{type(value).__qualname__}",
                 "parts": [pack(getattr(value, name), refer, memo, depth + 1) for name in _fields(type(value))]}
-    if hasattr(value, "_peer_number"):  # an object of the other side goes home
-        return {"object": value._peer_number, "yours": True}
     return {"object": refer(value), **_about(value)}
 
 
@@ -64,7 +67,10 @@ def unpack(given, resolve, memo=None) -> Any:
         if kind == "same":
             return memo[given["same"]]
         if kind == "object":
-            return resolve(int(given["object"]), given)
+            made = resolve(int(given["object"]), given)
+            if "values" in given:
+                memo.append(made)
+            return made
         if kind == "array":
             return _from_array(given, memo)
         if kind == "view":
