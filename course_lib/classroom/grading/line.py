@@ -64,7 +64,7 @@ class Line:
             if not some:
                 raise Gone("the room has ended")
             self._read += some
-        if not isinstance(message, dict) or message.get("answer") != self._asked or "value" not in message:
+        if message.get("answer") != self._asked or "value" not in message:
             raise Gone("the room sent what is no answer")
         return message["value"]
 
@@ -91,9 +91,12 @@ class Line:
         text = bytes(self._read[4 : 4 + size])
         del self._read[: 4 + size]
         try:
-            return json.loads(text)
+            message = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise Gone(f"the room sent what is no JSON: {type(error).__name__}") from None
+        if not isinstance(message, dict):
+            raise Gone("the room sent what is no answer")
+        return message
 
     def _wait(self, event, end):
         """Wait for the socket, looking at the room meanwhile. Raises Late at the end."""

@@ -26,13 +26,12 @@ from typing import Any
 import numpy as np
 
 from . import wire
-from .line import Gone
+from .line import Gone, frame
 from .mirror import Mirror
 
 LONGEST = 64 << 20  # bytes of one message
 MOST_THREADS = 100  # of the other side, at a time
 RESULTS = ("__iter__", "__next__")  # what a guarded end lets an object of the other side be used for, but for a call
-OPEN = (types.SimpleNamespace,)  # the only objects whose attributes may be asked for: they are records by another name
 
 
 class RemoteError(Exception):
@@ -40,6 +39,7 @@ class RemoteError(Exception):
 
 
 UNFIT = (UnicodeError, StopIteration, StopAsyncIteration, ConnectionError)
+PLAIN = (bool, int, float, str, bytes, slice, range, np.generic)
 OFFERED = "student"
 
 
@@ -60,6 +60,7 @@ class Peer:
         self._serving = False
         self._offers: dict[str, queue.Queue] = collections.defaultdict(queue.Queue)
         self._lost, self._names = "", itertools.count(1)
+        self._ended: collections.deque = collections.deque()  # names of threads of this side
         threading.Thread(target=self._read, daemon=True, name="peer").start()
 
     def show(self, thing):
@@ -170,12 +171,23 @@ class Peer:
         return message
 
     def _send(self, message):
-        text = json.dumps(message).encode()
+        self._tell_of_ends()
         try:
             with self._lock:
-                self._socket.sendall(struct.pack("<I", len(text)) + text)
+                self._socket.sendall(frame(message))
         except OSError as error:
             raise Gone(str(error)) from None
+        self._tell_of_ends()
+
+    def _tell_of_ends(self):
+        """Say which threads have ended. Where somebody is sending already, he does it: this runs in finalizers, too."""
+        while self._ended and self._lock.acquire(blocking=False):
+            try:
+                self._socket.sendall(frame({"over": self._ended.popleft()}))
+            except (OSError, IndexError):
+                return
+            finally:
+                self._lock.release()
 
     def _read(self):
         """In a thread: hand each message to the thread that it is for."""
@@ -277,13 +289,18 @@ class Peer:
                 change()
 
     def _method(self, number, name):
-        """What a call means: of the thing, or of one of its methods in SHOWN. `.` before a name: a record's value."""
+        """What a call means: of the thing, or of one of its methods in SHOWN. `.` before a name: an attribute.
+
+        Attributes are seen of a SimpleNamespace, and those that a class of the checks lists in its `remote`.
+        """
         thing = self._shown[number]
         if not name:
             return thing
         if name.startswith("."):
-            if isinstance(thing, OPEN) and not name.startswith("._"):
+            if isinstance(thing, types.SimpleNamespace) and name[1:] in vars(thing):
                 return lambda: vars(thing)[name[1:]]
+            if name[1:] in getattr(type(thing), "remote", ()):
+                return lambda: getattr(thing, name[1:])
             raise AttributeError(f"{type(thing).__name__} has no attribute {name[1:]!r} that can be used here")
         if name not in wire.SHOWN:
             raise AttributeError(name)
@@ -330,7 +347,8 @@ class _Life:
     def __del__(self):
         with contextlib.suppress(Exception):
             self.peer._mail.pop(self.name)
-            self.peer._send({"over": self.name})
+            self.peer._ended.append(self.name)
+            self.peer._tell_of_ends()
 
 
 def stand_in(peer, number, about, methods):
@@ -384,7 +402,9 @@ def _change(old, new, same):
 
 def _alike(a, b):
     """Is it the same object, or the same plain value?"""
-    return a is b or (type(a) is type(b) and isinstance(a, bool | int | float | str | bytes | slice | range) and a == b)
+    if type(a) is tuple and type(b) is tuple:
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return a is b or (type(a) is type(b) and isinstance(a, PLAIN) and a == b)
 
 
 def _known(part, same, now):

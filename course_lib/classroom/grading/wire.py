@@ -26,8 +26,8 @@ class NotData(TypeError):
 def pack(value, refer, memo=None, depth=0) -> Any:
     """`value` in JSON's types. refer(object) -> a number for what is no data; memo: {id: (place, object)} so far."""
     memo = {} if memo is None else memo
-    if value is None or isinstance(value, bool | str) or type(value) is int:
-        return value
+    if value is None or isinstance(value, bool | str | int):
+        return int(value) if isinstance(value, int) and type(value) not in (int, bool) else value
     if depth > DEPTH:
         raise NotData("a value nested too deeply")
     if id(value) in memo:
@@ -204,9 +204,9 @@ NUMBERS = {name: kind for name, kind in vars(np).items()
            if isinstance(kind, type) and issubclass(kind, np.generic | np.ndarray)}  # fmt: skip
 # (type, to JSON), tried in this order before the general rules of `pack`; back by the first key of the JSON.
 FORMS: list = [
-    (float, lambda v, p: {"float": v.hex()} if type(v) is float else _array(v)),
-    (complex, lambda v, p: {"complex": [v.real.hex(), v.imag.hex()]} if type(v) is complex else _array(v)),
-    (bytes, lambda v, p: {"bytes": base64.b64encode(v).decode()} if type(v) is bytes else _array(v)),
+    (float, lambda v, p: _array(v) if isinstance(v, np.generic) else {"float": float.hex(v)}),
+    (complex, lambda v, p: _array(v) if isinstance(v, np.generic) else {"complex": [v.real.hex(), v.imag.hex()]}),
+    (bytes, lambda v, p: _array(v) if isinstance(v, np.generic) else {"bytes": base64.b64encode(v).decode()}),
     (list, lambda v, p: {"list": [p(x) for x in v]}),
     (dict, lambda v, p: {"dict": [[p(k), p(x)] for k, x in v.items()]}),
     (type, lambda v, p: {"type": _type_name(v)}),
