@@ -169,6 +169,7 @@ def _new_root(shown, limits, hidden):
         os.makedirs(root + room, exist_ok=True)
         _mount("tmpfs", root + room, "tmpfs", NOSUID | NODEV, f"size={limits.disk},nr_inodes=20000,mode=777")
     os.makedirs(root + HOME)
+    os.chmod(root + HOME, 0o777)  # root's rooms go on as nobody
     for path in shown:
         _show(path, "/old" + path, root + path)
     for path in hidden:
