@@ -76,7 +76,7 @@ CELLS = {
     "patched checks": ("ch01.check_neuron = lambda fn: None\nimport sys\n"
                        "sys.modules['course_lib.checks.ch01'].check_neuron = print" + AFTER, "wrong"),
     "patched NumPy and builtins": ("import builtins\nnp.abs = np.isclose = np.array_equal = lambda *a, **k: True\n"
-                                   "builtins.isinstance = lambda *a: True\nbuiltins.abs = lambda x: 0.0" + AFTER, "wrong"),
+                                   "builtins.isinstance = lambda *a: True\nbuiltins.abs = lambda x: 0.0" + AFTER, "wrong crashed"),
     "overridden operators": ("class Always(float):\n    __eq__ = __le__ = __ge__ = lambda *a: True\n    __ne__ = __lt__ = "
                              "__gt__ = lambda *a: False\n    __sub__ = __rsub__ = lambda *a: 0.0\n"
                              "def neuron(x, w, b): return Always(0.5)", "wrong"),
@@ -100,7 +100,8 @@ CELLS = {
     "warns and is right": (NEURON.replace("    return", "    np.float64(1) / np.float64(0)\n    return"), "pass"),
     "endless loop in the cell": ("while True: pass" + AFTER, "missing"),
     "loop that swallows interrupts": (
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout"),
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout missing"),
+    "loop that ignores interrupts": ("import signal\nsignal.signal(2, signal.SIG_IGN)\nwhile True: pass", "timeout"),
     "endless loop in the answer": ("def neuron(x, w, b):\n    while True: pass", "timeout"),
     "exit in the cell": ("exit()\nraise SystemExit" + AFTER, "wrong missing"),
     "os._exit in the cell": ("import os; os._exit(0)", "crashed"),
@@ -145,13 +146,13 @@ CELLS = {
     "closes the wire": ("import os\ndef neuron(x, w, b): os.closerange(3, 100)", "crashed timeout"),
     "closes the line": ("import os\nos.closerange(3, 100)" + AFTER, "crashed timeout"),
     "deep answer": ("deep = []\nfor _ in range(10**5): deep = [deep]\ndef neuron(x, w, b): return deep", "wrong crashed"),
-    "large answer": ("def neuron(x, w, b): return np.ones((1 << 24))", "wrong crashed error"),
+    "large answer": ("def neuron(x, w, b): return np.ones((1 << 24))", "wrong crashed error timeout"),
     "threads without end": (
         "import threading, time\ndef neuron(x, w, b):\n    for _ in range(500):\n"
         "        threading.Thread(target=time.sleep, args=(60,)).start()\n    return 0.5", "wrong crashed"),
     "finds a shell variable": ("%env COURSE_SEED\n!ls / ~\n" + NEURON, "pass"),
 }  # fmt: skip
-SLOW = {"endless loop in the cell", "loop that swallows interrupts", "endless loop in the answer", "process bomb",
+SLOW = {"endless loop in the cell", "loop that swallows interrupts", "loop that ignores interrupts", "endless loop in the answer", "process bomb",
         "closes the wire", "closes the line"}  # fmt: skip
 
 
@@ -206,7 +207,7 @@ def test_notebook(zygote, release, name):
 ], ids=lambda data: str(data[:20]))  # fmt: skip
 def test_files_that_are_no_notebook(data):
     read = intake.read(intake.File("x.ipynb", data))
-    assert read.problems and not [one for one in read.cells if one[2]]
+    assert (read.problems or read.cells) and not [one for one in read.cells if one[2]]
 
 
 def test_the_hidden_check_counts(zygote, release):

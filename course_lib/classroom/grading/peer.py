@@ -201,6 +201,8 @@ class Peer:
             self._lost = "the other side has ended"
         except Exception as error:
             self._lost = f"the other side sent what is no message: {error}"
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # whoever still writes over there hears of it
         for mails in (self._mail, self._mirror, self._offers, {"": self._main}):
             for mail in list(mails.values()):
                 mail.put(None)

@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import io
 import os
+import subprocess
 from typing import Any
 
 from . import given, sandbox
@@ -139,6 +140,7 @@ def make_shell():
     """An IPython shell without history, sockets or start-up files; made once, before the fork."""
     from IPython.core.displayhook import DisplayHook
     from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.text import SList
     from traitlets.config import Config
 
     class Shown(DisplayHook):
@@ -157,6 +159,15 @@ def make_shell():
         def enable_gui(self, gui=None):
             pass
 
+        def system(self, cmd):  # IPython's own wants a terminal, and the room has none
+            done = _shell_command(self.var_expand(cmd, depth=1))
+            print(done.stdout, end="")
+            self.user_ns["_exit_code"] = done.returncode
+
+        def getoutput(self, cmd, split=True, depth=0):
+            text = _shell_command(self.var_expand(cmd, depth=depth + 1)).stdout
+            return SList(text.splitlines()) if split else text
+
         def showtraceback(self, *args, **kwargs):
             pass
 
@@ -170,6 +181,12 @@ def make_shell():
     shell = Shell.instance(config=config)
     shell.displayhook.shown = []
     return shell
+
+
+def _shell_command(text):
+    """`!text` of a cell."""
+    return subprocess.run(text, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace")  # fmt: skip
 
 
 def main(shell, role, control, other):

@@ -92,6 +92,8 @@ class Rooms:
             self.checker.line.look = self._look_at_both
             verdict = verdict_of(self.checker.call("judge", check, name, seed, code, seconds=seconds))
             self.student.line.answer(INTERRUPT)  # nothing counts that a dead or stuck process has said
+            if verdict["status"] == "crashed":
+                raise Gone(verdict["message"])
             return verdict
 
     def _look_at_both(self):

@@ -16,7 +16,7 @@ class Runner:
 
     def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS):
         self.zygote, self.release, self.assembled, self.seconds = zygote, release, assembled, seconds
-        self.rooms = None
+        self.rooms, self.used = None, False  # used: a check has been judged in these rooms
         self.seed = secrets.randbits(31)  # of the fresh inputs
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
@@ -82,9 +82,14 @@ class Runner:
             task.message = f"the public check passes; with {failed} it does not"
 
     def _judged(self, step, check, seed, code=""):
+        rooms, used = self._rooms(), self.used
         try:
-            return self._rooms().check(check, step.name, seed, self.seconds, code)
+            self.used = True
+            return rooms.check(check, step.name, seed, self.seconds, code)
         except Lost as lost:
+            if used:  # what an earlier answer has left behind may be the culprit: once more, in new rooms
+                self.close()
+                return self._judged(step, check, seed, code)
             self._lose(step.of, lost)
             return {"status": lost.status, "message": str(lost)}
 
@@ -95,7 +100,7 @@ class Runner:
     def _rooms(self):
         """The rooms; new ones where the last were lost, with the cells that did no harm run again."""
         if self.rooms is None:
-            self.rooms = Rooms(self.zygote, 1).__enter__()
+            self.rooms, self.used = Rooms(self.zygote, 1).__enter__(), False
             for name, text in list(self.done):
                 try:
                     self.rooms.run(text, self.seconds)
