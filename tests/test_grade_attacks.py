@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (the table holds texts of cells)
 """Hostile and broken submissions of a small exercise: each gets the honest result, and the tasks beside it theirs."""
 
 import json

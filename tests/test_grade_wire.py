@@ -1,4 +1,4 @@
-"""Values over the wire: what goes out comes back, and what a hostile process writes is refused without doing anything."""
+"""Values over the wire: what goes out comes back, and what a hostile process writes is refused and does nothing."""
 
 import fractions
 import json
@@ -55,7 +55,8 @@ HOSTILE = {
     "structured text": {"array": "f8,O", "shape": [1], "order": "C", "data": "AAAAAAAAAAA="},
     "wide text": {"array": "<U900000000", "shape": [1], "order": "scalar", "data": ""},
     "larger than its data": ARRAY | {"shape": [1 << 40]}, "negative": ARRAY | {"shape": [-1]},
-    "bool in the shape": ARRAY | {"shape": [True, 2]}, "no base64": ARRAY | {"data": "?"}, "shape 2.0": ARRAY | {"shape": [2.0]},
+    "bool in the shape": ARRAY | {"shape": [True, 2]},
+    "no base64": ARRAY | {"data": "?"}, "shape 2.0": ARRAY | {"shape": [2.0]},
     "view outside": {"list": [ARRAY, {"view": 1, "offset": 8, "shape": [2], "strides": [8], "fixed": False}]},
     "view before": {"list": [ARRAY, {"view": 1, "offset": -8, "shape": [1], "strides": [8], "fixed": False}]},
     "view of a list": {"list": [{"view": 0, "offset": 0, "shape": [1], "strides": [8], "fixed": False}]},

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 CHECKS = "course_lib.checks"
-TEXTS = (("ch07_hazards", "MIRROR"),)  # (module of the checks, name): texts that given cells print
-# Free-form checks whose right answers change what they are given: looked at, they hold nothing against what was changed.
+# (module of the checks, name) of the texts for students that given cells take from there
+TEXTS = (("ch07_hazards", "MIRROR"),)
+# Free-form checks whose right answers change what they are given. They were looked at: they compare with copies.
 CHANGES = frozenset({"ch03.check_reduce_slice", "ch03.check_train_parallel"})
 
 
