@@ -45,8 +45,8 @@ def test_a_loop_is_interrupted_and_the_room_goes_on(rooms):
 
 
 def test_nothing_open_is_inherited(rooms):
-    text = rooms.run("import os\n[os.readlink(f'/proc/self/fd/{n}') for n in sorted(os.listdir('/proc/self/fd'), key=int)"
-                     " if os.path.lexists(f'/proc/self/fd/{n}')]", 20)["outputs"][0]["text/plain"]  # fmt: skip
+    text = rooms.run("import os\nhere = '/proc/self/fd/'\nplaces = [here + n for n in os.listdir(here)]\n"
+                     "[os.readlink(n) for n in places if os.path.lexists(n)]", 20)["outputs"][0]["text/plain"]  # fmt: skip
     links = eval(text)
     assert sum("socket:" in link for link in links) == 2  # to the grader, to the checks
     assert not [link for link in links if link.startswith("/") and not link.startswith(("/dev/", "/proc/"))]
@@ -54,8 +54,8 @@ def test_nothing_open_is_inherited(rooms):
 
 def test_the_environment_tells_nothing(rooms):
     names = eval(rooms.run("import os; sorted(os.environ)", 20)["outputs"][0]["text/plain"])
-    assert not set(names) & (set(os.environ) - {"PATH", "HOME", "LANG", "COURSE_GPU", "COURSE_CXX", "COURSE_SLOW"} - {
-        name for name in os.environ if name.startswith(("MPL", "OMP", "NUMBA", "PYTHONHASHSEED", "COLUMNS", "LINES", "OPENBLAS", "MKL"))})
+    ours = ("PATH", "HOME", "LANG", "COURSE_", "MPL", "OMP", "NUMBA", "PYTHONHASHSEED", "OPENBLAS", "MKL", "IPYTHONDIR")
+    assert not {name for name in names if not name.startswith(ours)} & set(os.environ)
 
 
 def test_the_students_room_has_no_checks(rooms):
@@ -111,7 +111,7 @@ def check(f):
     got = f(x)
     assert got == x.sum()
 """
-    rooms.run("def f(x):\n    x[:] = 0\n    return 0.0\ndef g(x):\n    total = x.sum()\n    x[:] = 0\n    return total", 20)
+    rooms.run("def f(x):\n    x[:] = 0\n    return 0.0", 20)
     assert rooms.check("x.check", "f", 1, 20, code)["status"] == "error"
     rooms.run("def h(x): return x.sum()", 20)
     assert rooms.check("x.check", "h", 1, 20, code)["status"] == "pass"

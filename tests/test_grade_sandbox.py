@@ -57,7 +57,8 @@ def _python_of(user):
         try:
             text = INSIDE.split("import json")[0].format(root=str(ROOT))
             text += "import course_lib.classroom.grading.sandbox"
-            if subprocess.run([python, "-I", "-c", text], cwd="/", capture_output=True, **as_user(user)).returncode == 0:
+            done = subprocess.run([python, "-I", "-c", text], cwd="/", capture_output=True, **as_user(user))
+            if done.returncode == 0:
                 return python
         except OSError:
             continue
@@ -235,9 +236,11 @@ def test_the_process_of_the_checks_cannot_be_looked_into(user):
     """What a student's CUDA C starts in the checks' room is a process beside that of the checks."""
     said = inside("""
 sandbox.unreadable()
-look = "import os; p = os.getppid()\\nfor name in ('mem', 'maps', 'environ', 'fd/0', 'cwd'):\\n    try: open(f'/proc/{p}/{name}'); print(name)\\n    except OSError: pass"
-steal = "import ctypes, os; print(ctypes.CDLL(None).syscall(438, ctypes.CDLL(None).syscall(434, os.getppid(), 0), 1, 0))"
-trace = "import ctypes, os; print(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0))"
+look = '\\n'.join(["import os; p = os.getppid()", "for name in ('mem', 'maps', 'environ', 'fd/0', 'cwd'):",
+                  "    try: open(f'/proc/{p}/{name}'); print(name)", "    except OSError: pass"])
+call = "import ctypes, os; c = ctypes.CDLL(None); "
+steal = call + "print(c.syscall(438, c.syscall(434, os.getppid(), 0), 1, 0))"  # pidfd_getfd(pidfd_open(...))
+trace = call + "print(c.ptrace(16, os.getppid(), 0, 0))"
 for name, text in dict(look=look, steal=steal, trace=trace).items():
     attempt(name, lambda: subprocess.run([sys.executable, "-I", "-c", text], stdout=-1, text=True).stdout.split())
 """, user)  # fmt: skip

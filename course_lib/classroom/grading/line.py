@@ -148,7 +148,7 @@ class Desk:
                 if "interrupt" not in message:
                     self._asked.put(message)
                 elif self._may_interrupt:
-                    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         except (OSError, ValueError):
             pass
         self._asked.put(None)

@@ -3,6 +3,8 @@
 So threads of the student's can work on one array that lies elsewhere, and a check can watch and hold up their writes.
 """
 
+from typing import Any
+
 import numpy as np
 
 
@@ -10,7 +12,8 @@ class Mirror(np.ndarray):
     """A float array (n,), and its views. board(): what it holds; board(places, values): write, then what it holds."""
 
     def __array_finalize__(self, parent):
-        self._board, self._root = getattr(parent, "_board", None), getattr(parent, "_root", None)
+        self._board: Any = getattr(parent, "_board", None)
+        self._root: Any = getattr(parent, "_root", None)
 
     @classmethod
     def of(cls, values, board):

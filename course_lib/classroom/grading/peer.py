@@ -398,8 +398,13 @@ def _change(old, new, same):
     elif isinstance(old, dict):
         fresh = {key: _known(part, same, old.get(key)) for key, part in new.items()}
         if list(fresh) != list(old) or not all(map(_alike, fresh.values(), old.values())):
-            return lambda: (old.clear(), old.update(fresh))
+            return lambda: _refill(old, fresh)
     return None
+
+
+def _refill(old, fresh):
+    old.clear()
+    old.update(fresh)
 
 
 def _alike(a, b):

@@ -23,7 +23,7 @@ class Room:
 
     def run(self, code):
         """Run a cell. {"status": "ok" or "error", "error": text, "printed": text, "outputs": [{mime: text}]}."""
-        out, shown = Capped(), []
+        out, shown = Capped(), list[dict]()
         self.shell.display_pub = Displays(shown)
         self.shell.displayhook.shown = shown
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -126,7 +126,7 @@ def Displays(shown):
     from IPython.core.displaypub import DisplayPublisher
 
     class Publisher(DisplayPublisher):
-        def publish(self, data, metadata=None, *, transient=None, update=False, **kwargs):
+        def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):
             if len(shown) < SHOWN:
                 shown.append({kind: str(value)[:PRINTED] for kind, value in data.items()})
 
@@ -145,6 +145,8 @@ def make_shell():
 
     class Shown(DisplayHook):
         """The value of a cell's last line."""
+
+        shown: list = []  # noqa: RUF012 (each cell sets its own)
 
         def write_format_data(self, format_dict, md_dict=None):
             if len(self.shown) < SHOWN:
@@ -179,7 +181,6 @@ def make_shell():
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.cache_size = 0
     shell = Shell.instance(config=config)
-    shell.displayhook.shown = []
     return shell
 
 
