@@ -306,6 +306,13 @@ def test_the_tolerance_forgives_rounding_and_nothing_more():
     failure(check, lambda x, y: np.dot(x.astype(float), y) + 1.01 * allowed)
 
 
+@pytest.mark.filterwarnings("error")
+def test_huge_garbage_is_refused_without_a_warning_of_numpys():
+    check = Check("f", lambda rng: [Case((normal(rng, 8),), "x")], lambda x: 2 * x)
+    with pytest.raises(CheckFailed, match="8 of 8 entries"):
+        check(lambda x: np.float32(1e9) * np.cos(7 * x), seed=1)
+
+
 def test_the_seed_is_fresh_and_can_be_replayed(capsys, monkeypatch):
     monkeypatch.delenv("COURSE_SEED", raising=False)
     for _ in range(4):

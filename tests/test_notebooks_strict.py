@@ -38,6 +38,10 @@ SILENT = """
     get_ipython()._showtraceback = lambda *args, **kwargs: None
     raise ValueError("nobody sees this")
 """
+LEAVES = """
+    import subprocess, sys
+    started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(20)"], start_new_session=True)
+"""
 HELLO = [new_output("stream", name="stdout", text="hello\n")]
 PICTURE = [new_output("display_data", data={"image/png": "iVBORw0KGgo=", "text/plain": "a picture"})]
 WORDS = "from IPython.display import display\ndisplay({'text/plain': 'a picture'}, raw=True)"
@@ -78,6 +82,7 @@ CELLS = {
 HOLES = {
     "swallows": ([SWALLOWS, "1 + 1"], ["passed", "xfailed"], ["failed", "failed", "failed"]),
     "dies": (["import os; os._exit(1)", "pass"], ["failed", "xfailed"], ["failed", "failed", "failed"]),
+    "leaves": ([LEAVES], ["passed"], ["passed", "failed"]),
     "no-code": ([], [], ["failed"]),
 }
 
@@ -168,6 +173,7 @@ def test_the_hole_of_one_cell_is_there_and_closed(plain_and_strict, hole):
     ("hangs", ["it was interrupted here", "time.sleep(60)"]),
     ("dies", ["the kernel died in this cell", "not run: the kernel was lost in cell cell-1"]),
     ("crashes", ["the kernel died in this cell"]),
+    ("leaves", ["its kernel has ended, but not what it started", "time.sleep(20)"]),
     ("no-code", ["no code cell"]),
 ])
 def test_the_message_says_what_and_where(plain_and_strict, name, says):

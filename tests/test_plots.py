@@ -30,6 +30,13 @@ COUNTS = np.array([[50, 3, 0], [2, 60, 1], [0, 7, 41]])
 SIZES = [1, 16, 256]
 HISTORY = SimpleNamespace(loss=[0.9, 0.5, 0.25], val_accuracy=[0.7, 0.85, 0.875], seconds=[1, 1, 1], stopped=None)
 SPANS = [(0, "delta", 1, 7.0, 7.25), (0, "delta", 0, 7.25, 7.5), (1, "grad", 1, 7.25, 7.4375)]
+EVENTS = [
+    {"rank": 0, "op": "compute", "begin": 1.0, "end": 1.5},
+    {"rank": 1, "op": "Recv", "peer": 0, "bytes": 80, "begin": 1.0, "end": 2.0, "wait": 0.5},
+    {"rank": 0, "op": "Send", "peer": 1, "bytes": 80, "begin": 1.5, "end": 2.0, "wait": 0.0},
+    {"rank": 0, "op": "Allreduce", "peer": [1], "bytes": 8, "begin": 2.0, "end": 3.0, "wait": 0.25},
+    {"rank": 1, "op": "Allreduce", "peer": [0], "bytes": 8, "begin": 2.25, "end": 3.0, "wait": 0.0},
+]
 NODES = {"w": (0.5, 2.25), "x": (2.0, -0.75), "z": (1.0, 1.0, "w x")}
 
 ROW = {  # as of a Report's accesses: every second float from the 64th, but for lane 3
@@ -99,6 +106,11 @@ EXAMPLES = {
         ["3 tasks in 500 milliseconds", "thread 0 busy 100 %, thread 1 busy 38 %", "Predicted: 1 task in 250 milli"],
         [("measured", 1, "grad", 1, 0.25, 0.4375), ("predicted", 0, "delta", 1, 0.0, 0.25)],
     ),
+    plots.rank_timeline: (
+        lambda: plots.rank_timeline(EVENTS),
+        ["Gantt chart of 2 seconds", "Rank 0: compute 25 %, send 25 %, collective 38 %, wait 12 %.", "receive 25 %"],
+        [(0, "compute", "", 0, 0.0, 0.5, 0.0), (1, "Recv", "0", 80, 0.0, 1.0, 0.5)],
+    ),
     plots.network: (
         lambda: plots.network((784, 1024, 10)),
         ["814,090 parameters", "input layer of 784", "hidden layer of 1,024", "output layer of 10"],
@@ -118,6 +130,11 @@ EXAMPLES = {
         lambda: plots.gemm_tiles(130, 40, 10, 64, 16, 4, TM=1, TN=16, block=(2, 1)),
         ["rows 128–129 and columns 16–31 of D", "In step 2 it reads k = 8–9", "A: 2 x 4 of 130 x 10", "thread of 64"],
         [(0, "128–129", "16–31", "0–3", 8, 64, 128), (2, "128–129", "16–31", "8–9", 4, 32, 64)],
+    ),
+    plots.triples_box: (
+        lambda: plots.triples_box(10, 30, 20, {"rows": (4, 1, 1), "all": (2, 2, 2)}),
+        ["10 x 20 x 30 triples", "rows: 4 x 1 x 1 parts; numbers that move: 0 of A, 1,800 of B, 0 of D.", "600 of D"],
+        [("rows", 4, 1, 1, 0, 1800, 0, 1800), ("all", 2, 2, 2, 200, 600, 600, 1400)],
     ),
 }
 
@@ -223,10 +240,12 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
         plots.gflops_against_batch: (SIZES, {nasty: [1, 2, 3]}),
         plots.roofline: ({nasty: (1, 1)}, 10, 10),
         plots.timeline: (SPANS,),
+        plots.rank_timeline: (EVENTS,),
         plots.network: ((2, 1),),
         plots.computation_graph: ({nasty: 1.0, "z": 1.0}, [(nasty, "z")]),
         plots.warp_accesses: (ROW,),
         plots.gemm_tiles: (64, 64, 64, 32, 32, 32),
+        plots.triples_box: (8, 8, 8, {nasty: (2, 2, 2)}),
     }
     figure = draw(*extra[draw], title=nasty)
     text = figure.html()
@@ -343,6 +362,19 @@ BAD = {
     "a task that ends never": lambda: plots.timeline([(0, "delta", 1, 1.0, np.inf)]),
     "a thread before the first": lambda: plots.timeline([(-1, "delta", 1, 0.0, 0.5)]),
     "a timeline of 65 threads": lambda: plots.timeline([(64, "delta", 1, 0.0, 0.5)]),
+    "a timeline of no events": lambda: plots.rank_timeline([]),
+    "events without end": lambda: plots.rank_timeline([{"rank": 0, "op": "Send", "begin": 0.0}]),
+    "events that are tuples": lambda: plots.rank_timeline(SPANS),
+    "an event that ends first": lambda: plots.rank_timeline([EVENTS[0] | {"end": 0.5}]),
+    "an event of a rank before the first": lambda: plots.rank_timeline([EVENTS[0] | {"rank": -1}]),
+    "an event at no time": lambda: plots.rank_timeline([EVENTS[0] | {"begin": NAN}]),
+    "a box without depth": lambda: plots.triples_box(8, 8, 0, [(1, 1, 1)]),
+    "a box without cuts": lambda: plots.triples_box(8, 8, 8, []),
+    "five cuts": lambda: plots.triples_box(8, 8, 8, [(1, 1, 1)] * 5),
+    "a cut of two axes": lambda: plots.triples_box(8, 8, 8, [(2, 2)]),
+    "a cut in a word": lambda: plots.triples_box(8, 8, 8, "rows"),
+    "more parts than rows": lambda: plots.triples_box(2, 8, 8, [(3, 1, 1)]),
+    "a cut into 125 parts": lambda: plots.triples_box(8, 8, 8, [(5, 5, 5)]),
     "a network of one layer": lambda: plots.network((3,)),
     "a network of nothing": lambda: plots.network((3, 0)),
     "a network of seven layers": lambda: plots.network((1,) * 7),
@@ -548,3 +580,58 @@ def test_a_tiling_tells_what_a_step_reads_and_does():
     assert "16 steps through K; in each, 4,096 multiply-adds for 320 numbers: 12.8 for each." in register
     assert "one thread of 64, with 1 x 16 of D; in each step it uses 1 x 4 of A and 4 x 16 of B." in register
     assert "The thread shown owns row 23 and column 31 of D. In step 0 it reads k = 0 of" in TILINGS["naive"]().alt
+
+
+def test_bars_of_ranks_add_up_to_the_time_and_take_labels_where_they_fit():
+    figure = plots.rank_timeline(EVENTS)
+    (axis,) = figure.figure.axes
+    drawn = sorted((round(p.get_y() + p.get_height() / 2), p.get_x(), p.get_x() + p.get_width()) for p in axis.patches)
+    assert drawn == [(0, 0, 0.5), (0, 0.5, 1.0), (0, 1.0, 1.25), (0, 1.25, 2.0),
+                     (1, 0, 0.5), (1, 0.5, 1.0), (1, 1.25, 2.0)]  # fmt: skip
+    assert sorted(text.get_text() for text in axis.texts) == ["Allreduce", "Allreduce", "←0", "→1"]
+    assert [tick.get_text() for tick in axis.get_yticklabels()] == ["rank 0", "rank 1"]
+    assert not plots.rank_timeline(EVENTS, labels=False).figure.axes[0].texts
+
+
+def test_a_rehearsal_is_drawn_as_it_is():
+    from course_lib import mpi
+
+    def once(comm):
+        mpi.compute(comm, 1e-5 * (comm.rank + 1))
+        mpi.ring_allreduce(comm, np.ones(3000))
+
+    report = mpi.rehearse(once, 3, alpha=1e-6, beta=1e-9)
+    figure = plots.rank_timeline(report, title="A ring (model)")
+    assert len(figure.table[1]) == len(report.events) and "rank 2" in figure.alt.lower()
+    assert figure.alt.startswith(f"A ring (model). Gantt chart of {number(float(f'{report.seconds * 1e6:.4g}'))} micro")
+
+
+BOXES = {
+    "one": lambda: plots.triples_box(8, 8, 8, [(2, 1, 4)]),
+    "three": lambda: plots.triples_box(100, 1024, 784, {"rows": (4, 1, 1), "sum": (1, 4, 1), "columns": (1, 1, 4)}),
+    "four, long names": lambda: plots.triples_box(
+        10**5, 1024, 784, {f"a layer with long name number {n}": (2, 2, n) for n in range(1, 5)}, title="x " * 60
+    ),
+}
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_nothing_of_a_box_is_drawn_outside_or_over_something_else(box):
+    figure = BOXES[box]().figure
+    figure.draw_without_rendering()
+    (axis,) = figure.axes
+    boxes = [text.get_window_extent() for text in [*figure.texts, *axis.texts] if text.get_text()]
+    page = figure.bbox
+    inside = [*boxes, *[patch.get_window_extent() for patch in axis.patches]]
+    assert all(b.x0 >= 0 and b.y0 >= 0 and b.x1 <= page.x1 and b.y1 <= page.y1 for b in inside)
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_a_box_tells_what_the_cost_model_counts():
+    from course_lib.mpi import blocking
+
+    cuts = [(4, 1, 1), (1, 4, 1), (1, 1, 4), (2, 3, 2)]
+    for in_place, shared in (("", True), ("A", False)):
+        rows = plots.triples_box(10, 30, 20, cuts, in_place, shared).table[1]
+        for cut, row in zip(cuts, rows, strict=True):
+            assert list(row[4:7]) == list(blocking.moved(10, 30, 20, cut, in_place, shared).values())

@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "course_lib"
 ROOMS = ("serial", "threads", "gpu", "mpi")
 # Machinery inside of a room, counted apart with a limit of its own: (at least, at most) lines of code
-MACHINERY = {"gpu/cpu_engine": (500, 2000), "mpi/launcher": (200, 500), "mpi/rehearsal": (0, 450)}
+MACHINERY = {
+    "gpu/cpu_engine": (500, 2000), "mpi/launcher": (200, 630), "mpi/profiles": (0, 200), "mpi/rehearsal": (500, 1150),
+}  # fmt: skip
 # a room -> the other rooms it may import
 ARROWS = {
     "data": set(),
@@ -119,7 +121,7 @@ def test_teaching_rooms_stay_small():
     files = [path for path in LIBRARY.rglob("*.py") if room_of(path) in ROOMS]
     taught = [path for path in files if not any(path.is_relative_to(machine) for machine in machines)]
     lines = {str(path.relative_to(ROOT)): lines_of_code(path.read_text(encoding="utf-8")) for path in taught}
-    assert sum(lines.values()) <= 2500, lines
+    assert sum(lines.values()) <= 2800, lines
     assert sum(1 for line in (ROOT / "start.py").open()) <= 250
 
 

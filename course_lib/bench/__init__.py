@@ -3,6 +3,9 @@
 threads_command.py   `bench threads`: options and files; measuring.py runs it all
 catalogue.py         the nets, the ways to train, the rates
 gpu_command.py       `bench gpu`: options and files; gpu_measuring.py runs it all; gpu_catalogue.py sizes, shapes, ways
+mpi_command.py       `bench mpi`: options and files; mpi_measuring.py runs it all; mpi_catalogue.py sizes and schemes
+mpi_ranks.py         the parent's end of a group of ranks, mpi_worker.py a rank's; desk_ranks.py what all ranks do there
+mpi_predictions.py   what the cost model says; mpi_targets.py, mpi_tables.py, mpi_docs.py
 products.py          products checked and timed; gpu_pycuda.py, gpu_cupy.py a GPU through either library
 processes.py         the parent's end of a worker process, worker.py the child's; desk*.py what each library does there
 files.py             where results go and are read again
@@ -20,6 +23,7 @@ import argparse
 
 BENCHES = {
     "threads": ("threads_command", "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn"),
+    "mpi": ("mpi_command", "allreduces and schemes of training on 1, 2 and 4 ranks, beside MPI's own and PyTorch DDP"),
     "gpu": ("gpu_command", "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training"),
 }
 

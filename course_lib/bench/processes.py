@@ -13,16 +13,15 @@ from typing import Any
 PACKAGE = Path(__file__).resolve().parents[1]
 
 # course_lib is imported from this very folder, and nothing else of this Python is put on the other one's path.
-START = """
+IMPORT = """
 import importlib.util, sys
 sys.path[:] = [p for p in sys.path if p]
 spec = importlib.util.spec_from_file_location("course_lib", sys.argv[1] + "/__init__.py",
                                               submodule_search_locations=[sys.argv[1]])
 sys.modules["course_lib"] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-from course_lib.bench.worker import main
-main(sys.argv[2])
 """
+START = f"{IMPORT}from course_lib.bench.worker import main\nmain(sys.argv[2])\n"
 
 
 class WorkerError(RuntimeError):

@@ -52,7 +52,7 @@ def _few_digits(misses):
     if decimals and error < 0.2:  # 0 decimals: told elsewhere
         return f"your numbers are rounded to {decimals} decimals: return them as they are"
     for narrow in ("float32", "float16"):
-        eps = np.finfo(narrow).eps
+        eps = float(np.finfo(narrow).eps)  # a float: beside a float16 a huge error would be cast, and overflow
         if eps > wide.eps and eps / 64 < error <= 8 * eps:
             return (f"right to the digits that {narrow} has, and no further: somewhere the computation is in {narrow}, "
                     f"not {wide.dtype}, or it is rounded or an approximation")

@@ -3,8 +3,11 @@
 import os
 import sys
 import tempfile
+import uuid
 from pathlib import Path
 from typing import Any
+
+from . import leftovers
 
 DEFAULT_SEED = "20160501"  # of the checks, in builds and tests: what is stored can be made again
 INTERRUPT_SECONDS = 3
@@ -42,7 +45,8 @@ class Session:
             iopub_timeout=30, raise_on_iopub_timeout=True, record_timing=False, on_cell_executed=self._keep_reply,
         )
         self.client.log.disabled = True  # what goes wrong is raised, and said once
-        env = {**self.env, "IPYTHONDIR": self._temporary.name}
+        self.mark = uuid.uuid4().hex
+        env = {**self.env, "IPYTHONDIR": self._temporary.name, leftovers.MARK: self.mark}
         try:
             self.client.start_new_kernel(cwd=str(self.folder), env=env, stderr=self._stderr)
             self.client.start_new_kernel_client()

@@ -7,7 +7,8 @@ What it changes (each has a test that shows plain nbval beside it, tests/test_no
 - a cell without an execution count is red: nbval compares nothing there; tags that skip a cell are red;
 - a cell picked with -k, or run out of order, first gets the cells above it;
 - xdist never scatters the cells of a notebook;
-- the whole notebook has a time limit (ini notebook_seconds), so that lessons stay short.
+- the whole notebook has a time limit (ini notebook_seconds), so that lessons stay short;
+- when its kernel has ended, no process that it started may be left.
 Text is compared exactly after sanitising; of HTML and images only the presence is. Where a cell's output may vary
 (nbval-ignore-output), something of the same kind must still be shown.
 """
@@ -23,6 +24,7 @@ import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, find_comment_markers, find_metadata_tags
 
 from . import kernels, outputs
+from .leftovers import left_running
 
 PRESENCE = ("text/html", "image/", "application/vnd.jupyter.widget-view", "application/javascript")
 SCATTERING = ("load", "worksteal", "loadgroup")
@@ -168,7 +170,7 @@ class Cell(IPyNbCell):
 
 
 class Whole(pytest.Item):
-    """The notebook as a whole: it has code, and all of it together takes no longer than its folder's limit."""
+    """The notebook as a whole: it has code, keeps to the time limit of its folder, and leaves nothing running."""
 
     def runtest(self):
         notebook: Any = self.parent
@@ -181,6 +183,9 @@ class Whole(pytest.Item):
             slow = sorted(notebook.ran.items(), key=lambda pair: -pair[1][2])[:5]
             words = ", ".join(f"{notebook.nb.cells[i].get('id', i)} {row[2]:.1f} s" for i, row in slow)
             raise NotebookRed(f"its cells took {seconds:.0f} s; {limit:.0f} s are allowed. The slowest: {words}")
+        notebook.session.close()
+        if left := left_running(notebook.session.mark):
+            raise NotebookRed("its kernel has ended, but not what it started:\n" + "\n".join(left))
 
     def repr_failure(self, excinfo, style=None):
         if not isinstance(excinfo.value, NotebookRed):

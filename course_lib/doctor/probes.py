@@ -165,7 +165,8 @@ def mpi() -> Finding:
     if not said.startswith("2 "):
         return Finding("MPI", NO, f"{mpi4py}, but {mpiexec} started no two ranks that answer", SET_UP)
     library = " ".join(said[2:].split("\n")[0].replace("Version:", "").split())
-    return Finding("MPI", YES, f"{library}, {mpi4py}; two ranks answered", facts={"library": library})
+    text = f"{library}, {mpi4py}; two ranks of {mpiexec} answered"
+    return Finding("MPI", YES, text, facts={"library": library, "mpiexec": mpiexec})
 
 
 def sandbox() -> Finding:

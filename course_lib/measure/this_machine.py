@@ -120,7 +120,7 @@ def _cpu_any() -> str | None:
 
 def _physical_cores() -> int | None:
     def count() -> int | None:
-        import psutil  # type: ignore[import-untyped]  # comes with ipykernel
+        import psutil
 
         return psutil.cpu_count(logical=False)
 

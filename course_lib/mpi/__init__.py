@@ -1,19 +1,42 @@
 """Training with MPI: ranks in a notebook that never hang, collectives, data and model parallelism, their costs.
 
+launcher/            cluster, Cluster, current: real ranks, with a deadline; %%px, c.run; profiles/ for Slurm and PBS
+rehearsal/           rehearse: an MPI program on pretend ranks, and what is wrong with it
+counting.py          CountingComm: messages, bytes and collectives of a rank
+flat.py              shard, pack, unpack: how data is laid out over ranks
+tree.py, linear.py   bcast, reduce, allreduce on a tree; scatter and gather rank by rank
+collectives.py       allreduce by ring and by doubling, and MPI's own
+data_parallel.py     DataParallel; overlapped.py: Overlapped; master_worker.py: master_worker_step
+model_parallel.py    ModelParallel; grid.py: Grid, both at once
+blocking.py          the box of triples: what each cut of a product moves
+cost.py              what each scheme sends, exactly, and the time of an allreduce
+network.py           alpha, beta and LogGP of this machine, and of networks from documents
+scaling.py           predict, extrapolate: the time of a step of each scheme on p ranks
+checkpoint.py        train: training that may be killed
+
 NumPy alone; mpi4py, ipyparallel and IPython are imported where they are first used.
 """
 
 from course_lib.mpi.collectives import doubling_allreduce as doubling_allreduce
 from course_lib.mpi.collectives import mpi_allreduce as mpi_allreduce
+from course_lib.mpi.collectives import ring_allgather as ring_allgather
 from course_lib.mpi.collectives import ring_allreduce as ring_allreduce
-from course_lib.mpi.collectives import tree_allreduce as tree_allreduce
+from course_lib.mpi.collectives import ring_reduce_scatter as ring_reduce_scatter
 from course_lib.mpi.counting import CountingComm as CountingComm
 from course_lib.mpi.data_parallel import DataParallel as DataParallel
-from course_lib.mpi.data_parallel import Overlapped as Overlapped
-from course_lib.mpi.data_parallel import master_worker_step as master_worker_step
+from course_lib.mpi.data_parallel import local_rank as local_rank
 from course_lib.mpi.errors import RankError as RankError
 from course_lib.mpi.grid import Grid as Grid
 from course_lib.mpi.launcher.ranks import Cluster as Cluster
 from course_lib.mpi.launcher.ranks import cluster as cluster
 from course_lib.mpi.launcher.ranks import current as current
+from course_lib.mpi.linear import linear_gather as linear_gather
+from course_lib.mpi.linear import linear_scatter as linear_scatter
+from course_lib.mpi.master_worker import master_worker_step as master_worker_step
 from course_lib.mpi.model_parallel import ModelParallel as ModelParallel
+from course_lib.mpi.overlapped import Overlapped as Overlapped
+from course_lib.mpi.rehearsal import compute as compute
+from course_lib.mpi.rehearsal import rehearse as rehearse
+from course_lib.mpi.tree import tree_allreduce as tree_allreduce
+from course_lib.mpi.tree import tree_bcast as tree_bcast
+from course_lib.mpi.tree import tree_reduce as tree_reduce

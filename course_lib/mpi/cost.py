@@ -1,14 +1,16 @@
-"""What a scheme costs: messages, bytes and, from alpha (seconds a message) and beta (seconds a byte), time.
+"""What a scheme sends, exactly, and how long it takes, from alpha (seconds a message) and beta (seconds a byte).
 
-A model: it knows nothing of shared cores, contention or caches. Bytes are those that one rank sends in a step.
+Counts are of one rank and one step. Times are a model: it knows nothing of shared cores, contention or caches.
 """
 
 import math
-import time
-
-import numpy as np
 
 from course_lib.errors import BadInput, check_count
+from course_lib.mpi.flat import shard
+from course_lib.mpi.model_parallel import kinds, most_ranks
+from course_lib.mpi.network import fit as fit
+from course_lib.mpi.network import ping_pong as ping_pong
+from course_lib.mpi.tree import relatives
 
 
 def ring(p, n):
@@ -23,56 +25,102 @@ def doubling(p, n):
     return count, count * n
 
 
-def seconds(p, n, alpha, beta, allreduce="ring"):
-    """Predicted time of an allreduce of n bytes over p ranks."""
-    rounds = math.ceil(math.log2(p))
+def sent(allreduce, p, n, rank=0, itemsize=4):
+    """(messages, bytes) that this rank sends in an allreduce of n items, by ring, doubling or tree: exact for any n.
+
+    ring: all items twice, but the part that it gets complete, r + 1, in the first half, and r + 2, which its right
+    neighbour has, in the second. tree: to the parent and to each child. doubling: a message a round.
+    """
     if allreduce == "ring":
-        return 2 * (p - 1) * (alpha + beta * n / p)
-    if allreduce in ("doubling", "tree"):
-        extra = 2 if allreduce == "doubling" and p & (p - 1) else 0
-        rounds = 2 * rounds if allreduce == "tree" else p.bit_length() - 1 + extra
-        return rounds * (alpha + beta * n)
-    raise BadInput(f"allreduce must be ring, doubling or tree, not {allreduce!r}")
+        others = [part.stop - part.start for part in (shard(n, p, (rank + 1) % p), shard(n, p, (rank + 2) % p))]
+        return 2 * (p - 1), itemsize * (2 * n - sum(others) if p > 1 else 0)
+    if allreduce == "tree":
+        count = len(relatives(p, rank)[1]) + (rank > 0)
+    elif allreduce == "doubling":
+        q = 1 << (p.bit_length() - 1)
+        count = 1 if rank >= q else q.bit_length() - 1 + (rank + q < p)
+    else:
+        raise BadInput(f"allreduce must be ring, doubling or tree, not {allreduce!r}")
+    return count, count * n * itemsize
+
+
+def seconds(p, n, alpha, beta, allreduce="ring"):
+    """Predicted time of an allreduce of n bytes over p ranks, by ring, doubling, tree or mpi.
+
+    mpi: what MPICH chooses between, by Thakur, Rabenseifner and Gropp (2005): doubling for short arrays; for long ones
+    reduce-scatter and allgather in log2 p steps each, which move as few bytes as the ring.
+    """
+    rounds, extra = p.bit_length() - 1, 2 if p & (p - 1) else 0  # extra: to ranks beyond a power of 2 and back
+    times = {
+        "ring": 2 * (p - 1) * (alpha + beta * n / p),
+        "doubling": (rounds + extra) * (alpha + beta * n),
+        "tree": 2 * math.ceil(math.log2(p)) * (alpha + beta * n),
+        "mpi": min(rounds * (alpha + beta * n), 2 * rounds * alpha + 2 * (p - 1) / p * beta * n)
+        + extra * (alpha + beta * n),
+    }
+    if allreduce not in times:
+        raise BadInput(f"allreduce must be ring, doubling, tree or mpi, not {allreduce!r}")
+    return times[allreduce]
+
+
+def allreduces(net, B, data, model, rank=None):
+    """[(ranks, items, place)]: the allreduces of a step on a grid data x model, and this rank's place in each.
+
+    Model: the output of each row layer, and dA of each column layer but the first, for the group's B/data rows, over
+    `model` ranks. Then the gradient of the rank's own weights, over `data` ranks. Without a rank: parts of equal size.
+    """
+    group, place = divmod(rank or 0, model)
+
+    def share(n, size, which):
+        return n / size if rank is None else shard(n, size, which).stop - shard(n, size, which).start
+
+    rows, items, found = share(B, data, group), 0, []
+    for layer, (kind, n_in, n_out) in enumerate(zip(kinds(net), net.sizes, net.sizes[1:], strict=False)):
+        row = kind == "row"
+        items += (share(n_in, model, place) + 1) * n_out if row else (n_in + 1) * share(n_out, model, place)
+        if rows and (row or layer):
+            found.append((model, rows * (n_out if row else n_in), place))
+    return [*found, (data, items, group)]
+
+
+def step_sent(net, B, data, model, rank, allreduce="ring", itemsize=4):
+    """(messages, bytes) that this rank sends in a step of Grid, or of ModelParallel (data = 1): exact.
+
+    DataParallel's is sent(allreduce, p, net.n_params + 1, rank): the loss travels with the gradient.
+    """
+    counts = [sent(allreduce, ranks, items, at, itemsize) for ranks, items, at in allreduces(net, B, data, model, rank)]
+    return sum(messages for messages, _ in counts), sum(count for _, count in counts)
+
+
+def master_worker_sent(net, B, p, rank, itemsize=4):
+    """(messages, bytes) that this rank sends in a master_worker_step: exact.
+
+    All: the weights and B to its children in the tree. The master: their rows to all others. A worker: its gradient and
+    loss. So the master sends ceil(log2 p) (n + 1) + (B - its rows)(n0 + nL) items, and receives (p - 1)(n + 1).
+    """
+    children, rows, n = len(relatives(p, rank)[1]), shard(B, p, 0), net.n_params + 1
+    if rank:
+        return children + 1, itemsize * (children + 1) * n
+    return children + 2 * (p - 1), itemsize * (children * n + (B - rows.stop) * (net.sizes[0] + net.sizes[-1]))
 
 
 def step_bytes(net, B, data, model, itemsize=4):
     """Bytes that a rank sends in one step on a grid data x model, ring allreduces, parts of equal size.
 
-    Gradients: those of the rank's weights, over `data` ranks. Model: the output of each row layer, and dA of each
-    column layer but the first, B/data rows, over `model` ranks. model = 1 is data parallelism, data = 1 model
-    parallelism: for two layers 2 (p - 1)/p B nL items, [003] section 4.3.
+    model = 1 is data parallelism, data = 1 model parallelism: for two layers 2 (p - 1)/p B nL items, [003] section 4.3.
     """
-    items = wide = 0.0
-    for layer, (n_in, n_out) in enumerate(zip(net.sizes, net.sizes[1:], strict=False)):
-        row = (net.n_layers - 1 - layer) % 2 == 0
-        items += n_in * n_out / model + (n_out if row else n_out / model)
-        wide += n_out if row else n_in * (layer > 0)
-    return itemsize * (ring(data, items)[1] + ring(model, B / data * wide)[1])
+    return itemsize * sum(ring(ranks, items)[1] for ranks, items, _ in allreduces(net, B, data, model))
+
+
+def grids(net, B, p):
+    """All (data, model) with data * model = p for which there are rows and neurons enough."""
+    splits = [(p // m, m) for m in range(1, check_count("p", p) + 1) if p % m == 0]
+    return [(data, model) for data, model in splits if data <= B and model <= most_ranks(net)]
 
 
 def best_grid(net, B, p):
-    """(data, model) with data * model = p that sends the fewest bytes."""
-    splits = [(p // m, m) for m in range(1, check_count("p", p) + 1) if p % m == 0 and p // m <= B]
-    return min(splits, key=lambda split: step_bytes(net, B, *split))
-
-
-def ping_pong(comm, sizes, repeats=50):
-    """Seconds of one message of each size (bytes) between ranks 0 and 1: half a round trip, the best; 0 elsewhere."""
-    best = []
-    for size in sizes:
-        data, times = np.zeros(size, np.uint8), []
-        for _ in range(repeats if comm.rank < 2 else 0):
-            start = time.perf_counter()
-            for sender in (0, 1):
-                comm.Send(data, dest=1 - comm.rank) if comm.rank == sender else comm.Recv(data, source=1 - comm.rank)
-            times.append((time.perf_counter() - start) / 2)
-        best.append(min(times, default=0.0))
-        comm.Barrier()
-    return best
-
-
-def fit(sizes, times):
-    """(alpha, beta) of times = alpha + beta sizes; relative errors are least, so that short messages count as well."""
-    A = np.stack([np.ones(len(sizes)), np.asarray(sizes, float)], axis=1) / np.asarray(times)[:, None]
-    alpha, beta = np.linalg.lstsq(A, np.ones(len(sizes)))[0]
-    return max(float(alpha), 0.0), max(float(beta), 0.0)
+    """(data, model) with data * model = p that sends the fewest bytes. Raises BadInput where no grid fits."""
+    found = grids(net, B, p)
+    if not found:
+        raise BadInput(f"{p} ranks cannot share {B} rows and layers of {most_ranks(net)} neurons")
+    return min(found, key=lambda split: step_bytes(net, B, *split))

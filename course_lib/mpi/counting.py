@@ -14,9 +14,9 @@ COLLECTIVES = ("Barrier", "Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "
 class CountingComm:
     """Wraps an mpi4py communicator; used like it. Counts, on this rank, from its making or the last reset():
 
-    messages: sends, point to point. bytes: of the data in them. collectives: Counter of collective calls by name
-    (the messages inside of MPI's own collectives cannot be seen). Communicators made from it by Split, Dup or
-    Create_cart count into the same numbers.
+    messages: sends, point to point. bytes: of the data in them. collectives: Counter of collective calls by name;
+    handed: Counter of the bytes of the first array that each is given (the messages inside of MPI's own collectives
+    cannot be seen). Communicators made from it by Split, Dup or Create_cart count into the same numbers.
     """
 
     def __init__(self, comm, counts=None):
@@ -26,11 +26,12 @@ class CountingComm:
 
     def reset(self):
         """Begin again at zero."""
-        self._counts.update(messages=0, bytes=0, collectives=Counter())
+        self._counts.update(messages=0, bytes=0, collectives=Counter(), handed=Counter())
 
     messages = property(lambda self: self._counts["messages"])
     bytes = property(lambda self: self._counts["bytes"])
     collectives = property(lambda self: self._counts["collectives"])
+    handed = property(lambda self: self._counts["handed"])
 
     def __getattr__(self, name):
         method = getattr(self._comm, name)
@@ -42,6 +43,8 @@ class CountingComm:
         def counted(*args, **named):
             if name in COLLECTIVES:
                 self.collectives[name] += 1
+                given = (a for a in (*args, *named.values()) if isinstance(a, np.ndarray | list | tuple))
+                self.handed[name] += next((_size(a, name) for a in given), 0)
             elif (args[1] if len(args) > 1 else named["dest"]) >= 0:  # PROC_NULL is negative: nothing is sent
                 self._counts["messages"] += 1
                 self._counts["bytes"] += _size(args[0] if args else named["buf" if "buf" in named else "sendbuf"], name)

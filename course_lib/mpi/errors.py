@@ -14,3 +14,10 @@ class RankError(RuntimeError):
 
     def _render_traceback_(self):
         return f"RankError: {self}".splitlines()
+
+
+class Interrupted(KeyboardInterrupt):
+    """The reader interrupted a parallel cell; its text says where the ranks were, and is all that a notebook shows."""
+
+    def _render_traceback_(self):
+        return f"KeyboardInterrupt: {self}".splitlines()

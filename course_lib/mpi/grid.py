@@ -4,8 +4,7 @@ import numpy as np
 
 from course_lib.errors import BadInput, check_count
 from course_lib.mpi.collectives import mpi_allreduce
-from course_lib.mpi.data_parallel import shard
-from course_lib.mpi.flat import pack, unpack
+from course_lib.mpi.flat import pack, shard, unpack
 from course_lib.mpi.model_parallel import ModelParallel
 
 

@@ -8,11 +8,21 @@ a summand of the whole output. One allreduce a pair of layers and direction; non
 
 import numpy as np
 
-from course_lib.errors import BadInput, check_count
+from course_lib.errors import BadInput
 from course_lib.mpi.collectives import mpi_allreduce
-from course_lib.mpi.data_parallel import shard
+from course_lib.mpi.flat import shard
 from course_lib.serial import ACTIVATIONS, LOSSES
 from course_lib.serial.minibatch import Cache
+
+
+def kinds(net):
+    """How each layer is split: "row" or "column", in turn, the last one "row"."""
+    return [("row", "column")[(net.n_layers - 1 - layer) % 2] for layer in range(net.n_layers)]
+
+
+def most_ranks(net):
+    """The most ranks that can share the net: the neurons of the narrowest layer that is split."""
+    return min(net.sizes[layer + (kind == "column")] for layer, kind in enumerate(kinds(net)))
 
 
 class ModelParallel:
@@ -20,10 +30,9 @@ class ModelParallel:
 
     def __init__(self, comm, net, allreduce=mpi_allreduce):
         self.comm, self.net, self.allreduce = comm, net, allreduce
-        self.kinds = [("row", "column")[(net.n_layers - 1 - layer) % 2] for layer in range(net.n_layers)]
-        narrowest = min(net.sizes[layer + (kind == "column")] for layer, kind in enumerate(self.kinds))
-        if comm.size > check_count("neurons", narrowest):
-            raise BadInput(f"{comm.size} ranks cannot share a layer of {narrowest} neurons")
+        self.kinds = kinds(net)
+        if comm.size > most_ranks(net):
+            raise BadInput(f"{comm.size} ranks cannot share a layer of {most_ranks(net)} neurons")
 
     def split(self, params):
         """This rank's part of whole params: copies. A row layer's b is whole on every rank."""
@@ -44,7 +53,8 @@ class ModelParallel:
         whole = []
         for layer, kind in enumerate(self.kinds):
             W = np.concatenate([part[layer][0] for part in parts], axis=1 if kind == "column" else 0)
-            whole.append((W, np.concatenate([p[layer][1] for p in parts]) if kind == "column" else local[layer][1]))
+            b = np.concatenate([part[layer][1] for part in parts]) if kind == "column" else local[layer][1].copy()
+            whole.append((W, b))
         return whole
 
     def forward(self, local, X):

@@ -11,19 +11,23 @@ confusion_matrix.py  confusion
 roofline_chart.py    roofline
 network_drawing.py   network
 timeline_chart.py    timeline
+rank_chart.py        rank_timeline
 warp_drawing.py      warp_accesses; warp_request.py says what a warp's request costs
 tile_drawing.py      gemm_tiles
+box_drawing.py       triples_box
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
 """
 
 from .bar_chart import bars
 from .batch_charts import gflops_against_batch, time_against_batch
+from .box_drawing import triples_box
 from .confusion_matrix import confusion
 from .figure import Figure
 from .graph_drawing import computation_graph
 from .image_grids import digits, weights
 from .line_charts import curves, function, lines
 from .network_drawing import network
+from .rank_chart import rank_timeline
 from .roofline_chart import roofline
 from .tile_drawing import gemm_tiles
 from .timeline_chart import timeline
@@ -41,10 +45,12 @@ ALL = (
     gflops_against_batch,
     roofline,
     timeline,
+    rank_timeline,
     network,
     computation_graph,
     warp_accesses,
     gemm_tiles,
+    triples_box,
 )
 
 __all__ = ["ALL", "Figure", *(draw.__name__ for draw in ALL)]

@@ -113,7 +113,7 @@ def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
     top = 28 + 15 * (len(title) > 87)
     below = top + HEAD + scale * (K + M) + GAP + 12
     zoom = HEAD + larger * (BK + BM) + GAP if zoomed else 0
-    axis = _canvas(title, below + max(zoom, HEAD + LINE * len(_facts(shape)) - 6) + 6)
+    axis = canvas(title, below + max(zoom, HEAD + LINE * len(_facts(shape)) - 6) + 6)
     for i, step in enumerate(steps):
         _matrices(axis, MARGIN + i * wide, top, shape, step, scale)
     if zoomed:
@@ -122,7 +122,7 @@ def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
     return axis.figure
 
 
-def _canvas(title: str, height: float) -> Any:
+def canvas(title: str, height: float) -> Any:
     """An axis over a whole new figure, in points; y goes down."""
     figure = new_figure(height=height / 72)
     figure.set_layout_engine("none")
@@ -133,7 +133,7 @@ def _canvas(title: str, height: float) -> Any:
     return axis
 
 
-def _box(axis: Any, x: float, y: float, width: float, height: float, colour: str, **look: Any) -> None:
+def rectangle(axis: Any, x: float, y: float, width: float, height: float, colour: str, **look: Any) -> None:
     """Never too thin to be seen."""
     from matplotlib.patches import Rectangle
 
@@ -143,7 +143,7 @@ def _box(axis: Any, x: float, y: float, width: float, height: float, colour: str
     axis.add_patch(Rectangle(corner, wide, high, **usual | look))
 
 
-def _text(axis: Any, x: float, y: float, text: str, **look: Any) -> None:
+def put_text(axis: Any, x: float, y: float, text: str, **look: Any) -> None:
     axis.text(x, y, text, **{"fontsize": 9, "color": INK, "va": "center", "ha": "left"} | look)
 
 
@@ -152,16 +152,16 @@ def _frames(axis: Any, x: float, y: float, sizes: tuple[float, float, float]) ->
     M, N, K = sizes
     left, top = x + K + GAP, y + K + GAP
     for corner, size in (((x, top), (K, M)), ((left, y), (N, K)), ((left, top), (N, M))):
-        _box(axis, *corner, *size, "none", edgecolor=GREY, linewidth=0.8)
-    _text(axis, x, top - 2, "A", fontweight="bold", va="bottom")
-    _text(axis, left + N + 4, y + K / 2, "B", fontweight="bold")
-    _text(axis, left + N + 4, top + M / 2, "D", fontweight="bold")
+        rectangle(axis, *corner, *size, "none", edgecolor=GREY, linewidth=0.8)
+    put_text(axis, x, top - 2, "A", fontweight="bold", va="bottom")
+    put_text(axis, left + N + 4, y + K / 2, "B", fontweight="bold")
+    put_text(axis, left + N + 4, top + M / 2, "D", fontweight="bold")
 
 
 def _matrices(axis: Any, x: float, y: float, shape: Tiling, step: int, scale: float) -> None:
     """A to the left of D, B above it: a row of A and a column of B meet in their element of D."""
     (M, N, K), (rows, columns, ks) = shape.size, (shape.part(0), shape.part(1), shape.part(2, step))
-    _text(axis, x, y + 6, f"step {step}: k = {span(ks)}", fontsize=9.5)
+    put_text(axis, x, y + 6, f"step {step}: k = {span(ks)}", fontsize=9.5)
     left, top = x + K * scale + GAP, y + HEAD + K * scale + GAP
     if scale > 4:  # few enough elements to show each
         for corner, size in (((x, top), (M, K)), ((left, y + HEAD), (K, N)), ((left, top), (M, N))):
@@ -170,19 +170,19 @@ def _matrices(axis: Any, x: float, y: float, shape: Tiling, step: int, scale: fl
     a, b = top + rows[0] * scale, left + columns[0] * scale
     for colour, until in ((PALE, K), (PAST, ks[0])):
         if until:
-            _box(axis, x, a, until * scale, high, colour[BLUE])
-            _box(axis, b, y + HEAD, wide, until * scale, colour[ORANGE])
+            rectangle(axis, x, a, until * scale, high, colour[BLUE])
+            rectangle(axis, b, y + HEAD, wide, until * scale, colour[ORANGE])
     deep = (ks[1] - ks[0]) * scale
-    _box(axis, x + ks[0] * scale, a, deep, high, BLUE)
-    _box(axis, b, y + HEAD + ks[0] * scale, wide, deep, ORANGE)
-    _box(axis, b, a, wide, high, GREEN)
+    rectangle(axis, x + ks[0] * scale, a, deep, high, BLUE)
+    rectangle(axis, b, y + HEAD + ks[0] * scale, wide, deep, ORANGE)
+    rectangle(axis, b, a, wide, high, GREEN)
     _frames(axis, x, y + HEAD, (M * scale, N * scale, K * scale))
 
 
 def _zoom(axis: Any, x: float, y: float, shape: Tiling, scale: float) -> None:
     """The block's three tiles, a line between the threads' parts; what the marked thread uses in full colour."""
     BM, BN, BK = shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2])
-    _text(axis, x, y + 6, "the tiles of one step", fontsize=9.5)
+    put_text(axis, x, y + 6, "the tiles of one step", fontsize=9.5)
     left, top = x + BK * scale + GAP, y + HEAD + BK * scale + GAP
     rows, columns = shape.mine(0), shape.mine(1)
     down, across = ((end - first) * scale for first, end in (rows, columns))
@@ -190,15 +190,15 @@ def _zoom(axis: Any, x: float, y: float, shape: Tiling, scale: float) -> None:
     _grid(axis, x, top, (BM, BK), (TM, 1), scale, PALE[BLUE])
     _grid(axis, left, y + HEAD, (BK, BN), (1, TN), scale, PALE[ORANGE])
     _grid(axis, left, top, (BM, BN), (TM, TN), scale, PALE[GREEN])
-    _box(axis, x, a, BK * scale, down, BLUE)
-    _box(axis, b, y + HEAD, across, BK * scale, ORANGE)
-    _box(axis, b, a, across, down, GREEN)
+    rectangle(axis, x, a, BK * scale, down, BLUE)
+    rectangle(axis, b, y + HEAD, across, BK * scale, ORANGE)
+    rectangle(axis, b, a, across, down, GREEN)
     _frames(axis, x, y + HEAD, (BM * scale, BN * scale, BK * scale))
 
 
 def _grid(axis: Any, x: float, y: float, size: Pair, cell: Pair, scale: float, ground: str, line: str = "white"):
     """A tile of that size, (rows, columns), with lines between cells where they are wide enough."""
-    _box(axis, x, y, size[1] * scale, size[0] * scale, ground)
+    rectangle(axis, x, y, size[1] * scale, size[0] * scale, ground)
     look = {"colors": line, "linewidth": 0.5}
     if cell[0] * scale > 2.2:
         axis.hlines([y + i * scale for i in range(0, size[0], cell[0])], x, x + size[1] * scale, **look)
@@ -209,8 +209,8 @@ def _grid(axis: Any, x: float, y: float, size: Pair, cell: Pair, scale: float, g
 def _explain(axis: Any, x: float, y: float, shape: Tiling) -> None:
     for i, (colour, line) in enumerate(_facts(shape)):
         if colour:
-            _box(axis, x, y + LINE * i - 4.5, 9, 9, colour)
-        _text(axis, x + 15, y + LINE * i, line, fontsize=9.5)
+            rectangle(axis, x, y + LINE * i - 4.5, 9, 9, colour)
+        put_text(axis, x + 15, y + LINE * i, line, fontsize=9.5)
 
 
 # ------------------------------------------------------------------ words

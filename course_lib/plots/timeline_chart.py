@@ -43,7 +43,7 @@ def timeline(measured: Iterable[Any], predicted: Iterable[Any] | None = None, *,
     charts = {"measured": _bars("measured", measured)}
     if predicted is not None:
         charts["predicted"] = _bars("predicted", predicted)
-    scale, unit_name = _scale(max(bar.end for bars in charts.values() for bar in bars), unit)
+    scale, unit_name = scale_of(max(bar.end for bars in charts.values() for bar in bars), unit)
     title = title or ("What ran when, measured and predicted" if predicted is not None else "What ran when")
     threads = 1 + max(bar.thread for bars in charts.values() for bar in bars)
     figure = new_figure(height=0.95 + len(charts) * (0.45 + 0.46 * threads))
@@ -51,8 +51,8 @@ def timeline(measured: Iterable[Any], predicted: Iterable[Any] | None = None, *,
     axes = figure.subplots(len(charts), 1, sharex=True, squeeze=False).ravel()
     looks = _looks(charts)
     for axis, (name, bars) in zip(axes, charts.items(), strict=True):
-        _draw(axis, bars, looks, scale, threads, name if predicted is not None else "")
-    _finish(figure, axes, charts, looks, scale, f"time ({unit_name})")
+        draw_bars(axis, bars, looks, scale, threads, name if predicted is not None else "")
+    finish(figure, axes, charts, looks, scale, f"time ({unit_name})")
     rows = [(name, *bar) for name, bars in charts.items() for bar in bars]
     header = ["timeline", "thread", "kind", "layer", f"start ({unit})", f"end ({unit})"]
     return Figure(figure, title, _describe(title, charts, scale, unit_name, predicted is None), header, rows)
@@ -77,7 +77,7 @@ def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
     return sorted(bars, key=lambda bar: (bar.start, bar.thread))
 
 
-def _scale(longest: float, unit: str) -> tuple[float, str]:
+def scale_of(longest: float, unit: str) -> tuple[float, str]:
     """How long one unit of the axis is, and its name."""
     if unit != "s":
         return 1.0, unit
@@ -92,20 +92,21 @@ def _looks(charts: dict[str, list[Bar]]) -> dict[str, tuple[str, str]]:
     return looks | {kind: OTHER_LOOKS[i % len(OTHER_LOOKS)] for i, kind in enumerate(others)}
 
 
-def _draw(axis: Any, bars: list[Bar], looks: dict[str, Any], scale: float, threads: int, name: str) -> None:
+def draw_bars(axis: Any, bars: list[Bar], looks: dict[str, Any], scale: float, threads: int, name: str,
+              row: str = "thread") -> None:  # fmt: skip
     for bar in bars:
         colour, hatch = looks[bar.kind]
         width, left = (bar.end - bar.start) / scale, bar.start / scale
         style = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.7, "hatch": hatch}
         axis.barh(bar.thread, width, left=left, height=0.74, **style)
-    axis.set_yticks(range(threads), [f"thread {t}" for t in range(threads)])
+    axis.set_yticks(range(threads), [f"{row} {t}" for t in range(threads)])
     axis.set_ylim(threads - 0.45, -0.55)
     axis.tick_params(axis="y", length=0)
     axis.grid(axis="x")
     axis.set_title(name, fontsize=10.5, fontweight="normal", color=INK, pad=4)
 
 
-def _finish(figure: Any, axes: Any, charts: dict[str, list[Bar]], looks: Any, scale: float, xlabel: str) -> None:
+def finish(figure: Any, axes: Any, charts: dict[str, list[Bar]], looks: Any, scale: float, xlabel: str) -> None:
     """Axis, legend, and at last the labels: whether one fits is known when the layout is."""
     from matplotlib.patches import Patch
 

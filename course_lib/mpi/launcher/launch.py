@@ -2,20 +2,32 @@
 
 import math
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
 
 from course_lib.errors import BadInput, check_count
+from course_lib.measure import machine
+from course_lib.mpi import profiles
 
-# A rank that waits polls. With these, MPICH sleeps (nanosleep) after each 100 polls, instead of sched_yield after 1000:
-# of four ranks on two cores, one that waits takes a tenth of a core instead of half of one.
-QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "100"}
+# A rank that waits polls, and offers its core to others (sched_yield) between two polls. With this it sleeps instead
+# (nanosleep): of four ranks on two cores, one that waits takes a tenth of a core instead of half of one. The price: a
+# short message takes a hundred microseconds instead of five. MPIR_CVAR_POLLS_BEFORE_YIELD has no effect on this MPICH.
+QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMBA")
 ONE_THREAD = {f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES}
 # The heart monitor as a thread: as a process of its own it would outlive a controller that is killed.
-CONTROL = "import threading, ipyparallel.controller.app as app; app.Process = threading.Thread; app.main()"
+# Its two files appear whole or not at all: ranks and notebook wait until they are there, and read them at once.
+CONTROL = """
+import os, threading, ipyparallel.controller.app as app
+app.Process, write = threading.Thread, app.IPController.save_connection_dict
+def save(self, name, info):
+    write(self, name + ".part", info)
+    file = os.path.join(self.profile_dir.security_dir, name)
+    os.replace(file + ".part", file)
+app.IPController.save_connection_dict = save
+app.main()
+"""
 CONTROLLER = (
     "--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
     "--HeartMonitor.period=400", "--HeartMonitor.max_heartmonitor_misses=1000",
@@ -28,14 +40,16 @@ ENGINE = ("--mpi", "--IPEngine.enable_nanny=False", "--IPEngine.wait_for_url_fil
           "--log-level=ERROR")  # fmt: skip
 
 
-def programs(n, profile, folder):
-    """({name: command}, the connection file for the client, environment) for n ranks; files go into `folder`."""
-    env = os.environ | QUIET | ONE_THREAD | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+def programs(n, site, folder):
+    """({name: command}, the connection file for the client, environment) for n ranks; files go into `folder`.
+
+    site: None for this machine's own ranks, or a `profiles.Site`.
+    """
+    env = profiles.apart(os.environ) | (waiting(n) if site is None else {}) | ONE_THREAD
+    env |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     python = [sys.executable, "-m"]
-    if profile is not None:
-        name = Path(folder).name  # connection files of clusters side by side differ by it
-        command = [*python, "ipyparallel.cluster", "start", f"--profile={profile}", f"--cluster-id={name}", f"--n={n}"]
-        return {"ipcluster": command}, profile_folder(profile) / "security" / f"ipcontroller-{name}-client.json", env
+    if site is not None:
+        return site.programs(n, folder, env)
     home = Path(folder, "profile")
     for room in ("log", "pid", "security", "startup"):
         (home / room).mkdir(parents=True)
@@ -49,6 +63,11 @@ def programs(n, profile, folder):
     )
 
 
+def waiting(n):
+    """MPICH's settings for n ranks here: QUIET where they share fewer cores, else none. Measured: docs/bench-mpi.md."""
+    return QUIET if n > (machine().usable or 1) else {}
+
+
 def mpiexec():
     """The mpiexec that came with this environment's MPI; another MPI's would start n ranks 0 of 1."""
     beside = shutil.which("mpiexec", path=os.path.dirname(sys.executable))
@@ -56,16 +75,6 @@ def mpiexec():
     if not found:
         raise BadInput(f"there is no mpiexec beside {sys.executable}: install the package mpich into this environment")
     return found
-
-
-def profile_folder(profile):
-    """The folder of an ipyparallel profile. Raises BadInput where it is not."""
-    from IPython.paths import get_ipython_dir
-
-    folder = Path(get_ipython_dir(), f"profile_{profile}")
-    if not re.fullmatch(r"[\w.-]+", str(profile)) or not (folder / "ipcluster_config.py").is_file():
-        raise BadInput(f"there is no ipyparallel profile {profile!r}: {folder / 'ipcluster_config.py'} must exist")
-    return folder
 
 
 def check_seconds(timeout):

@@ -16,7 +16,9 @@ def register(current):
     def px(line, cell=None):
         """`%%px [--targets 0,2] [--timeout 10]`: the cell on all ranks, or on those; `%px code` for one line."""
         options = _options(line if cell is not None else "")
-        current().execute(line if cell is None else cell, options.targets, options.timeout)
+        # lines are numbered as they are seen in the notebook, %%px being the first
+        code = line if cell is None else cell if cell.lstrip().startswith("%%") else f"#\n{cell}"
+        current().execute(code, options.targets, options.timeout)
 
     shell.register_magic_function(px, "line_cell", "px")
 
@@ -33,10 +35,13 @@ def _options(line):
     return parser.parse_args(shlex.split(line))
 
 
-def show(results):
-    """What each rank printed, displayed and returned, in the order of the ranks, as plain text that can be compared."""
+def show(results, more):
+    """What each rank printed, displayed and returned, in the order of the ranks, as plain text that can be compared.
+
+    more: are the ranks still there, so that the rest of an output may be on its way?
+    """
     for rank, result in sorted(results.items()):
-        result.wait_for_output(1.0 if result.ready() else 0)
+        result.wait_for_output(1.0 if more and result.ready() else 0)
         _lines(rank, result.stdout, sys.stdout)
         _lines(rank, result.stderr, sys.stderr)
         for output in result.outputs:

@@ -1,12 +1,13 @@
 """Ranks for a notebook: every parallel cell has a deadline, and every fault an error that names the rank."""
 
+import pickle
 import re
 import time
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
-from course_lib.mpi.errors import RankError
-from course_lib.mpi.launcher import launch, px, rank
+from course_lib.mpi.errors import Interrupted, RankError
+from course_lib.mpi.launcher import launch, parcel, px, rank
 from course_lib.mpi.launcher.team import Team
 
 GRACE = 2.0  # seconds for which the other ranks may go on after one has failed
@@ -47,15 +48,25 @@ class Cluster:
         self.team: Any = None  # a Team while there are ranks
 
     def run(self, fn, *args, timeout=None):
-        """fn(*args) on every rank: the results in the order of the ranks. What ranks print is shown, rank by rank.
+        """fn(comm, *args) on every rank, comm = MPI.COMM_WORLD: the results in the order of the ranks.
 
-        fn sees the names that `%%px` cells gave to the ranks, not those of the notebook. Raises RankError.
+        fn is a function of the notebook or of a module; it and the args are sent by value, with the notebook's
+        functions, imports and arrays that fn uses, afresh in each call. What ranks print is shown, rank by rank.
+        timeout: seconds, else the cluster's. Raises BadInput for what cannot be sent, and RankError.
         """
-        return [result.get() for result in self._do(lambda view: view.apply_async(fn, *args), None, timeout)]
+        packed = parcel.pack(fn, args)
+        results = self._do(lambda view: view.apply_async(rank.call, *packed), None, timeout)
+        return [pickle.loads(result.get()) for result in results]
 
     def execute(self, code, targets=None, timeout=None):
         """The text of a cell on the targets (ranks; None: all); what they print and show comes rank by rank."""
-        self._do(lambda view: view.execute(code, silent=False, block=False), targets, timeout)
+        number = parcel.cell_number()
+
+        def send(view):
+            view.apply_async(rank.begin, number)
+            return view.execute(code, silent=False, block=False)
+
+        self._do(send, targets, timeout)
 
     def _do(self, call, targets, timeout):
         """call(view) for each of the targets, all at once; the AsyncResults, when all are there and shown.
@@ -72,9 +83,9 @@ class Cluster:
         except KeyboardInterrupt:
             waiting, _ = self._lose()
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
-            raise KeyboardInterrupt(f"interrupted while{text}\n{STOPPED}") from None
+            raise Interrupted(f"interrupted while{text}\n{STOPPED}") from None
         finally:
-            px.show(results)
+            px.show(results, more=self.team is not None)
         if error:
             raise error
         return list(results.values())
@@ -85,8 +96,9 @@ class Cluster:
         while True:
             late = [r for r, result in results.items() if not result.ready()]
             new = [r for r in results if r not in late and r not in failed and not results[r].successful()]
-            end = min(end, time.monotonic() + GRACE) if new and not failed else end
             failed += new
+            if new:
+                end = min(end, time.monotonic() + (0 if self._aborted(results, new) else GRACE))
             if not late or time.monotonic() > end:
                 return [], late, failed
             if dead := self.team.dead(0.02):
@@ -105,13 +117,16 @@ class Cluster:
             text += "".join(f"\nrank {r} raised {errors[r][0]}" for r in sorted(set(failed) - set(alike)))
         else:
             first, text = late[0], f"{names(late)} had not finished after {limit:g} s"
-        if dead or late or self._left_over(results):
+        if dead or late or self._aborted(results, failed) or self._left_over(results):
             waiting, rest = self._lose(dead)
             text, rest = text + (exit_text(rest, first) if dead else ""), f"\n{STOPPED}"
         else:
             waiting, rest = {}, ""
         others = "".join(f"\nrank {r} {waiting[r]}" for r in waiting if r not in failed)
         return RankError(f"{text}{traceback and chr(10) + traceback}{others}{rest}", first, traceback, waiting)
+
+    def _aborted(self, results, failed):
+        return any(raised(results[r])[0].startswith("Abort:") for r in failed)
 
     def _left_over(self, results):
         """After an error: is a message still on its way to a rank? The next cell would receive it."""
@@ -123,7 +138,7 @@ class Cluster:
         """Stop the ranks: ({rank: where it was}, logs)."""
         if dead:
             time.sleep(0.2)  # the others come to where they wait
-        waiting = {r: rank.describe(stack) for r, stack in self.team.where().items()}
+        waiting = self.team.where()
         logs = self.team.stop()
         self.team = None
         return waiting, logs
@@ -148,6 +163,9 @@ class Cluster:
             self.team.stop()
             self.team = None
 
+    def __getstate__(self):
+        raise TypeError("the ranks are started from here, and cannot be sent to a rank")
+
     def __enter__(self):
         return self
 
@@ -166,14 +184,15 @@ def raised(result):
         result.get()
     except Exception as error:
         name, value = getattr(error, "ename", type(error).__name__), getattr(error, "evalue", str(error))
-        trace = getattr(error, "traceback", "")
-        trace = trace if isinstance(trace, str) else "\n".join(trace or ())
-        return f"{name}: {value}", re.sub(r"\x1b\[[0-9;]*m", "", trace)
+        trace = getattr(error, "traceback", "") if name != "SystemExit" else ""
+        return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(trace.splitlines())
     return "an error", ""
 
 
 def exit_text(logs, r):
-    """How rank r ended, as the shell around it says: ": killed by signal 9"; nothing where it does not say."""
+    """How rank r ended, as the shell around it says: ": exit status 3"; nothing where it does not say."""
     said = re.search(rf"^rank {r} ended with status (\d+)$", "\n".join(logs.get("mpiexec", ())), re.MULTILINE)
     status = int(said[1]) if said else 0
-    return f": killed by signal {status - 128}" if status > 128 else f": exit status {status}" if said else ""
+    why = {9: " (by hand, or the system had no memory left)", 11: " (a wrong address in compiled code)"}
+    killed = f": killed by signal {status - 128}{why.get(status - 128, '')}"
+    return killed if status > 128 else f": exit status {status}" if said else ""

@@ -21,6 +21,7 @@ from pathlib import Path
 import psutil
 
 LINUX = sys.platform == "linux"
+GRACE = 2  # seconds: mpiexec ends when a rank does, and the others may still be asked where they are
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -38,10 +39,14 @@ def main():
         programs = {name: start(name, command, job) for name, command in job["commands"].items()}
         while not (first or ended.wait(0.2) or os.getppid() != parent):
             first = next((name for name, program in programs.items() if program.poll() is not None), None)
+        ended.wait(GRACE if first else 0)
     finally:
         kill(programs.values(), job["patience"])
         logs = {name: tail(job["folder"], name) for name in programs}
         shutil.rmtree(job["folder"], ignore_errors=True)
+        for file in Path("/dev/shm").glob(f"mpich_shm_{parent:x}_*"):  # of an MPI that the notebook itself imported
+            with contextlib.suppress(OSError):
+                file.unlink()
     with contextlib.suppress(OSError):  # nobody may be left to read it
         print(json.dumps(logs), flush=True)
 

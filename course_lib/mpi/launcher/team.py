@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -12,11 +13,14 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener, wait
+from pathlib import Path
 from typing import Any
 
 from course_lib.mpi.errors import RankError
-from course_lib.mpi.launcher import launch, rank, supervisor
+from course_lib.mpi.launcher import launch, rank, story, supervisor
+from course_lib.mpi.profiles import Site
 
 START = 60.0  # seconds within which the ranks must be ready; those of a batch system may wait for theirs much longer
 
@@ -31,20 +35,24 @@ class Team:
         self.n = n
         self.client: Any = None
         self.lines: dict[int, Any] = {}
-        self.folder = tempfile.mkdtemp(prefix="course-mpi-")
+        site = None if profile is None else Site(profile)
+        self.folder = tempfile.mkdtemp(prefix="course-mpi-", dir=site.folder() if site else None)
         try:
-            commands, file, env = launch.programs(n, profile, self.folder)
-            self.supervisor = self._supervise(commands, env, 0 if profile is None else 6)
+            commands, file, env = launch.programs(n, site, self.folder)
+            self.supervisor = self._supervise(commands, env, 15 if site else 0)
         except BaseException:
             shutil.rmtree(self.folder)
             raise
         atexit.register(self.stop)
         try:
-            self.end = time.monotonic() + (START if profile is None else 60 * START)
+            self.end = time.monotonic() + (site.wait if site else START)
             say("controller")
-            self._until(file.exists, "the controller wrote no connection file")
+            missing = "the controller wrote no connection file"
+            self._until(lambda: file.exists() and file.read_text().endswith("}"), missing)
+            if site and (job := site.job(self.folder, self._until)):
+                say(job)
             self._connect(file, say)
-            self._join(profile)
+            self._join(site)
             say("ready.\n")
         except BaseException:  # an interrupt, too, leaves nothing behind
             self.stop()
@@ -76,22 +84,33 @@ class Team:
             self._until(lambda count=count: len(self.client.ids) >= count, f"{count - 1} of {self.n} have come")
             say(f"rank {count} of {self.n}")
 
-    def _join(self, profile):
+    def _join(self, site):
         """Gives each rank its life line. Ranks are put in the order of MPI, whatever the engines' numbers are."""
-        here = profile is None
-        address = os.path.join(self.folder, "line") if here and hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
         key = secrets.token_bytes(16)
-        with Listener(address if here else ("0.0.0.0", 0), backlog=self.n, authkey=key) as listener:
+        listener, target = site.listen(key, self.n) if site else self._listen(key)
+        with listener:
             threading.Thread(target=_accept, args=(listener, self.n, self.lines), daemon=True).start()
-            target = listener.address if here else (socket.gethostname(), listener.address[1])
-            joined = {i: self.client[i].apply_async(rank.join, target, key) for i in self.client.ids}
+            here = () if site else (self.folder, self.supervisor.pid)
+            joined = {i: self.client[i].apply_async(rank.join, target, key, *here) for i in self.client.ids}
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
+            said = {i: self._said(j) for i, j in joined.items()}
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
-        said = {i: j.get() for i, j in joined.items()}
         if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
             raise RankError(f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}")
         self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
         self.pids = {r: pid for r, _, pid in said.values()}
+
+    def _said(self, joined):
+        try:
+            return joined.get()
+        except Exception as error:
+            text = f"the ranks did not start: one could not join: {error}.\n{log_text(self.stop())}"
+            raise RankError(text) from error
+
+    def _listen(self, key):
+        address = os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
+        listener = Listener(address, backlog=self.n, authkey=key)
+        return listener, listener.address
 
     def dead(self, seconds=0.0):
         """The ranks that have ended, in order. Waits for the first such, at most so many seconds."""
@@ -99,7 +118,7 @@ class Team:
         return sorted(r for r, line in self.lines.items() if line in ended)
 
     def where(self, seconds=1.0):
-        """{rank: `rank.places`}, None for a rank that gave no answer within the seconds; dead ranks are left out."""
+        """{rank: where it is, as text}, at the latest after the seconds; dead ranks are left out."""
         gone = self.dead()
         asked = {line: r for r, line in self.lines.items() if r not in gone}
         answers: dict = dict.fromkeys(sorted(asked.values()))
@@ -113,7 +132,16 @@ class Team:
                     answers[r] = self.lines[r].recv()
                 except (EOFError, OSError):  # it has ended meanwhile
                     del answers[r]
-        return answers
+        return {r: text or self._trace(r) for r, text in answers.items()}
+
+    def _trace(self, r):
+        """Where a rank is that does not answer: faulthandler in it needs no turn at the interpreter."""
+        file = Path(self.folder, f"trace-{r}")
+        if file.exists():  # the rank is on this machine, and listens to the signal
+            with suppress(OSError):
+                os.kill(self.pids[r], signal.SIGUSR1)
+            time.sleep(0.2)
+        return story.of_trace(file.read_text() if file.exists() else "")
 
     def stop(self):
         """Kill all ranks and what belongs to them; returns {log: its last lines}. Calling it twice does no harm."""
@@ -134,10 +162,14 @@ class Team:
 
 
 def _accept(listener, n, lines):
-    with suppress(OSError, EOFError):
-        while len(lines) < n:
+    while len(lines) < n:
+        try:
             line = listener.accept()
             lines[line.recv()] = line
+        except (EOFError, AuthenticationError, ConnectionError):  # a stranger at the port: go on
+            continue
+        except OSError:  # the listener was closed
+            return
 
 
 def log_text(logs):

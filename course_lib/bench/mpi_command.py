@@ -1,0 +1,95 @@
+"""`course bench mpi`: options, what is written where, and in which form it is printed."""
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadInput
+from .dump import dump, rounded
+from .files import RESULTS, ROOT, folder, read, say, warn_if_busy
+from .gpu_command import slug
+from .mpi_measuring import QUICK, SCHEMA, Settings, failures, measure_mpi
+from .processes import WorkerError
+
+DOCUMENT = Path("docs/bench-mpi.md")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `bench mpi`."""
+    parser.description = (
+        "Allreduces of course_lib.mpi beside MPI's own and PyTorch's, by size; every scheme of training on 1, 2 and 4 "
+        "ranks, measured and predicted; what a message and a rank that waits cost. In one run; about 4 minutes."
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="half a minute: 1 and 2 ranks, few and short runs. A glance, no more")
+    add("--json", action="store_true", help="print the JSON instead of the tables")
+    add("--out", type=Path, metavar="FOLDER", help="where mpi-<machine>.json goes (default: benchmarks/results/own in "
+        "a clone, else bench-mpi)")  # fmt: skip
+    add("--record", action="store_true", help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}")
+    add("--reuse", type=Path, metavar="FILE", help="measure nothing: make tables and document from this JSON")
+    add("--torch-python", metavar="PATH", help="a Python with PyTorch, if that is not this one")
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run it; 0 when everything was measured or said to be missing, 1 where something failed."""
+    source = read(options.reuse, "mpi", SCHEMA) if options.reuse else _settings(options)
+    out = folder("mpi", options.record, options.out, "--record")  # before the measuring: nobody waits in vain
+    if options.record and isinstance(source, Settings) and source.quick:
+        raise BadInput("--record keeps whole runs: leave out --quick")
+    try:
+        made = measure_mpi(source) if isinstance(source, Settings) else source
+    except WorkerError as error:
+        say("mpi", f"our own ranks failed: {error}")
+        return 1
+    path = out / file_name(made)
+    path.write_text(text(made), encoding="utf-8")
+    result = read(path, "mpi", SCHEMA)  # the six digits that are kept, not those that are lost
+    if options.record:
+        write_document()
+    from .mpi_docs import report
+
+    print(text(result) if options.json else report(result))
+    for line in failures(result):
+        say("mpi", line)
+    say("mpi", f"{path.name} is in {out}")
+    return 1 if failures(result) else 0
+
+
+def file_name(result: dict[str, Any]) -> str:
+    """One file for each machine: mpi-amd-epyc-2-cores.json."""
+    from .mpi_docs import name
+
+    return f"mpi-{slug(name(result))}.json"
+
+
+def text(result: dict[str, Any]) -> str:
+    """JSON with six digits a number, one list a line; the targets are judged by the digits that are kept."""
+    from .mpi_targets import targets
+
+    kept = rounded(result)
+    return dump({**kept, "targets": [t._asdict() for t in targets(kept)]})
+
+
+def recorded() -> list[dict[str, Any]]:
+    """All results of `bench mpi` in benchmarks/results, by file name."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / RESULTS).glob("mpi-*.json"))]
+    return [result for result in found if (result.get("benchmark"), result.get("schema")) == ("mpi", SCHEMA)]
+
+
+def write_document() -> None:
+    """docs/bench-mpi.md, its blocks made anew from all recorded results."""
+    from .docs import written
+    from .mpi_docs import blocks
+
+    path = ROOT / DOCUMENT
+    path.write_text(written(path.read_text(encoding="utf-8"), {}, blocks(recorded())), encoding="utf-8")
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    python = options.torch_python
+    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
+        raise BadInput(f"--torch-python must be a Python interpreter; {python!r} is no program")
+    warn_if_busy("mpi")
+    return Settings(torch_python=python, **(QUICK if options.quick else {}))

@@ -1,0 +1,56 @@
+"""The report of `bench mpi` as text, and the made blocks of docs/bench-mpi.md: one part for each recorded machine."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .mpi_tables import allreduce_tables, noise_note, part_table, scheme_tables, settings_table, target_table
+from .report import machine_line, versions_line
+from .tables import markdown, plain
+
+Result = dict[str, Any]
+
+
+def settings_line(result: Result) -> str:
+    """How it was measured."""
+    s = result["settings"]
+    return (
+        f"{result['when']}: {s['rounds']} interleaved rounds, runs of about {s['seconds']:g} s scaled to an epoch of "
+        f"{s['epoch']:,} examples, {s['cores']} core{'s' if s['cores'] > 1 else ''}; {result['seconds']:.0f} s in all"
+        f"{' (--quick: a glance, not a measurement)' if s['quick'] else ''}"
+    )
+
+
+def _lines(result: Result) -> list[str]:
+    return [machine_line(result), versions_line(result), settings_line(result), noise_note(result)]
+
+
+def report(result: Result) -> str:
+    """All tables as text."""
+    tables = [settings_table(result), *allreduce_tables(result), part_table(result), *scheme_tables(result),
+              target_table(result)]  # fmt: skip
+    return "\n\n".join(["\n".join(_lines(result)), *map(plain, tables)])
+
+
+def name(result: Result) -> str:
+    """The machine, for a title and a file."""
+    cores = result["settings"]["cores"]
+    return f"{result['machine']['cpu'] or 'unknown processor'}, {cores} core{'s' if cores > 1 else ''}"
+
+
+def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
+    """The makers of the document's blocks; they get no result of their own, as the document shows all machines."""
+    return {block: _each(results, make) for block, make in BLOCKS.items()}
+
+
+def _each(results: Sequence[Result], make: Callable[[Result], str]) -> Callable[[Result], str]:
+    return lambda _: "\n\n".join(f"*{name(result)}*\n\n{make(result)}" for result in results)
+
+
+BLOCKS: dict[str, Callable[[Result], str]] = {
+    "machine": lambda result: "\n".join(f"- {line}" for line in _lines(result)),
+    "targets": lambda result: markdown(target_table(result)),
+    "waiting": lambda result: markdown(settings_table(result)),
+    "allreduces": lambda result: "\n\n".join(map(markdown, allreduce_tables(result))),
+    "parts": lambda result: markdown(part_table(result)),
+    "schemes": lambda result: "\n\n".join(map(markdown, scheme_tables(result))),
+}

@@ -1,0 +1,20 @@
+"""`python -m course_lib.mpi.profiles slurm 4`: the settings that hold, and the job that would be submitted."""
+
+import sys
+from pathlib import Path
+
+from course_lib.errors import BadInput
+from course_lib.mpi.profiles import Site, job, settings
+
+if __name__ == "__main__":
+    try:
+        name, n = sys.argv[1:] if len(sys.argv) == 3 else ("", "")
+        if name not in settings.QUEUE or not n.isdecimal() or int(n) < 1:
+            raise BadInput("usage: python -m course_lib.mpi.profiles slurm|pbs NUMBER_OF_RANKS")
+        site = Site(name)
+        print(f"settings: {settings.file() or 'no cluster.toml: the defaults of the cluster'}")
+        print(f"nodes reach this machine as: {site.host}, ports {site.ports or 'any'}")
+        print(f"folder for the job's files, seen by all nodes: {site.base}\n")
+        print(job.script(name, int(n), Path(site.base, "course-mpi-EXAMPLE")).replace("{{", "{").replace("}}", "}"))
+    except BadInput as error:
+        sys.exit(str(error))
