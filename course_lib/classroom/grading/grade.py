@@ -1,102 +1,160 @@
-"""`python -m course_lib grade SUBMISSIONS --release DIR --out DIR`: from what was handed in to points."""
+"""`python -m course_lib grade SUBMISSIONS --release DIR --out DIR`: from what was handed in to points.
 
+Results are files, one a student, each written whole or not at all: killed at any moment and run again, it goes on
+where it was. What has not changed since it was graded is not graded again.
+"""
+
+import json
 import os
 import sys
-import tempfile
+import time
 from pathlib import Path
 
 from course_lib import __version__
 from course_lib.errors import BadInput
 
-from . import assemble, intake, jobs, release, results, sandbox, worker
-
-WORKERS = max(1, os.cpu_count() or 1)
+from . import assemble, crew, export, intake, jobs, release, report, results, sandbox
 
 
 def add_arguments(parser):
     """The arguments of `grade`."""
     parser.description = __doc__.split("\n")[0]
     parser.add_argument("submissions", type=Path, help="a folder, a zip, or the download of Canvas or Moodle")
-    parser.add_argument("--release", type=Path, required=True, help="the release that was handed out")
-    parser.add_argument("--out", type=Path, required=True, help="where results and gradebook.csv go")
-    parser.add_argument("--workers", type=int, default=WORKERS, help="submissions side by side (%(default)s)")
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a cell or a check (%(default)g)")
+    parser.add_argument("--release", type=Path, required=True, action="append", metavar="DIR",
+                        help="the release that was handed out; more than one: each submission has its own")  # fmt: skip
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the results go")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N",
+                        help="students side by side (%(default)s)")  # fmt: skip
+    parser.add_argument("--engines", default="", metavar="PROFILE_OR_N",
+                        help="instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
+                        "machines need this folder, the release and --out at the same paths")  # fmt: skip
+    parser.add_argument("--timeout", type=float, default=60.0, metavar="S",
+                        help="seconds for a cell or a check (%(default)g)")  # fmt: skip
     parser.add_argument("--isolation", choices=("sandbox", "none"), default="sandbox",
                         help="none: run what students wrote with your own rights; the results say so")  # fmt: skip
+    parser.add_argument("--untested", action="store_true", help="allow a release that was made with --quick")
     parser.add_argument("--again", action="store_true", help="grade also what has not changed")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    export.add_arguments(parser)
 
 
 def command(args):
     """Run `grade`. Exit status: 0 all graded, 1 some could not be, 2 the call is wrong."""
+    _look_at(args)
+    releases = [_tested(release.load(folder), args.untested) for folder in args.release]
+    submissions = intake.collect(args.submissions)
+    with crew.Place(args.out) as place:
+        run = Run(args, {one.id: one for one in releases}, place)
+        run.grade(submissions)
+        rows = report.rows_of(args.out, [one.student for one in submissions])
+        for line in export.write(args):
+            print(line, file=sys.stderr)
+    if args.json:
+        print(report.as_json(rows, run.graded, run.kept, run.seconds))
+    else:
+        print(report.table(rows))
+        print(report.counts(rows, run.graded, run.kept, run.seconds))
+    return 1 if report.failed(rows) else 0
+
+
+def _look_at(args):
+    """Raises BadInput for a call that cannot be done."""
+    if args.workers < 1 or not args.timeout > 0:
+        raise BadInput("--workers must be 1 or more, and --timeout more than 0 seconds")
+    if args.isolation == "none" and hasattr(os, "getuid") and os.getuid() == 0:
+        raise BadInput("--isolation none as root would give what students wrote all rights: run it as another user")
     if args.isolation == "sandbox" and (why := sandbox.available()):
         raise BadInput(f"there is no sandbox here ({why}). Grade on Linux, or pass --isolation none: what students "
                        "wrote then runs with your own rights")  # fmt: skip
-    given = release.load(args.release)
-    submissions = intake.collect(args.submissions)
-    args.out.mkdir(parents=True, exist_ok=True)
-    todo, assembled = [], []
-    for submission in submissions:
-        for job, made in _jobs_of(submission, given, args):
-            todo.append(job)
-            assembled.append(made)
-    with tempfile.TemporaryDirectory(prefix="course-grade-") as folder:
-        _run(todo, assembled, given, args, Path(folder))
-    return _report(submissions, args)
 
 
-def _jobs_of(submission, given, args):
-    """(Job, Assembled) of what is to be graded; what cannot be read gets its result here."""
-    stored = {one.chapter: one for one in results.load(results.file_of(args.out, submission.student))}
-    for file in submission.files:
-        read = intake.read(file)
-        chapter = assemble.chapter_of(read, given) if read.cells else None
-        if chapter is None:
-            results.add(args.out, _unreadable(submission, file, read, given, args))
-            continue
-        old = stored.get(chapter.name)
-        same = old and (old.digest, old.release, old.grader) == (file.digest, given.id, __version__)
-        if same and old.isolation == args.isolation and not args.again:
-            continue
-        job = jobs.Job("", submission.student, submission.id, chapter.name, file.name, file.digest)
-        yield job, assemble.assemble(read, chapter)
+def _tested(given, untested):
+    if not given.tested and not untested:
+        raise BadInput(f"{given.folder} was made with --quick: nobody knows whether its checks tell right from wrong. "
+                       "Make it without, or pass --untested")  # fmt: skip
+    return given
 
 
-def _unreadable(submission, file, read, given, args):
-    problems = read.problems or ["it is no exercise of this release"]
-    return results.Result(submission.student, submission.id, "", file.name, file.digest, given.id, __version__, 0,
-                          args.isolation, [], problems)  # fmt: skip
+class Run:
+    """One run: what was handed in becomes jobs, and workers see to them."""
 
+    def __init__(self, args, releases, place):
+        self.args, self.releases, self.place = args, releases, place
+        self.graded = self.kept = self.students = 0
+        self.began, self.seconds = time.monotonic(), 0.0
+        self.progress = report.Progress(quiet=args.json)
+        self.work = jobs.Work(place.folder / "work", releases, args.out, args.isolation, args.timeout)
 
-def _run(todo, assembled, given, args, folder):
-    """Deal the jobs out to workers, one student's to one worker, and wait."""
-    students = sorted({job.student for job in todo})
-    count = min(args.workers, len(students))
-    running = []
-    for number in range(count):
-        mine = set(students[number::count])
-        chosen = [(job, made) for job, made in zip(todo, assembled, strict=True) if job.student in mine]
-        work = jobs.Work(given, args.out.resolve(), args.isolation, args.timeout, [job for job, _ in chosen])
-        for index, job in enumerate(work.jobs):
-            job.file = f"{index:05d}.ipynb"
-        room = folder / f"worker-{number}"
-        room.mkdir()
-        jobs.write(room, work, [made for _, made in chosen])
-        running.append((room, worker.start(room)))
-    try:
-        for room, process in running:
-            if process.wait() not in (0, 1):
-                print((room / "worker.log").read_text()[-3000:], file=sys.stderr)
-    finally:
-        for _, process in running:
-            process.kill()
+    def grade(self, submissions):
+        """All of it; at the end each student has a file of results."""
+        self.work.write()
+        for number, submission in enumerate(submissions):
+            pairs = list(self._pairs(submission))
+            if pairs:
+                jobs.add(self.work, number, pairs)
+                self.students, self.graded = self.students + 1, self.graded + len(pairs)
+            submission.files = [file.name for file in submission.files]  # their bytes are needed no more
+        self.work.complete()
+        if self.students:
+            self._wait()
+        self.seconds = time.monotonic() - self.began
 
+    def _wait(self):
+        count = min(self.args.workers, self.students)
+        engines = self.args.engines
+        workers = (crew.Engines(self.work.folder, engines) if engines
+                   else crew.Cores(self.work.folder, count, self.place.lock))  # fmt: skip
+        try:
+            with crew.Crew(self.work, workers) as all_of_them:
+                while all_of_them.look():
+                    self.progress.show(self.work.done(), self.students)
+                    time.sleep(0.05)
+        finally:
+            self.progress.clear()
 
-def _report(submissions, args):
-    rows = [(s.student, results.load(results.file_of(args.out, s.student))) for s in submissions]
-    for student, found in rows:
-        for one in found:
-            print(f"{student:30} {one.chapter:28} {one.points}/{one.out_of} {one.seconds:.1f} s {'; '.join(one.problems)[:100]}")
-    return 0 if all(found for _, found in rows) else 1
+    def _pairs(self, submission):
+        """(Job, Assembled) of what is to be graded; what cannot be read gets its result here."""
+        stored = {one.chapter: one for one in results.load(results.file_of(self.args.out, submission.student))}
+        chosen, unreadable = {}, []
+        for file in submission.files:
+            read = intake.read(file)
+            given = self._release_of(file)
+            chapter = assemble.chapter_of(read, given) if read.cells else None
+            if chapter is None:
+                unreadable.append(file.name)
+                self._unreadable(submission, file, read, given)
+            else:
+                others = [*chosen[chapter.name][-1], file.name] if chapter.name in chosen else [file.name]
+                chosen[chapter.name] = file, read, given, chapter, others
+        results.tidy(self.args.out, submission.student, unreadable)
+        for number, (file, read, given, chapter, names) in enumerate(chosen.values()):
+            if self._same(stored.get(chapter.name), file, given):
+                self.kept += 1
+                continue
+            made = assemble.assemble(read, chapter)
+            if len(names) > 1:
+                made.problems.append(f"handed in {len(names)} times ({', '.join(names)}): the last of these counts")
+            yield jobs.Job(f"{number}.ipynb", submission.student, submission.id, chapter.name, file.name, file.digest,
+                           given.id), made  # fmt: skip
 
+    def _same(self, old, file, given):
+        now = (file.digest, given.id, __version__, self.args.isolation)
+        return old and (old.digest, old.release, old.grader, old.isolation) == now and not self.args.again
 
+    def _release_of(self, file):
+        """The release that the notebook was handed out with, by what its metadata say; else the last one named."""
+        last = list(self.releases.values())[-1]
+        if len(self.releases) == 1 or file.data is None:
+            return last
+        try:
+            source = str(json.loads(file.data.decode("utf-8-sig"))["metadata"]["course"]["source"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return last
+        own = [one for one in self.releases.values() if source in {c.source for c in one.chapters.values()}]
+        return own[-1] if own else last
+
+    def _unreadable(self, submission, file, read, given):
+        problems = read.problems or ["it is no exercise of this release"]
+        results.add(self.args.out, results.Result(
+            submission.student, submission.id, "", file.name, file.digest, given.id, __version__, 0,
+            self.args.isolation, [], problems))  # fmt: skip

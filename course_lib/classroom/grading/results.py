@@ -9,6 +9,7 @@ from pathlib import Path
 from .. import build
 
 SCHEMA = 1
+NOT_GRADED = "the grader could not grade this"  # how a problem begins that is not the student's
 STATUSES = ("pass", "wrong", "error", "timeout", "crashed", "missing", "inconclusive", "not-run-here")
 
 
@@ -70,9 +71,19 @@ def save(out, results):
 
 
 def add(out, result):
-    """Save a result beside those of the student's other chapters."""
-    others = [old for old in load(file_of(out, result.student)) if old.chapter != result.chapter]
-    save(out, sorted([*others, result], key=lambda one: one.chapter))
+    """Save a result beside those of the student's other chapters; files that cannot be read have none."""
+    key = (result.chapter, "" if result.chapter else result.file)
+    stored = load(file_of(out, result.student))
+    others = [old for old in stored if (old.chapter, "" if old.chapter else old.file) != key]
+    save(out, sorted([*others, result], key=lambda one: (one.chapter, one.file)))
+
+
+def tidy(out, student, files):
+    """Take out what was said of files that could not be read and are no more among those handed in."""
+    found = load(file_of(out, student))
+    kept = [one for one in found if one.chapter or one.file in files]
+    if kept and len(kept) < len(found):
+        save(out, kept)
 
 
 def load(file):

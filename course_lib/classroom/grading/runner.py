@@ -3,20 +3,25 @@
 import hashlib
 import secrets
 
+from .release import functions, own
 from .results import Task
 from .rooms import Lost, Rooms
 
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
-PATIENCE = 4  # lost kernels after which a submission is not tried further
+SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
 WORST_FIRST = ("crashed", "timeout", "error", "missing", "wrong", "inconclusive", "not-run-here", "pass")
 
 
 class Runner:
-    """Runs the steps of `assembled` in rooms. One step after another: `step(s)`; at the end `tasks`."""
+    """Runs the steps of `assembled` in rooms. One step after another: `step(s)`; at the end `tasks`.
 
-    def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS):
+    public_seed: of the inputs of the public checks, if not the release's own; then there are no hidden checks.
+    """
+
+    def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None):
         self.zygote, self.release, self.assembled, self.seconds = zygote, release, assembled, seconds
         self.rooms, self.used = None, False  # used: a check has been judged in these rooms
+        self.public_seed = public_seed
         self.seed = secrets.randbits(31)  # of the fresh inputs
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
@@ -34,18 +39,33 @@ class Runner:
 
     def step(self, step):
         """Run one step; what came of a task stands in `tasks`. Returns the status, of a cell ok or error."""
-        if self.lost >= PATIENCE:
-            return "not-run-here"
+        if self.lost >= len(self.tasks) + SPARE:
+            return self._not_tried(step)
         if step.kind == "check":
             return self._check(step)
         if step.kind == "task" and step.id not in self.assembled.texts:
             return "missing"
         return self._cell(step, self.assembled.texts.get(step.id, step.text))
 
-    def _cell(self, step, text):
+    def forget(self, step):
+        """Take a task's answer back, and what it has earned; the next one starts anew. For trials of many answers."""
+        self.tasks[step.id] = Task(step.id, "missing", 0, step.points)
+        self.done, self.lost = [(name, text) for name, text in self.done if name != step.id], 0
+
+    def _not_tried(self, step):
+        if step.kind != "task" or step.id not in self.assembled.texts:
+            return "not-run-here"
+        task = self.tasks[step.id]
+        task.status, task.message = "crashed", f"not tried: the cells before it cost {self.lost} kernels"
+        return task.status
+
+    def _cell(self, step, text, tries=2):
         try:
             reply = self._rooms().run(text, self.seconds)
         except Lost as lost:
+            if tries > 1 and lost.status == "crashed" and any(name in self.tasks for name, _ in self.done):
+                self.close()  # what an earlier answer has left behind may be the culprit: once more, in new rooms
+                return self._cell(step, text, tries - 1)
             self._lose(step.id, lost)
             return lost.status
         self.done.append((step.id, text))
@@ -53,18 +73,29 @@ class Runner:
             self.tasks[step.id].printed = reply["printed"][:4000]
             if reply["status"] == "error":
                 self.tasks[step.id].message = reply["error"]
-        elif reply["status"] == "error" and not step.raises:
+        elif reply["status"] == "error" and not step.raises and self._all_right_before(step):
             self.problems.append(f"the cell {step.id} raised {reply['error'][:200]}")
         return reply["status"]
+
+    def _all_right_before(self, step):
+        """Have the tasks above a given cell passed? Else no wonder that it raises."""
+        steps = self.assembled.chapter.steps
+        return all(self.tasks[one.id].status == "pass" for one in steps[: steps.index(step)] if one.kind == "task")
 
     def _check(self, step):
         task = self.tasks[step.of]
         if step.of not in self.assembled.texts or task.status in ("crashed", "timeout"):
             return task.status
         verdict = self._judged(step, step.check, self._public_seed(step))
+        raised = task.message  # by the answer's own cell
         task.status, task.message = verdict["status"], verdict["message"]
-        if task.status == "pass":
+        if task.status == "pass" and self.public_seed is None:
             self._hidden(step, task)
+        elif task.status == "missing" and raised and "NotImplementedError" not in raised:
+            task.message = f"its cell raised {raised}"
+        elif task.status == "wrong":
+            planted = self.release.planted.get(self.assembled.chapter.name, {}).get(step.of, {})
+            task.resembles = ", ".join(name for name, said in planted.items() if said == task.message)
         task.points = task.out_of if task.status == "pass" else 0
         return task.status
 
@@ -72,9 +103,8 @@ class Runner:
         """The same check with inputs that nobody has seen, and the instructor's own."""
         task.hidden["fresh inputs"] = self._judged(step, step.check, self.seed)["status"]
         module = self.release.hidden.get(self.assembled.chapter.name, "")
-        own = f"check_{step.of.replace('-', '_')}"
-        if f"def {own}(" in module:
-            verdict = self._judged(step, f"hidden.{own}", self.seed, module)
+        if own(step.of) in functions(module):
+            verdict = self._judged(step, f"hidden.{own(step.of)}", self.seed, module)
             task.hidden["instructor's"] = verdict["status"]
         task.status = min(task.hidden.values(), key=WORST_FIRST.index)
         if task.status != "pass":
@@ -94,6 +124,8 @@ class Runner:
             return {"status": lost.status, "message": str(lost)}
 
     def _public_seed(self, step):
+        if self.public_seed is not None:
+            return self.public_seed
         words = f"{self.release.id} {self.assembled.chapter.name} {step.id}"
         return int.from_bytes(hashlib.sha256(words.encode()).digest()[:3], "big")
 
