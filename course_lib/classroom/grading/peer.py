@@ -12,6 +12,7 @@ stays as it was: a check must not hold an answer against numbers that the answer
 
 import collections
 import contextlib
+import inspect
 import itertools
 import json
 import linecache
@@ -41,6 +42,7 @@ class RemoteError(Exception):
 UNFIT = (UnicodeError, StopIteration, StopAsyncIteration, ConnectionError)
 PLAIN = (bool, int, float, str, bytes, slice, range, np.generic)
 OFFERED = "student"
+POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 class Peer:
@@ -74,19 +76,21 @@ class Peer:
         """Nothing is shown any more: what the other side has kept of an earlier check cannot be used in the next."""
         self._shown, self._numbers, self._raised, self.changed, self.keeps = {}, {}, [], False, False
 
-    def call(self, stand_in, method, args, kwargs):
+    def call(self, stand_in, method, args, kwargs, bare=False):
         """Call an object of the other side, or its method: the result, or its error, raised here.
 
+        bare: what came with the call that this thread answers does not travel along, and is not written back.
         Raises Gone, and wire.NotData for what cannot travel.
         """
         name, mail = self._me()
         asker, outer = self._asker()
+        outer = [] if bare else outer
         memo = {id(thing): (place, thing) for place, thing in enumerate(outer)}
         given = [wire.pack(part, self.show, memo) for part in (_arrays(outer), list(args), kwargs)]
         sent = [thing for _, thing in sorted(memo.values(), key=lambda pair: pair[0])]
         number = next(self._calls)
         self._send({"call": stand_in._peer_number, "method": method, "given": given, "from": name, "to": asker,
-                    "id": number})  # fmt: skip
+                    "id": number, "bare": bare})  # fmt: skip
         self._local.sent = [*getattr(self._local, "sent", ()), sent]
         try:
             message = self._awaited(mail, number)
@@ -251,7 +255,8 @@ class Peer:
 
     def _answer(self, message):
         """Do what the other side asks, and say what came of it."""
-        outer = message.get("to") is not None and getattr(self._local, "sent", None)
+        within = message.get("to") is not None and not message.get("bare")
+        outer = within and getattr(self._local, "sent", None)
         memo: list = list(outer[-1]) if outer else []
         reply: dict[str, Any] = {"to": message.get("from"), "id": message.get("id")}
         self._local.askers = [*getattr(self._local, "askers", ()), (message.get("from"), memo)]
@@ -333,7 +338,9 @@ class Peer:
         """The error of the other side, to be raised here; the very one, where it came from here."""
         was = given.get("was")
         if self.guarded and type(was) is int and 0 <= was < len(self._raised):
-            return self._raised[was]
+            known: Any = self._raised[was]
+            known.remote_lines = _lines(given.get("lines"))
+            return known
         error = _plain_error(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
         error.remote_lines = _lines(given.get("lines"))
         error.peer_was = was
@@ -372,6 +379,10 @@ def stand_in(peer, number, about, methods):
         del Remote.__call__
     made = Remote()
     vars(made).update(_peer_number=number, __name__=str(about.get("name") or "object")[:80])
+    takes = about.get("takes")
+    if isinstance(takes, list) and all(isinstance(name, str) and name.isidentifier() for name in takes):
+        with contextlib.suppress(ValueError):  # a keyword, or a name twice
+            made.__signature__ = inspect.Signature([inspect.Parameter(n, POSITIONAL) for n in takes])
     return made
 
 
@@ -440,5 +451,6 @@ def _plain_error(name, text, ends_iteration):
 
 def _lines(given):
     """[file, line, name, text] of the student's lines, as far as they are that."""
-    rows = given if isinstance(given, list) else []
-    return [[str(part)[:200] for part in row] for row in rows[:20] if isinstance(row, list) and len(row) == 4]
+    rows = [row for row in (given if isinstance(given, list) else [])[:20] if isinstance(row, list) and len(row) == 4]
+    return [[str(file)[:200], line, str(name)[:200], str(text)[:200]] for file, line, name, text in rows
+            if type(line) is int]

@@ -1,6 +1,7 @@
 """Inside a room: IPython with one submission's cells, run as the grader asks. Nothing here knows a right answer."""
 
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -10,6 +11,8 @@ from typing import Any
 from . import given, sandbox
 from .line import Desk, Gone
 from .peer import OFFERED, Peer
+from .ranks import Ranks, install
+from .ranks_there import Ranked
 
 PRINTED = 100_000  # characters kept of what a cell prints
 SHOWN = 20  # outputs kept of a cell, of at most PRINTED characters each
@@ -33,9 +36,9 @@ class Room:
         return {"status": "ok" if result.success and error is None else "error", "error": text,
                 "printed": out.getvalue(), "outputs": shown}
 
-    def attend(self):
-        """Let the check ask for answers and call them, until it has done."""
-        self.checker.offer(OFFERED, self.answer)
+    def attend(self, as_rank=False):
+        """Let the check ask for answers and call them, until it has done. as_rank: they are functions of a rank."""
+        self.checker.offer(OFFERED, self.ranked if as_rank else self.answer)
         out = Capped()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             self.checker.serve()
@@ -47,12 +50,18 @@ class Room:
             raise NameError(f"name {name!r} is not defined")
         return self.shell.user_ns[name]
 
+    def ranked(self, name):
+        """The same, as a rank of a rehearsal calls it."""
+        answer = self.answer(name)
+        call = functools.partial(self.checker.call, bare=True)
+        return Ranked(answer, lambda end, asked: call(end, "", asked, {})) if callable(answer) else answer
+
 
 class Checker:
     """What the grader may ask of the room of the checks."""
 
-    def __init__(self, student):
-        self.student = student
+    def __init__(self, *students):
+        self.students, self.offered, self.ranks = students, list[Any](), list[Ranks]()
 
     def judge(self, check, name, seed, code=""):
         """{"status": pass, wrong, missing, crashed or error, "message": text}. code: of a hidden check, or "" for ours.
@@ -60,22 +69,40 @@ class Checker:
         Whatever the student's process does, one of these comes back, or this process ends: then nothing has passed.
         """
         os.environ["COURSE_SEED"] = str(seed)
-        out = Capped()
+        out, self.ranks = Capped(), []
         try:
-            answer = self.student.received(OFFERED)
+            self.offered = [student.received(OFFERED) for student in self.students]
             with contextlib.redirect_stdout(out):
                 function = _check_of(check, code)
-                function(answer(name))
-                if self.student.changed and must_keep(check, function):
-                    self.student.keeps = True
-                    function(answer(name))
+                function(self.answer(name))
+                if any(student.changed for student in self.students) and must_keep(check, function):
+                    for student in self.students:
+                        student.keeps = True
+                    function(self.answer(name))
             verdict = {"status": "pass", "message": out.getvalue()}
         except BaseException as error:
             verdict = {"status": _status_of(error), "message": _message_of(error)}
-        self.student.forget()
-        with contextlib.suppress(Gone):
-            self.student.done()
-        return verdict
+        for student in self.students:
+            student.forget()
+            with contextlib.suppress(Gone):
+                student.done()
+        return verdict | {"stuck": any(ranks.stuck for ranks in self.ranks)}
+
+    def needs(self, check, code=""):
+        """How many ranks a check tries its answers on; 0: it calls them as they are."""
+        with contextlib.suppress(Exception):
+            return max(map(int, getattr(_check_of(check, code), "ranks", (0,))))
+        return 0
+
+    def answer(self, name):
+        """The student's answer: a stand-in for a function of one room, or of all ranks."""
+        if len(self.students) == 1:
+            return self.offered[0](name)
+        parts = [offered(name) for offered in self.offered]
+        if not all(hasattr(part, "_peer_number") for part in parts):
+            return parts[0]
+        self.ranks.append(Ranks(name, parts, self.students))
+        return self.ranks[-1]
 
 
 def must_keep(name, function):
@@ -84,8 +111,9 @@ def must_keep(name, function):
     Not where the check works on copies, nor where to change something is the task.
     """
     from course_lib.checks.check import Check
+    from course_lib.checks.ranks import RankCheck
 
-    return not isinstance(function, Check) and name not in given.CHANGES
+    return not isinstance(function, Check | RankCheck) and name not in given.CHANGES
 
 
 def _status_of(error):
@@ -190,15 +218,18 @@ def _shell_command(text):
                           stderr=subprocess.STDOUT, text=True, errors="replace")  # fmt: skip
 
 
-def main(shell, role, control, other):
+def main(shell, role, control, others):
     """Serve the grader until it closes the connection. Never returns."""
     desk = Desk(control, may_interrupt=role == "student")
     if role == "student":
-        room: Any = Room(shell, Peer(other))
+        room: Any = Room(shell, Peer(others[0]))
         methods = {"run": room.run, "attend": room.attend}
     else:
         sandbox.unreadable()  # what a student's CUDA C does in a process of its own must not reach this one
-        methods = {"judge": Checker(Peer(other, guarded=True)).judge}
+        checker = Checker(*(Peer(other, guarded=True) for other in others))
+        if len(others) > 1:
+            install()
+        methods = {"judge": checker.judge, "needs": checker.needs}
     status = 1
     with contextlib.suppress(OSError):
         desk.serve(methods)

@@ -14,6 +14,7 @@ INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
 OPEN = 30.0  # seconds for a room to open
 LONGEST = 100_000  # characters kept of one text
 MOST = 20  # outputs kept of a cell
+MOST_RANKS = 16
 VERDICTS = ("pass", "missing", "wrong", "crashed", "error")
 
 
@@ -28,8 +29,8 @@ class Lost(RuntimeError):
 class Door:
     """One room: its outermost process, and the line to it."""
 
-    def __init__(self, zygote, role, seed, other):
-        self.process, connection = zygote.fork(role, seed, other)
+    def __init__(self, zygote, role, seed, *others):
+        self.process, connection = zygote.fork(role, seed, *others)
         self.line = Line(connection)
         try:
             self.line.answer(OPEN)
@@ -65,22 +66,31 @@ class Rooms:
             except BaseException:
                 self.student.close()
                 raise
-        self.memory_of_checker = self.checker.line.look
+        self.memory_of_checker, self.texts, self.ranks, self.needs = self.checker.line.look, [], None, {}
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """End all rooms; a second time does nothing."""
         self.student.close()
         self.checker.close()
+        if self.ranks is not None:
+            self.ranks.close()
+            self.ranks = None
 
     def run(self, code, seconds):
         """Run a cell in the student's room: what `room.Room.run` returns, capped. Raises Lost."""
         with self._costs("in this cell", seconds):
             self.student.line.ask("run", code)
             try:
-                return reply_of(self.student.line.answer(seconds))
+                reply = reply_of(self.student.line.answer(seconds))
             except Late:
                 self.student.line.interrupt()
-                return reply_of(self.student.line.answer(INTERRUPT))
+                reply = reply_of(self.student.line.answer(INTERRUPT))
+        self.texts.append(code)
+        return reply
 
     def check(self, check, name, seed, seconds, code=""):
         """Judge what the student left under `name`: {"status", "message"}. Raises Lost.
@@ -88,6 +98,10 @@ class Rooms:
         check: "ch01.check_neuron", of course_lib.checks or of the module whose text is `code`.
         """
         with self._costs("in this check", seconds):
+            if (check, code) not in self.needs:
+                self.needs[check, code] = count_of(self.checker.call("needs", check, code, seconds=seconds))
+            if self.needs[check, code]:
+                return self._check_ranks(check, name, seed, seconds, code)
             self.student.line.ask("attend")
             self.checker.line.look = self._look_at_both
             verdict = verdict_of(self.checker.call("judge", check, name, seed, code, seconds=seconds))
@@ -95,6 +109,21 @@ class Rooms:
             if verdict["status"] == "crashed":
                 raise Gone(verdict["message"])
             return verdict
+
+    def _check_ranks(self, check, name, seed, seconds, code):
+        """The same, each rank in a room of its own, in which all the cells have run."""
+        wanted = self.needs[check, code]
+        if self.ranks is not None and len(self.ranks.students) < wanted:
+            self.ranks.close()
+            self.ranks = None
+        if self.ranks is None:
+            self.ranks = RankRooms(self.zygote, self.seed, wanted)
+        self.ranks.run(self.texts, seconds)
+        verdict, stuck = self.ranks.judge(check, name, seed, seconds, code)
+        if stuck:  # a rank of this answer computes for ever: not beside the next
+            self.ranks.close()
+            self.ranks = None
+        return verdict
 
     def _look_at_both(self):
         self.student.line.look()
@@ -113,9 +142,66 @@ class Rooms:
             raise self._lost("crashed", f"the kernel died {where} ({error})") from None
 
     def _lost(self, status, message):
-        self.student.close()
-        self.checker.close()
+        self.close()
         return Lost(status, message)
+
+
+class RankRooms:
+    """A room for each of so many ranks, and one for the checks that look at them. Raises what doors and lines raise."""
+
+    def __init__(self, zygote, seed, n):
+        pairs, self.students, self.checker, self.ran = [socket.socketpair() for _ in range(n)], [], None, 0
+        try:
+            for theirs, _ in pairs:
+                self.students.append(Door(zygote, "student", seed, theirs))
+            self.checker = Door(zygote, "checker", 0, *(ours for _, ours in pairs))
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            for one in (end for pair in pairs for end in pair):
+                one.close()
+        self.looks = [door.line.look for door in (*self.students, self.checker)]
+        self.checker.line.look = self._look
+
+    def run(self, texts, seconds):
+        """Run those of the cells that have not run here yet, side by side in all rooms; nobody looks at the replies."""
+        for text in texts[self.ran :]:
+            for door in self.students:
+                door.line.ask("run", text)
+            for door in self.students:
+                try:
+                    door.line.answer(seconds)
+                except Late:
+                    door.line.interrupt()
+                    door.line.answer(INTERRUPT)
+        self.ran = len(texts)
+
+    def judge(self, check, name, seed, seconds, code):
+        """(verdict, is a rank stuck). Raises Gone where a room has ended."""
+        for door in self.students:
+            door.line.ask("attend", True)
+        value = self.checker.call("judge", check, name, seed, code, seconds=seconds)
+        for door in self.students:
+            door.line.answer(INTERRUPT)
+        verdict = verdict_of(value)
+        if verdict["status"] == "crashed":
+            raise Gone(verdict["message"])
+        return verdict, value.get("stuck") is not False
+
+    def close(self):
+        """End all that is in the rooms."""
+        for door in (*self.students, *([self.checker] if self.checker else [])):
+            door.close()
+
+    def _look(self):
+        for look in self.looks:
+            look()
+
+
+def count_of(value):
+    """How many ranks a check needs, 0 to 16."""
+    return value if type(value) is int and 0 <= value <= MOST_RANKS else 0
 
 
 def text_of(value):

@@ -116,7 +116,7 @@ def _from_view(given, memo):
 
 
 def _from_array(given, memo):
-    dtype, shape, order = _dtype(given["array"]), tuple(given["shape"]), given["order"]
+    dtype, shape, order = dtype_of(given["array"]), tuple(given["shape"]), given["order"]
     if any(type(n) is not int or n < 0 for n in shape):
         raise NotData(f"no array: {given['array']!r:.40} {given['shape']!r:.60}")
     flat = np.frombuffer(base64.b64decode(given["data"], validate=True), dtype)
@@ -132,7 +132,7 @@ def _from_array(given, memo):
     return made
 
 
-def _dtype(text):
+def dtype_of(text):
     """A dtype of plain numbers or texts, from its name."""
     if not isinstance(text, str) or len(text) > 20 or (dtype := np.dtype(text)).kind not in KINDS or dtype.fields:
         raise NotData(f"no dtype that travels: {text!r:.40}")
@@ -233,7 +233,7 @@ READ: dict = {
     "range": lambda v, r, m: range(*v),
     "slice": lambda v, r, m: slice(*map(r, v)),
     "fraction": lambda v, r, m: fractions.Fraction(*v),
-    "dtype": lambda v, r, m: _dtype(v),
+    "dtype": lambda v, r, m: dtype_of(v),
     "generator": _generator,
     "special": lambda v, r, m: {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[v],
     "type": lambda v, r, m: SCALARS[v] if v in SCALARS else ERRORS[v] if v in ERRORS else NUMBERS[v],

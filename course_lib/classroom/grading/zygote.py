@@ -55,12 +55,13 @@ class Zygote:
         self._process.wait()
         self._home.cleanup()
 
-    def fork(self, role, seed, other):
-        """A new room: (its outermost `Process`, our end of the connection). other: a socket for it."""
+    def fork(self, role, seed, *others):
+        """A new room: (its outermost `Process`, our end of the connection). others: sockets for it, at most MOST."""
         ours, theirs = socket.socketpair()
         job = {"role": role, "seed": seed, "isolation": self.isolation, "limits": vars(self.limits)}
         with theirs, self._lock:
-            socket.send_fds(self._sockets[role], [json.dumps(job).encode()], [theirs.fileno(), other.fileno()])
+            handles = [theirs.fileno(), *(other.fileno() for other in others)]
+            socket.send_fds(self._sockets[role], [json.dumps(job).encode()], handles)
             text, handles, _, _ = socket.recv_fds(self._sockets[role], 100, 1)
         if not text:
             raise RuntimeError(f"the process that {role} rooms are forked from has ended")
@@ -87,6 +88,7 @@ class Process:
 
 
 ROLES = ("student", "checker")
+MOST = 16  # connections of a room, but for the grader's
 START = ("import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom.grading.zygote import main; "
          "main(*map(int, sys.argv[2:]))")  # fmt: skip
 
@@ -126,7 +128,7 @@ def _serve(handle, shell):
     with socket.socket(fileno=handle) as asked:
         asked.send(b"!")
         while True:
-            text, handles, _, _ = socket.recv_fds(asked, 10_000, 2)
+            text, handles, _, _ = socket.recv_fds(asked, 10_000, 1 + MOST)
             if not text:
                 return
             pid = os.fork()
@@ -145,7 +147,7 @@ def _become_room(asked, shell, handles, job):
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         asked.close()
-        control, other = (socket.socket(fileno=handle) for handle in _only(handles))
+        control, *others = (socket.socket(fileno=handle) for handle in _only(handles))
         os.environ["COURSE_SEED"] = str(job["seed"])  # of what the student's own cells draw
         if job["isolation"] == "sandbox":
             hidden = given.hidden_folders() if job["role"] == "student" else ()
@@ -153,7 +155,7 @@ def _become_room(asked, shell, handles, job):
         else:
             os.setsid()
             os.chdir(tempfile.mkdtemp(prefix="course-room-"))
-        room.main(shell, job["role"], control, other)
+        room.main(shell, job["role"], control, others)
     finally:
         os._exit(70)
 
