@@ -15,20 +15,29 @@ from pathlib import Path
 from course_lib.errors import BadInput
 
 from .. import build
-from . import feedback, gradebook, lms, marks, results, tables
+from . import feedback, gradebook, lms, manual, marks, results, tables
 
 
 def add_arguments(parser):
     """The options of `grade` that say what is exported."""
     group = parser.add_argument_group("what is made from the results", "gradebook.csv and feedback/ always are")
     group.add_argument("--manual", type=Path, metavar="FILE",
-                       help="points and comments given by hand (default: manual.csv or manual.json in --out)")  # fmt: skip
+                       help="points and comments by hand (default: manual.csv or manual.json in --out)")  # fmt: skip
     group.add_argument("--canvas", type=Path, metavar="FILE", help="your export of Canvas's gradebook, to be filled in")
     group.add_argument("--column", action="append", default=[], metavar="NN=TITLE",
                        help="the Canvas assignment of a chapter, where its title does not tell")  # fmt: skip
     group.add_argument("--moodle", action="append", default=[], metavar="[NN=]FILE",
                        help="your grading worksheet of Moodle, of one chapter, to be filled in")  # fmt: skip
     group.add_argument("--gradescope", action="store_true", help="write a results.json for each submission")
+
+
+def look(args):
+    """Read what the options name, before anything is graded. Raises BadInput."""
+    if args.manual:
+        manual.read(args.manual)
+    files = [given if Path(given).is_file() else given.rpartition("=")[2] for given in args.moodle]
+    for file in [*files, *([args.canvas] if args.canvas else [])]:
+        tables.read(file)
 
 
 def write(args):
