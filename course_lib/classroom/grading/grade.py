@@ -15,6 +15,8 @@ from course_lib.errors import BadInput
 
 from . import assemble, crew, export, intake, jobs, release, report, results, sandbox
 
+FEW = 3  # students for whom another worker is not worth its start of two seconds
+
 
 def add_arguments(parser):
     """The arguments of `grade`."""
@@ -100,7 +102,7 @@ class Run:
         self.seconds = time.monotonic() - self.began
 
     def _wait(self):
-        count = min(self.args.workers, self.students)
+        count = min(self.args.workers, -(-self.students // FEW))
         engines = self.args.engines
         workers = (crew.Engines(self.work.folder, engines) if engines
                    else crew.Cores(self.work.folder, count, self.place.lock))  # fmt: skip

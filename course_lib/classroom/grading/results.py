@@ -84,6 +84,8 @@ def tidy(out, student, files):
     kept = [one for one in found if one.chapter or one.file in files]
     if kept and len(kept) < len(found):
         save(out, kept)
+    elif found and not kept:
+        file_of(out, student).unlink()
 
 
 def load(file):
