@@ -120,11 +120,7 @@ class End:
 
     def _read(self, given):
         """An argument, from (kind, ...) of plain values."""
-        from mpi4py import MPI
-
         kind, *parts = given
-        if kind == "plain":
-            return parts[0]
         if kind == "array":
             number, offset, shape, strides, dtype, fixed = parts
             made = np.ndarray(shape, wire.dtype_of(dtype), self._memory[number].data, offset, strides)
@@ -136,13 +132,19 @@ class End:
             return Parcel(parts[0])
         if kind == "combine":
             return _combining(*parts)
+        return parts[0] if kind == "plain" else self._of_mpi(kind, *parts)
+
+    def _of_mpi(self, kind, name=""):
+        """What mpi4py has a name for."""
+        from mpi4py import MPI
+
         if kind == "type":
-            return MPI.Datatype.fromcode(parts[0])
+            return MPI.Datatype.fromcode(name)
         if kind == "status":
             self._statuses.append(MPI.Status())
             return self._statuses[-1]
-        if kind == "mpi" and parts[0] in ("IN_PLACE", *OPS):
-            return getattr(MPI, parts[0])
+        if kind == "mpi" and name in ("IN_PLACE", *OPS):
+            return getattr(MPI, name)
         raise wire.NotData(f"{kind!r:.40} is no argument of a communicator")
 
     def _said(self, value):

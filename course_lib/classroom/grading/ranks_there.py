@@ -148,7 +148,7 @@ class Comm:
         root = named.get("root", args[1] if name in ("bcast", "scatter") and len(args) > 1 else 0)
         objects = name in OBJECTS and ("root" if name in ("bcast", "scatter") and root != self.rank else "all")
         key = None if args else "obj" if "obj" in named else "sendobj"
-        mine = args[0] if args else named.get(key) if objects else None
+        mine: Any = args[0] if args else named.get(key) if objects else None
         if objects:
             sent: Any = None if objects == "root" else [*map(Pickled, mine)] if name in EACH else Pickled(mine)
             args, named = ((sent, *args[1:]), named) if key is None else (args, {**named, key: sent})
@@ -195,7 +195,7 @@ class Ranked:
 
     def __call__(self, end, rank, size, clock, *args):
         line = Line(lambda *asked: self.call(end, asked))
-        comm = Comm(line, 0, rank, size)
+        comm: Any = Comm(line, 0, rank, size)
         comm._peer_number = end._peer_number  # handed to what the check gave, it is the rehearsal's own there
         with _as_mpi(comm, clock), _salted(rank):
             return _copy(self.fn)(comm, *args)

@@ -3,9 +3,7 @@
 import contextlib
 import functools
 import importlib
-import io
 import os
-import subprocess
 from typing import Any
 
 from . import given, sandbox
@@ -13,9 +11,7 @@ from .line import Desk, Gone
 from .peer import OFFERED, Peer
 from .ranks import Ranks, install
 from .ranks_there import Ranked
-
-PRINTED = 100_000  # characters kept of what a cell prints
-SHOWN = 20  # outputs kept of a cell, of at most PRINTED characters each
+from .shell import Capped, Publisher
 
 
 class Room:
@@ -27,8 +23,8 @@ class Room:
     def run(self, code):
         """Run a cell. {"status": "ok" or "error", "error": text, "printed": text, "outputs": [{mime: text}]}."""
         out, shown = Capped(), list[dict]()
-        self.shell.display_pub = Displays(shown)
-        self.shell.displayhook.shown = shown
+        self.shell.display_pub = Publisher()
+        self.shell.display_pub.shown = self.shell.displayhook.shown = shown
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             result = self.shell.run_cell(code, store_history=True)
         error = result.error_before_exec or result.error_in_exec
@@ -137,85 +133,6 @@ def _check_of(name, code):
     namespace = {"__name__": f"hidden_{module}"}
     exec(compile(code, f"<hidden {module}>", "exec"), namespace)
     return namespace[function]
-
-
-class Capped(io.StringIO):
-    """A text stream that keeps its beginning."""
-
-    def write(self, text):
-        left = PRINTED - self.tell()
-        if left > 0:
-            super().write(text[:left])
-        return len(text)
-
-
-def Displays(shown):
-    """A display publisher that keeps what is displayed, text and pictures, each no longer than it may be."""
-    from IPython.core.displaypub import DisplayPublisher
-
-    class Publisher(DisplayPublisher):
-        def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):
-            if len(shown) < SHOWN:
-                shown.append({kind: str(value)[:PRINTED] for kind, value in data.items()})
-
-        def clear_output(self, wait=False):
-            pass
-
-    return Publisher()
-
-
-def make_shell():
-    """An IPython shell without history, sockets or start-up files; made once, before the fork."""
-    from IPython.core.displayhook import DisplayHook
-    from IPython.core.interactiveshell import InteractiveShell
-    from IPython.utils.text import SList
-    from traitlets.config import Config
-
-    class Shown(DisplayHook):
-        """The value of a cell's last line."""
-
-        shown: list = []  # noqa: RUF012 (each cell sets its own)
-
-        def write_format_data(self, format_dict, md_dict=None):
-            if len(self.shown) < SHOWN:
-                self.shown.append({kind: str(value)[:PRINTED] for kind, value in format_dict.items()})
-
-        def write_output_prompt(self):
-            pass
-
-    class Shell(InteractiveShell):
-        displayhook_class = Shown
-
-        def enable_gui(self, gui=None):
-            pass
-
-        def system(self, cmd):  # IPython's own wants a terminal, and the room has none
-            done = _shell_command(self.var_expand(cmd, depth=1))
-            print(done.stdout, end="")
-            self.user_ns["_exit_code"] = done.returncode
-
-        def getoutput(self, cmd, split=True, depth=0):
-            text = _shell_command(self.var_expand(cmd, depth=depth + 1)).stdout
-            return SList(text.splitlines()) if split else text
-
-        def showtraceback(self, *args, **kwargs):
-            pass
-
-        def showsyntaxerror(self, *args, **kwargs):
-            pass
-
-    config = Config()
-    config.HistoryManager.enabled = False
-    config.InteractiveShell.colors = "nocolor"
-    config.InteractiveShell.cache_size = 0
-    shell = Shell.instance(config=config)
-    return shell
-
-
-def _shell_command(text):
-    """`!text` of a cell."""
-    return subprocess.run(text, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")  # fmt: skip
 
 
 def main(shell, role, control, others):

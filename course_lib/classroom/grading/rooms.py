@@ -150,18 +150,20 @@ class RankRooms:
     """A room for each of so many ranks, and one for the checks that look at them. Raises what doors and lines raise."""
 
     def __init__(self, zygote, seed, n):
-        pairs, self.students, self.checker, self.ran = [socket.socketpair() for _ in range(n)], [], None, 0
+        pairs, self.ran = [socket.socketpair() for _ in range(n)], 0
+        self.doors: list[Door] = []  # of the students, then of the checks
         try:
             for theirs, _ in pairs:
-                self.students.append(Door(zygote, "student", seed, theirs))
-            self.checker = Door(zygote, "checker", 0, *(ours for _, ours in pairs))
+                self.doors.append(Door(zygote, "student", seed, theirs))
+            self.doors.append(Door(zygote, "checker", 0, *(ours for _, ours in pairs)))
         except BaseException:
             self.close()
             raise
         finally:
             for one in (end for pair in pairs for end in pair):
                 one.close()
-        self.looks = [door.line.look for door in (*self.students, self.checker)]
+        *self.students, self.checker = self.doors
+        self.looks = [door.line.look for door in self.doors]
         self.checker.line.look = self._look
 
     def run(self, texts, seconds):
@@ -191,7 +193,7 @@ class RankRooms:
 
     def close(self):
         """End all that is in the rooms."""
-        for door in (*self.students, *([self.checker] if self.checker else [])):
+        for door in self.doors:
             door.close()
 
     def _look(self):

@@ -174,11 +174,7 @@ def _new_root(shown, limits, hidden):
         _show(path, "/old" + path, root + path)
     for path in hidden:
         _mount("tmpfs", root + path, "tmpfs", NOSUID | NODEV | NOEXEC | RDONLY, "size=4k,mode=555")
-    for name in DEVICES:
-        Path(root, "dev", name).touch()
-        _mount(f"/old/dev/{name}", f"{root}/dev/{name}", None, BIND)
-    for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")):
-        os.symlink(target, f"{root}/dev/{name}")
+    _devices(root)
     os.makedirs(f"{root}/proc")
     _mount("proc", f"{root}/proc", "proc", NOSUID | NODEV | NOEXEC)
     _mount(None, root, None, REMOUNT | BIND | RDONLY | NOSUID | NODEV)
@@ -186,6 +182,14 @@ def _new_root(shown, limits, hidden):
     _pivot(root, root)
     _call("umount2", b".", DETACH)
     os.chdir("/")
+
+
+def _devices(root):
+    for name in DEVICES:
+        Path(root, "dev", name).touch()
+        _mount(f"/old/dev/{name}", f"{root}/dev/{name}", None, BIND)
+    for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")):
+        os.symlink(target, f"{root}/dev/{name}")
 
 
 def _pivot(new, old):

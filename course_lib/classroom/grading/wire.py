@@ -7,6 +7,7 @@ What is no data (functions, the check's own objects) travels as a number, by whi
 import base64
 import dataclasses
 import fractions
+import functools
 import sys
 from typing import Any
 
@@ -34,14 +35,18 @@ def pack(value, refer, memo=None, depth=0) -> Any:
         return {"same": memo[id(value)][0]}
     if hasattr(value, "_peer_number"):  # an object of the other side goes home
         return {"object": value._peer_number, "yours": True}
-    if isinstance(value, np.ndarray) and hasattr(value, "board"):  # it stays here, and is seen from there
-        memo[id(value)] = len(memo), value
-        return {"object": refer(value.board), "calls": True, "values": _array(value.view(np.ndarray))}
-    if isinstance(value, np.ndarray) and (view := _view(value, memo)):
-        memo[id(value)] = len(memo), value
-        return view
+    view = _view(value, memo) if isinstance(value, np.ndarray) and not hasattr(value, "board") else None
     if isinstance(value, np.ndarray | list | dict | np.random.Generator):
         memo[id(value)] = len(memo), value
+    if view:
+        return view
+    if isinstance(value, np.ndarray) and hasattr(value, "board"):  # it stays here, and is seen from there
+        return {"object": refer(value.board), "calls": True, "values": _array(value.view(np.ndarray))}
+    return _formed(value, refer, memo, depth)
+
+
+def _formed(value, refer, memo, depth):
+    """What is packed by its type."""
     for kind, to_json in FORMS:
         if isinstance(value, kind):
             return to_json(value, lambda part: pack(part, refer, memo, depth + 1))
@@ -67,21 +72,22 @@ def unpack(given, resolve, memo=None) -> Any:
         if kind == "same":
             return memo[given["same"]]
         if kind == "object":
-            made = resolve(int(given["object"]), given)
-            if "values" in given:
-                memo.append(made)
-            return made
-        if kind == "array":
-            return _from_array(given, memo)
-        if kind == "view":
-            return _from_view(given, memo)
-        if kind == "record":
-            return _record(given, lambda part: unpack(part, resolve, memo))
-        return READ[kind](given[kind], lambda part: unpack(part, resolve, memo), memo)
+            return _object(given, resolve, memo)
+        if kind in LAID:
+            return LAID[kind](given, memo)
+        read = functools.partial(unpack, resolve=resolve, memo=memo)
+        return _record(given, read) if kind == "record" else READ[kind](given[kind], read, memo)
     except NotData:
         raise
     except Exception as error:
         raise NotData(f"{kind!r:.40} of a value cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _object(given, resolve, memo):
+    made = resolve(int(given["object"]), given)
+    if "values" in given:
+        memo.append(made)
+    return made
 
 
 def _array(value):
@@ -197,6 +203,7 @@ def _generator(state, read, memo):
     return made
 
 
+LAID = {"array": _from_array, "view": _from_view}
 SCALARS = {kind.__name__: kind for kind in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)}
 ERRORS = {kind.__name__: kind for kind in vars(__import__("builtins")).values()
           if isinstance(kind, type) and issubclass(kind, BaseException)}  # fmt: skip
