@@ -5,6 +5,10 @@
 writes FOLDER/submissions (named as in a download of Canvas), FOLDER/canvas.csv (the gradebook as Canvas exports it),
 FOLDER/manual.csv (points and comments given by hand) and FOLDER/expected.csv: the points that an honest grader gives.
 The same call writes the same bytes. The hostile ones are for the grader's sandbox: do not open them in JupyterLab.
+
+    .venv/bin/python examples/make_thirty.py --gradebook FILE
+
+prints a gradebook of these as the table that stands in docs/grading.md.
 """
 
 import copy
@@ -167,8 +171,11 @@ STUDENTS = [
 
 
 def main(argv):
-    """Write everything into the folder given."""
-    if len(argv) != 1:
+    """Write everything into the folder given, or print the table of a gradebook."""
+    if len(argv) == 2 and argv[0] == "--gradebook":
+        print(markdown(argv[1]))
+        return 0
+    if len(argv) != 1 or argv[0].startswith("-"):
         print(__doc__)
         return 2
     folder = Path(argv[0])
@@ -248,6 +255,16 @@ def expected_rows():
     for number, student in enumerate(STUDENTS):
         points = [earned(student, task) for task in TASKS]
         yield [shown_name(student), 4001 + number, *points, sum(points)]
+
+
+def markdown(file):
+    """The table of a gradebook.csv as it stands in the guide: short headings, no empty columns."""
+    with open(file, encoding="utf-8-sig", newline="") as stream:
+        head, *rows = csv.reader(stream)
+    names = [name.removeprefix(f"{CHAPTER}: ").replace(f"{CHAPTER} /4", "00 /4") for name in head]
+    rule = ["---:" if "/" in name or name in ("by hand", "Total", "Out of") else "---" for name in names]
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in (names, rule, *rows)]
+    return "\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |").replace("|  |", "| |") for row in cells)
 
 
 def table(file, rows):

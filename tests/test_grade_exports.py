@@ -111,11 +111,13 @@ def test_half_characters_and_long_names_can_be_written(tmp_path):
 
 
 def test_notes_say_what_was_odd(tmp_path):
-    odd = result("a", problems=["tasks were moved"], isolation="none", neuron="inconclusive")
+    odd = result("a", problems=["tasks were moved"], isolation="none", neuron="inconclusive", forward="missing")
+    odd.tasks[1].message = "its cell was deleted"
     results.save(tmp_path, [odd])
     results.save(tmp_path, [result("b", chapter="", tasks=[], problems=["it is empty"])])
     rows = read_back(gradebook.write(tmp_path, marks.collect(tmp_path)))
     assert "tasks were moved" in rows[1][-1] and "without a sandbox" in rows[1][-1] and "look at neuron" in rows[1][-1]
+    assert "01 forward: its cell was deleted" in rows[1][-1]
     assert rows[2][-1] == "a.ipynb: it is empty" and rows[2][-3] == "0"
 
 
@@ -318,7 +320,8 @@ def test_the_instructors_own_export_is_never_overwritten(out):
 
 
 def test_a_wrong_answer_resembles_the_planted_one_whose_message_it_gets():
-    mutants = {"no-bias": "the bias b is missing", "mirrored": "mirrored", "minus": "the BIAS b"}
+    mutants = {"no-bias": "the bias b is missing", "mirrored": "mirrored", "minus": "the BIAS b",
+               "any": "not right yet"}  # fmt: skip
 
     def seen(message, status="wrong", **more):
         return mistakes.resembles(results.Task("neuron", status, 0, 1, message, **more), mutants)
@@ -326,6 +329,7 @@ def test_a_wrong_answer_resembles_the_planted_one_whose_message_it_gets():
     assert seen("neuron: where [0]\n  cause: the bias  b is missing") == "no-bias"
     assert seen("it is mirrored") == "mirrored"
     assert seen("12 differs from 13") == mistakes.OTHER
+    assert seen("1 of 3 cases not right yet: it stopped with ValueError: x") == "stopped with ValueError"
     assert seen("neuron is not written yet") == mistakes.BLANK
     assert seen("", "timeout") == "took too long"
     assert seen("the public check passes", hidden={"fresh inputs": "wrong"}) == mistakes.PUBLIC_ONLY

@@ -19,7 +19,7 @@ WORDS = {
     "error": "stopped with an error",
     "timeout": "took too long",
     "crashed": "ended the process it ran in",
-    "missing": "not handed in",
+    "missing": "no answer",
     "inconclusive": "could not be decided",
     "not-run-here": "could not be run on the grading machine",
 }

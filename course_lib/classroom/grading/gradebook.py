@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from . import tables
+from . import mistakes, tables
 
 
 def write(out, marks):
@@ -20,7 +20,7 @@ def rows(marks):
     for name, tasks in columns.items():
         head += [f"{name}: {task} /{points}" for task, points in tasks.items()]
         head += [f"{name}: by hand"] * (name in extra) + [f"{name} /{sum(tasks.values())}"]
-    made = [[*head, "Total", "Out of", "Notes"]]
+    made: list[list] = [[*head, "Total", "Out of", "Notes"]]
     whole = sum(sum(tasks.values()) for tasks in columns.values())
     for student in marks.students:
         cells = [cell for name, tasks in columns.items() for cell in _cells(student, name, tasks, name in extra)]
@@ -36,14 +36,22 @@ def _cells(student, name, tasks, extra):
     return [earned.get(task, "") for task in tasks] + [chapter.extra] * extra + [chapter.points]
 
 
+def _lost(task):
+    """Why an answer could not be judged at all, where it is more than a blank."""
+    if task.status in ("timeout", "crashed"):
+        return mistakes.WITHOUT[task.status]
+    return task.message if task.status == "missing" and task.message.startswith("its cell was") else ""
+
+
 def notes(student):
     """What an instructor should know of a student's row."""
     made = list(student.problems)
-    for name, chapter in student.chapters.items():
-        result = chapter.result
+    for whole, chapter in student.chapters.items():
+        name, result = whole[:2], chapter.result
         made += [f"{name}: {problem}" for problem in result.problems]
         if result.isolation != "sandbox":
             made.append(f"{name}: graded without a sandbox")
+        made += [f"{name} {task.task}: {said}" for task in chapter.tasks if (said := _lost(task))]
         unsure = [task.task for task in chapter.tasks if task.status in ("inconclusive", "not-run-here")]
         if unsure:
             made.append(f"{name}: look at {', '.join(unsure)}: not decided here")

@@ -5,6 +5,7 @@ message holds the same words has, as far as the check can tell, made the same mi
 it is shown to the instructor, for a whole class, and never decides a point.
 """
 
+import re
 from collections import Counter
 
 from course_lib.errors import BadInput
@@ -12,24 +13,25 @@ from course_lib.errors import BadInput
 from .. import build, source
 
 BLANK = "not written yet"
+GENERAL = ("not right yet",)  # words that stand in every failure: they tell no mistake from another
 PUBLIC_ONLY = "passes the public check only"
 OTHER = "another mistake"
 WITHOUT = {"error": "stopped with an error", "timeout": "took too long", "crashed": "ended its process",
-           "missing": "not handed in"}  # fmt: skip
+           "missing": "no answer"}  # fmt: skip
 
 
 def planted(chapters, root=None):
-    """{chapter: {task: {mutant: expect}}} from the sources in a clone; {} for a chapter that is not there."""
-    made: dict = {}
+    """{chapter: {task: {mutant: expect}}} from the sources in a clone; {} for a chapter that cannot be read there."""
+    return {name: _of_chapter(name, root) for name in chapters}
+
+
+def _of_chapter(name, root):
     try:
-        paths = {path.parent.name: path for path in source.find(build.clone(root)) if path.stem == "exercise"}
-    except BadInput:
-        return made
-    for name in chapters:
-        read = source.read(paths[name]) if name in paths else None
-        cells = read.tasks if read else []
-        made[name] = {cell.name: {m.name: m.expect for m in cell.task.mutants} for cell in cells}
-    return made
+        (file,) = [path for path in source.find(build.clone(root), [name]) if path.stem == "exercise"]
+        cells = source.read(file).tasks
+    except (BadInput, OSError, ValueError):
+        return {}
+    return {cell.name: {mutant.name: mutant.expect for mutant in cell.task.mutants} for cell in cells}
 
 
 def resembles(task, mutants):
@@ -42,13 +44,15 @@ def resembles(task, mutants):
     said = " ".join(task.message.lower().split())
     if task.hidden and any(status != "pass" for status in task.hidden.values()):
         return PUBLIC_ONLY
-    found = {name: len(expect) for name, expect in mutants.items() if " ".join(expect.lower().split()) in said}
+    words = {name: " ".join(expect.lower().split()) for name, expect in mutants.items()}
+    found = {name: len(text) for name, text in words.items() if text in said and text not in GENERAL}
     if found and task.status in ("wrong", "error"):
         longest = max(found.values())
         return " or ".join(name for name, length in found.items() if length == longest)
     if BLANK in said or "NotImplementedError" in task.message:
         return BLANK
-    return WITHOUT.get(task.status, OTHER)
+    stopped = re.search(r"it stopped with ([A-Za-z]{1,40})\b", task.message)
+    return f"stopped with {stopped[1]}" if stopped else WITHOUT.get(task.status, OTHER)
 
 
 def counted(marks, chapter, mutants):
