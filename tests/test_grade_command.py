@@ -247,5 +247,17 @@ def test_progress(monkeypatch):
     assert [report.clock(s) for s in (7, 400, 8000)] == ["7 s", "7 min", "2 h 13 min"]
 
 
+def test_nothing_that_is_handed_in_stops_it(tmp_path, monkeypatch):
+    """Neither names that are no text, nor an error of the grader's own over one file."""
+    from course_lib.classroom.grading import grade
+
+    names = {results.file_of(tmp_path, name).name for name in ("a\udcff", "a\udcfe", "..", "a/b", "A" * 300, "con")}
+    assert len(names) == 6 and all(name.isascii() and "/" not in name and len(name) < 80 for name in names)
+    given = load(released(tmp_path / "release"))
+    monkeypatch.setattr(assemble, "assemble", lambda *_: {}["x"])
+    assert grade._assembled(intake.File("x", notebook().encode()), given) == ["it cannot be read (KeyError)"]
+    assert "JSON" in grade._assembled(intake.File("x", b"{"), given)[0]
+
+
 def test_names_cannot_move_the_cursor():
     assert report.plain("a\x1b[2Kb\n") == "a?[2Kb?"

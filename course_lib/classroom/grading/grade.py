@@ -77,6 +77,16 @@ def _tested(given, untested):
     return given
 
 
+def _assembled(file, given):
+    """The Assembled of a file; of what is none: a list that says why. Nothing that students write stops the grader."""
+    try:
+        read = intake.read(file)
+        chapter = assemble.chapter_of(read, given) if read.cells else None
+        return assemble.assemble(read, chapter) if chapter else read.problems or ["it is no exercise of this release"]
+    except Exception as error:
+        return [f"it cannot be read ({type(error).__name__})"]
+
+
 class Run:
     """One run: what was handed in becomes jobs, and workers see to them."""
 
@@ -117,27 +127,31 @@ class Run:
     def _pairs(self, submission):
         """(Job, Assembled) of what is to be graded; what cannot be read gets its result here."""
         stored = {one.chapter: one for one in results.load(results.file_of(self.args.out, submission.student))}
-        chosen, unreadable = {}, []
-        for file in submission.files:
-            read = intake.read(file)
-            given = self._release_of(file)
-            chapter = assemble.chapter_of(read, given) if read.cells else None
-            if chapter is None:
-                unreadable.append(file.name)
-                self._unreadable(submission, file, read, given)
-            else:
-                others = [*chosen[chapter.name][-1], file.name] if chapter.name in chosen else [file.name]
-                chosen[chapter.name] = file, read, given, chapter, others
-        results.tidy(self.args.out, submission.student, unreadable)
-        for number, (file, read, given, chapter, names) in enumerate(chosen.values()):
-            if self._same(stored.get(chapter.name), file, given):
+        for number, found in enumerate(self._read(submission).values()):
+            file, given, made = found[-1]
+            if self._same(stored.get(made.chapter.name), file, given):
                 self.kept += 1
                 continue
-            made = assemble.assemble(read, chapter)
-            if len(names) > 1:
-                made.problems.append(f"handed in {len(names)} times ({', '.join(names)}): the last of these counts")
-            yield jobs.Job(f"{number}.ipynb", submission.student, submission.id, chapter.name, file.name, file.digest,
+            if len(found) > 1:
+                names = ", ".join(one.name for one, *_ in found)
+                made.problems.append(f"handed in {len(found)} times ({names}): the last of these counts")
+            yield jobs.Job(f"{number}.ipynb", submission.student, submission.id, made.chapter.name, file.name, file.digest,
                            given.id), made  # fmt: skip
+
+    def _read(self, submission):
+        """{chapter: [(File, Release, Assembled)]} of a student's files."""
+        chosen: dict[str, list] = {}
+        unreadable = []
+        for file in submission.files:
+            given = self._release_of(file)
+            made = _assembled(file, given)
+            if isinstance(made, list):
+                unreadable.append(file.name)
+                self._unreadable(submission, file, given, made)
+            else:
+                chosen.setdefault(made.chapter.name, []).append((file, given, made))
+        results.tidy(self.args.out, submission.student, unreadable)
+        return chosen
 
     def _same(self, old, file, given):
         now = (file.digest, given.id, __version__, self.args.isolation)
@@ -155,8 +169,7 @@ class Run:
         own = [one for one in self.releases.values() if source in {c.source for c in one.chapters.values()}]
         return own[-1] if own else last
 
-    def _unreadable(self, submission, file, read, given):
-        problems = read.problems or ["it is no exercise of this release"]
+    def _unreadable(self, submission, file, given, problems):
         results.add(self.args.out, results.Result(
             submission.student, submission.id, "", file.name, file.digest, given.id, __version__, 0,
             self.args.isolation, [], problems))  # fmt: skip

@@ -58,7 +58,8 @@ def file_of(out, student):
     """The file of a student's result: names become safe file names, and different names stay different."""
     plain = re.sub(r"[^\w.-]+", "_", student, flags=re.ASCII).strip("._")[:60]
     if plain != student or not plain:
-        plain = f"{plain or 'student'}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"
+        mark = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        plain = f"{plain or 'student'}-{mark}"
     return Path(out, f"{plain}.json")
 
 
