@@ -39,7 +39,8 @@ table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
 caption { text-align: left; color: var(--soft); padding-bottom: .25rem; }
 th, td { text-align: left; padding: .3rem .5rem; border-bottom: 1px solid var(--line); vertical-align: top;
          font-weight: normal; }
-thead th { font-weight: bold; } td.points { text-align: right; white-space: nowrap; }
+thead th { font-weight: bold; } tbody th { min-width: 7rem; } thead th:not(:first-child) { overflow-wrap: normal; }
+td.points { text-align: right; white-space: nowrap; }
 pre { background: var(--box); padding: .6rem; margin: .25rem 0; white-space: pre-wrap; font: .875rem/1.45 monospace; }
 .good { color: var(--good); } .bad { color: var(--bad); } .soft { color: var(--soft); } p { margin: .25rem 0; }
 a { color: inherit; } img { max-width: 100%; height: auto; background: #fff; }
