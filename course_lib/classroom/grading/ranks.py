@@ -11,6 +11,7 @@ MPI's. What it pickles travels as bytes, and is never read here.
 
 import copy
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,8 @@ class End:
         """(value, {number: bytes} of the memory that is not what it was, [(source, tag, bytes)]), as data."""
         from mpi4py import MPI
 
+        if threading.current_thread() is not self._owner.thread:
+            raise RuntimeError("a rank talks from the thread that its function was called in")
         self._owner.told, self._statuses = _where(where), []
         self._take(memory)
         value = self._said(self._method(target, name)(*map(self._read, args),
