@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from course_lib.classroom.grading import assemble, crew, intake, jobs, report, results, sandbox
+from course_lib.__main__ import main
+from course_lib.classroom.grading import assemble, crew, intake, jobs, report, results, sandbox, worker
 from course_lib.classroom.grading.release import Chapter, Step, load
 from course_lib.errors import BadInput
 
@@ -95,8 +97,7 @@ def test_a_class(tmp_path):
         assert not [text for text in rows[student, "01-tiny"]["problems"] if "show" in text], "a demo is no problem"
     for student in ("broken", "old", "other"):
         assert rows[student, ""]["problems"] and rows[student, ""]["points"] == 0
-    message = results.load(results.file_of(tmp_path / "out", "raises"))[0].tasks[0].message
-    assert "ZeroDivisionError" in message
+    assert "ZeroDivisionError" in results.load(results.file_of(tmp_path / "out", "raises"))[0].tasks[0].message
     assert digests(tmp_path / "in") == before and not (tmp_path / "out" / ".grading").exists()
     put(tmp_path / "in", wrong=notebook(neuron=NEURON), broken=notebook(neuron=NEURON))
     status, said = grade(tmp_path)
@@ -261,3 +262,60 @@ def test_nothing_that_is_handed_in_stops_it(tmp_path, monkeypatch):
 
 def test_names_cannot_move_the_cursor():
     assert report.plain("a\x1b[2Kb\n") == "a?[2Kb?"
+
+
+class NoRooms:
+    """A zygote that has ended."""
+
+    isolation = "sandbox"
+
+    def fork(self, *_):
+        raise RuntimeError("the process that student rooms are forked from has ended")
+
+
+def test_an_error_of_the_grader_is_no_verdict(tmp_path):
+    work = work_in(tmp_path, 2)
+    with pytest.raises(RuntimeError, match="forked from has ended"):
+        worker._grade(work, NoRooms(), "w0", jobs.take(work, "w0", 1) + jobs.take(work, "w0", 1))
+    assert work.done() == 0 and not (tmp_path / "out").exists()
+    jobs.put_back(work, "w0", "x")
+    assert len(os.listdir(work.folder / "todo")) == 2
+
+
+def test_the_worker_imports_no_grammar():
+    """nbformat's schemas would build one for two seconds."""
+    text = """import sys
+from course_lib.classroom.grading import worker
+sys.modules.update(dict.fromkeys(worker.UNUSED))
+from course_lib.classroom.grading import plugin
+assert not {"lark", "numba", "matplotlib"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True, timeout=100)
+
+
+def test_a_class_is_not_held_in_memory(tmp_path):
+    """Folders and zips are read file by file, when each is needed."""
+    put(tmp_path / "in", a__x=notebook(), b__x=notebook(neuron=NEURON))
+    with zipfile.ZipFile(tmp_path / "in" / "c.zip", "w") as packed:
+        packed.writestr("x.ipynb", notebook(OTHER))
+        packed.writestr("../y.ipynb", "{}")
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as packed:
+        for file in sorted((tmp_path / "in").rglob("*.ipynb")):
+            packed.write(file, file.relative_to(tmp_path / "in"))
+    for place, count in ((tmp_path / "in", 3), (tmp_path / "all.zip", 2)):
+        found = intake.collect(place)
+        assert [one.student for one in found] == ["a", "b", "c"][:count]
+        assert not [file for one in found for file in one.files if isinstance(file.content, bytes)]
+        texts = [notebook(), notebook(neuron=NEURON), notebook(OTHER)]
+        assert [one.files[0].data.decode() for one in found] == texts[:count]
+    assert {file.problem[:13] for file in intake.collect(tmp_path / "in")[2].files} == {"", "its name leav"}
+
+
+@pytest.mark.parametrize("name", ["grade", "release", "check"])
+def test_where_nothing_can_be_forked(name, tmp_path, monkeypatch, capsys):
+    """Windows: a message, no traceback."""
+    monkeypatch.delattr(os, "fork")
+    released(tmp_path / "release")
+    args = {"grade": ["x", "--release", str(tmp_path / "release"), "--out", "y"], "check": [str(tmp_path)],
+            "release": ["--out", str(tmp_path / "z")]}  # fmt: skip
+    assert main([name, *args[name]]) == 2 and "fork" in capsys.readouterr().err

@@ -109,10 +109,8 @@ def test_what_is_refused(tmp_path):
         (hidden / name).write_text(text)
         with pytest.raises(BadInput, match=said):
             release.write(root, out, hidden=hidden)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "x").touch()
     with pytest.raises(BadInput, match="never overwritten"):
-        release.write(root, tmp_path / "full")
+        release.write(root, hidden)
     ids = root / "chapters" / "ids.txt"
     text = ids.read_text()
     for other, said in ((text + "01-tiny task old\n", "have disappeared: old"), ("", "not recorded")):

@@ -13,7 +13,7 @@ from pathlib import Path
 from course_lib import __version__
 from course_lib.errors import BadInput
 
-from . import assemble, crew, export, intake, jobs, release, report, results, sandbox
+from . import assemble, export, intake, jobs, release, report, results
 
 FEW = 3  # students for whom another worker is not worth its start of two seconds
 
@@ -43,6 +43,8 @@ def add_arguments(parser):
 def command(args):
     """Run `grade`. Exit status: 0 all graded, 1 some could not be, 2 the call is wrong."""
     _look_at(args)
+    from . import crew  # here and not above: Windows has no such locks
+
     releases = [_tested(release.load(folder), args.untested) for folder in args.release]
     submissions = intake.collect(args.submissions)
     with crew.Place(args.out) as place:
@@ -61,9 +63,13 @@ def command(args):
 
 def _look_at(args):
     """Raises BadInput for a call that cannot be done."""
+    if not hasattr(os, "fork"):
+        raise BadInput("grading needs a system that forks processes: Linux, or Windows' own (WSL)")
+    from . import sandbox
+
     if args.workers < 1 or not args.timeout > 0:
         raise BadInput("--workers must be 1 or more, and --timeout more than 0 seconds")
-    if args.isolation == "none" and hasattr(os, "getuid") and os.getuid() == 0:
+    if args.isolation == "none" and os.getuid() == 0:
         raise BadInput("--isolation none as root would give what students wrote all rights: run it as another user")
     if args.isolation == "sandbox" and (why := sandbox.available()):
         raise BadInput(f"there is no sandbox here ({why}). Grade on Linux, or pass --isolation none: what students "
@@ -112,6 +118,8 @@ class Run:
         self.seconds = time.monotonic() - self.began
 
     def _wait(self):
+        from . import crew
+
         count = min(self.args.workers, -(-self.students // FEW))
         engines = self.args.engines
         workers = (crew.Engines(self.work.folder, engines) if engines
@@ -135,8 +143,8 @@ class Run:
             if len(found) > 1:
                 names = ", ".join(one.name for one, *_ in found)
                 made.problems.append(f"handed in {len(found)} times ({names}): the last of these counts")
-            yield jobs.Job(f"{number}.ipynb", submission.student, submission.id, made.chapter.name, file.name, file.digest,
-                           given.id), made  # fmt: skip
+            yield jobs.Job(f"{number}.ipynb", submission.student, submission.id, made.chapter.name, file.name,
+                           file.digest, given.id), made  # fmt: skip
 
     def _read(self, submission):
         """{chapter: [(File, Release, Assembled)]} of a student's files."""

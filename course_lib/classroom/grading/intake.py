@@ -3,20 +3,22 @@
 Everything is looked at as raw bytes and JSON first: a notebook library would mend, and so hide, what is wrong.
 """
 
+import contextlib
+import functools
 import hashlib
-import io
 import json
 import os
 import re
 import stat
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from course_lib.errors import BadInput
 
 LARGEST = 20 << 20  # bytes of one notebook
-MOST = 200 << 20  # bytes of one zip, unpacked
+MOST = 1 << 30  # bytes of one zip, unpacked
 DEEPEST = 60  # levels of JSON
 CANVAS = re.compile(r"(?P<student>[^_]+)(_LATE)?_(?P<id>\d+)_(?P<submission>\d+)_(?P<file>.+)")
 MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?")
@@ -25,15 +27,23 @@ RESENT = re.compile(r"-\d+(?=\.ipynb$)")  # Canvas numbers what is handed in aga
 
 @dataclass(frozen=True)
 class File:
-    """One notebook as handed in. name: the file's own; data: its bytes, or None where `problem` says why not."""
+    """One notebook as handed in. name: the file's own; data: its bytes, or None where `problem` says why not.
+
+    content: the bytes, or a function that reads them: those of a whole class, pictures and all, are too many to hold.
+    """
 
     name: str
-    data: bytes | None
+    content: bytes | Callable[[], bytes] | None
     problem: str = ""
 
     @property
+    def data(self):
+        return self.content() if callable(self.content) else self.content
+
+    @property
     def digest(self):
-        return hashlib.sha256(self.data if self.data is not None else self.problem.encode()).hexdigest()
+        data = self.data
+        return hashlib.sha256(data if data is not None else self.problem.encode()).hexdigest()
 
 
 @dataclass
@@ -52,7 +62,7 @@ def collect(place):
     if place.is_dir():
         found = list(_of_folder(place))
     elif place.is_file() and zipfile.is_zipfile(place):
-        found = list(_of_zip(place.read_bytes(), PurePosixPath()))
+        found = list(_of_zip(place, PurePosixPath()))
     else:
         raise BadInput(f"{place} is neither a folder nor a zip: give the folder or the download of the submissions")
     students: dict[str, Submission] = {}
@@ -82,49 +92,63 @@ def _read(path):
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
         return File(path.name, None, "it is a link: not followed" if path.is_symlink() else f"not readable: {error}")
-    with os.fdopen(handle, "rb") as stream:
+    with os.fdopen(handle, "rb"):
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
             return File(path.name, None, "it is no plain file")
         if about.st_size > LARGEST:
             return File(path.name, None, f"it has {about.st_size >> 20} MB; {LARGEST >> 20} MB are allowed")
-        return File(path.name, stream.read(LARGEST + 1))
+        return File(path.name, functools.partial(_bytes, path))
+
+
+def _bytes(path):
+    """What the file holds now; nothing where it has gone since."""
+    with contextlib.suppress(OSError), open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as stream:
+        return stream.read(LARGEST)
+    return b""
 
 
 def _zip_inside(path, below):
     file = _read(path)
-    if file.data is None:
+    if file.content is None:
         yield below.with_suffix(".ipynb"), File(path.name, None, file.problem)
         return
-    yield from _of_zip(file.data, below.with_suffix(""))
+    yield from _of_zip(path, below.with_suffix(""))
 
 
-def _of_zip(data, below):
+def _of_zip(path, below):
     """As `_of_folder`, of a zip; nothing is unpacked to disk. Names that leave the folder are refused."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        with zipfile.ZipFile(path) as packed:
             left = MOST
             for entry in packed.infolist():
                 name = PurePosixPath(entry.filename.replace("\\", "/"))
                 if entry.is_dir() or name.suffix != ".ipynb" or name.name.startswith(".") or "__MACOSX" in name.parts:
                     continue
-                file = _unpacked(packed, entry, name, left)
-                left -= len(file.data or b"")
+                file, size = _unpacked(path, packed, entry, name, left)
+                left = max(0, left - size)
                 yield below / PurePosixPath(*[part for part in name.parts if part not in ("/", "..")]), file
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError) as error:
         yield below.with_suffix(".ipynb"), File(below.name + ".zip", None, f"it is no zip that can be read: {error}")
 
 
-def _unpacked(packed, entry, name, left):
+def _unpacked(path, packed, entry, name, left):
+    """(File, its bytes)"""
     if name.is_absolute() or ".." in name.parts:
-        return File(name.name, None, f"its name leaves the folder: {entry.filename!r:.80}")
+        return File(name.name, None, f"its name leaves the folder: {entry.filename!r:.80}"), 0
     if stat.S_ISLNK(entry.external_attr >> 16):
-        return File(name.name, None, "it is a link: not followed")
-    with packed.open(entry) as stream:
-        data = stream.read(min(LARGEST, left) + 1)
-    if len(data) > min(LARGEST, left):
-        return File(name.name, None, f"it is larger than {LARGEST >> 20} MB, or the zip than {MOST >> 20} MB")
-    return File(name.name, data)
+        return File(name.name, None, "it is a link: not followed"), 0
+    most = min(LARGEST, left)
+    with packed.open(entry) as stream:  # what the zip says of its size is not to be believed
+        size = len(stream.read(most + 1))
+    if size > most:
+        return File(name.name, None, f"it is larger than {LARGEST >> 20} MB, or the zip than {MOST >> 20} MB"), size
+    return File(name.name, functools.partial(_entry, path, entry)), size
+
+
+def _entry(path, entry):
+    with zipfile.ZipFile(path) as packed, packed.open(entry) as stream:
+        return stream.read(LARGEST)
 
 
 def _whose(path, file):
@@ -133,7 +157,7 @@ def _whose(path, file):
         if moodle := MOODLE.fullmatch(part):
             return moodle["student"], moodle["id"], file
     if canvas := CANVAS.fullmatch(path.name):
-        return canvas["student"], canvas["id"], File(RESENT.sub("", canvas["file"]), file.data, file.problem)
+        return canvas["student"], canvas["id"], File(RESENT.sub("", canvas["file"]), file.content, file.problem)
     if len(path.parts) > 1:
         return path.parts[0], "", file
     return path.stem, "", file
@@ -152,10 +176,11 @@ class Read:
 
 def read(file):
     """The `Read` of a File; what cannot be read has no cells and says why."""
-    if file.data is None:
+    data = file.data
+    if data is None:
         return Read(problems=[file.problem])
     try:
-        given = json.loads(file.data.decode("utf-8-sig"), parse_constant=lambda word: None)
+        given = json.loads(data.decode("utf-8-sig"), parse_constant=lambda word: None)
         cells = given["cells"]
         assert isinstance(cells, list) and given.get("nbformat") == 4
     except RecursionError:
@@ -163,10 +188,10 @@ def read(file):
     except UnicodeDecodeError:
         return Read(problems=["it is not text in UTF-8"])
     except json.JSONDecodeError as error:
-        what = "it is empty" if not file.data.strip() else f"it is not JSON: line {error.lineno}: {error.msg}"
+        what = "it is empty" if not data.strip() else f"it is not JSON: line {error.lineno}: {error.msg}"
         return Read(problems=[what])
     except (AssertionError, KeyError, TypeError, AttributeError, ValueError):
-        return Read(problems=[_no_notebook(file.data)])
+        return Read(problems=[_no_notebook(data)])
     made = Read()
     for number, cell in enumerate(cells):
         try:

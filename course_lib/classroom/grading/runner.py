@@ -9,7 +9,6 @@ from .rooms import Lost, Rooms
 
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
-WORST_FIRST = ("crashed", "timeout", "error", "missing", "wrong", "inconclusive", "not-run-here", "pass")
 
 
 class Runner:
@@ -22,6 +21,7 @@ class Runner:
         self.zygote, self.release, self.assembled, self.seconds = zygote, release, assembled, seconds
         self.rooms, self.used = None, False  # used: a check has been judged in these rooms
         self.public_seed = public_seed
+        self.said: dict[str, str] = {}  # by public checks, of answers that they find wrong
         self.seed = secrets.randbits(31)  # of the fresh inputs
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
@@ -50,6 +50,7 @@ class Runner:
     def forget(self, step):
         """Take a task's answer back, and what it has earned; the next one starts anew. For trials of many answers."""
         self.tasks[step.id] = Task(step.id, "missing", 0, step.points)
+        self.said.pop(step.id, None)
         self.done, self.lost = [(name, text) for name, text in self.done if name != step.id], 0
 
     def _not_tried(self, step):
@@ -83,33 +84,44 @@ class Runner:
         return all(self.tasks[one.id].status == "pass" for one in steps[: steps.index(step)] if one.kind == "task")
 
     def _check(self, step):
-        task = self.tasks[step.of]
+        task, raised = self.tasks[step.of], self.tasks[step.of].message
         if step.of not in self.assembled.texts or task.status in ("crashed", "timeout"):
             return task.status
-        verdict = self._judged(step, step.check, self._public_seed(step))
-        raised = task.message  # by the answer's own cell
-        task.status, task.message = verdict["status"], verdict["message"]
-        if task.status == "pass" and self.public_seed is None:
+        if self.public_seed is None:
             self._hidden(step, task)
-        elif task.status == "missing" and raised and "NotImplementedError" not in raised:
+        if self.public_seed is not None or task.status in ("wrong", "error", "missing"):
+            self._public(step, task)
+        if task.status == "missing" and raised and "NotImplementedError" not in raised:
             task.message = f"its cell raised {raised}"
-        elif task.status == "wrong":
-            planted = self.release.planted.get(self.assembled.chapter.name, {}).get(step.of, {})
-            task.resembles = ", ".join(name for name, said in planted.items() if said == task.message)
         task.points = task.out_of if task.status == "pass" else 0
         return task.status
 
     def _hidden(self, step, task):
-        """The same check with inputs that nobody has seen, and the instructor's own."""
-        task.hidden["fresh inputs"] = self._judged(step, step.check, self.seed)["status"]
+        """The same check with inputs that nobody has seen, then the instructor's own.
+
+        First, since what passes passes here: the public inputs then need no second run. Its messages are for nobody.
+        """
+        verdict = self._judged(step, step.check, self.seed)
+        task.hidden["fresh inputs"] = verdict["status"]
         module = self.release.hidden.get(self.assembled.chapter.name, "")
-        if own(step.of) in functions(module):
+        if verdict["status"] == "pass" and own(step.of) in functions(module):
             verdict = self._judged(step, f"hidden.{own(step.of)}", self.seed, module)
             task.hidden["instructor's"] = verdict["status"]
-        task.status = min(task.hidden.values(), key=WORST_FIRST.index)
-        if task.status != "pass":
+        task.status = verdict["status"]
+        task.message = verdict["message"] if task.status in ("crashed", "timeout") else ""
+
+    def _public(self, step, task):
+        """The check with the public inputs: it tells what is wrong, unless only the hidden ones see that."""
+        verdict = self._judged(step, step.check, self._public_seed(step))
+        if verdict["status"] == "pass" and task.hidden:
             failed = " and ".join(name for name, status in task.hidden.items() if status != "pass")
             task.message = f"the public check passes; with {failed} it does not"
+            return
+        task.status, task.message = verdict["status"], verdict["message"]
+        if task.status == "wrong":
+            planted = self.release.planted.get(self.assembled.chapter.name, {}).get(step.of, {})
+            task.resembles = ", ".join(name for name, said in planted.items() if said == task.message)
+            self.said[step.of] = task.message
 
     def _judged(self, step, check, seed, code=""):
         rooms, used = self._rooms(), self.used
