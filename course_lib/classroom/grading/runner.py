@@ -3,11 +3,13 @@
 import hashlib
 import secrets
 
+from . import library
 from .release import functions, own
 from .results import Task
 from .rooms import Lost, Rooms
 
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
+FOREIGN = "it uses {}, which nothing else in this exercise does: write what the task asks for yourself"
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
 
 
@@ -87,6 +89,8 @@ class Runner:
         task, raised = self.tasks[step.of], self.tasks[step.of].message
         if step.of not in self.assembled.texts or task.status in ("crashed", "timeout"):
             return task.status
+        if self._from_library(step, task):
+            return task.status
         if self.public_seed is None:
             self._hidden(step, task)
         if self.public_seed is not None or task.status in ("wrong", "error", "missing"):
@@ -95,6 +99,16 @@ class Runner:
             task.message = f"its cell raised {raised}"
         task.points = task.out_of if task.status == "pass" else 0
         return task.status
+
+    def _from_library(self, step, task):
+        """Is the answer the library's function of that name? Other names of its that nothing else here uses: a line."""
+        names = library.foreign(self.assembled.chapter, step.of, self.assembled.texts[step.of])
+        if any(name.rpartition(".")[2] == step.name for name in names):
+            task.status, task.message, task.points = "wrong", FOREIGN.format(", ".join(names[:5])), 0
+            return True
+        if names:
+            self.problems.append(f"{step.of} uses {', '.join(names[:5])}, as nothing else in this exercise does: look")
+        return False
 
     def _hidden(self, step, task):
         """The same check with inputs that nobody has seen, then the instructor's own.
@@ -107,8 +121,11 @@ class Runner:
         if verdict["status"] == "pass" and own(step.of) in functions(module):
             verdict = self._judged(step, f"hidden.{own(step.of)}", self.seed, module)
             task.hidden["instructor's"] = verdict["status"]
+            self.close()  # nothing that is shown to the student comes from rooms that have seen these inputs
         task.status = verdict["status"]
         task.message = verdict["message"] if task.status in ("crashed", "timeout") else ""
+        if task.message and len(task.hidden) == 1:
+            task.hidden = {}  # nobody knows whether the public check would pass
 
     def _public(self, step, task):
         """The check with the public inputs: it tells what is wrong, unless only the hidden ones see that."""
@@ -117,6 +134,7 @@ class Runner:
             failed = " and ".join(name for name, status in task.hidden.items() if status != "pass")
             task.message = f"the public check passes; with {failed} it does not"
             return
+        task.hidden = {}  # they are told of where the public check passes
         task.status, task.message = verdict["status"], verdict["message"]
         if task.status == "wrong":
             planted = self.release.planted.get(self.assembled.chapter.name, {}).get(step.of, {})
