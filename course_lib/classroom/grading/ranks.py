@@ -86,18 +86,19 @@ class End:
         self._comms[0].compute(max(float(seconds), 0.0))
 
     def __call__(self, target, name, args, named, memory, where):
-        """(value, {number: bytes} of the memory that is not what it was, [(source, tag, bytes)]), as data."""
+        """(value, {number: bytes} of memory that is not what it was, [(source, tag, bytes)], requests that ended)."""
         from mpi4py import MPI
 
         if threading.current_thread() is not self._owner.thread:
             raise RuntimeError("a rank talks from the thread that its function was called in")
         self._owner.told, self._statuses = _where(where), []
         self._take(memory)
-        value = self._said(self._method(target, name)(*map(self._read, args),
-                                                      **{key: self._read(part) for key, part in named.items()}))
+        more = {key: self._read(part) for key, part in named.items()}
+        value = self._said(self._method(target, name)(*map(self._read, args), **more))
         changed = {number: self._memory[number].tobytes() for number in memory}
         told = [(s.Get_source(), s.Get_tag(), s.Get_elements(MPI.BYTE)) for s in self._statuses]
-        return value, {number: now for number, now in changed.items() if now != memory[number]}, told
+        ended = [number for number, request in enumerate(self._requests) if request.finished]
+        return value, {number: now for number, now in changed.items() if now != memory[number]}, told, ended
 
     def _method(self, target, name):
         if target == "requests" and name in REQUESTS:

@@ -24,7 +24,7 @@ HERE = __file__.rpartition("/")[0]
 
 
 class Line:
-    """All of one rank's calls in one rehearsal. ask(target, name, args, named, memory, where) -> (value, changed)."""
+    """All of one rank's calls in one rehearsal. ask: calls the rehearsal's `ranks.End`."""
 
     def __init__(self, ask):
         self.ask, self.owners, self.held = ask, {}, {}  # held: number of a request -> numbers of its memory
@@ -38,15 +38,17 @@ class Line:
         more = {key: self.packed(part, used) for key, part in (named or {}).items()}
         live = {*used, *(number for held in self.held.values() for number in held)}
         self.owners = {number: self.owners[number] for number in live}
+        memory = {number: bytes(_memory(self.owners[number])) for number in live}
         try:
-            value, changed, told = self.ask(target, name, given, more,
-                                            {number: bytes(_memory(self.owners[number])) for number in live}, _where())
+            value, changed, told, ended = self.ask(target, name, given, more, memory, _where())
         except Exception as error:
             if type(error).__name__ == "Stopped":
                 raise SystemExit("the rehearsal is over") from None
             raise
         for number, data in changed.items():
             _memory(self.owners[number])[:] = data
+        for number in ended:
+            self.held.pop(number, None)
         for known, (source, tag, size) in zip(self.statuses, told, strict=False):
             _tell(known, source, tag, size)
         made = self.read(value)

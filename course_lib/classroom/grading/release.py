@@ -22,6 +22,7 @@ from pathlib import Path
 from course_lib.errors import BadInput
 
 from .. import build, ids, source
+from . import library
 
 SCHEMA = 1
 
@@ -43,6 +44,7 @@ class Step:
     check: str = ""  # a check: "ch01.check_neuron"
     name: str = ""  # a check: what it looks at, "neuron"
     raises: bool = False
+    uses: list | None = None  # a task: names of course_lib's rooms that its solution uses; None: nobody has looked
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,18 @@ class Release:
 
 def steps_of(read):
     """The `Step`s of an exercise's source."""
-    made = []
+    made, known = [], dict[str, str]()
     for cell in (cell for cell in read.cells if cell.kind == "code"):
         if cell.task:
-            text = source.split(cell.source).filled(cell.task.blank)
-            made.append(Step(cell.name, "task", text, cell.task.points, cell.task.minutes))
+            region = source.split(cell.source)
+            uses = sorted(library.names_in(region.filled(region.text), known))
+            made.append(Step(cell.name, "task", region.filled(cell.task.blank), cell.task.points, cell.task.minutes,
+                             uses=uses))  # fmt: skip
         elif cell.checks:
             check, name = call_of(cell.source, f"{read.chapter}: {cell.name}")
             made.append(Step(cell.name, "check", cell.source, of=cell.checks, check=check, name=name))
         else:
+            library.names_in(cell.source, known)
             made.append(Step(cell.name, "given", cell.source, raises="raises-exception" in cell.tags))
     return tuple(made)
 

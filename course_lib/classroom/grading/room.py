@@ -6,7 +6,7 @@ import importlib
 import os
 from typing import Any
 
-from . import given, sandbox
+from . import given, sandbox, words
 from .line import Desk, Gone
 from .peer import OFFERED, Peer
 from .ranks import Ranks, install
@@ -93,12 +93,23 @@ class Checker:
     def answer(self, name):
         """The student's answer: a stand-in for a function of one room, or of all ranks."""
         if len(self.students) == 1:
-            return self.offered[0](name)
+            return allowed(name, self.offered[0](name))
         parts = [offered(name) for offered in self.offered]
         if not all(hasattr(part, "_peer_number") for part in parts):
             return parts[0]
         self.ranks.append(Ranks(name, parts, self.students))
         return self.ranks[-1]
+
+
+def allowed(name, answer):
+    """The answer; CheckFailed where it is CUDA C with words that reach past the language of the lessons."""
+    from course_lib.checks.messages import CheckFailed, Report
+
+    word = words.refused(answer) if isinstance(answer, str) and "__global__" in answer else None
+    if word is None:
+        return answer
+    report = Report(f"{name} says what CUDA C in an answer may not say while it is graded")
+    raise CheckFailed(report.add("what", word).add("cause", "the tasks need kernels and __device__ functions alone"))
 
 
 def must_keep(name, function):

@@ -164,7 +164,8 @@ class RankRooms:
                 one.close()
         *self.students, self.checker = self.doors
         self.looks = [door.line.look for door in self.doors]
-        self.checker.line.look = self._look
+        for door in self.doors:
+            door.line.look = self._look  # all are at work while one is waited for
 
     def run(self, texts, seconds):
         """Run those of the cells that have not run here yet, side by side in all rooms; nobody looks at the replies."""

@@ -106,7 +106,8 @@ def python_folders():
 
 def unreadable():
     """No other process of this room may look into this one, or take its handles."""
-    _call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
+    if sys.platform == "linux":
+        _call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 # Steps ----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 from . import given, sandbox
@@ -35,7 +36,7 @@ class Zygote:
 
     def __enter__(self):
         self._home = tempfile.TemporaryDirectory(prefix="course-grade-")
-        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in ROLES]
+        pairs = [socket.socketpair(socket.AF_UNIX, KIND) for _ in ROLES]
         theirs = [pair[1].fileno() for pair in pairs]
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", START, str(Path(__file__).parents[3]), *map(str, theirs)],
@@ -72,21 +73,36 @@ class Process:
     """The outermost process of a room. handle: of exactly this process: its number may be another's once it ended."""
 
     def __init__(self, pid, handle, isolation):
-        self.pid, self._handle, self._isolation = pid, handle, isolation
+        self.pid, self._handle, self._isolation, self._ended = pid, handle, isolation, False
 
     def kill(self):
         """End all that is in the room, and wait until it has ended; a second time does nothing."""
-        if self._handle is None:
+        if self._ended:
             return
+        self._ended = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if self._isolation == "none":  # what has left its group goes on: no room, no end for all
                 os.killpg(self.pid, signal.SIGKILL)
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-        select.select([self._handle], [], [], 5.0)
-        os.close(self._handle)
-        self._handle = None
+            if self._handle is None:
+                os.kill(self.pid, signal.SIGKILL)
+            else:
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        self._wait()
+
+    def _wait(self):
+        """Until it has ended, 5 s at most."""
+        if self._handle is not None:
+            select.select([self._handle], [], [], 5.0)
+            os.close(self._handle)
+            return
+        end = time.monotonic() + 5.0  # a system without handles of processes
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            while time.monotonic() < end:
+                os.kill(self.pid, 0)
+                time.sleep(0.01)
 
 
+KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM  # macOS knows no other
 ROLES = ("student", "checker")
 MOST = 16  # connections of a room, but for the grader's
 START = ("import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom.grading.zygote import main; "
