@@ -1,6 +1,7 @@
-"""Every test, and every process that a test starts, is kept off the network."""
+"""Every test, and every process that a test starts, is kept off the network, and can be interrupted."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -16,3 +17,7 @@ if "no_network" not in str(sitecustomize.__file__):
 
 if NO_NETWORK not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [NO_NETWORK, os.environ.get("PYTHONPATH")]))
+
+# A shell starts what runs in its background with Ctrl-C ignored, and so would be all that tests of interrupts start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -27,7 +27,8 @@ ARROWS = {
     "plots": {"measure"},
     "checks": {"serial", "data", "threads", "gpu", "mpi"},  # what a schedule, a launch, a message is stands there
 }
-HEAVY = ("numba", "matplotlib", "sklearn", "scipy", "threadpoolctl", "jupytext", "IPython", "mpi4py", "pycuda")
+HEAVY = ("numba", "matplotlib", "sklearn", "scipy", "threadpoolctl", "jupytext", "IPython", "mpi4py", "pycuda",
+         "psutil", "ipyparallel", "cloudpickle")  # fmt: skip
 
 
 def tool(*arguments):

@@ -1,7 +1,7 @@
 """docs/bench-*.md: the blocks between their marks are made from the JSON; the words around them are written."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import BadInput
@@ -27,6 +27,19 @@ def written(
     if sorted(found) != sorted(makers):
         raise BadInput(f"the document's marked blocks are {found}; they must be {list(makers)}, each once")
     return MARK.sub(lambda match: f"{match[1]}\n{makers[match[2]](result)}\n\n{match[4]}", document)
+
+
+def for_each(
+    results: Sequence[dict[str, Any]],
+    makers: Mapping[str, Callable[[dict[str, Any]], str]],
+    name: Callable[[dict[str, Any]], str],
+) -> dict[str, Callable[[dict[str, Any]], str]]:
+    """Makers of blocks that show all results, each under its name; they get no result of their own."""
+
+    def each(make: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], str]:
+        return lambda _: "\n\n".join(f"*{name(result)}*\n\n{make(result)}" for result in results)
+
+    return {block: each(make) for block, make in makers.items()}
 
 
 def _machine(result: dict[str, Any]) -> str:

@@ -2,11 +2,14 @@
 
 import json
 import os
+import re
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput
+from .dump import dump, rounded
 from .measuring import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,6 +45,38 @@ def read(path: Path, what: str, schema: int) -> dict[str, Any]:
     if not isinstance(result, dict) or (result.get("benchmark"), result.get("schema")) != (what, schema):
         raise BadInput(f"--reuse: {path} holds no result of `course bench {what}`, schema {schema}")
     return result
+
+
+def text(result: dict[str, Any], targets: Callable[[dict[str, Any]], list[Any]]) -> str:
+    """JSON with six digits a number, one list a line; the targets are judged by the digits that are kept."""
+    kept = rounded(result)
+    return dump({**kept, "targets": [t._asdict() for t in targets(kept)]})
+
+
+def recorded(what: str, schema: int) -> list[dict[str, Any]]:
+    """All results of `bench what` in benchmarks/results, by file name."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / RESULTS).glob("*.json"))]
+    return [result for result in found if (result.get("benchmark"), result.get("schema")) == (what, schema)]
+
+
+def rewrite(document: Path, blocks: Mapping[str, Callable[[dict[str, Any]], str]], result: dict[str, Any]) -> None:
+    """The document of the clone, its made blocks anew."""
+    from .docs import written
+
+    path = ROOT / document
+    path.write_text(written(path.read_text(encoding="utf-8"), result, blocks), encoding="utf-8")
+
+
+def slug(name: str) -> str:
+    """The name of a device or machine as a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def interpreter(option: str, python: str | None) -> str | None:
+    """The program that an option names, or None where it is not given. Raises BadInput."""
+    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
+        raise BadInput(f"{option} must be a Python interpreter; {python!r} is no program")
+    return python
 
 
 def say(what: str, text: str) -> None:

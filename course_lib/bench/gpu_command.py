@@ -1,15 +1,12 @@
 """`course bench gpu`: options, what is written where, and in which form it is printed."""
 
 import argparse
-import json
-import os
-import re
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput
-from .dump import dump, rounded
-from .files import RESULTS, ROOT, folder, read, say, warn_if_busy
+from . import files
+from .files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
 from .gpu_measuring import QUICK, SCHEMA, Settings, failures, measure_gpu
 
 DOCUMENT = Path("docs/bench-gpu.md")
@@ -62,37 +59,26 @@ def _draw(result: dict[str, Any], out: Path) -> None:
         figure.save(out / name)
 
 
-def slug(device: str) -> str:
-    """A device's name as a file name."""
-    return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
-
-
 def text(result: dict[str, Any]) -> str:
-    """JSON with six digits a number, one list a line; the targets are judged by the digits that are kept."""
+    """The result as it is kept, its targets judged."""
     from .gpu_targets import targets
 
-    kept = rounded(result)
-    return dump({**kept, "targets": [t._asdict() for t in targets(kept)]})
+    return files.text(result, targets)
 
 
 def recorded() -> list[dict[str, Any]]:
     """All results of `bench gpu` in benchmarks/results, by file name."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / RESULTS).glob("*.json"))]
-    return [result for result in found if (result.get("benchmark"), result.get("schema")) == ("gpu", SCHEMA)]
+    return files.recorded("gpu", SCHEMA)
 
 
 def write_document() -> None:
     """docs/bench-gpu.md, its blocks made anew from all recorded results."""
-    from .docs import written
     from .gpu_docs import blocks
 
-    path = ROOT / DOCUMENT
-    path.write_text(written(path.read_text(encoding="utf-8"), {}, blocks(recorded())), encoding="utf-8")
+    files.rewrite(DOCUMENT, blocks(recorded()), {})
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    python = options.peers_python
-    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
-        raise BadInput(f"--peers-python must be a Python interpreter; {python!r} is no program")
+    python = interpreter("--peers-python", options.peers_python)
     warn_if_busy("gpu")
     return Settings(peers_python=python, **(QUICK if options.quick else {}))

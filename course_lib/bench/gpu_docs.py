@@ -42,12 +42,10 @@ def report(result: Result) -> str:
 
 
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
-    """The makers of the document's blocks; they get no result of their own, as the document shows all devices."""
-    return {name: _each(results, make) for name, make in BLOCKS.items()}
+    """The makers of the document's blocks, which show all devices."""
+    from .docs import for_each
 
-
-def _each(results: Sequence[Result], make: Callable[[Result], str]) -> Callable[[Result], str]:
-    return lambda _: "\n\n".join(f"*{result['device']}*\n\n{make(result)}" for result in results)
+    return for_each(results, BLOCKS, lambda result: result["device"])
 
 
 def _gpu(result: Result) -> str:

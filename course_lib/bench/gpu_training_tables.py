@@ -71,7 +71,7 @@ def training_figures(result: dict[str, Any]) -> dict[str, Any]:
     if not made["training"]:
         return {}
     from .figures import Style, figures
-    from .gpu_command import slug
+    from .files import slug
 
     labels = {key: TRAINERS[key].label for key in DRAWN}
     over = "NumPy on one thread"

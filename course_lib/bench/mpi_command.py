@@ -1,15 +1,12 @@
 """`course bench mpi`: options, what is written where, and in which form it is printed."""
 
 import argparse
-import json
-import os
 from pathlib import Path
 from typing import Any
 
 from ..errors import BadInput
-from .dump import dump, rounded
-from .files import RESULTS, ROOT, folder, read, say, warn_if_busy
-from .gpu_command import slug
+from . import files
+from .files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
 from .mpi_measuring import QUICK, SCHEMA, Settings, failures, measure_mpi
 from .processes import WorkerError
 
@@ -65,31 +62,25 @@ def file_name(result: dict[str, Any]) -> str:
 
 
 def text(result: dict[str, Any]) -> str:
-    """JSON with six digits a number, one list a line; the targets are judged by the digits that are kept."""
+    """The result as it is kept, its targets judged."""
     from .mpi_targets import targets
 
-    kept = rounded(result)
-    return dump({**kept, "targets": [t._asdict() for t in targets(kept)]})
+    return files.text(result, targets)
 
 
 def recorded() -> list[dict[str, Any]]:
     """All results of `bench mpi` in benchmarks/results, by file name."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / RESULTS).glob("mpi-*.json"))]
-    return [result for result in found if (result.get("benchmark"), result.get("schema")) == ("mpi", SCHEMA)]
+    return files.recorded("mpi", SCHEMA)
 
 
 def write_document() -> None:
     """docs/bench-mpi.md, its blocks made anew from all recorded results."""
-    from .docs import written
     from .mpi_docs import blocks
 
-    path = ROOT / DOCUMENT
-    path.write_text(written(path.read_text(encoding="utf-8"), {}, blocks(recorded())), encoding="utf-8")
+    files.rewrite(DOCUMENT, blocks(recorded()), {})
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    python = options.torch_python
-    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
-        raise BadInput(f"--torch-python must be a Python interpreter; {python!r} is no program")
+    python = interpreter("--torch-python", options.torch_python)
     warn_if_busy("mpi")
     return Settings(torch_python=python, **(QUICK if options.quick else {}))

@@ -38,12 +38,10 @@ def name(result: Result) -> str:
 
 
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
-    """The makers of the document's blocks; they get no result of their own, as the document shows all machines."""
-    return {block: _each(results, make) for block, make in BLOCKS.items()}
+    """The makers of the document's blocks, which show all machines."""
+    from .docs import for_each
 
-
-def _each(results: Sequence[Result], make: Callable[[Result], str]) -> Callable[[Result], str]:
-    return lambda _: "\n\n".join(f"*{name(result)}*\n\n{make(result)}" for result in results)
+    return for_each(results, BLOCKS, name)
 
 
 BLOCKS: dict[str, Callable[[Result], str]] = {

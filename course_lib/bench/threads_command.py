@@ -1,13 +1,12 @@
 """`course bench threads`: options, what is written where, and in which form it is printed."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadInput
 from ..measure import machine
-from .files import RESULTS, ROOT, folder, read, say, warn_if_busy
+from . import files
+from .files import RESULTS, folder, interpreter, read, say, warn_if_busy
 from .measuring import SCHEMA, Settings, measure_threads
 
 DOCUMENT = Path("docs/bench-threads.md")
@@ -41,7 +40,9 @@ def command(options: argparse.Namespace) -> int:
     # Tables and document from the six digits that are kept, not from those that are lost.
     result = read(out / NAME, "threads", SCHEMA)
     if options.docs:
-        _write_docs(result)
+        from .docs import BLOCKS
+
+        files.rewrite(DOCUMENT, BLOCKS, result)
     from .report import report
 
     print(_text(result) if options.json else report(result))
@@ -69,9 +70,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     usable = machine().usable or 1
     threads = usable if options.threads is None else options.threads
     batches = options.batches or ((64, 256) if options.quick else (64, 256, 1024))
-    python = options.torch_python
-    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
-        raise BadInput(f"--torch-python must be a Python interpreter; {python!r} is no program")
+    python = interpreter("--torch-python", options.torch_python)
     quick: dict[str, Any] = {}
     if options.quick:
         quick = {"nets": ("Net-1h",), "rounds": 3, "seconds": 0.05, "scheme_batches": (128,), "quick": True}
@@ -93,17 +92,7 @@ def _write(result: dict[str, Any], out: Path) -> None:
     save(result, out)
 
 
-def _write_docs(result: dict[str, Any]) -> None:
-    from .docs import written
-
-    path = ROOT / DOCUMENT
-    path.write_text(written(path.read_text(encoding="utf-8"), result), encoding="utf-8")
-
-
 def _text(result: dict[str, Any]) -> str:
-    """JSON with six digits a number, one list a line; the targets are judged by the digits that are kept."""
-    from .dump import dump, rounded
     from .targets import targets
 
-    kept = rounded(result)
-    return dump({**kept, "targets": [t._asdict() for t in targets(kept)]})
+    return files.text(result, targets)

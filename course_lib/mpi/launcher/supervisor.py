@@ -18,8 +18,6 @@ import threading
 import time
 from pathlib import Path
 
-import psutil
-
 LINUX = sys.platform == "linux"
 GRACE = 2  # seconds: mpiexec ends when a rank does, and the others may still be asked where they are
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -27,6 +25,8 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 def main():
     """Start, watch, kill, tidy up."""
+    import psutil  # noqa: F401  (now: when all is to be killed, nothing should have to be read from a disk)
+
     parent, job, ended = os.getppid(), json.loads(sys.stdin.readline()), threading.Event()
     for name in ("SIGINT", "SIGHUP", "SIGTERM"):
         if hasattr(signal, name):
@@ -78,6 +78,8 @@ def unlink_shared_memory(pid):
 
 def kill(programs, patience):
     """End the programs and everything that they have started."""
+    import psutil  # here: course_lib.mpi is imported with NumPy alone
+
     me = psutil.Process()
     below = me.children(recursive=True)
     for program in programs if patience else ():
