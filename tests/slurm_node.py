@@ -4,6 +4,7 @@ Nothing of /etc is read or written. The two nodes are this machine twice; there 
 """
 
 import contextlib
+import ctypes
 import os
 import secrets
 import shutil
@@ -16,10 +17,11 @@ from pathlib import Path
 from course_lib.mpi.launcher.supervisor import die_with_parent
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scancel", "squeue", "sinfo", "scontrol")
+CLONE_NEWUTS = 0x04000000  # linux/sched.h
 SEARCH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 CONFIG = """
 ClusterName=course
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmUser=root
 SlurmdUser=root
@@ -44,7 +46,7 @@ SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
 ReturnToService=2
 CompleteWait=0
 KillWait=2
-NodeName=n[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports[1]},{ports[2]}] CPUs=4 State=UNKNOWN
+NodeName=n[1-2] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{ports[1]},{ports[2]}] CPUs=4 State=UNKNOWN
 PartitionName=teaching Nodes=ALL Default=YES MaxTime=10 State=UP
 PartitionName=closed Nodes=ALL MaxTime=10 State=DOWN
 """
@@ -66,13 +68,21 @@ def free_ports(count):
         return [one.getsockname()[1] for one in sockets]
 
 
+def at_home():
+    """In a daemon's process: it ends with the test, and sees a host name that every machine can resolve."""
+    die_with_parent()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWUTS) or libc.sethostname(b"localhost", 9):
+        raise OSError(ctypes.get_errno(), "a host name of its own")
+
+
 class Slurm:
     """`with Slurm() as slurm:` two nodes n1 and n2 of 4 cores; `slurm.env` is what its commands need."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))  # short: a socket's name has 107 bytes
         config = self.folder / "slurm.conf"
-        config.write_text(CONFIG.format(folder=self.folder, host=socket.gethostname(), ports=free_ports(3)))
+        config.write_text(CONFIG.format(folder=self.folder, ports=free_ports(3)))
         self.env = {"SLURM_CONF": str(config), "PATH": SEARCH}
         self.daemons = []
         key = self.folder / "munge.key"
@@ -96,7 +106,7 @@ class Slurm:
         with open(self.folder / f"{name}-{len(self.daemons)}.out", "w") as log:
             command = [shutil.which(name, path=SEARCH), *arguments]
             self.daemons.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                 env=os.environ | self.env, preexec_fn=die_with_parent))  # fmt: skip
+                                                 env=os.environ | self.env, preexec_fn=at_home))  # fmt: skip
 
     def wait(self, ready, seconds=20):
         end = time.monotonic() + seconds

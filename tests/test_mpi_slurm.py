@@ -71,7 +71,7 @@ def gone(look, seconds=8):
 
 
 def settings(room, text):
-    (room / "cluster.toml").write_text(f'[slurm]\nhost = "127.0.0.1"\n{text}')
+    (room / "cluster.toml").write_text(f'[slurm]\nhost = "127.0.0.1"\nwait_minutes = 1\n{text}')
 
 
 def test_four_ranks_on_two_nodes(slurm, room, capsys):
