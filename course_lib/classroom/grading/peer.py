@@ -60,7 +60,7 @@ class Peer:
         self._threads: dict[str, threading.Thread] = {}  # the mirrors, but for the one that serves
         self._main: queue.Queue = queue.Queue()
         self._serving = False
-        self._offers: dict[str, queue.Queue] = collections.defaultdict(queue.Queue)
+        self._offers: dict[str, queue.Queue] = {OFFERED: queue.Queue()}  # made here: two threads look into it
         self._lost, self._names = "", itertools.count(1)
         self._ended: collections.deque = collections.deque()  # names of threads of this side
         threading.Thread(target=self._read, daemon=True, name="peer").start()
