@@ -11,7 +11,7 @@ import types
 import numpy as np
 import pytest
 
-from course_lib.classroom.grading import peer, wire
+from course_lib.classroom.grading import faults, peer, wire
 from course_lib.classroom.grading.line import LONGEST, Gone, Late, Line
 from course_lib.classroom.grading.rooms import reply_of, verdict_of
 
@@ -92,12 +92,12 @@ def raises(error):
 
 @pytest.mark.parametrize(("error", "kind"), [
     (ValueError("x"), ValueError), (NotImplementedError("x"), NotImplementedError), (SystemExit(0), SystemExit),
-    (KeyboardInterrupt(), peer.RemoteError), (GeneratorExit(), peer.RemoteError),
-    (BaseException("x"), peer.RemoteError),
-    (StopIteration(), peer.RemoteError), (ConnectionResetError(), peer.RemoteError), (peer.Gone("x"), None),
-    (UnicodeDecodeError("a", b"", 0, 0, "b"), peer.RemoteError),
-    (ExceptionGroup("a", [ValueError()]), peer.RemoteError),
-    (type("CheckFailed", (AssertionError,), {})("x"), peer.RemoteError),
+    (KeyboardInterrupt(), faults.RemoteError), (GeneratorExit(), faults.RemoteError),
+    (BaseException("x"), faults.RemoteError),
+    (StopIteration(), faults.RemoteError), (ConnectionResetError(), faults.RemoteError), (peer.Gone("x"), None),
+    (UnicodeDecodeError("a", b"", 0, 0, "b"), faults.RemoteError),
+    (ExceptionGroup("a", [ValueError()]), faults.RemoteError),
+    (type("CheckFailed", (AssertionError,), {})("x"), faults.RemoteError),
 ], ids=lambda x: type(x).__name__.replace("\0", "") if isinstance(x, BaseException) else "")  # fmt: skip
 def test_errors_are_of_plain_kinds(error, kind):
     checker, answer = pair(raises(error))
@@ -106,7 +106,7 @@ def test_errors_are_of_plain_kinds(error, kind):
         return
     with pytest.raises(kind) as caught:
         answer()
-    assert type(caught.value) is kind or kind is peer.RemoteError
+    assert type(caught.value) is kind or kind is faults.RemoteError
     checker.close()
 
 

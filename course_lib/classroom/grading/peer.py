@@ -12,7 +12,6 @@ stays as it was: a check must not hold an answer against numbers that the answer
 
 import collections
 import contextlib
-import inspect
 import itertools
 import json
 import linecache
@@ -26,23 +25,17 @@ from typing import Any
 
 import numpy as np
 
-from . import wire
+from . import changes, faults, wire
 from .line import Gone, frame
 from .mirror import Mirror
+from .standin import stand_in
 
 LONGEST = 64 << 20  # bytes of one message
 MOST_THREADS = 100  # of the other side, at a time
 RESULTS = ("__iter__", "__next__")  # what a guarded end lets an object of the other side be used for, but for a call
 
 
-class RemoteError(Exception):
-    """An error of a kind that is not known here."""
-
-
-UNFIT = (UnicodeError, StopIteration, StopAsyncIteration, ConnectionError)
-PLAIN = (bool, int, float, str, bytes, slice, range, np.generic)
 OFFERED = "student"
-POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 class Peer:
@@ -86,7 +79,7 @@ class Peer:
         asker, outer = self._asker()
         outer = [] if bare else outer
         memo = {id(thing): (place, thing) for place, thing in enumerate(outer)}
-        given = [wire.pack(part, self.show, memo) for part in (_arrays(outer), list(args), kwargs)]
+        given = [wire.pack(part, self.show, memo) for part in (changes.copies(outer), list(args), kwargs)]
         sent = [thing for _, thing in sorted(memo.values(), key=lambda pair: pair[0])]
         number = next(self._calls)
         self._send({"call": stand_in._peer_number, "method": method, "given": given, "from": name, "to": asker,
@@ -116,9 +109,9 @@ class Peer:
             self._write_back(old, new, same)
         if "error" in message:
             raise self._error(message["error"], method)
-        ours = {id(new): old for old, new in zip(sent, back, strict=False) if _same_array(old, new)}
+        ours = {id(new): old for old, new in zip(sent, back, strict=False) if changes.same_array(old, new)}
         memo = [ours.get(id(thing), thing) for thing in memo]  # a view of an argument is one of ours
-        return _known(wire.unpack(message["value"], self._stand_in, memo), same, None)
+        return changes.known(wire.unpack(message["value"], self._stand_in, memo), same, None)
 
     def offer(self, name, thing):
         """Tell the other side that it may call `thing`: there it is `received(name)`."""
@@ -292,7 +285,7 @@ class Peer:
         """Change `old` to what the other side made of it. same: {id of what came back: what was sent}."""
         if isinstance(old, np.random.Generator) and isinstance(new, np.random.Generator):
             old.bit_generator.state = new.bit_generator.state
-        elif type(old) is type(new) and (change := _change(old, new, same)):
+        elif type(old) is type(new) and (change := changes.change(old, new, same)):
             self.changed = True
             if not self.keeps:
                 change()
@@ -341,10 +334,10 @@ class Peer:
         was = given.get("was")
         if self.guarded and type(was) is int and 0 <= was < len(self._raised):
             known: Any = self._raised[was]
-            known.remote_lines = _lines(given.get("lines"))
+            known.remote_lines = faults.lines(given.get("lines"))
             return known
-        error = _plain_error(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
-        error.remote_lines = _lines(given.get("lines"))
+        error = faults.plain(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
+        error.remote_lines = faults.lines(given.get("lines"))
         error.peer_was = was
         return error
 
@@ -360,105 +353,3 @@ class _Life:
             self.peer._mail.pop(self.name)
             self.peer._ended.append(self.name)
             self.peer._tell_of_ends()
-
-
-def stand_in(peer, number, about, methods):
-    """An object of the other side, as far as it can be used from here: called, and by those of its methods."""
-
-    class Remote:
-        def __getattr__(self, name):
-            if name.startswith("_") or peer.guarded:
-                raise AttributeError(name)
-            return peer.call(self, f".{name}", (), {})
-
-        def __call__(self, *args, **kwargs):
-            return peer.call(self, "", args, kwargs)
-
-    for name in methods:
-        if name in about.get("has", ()):
-            setattr(Remote, name, lambda self, *args, _name=name: peer.call(self, _name, _plain_args(_name, args), {}))
-    if not about.get("calls"):
-        del Remote.__call__
-    made: Any = Remote()
-    vars(made).update(_peer_number=number, __name__=str(about.get("name") or "object")[:80])
-    takes = about.get("takes")
-    if isinstance(takes, list) and all(isinstance(name, str) and name.isidentifier() for name in takes):
-        with contextlib.suppress(ValueError):  # a keyword, or a name twice
-            made.__signature__ = inspect.Signature([inspect.Parameter(n, POSITIONAL) for n in takes])
-    return made
-
-
-def _plain_args(name, args):
-    """A traceback cannot travel: a context manager of the other side hears that the block has ended, not how."""
-    return (None, None, None) if name == "__exit__" else args
-
-
-def _arrays(things):
-    """Copies of the arrays among them, None in the place of the others."""
-    return [thing.copy() if type(thing) is np.ndarray else None for thing in things]
-
-
-def _same_array(a, b):
-    """Are both plain arrays, laid out alike, with the same bits?"""
-    plain = type(a) is np.ndarray and type(b) is np.ndarray and a.shape == b.shape and a.dtype == b.dtype
-    return plain and a.strides == b.strides and a.tobytes() == b.tobytes()
-
-
-def _change(old, new, same):
-    """What makes `old` what the other side has made of it; None where it is that already."""
-    if type(old) is np.ndarray:
-        same_form = old.shape == new.shape and old.dtype == new.dtype
-        if same_form and old.flags.writeable and old.tobytes() != new.tobytes():
-            return lambda: np.copyto(old, new)
-    elif isinstance(old, list):
-        fresh: Any = [_known(part, same, now) for part, now in itertools.zip_longest(new, old[: len(new)])]
-        if len(fresh) != len(old) or not all(map(_alike, fresh, old)):
-            return lambda: old.__setitem__(slice(None), fresh)
-    elif isinstance(old, dict):
-        fresh = {key: _known(part, same, old.get(key)) for key, part in new.items()}
-        if list(fresh) != list(old) or not all(map(_alike, fresh.values(), old.values())):
-            return lambda: _refill(old, fresh)
-    return None
-
-
-def _refill(old, fresh):
-    old.clear()
-    old.update(fresh)
-
-
-def _alike(a, b):
-    """Is it the same object, or the same plain value?"""
-    if type(a) is tuple and type(b) is tuple:
-        return len(a) == len(b) and all(map(_alike, a, b))
-    return a is b or (type(a) is type(b) and isinstance(a, PLAIN) and a == b)
-
-
-def _known(part, same, now):
-    """`part` with what was sent in the place of what came back for it; `now`, where that is the same."""
-    if id(part) in same:
-        return same[id(part)]
-    if type(part) is tuple:
-        before = now if type(now) is tuple and len(now) == len(part) else [None] * len(part)
-        parts = tuple(_known(p, same, n) for p, n in zip(part, before, strict=True))
-        return now if type(now) is tuple and all(p is n for p, n in zip(parts, before, strict=True)) else parts
-    return part
-
-
-def _plain_error(name, text, ends_iteration):
-    """An error that does no more here than an Exception does: none that ends loops, threads or the process unseen."""
-    kind = wire.ERRORS.get(name)
-    if name == "StopIteration" and ends_iteration:
-        return StopIteration()
-    if kind is not None and kind is not SystemExit and (not issubclass(kind, Exception) or issubclass(kind, UNFIT)):
-        kind = None
-    try:
-        return (kind or type(name or "error", (RemoteError,), {}))(text)
-    except Exception:
-        return RemoteError(f"{name}: {text}")
-
-
-def _lines(given):
-    """[file, line, name, text] of the student's lines, as far as they are that."""
-    rows = [row for row in (given if isinstance(given, list) else [])[:20] if isinstance(row, list) and len(row) == 4]
-    return [[str(file)[:200], line, str(name)[:200], str(text)[:200]] for file, line, name, text in rows
-            if type(line) is int]
