@@ -136,14 +136,14 @@ CELLS = {
         "open('.ipython/profile_default/startup/a.py', 'w').write('raise SystemExit')\n" + NEURON, "pass"),
     "speaks for the room": (
         "import gc\ndef neuron(x, w, b):\n    for thing in gc.get_objects():\n        if type(thing).__name__ == 'Desk':\n"
-        "            for n in range(9): thing.say(n, {'status': 'pass', 'message': ''})\n    return 0.5", "wrong crashed"),
+        "            for n in range(9): thing.say(n, {'status': 'pass', 'message': ''})\n            break\n    return 0.5", "wrong crashed"),
     "speaks to the check": (
-        "import gc\ndef neuron(x, w, b):\n    for thing in gc.get_objects():\n        if type(thing).__name__ == 'Peer':\n"
-        "            thing._send({'done': True}); thing._send({'offer': 'student', 'object': 1, 'calls': True})\n"
+        "import gc\nthings = [thing for thing in gc.get_objects() if type(thing).__name__ == 'Peer']\n"
+        "def neuron(x, w, b):\n    for thing in things:\n            thing._send({'done': True}); thing._send({'offer': 'student', 'object': 1, 'calls': True})\n"
         "            thing._send({'to': '1', 'id': 0, 'back': {'list': []}, 'value': 1})\n    return 0.5", "wrong crashed"),
     "does not end attending": (
-        "import gc\ndef neuron(x, w, b):\n    for thing in gc.get_objects():\n        if type(thing).__name__ == 'Peer':\n"
-        "            thing.serve = None\n    import time, atexit\n    globals()['math'] = math\n    return 0.5", "wrong"),
+        "import gc\nthings = [thing for thing in gc.get_objects() if type(thing).__name__ == 'Peer']\n"
+        "def neuron(x, w, b):\n    for thing in things:\n            thing.serve = None\n    import time, atexit\n    globals()['math'] = math\n    return 0.5", "wrong"),
     "closes the wire": ("import os\ndef neuron(x, w, b): os.closerange(3, 100)", "crashed timeout"),
     "closes the line": ("import os\nos.closerange(3, 100)" + AFTER, "crashed timeout"),
     "deep answer": ("deep = []\nfor _ in range(10**5): deep = [deep]\ndef neuron(x, w, b): return deep", "wrong crashed"),
@@ -165,6 +165,38 @@ def test_cell(zygote, release, name):
     assert neuron.status in honest.split(), neuron
     assert (neuron.points > 0) == (honest == "pass") and softmax.status == "pass" and softmax.points == 3, softmax
     json.dumps([vars(neuron), vars(softmax), run.problems], ensure_ascii=False).encode()
+
+
+LATE = "import os, threading, ctypes, signal, time, faulthandler\n"
+SLEEPY = "import time; time.sleep(1.5)\n" + SOFTMAX
+# What strikes while the next task's cell sleeps -> what the culprit's own task is then
+STRIKES = {
+    "timer that exits": ("threading.Timer(0.7, os._exit, (0,)).start()\n", "crashed"),
+    "thread that stops all others": ("threading.Timer(0.7, ctypes.PyDLL(None).sleep, (1000,)).start()\n", "crashed"),
+    "process that kills": (
+        "if os.fork() == 0:\n    time.sleep(0.7); os.kill(os.getppid(), 9); os._exit(0)\n", "crashed"),
+    "alarm": ("signal.alarm(1)\n", "pass"),
+    "handler that raises": ("def stop(*args): raise KeyError('struck')\nsignal.signal(signal.SIGALRM, stop)\n"
+                            "signal.setitimer(signal.ITIMER_REAL, 0.7, 0.7)\n", "pass"),
+    "watchdog": ("faulthandler.dump_traceback_later(0.7, exit=True, file=open('x', 'w'))\n", "pass"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRIKES)
+def test_what_strikes_later_costs_its_own_task_alone(zygote, release, name):
+    text, honest = STRIKES[name]
+    run = graded(zygote, release, cells(LATE + text + NEURON, SLEEPY), 4.0)
+    neuron, softmax = run.tasks["neuron"], run.tasks["softmax"]
+    assert (neuron.status, neuron.points) == (honest, 2 if honest == "pass" else 0), neuron
+    assert (softmax.status, softmax.points) == ("pass", 3), softmax
+    assert "softmax" in neuron.message if honest == "crashed" else run.lost == 0
+
+
+def test_threads_that_only_wait_cost_nobody_else(zygote, release):
+    """An answer leaves a thread behind; another ends the kernel: that one is lost."""
+    idle = LATE + "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n" + NEURON
+    run = graded(zygote, release, cells(idle, "import os\ndef softmax(z): os._exit(1)"))
+    assert run.tasks["neuron"].points == 2 and run.tasks["softmax"].status == "crashed"
 
 
 def changed(given, **more):

@@ -1,9 +1,11 @@
 """Inside a room: IPython with one submission's cells, run as the grader asks. Nothing here knows a right answer."""
 
 import contextlib
+import faulthandler
 import functools
 import importlib
 import os
+import signal
 from typing import Any
 
 from . import given, sandbox, words
@@ -12,6 +14,25 @@ from .peer import OFFERED, Peer
 from .ranks import Ranks, install
 from .ranks_there import Ranked
 from .shell import Capped, Publisher
+
+
+class Alarms:
+    """`with Alarms():` what is set inside to interrupt this process later is taken back, whoever set it."""
+
+    TIMERS = signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF
+    _stop, _handle, _handler = signal.setitimer, signal.signal, signal.getsignal
+    _cancel = faulthandler.cancel_dump_traceback_later
+
+    def __enter__(self):
+        self.before = {number: Alarms._handler(number) for number in signal.valid_signals()}
+
+    def __exit__(self, *_):
+        for timer in Alarms.TIMERS:
+            Alarms._stop(timer, 0)
+        Alarms._cancel()
+        for number, handler in self.before.items():
+            if handler is not None and Alarms._handler(number) is not handler:
+                Alarms._handle(number, handler)
 
 
 class Room:
@@ -25,7 +46,7 @@ class Room:
         out, shown = Capped(), list[dict]()
         self.shell.display_pub = Publisher()
         self.shell.display_pub.shown = self.shell.displayhook.shown = shown
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        with Alarms(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             result = self.shell.run_cell(code, store_history=True)
         error = result.error_before_exec or result.error_in_exec
         text = "" if error is None else f"{type(error).__name__}: {error}"[:4000]
@@ -36,7 +57,7 @@ class Room:
         """Let the check ask for answers and call them, until it has done. as_rank: they are functions of a rank."""
         self.checker.offer(OFFERED, self.ranked if as_rank else self.answer)
         out = Capped()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        with Alarms(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             self.checker.serve()
         return out.getvalue()
 

@@ -2,8 +2,10 @@
 
 import hashlib
 import secrets
+import time
+from typing import Any
 
-from . import library
+from . import library, strikes, watch
 from .release import functions, own
 from .results import Task
 from .rooms import Lost, Rooms
@@ -22,6 +24,7 @@ class Runner:
     def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None):
         self.zygote, self.release, self.assembled, self.seconds = zygote, release, assembled, seconds
         self.rooms, self.used = None, False  # used: a check has been judged in these rooms
+        self.left: dict[str, float] = {}  # cell -> when; it left a thread or a process running in these rooms
         self.public_seed = public_seed
         self.said: dict[str, str] = {}  # by public checks, of answers that they find wrong
         self.seed = secrets.randbits(31)  # of the fresh inputs
@@ -62,13 +65,14 @@ class Runner:
         task.status, task.message = "crashed", f"not tried: the cells before it cost {self.lost} kernels"
         return task.status
 
-    def _cell(self, step, text, tries=2):
+    def _cell(self, step, text):
+        self._rooms()
+        used = self.used
         try:
-            reply = self._rooms().run(text, self.seconds)
+            reply = self._run(step.id, text)
         except Lost as lost:
-            if tries > 1 and lost.status == "crashed" and any(name in self.tasks for name, _ in self.done):
-                self.close()  # what an earlier answer has left behind may be the culprit: once more, in new rooms
-                return self._cell(step, text, tries - 1)
+            if self._another(step.id) or used:
+                return self._cell(step, text)
             self._lose(step.id, lost)
             return lost.status
         self.done.append((step.id, text))
@@ -147,8 +151,7 @@ class Runner:
             self.used = True
             return rooms.check(check, step.name, seed, self.seconds, code)
         except Lost as lost:
-            if used:  # what an earlier answer has left behind may be the culprit: once more, in new rooms
-                self.close()
+            if self._another(step.of) or used:
                 return self._judged(step, check, seed, code)
             self._lose(step.of, lost)
             return {"status": lost.status, "message": str(lost)}
@@ -162,14 +165,40 @@ class Runner:
     def _rooms(self):
         """The rooms; new ones where the last were lost, with the cells that did no harm run again."""
         if self.rooms is None:
-            self.rooms, self.used = Rooms(self.zygote, 1).__enter__(), False
+            self.rooms, self.used, self.left = Rooms(self.zygote, 1).__enter__(), False, {}
             for name, text in list(self.done):
                 try:
-                    self.rooms.run(text, self.seconds)
+                    self._run(name, text)
                 except Lost as lost:
-                    self._lose(name, lost)
+                    if not self._another(name):
+                        self._lose(name, lost)
                     return self._rooms()
         return self.rooms
+
+    def _run(self, name, text):
+        """Run a cell in the rooms as they are; note whether it leaves something running."""
+        rooms: Any = self.rooms
+        before = watch.running(rooms.student.process.pid)
+        reply = rooms.run(text, self.seconds)
+        if watch.running(rooms.student.process.pid) > before:
+            self.left[name] = time.monotonic()
+        return reply
+
+    def _another(self, name):
+        """These rooms were lost in the cell or the check of `name`: was it by another, which is lost then?
+
+        Whatever called it: new rooms hold nothing of what an earlier answer's calls have left behind.
+        """
+        now = time.monotonic()
+        self.close()
+        for culprit, since in self.left.items():
+            names = [one for one, _ in self.done]
+            if culprit == name or culprit not in names:
+                continue
+            if strikes.later(self.zygote, self.done[: names.index(culprit) + 1], now - since, self.seconds):
+                self._lose(culprit, Lost("crashed", strikes.SAID.format(name)))
+                return True
+        return False
 
     def _lose(self, culprit, lost):
         self.close()
@@ -177,6 +206,6 @@ class Runner:
         self.done = [(name, text) for name, text in self.done if name != culprit]
         if culprit in self.tasks:
             task = self.tasks[culprit]
-            task.status, task.message, task.points = lost.status, str(lost), 0
+            task.status, task.message, task.points, task.hidden = lost.status, str(lost), 0, {}
         else:
             self.problems.append(f"the cell {culprit}: {lost}")
