@@ -68,6 +68,13 @@ class Line:
             raise Gone("the room sent what is no answer")
         return message["value"]
 
+    def said(self):
+        """Has something come that nobody has looked at yet?"""
+        try:
+            return bool(self._read or self._socket.recv(1, socket.MSG_PEEK))
+        except OSError:
+            return False
+
     def interrupt(self):
         """What Ctrl-C would do, while the room works on a question."""
         try:

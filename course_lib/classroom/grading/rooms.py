@@ -6,12 +6,14 @@ is never told a verdict's price: it says what the check said, and this process c
 
 import contextlib
 import socket
+import time
 
 from . import watch
 from .line import Gone, Late, Line
 
 INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
 OPEN = 30.0  # seconds for a room to open
+AWAY = 2.0  # seconds that a check may go on when the student's process has done with it
 LONGEST = 100_000  # characters kept of one text
 MOST = 20  # outputs kept of a cell
 MOST_RANKS = 16
@@ -103,6 +105,7 @@ class Rooms:
             if self.needs[check, code]:
                 return self._check_ranks(check, name, seed, seconds, code)
             self.student.line.ask("attend")
+            self.attends = time.monotonic()
             self.checker.line.look = self._look_at_both
             verdict = verdict_of(self.checker.call("judge", check, name, seed, code, seconds=seconds))
             self.student.line.answer(INTERRUPT)  # nothing counts that a dead or stuck process has said
@@ -126,8 +129,13 @@ class Rooms:
         return verdict
 
     def _look_at_both(self):
+        now = time.monotonic()
         self.student.line.look()
         self.memory_of_checker()
+        if not self.student.line.said():
+            self.attends = now
+        elif now - self.attends > AWAY:  # it answers when the check is done, not before
+            raise Gone("it does not attend to its check")
 
     @contextlib.contextmanager
     def _costs(self, where, seconds):
