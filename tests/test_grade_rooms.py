@@ -45,9 +45,9 @@ def test_a_loop_is_interrupted_and_the_room_goes_on(rooms):
 
 
 def test_nothing_open_is_inherited(rooms):
-    text = rooms.run("import os\nhere = '/proc/self/fd/'\nplaces = [here + n for n in os.listdir(here)]\n"
-                     "[os.readlink(n) for n in places if os.path.lexists(n)]", 20)["outputs"][0]["text/plain"]  # fmt: skip
-    links = eval(text)
+    code = ("import os\nhere = '/proc/self/fd/'\nplaces = [here + n for n in os.listdir(here)]\n"
+            "[os.readlink(n) for n in places if os.path.lexists(n)]")  # fmt: skip
+    links = eval(rooms.run(code, 20)["outputs"][0]["text/plain"])
     assert sum("socket:" in link for link in links) == 2  # to the grader, to the checks
     assert not [link for link in links if link.startswith("/") and not link.startswith(("/dev/", "/proc/"))]
 

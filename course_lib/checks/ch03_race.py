@@ -34,9 +34,13 @@ class Traffic:
 
 
 class Shared(np.ndarray):
-    """A float array (n,) whose writes go through a `Traffic`. Its views are shared arrays, too."""
+    """A float array (n,) whose writes go through a `Traffic`. Its views are shared arrays, too.
+
+    board: how a caller without a view of this memory reads and writes it; of the array that `shared` made.
+    """
 
     traffic: Traffic | None = None
+    board: "Board | None" = None
 
     def __array_finalize__(self, parent):
         self.traffic = getattr(parent, "traffic", None)
