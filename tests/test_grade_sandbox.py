@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -51,12 +53,12 @@ def inside(body, user=USERS[0], hidden=(), **more):
     return json.loads(done.stdout)
 
 
-def _python_of(user):
-    """An interpreter that this user may run: this one, if it does not lie in another's home."""
+def _python_of(user, module="course_lib.classroom.grading.sandbox"):
+    """An interpreter that this user may run: this one, if it does not lie in another's home. It has that module."""
     for python in (sys.executable, "/usr/bin/python3"):
         try:
             text = INSIDE.split("import json")[0].format(root=str(ROOT))
-            text += "import course_lib.classroom.grading.sandbox"
+            text += f"import {module}"
             done = subprocess.run([python, "-I", "-c", text], cwd="/", capture_output=True, **as_user(user))
             if done.returncode == 0:
                 return python
@@ -74,6 +76,48 @@ def user(request):
     if not PYTHON[request.param]:
         pytest.skip("an ordinary user may not read this Python")
     return request.param
+
+
+def test_packages_beside_this_python_are_shown_and_what_holds_the_clone_is_not(monkeypatch, tmp_path):
+    """As .pth files name them: an editable install of something else; the clone itself; folders above it."""
+    packages, release = tmp_path / "packages", tmp_path / "spring" / "release"
+    for folder in (packages, release):
+        folder.mkdir(parents=True)
+    not_shown = [ROOT, ROOT.parent, ROOT / "solutions", ROOT / "chapters", Path.home(), Path("/"), release.parent]
+    relative = ["", ".", "solutions", str(tmp_path / "gone")]
+    monkeypatch.setattr(sys, "path", [str(packages), *map(str, not_shown), *relative, *sys.path])
+    shown = sandbox.python_folders([release])
+    assert str(packages) in shown and str(ROOT / "course_lib") in shown
+    assert not set(map(str, not_shown)) & set(shown) and not set(relative) & set(shown)
+
+
+def test_a_class_is_graded_by_an_ordinary_user(tmp_path):
+    """Release and grade, by somebody who is not root and whose home nobody else may read."""
+    user = "ordinary"
+    python = _python_of(user, "nbval")
+    if not python:
+        pytest.skip("an ordinary user may not read this Python")
+    home = Path(tempfile.mkdtemp(prefix="course-user-"))
+    if os.getuid() == 0:
+        os.chown(home, 4321, 4321)
+
+    def course(*args):
+        env = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([python, "-m", "course_lib", *map(str, args)], cwd=home, env=env, capture_output=True,
+                              text=True, timeout=300, **as_user(user))  # fmt: skip
+
+    try:
+        made = course("release", "00", "--quick", "--out", home / "release")
+        assert made.returncode == 0, made.stderr
+        shutil.copytree(home / "release" / "exercises", home / "in" / "ann")
+        shutil.copytree(ROOT / "solutions", home / "in" / "bob", ignore=shutil.ignore_patterns("[!0]*", "0[!0]*"))
+        done = course("grade", home / "in", "--release", home / "release", "--out", home / "marks", "--untested",
+                      "--json")  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        points = {row["student"]: (row["points"], row["problems"]) for row in json.loads(done.stdout)["rows"]}
+        assert points == {"ann": (0, []), "bob": (4, [])}, points
+    finally:
+        shutil.rmtree(home)
 
 
 def test_what_is_seen(user, tmp_path):

@@ -97,11 +97,27 @@ def available():
     return "" if said == "inside" else said or "the process in the room ended at once"
 
 
-def python_folders():
-    """The folders that this interpreter and course_lib need."""
+def python_folders(private=()):
+    """The folders that this interpreter, its packages and course_lib need, also those that .pth files have added.
+
+    Not shown: what holds the clone, with its solutions, the user's home, or one of the folders `private`.
+    """
     package = Path(__file__).resolve().parents[2]
-    places = [sys.prefix, sys.base_prefix, str(package), os.path.dirname(os.path.realpath(sys.executable))]
-    return tuple(dict.fromkeys(os.path.realpath(place) for place in places))
+    own = [sys.prefix, sys.base_prefix, str(package), os.path.dirname(os.path.realpath(sys.executable))]
+    added = [place for place in sys.path if os.path.isabs(place) and os.path.exists(place)]
+    shown = [*map(os.path.realpath, own), *(p for p in map(os.path.realpath, added) if not _holds(p, package, private))]
+    return tuple(dict.fromkeys(shown))
+
+
+def _holds(place, package, private):
+    """Is this a folder above what students must not see, or one of the clone's own beside course_lib?"""
+    guarded = [package.parent, *map(Path, private)]
+    with contextlib.suppress(KeyError, ImportError):
+        import pwd
+
+        guarded.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    below = Path(place).is_relative_to(package.parent) and not Path(place).is_relative_to(os.path.realpath(sys.prefix))
+    return below or any(Path(os.path.realpath(one)).is_relative_to(place) for one in guarded)
 
 
 def unreadable():
