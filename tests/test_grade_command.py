@@ -123,16 +123,22 @@ def test_killed_and_run_again(tmp_path):
     assert all(file.read_bytes() == text for file, text in kept.items())
 
 
+def children(pid):
+    return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 @needs_rooms
-def test_a_worker_that_is_killed(tmp_path):
+@pytest.mark.parametrize("victim", ["worker", "nest"])
+def test_a_worker_that_is_killed(tmp_path, victim):
     released(tmp_path / "release")
     slow = notebook(neuron="import time; time.sleep(0.4)\n" + NEURON)
     put(tmp_path / "in", **{f"student{n}": slow for n in range(6)})
     args = line(tmp_path / "in", "--release", tmp_path / "release", "--out", tmp_path / "out", "--workers", 1)
     run = subprocess.Popen(args, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     wait_for(lambda: [*(tmp_path / "out").glob("student*.json")], 1)
-    (worker,) = [int(n) for n in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
-    os.kill(worker, signal.SIGKILL)
+    (nest,) = children(run.pid)
+    worker = max(children(nest))  # the process of the rooms was there before it
+    os.kill(worker if victim == "worker" else nest, signal.SIGKILL)
     text, _ = run.communicate(timeout=200)
     assert run.returncode == 0 and text.count("2/2") == 6, text
     assert "6 graded, 0 unchanged, 0 could not be graded" in text
@@ -273,7 +279,8 @@ class NoRooms:
         raise RuntimeError("the process that student rooms are forked from has ended")
 
 
-def test_an_error_of_the_grader_is_no_verdict(tmp_path):
+def test_an_error_of_the_grader_is_no_verdict(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # as `worker.start` does
     work = work_in(tmp_path, 2)
     with pytest.raises(RuntimeError, match="forked from has ended"):
         worker._grade(work, NoRooms(), "w0", jobs.take(work, "w0", 1) + jobs.take(work, "w0", 1))

@@ -5,6 +5,7 @@ import fcntl
 import itertools
 import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from course_lib.errors import BadInput
 from . import jobs, worker
 
 DEATHS = 20  # workers that may end before their work is done; then something is wrong with this machine
+NEST = "course_lib.classroom.grading.nest"
 WAIT = 15.0  # seconds for the workers of a killed run to end
 
 
@@ -51,31 +53,46 @@ class Place:
 
 
 class Cores:
-    """Workers that are processes of this machine."""
+    """Workers that are processes of this machine, forked from one."""
 
     def __init__(self, folder, count, lock):
         self.folder, self.lock, self.names = folder, lock, (f"w{n}" for n in itertools.count())
-        self.count, self.running = count, {}
+        self.count, self.nest, self.running, self._said = count, None, set[str](), b""
 
     def start(self):
         """Start one more."""
+        if self.nest is None:
+            self.nest = worker.start(self.folder, "nest", NEST, subprocess.PIPE, (self.lock,))
+            os.set_blocking(self.nest.stdout.fileno(), False)
         name = next(self.names)
-        self.running[name] = worker.start(self.folder, name, (self.lock,))
+        self.running.add(name)
+        with contextlib.suppress(BrokenPipeError):  # `ended` will say so
+            os.write(self.nest.stdin.fileno(), f"{name}\n".encode())
 
     def ended(self):
         """[(name, exit status)] of those that have ended since the last call."""
-        gone = [(name, process.returncode) for name, process in self.running.items() if process.poll() is not None]
-        for name, _ in gone:
-            self.running.pop(name).stdin.close()
+        if self.nest is None:
+            return []
+        over = self.nest.poll()  # looked at first: what it has said before it ended is read below
+        with contextlib.suppress(BlockingIOError):
+            while some := os.read(self.nest.stdout.fileno(), 1000):
+                self._said += some
+        *lines, self._said = self._said.split(b"\n")
+        gone = [(name, int(status)) for name, status in (line.decode().split() for line in lines)]
+        self.running -= {name for name, _ in gone}
+        if over is not None:
+            gone += [(name, over) for name in sorted(self.running)]
+            self.close()
         return gone
 
     def close(self):
         """End all."""
-        for process in self.running.values():
-            process.kill()
-        for process in self.running.values():
-            process.wait()
-            process.stdin.close()
+        if self.nest is not None:
+            self.nest.kill()
+            self.nest.wait()
+            self.nest.stdin.close()
+            self.nest.stdout.close()
+        self.nest, self.running, self._said = None, set(), b""
 
 
 class Engines:
@@ -181,6 +198,7 @@ class Crew:
             (self.work.folder / "beat").write_text(str(self._beats))
 
     def _said(self, name):
-        with contextlib.suppress(OSError, IndexError):
-            return (self.work.folder / f"{name}.log").read_text(errors="replace").strip().splitlines()[-1][-300:]
+        for log in (name, "nest"):
+            with contextlib.suppress(OSError, IndexError):
+                return (self.work.folder / f"{log}.log").read_text(errors="replace").strip().splitlines()[-1][-300:]
         return "it said nothing"

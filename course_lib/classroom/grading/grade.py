@@ -15,8 +15,6 @@ from course_lib.errors import BadInput
 
 from . import assemble, export, intake, jobs, release, report, results
 
-FEW = 3  # students for whom another worker is not worth its start of two seconds
-
 
 def add_arguments(parser):
     """The arguments of `grade`."""
@@ -25,8 +23,8 @@ def add_arguments(parser):
     parser.add_argument("--release", type=Path, required=True, action="append", metavar="DIR",
                         help="the release that was handed out; more than one: each submission has its own")  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the results go")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N",
-                        help="students side by side (%(default)s)")  # fmt: skip
+    parser.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1), metavar="N",
+                        help="students side by side (%(default)s: two a core, as checks often wait)")  # fmt: skip
     parser.add_argument("--engines", default="", metavar="PROFILE_OR_N",
                         help="instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
                         "machines need this folder, the release and --out at the same paths")  # fmt: skip
@@ -34,6 +32,8 @@ def add_arguments(parser):
                         help="seconds for a cell or a check (%(default)g)")  # fmt: skip
     parser.add_argument("--isolation", choices=("sandbox", "none"), default="sandbox",
                         help="none: run what students wrote with your own rights; the results say so")  # fmt: skip
+    parser.add_argument("--whole", action="store_true",
+                        help="run also the cells below the last check of a chapter: they decide nothing")  # fmt: skip
     parser.add_argument("--untested", action="store_true", help="allow a release that was made with --quick")
     parser.add_argument("--again", action="store_true", help="grade also what has not changed")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -101,7 +101,8 @@ class Run:
         self.graded = self.kept = self.students = 0
         self.began, self.seconds = time.monotonic(), 0.0
         self.progress = report.Progress(quiet=args.json)
-        self.work = jobs.Work(place.folder / "work", releases, args.out, args.isolation, args.timeout)
+        self.work = jobs.Work(place.folder / "work", releases, args.out, args.isolation, args.timeout,
+                              args.whole)  # fmt: skip
 
     def grade(self, submissions):
         """All of it; at the end each student has a file of results."""
@@ -120,7 +121,7 @@ class Run:
     def _wait(self):
         from . import crew
 
-        count = min(self.args.workers, -(-self.students // FEW))
+        count = min(self.args.workers, self.students)
         engines = self.args.engines
         workers = (crew.Engines(self.work.folder, engines) if engines
                    else crew.Cores(self.work.folder, count, self.place.lock))  # fmt: skip

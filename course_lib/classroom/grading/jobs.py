@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from .. import build
 from . import release, results
 from .assemble import Assembled
 
+SHARE = 16  # of what waits a worker takes one part: at the end none has much left when the others have nothing
 AGAIN = "again"  # end of the name of a unit whose first worker has ended over it
 
 
@@ -72,21 +73,25 @@ class Job:
 
 @dataclass
 class Work:
-    """What holds for all jobs. releases: {id: Release}; out: the folder of the results; seconds: for a cell."""
+    """What holds for all jobs. releases: {id: Release}; out: the folder of the results; seconds: for a cell.
+
+    whole: run also the cells below a chapter's last check.
+    """
 
     folder: Path
     releases: dict
     out: Path
     isolation: str
     seconds: float
-    jobs: list = field(default_factory=list)
+    whole: bool = False
 
     def write(self):
         """Write it into its folder, which is made."""
         for name in ("todo", "taken", "done"):
             (self.folder / name).mkdir(parents=True)
         said = {"releases": [str(one.folder.resolve()) for one in self.releases.values()],
-                "out": str(self.out.resolve()), "isolation": self.isolation, "seconds": self.seconds}  # fmt: skip
+                "out": str(self.out.resolve()), "isolation": self.isolation, "seconds": self.seconds,
+                "whole": self.whole}  # fmt: skip
         build.write(self.folder / "work.json", json.dumps(said))
 
     def complete(self):
@@ -103,7 +108,7 @@ def load(folder):
     given = json.loads(Path(folder, "work.json").read_text(encoding="utf-8"))
     releases = [release.load(path) for path in given["releases"]]
     return Work(Path(folder), {one.id: one for one in releases}, Path(given["out"]), given["isolation"],
-                given["seconds"])  # fmt: skip
+                given["seconds"], given["whole"])  # fmt: skip
 
 
 def add(work, number, pairs):
@@ -126,7 +131,7 @@ def take(work, name, most):
     """Take up to `most` students for the worker `name`: their folders. [] and a `complete` file: all are taken."""
     found: list[Path] = []
     waiting = sorted(os.listdir(work.folder / "todo"))
-    for unit in waiting[: max(1, min(most, len(waiting) // 4))]:
+    for unit in waiting[: max(1, min(most, len(waiting) // SHARE))]:
         mine = work.folder / "taken" / f"{unit}.{name}"
         with contextlib.suppress(OSError):  # another worker was faster
             os.rename(work.folder / "todo" / unit, mine)

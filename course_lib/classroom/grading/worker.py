@@ -1,6 +1,7 @@
 """One worker: takes students' folders one after another and runs pytest over them, until none is left.
 
-`grade` starts one a core; engines of a cluster call `run`. Nothing but the grader's own files configures pytest.
+`grade` has its workers forked from one process (`nest`); engines of a cluster call `run`. Nothing but the grader's own
+files configures pytest.
 """
 
 import contextlib
@@ -19,14 +20,14 @@ INI = "[pytest]\naddopts =\n"
 UNUSED = ("rfc3987_syntax", "isoduration")
 
 
-def start(folder, name, keep=()):
-    """Start a worker; its output goes to <name>.log. It ends when its stdin is closed. keep: handles for it."""
+def start(folder, name, module=__name__, stdout=None, keep=()):
+    """Start a worker; what it says goes to <name>.log. It ends when its stdin is closed. keep: handles for it."""
     root = str(Path(__file__).resolve().parents[3])
     env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": root, "PYTEST_ADDOPTS": "",
                         "TMPDIR": str(folder)}  # fmt: skip
-    line = [sys.executable, "-m", "course_lib.classroom.grading.worker", str(folder), name]
+    line = [sys.executable, "-m", module, str(folder), name]
     with open(Path(folder, f"{name}.log"), "a") as log:
-        return subprocess.Popen(line, cwd=folder, env=env, stdin=subprocess.PIPE, stdout=log, stderr=log,
+        return subprocess.Popen(line, cwd=folder, env=env, stdin=subprocess.PIPE, stdout=stdout or log, stderr=log,
                                 pass_fds=keep)  # fmt: skip
 
 
@@ -41,6 +42,14 @@ def run(folder, name):
 
 def main(folder, name):
     """Work until nothing is left. Returns 0."""
+    with ready(folder) as (work, zygote):
+        work_on(work, zygote, name)
+    return 0
+
+
+@contextlib.contextmanager
+def ready(folder):
+    """(Work, Zygote), with everything imported that a worker needs."""
     sys.modules.update(dict.fromkeys(UNUSED))  # type: ignore[arg-type]
     from . import jobs
     from .zygote import Zygote
@@ -50,15 +59,22 @@ def main(folder, name):
     imports.start()  # while the other process imports what the rooms need
     with Zygote(work.isolation) as zygote:
         imports.join()
-        while True:
-            complete = (work.folder / "complete").exists()  # looked at first: what was added before it is seen below
-            units = jobs.take(work, name, MOST)
-            if units:
-                _grade(work, zygote, name, units)
-            elif complete:
-                return 0
-            else:
-                time.sleep(0.05)
+        yield work, zygote
+
+
+def work_on(work, zygote, name):
+    """Take students and grade them, until none is left and none will come."""
+    from . import jobs
+
+    while True:
+        complete = (work.folder / "complete").exists()  # looked at first: what was added before it is seen below
+        units = jobs.take(work, name, MOST)
+        if units:
+            _grade(work, zygote, name, units)
+        elif complete:
+            return
+        else:
+            time.sleep(0.05)
 
 
 def _grade(work, zygote, name, units):
@@ -73,8 +89,8 @@ def _grade(work, zygote, name, units):
     pytest.main(["-q", "--no-header", "--tb=native", "--show-capture=no", "-c", str(ini), f"--rootdir={work.folder}",
                  "--noconftest", "--assert=plain", "-p", "no:cacheprovider", "-p", "nbval.plugin", "--nbval",
                  *map(str, units)], plugins=[grader])  # fmt: skip
-    if grader.broken:
-        raise RuntimeError(grader.broken)
+    if grader.broken or any(grader.left.values()):
+        raise RuntimeError(grader.broken or "pytest did not begin")
 
 
 def _end_with_the_grader(folder):

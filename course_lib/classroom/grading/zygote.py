@@ -6,6 +6,7 @@ of JSON; it forks a process that goes into a sandbox and serves on that connecti
 
 import contextlib
 import fcntl
+import gc
 import json
 import os
 import select
@@ -43,30 +44,54 @@ class Zygote:
             pass_fds=theirs, stdin=subprocess.DEVNULL, cwd=self._home.name,
             env=environment(self._home.name))  # fmt: skip
         self._sockets = {role: pair[0] for role, pair in zip(ROLES, pairs, strict=True)}
-        for (ours, other), role in zip(pairs, ROLES, strict=True):
+        for _, other in pairs:
             other.close()
-            ours.settimeout(120)
-            if not ours.recv(1):  # else it has imported all
-                raise RuntimeError(f"the process that {role} rooms are forked from did not start")
+        self._await()
         return self
 
     def __exit__(self, *_):
-        for one in self._sockets.values():
-            one.close()
+        self.close()
         self._process.wait()
         self._home.cleanup()
+
+    def _await(self):
+        for role, ours in self._sockets.items():
+            ours.settimeout(120)
+            if not ours.recv(1):  # else it has imported all
+                raise RuntimeError(f"the process that {role} rooms are forked from did not start")
+
+    def twin(self):
+        """A Zygote for one more worker of this machine: copies of the two processes, which share their memory."""
+        made = Zygote(self.isolation, self.limits)
+        pairs = {role: socket.socketpair(socket.AF_UNIX, KIND) for role in ROLES}
+        made._sockets = {role: ours for role, (ours, _) in pairs.items()}
+        for role, (_, theirs) in pairs.items():
+            with theirs:
+                self._ask(role, {"role": TWIN}, theirs)
+        made._await()
+        return made
+
+    def close(self):
+        """Ask for no more rooms from here: the processes end."""
+        for one in self._sockets.values():
+            one.close()
 
     def fork(self, role, seed, *others):
         """A new room: (its outermost `Process`, our end of the connection). others: sockets for it, at most MOST."""
         ours, theirs = socket.socketpair()
         job = {"role": role, "seed": seed, "isolation": self.isolation, "limits": vars(self.limits)}
-        with theirs, self._lock:
-            handles = [theirs.fileno(), *(other.fileno() for other in others)]
+        with theirs:
+            return self._ask(role, job, theirs, *others), ours
+
+    def _ask(self, role, job, *others):
+        """Have a process forked that does this job; these sockets are for it."""
+        with self._lock:
+            handles = [other.fileno() for other in others]
             socket.send_fds(self._sockets[role], [json.dumps(job).encode()], handles)
             text, handles, _, _ = socket.recv_fds(self._sockets[role], 100, 1)
         if not text:
             raise RuntimeError(f"the process that {role} rooms are forked from has ended")
-        return Process(int(text), handles[0] if handles else None, self.isolation), ours
+        return Process(int(text), handles[0] if handles else None, self.isolation)
 
 
 class Process:
@@ -104,6 +129,7 @@ class Process:
 
 KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM  # macOS knows no other
 ROLES = ("student", "checker")
+TWIN = "twin"  # no room: a copy of the process that forks them
 MOST = 16  # connections of a room, but for the grader's
 START = ("import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom.grading.zygote import main; "
          "main(*map(int, sys.argv[2:]))")  # fmt: skip
@@ -141,19 +167,29 @@ def main(students, checkers):
 
 
 def _serve(handle, shell):
+    gc.freeze()  # what is here stays: a collection in a room would write to, and so copy, all of its memory
     with socket.socket(fileno=handle) as asked:
         asked.send(b"!")
         while True:
             text, handles, _, _ = socket.recv_fds(asked, 10_000, 1 + MOST)
             if not text:
                 return
-            pid = os.fork()
+            job, pid = json.loads(text), os.fork()
             if pid == 0:
-                _become_room(asked, shell, handles, json.loads(text))
-            room = [os.pidfd_open(pid)] if hasattr(os, "pidfd_open") else []
+                (_become_twin if job["role"] == TWIN else _become_room)(asked, shell, handles, job)
+            room = [os.pidfd_open(pid)] if hasattr(os, "pidfd_open") and job["role"] != TWIN else []
             socket.send_fds(asked, [str(pid).encode()], room)
             for handle in (*handles, *room):
                 os.close(handle)
+
+
+def _become_twin(asked, shell, handles, job):
+    """In the child: do as the parent does, for whoever has the other end of this connection."""
+    try:
+        asked.close()
+        _serve(handles[0], shell)
+    finally:
+        os._exit(0)
 
 
 def _become_room(asked, shell, handles, job):
