@@ -8,7 +8,7 @@ import os
 import signal
 from typing import Any
 
-from . import given, sandbox, words
+from . import given, sandbox, syscalls, words
 from .line import Desk, Gone
 from .peer import OFFERED, Peer
 from .ranks import Ranks, install
@@ -167,6 +167,14 @@ def _check_of(name, code):
     return namespace[function]
 
 
+def _limit_programs():
+    """Compiled CUDA C may compute here, and no more."""
+    from course_lib.gpu.cpu_engine import process
+
+    if syscalls.available():
+        process.before_program = syscalls.limiting()
+
+
 def main(shell, role, control, others):
     """Serve the grader until it closes the connection. Never returns."""
     desk = Desk(control, may_interrupt=role == "student")
@@ -175,6 +183,7 @@ def main(shell, role, control, others):
         methods = {"run": room.run, "attend": room.attend}
     else:
         sandbox.unreadable()  # what a student's CUDA C does in a process of its own must not reach this one
+        _limit_programs()
         checker = Checker(*(Peer(other, guarded=True) for other in others))
         if len(others) > 1:
             install()
