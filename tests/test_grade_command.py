@@ -293,7 +293,7 @@ def test_the_worker_imports_no_grammar():
     """nbformat's schemas would build one for two seconds."""
     text = """import sys
 from course_lib.classroom.grading import worker
-sys.modules.update(dict.fromkeys(worker.UNUSED))
+worker.without_unused()
 from course_lib.classroom.grading import plugin
 assert not {"lark", "numba", "matplotlib"} & set(sys.modules)
 """

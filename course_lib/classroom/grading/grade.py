@@ -43,8 +43,9 @@ def add_arguments(parser):
 def command(args):
     """Run `grade`. Exit status: 0 all graded, 1 some could not be, 2 the call is wrong."""
     _look_at(args)
-    from . import crew  # here and not above: Windows has no such locks
+    from . import crew, worker  # here and not above: Windows has no such locks
 
+    worker.without_unused()
     releases = [_tested(release.load(folder), args.untested) for folder in args.release]
     submissions = intake.collect(args.submissions)
     with crew.Place(args.out) as place:

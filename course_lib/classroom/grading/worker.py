@@ -31,6 +31,12 @@ def start(folder, name, module=__name__, stdout=None, keep=()):
                                 pass_fds=keep)  # fmt: skip
 
 
+def without_unused():
+    """What is in UNUSED cannot be imported from now on, unless it is there already."""
+    for name in UNUSED:
+        sys.modules.setdefault(name, None)  # type: ignore[call-overload]
+
+
 def run(folder, name):
     """For an engine: start a worker on its machine and wait for it; (name, exit status)."""
     process = start(folder, name)
@@ -50,7 +56,7 @@ def main(folder, name):
 @contextlib.contextmanager
 def ready(folder):
     """(Work, Zygote), with everything imported that a worker needs."""
-    sys.modules.update(dict.fromkeys(UNUSED))  # type: ignore[arg-type]
+    without_unused()
     from . import jobs
     from .zygote import Zygote
 
