@@ -34,7 +34,7 @@ def start(folder, name, module=__name__, stdout=None, keep=()):
 def without_unused():
     """What is in UNUSED cannot be imported from now on, unless it is there already."""
     for name in UNUSED:
-        sys.modules.setdefault(name, None)  # type: ignore[call-overload]
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
 
 
 def run(folder, name):
