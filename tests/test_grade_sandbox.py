@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.classroom.grading import sandbox, watch
+from course_lib.classroom.grading import sandbox, syscalls, watch
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY_NOT = sandbox.available()
@@ -25,7 +25,7 @@ import sys; sys.path.insert(0, {root!r})
 sys.modules.setdefault("numpy", type(sys)("numpy"))  # the room needs none, and an ordinary user's Python may have none
 import json, os, socket, subprocess, time
 from pathlib import Path
-from course_lib.classroom.grading import sandbox
+from course_lib.classroom.grading import sandbox, syscalls
 sandbox.enter(sandbox.python_folders(), sandbox.Limits(disk=2 << 20, processes=40, space=3 << 30), {hidden!r})
 said = {{}}
 def attempt(name, what):
@@ -116,6 +116,12 @@ def test_a_class_is_graded_by_an_ordinary_user(tmp_path):
         assert done.returncode == 0, done.stderr
         points = {row["student"]: (row["points"], row["problems"]) for row in json.loads(done.stdout)["rows"]}
         assert points == {"ann": (0, []), "bob": (4, [])}, points
+        shutil.rmtree(home / "in" / "ann")
+        done = course("grade", home / "in", "--release", home / "release", "--out", home / "marks", "--untested",
+                      "--isolation", "none")  # fmt: skip
+        (row,) = json.loads((home / "marks" / "bob.json").read_text())["chapters"]
+        assert done.returncode == 0 and (row["isolation"], row["points"]) == ("none", 4), done.stderr
+        assert "without a sandbox" in (home / "marks" / "gradebook.csv").read_text(encoding="utf-8-sig")
     finally:
         shutil.rmtree(home)
 
@@ -255,6 +261,39 @@ def test_nothing_survives(user, end):
     process.wait(10)
     assert gone(numbers)
     process.stdout.close()
+
+
+@pytest.mark.skipif(not syscalls.available(), reason="this system has no filter of system calls")
+def test_memory_that_no_process_and_no_file_holds(user):
+    """System V's segments and messages stay without a process."""
+    said = inside("""
+import ctypes
+call = ctypes.CDLL(None, use_errno=True)
+attempt("segment", lambda: call.shmget(0, ctypes.c_size_t(64 << 20), 0o1600))
+attempt("messages", lambda: call.msgget(0, 0o1600))
+attempt("keys", lambda: call.syscall(syscalls.REFUSED[os.uname().machine][5], 0, 0))
+attempt("memfd", lambda: os.memfd_create("the engine needs it") > 0)
+""", user)  # fmt: skip
+    assert said == {"segment": -1, "messages": -1, "keys": -1, "memfd": True}
+
+
+def test_what_waits_in_sockets_counts(user):
+    process = start("""
+pairs = [socket.socketpair() for _ in range(100)]
+for one, other in pairs:
+    one.setblocking(False)
+    try:
+        while True: one.send(bytes(1 << 16))
+    except BlockingIOError: pass
+print("begun", flush=True)
+time.sleep(100)
+""", user)  # fmt: skip
+    try:
+        assert watch.used_by(process.pid) > 200 * 200_000
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
 
 
 def test_memory_of_all_is_seen_from_outside(user):

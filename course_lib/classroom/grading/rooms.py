@@ -36,8 +36,7 @@ class Door:
         self.line = Line(connection)
         try:
             self.line.answer(OPEN)
-            if zygote.isolation == "sandbox":
-                self.line.look = watch.Memory(self.process.pid, zygote.limits.memory)
+            self.line.look = watch.Memory(self.process.pid, zygote.limits.memory)
         except BaseException:
             self.close()
             raise

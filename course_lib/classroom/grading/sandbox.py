@@ -20,6 +20,8 @@ from pathlib import Path
 
 from course_lib.errors import BadInput
 
+from . import syscalls
+
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)  # fmt: skip
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
@@ -72,7 +74,8 @@ def enter(shown, limits=None, hidden=()):
         Path("/proc/sys/user/max_user_namespaces").write_text("0")
     _no_rights()
     _fork_and_wait(first=True)
-    _limit(limits)
+    limit(limits)
+    syscalls.refuse_some()
     os.setsid()
     os.chdir(HOME)
 
@@ -118,6 +121,19 @@ def _holds(place, package, private):
         guarded.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
     below = Path(place).is_relative_to(package.parent) and not Path(place).is_relative_to(os.path.realpath(sys.prefix))
     return below or any(Path(os.path.realpath(one)).is_relative_to(place) for one in guarded)
+
+
+def limit(limits, alone=True):
+    """Limit this process and what it starts. alone: nothing else runs as this user, so its processes can be counted."""
+    for name, value in (("AS", limits.space), ("FSIZE", limits.file), ("NPROC", limits.processes), ("CORE", 0),
+                        ("NOFILE", limits.files), ("CPU", limits.seconds)):  # fmt: skip
+        if name == "NPROC" and not alone:
+            continue
+        number = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(number)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        with contextlib.nullcontext() if alone else contextlib.suppress(OSError, ValueError):  # macOS has not all
+            resource.setrlimit(number, (value, value))
 
 
 def unreadable():
@@ -248,15 +264,6 @@ def _no_rights():
             break
     header, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     _call("capset", header, none)
-
-
-def _limit(limits):
-    for name, value in (("AS", limits.space), ("FSIZE", limits.file), ("NPROC", limits.processes), ("CORE", 0),
-                        ("NOFILE", limits.files), ("CPU", limits.seconds)):  # fmt: skip
-        number = getattr(resource, f"RLIMIT_{name}")
-        hard = resource.getrlimit(number)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(number, (value, value))
 
 
 def _existing(paths):

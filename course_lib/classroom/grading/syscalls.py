@@ -1,7 +1,9 @@
-"""What a student's compiled CUDA C may ask of the system while it is graded: memory, time, threads, what it has open.
+"""What programs may ask of the system while they are graded, by Linux' filters of system calls.
 
-It runs beside the process of the checks and as the same user. Without more than this it can neither change a file (the
-compiled programs and parts of the engine that the next check uses), nor start a process, nor talk to one.
+In every room a few calls are refused: they hold memory that lies in no process and no file, or reach deep into the
+kernel, and no exercise needs them. A student's compiled CUDA C may ask for memory, time, threads and what it has open
+alone: it runs beside the process of the checks and as the same user, and so can neither change a file (the compiled
+programs and parts of the engine that the next check uses), nor start a process, nor talk to one.
 """
 
 import ctypes
@@ -30,6 +32,10 @@ CALLS = {
 # In words: read, write, close, stat, seek, mmap and its kin, signals of its own, sleep, alarm, clocks, execve (its own
 # start), exit, fcntl, dup, futex, robust lists, affinity, random numbers. To open is allowed for reading.
 
+# shmget, msgget, mq_open, add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd, io_uring_setup
+REFUSED = {"x86_64": (29, 68, 240, 248, 249, 250, 298, 321, 323, 425),
+           "aarch64": (194, 186, 180, 217, 218, 219, 241, 280, 282, 425)}  # fmt: skip
+
 
 def available():
     """Does this system have such filters, and do we know its numbers?"""
@@ -39,22 +45,34 @@ def available():
 
 def limiting():
     """A function that limits the process that calls it, for ever, and what it starts. It does no more than one call."""
-    program = _program(*CALLS[os.uname().machine])
+    return _installing(_program(*CALLS[os.uname().machine]))
+
+
+def refuse_some():
+    """Refuse this process, and what it starts, the calls of REFUSED; nothing happens where there are no filters."""
+    if available():
+        machine = os.uname().machine
+        steps = _beginning(CALLS[machine][0])
+        for number in REFUSED[machine]:
+            steps += [_step(EQUAL, number, 0, 1), _step(RETURN, REFUSE)]
+        _installing(b"".join([*steps, _step(RETURN, ALLOW)]))()
+
+
+def _installing(program):
     kept = ctypes.create_string_buffer(program)
     head = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(kept)))
     prctl, filter, place = ctypes.CDLL(None).prctl, ctypes.c_ulong(FILTER), ctypes.c_void_p(ctypes.addressof(head))
 
-    def limit(_keep=(kept, head)):
+    def install(_keep=(kept, head)):
         if prctl(PR_SET_SECCOMP, filter, place) != 0:
             os._exit(71)
 
-    return limit
+    return install
 
 
 def _program(machine, allowed, opening, clone, clone3):
     """The filter: each call that is none of these is refused with EPERM."""
-    steps = [_step(LOAD, ARCH), _step(EQUAL, machine, 1, 0), _step(RETURN, REFUSE), _step(LOAD, NUMBER),
-             _step(AT_LEAST, 0x40000000, 0, 1), _step(RETURN, REFUSE)]  # fmt: skip
+    steps = _beginning(machine)
     for number in allowed:
         steps += [_step(EQUAL, number, 0, 1), _step(RETURN, ALLOW)]
     for number, argument in opening:
@@ -64,6 +82,12 @@ def _program(machine, allowed, opening, clone, clone3):
               _step(RETURN, ALLOW)]  # fmt: skip
     steps += [_step(EQUAL, clone3, 0, 1), _step(RETURN, UNKNOWN), _step(RETURN, REFUSE)]  # the C library then clones
     return b"".join(steps)
+
+
+def _beginning(machine):
+    """Refuses what is asked in another machine's way; then the call's number is at hand."""
+    return [_step(LOAD, ARCH), _step(EQUAL, machine, 1, 0), _step(RETURN, REFUSE), _step(LOAD, NUMBER),
+            _step(AT_LEAST, 0x40000000, 0, 1), _step(RETURN, REFUSE)]  # fmt: skip
 
 
 def _step(operation, value, so=0, otherwise=0):

@@ -63,7 +63,8 @@ def ready(folder):
     work = jobs.load(folder)
     imports = threading.Thread(target=importlib.import_module, args=("course_lib.classroom.grading.plugin",))
     imports.start()  # while the other process imports what the rooms need
-    with Zygote(work.isolation) as zygote:
+    private = [work.folder, work.out, *(one.folder for one in work.releases.values())]
+    with Zygote(work.isolation, private=private) as zygote:
         imports.join()
         yield work, zygote
 

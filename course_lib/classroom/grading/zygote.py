@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,19 +31,21 @@ class Zygote:
     """Started with the grader. `with Zygote() as z: process, connection = z.fork("student", 7, other)`.
 
     It is two processes: one has never seen the checks, and of it the students' rooms are forked.
+    private: folders that no room shows, wherever the packages of this Python lie.
     """
 
-    def __init__(self, isolation="sandbox", limits=None):
+    def __init__(self, isolation="sandbox", limits=None, private=()):
         self.isolation, self.limits, self._lock = isolation, limits or sandbox.Limits(), threading.Lock()
+        self.private = [str(folder) for folder in private]
 
     def __enter__(self):
-        self._home = tempfile.TemporaryDirectory(prefix="course-grade-")
+        self._home = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
+        self.home = self._home.name
         pairs = [socket.socketpair(socket.AF_UNIX, KIND) for _ in ROLES]
         theirs = [pair[1].fileno() for pair in pairs]
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", START, str(Path(__file__).parents[3]), *map(str, theirs)],
-            pass_fds=theirs, stdin=subprocess.DEVNULL, cwd=self._home.name,
-            env=environment(self._home.name))  # fmt: skip
+            pass_fds=theirs, stdin=subprocess.DEVNULL, cwd=self.home, env=environment(self.home))  # fmt: skip
         self._sockets = {role: pair[0] for role, pair in zip(ROLES, pairs, strict=True)}
         for _, other in pairs:
             other.close()
@@ -62,7 +65,8 @@ class Zygote:
 
     def twin(self):
         """A Zygote for one more worker of this machine: copies of the two processes, which share their memory."""
-        made = Zygote(self.isolation, self.limits)
+        made = Zygote(self.isolation, self.limits, self.private)
+        made.home = self.home
         pairs = {role: socket.socketpair(socket.AF_UNIX, KIND) for role in ROLES}
         made._sockets = {role: ours for role, (ours, _) in pairs.items()}
         for role, (_, theirs) in pairs.items():
@@ -79,7 +83,8 @@ class Zygote:
     def fork(self, role, seed, *others):
         """A new room: (its outermost `Process`, our end of the connection). others: sockets for it, at most MOST."""
         ours, theirs = socket.socketpair()
-        job = {"role": role, "seed": seed, "isolation": self.isolation, "limits": vars(self.limits)}
+        job = {"role": role, "seed": seed, "isolation": self.isolation, "limits": vars(self.limits),
+               "private": self.private}  # fmt: skip
         with theirs:
             return self._ask(role, job, theirs, *others), ours
 
@@ -91,28 +96,33 @@ class Zygote:
             text, handles, _, _ = socket.recv_fds(self._sockets[role], 100, 1)
         if not text:
             raise RuntimeError(f"the process that {role} rooms are forked from has ended")
-        return Process(int(text), handles[0] if handles else None, self.isolation)
+        home = Path(self.home, HOME.format(int(text))) if self.isolation == "none" else None
+        return Process(int(text), handles[0] if handles else None, home)
 
 
 class Process:
-    """The outermost process of a room. handle: of exactly this process: its number may be another's once it ended."""
+    """The outermost process of a room. handle: of exactly this process: its number may be another's once it ended.
 
-    def __init__(self, pid, handle, isolation):
-        self.pid, self._handle, self._isolation, self._ended = pid, handle, isolation, False
+    home: of a process that is in no room, to be removed with it.
+    """
+
+    def __init__(self, pid, handle, home=None):
+        self.pid, self._handle, self._home, self._ended = pid, handle, home, False
 
     def kill(self):
         """End all that is in the room, and wait until it has ended; a second time does nothing."""
         if self._ended:
             return
         self._ended = True
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self._isolation == "none":  # what has left its group goes on: no room, no end for all
-                os.killpg(self.pid, signal.SIGKILL)
-            if self._handle is None:
-                os.kill(self.pid, signal.SIGKILL)
-            else:
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        if self._home is not None:  # what has left its group goes on: no room, no end for all
+            _end(os.killpg, self.pid)
+        if self._handle is None:
+            _end(os.kill, self.pid)
+        else:
+            _end(signal.pidfd_send_signal, self._handle)
         self._wait()
+        if self._home is not None:
+            shutil.rmtree(self._home, ignore_errors=True)
 
     def _wait(self):
         """Until it has ended, 5 s at most."""
@@ -127,6 +137,13 @@ class Process:
                 time.sleep(0.01)
 
 
+def _end(how, which):
+    """Kill it, if it still is there; a group is not, where its first process has not come to make it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        how(which, signal.SIGKILL)
+
+
+HOME = "room-{}"  # of a process that is in no room, by its number
 KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM  # macOS knows no other
 ROLES = ("student", "checker")
 TWIN = "twin"  # no room: a copy of the process that forks them
@@ -203,13 +220,21 @@ def _become_room(asked, shell, handles, job):
         os.environ["COURSE_SEED"] = str(job["seed"])  # of what the student's own cells draw
         if job["isolation"] == "sandbox":
             hidden = given.hidden_folders() if job["role"] == "student" else ()
-            sandbox.enter(sandbox.python_folders(), sandbox.Limits(**job["limits"]), hidden)
+            sandbox.enter(sandbox.python_folders(job["private"]), sandbox.Limits(**job["limits"]), hidden)
         else:
-            os.setsid()
-            os.chdir(tempfile.mkdtemp(prefix="course-room-"))
+            _without_a_room(sandbox.Limits(**job["limits"]))
         room.main(shell, job["role"], control, others)
     finally:
         os._exit(70)
+
+
+def _without_a_room(limits):
+    """In the child, with --isolation none: a process group and a home of its own, and limits for each process."""
+    os.setsid()
+    os.environ["HOME"] = home = os.path.join(os.getcwd(), HOME.format(os.getpid()))
+    os.mkdir(home, 0o700)
+    os.chdir(home)
+    sandbox.limit(limits, alone=False)
 
 
 def _only(handles):
