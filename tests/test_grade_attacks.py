@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from course_lib.classroom.grading import assemble, intake, runner, sandbox
+from course_lib.classroom.grading import assemble, intake, runner, sandbox, undecided
 from course_lib.classroom.grading.release import Chapter, Release, Step
 from course_lib.classroom.grading.zygote import Zygote
 
@@ -41,6 +41,12 @@ def zygote():
 def release(tmp_path_factory):
     """The tiny chapter as a release, with a hidden check of the instructor's."""
     return Release(tmp_path_factory.mktemp("release"), "id", 1, {CHAPTER.name: CHAPTER}, {CHAPTER.name: HIDDEN})
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """However busy the machine of these tests is: what comes to no end has come to none."""
+    monkeypatch.setattr(undecided, "WAITED", 1e9)
 
 
 def cell(name, text, kind="code", **more):

@@ -8,7 +8,7 @@ import contextlib
 import socket
 import time
 
-from . import watch
+from . import undecided, watch
 from .line import Gone, Late, Line
 
 INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
@@ -17,11 +17,11 @@ AWAY = 2.0  # seconds that a check may go on when the student's process has done
 LONGEST = 100_000  # characters kept of one text
 MOST = 20  # outputs kept of a cell
 MOST_RANKS = 16
-VERDICTS = ("pass", "missing", "wrong", "crashed", "error")
+VERDICTS = ("pass", "missing", "wrong", "crashed", "error")  # of the room of the checks
 
 
 class Lost(RuntimeError):
-    """The student's process has ended, or had to be ended: `.status` is crashed or timeout."""
+    """The student's process has ended, or had to be ended: `.status` is crashed, timeout or inconclusive."""
 
     def __init__(self, status, message):
         super().__init__(message)
@@ -67,7 +67,8 @@ class Rooms:
             except BaseException:
                 self.student.close()
                 raise
-        self.memory_of_checker, self.texts, self.ranks, self.needs = self.checker.line.look, [], None, {}
+        self.memory_of_student, self.memory_of_checker = self.student.line.look, self.checker.line.look
+        self.texts, self.ranks, self.needs = list[str](), None, dict[tuple, int]()
         return self
 
     def __exit__(self, *_):
@@ -88,6 +89,8 @@ class Rooms:
             try:
                 reply = reply_of(self.student.line.answer(seconds))
             except Late:
+                if self._starved():
+                    raise
                 self.student.line.interrupt()
                 reply = reply_of(self.student.line.answer(INTERRUPT))
         self.texts.append(code)
@@ -102,7 +105,7 @@ class Rooms:
             if (check, code) not in self.needs:
                 self.needs[check, code] = count_of(self.checker.call("needs", check, code, seconds=seconds))
             if self.needs[check, code]:
-                return self._check_ranks(check, name, seed, seconds, code)
+                return undecided.verdict(self._check_ranks(check, name, seed, seconds, code), self._starved)
             self.student.line.ask("attend")
             self.attends = time.monotonic()
             self.checker.line.look = self._look_at_both
@@ -110,7 +113,7 @@ class Rooms:
             self.student.line.answer(INTERRUPT)  # nothing counts that a dead or stuck process has said
             if verdict["status"] == "crashed":
                 raise Gone(verdict["message"])
-            return verdict
+            return undecided.verdict(verdict, self._starved)
 
     def _check_ranks(self, check, name, seed, seconds, code):
         """The same, each rank in a room of its own, in which all the cells have run."""
@@ -136,13 +139,20 @@ class Rooms:
         elif now - self.attends > AWAY:  # it answers when the check is done, not before
             raise Gone("it does not attend to its check")
 
+    def _starved(self):
+        """Had one of the rooms at work too little of a processor since the question?"""
+        looks = [self.memory_of_student, self.memory_of_checker, *(self.ranks.looks if self.ranks is not None else ())]
+        return any(look.starved(self.asked) for look in looks)
+
     @contextlib.contextmanager
     def _costs(self, where, seconds):
         """What goes wrong inside costs the rooms, and is Lost."""
+        self.asked = time.monotonic()
         try:
             yield
         except Late:
-            raise self._lost("timeout", f"it did not come to an end {where} within {seconds:g} s") from None
+            said = f"it did not come to an end {where} within {seconds:g} s"
+            raise self._lost(*undecided.late(said, self._starved)) from None
         except watch.TooMuch as error:
             raise self._lost("crashed", f"too much memory {where}: {error}") from None
         except Gone as error:

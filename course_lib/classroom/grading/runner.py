@@ -5,13 +5,15 @@ import secrets
 import time
 from typing import Any
 
-from . import library, strikes, watch
+from . import library, strikes, undecided, watch
 from .release import functions, own
 from .results import Task
 from .rooms import Lost, Rooms
 
+LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
 FOREIGN = "it uses {}, which nothing else in this exercise does: write what the task asks for yourself"
+NOT_WRITTEN = "{} is not written yet: its cell is as it was handed out"
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
 
 
@@ -19,15 +21,18 @@ class Runner:
     """Runs the steps of `assembled` in rooms. One step after another: `step(s)`; at the end `tasks`.
 
     public_seed: of the inputs of the public checks, if not the release's own; then there are no hidden checks.
+    seed: of the fresh inputs; None: by chance.
     """
 
-    def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None):
+    def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None, seed=None):
         self.zygote, self.release, self.assembled, self.seconds = zygote, release, assembled, seconds
         self.rooms, self.used = None, False  # used: a check has been judged in these rooms
         self.left: dict[str, float] = {}  # cell -> when; it left a thread or a process running in these rooms
         self.public_seed = public_seed
         self.said: dict[str, str] = {}  # by public checks, of answers that they find wrong
-        self.seed = secrets.randbits(31)  # of the fresh inputs
+        self.raised: dict[str, str] = {}  # cell -> its error
+        self.knows_blanks = release.tested  # then a blank has been seen to earn nothing, and need not be judged
+        self.seed = secrets.randbits(31) if seed is None else seed
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
         self.tasks: dict[str, Task] = {}
@@ -56,6 +61,7 @@ class Runner:
         """Take a task's answer back, and what it has earned; the next one starts anew. For trials of many answers."""
         self.tasks[step.id] = Task(step.id, "missing", 0, step.points)
         self.said.pop(step.id, None)
+        self.raised.pop(step.id, None)
         self.done, self.lost = [(name, text) for name, text in self.done if name != step.id], 0
 
     def _not_tried(self, step):
@@ -78,31 +84,48 @@ class Runner:
         self.done.append((step.id, text))
         if step.kind == "task":
             self.tasks[step.id].printed = reply["printed"][:4000]
-            if reply["status"] == "error":
-                self.tasks[step.id].message = reply["error"]
-        elif reply["status"] == "error" and not step.raises and self._all_right_before(step):
-            self.problems.append(f"the cell {step.id} raised {reply['error'][:200]}")
+        if reply["status"] == "error" and not step.raises:
+            if step.kind == "given" and self._all_right_before(step):
+                self.problems.append(f"the cell {step.id} raised {reply['error'][:200]}")
+            self.raised[step.id] = reply["error"]
         return reply["status"]
 
     def _all_right_before(self, step):
-        """Have the tasks above a given cell passed? Else no wonder that it raises."""
+        """Have the tasks above a given cell passed, and the given cells run? Else no wonder that it raises."""
         steps = self.assembled.chapter.steps
-        return all(self.tasks[one.id].status == "pass" for one in steps[: steps.index(step)] if one.kind == "task")
+        above, ran = steps[: steps.index(step)], {name for name, _ in self.done} - set(self.raised)
+        return all(one.id in ran if one.kind == "given" else self.tasks[one.id].status == "pass"
+                   for one in above if one.kind != "check")  # fmt: skip
 
     def _check(self, step):
-        task, raised = self.tasks[step.of], self.tasks[step.of].message
-        if step.of not in self.assembled.texts or task.status in ("crashed", "timeout"):
+        task = self.tasks[step.of]
+        if step.of not in self.assembled.texts or task.status in LOST:
             return task.status
-        if self._from_library(step, task):
+        if self._is_blank(step, task) or self._from_library(step, task):
             return task.status
         if self.public_seed is None:
             self._hidden(step, task)
-        if self.public_seed is not None or task.status in ("wrong", "error", "missing"):
+        if self.public_seed is not None or task.status in ("wrong", "error"):
             self._public(step, task)
-        if task.status == "missing" and raised and "NotImplementedError" not in raised:
-            task.message = f"its cell raised {raised}"
+        if task.status == "missing":
+            task.message = self._why_missing(step, task.message)
         task.points = task.out_of if task.status == "pass" else 0
         return task.status
+
+    def _is_blank(self, step, task):
+        """Is the answer the cell as it was handed out?"""
+        blank = next(one.text for one in self.assembled.chapter.tasks if one.id == step.of)
+        if not self.knows_blanks or self.assembled.texts[step.of].split() != blank.split():
+            return False
+        task.status, task.message, task.points = "missing", NOT_WRITTEN.format(step.name), 0
+        return True
+
+    def _why_missing(self, step, said):
+        """Why there is nothing to judge, in words for the student. said: by the check."""
+        raised = self.raised.get(step.of, "")
+        if raised and "NotImplementedError" not in raised:
+            return f"its cell raised {raised}"
+        return f"its cell defines no {step.name}" if said.startswith("NameError") else said
 
     def _from_library(self, step, task):
         """Is the answer the library's function of that name? Other names of its that nothing else here uses: a line."""
@@ -127,7 +150,7 @@ class Runner:
             task.hidden["instructor's"] = verdict["status"]
             self.close()  # nothing that is shown to the student comes from rooms that have seen these inputs
         task.status = verdict["status"]
-        task.message = verdict["message"] if task.status in ("crashed", "timeout") else ""
+        task.message = verdict["message"] if task.status in ("missing", *LOST, *undecided.STATUSES) else ""
         if task.message and len(task.hidden) == 1:
             task.hidden = {}  # nobody knows whether the public check would pass
 

@@ -1,10 +1,14 @@
 """The memory of all processes in a room, looked at from outside: limits on one process are none on their sum."""
 
+import collections
 import contextlib
 import os
 import time
 from pathlib import Path
 
+from . import undecided
+
+SAMPLE, SAMPLES = 0.5, 1000  # seconds between two looks at the processor, how many are kept
 EVERY = 0.2  # seconds between two looks
 FREE = 256 << 20  # bytes that this machine must keep free; below, the room that is being waited for has to end
 SOCKET = 416 << 10  # bytes that one may hold for whoever does not read: twice Linux' own limit, as it counts
@@ -19,6 +23,7 @@ class Memory:
 
     def __init__(self, pid, limit):
         self.pid, self.limit, self._next, self._free = pid, limit, 0.0, free() or 0
+        self._samples = collections.deque([(time.monotonic(), *processor_of(pid))], SAMPLES)
 
     def __call__(self):
         if time.monotonic() < self._next:
@@ -30,8 +35,26 @@ class Memory:
         left = free()
         if left is not None and left < FREE < self._free:
             raise TooMuch(f"this machine has {left >> 20} MB left")
+        if began > self._samples[-1][0] + SAMPLE:
+            self._samples.append((began, *processor_of(self.pid)))
         now = time.monotonic()
         self._next = now + max(EVERY, 10 * (now - began))  # a tenth of the time at the most goes into looking
+
+    def starved(self, since):
+        """Had the room too little of a processor since then for a clock to say anything?"""
+        return undecided.starving(list(self._samples), since)
+
+
+def processor_of(pid):
+    """Seconds that all threads of a process and of its descendants had on processors, and that they waited for one."""
+    had = waited = 0
+    for one in below(pid):
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{one}/task"):
+                with contextlib.suppress(OSError, ValueError):
+                    ran, stood, _ = map(int, Path(f"/proc/{one}/task/{thread}/schedstat").read_text().split())
+                    had, waited = had + ran, waited + stood
+    return had * 1e-9, waited * 1e-9
 
 
 def used_by(pid, enough=0):
