@@ -3,9 +3,13 @@
 Everything is looked at as raw bytes and JSON first: a notebook library would mend, and so hide, what is wrong.
 """
 
+import collections
 import contextlib
+import dataclasses
+import datetime
 import functools
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -19,7 +23,9 @@ from course_lib.errors import BadInput
 
 LARGEST = 20 << 20  # bytes of one notebook
 MOST = 1 << 30  # bytes of one zip, unpacked
-DEEPEST = 60  # levels of JSON
+LONGEST = 100_000  # characters of one cell: a text is parsed where nothing limits the time
+MANY = 100  # notebooks of one student
+ENTRIES = 2000  # files in a student's zip
 CANVAS = re.compile(r"(?P<student>[^_]+)(_LATE)?_(?P<id>\d+)_(?P<submission>\d+)_(?P<file>.+)")
 MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?")
 RESENT = re.compile(r"-\d+(?=\.ipynb$)")  # Canvas numbers what is handed in again
@@ -30,11 +36,14 @@ class File:
     """One notebook as handed in. name: the file's own; data: its bytes, or None where `problem` says why not.
 
     content: the bytes, or a function that reads them: those of a whole class, pictures and all, are too many to hold.
+    sent: when it was last changed, in seconds, as the folder or the zip says; 0: unknown. attempt: as the LMS counts.
     """
 
     name: str
     content: bytes | Callable[[], bytes] | None
     problem: str = ""
+    sent: float = 0.0
+    attempt: int = 0
 
     @property
     def data(self):
@@ -65,13 +74,33 @@ def collect(place):
         found = list(_of_zip(place, PurePosixPath()))
     else:
         raise BadInput(f"{place} is neither a folder nor a zip: give the folder or the download of the submissions")
-    students: dict[str, Submission] = {}
+    students: dict[tuple[str, str], Submission] = {}
+    depth = _depth([path for path, _ in found])
     for path, file in sorted(found, key=lambda pair: str(pair[0])):
-        student, number, file = _whose(path, file)
-        students.setdefault(student, Submission(student, number)).files.append(file)
+        student, number, file = _whose(PurePosixPath(*path.parts[depth:]), file)
+        students.setdefault((student, number), Submission(student, number)).files.append(file)
     if not students:
         raise BadInput(f"there is no notebook (.ipynb) in {place}")
-    return [students[name] for name in sorted(students)]
+    return _named_apart([students[who] for who in sorted(students)])
+
+
+def _depth(paths):
+    """1 where all that an LMS has named lies in one folder of the download, else 0."""
+    tops, below = {path.parts[0] for path in paths}, {path.parts[1] for path in paths if len(path.parts) > 1}
+    named = bool(below) and all(CANVAS.fullmatch(part) or MOODLE.fullmatch(part) for part in below)
+    return int(len(tops) == 1 and all(len(path.parts) > 1 for path in paths) and named)
+
+
+def _named_apart(submissions):
+    """Students who chose the same name have their numbers in it; of too many notebooks one row says so."""
+    twice = [name for name, times in collections.Counter(one.student for one in submissions).items() if times > 1]
+    for one in submissions:
+        if one.id and one.student in twice:
+            one.student = f"{one.student} ({one.id})"
+        if len(one.files) > MANY:
+            said = f"more than {MANY} notebooks: the others were left out"
+            one.files[MANY:] = [File(one.files[MANY].name, None, said)]
+    return submissions
 
 
 def _of_folder(top):
@@ -81,9 +110,9 @@ def _of_folder(top):
         for name in sorted(files):
             path = Path(folder, name)
             below = PurePosixPath(path.relative_to(top).as_posix())
-            if name.endswith(".ipynb") and not name.startswith("."):
+            if below.suffix.lower() == ".ipynb" and not name.startswith("."):
                 yield below, _read(path)
-            elif name.endswith(".zip"):
+            elif below.suffix.lower() == ".zip":
                 yield from _zip_inside(path, below)
 
 
@@ -98,7 +127,7 @@ def _read(path):
             return File(path.name, None, "it is no plain file")
         if about.st_size > LARGEST:
             return File(path.name, None, f"it has {about.st_size >> 20} MB; {LARGEST >> 20} MB are allowed")
-        return File(path.name, functools.partial(_bytes, path))
+        return File(path.name, functools.partial(_bytes, path), sent=about.st_mtime)
 
 
 def _bytes(path):
@@ -113,17 +142,21 @@ def _zip_inside(path, below):
     if file.content is None:
         yield below.with_suffix(".ipynb"), File(path.name, None, file.problem)
         return
-    yield from _of_zip(path, below.with_suffix(""))
+    yield from itertools.islice(_of_zip(path, below.with_suffix(""), ENTRIES), MANY + 1)
 
 
-def _of_zip(path, below):
+def _of_zip(path, below, most=None):
     """As `_of_folder`, of a zip; nothing is unpacked to disk. Names that leave the folder are refused."""
     try:
         with zipfile.ZipFile(path) as packed:
-            left = MOST
-            for entry in packed.infolist():
+            left, entries = MOST, packed.infolist()
+            if most is not None and len(entries) > most:
+                raise ValueError(f"it holds {len(entries)} files")
+            for entry in entries:
                 name = PurePosixPath(entry.filename.replace("\\", "/"))
-                if entry.is_dir() or name.suffix != ".ipynb" or name.name.startswith(".") or "__MACOSX" in name.parts:
+                kind = name.suffix.lower()
+                hidden = name.name.startswith(".") or "__MACOSX" in name.parts
+                if entry.is_dir() or hidden or kind not in (".ipynb", ".zip"):
                     continue
                 file, size = _unpacked(path, packed, entry, name, left)
                 left = max(0, left - size)
@@ -136,6 +169,8 @@ def _unpacked(path, packed, entry, name, left):
     """(File, its bytes)"""
     if name.is_absolute() or ".." in name.parts:
         return File(name.name, None, f"its name leaves the folder: {entry.filename!r:.80}"), 0
+    if name.suffix.lower() == ".zip":
+        return File(name.name, None, "it is a zip within a zip: unpack the outer one, and give its folder"), 0
     if stat.S_ISLNK(entry.external_attr >> 16):
         return File(name.name, None, "it is a link: not followed"), 0
     most = min(LARGEST, left)
@@ -143,7 +178,14 @@ def _unpacked(path, packed, entry, name, left):
         size = len(stream.read(most + 1))
     if size > most:
         return File(name.name, None, f"it is larger than {LARGEST >> 20} MB, or the zip than {MOST >> 20} MB"), size
-    return File(name.name, functools.partial(_entry, path, entry)), size
+    return File(name.name, functools.partial(_entry, path, entry), sent=_changed(entry)), size
+
+
+def _changed(entry):
+    """When an entry of a zip was last changed, by the clock of whoever packed it."""
+    with contextlib.suppress(ValueError, OverflowError):
+        return datetime.datetime(*entry.date_time).timestamp()
+    return 0.0
 
 
 def _entry(path, entry):
@@ -152,15 +194,19 @@ def _entry(path, entry):
 
 
 def _whose(path, file):
-    """(student, number in the LMS, file with its own name), from the ways in which LMSs name things."""
-    for part in path.parts[:-1]:
-        if moodle := MOODLE.fullmatch(part):
-            return moodle["student"], moodle["id"], file
-    if canvas := CANVAS.fullmatch(path.name):
-        return canvas["student"], canvas["id"], File(RESENT.sub("", canvas["file"]), file.content, file.problem)
-    if len(path.parts) > 1:
-        return path.parts[0], "", file
-    return path.stem, "", file
+    """(student, number in the LMS, file with its own name), from the ways in which LMSs name things.
+
+    Only the outermost name is the LMS's or the instructor's: what is below it, the student has named.
+    """
+    top, alone = path.parts[0], len(path.parts) == 1
+    if not alone and (moodle := MOODLE.fullmatch(top)):
+        return moodle["student"], moodle["id"], file
+    if canvas := CANVAS.fullmatch(top):
+        again = RESENT.search(canvas["file"]) if alone else None
+        name = RESENT.sub("", canvas["file"]) if alone else file.name
+        attempt = int(again[0][1:]) if again else 0
+        return canvas["student"], canvas["id"], dataclasses.replace(file, name=name, attempt=attempt)
+    return path.stem if alone else top, "", file
 
 
 # Reading a notebook -----------------------------------------------------------------------------------------------
@@ -196,8 +242,11 @@ def read(file):
     for number, cell in enumerate(cells):
         try:
             text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+            if len(text) > LONGEST:
+                made.problems.append(f"cell {number + 1} is longer than {LONGEST} characters: it was left out")
+                continue
             made.cells.append((str(cell.get("id", "")), str(cell["cell_type"]), text.replace("\r\n", "\n")))
-        except (TypeError, KeyError, AttributeError):
+        except (TypeError, KeyError, AttributeError, RecursionError):
             made.problems.append(f"cell {number + 1} cannot be read")
     return made
 

@@ -18,7 +18,7 @@ def names_in(text, known=None):
     """
     known = {} if known is None else known
     try:
-        tree = ast.parse(re.sub(r"^\s*[%!].*", "", text, flags=re.MULTILINE))
+        tree = ast.parse(re.sub(r"^[ \t]*[%!].*", "", text, flags=re.MULTILINE))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     nodes = list(ast.walk(tree))

@@ -10,6 +10,7 @@ from .. import build
 
 SCHEMA = 1
 NOT_GRADED = "the grader could not grade this"  # how a problem begins that is not the student's
+RESERVED = re.compile("^manual$|-[0-9a-f]{8}$", re.IGNORECASE)  # points by hand; names that have got a mark
 STATUSES = ("pass", "wrong", "error", "timeout", "crashed", "missing", "inconclusive", "not-run-here")
 
 
@@ -57,7 +58,7 @@ class Result:
 def file_of(out, student):
     """The file of a student's result: names become safe file names, and different names stay different."""
     plain = re.sub(r"[^\w.-]+", "_", student, flags=re.ASCII).strip("._")[:60]
-    if plain != student or not plain:
+    if plain != student or not plain or RESERVED.search(plain):
         mark = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         plain = f"{plain or 'student'}-{mark}"
     return Path(out, f"{plain}.json")
