@@ -13,7 +13,7 @@ from pathlib import Path
 from course_lib import __version__
 from course_lib.errors import BadInput
 
-from . import assemble, export, intake, jobs, release, report, results
+from . import assemble, export, intake, jobs, newest, release, report, results, undecided
 
 
 def add_arguments(parser):
@@ -34,6 +34,9 @@ def add_arguments(parser):
                         help="none: run what students wrote with your own rights; the results say so")  # fmt: skip
     parser.add_argument("--whole", action="store_true",
                         help="run also the cells below the last check of a chapter: they decide nothing")  # fmt: skip
+    parser.add_argument("--seed", type=int, metavar="N",
+                        help="of the fresh inputs, as in a result's file, to show that result again "
+                        "(default: by chance, another for each)")  # fmt: skip
     parser.add_argument("--untested", action="store_true", help="allow a release that was made with --quick")
     parser.add_argument("--again", action="store_true", help="grade also what has not changed")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -68,6 +71,8 @@ def _look_at(args):
         raise BadInput("grading needs a system that forks processes: Linux, or Windows' own (WSL)")
     from . import sandbox
 
+    if args.seed is not None and not 0 <= args.seed < 1 << 31:
+        raise BadInput("--seed must be a whole number from 0 to 2147483647")
     if args.workers < 1 or not args.timeout > 0:
         raise BadInput("--workers must be 1 or more, and --timeout more than 0 seconds")
     if args.isolation == "none" and os.getuid() == 0:
@@ -103,7 +108,7 @@ class Run:
         self.began, self.seconds = time.monotonic(), 0.0
         self.progress = report.Progress(quiet=args.json)
         self.work = jobs.Work(place.folder / "work", releases, args.out, args.isolation, args.timeout,
-                              args.whole)  # fmt: skip
+                              args.whole, args.seed)  # fmt: skip
 
     def grade(self, submissions):
         """All of it; at the end each student has a file of results."""
@@ -138,13 +143,14 @@ class Run:
         """(Job, Assembled) of what is to be graded; what cannot be read gets its result here."""
         stored = {one.chapter: one for one in results.load(results.file_of(self.args.out, submission.student))}
         for number, found in enumerate(self._read(submission).values()):
+            found, why = newest.last(found)
             file, given, made = found[-1]
             if self._same(stored.get(made.chapter.name), file, given):
                 self.kept += 1
                 continue
             if len(found) > 1:
                 names = ", ".join(one.name for one, *_ in found)
-                made.problems.append(f"handed in {len(found)} times ({names}): the last of these counts")
+                made.problems.append(f"handed in {len(found)} times ({names}): the last of these counts, by {why}")
             yield jobs.Job(f"{number}.ipynb", submission.student, submission.id, made.chapter.name, file.name,
                            file.digest, given.id), made  # fmt: skip
 
@@ -164,8 +170,12 @@ class Run:
         return chosen
 
     def _same(self, old, file, given):
+        """Is this what was graded, in the same way, and was it decided?"""
+        if old is None or self.args.again or any(task.status in undecided.STATUSES for task in old.tasks):
+            return False
         now = (file.digest, given.id, __version__, self.args.isolation)
-        return old and (old.digest, old.release, old.grader, old.isolation) == now and not self.args.again
+        same = (old.digest, old.release, old.grader, old.isolation) == now
+        return same and self.args.seed in (None, old.seed)
 
     def _release_of(self, file):
         """The release that the notebook was handed out with, by what its metadata say; else the last one named."""

@@ -75,7 +75,7 @@ class Job:
 class Work:
     """What holds for all jobs. releases: {id: Release}; out: the folder of the results; seconds: for a cell.
 
-    whole: run also the cells below a chapter's last check.
+    whole: run also the cells below a chapter's last check. seed: of the fresh inputs; None: by chance for each.
     """
 
     folder: Path
@@ -84,6 +84,7 @@ class Work:
     isolation: str
     seconds: float
     whole: bool = False
+    seed: int | None = None
 
     def write(self):
         """Write it into its folder, which is made."""
@@ -91,7 +92,7 @@ class Work:
             (self.folder / name).mkdir(parents=True)
         said = {"releases": [str(one.folder.resolve()) for one in self.releases.values()],
                 "out": str(self.out.resolve()), "isolation": self.isolation, "seconds": self.seconds,
-                "whole": self.whole}  # fmt: skip
+                "whole": self.whole, "seed": self.seed}  # fmt: skip
         build.write(self.folder / "work.json", json.dumps(said))
 
     def complete(self):
@@ -108,7 +109,7 @@ def load(folder):
     given = json.loads(Path(folder, "work.json").read_text(encoding="utf-8"))
     releases = [release.load(path) for path in given["releases"]]
     return Work(Path(folder), {one.id: one for one in releases}, Path(given["out"]), given["isolation"],
-                given["seconds"], given["whole"])  # fmt: skip
+                given["seconds"], given["whole"], given["seed"])  # fmt: skip
 
 
 def add(work, number, pairs):

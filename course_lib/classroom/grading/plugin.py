@@ -70,7 +70,8 @@ class Graded(IPyNbFile):
 
     def setup(self):
         self.began = time.perf_counter()
-        self.runner = runner.Runner(self.grader.zygote, self.job.of, self.assembled, self.grader.work.seconds)
+        work = self.grader.work
+        self.runner = runner.Runner(self.grader.zygote, self.job.of, self.assembled, work.seconds, seed=work.seed)
 
     def teardown(self):
         run = self.__dict__.pop("runner", None)
