@@ -26,13 +26,13 @@ class Nest:
 
     def serve(self):
         """Fork as asked, until nobody can ask any more."""
-        text = b""
+        text, asked = b"", select.poll()
+        asked.register(0, select.POLLIN)
         while True:
-            if select.select([0], [], [], STEP)[0]:
-                some = os.read(0, 1000)
-                if not some:
+            for _, event in asked.poll(1000 * STEP):
+                if event & ~select.POLLIN:  # the other end is closed: what it asked for before it ended is not begun
                     return
-                *names, text = (text + some).split(b"\n")
+                *names, text = (text + os.read(0, 1000)).split(b"\n")
                 for name in names:
                     self.start(name.decode())
             self.look()
