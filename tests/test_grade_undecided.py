@@ -8,7 +8,8 @@ import time
 import pytest
 
 from course_lib.checks.messages import CheckBroken
-from course_lib.classroom.grading import undecided, watch
+from course_lib.classroom.grading import report, undecided, watch
+from course_lib.classroom.grading.results import Result, Task
 from course_lib.classroom.grading.rooms import Lost, Rooms
 from course_lib.classroom.grading.zygote import Zygote
 
@@ -85,3 +86,12 @@ def lost(zygote, processor):
         with pytest.raises(Lost) as error:
             rooms.run("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 3.0)
         return error.value.status, str(error.value)
+
+
+def test_an_undecided_task_is_counted_and_noted():
+    """0 points, a word for the instructor, and an exit status that a script sees."""
+    tasks = [Task("neuron", "pass", 2, 2), Task("softmax", "inconclusive", 0, 3, "too busy")]
+    one = Result("ann", "1", "01-tiny", "x.ipynb", "digest", "id", "1", 7, "sandbox", tasks)
+    assert report.failed([("ann", [one])]) == 1 and one.points == 2
+    one.tasks[1].status = "wrong"
+    assert report.failed([("ann", [one])]) == 0

@@ -5,7 +5,7 @@ import json
 import sys
 import time
 
-from . import results
+from . import results, undecided
 
 
 class Progress:
@@ -60,9 +60,13 @@ def rows_of(out, students):
 
 
 def failed(rows):
-    """How many files could not be graded, and students that have no row at all."""
+    """How many files could not be graded, or not to the end, and students that have no row at all."""
     lost = sum(not found for _, found in rows)
-    return lost + sum(not one.chapter or not one.digest for _, found in rows for one in found)
+    return lost + sum(not one.chapter or not one.digest or _undecided(one) for _, found in rows for one in found)
+
+
+def _undecided(one):
+    return any(task.status in undecided.STATUSES for task in one.tasks)
 
 
 def counts(rows, graded, kept, seconds):
