@@ -162,7 +162,7 @@ class Chameleon:
 
 def test_objects_of_the_students_do_not_come():
     checker, answer = pair(lambda: Chameleon())
-    with pytest.raises(wire.NotData):
+    with pytest.raises(TypeError, match="returns holds an object of the class Chameleon"):
         answer()
     checker.close()
 

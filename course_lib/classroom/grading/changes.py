@@ -9,8 +9,8 @@ PLAIN = (bool, int, float, str, bytes, slice, range, np.generic)
 
 
 def copies(things):
-    """Copies of the arrays among them, None in the place of the others."""
-    return [thing.copy() if type(thing) is np.ndarray else None for thing in things]
+    """Copies of the arrays, lists and dictionaries among them, None in the place of the others."""
+    return [thing.copy() if type(thing) in (np.ndarray, list, dict) else None for thing in things]
 
 
 def same_array(a, b):
@@ -20,7 +20,9 @@ def same_array(a, b):
 
 
 def change(old, new, same):
-    """What makes `old` what the other side has made of it; None where it is that already."""
+    """What makes `old` what the other side has made of it; None where it is that already, or is of another type."""
+    if type(old) is not type(new):
+        return None
     if type(old) is np.ndarray:
         same_form = old.shape == new.shape and old.dtype == new.dtype
         if same_form and old.flags.writeable and old.tobytes() != new.tobytes():

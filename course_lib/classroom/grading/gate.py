@@ -46,6 +46,7 @@ class Trial:
     def __init__(self, zygote, given, read, seconds):
         self.read, self.chapter = read, given.chapters[read.chapter]
         self.runner = Runner(zygote, given, Assembled(self.chapter), seconds)
+        self.runner.knows_blanks = False  # that is to be seen here
         self.planted: dict = {}
         self.wrong: list = []
         self.tried = 0

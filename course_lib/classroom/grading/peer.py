@@ -21,6 +21,7 @@ import struct
 import threading
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from .standin import stand_in
 
 LONGEST = 64 << 20  # bytes of one message
 MOST_THREADS = 100  # of the other side, at a time
+PRINTED = 4000  # characters of what one call printed that are told
 RESULTS = ("__iter__", "__next__")  # what a guarded end lets an object of the other side be used for, but for a call
 
 
@@ -43,6 +45,8 @@ class Peer:
 
     def __init__(self, connection, guarded=False):
         self.guarded, self.keeps, self.changed = guarded, False, False
+        self.prints: Callable[[], str] | None = None  # what was printed here since it was last called
+        self.heard: Callable[[str], Any] | None = None  # gets what the other side printed in a call
         self._socket, self._lock, self._local = connection, threading.Lock(), threading.local()
         self._shown: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}  # id of a thing that is shown -> its number, never given twice
@@ -102,6 +106,8 @@ class Peer:
 
     def _taken(self, message, sent, method):
         """The value of an answer, or its error, raised; what was sent becomes what the other side has made of it."""
+        if self.heard is not None and message.get("printed"):
+            self.heard(str(message["printed"])[:PRINTED])
         memo: list = []
         back = wire.unpack(message["back"], self._stand_in, memo)
         same = {id(new): old for old, new in zip(sent, back, strict=False)}
@@ -111,7 +117,11 @@ class Peer:
             raise self._error(message["error"], method)
         ours = {id(new): old for old, new in zip(sent, back, strict=False) if changes.same_array(old, new)}
         memo = [ours.get(id(thing), thing) for thing in memo]  # a view of an argument is one of ours
-        return changes.known(wire.unpack(message["value"], self._stand_in, memo), same, None)
+        try:
+            value = wire.unpack(message["value"], self._stand_in, memo)
+        except wire.NotData as error:
+            raise self._error({"type": "TypeError", "text": f"what it returns holds {error}"}, method) from None
+        return changes.known(value, same, None)
 
     def offer(self, name, thing):
         """Tell the other side that it may call `thing`: there it is `received(name)`."""
@@ -268,13 +278,15 @@ class Peer:
             reply.pop("value", None)
         finally:
             self._local.askers = self._local.askers[:-1]
+        if self.prints is not None:
+            reply["printed"] = self.prints()[:PRINTED]
         self._send(reply)
 
     def _given(self, given, memo):
         """The arguments of a call; memo: what this side has sent to the one that calls, in its present state."""
         now = wire.unpack(given[0], self._stand_in, memo)
         for place, new in enumerate(now[: len(memo)]):
-            if self.keeps and isinstance(new, np.ndarray):
+            if self.keeps and (isinstance(new, np.ndarray) or changes.change(memo[place], new, {})):
                 memo[place] = new  # the call sees what the other side has; what was sent stays as it is
             else:
                 self._write_back(memo[place], new, {})
@@ -285,7 +297,7 @@ class Peer:
         """Change `old` to what the other side made of it. same: {id of what came back: what was sent}."""
         if isinstance(old, np.random.Generator) and isinstance(new, np.random.Generator):
             old.bit_generator.state = new.bit_generator.state
-        elif type(old) is type(new) and (change := changes.change(old, new, same)):
+        elif change := changes.change(old, new, same):
             self.changed = True
             if not self.keeps:
                 change()
@@ -315,7 +327,8 @@ class Peer:
         if "values" in about and not self.guarded:
             return Mirror.of(wire.unpack(about["values"], None), stand_in(self, number, {"calls": True}, ()))
         if self.guarded and not (about.get("calls") or "__next__" in about.get("has", ())):
-            raise wire.NotData(f"a {str(about.get('type'))[:40]} is no data, and no function")
+            raise wire.NotData(f"an object of the class {str(about.get('type'))[:40]}, where only numbers, texts, arrays, "
+                               "functions, and lists, tuples or dictionaries of them can be graded")  # fmt: skip
         return stand_in(self, number, about, RESULTS if self.guarded else wire.SHOWN)
 
     def _described(self, error):
@@ -338,7 +351,7 @@ class Peer:
             return known
         error = faults.plain(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
         error.remote_lines = faults.lines(given.get("lines"))
-        error.peer_was = was
+        error.peer_was, error.of_answer = was, True
         return error
 
 

@@ -6,6 +6,7 @@ import functools
 import importlib
 import os
 import signal
+import sys
 from typing import Any
 
 from . import given, sandbox, syscalls, words
@@ -57,9 +58,9 @@ class Room:
         """Let the check ask for answers and call them, until it has done. as_rank: they are functions of a rank."""
         self.checker.offer(OFFERED, self.ranked if as_rank else self.answer)
         out = Capped()
+        self.checker.prints = out.fresh
         with Alarms(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             self.checker.serve()
-        return out.getvalue()
 
     def answer(self, name):
         """What the student's cells left under a name; NameError if nothing."""
@@ -89,6 +90,8 @@ class Checker:
         out, self.ranks = Capped(), []
         try:
             self.offered = [student.received(OFFERED) for student in self.students]
+            for student in self.students:  # a check that listens hears what an answer prints; the verdict does not
+                student.heard = lambda text: None if sys.stdout is out else sys.stdout.write(text)
             with contextlib.redirect_stdout(out):
                 function = _check_of(check, code)
                 function(self.answer(name))

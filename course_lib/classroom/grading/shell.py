@@ -22,6 +22,13 @@ class Capped(io.StringIO):
             super().write(text[:left])
         return len(text)
 
+    def fresh(self):
+        """What was written since this was last asked for; the stream is empty then."""
+        text = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return text
+
 
 class Publisher(DisplayPublisher):
     """Keeps what is displayed, text and pictures."""

@@ -19,6 +19,7 @@ def stand_in(peer, number, about, methods):
         def __call__(self, *args, **kwargs):
             return peer.call(self, "", args, kwargs)
 
+    Remote.__name__ = str(about.get("type") or "object")[:80]  # a check may say what it got
     for name in methods:
         if name in about.get("has", ()):
             setattr(Remote, name, lambda self, *args, _name=name: peer.call(self, _name, _plain_args(_name, args), {}))
