@@ -11,7 +11,7 @@ import types
 import numpy as np
 import pytest
 
-from course_lib.classroom.grading import faults, peer, wire
+from course_lib.classroom.grading import faults, peer
 from course_lib.classroom.grading.line import LONGEST, Gone, Late, Line
 from course_lib.classroom.grading.rooms import reply_of, verdict_of
 

@@ -327,8 +327,8 @@ class Peer:
         if "values" in about and not self.guarded:
             return Mirror.of(wire.unpack(about["values"], None), stand_in(self, number, {"calls": True}, ()))
         if self.guarded and not (about.get("calls") or "__next__" in about.get("has", ())):
-            raise wire.NotData(f"an object of the class {str(about.get('type'))[:40]}, where only numbers, texts, arrays, "
-                               "functions, and lists, tuples or dictionaries of them can be graded")  # fmt: skip
+            raise wire.NotData(f"an object of the class {str(about.get('type'))[:40]}, where only numbers, texts, "
+                               "arrays, functions, and lists, tuples or dictionaries of them can be graded")  # fmt: skip
         return stand_in(self, number, about, RESULTS if self.guarded else wire.SHOWN)
 
     def _described(self, error):
