@@ -126,6 +126,17 @@ CELLS = {
     "memory bomb of many": ("import os\nfor _ in range(20):\n    if os.fork() == 0:\n        held = np.ones(12 << 20)\n"
                             "        while True: pass\nimport time; time.sleep(60)", "crashed"),
     "memory in a nameless file": ("import os\nh = os.memfd_create('x')\nwhile True: os.write(h, bytes(1 << 20))", "crashed"),
+    "memory in sockets": (
+        "import os, socket, time\nfor _ in range(30):\n    if os.fork() == 0: break\nkept = []\nwhile True:\n    try:\n"
+        "        a, b = socket.socketpair(); a.setblocking(False); kept += [a, b]\n"
+        "        while True: a.send(bytes(1 << 16))\n    except BlockingIOError: pass\n    except OSError: time.sleep(60)", "crashed"),
+    "memory on its way": (
+        "import os, socket, time\na, b = socket.socketpair()\nfor n in range(10):\n    h = os.memfd_create('x'); os.write(h, bytes(20 << 20))\n"
+        "    socket.send_fds(a, [b'x'], [h]); os.close(h)\ntime.sleep(60)", "crashed"),
+    "memory in segments": ("import ctypes\nfor _ in range(99):\n    h = ctypes.CDLL(None).shmget(0, ctypes.c_size_t(1 << 30), 0o1600)\n"
+                           "    ctypes.memset(ctypes.CDLL(None).shmat(h, None, 0), 1, 1 << 30)" + AFTER, "crashed"),
+    "memory in files": ("for place in ('/dev/shm/x', '/tmp/x', 'x'):\n    try:\n        with open(place, 'wb') as f:\n"
+                        "            while True: f.write(bytes(1 << 20))\n    except OSError: pass\n" + NEURON, "pass"),
     "process bomb": ("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "timeout crashed"),
     "disk bomb": ("with open('x', 'wb') as f:\n    while True: f.write(bytes(1 << 20))", "missing"),
     "output bomb": ("for _ in range(300): print('x' * 100_000)\n" + NEURON, "pass"),

@@ -12,6 +12,7 @@ SAMPLE, SAMPLES = 0.5, 1000  # seconds between two looks at the processor, how m
 EVERY = 0.2  # seconds between two looks
 FREE = 256 << 20  # bytes that this machine must keep free; below, the room that is being waited for has to end
 SOCKET = 416 << 10  # bytes that one may hold for whoever does not read: twice Linux' own limit, as it counts
+ON_THE_WAY = 512 << 20  # what a file may hold that one process has sent to another and none has open
 
 
 class TooMuch(MemoryError):
@@ -116,7 +117,7 @@ def _held(pid):
 def _nameless(pid):
     """Bytes that count nowhere else: of files without a name (memfd) that are open, and what sockets can hold at most.
 
-    Not seen: what is on its way from one process to another and open in neither.
+    Not seen: what waits in a socket that itself waits in one.
     """
     total = 0
     with contextlib.suppress(OSError):
@@ -126,5 +127,12 @@ def _nameless(pid):
                 if kind.startswith("/memfd:"):
                     total += 512 * os.stat(handle.path).st_blocks
                 elif kind.startswith("socket:"):
-                    total += SOCKET
+                    total += SOCKET + ON_THE_WAY * _on_the_way(pid, handle.name)
     return total
+
+
+def _on_the_way(pid, handle):
+    """How many handles have been sent through a socket and wait to be taken: their files are open nowhere."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/fdinfo/{handle}").read_text().split("scm_fds:")[1].split()[0])
+    return 0
