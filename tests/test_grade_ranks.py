@@ -140,6 +140,20 @@ WRONG = {
         "wrong", ""),
     "ends one rank": ("if comm.rank == 1:\n    import os\n    os._exit(0)\nreturn x", "crashed", ""),
     "time that runs backwards": ("comm.compute(-1e9)\nreturn x", "wrong", ""),
+    "talks through locks": (
+        "import fcntl, time\nwith open(np.__file__) as file:\n    if comm.rank: time.sleep(0.3)\n"
+        "    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n    time.sleep(0.5)\nreturn x", "wrong", "PermissionError"),
+    "watches a file": ("import ctypes\nif ctypes.CDLL(None).inotify_init1(0) < 0: raise OSError('refused')\nreturn x",
+                       "wrong", "refused"),
+    "talks through Splits": (
+        "mine = np.frombuffer(x.tobytes(), np.uint8)\nbits = [[], [], []]\n"
+        "for k in range(320 * comm.size):\n    who, bit = k // 320, k % 320\n"
+        "    say = 1 + (mine[bit // 8] >> bit % 8 & 1) if comm.rank == who else 2\n"
+        "    bits[who].append(comm.Split(int(say)).size == comm.size)\n"
+        "return np.packbits(bits[left], bitorder='little').view(float)", "wrong", "communicators"),
+    "time that is no number": ("comm.compute(float('nan'))\ncomm.Sendrecv(x, right, 0, got, left)\nreturn got", "wrong",
+                               "compute takes"),
+    "time that never ends": ("comm._line.call(0, 'compute', (float('inf'),))\nreturn x", "wrong", "compute takes"),
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ MPI's. What it pickles travels as bytes, and is never read here.
 """
 
 import copy
+import math
 import pickle
 import threading
 from typing import Any
@@ -29,6 +30,7 @@ from .ranks_there import OBJECTS, OPS
 
 COMM = {name for name in dir(comm.Comm) if name[0] != "_"} - {"compute"} | {"Wtime"}
 REQUEST = ("Wait", "wait", "Test", "test", "Free")
+MOST_COMMS = 32  # that a rank may make: a Split costs no message, and tells a bit of each rank's colour
 REQUESTS = ("Waitall", "waitall", "Waitany", "waitany", "Testall", "testall")
 
 
@@ -82,7 +84,9 @@ class End:
         self._owner, self.rank, self.size, self._statuses = owner, owner.index, n, list[Any]()
 
     def compute(self, seconds):
-        """Work on the model's clock, never less than none."""
+        """Work on the model's clock, never less than none. A clock that is no number would beat every limit."""
+        if not math.isfinite(seconds):
+            raise ValueError(f"compute takes a number of seconds, not {seconds!r:.40}")
         self._comms[0].compute(max(float(seconds), 0.0))
 
     def __call__(self, target, name, args, named, memory, where):
@@ -161,6 +165,8 @@ class End:
             self._requests.append(value)
             return "request", len(self._requests) - 1
         if isinstance(value, comm.Comm):
+            if len(self._comms) > MOST_COMMS:
+                raise RuntimeError(f"more than {MOST_COMMS} communicators from one rank: keep what Split gave")
             self._comms.append(value)
             return "comm", len(self._comms) - 1, value.rank, value.size
         if value is None or isinstance(value, bool | int | float):
