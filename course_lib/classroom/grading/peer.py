@@ -33,6 +33,8 @@ from .standin import stand_in
 
 LONGEST = 64 << 20  # bytes of one message
 MOST_THREADS = 100  # of the other side, at a time
+NO_VALUE = ("an object of the class {}, where only numbers, texts, arrays, functions, and lists, tuples or "
+            "dictionaries of them can be graded")  # fmt: skip
 PRINTED = 4000  # characters of what one call printed that are told
 RESULTS = ("__iter__", "__next__")  # what a guarded end lets an object of the other side be used for, but for a call
 
@@ -327,8 +329,7 @@ class Peer:
         if "values" in about and not self.guarded:
             return Mirror.of(wire.unpack(about["values"], None), stand_in(self, number, {"calls": True}, ()))
         if self.guarded and not (about.get("calls") or "__next__" in about.get("has", ())):
-            raise wire.NotData(f"an object of the class {str(about.get('type'))[:40]}, where only numbers, texts, "
-                               "arrays, functions, and lists, tuples or dictionaries of them can be graded")  # fmt: skip
+            raise wire.NotData(NO_VALUE.format(str(about.get("type"))[:40]))
         return stand_in(self, number, about, RESULTS if self.guarded else wire.SHOWN)
 
     def _described(self, error):
