@@ -25,6 +25,27 @@ def test_names():
 
 
 def test_what_nothing_else_uses():
-    assert foreign(chapter(), "affine", "def affine(X, W, b): return serial.affine(X, W, b)") == ["serial.affine"]
-    assert foreign(chapter(), "affine", "def affine(x): return pack(serial.sgd_step(x))") == []
-    assert foreign(chapter(None), "affine", "serial.affine") == []
+    def of(text):
+        return foreign(chapter(), "affine", {"affine": text})
+
+    assert of("def affine(X, W, b): return serial.affine(X, W, b)") == of("affine = serial.affine") == ["serial.affine"]
+    assert of("def affine(x): return pack(serial.sgd_step(x))") == []
+    assert of("from course_lib.serial import *") == ["serial.*"]
+    assert foreign(chapter(None), "affine", {"affine": "serial.affine"}) == []
+
+
+def test_what_a_cell_above_has_taken_in():
+    """The import stands in one answer, and another one earns by it."""
+    steps = [Step("imports", "given", GIVEN), Step("one", "task", "", uses=[]), Step("affine", "task", "", uses=[])]
+    two = SimpleNamespace(steps=steps, tasks=steps[1:])
+
+    def of(above, text):
+        return foreign(two, "affine", {"one": above, "affine": text}, "affine")
+
+    assert of("from course_lib.serial import affine", "pass") == ["serial.affine"]
+    assert of("from course_lib.serial import *", "pass") == ["serial.*"]
+    assert of("tool = serial.affine", "def affine(*a): return tool(*a)") == ["serial.affine"]
+    assert of("import course_lib.serial as s", "affine = s.affine") == ["serial.affine"]
+    assert of("from course_lib.serial import affine", "def affine(*a): return a") == []
+    assert of("y = serial.affine(1, 2, 3)", "def affine(*a): return a") == []
+    assert of("tool = serial.affine\ntool = 3", "affine = tool") == []

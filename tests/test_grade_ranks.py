@@ -142,7 +142,8 @@ WRONG = {
     "time that runs backwards": ("comm.compute(-1e9)\nreturn x", "wrong", ""),
     "talks through locks": (
         "import fcntl, time\nwith open(np.__file__) as file:\n    if comm.rank: time.sleep(0.3)\n"
-        "    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n    time.sleep(0.5)\nreturn x", "wrong", "PermissionError"),
+        "    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n    time.sleep(0.5)\nreturn x",
+        "wrong", "PermissionError"),
     "watches a file": ("import ctypes\nif ctypes.CDLL(None).inotify_init1(0) < 0: raise OSError('refused')\nreturn x",
                        "wrong", "refused"),
     "talks through Splits": (
