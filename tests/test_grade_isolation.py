@@ -121,3 +121,11 @@ def test_watching_needs_no_proc(monkeypatch):
     monkeypatch.setattr(watch.Path, "read_text", nowhere)
     assert watch.used_by(1) == 0 and watch.running(1) == 0 and watch.free() is None
     watch.Memory(1, 10)()
+
+
+def test_why_a_room_could_not_be_opened(monkeypatch):
+    """It is the grader's failure, with its reason, and no student's."""
+    broken = "import course_lib.classroom.grading.zygote as z; z.HOME = 'no-such-folder/room-{}'; main(*"
+    monkeypatch.setattr(zygote, "START", zygote.START.replace("main(*", broken))
+    with zygote.Zygote("none") as made, pytest.raises(RuntimeError, match="could not be opened: FileNotFoundError"):
+        Rooms(made, 1).__enter__()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.classroom.grading import sandbox, syscalls, watch
+from course_lib.classroom.grading import given, sandbox, syscalls, watch
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY_NOT = sandbox.available()
@@ -81,14 +81,19 @@ def user(request):
 def test_packages_beside_this_python_are_shown_and_what_holds_the_clone_is_not(monkeypatch, tmp_path):
     """As .pth files name them: an editable install of something else; the clone itself; folders above it."""
     packages, release = tmp_path / "packages", tmp_path / "spring" / "release"
-    for folder in (packages, release):
+    another, installed = tmp_path / "another", tmp_path / "site-packages"
+    for folder in (packages, release, another / "course_lib", installed / "course_lib" / "checks"):
         folder.mkdir(parents=True)
-    not_shown = [ROOT, ROOT.parent, ROOT / "solutions", ROOT / "chapters", Path.home(), Path("/"), release.parent]
+    not_shown = [another, ROOT, ROOT.parent, ROOT / "solutions", ROOT / "chapters", Path.home(), Path("/"),
+                 release.parent]  # fmt: skip
     relative = ["", ".", "solutions", str(tmp_path / "gone")]
-    monkeypatch.setattr(sys, "path", [str(packages), *map(str, not_shown), *relative, *sys.path])
+    monkeypatch.setattr(sys, "path", [str(packages), str(installed), *map(str, not_shown), *relative, *sys.path])
     shown = sandbox.python_folders([release])
     assert str(packages) in shown and str(ROOT / "course_lib") in shown
     assert not set(map(str, not_shown)) & set(shown) and not set(relative) & set(shown)
+    hidden = given.hidden_folders()
+    assert str(installed) in shown and str(installed / "course_lib" / "checks") in hidden
+    assert {str(ROOT / "course_lib" / name) for name in ("checks", "classroom", "bench")} <= set(hidden)
 
 
 def test_a_class_is_graded_by_an_ordinary_user(tmp_path):

@@ -6,6 +6,7 @@ imported, and says that checks run elsewhere.
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 from pathlib import Path
 
@@ -17,9 +18,10 @@ CHANGES = frozenset({"ch03.check_reduce_slice", "ch03.check_train_parallel"})
 
 
 def hidden_folders():
-    """The folders of course_lib that the student's room does not show."""
-    library = Path(__file__).resolve().parents[2]
-    return [str(library / name) for name in ("checks", "classroom", "bench")]
+    """The folders of course_lib that the student's room does not show, also of a second one that is installed here."""
+    libraries = [Path(__file__).resolve().parents[2], *(Path(place, "course_lib") for place in sys.path)]
+    found = [str(library / name) for library in libraries for name in ("checks", "classroom", "bench")]
+    return sorted(os.path.realpath(folder) for folder in set(found) if os.path.isdir(folder))
 
 
 def texts():

@@ -35,7 +35,9 @@ class Door:
         self.process, connection = zygote.fork(role, seed, *others)
         self.line = Line(connection)
         try:
-            self.line.answer(OPEN)
+            said = self.line.answer(OPEN)
+            if said != "open":
+                raise RuntimeError(f"a room could not be opened: {text_of(said)}")
             self.line.look = watch.Memory(self.process.pid, zygote.limits.memory)
         except BaseException:
             self.close()

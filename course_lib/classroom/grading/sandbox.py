@@ -33,6 +33,7 @@ NOBODY = 65534
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 HOME = "/home/student"
+INSTALLED = ("site-packages", "dist-packages")  # course_lib in one of these has no solutions beside it
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -103,7 +104,7 @@ def available():
 def python_folders(private=()):
     """The folders that this interpreter, its packages and course_lib need, also those that .pth files have added.
 
-    Not shown: what holds the clone, with its solutions, the user's home, or one of the folders `private`.
+    Not shown: what holds this clone or another, with its solutions, the user's home, or one of the folders `private`.
     """
     package = Path(__file__).resolve().parents[2]
     own = [sys.prefix, sys.base_prefix, str(package), os.path.dirname(os.path.realpath(sys.executable))]
@@ -113,7 +114,9 @@ def python_folders(private=()):
 
 
 def _holds(place, package, private):
-    """Is this a folder above what students must not see, or one of the clone's own beside course_lib?"""
+    """Is this a folder above what students must not see, or one of a clone's own beside course_lib?"""
+    if os.path.isdir(os.path.join(place, "course_lib")) and os.path.basename(place) not in INSTALLED:
+        return True
     guarded = [package.parent, *map(Path, private)]
     with contextlib.suppress(KeyError, ImportError):
         import pwd
@@ -205,7 +208,7 @@ def _new_root(shown, limits, hidden):
     os.chmod(root + HOME, 0o777)  # root's rooms go on as nobody
     for path in shown:
         _show(path, "/old" + path, root + path)
-    for path in hidden:
+    for path in filter(lambda path: os.path.isdir(root + path), hidden):
         _mount("tmpfs", root + path, "tmpfs", NOSUID | NODEV | NOEXEC | RDONLY, "size=4k,mode=555")
     _devices(root)
     os.makedirs(f"{root}/proc")

@@ -212,6 +212,7 @@ def _become_twin(asked, shell, handles, job):
 def _become_room(asked, shell, handles, job):
     """In the child: into the sandbox, and serve."""
     from . import room
+    from .line import frame
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -224,6 +225,8 @@ def _become_room(asked, shell, handles, job):
         else:
             _without_a_room(sandbox.Limits(**job["limits"]))
         room.main(shell, job["role"], control, others)
+    except Exception as error:  # the room could not be made
+        control.sendall(frame({"answer": 0, "value": f"{type(error).__name__}: {error}"}))
     finally:
         os._exit(70)
 
