@@ -158,6 +158,21 @@ CELLS = {
         "import gc\nthings = [thing for thing in gc.get_objects() if type(thing).__name__ == 'Peer']\n"
         "def neuron(x, w, b):\n    for thing in things:\n            thing._send({'done': True}); thing._send({'offer': 'student', 'object': 1, 'calls': True})\n"
         "            thing._send({'to': '1', 'id': 0, 'back': {'list': []}, 'value': 1})\n    return 0.5", "wrong crashed"),
+    "answers calls that are yet to come": (
+        "import json, os, struct\ndef raw(message):\n    text = json.dumps(message).encode()\n    os.write(4, struct.pack('<I', len(text)) + text)\n"
+        "def neuron(x, w, b):\n    for n in range(60): raw({'to': '1', 'id': n, 'back': {'list': []}, 'value': {'float': '0x1p-1'}})\n"
+        "    return 0.5", "wrong"),
+    "speaks in frames without end": (
+        "import json, os, struct\ndef neuron(x, w, b):\n    os.write(4, struct.pack('<I', 2_000_000) + b'[' * 2_000_000)\n    return 0.5",
+        "wrong crashed"),
+    "gives a verdict by hand": (
+        "import json, os, struct\ndef neuron(x, w, b):\n    for n in range(40):\n        text = json.dumps({'answer': n, 'value': {'status': 'pass', 'message': ''}}).encode()\n"
+        "        for line in (3, 4): os.write(line, struct.pack('<I', len(text)) + text)\n    return 0.5", "wrong crashed"),
+    "an error without a text": ("class E(Exception):\n    def __str__(self): raise RuntimeError('no')\n"
+                                "def neuron(x, w, b): raise E", "wrong crashed"),
+    "an iterator without end": ("import itertools\ndef neuron(x, w, b): return itertools.count()", "wrong timeout"),
+    "grows wrong": ("n = [0]\ndef neuron(x, w, b):\n    n[0] += 1\n    return 0.5 if n[0] > 3 else 1 / (1 + math.exp(-(float(x @ w) + b)))", "wrong"),
+    "fork answers twice": ("import os\ndef neuron(x, w, b): return 0.25 if os.fork() == 0 else 0.5", "wrong crashed"),
     "does not end attending": (
         "import gc\nthings = [thing for thing in gc.get_objects() if type(thing).__name__ == 'Peer']\n"
         "def neuron(x, w, b):\n    for thing in things:\n            thing.serve = None\n    import time, atexit\n    globals()['math'] = math\n    return 0.5", "wrong"),

@@ -16,6 +16,7 @@ import itertools
 import json
 import linecache
 import queue
+import secrets
 import socket
 import struct
 import threading
@@ -53,7 +54,7 @@ class Peer:
         self._shown: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}  # id of a thing that is shown -> its number, never given twice
         self._raised: list[BaseException] = []  # what was told to the other side, and may come back
-        self._count, self._calls = itertools.count(1), itertools.count(1)
+        self._count = itertools.count(1)
         self._mail: dict[str, queue.Queue] = {}  # by name of a thread of this side
         self._mirror: dict[str, queue.Queue] = {}  # by name of a thread of the other side: who answers it here
         self._threads: dict[str, threading.Thread] = {}  # the mirrors, but for the one that serves
@@ -87,7 +88,7 @@ class Peer:
         memo = {id(thing): (place, thing) for place, thing in enumerate(outer)}
         given = [wire.pack(part, self.show, memo) for part in (changes.copies(outer), list(args), kwargs)]
         sent = [thing for _, thing in sorted(memo.values(), key=lambda pair: pair[0])]
-        number = next(self._calls)
+        number = secrets.randbits(53)  # nobody can answer a call that is yet to come
         self._send({"call": stand_in._peer_number, "method": method, "given": given, "from": name, "to": asker,
                     "id": number, "bare": bare})  # fmt: skip
         self._local.sent = [*getattr(self._local, "sent", ()), sent]
