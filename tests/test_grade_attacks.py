@@ -105,7 +105,7 @@ CELLS = {
     "spoils its inputs": ("def neuron(x, w, b):\n    x[:] = 0; w[:] = 0\n    return 1 / (1 + math.exp(-b))", "wrong"),
     "only warns": ("import warnings\ndef neuron(x, w, b):\n    warnings.warn('not yet')", "wrong"),
     "warns and is right": (NEURON.replace("    return", "    np.float64(1) / np.float64(0)\n    return"), "pass"),
-    "endless loop in the cell": ("while True: pass" + AFTER, "missing"),
+    "endless loop in the cell": ("while True: pass" + AFTER, "missing timeout"),  # interrupted, if it is heard in time
     "loop that swallows interrupts": (
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout missing"),
     "loop that ignores interrupts": ("import signal\nsignal.signal(2, signal.SIG_IGN)\nwhile True: pass", "timeout"),
