@@ -160,6 +160,16 @@ def test_on_engines(tmp_path):
     assert status == 0 and [row["points"] for row in said["rows"]] == [2, 0]
 
 
+@needs_rooms
+def test_folders_named_from_where_the_user_is(tmp_path):
+    released(tmp_path / "release")
+    put(tmp_path / "in", a=notebook(neuron=NEURON))
+    done = subprocess.run(line("in", "--release", "release", "--out", "out", "--json"), cwd=tmp_path, timeout=300,
+                          capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert [row["points"] for row in json.loads(done.stdout)["rows"]] == [2]
+
+
 def test_a_call_that_is_wrong(tmp_path):
     released(tmp_path / "release", tested=False)
     put(tmp_path / "in", a=notebook())

@@ -26,7 +26,8 @@ class Place:
     """
 
     def __init__(self, out):
-        self.out, self.folder = Path(out), Path(out, ".grading")
+        self.out = Path(out).resolve()  # workers have a working folder of their own
+        self.folder = self.out / ".grading"
 
     def __enter__(self):
         self.out.mkdir(parents=True, exist_ok=True)
