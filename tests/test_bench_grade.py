@@ -49,6 +49,7 @@ def test_tables():
     rows = {row[0]: row[1:] for row in tables.grader_table(result()).rows}
     assert rows["nbgrader autograde"] == ("500", "5.00", "720", "2,000 MB", "5.00")
     assert rows["course grade"][-1] == "1.00"
+    assert tables.target_table(result()).rows[-1][-2:] == ("0", "met")
     assert tables.solved_table(result()).rows[-1][:2] == ("beyond its cells", "0.40")
     assert "80 were kept" in tables.killed_line(result()) and "900 of 900" in tables.same_line(result())
 
@@ -133,5 +134,5 @@ def test_the_document_is_made_from_the_recorded_results():
     text = (ROOT / command.DOCUMENT).read_text(encoding="utf-8")
     assert docs.written(text, {}, grade_docs.blocks(command.recorded())) == text
     for made in command.recorded():
-        assert made["targets"] == [target._asdict() for target in targets.targets(made)]
+        assert json.loads(command.text(made))["targets"] == made["targets"]
         assert not made["settings"]["quick"] and made["graders"]["nbgrader"]["seconds"]

@@ -85,4 +85,6 @@ def memory(size: int | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return f"-{digits(-value)}" if value is not None and value < 0 else digits(value)
+    if not value:
+        return "" if value is None else "0"
+    return f"-{digits(-value)}" if value < 0 else digits(value)
