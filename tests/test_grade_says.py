@@ -87,3 +87,36 @@ def test_what_is_no_value(rooms):
     verdict = rooms.check("ch02.check_minibatches", "minibatches", SEED, 30)
     assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"], verdict
     assert "not your fault" not in verdict["message"]
+
+
+RACE = """import threading
+def shared_sum(part_of, T, total):
+    lock = threading.Lock()
+    def work(t):
+        part = part_of(t)
+        with lock:
+            new = total + part
+        BETWEEN
+            total[:] = new
+    threads = [threading.Thread(target=work, args=(t,)) for t in range(T)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+"""
+
+
+def test_a_race_comes_to_light_in_a_room_as_well(rooms):
+    """Two sections under the lock are one too many, and a write outside of it is a race, too."""
+    for between in ("with lock:", "if True:"):
+        rooms.run(RACE.replace("BETWEEN", between), 30)
+        verdict = rooms.check("ch03.check_shared_sum", "shared_sum", SEED, 60)
+        assert verdict["status"] == "wrong" and "a lost update" in verdict["message"], verdict
+
+
+def test_an_error_keeps_what_it_was_raised_over(rooms):
+    rooms.run("""def neuron(x, w, b):
+    try:
+        1 / 0
+    except ZeroDivisionError as error:
+        raise RuntimeError("a shard failed") from error""", 30)  # fmt: skip
+    verdict = rooms.check("ch01.check_neuron", "neuron", SEED, 30)
+    assert "RuntimeError: a shard failed" in verdict["message"] and "line 5 of neuron" in verdict["message"]

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from . import changes, faults, wire
+from . import changes, faults, stumble, wire
 from .line import Gone, frame
 from .mirror import Mirror
 from .standin import stand_in
@@ -313,6 +313,8 @@ class Peer:
         thing = self._shown[number]
         if not name:
             return thing
+        if name == "stumbling" and not self.guarded:
+            return stumble.stumbling(thing)
         if name.startswith("."):
             if isinstance(thing, types.SimpleNamespace) and name[1:] in vars(thing):
                 return lambda: vars(thing)[name[1:]]
@@ -333,8 +335,9 @@ class Peer:
             raise wire.NotData(NO_VALUE.format(str(about.get("type"))[:40]))
         return stand_in(self, number, about, RESULTS if self.guarded else wire.SHOWN)
 
-    def _described(self, error):
-        """An error as data: its kind, its text, where it comes from. A student's: the lines of cells that it passed."""
+    def _described(self, error, depth=4):
+        """An error as data: its kind, its text, where it comes from. A student's: the lines of cells that it passed,
+        and the error that it was raised over (depth: of so many)."""
         said = {"type": type(error).__name__, "text": str(error)[:4000], "was": getattr(error, "peer_was", None)}
         if self.guarded:
             self._raised.append(error)
@@ -342,9 +345,11 @@ class Peer:
         cells = ("<", "/tmp/ipykernel_")
         files = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(cells)]
         texts = [(f.line or linecache.getline(f.filename, f.lineno or 0)).strip() for f in files[-20:]]
+        over = error.__cause__ or error.__context__
+        said["over"] = self._described(over, depth - 1) if over is not None and depth else None
         return said | {"lines": [[f.filename, f.lineno, f.name, t] for f, t in zip(files[-20:], texts, strict=True)]}
 
-    def _error(self, given, method):
+    def _error(self, given, method, depth=4):
         """The error of the other side, to be raised here; the very one, where it came from here."""
         was = given.get("was")
         if self.guarded and type(was) is int and 0 <= was < len(self._raised):
@@ -354,6 +359,8 @@ class Peer:
         error = faults.plain(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
         error.remote_lines = faults.lines(given.get("lines"))
         error.peer_was, error.of_answer = was, True
+        if isinstance(given.get("over"), dict) and depth:
+            error.__cause__ = self._error(given["over"], "", depth - 1)
         return error
 
 

@@ -19,6 +19,10 @@ def stand_in(peer, number, about, methods):
         def __call__(self, *args, **kwargs):
             return peer.call(self, "", args, kwargs)
 
+        def stumbling(self, *args):
+            """Called so that the threads that it starts wait a moment before each line: see `stumble`."""
+            return peer.call(self, "stumbling", args, {})
+
     Remote.__name__ = str(about.get("type") or "object")[:80]  # a check may say what it got
     for name in methods:
         if name in about.get("has", ()):
