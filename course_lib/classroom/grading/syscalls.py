@@ -12,7 +12,7 @@ import os
 import struct
 import sys
 
-PR_GET_SECCOMP, PR_SET_SECCOMP, FILTER = 21, 22, 2
+PR_GET_SECCOMP, PR_SET_SECCOMP, FILTER, PR_SET_NO_NEW_PRIVS = 21, 22, 2, 38
 ALLOW, REFUSE, UNKNOWN = 0x7FFF0000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # operations of the kernel's filter machine
 NUMBER, ARCH, FIRST = 0, 4, 16  # offsets in what it looks at: the call, the machine, the first argument
@@ -45,7 +45,7 @@ def available():
 
 
 def limiting():
-    """A function that limits the process that calls it, for ever, and what it starts. It does no more than one call."""
+    """A function that limits the process that calls it, for ever, and what it starts. It makes two calls, no more."""
     return _installing(_program(*CALLS[os.uname().machine]))
 
 
@@ -63,9 +63,10 @@ def _installing(program):
     kept = ctypes.create_string_buffer(program)
     head = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(kept)))
     prctl, filter, place = ctypes.CDLL(None).prctl, ctypes.c_ulong(FILTER), ctypes.c_void_p(ctypes.addressof(head))
+    one = ctypes.c_ulong(1)
 
     def install(_keep=(kept, head)):
-        if prctl(PR_SET_SECCOMP, filter, place) != 0:
+        if prctl(PR_SET_NO_NEW_PRIVS, one, 0, 0, 0) != 0 or prctl(PR_SET_SECCOMP, filter, place) != 0:
             os._exit(71)
 
     return install
