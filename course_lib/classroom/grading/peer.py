@@ -345,7 +345,7 @@ class Peer:
         cells = ("<", "/tmp/ipykernel_")
         files = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(cells)]
         texts = [(f.line or linecache.getline(f.filename, f.lineno or 0)).strip() for f in files[-20:]]
-        over = error.__cause__ or error.__context__
+        over = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         said["over"] = self._described(over, depth - 1) if over is not None and depth else None
         return said | {"lines": [[f.filename, f.lineno, f.name, t] for f, t in zip(files[-20:], texts, strict=True)]}
 
