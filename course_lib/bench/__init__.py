@@ -17,6 +17,7 @@ report.py, tables.py, profile_tables.py, scaling_tables.py, figures.py, docs.py,
 gpu_targets.py, gpu_tables.py, gpu_docs.py     the same of `bench gpu`
 training.py          training measured, for both; gpu_training.py on a GPU, gpu_training_tables.py what is shown of it
 gpu_workers.py       the workers of `bench gpu`
+grade/               `bench grade`
 """
 
 import argparse
@@ -25,6 +26,7 @@ BENCHES = {
     "threads": ("threads_command", "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn"),
     "mpi": ("mpi_command", "allreduces and schemes of training on 1, 2 and 4 ranks, beside MPI's own and PyTorch DDP"),
     "gpu": ("gpu_command", "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training"),
+    "grade": ("grade.command", "seconds and memory of `course grade`, beside nbval and nbgrader"),
 }
 
 
