@@ -18,6 +18,7 @@ gpu_targets.py, gpu_tables.py, gpu_docs.py     the same of `bench gpu`
 training.py          training measured, for both; gpu_training.py on a GPU, gpu_training_tables.py what is shown of it
 gpu_workers.py       the workers of `bench gpu`
 papers/              `bench papers`: the claims and errata of the five texts
+grade/               `bench grade`
 """
 
 import argparse
@@ -27,6 +28,7 @@ BENCHES = {
     "mpi": ("mpi_command", "allreduces and schemes of training on 1, 2 and 4 ranks, beside MPI's own and PyTorch DDP"),
     "papers": ("papers.command", "every number of the five texts, listed and measured again"),
     "gpu": ("gpu_command", "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training"),
+    "grade": ("grade.command", "seconds and memory of `course grade`, beside nbval and nbgrader"),
 }
 
 

@@ -34,9 +34,13 @@ class Traffic:
 
 
 class Shared(np.ndarray):
-    """A float array (n,) whose writes go through a `Traffic`. Its views are shared arrays, too."""
+    """A float array (n,) whose writes go through a `Traffic`. Its views are shared arrays, too.
+
+    board: how a caller without a view of this memory reads and writes it; of the array that `shared` made.
+    """
 
     traffic: Traffic | None = None
+    board: "Board | None" = None
 
     def __array_finalize__(self, parent):
         self.traffic = getattr(parent, "traffic", None)
@@ -77,8 +81,21 @@ class Shared(np.ndarray):
 def shared(values, traffic):
     """A `Shared` array with these values (n,)."""
     array = np.array(values).view(Shared)
-    array.traffic = traffic
+    array.traffic, array.board = traffic, Board(array)
     return array
+
+
+class Board:
+    """A shared array for a caller that cannot see its memory: a call writes, if asked to, and returns what it holds."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __call__(self, places=None, values=None):
+        if places is not None:
+            self._array._before_write()
+            _plain(self._array)[places] = values
+        return _plain(self._array).copy()
 
 
 def _plain(value):

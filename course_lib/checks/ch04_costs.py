@@ -29,7 +29,7 @@ def _costs_cases(rng):
     """Chains that are the limit and chains that are not, with equal and unequal costs."""
     cases = []
     for k, low, high, label in ((2, 0.3, 0.9, "a short chain, 2 threads"), (6, 2.0, 3.0, "a long chain, 6 threads"),
-                                (3, 0.2, 0.4, "a short chain, 3 threads"), (1, 0.5, 2.0, "one thread")):
+                                (3, 0.1, 0.3, "a short chain, 3 threads"), (1, 0.5, 2.0, "one thread")):
         f1, f3 = (float(rng.uniform(0.5, 4)) for _ in range(2))
         cases.append(Case((k, f1, f3 * float(rng.uniform(low, high)), f3), label))
     return cases

@@ -14,6 +14,9 @@ class Ledger:
     back: a copy of the array that came back last.
     """
 
+    remote = ("In", "Out", "InOut", "to_device", "from_device", "from_device_like", "mem_alloc", "memcpy_htod",
+              "memcpy_dtoh", "gpuarray")  # what an answer in another process may use
+
     def __init__(self):
         self.calls, self.gpuarray, self.back = [], Arrays(self), np.empty(0)
 
@@ -98,6 +101,8 @@ def crossings(arg):
 class Arrays:
     """`device.gpuarray` with books."""
 
+    remote = ("to_gpu", "empty", "zeros")
+
     def __init__(self, book):
         self.book = book
 
@@ -114,6 +119,8 @@ class Arrays:
 
 class Array:
     """A device array with books."""
+
+    remote = ("get", "set", "shape", "dtype", "size", "nbytes", "gpudata", "ptr")
 
     def __init__(self, book, real):
         self.book, self.real = book, real

@@ -95,6 +95,8 @@ def blank_in(error):
     """Which function is not written yet: "" the one that was called, else the name of one that it calls; None: no."""
     if not isinstance(error, NotImplementedError):
         return None
+    if told := getattr(error, "remote_lines", None):
+        return told[-1][2] if len(told) > 1 else ""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE + os.sep)]
     return frames[-1].name if len(frames) > 1 else ""
 
@@ -119,7 +121,13 @@ def short_error(error):
 
 
 def students_line(error, fn):
-    """ "line 3: return X @ W" of the innermost frame in the student's own code, or None."""
+    """ "line 3 of affine: return X @ W" of the innermost frame in the student's own code, or None.
+
+    remote_lines: (file, line, function, text) of an error that comes from another process.
+    """
+    if told := getattr(error, "remote_lines", None):
+        _, line, name, text = told[-1]
+        return f"line {line} of {name}" + (f": {text}" if text else "")
     own = getattr(getattr(fn, "__code__", None), "co_filename", None)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE + os.sep)]
     mine = [f for f in frames if f.filename == own or "ipykernel_" in f.filename]

@@ -13,6 +13,8 @@ import weakref
 
 from .memory import BASE
 
+before_program = None  # called in each new process before it becomes the program: a grader takes rights away there
+
 
 class LaunchFailed(RuntimeError):
     """The kernel crashed, ran past its time, or can never end. `.tool`: crash, timeout, synccheck; `.printed`: text."""
@@ -88,7 +90,8 @@ class Process:
             handles = self.arena.handle, self._output.fileno()
             command = [str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])]
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._output,
-                                           pass_fds=handles, start_new_session=True)  # fmt: skip
+                                           pass_fds=handles, start_new_session=True,
+                                           preexec_fn=before_program)  # fmt: skip
             self._end = weakref.finalize(self, _end, self._child)
         return self._child
 

@@ -177,7 +177,10 @@ def place(frames, file):
 
 
 def place_of_error(error, file):
-    """The same, of where an exception was raised."""
+    """The same, of where an exception was raised. remote_lines: of one that comes from another process."""
+    if told := getattr(error, "remote_lines", None):
+        _, line, name, text = told[-1]
+        return {"line": int(line), "code": text, "function": name}
     frames = traceback.walk_tb(error.__traceback__)
     return place([(f.f_code.co_filename, line, f.f_code.co_name) for f, line in frames], file)
 

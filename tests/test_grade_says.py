@@ -1,0 +1,122 @@
+"""What a check says of an answer in rooms is what it says of it in the student's notebook, to the letter."""
+
+import linecache
+
+import pytest
+
+from course_lib.checks import ch01, ch02
+from course_lib.checks.messages import CheckFailed
+from course_lib.classroom.grading import sandbox
+from course_lib.classroom.grading.rooms import Rooms
+from course_lib.classroom.grading.zygote import Zygote
+
+pytestmark = pytest.mark.skipif(bool(WHY := sandbox.available()), reason=f"no sandbox on this system: {WHY}")
+SEED = 7
+EPOCH = """def sgd_epoch(params, batches, gradient, eta):
+    total, seen = 0.0, 0
+    for xb, yb in batches:
+        loss, grads = gradient(params, xb, yb)
+        CHANGE
+        total += loss * len(xb)
+        seen += len(xb)
+    RETURN(total / seen)
+"""
+REPLACED = "params[:] = [(W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads)]"
+IN_PLACE = "for (W, b), (dW, db) in zip(params, grads): W -= eta * dW; b -= eta * db"
+NEURONS = {
+    "right": "return 1 / (1 + np.exp(-(x @ w + b)))",
+    "wrong": "return 1 / (1 + np.exp(-(x @ w)))",
+    "printed": "print(1 / (1 + np.exp(-(x @ w + b))))",
+    "nothing": "pass",
+    "blank": "raise NotImplementedError('write neuron')",
+    "calls a blank": "return sigmoid(x @ w + b)\ndef sigmoid(z):\n    raise NotImplementedError('later')",
+    "raised": "z = x @ w\n    return 1 / (1 + np.exp(-z)) + nothing",
+    "raised in NumPy": "z = np.reshape(x, (3, 17))\n    return z",
+    "a text": "return 'half'",
+    "a list": "return [x, w]",
+    "changed": "w *= 0\n    return 0.5",
+    "a function": "return np.exp",
+}
+ANSWERS = {f"neuron: {name}": (ch01.check_neuron, "ch01.check_neuron", "neuron", f"def neuron(x, w, b):\n    {body}\n")
+           for name, body in NEURONS.items()} | {
+    f"sgd_epoch: {name}": (ch02.check_sgd_epoch, "ch02.check_sgd_epoch", "sgd_epoch",
+                           EPOCH.replace("CHANGE", change).replace("RETURN", how))
+    for name, change, how in (("right", IN_PLACE, "return"), ("replaced", REPLACED, "return"),
+                              ("printed", IN_PLACE, "print"), ("never", "pass", "return"))}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rooms():
+    """Rooms for all of these answers: none of them harms another."""
+    with Zygote() as zygote, Rooms(zygote, 1) as made:
+        made.run("import numpy as np", 30)
+        yield made
+
+
+def in_the_notebook(check, name, text):
+    """(status, message) of the check in this process."""
+    space: dict = {}
+    linecache.cache["<cell>"] = len(text), None, text.splitlines(True), "<cell>"
+    exec(compile("import numpy as np\n", "<setup>", "exec"), space)
+    exec(compile(text, "<cell>", "exec"), space)
+    try:
+        check(space[name], seed=SEED)
+    except CheckFailed as failed:
+        return "missing" if type(failed).__name__ == "NotWritten" else "wrong", str(failed)
+    return "pass", ""
+
+
+@pytest.mark.parametrize("which", ANSWERS)
+def test_the_same_words(rooms, which):
+    check, path, name, text = ANSWERS[which]
+    rooms.run(text, 30)
+    verdict = rooms.check(path, name, SEED, 30)
+    status, message = in_the_notebook(check, name, text)
+    assert verdict["status"] == status, verdict
+    assert status == "pass" or verdict["message"] == message
+
+
+def test_what_is_no_value(rooms):
+    """An object of a class of one's own cannot be graded; that is said, and is nobody's broken check."""
+    rooms.run("class Yes:\n    def __eq__(self, other): return True\n"
+              "def neuron(x, w, b): return Yes()\ndef sgd_epoch(*args): return Yes()", 30)  # fmt: skip
+    for path, name in (("ch01.check_neuron", "neuron"), ("ch02.check_sgd_epoch", "sgd_epoch")):
+        verdict = rooms.check(path, name, SEED, 30)
+        assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"]
+    rooms.run("def minibatches(*args, **named): return Yes()", 30)
+    verdict = rooms.check("ch02.check_minibatches", "minibatches", SEED, 30)
+    assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"], verdict
+    assert "not your fault" not in verdict["message"]
+
+
+RACE = """import threading
+def shared_sum(part_of, T, total):
+    lock = threading.Lock()
+    def work(t):
+        part = part_of(t)
+        with lock:
+            new = total + part
+        BETWEEN
+            total[:] = new
+    threads = [threading.Thread(target=work, args=(t,)) for t in range(T)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+"""
+
+
+def test_a_race_comes_to_light_in_a_room_as_well(rooms):
+    """Two sections under the lock are one too many, and a write outside of it is a race, too."""
+    for between in ("with lock:", "if True:"):
+        rooms.run(RACE.replace("BETWEEN", between), 30)
+        verdict = rooms.check("ch03.check_shared_sum", "shared_sum", SEED, 60)
+        assert verdict["status"] == "wrong" and "a lost update" in verdict["message"], verdict
+
+
+def test_an_error_keeps_what_it_was_raised_over(rooms):
+    rooms.run("""def neuron(x, w, b):
+    try:
+        1 / 0
+    except ZeroDivisionError as error:
+        raise RuntimeError("a shard failed") from error""", 30)  # fmt: skip
+    verdict = rooms.check("ch01.check_neuron", "neuron", SEED, 30)
+    assert "RuntimeError: a shard failed" in verdict["message"] and "line 5 of neuron" in verdict["message"]
