@@ -157,3 +157,25 @@ def test_what_a_call_leaves_behind_is_known_in_a_room_as_well(rooms, which):
     status, message = in_the_notebook(ch04.check_leapfrog_backward, "leapfrog_backward", text)
     assert (verdict["status"], status) == (("wrong", "wrong") if words else ("pass", "pass")), verdict
     assert words in message and words in verdict["message"]
+
+
+DEVICE = """import numpy as np
+def repeat_saxpy(device, saxpy, a, x, y, times):
+    d_x, d_y, result = device.mem_alloc(x.nbytes), device.mem_alloc(y.nbytes), np.empty_like(y)
+    device.memcpy_htod(d_x, x)
+    device.memcpy_htod(d_y, y)
+    for _ in range(times):
+        saxpy(np.int32(len(x)), np.float32(a), d_x, d_y, block=BLOCK, grid=(-(-len(x) // 64), 1))
+    device.memcpy_dtoh(result, d_y)
+    return result
+"""
+
+
+@pytest.mark.parametrize(("block", "status", "words"), [
+    ("(64, 1, 1)", "pass", ""), ("64", "wrong", "block must be a tuple of three"),
+])  # fmt: skip
+def test_the_device_lies_with_the_checks(rooms, block, status, words):
+    """What a call of the device raises there is the fault of the answer that made the call, as in the notebook."""
+    rooms.run(DEVICE.replace("BLOCK", block), 30)
+    verdict = rooms.check("ch05.check_repeat_saxpy", "repeat_saxpy", SEED, 60)
+    assert verdict["status"] == status and words in verdict["message"], verdict

@@ -371,7 +371,7 @@ class Peer:
         was = given.get("was")
         if self.guarded and type(was) is int and 0 <= was < len(self._raised):
             known: Any = self._raised[was]
-            known.remote_lines = faults.lines(given.get("lines"))
+            known.remote_lines, known.of_answer = faults.lines(given.get("lines")), True  # it has passed through there
             return known
         error = faults.plain(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
         error.remote_lines = faults.lines(given.get("lines"))
