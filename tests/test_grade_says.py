@@ -4,7 +4,7 @@ import linecache
 
 import pytest
 
-from course_lib.checks import ch01, ch02
+from course_lib.checks import ch01, ch02, ch04
 from course_lib.checks.messages import CheckFailed
 from course_lib.classroom.grading import sandbox
 from course_lib.classroom.grading.rooms import Rooms
@@ -120,3 +120,62 @@ def test_an_error_keeps_what_it_was_raised_over(rooms):
         raise RuntimeError("a shard failed") from error""", 30)  # fmt: skip
     verdict = rooms.check("ch01.check_neuron", "neuron", SEED, 30)
     assert "RuntimeError: a shard failed" in verdict["message"] and "line 5 of neuron" in verdict["message"]
+
+
+CHILDREN = """import threading
+def leapfrog_backward(parent, children, dZ, walk):
+    ready, deltas, faults = threading.Event(), [], []
+    def work(tasks, j):
+        WAIT
+        try:
+            walk(tasks, deltas[j])
+        except Exception as error:
+            KEEP
+    threads = [threading.Thread(target=work, args=(tasks, j)) for j, tasks in enumerate(children)]
+    def start():
+        for thread in threads: thread.start()
+    FIRST
+    deltas.extend(walk(parent, dZ))
+    THEN
+    for thread in threads: thread.join()
+    if faults: raise faults[0]
+"""
+LEFT = {  # answer -> what waits, what is kept of an error, when the children start; words of the check
+    "right": ("pass", "faults.append(error)", "pass", "start()", ""),
+    "children wait for ever where the parent fails": (
+        "ready.wait()", "faults.append(error)", "start()", "ready.set()", "still waited when the exception came"),
+    "an error of a child is lost": ("pass", "raise", "pass", "start()", "an exception in a thread was lost"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", LEFT)
+def test_what_a_call_leaves_behind_is_known_in_a_room_as_well(rooms, which):
+    wait, keep, first, then, words = LEFT[which]
+    text = CHILDREN.replace("WAIT", wait).replace("KEEP", keep).replace("FIRST", first).replace("THEN", then)
+    rooms.run(text, 30)
+    verdict = rooms.check("ch04.check_leapfrog_backward", "leapfrog_backward", SEED, 60)
+    status, message = in_the_notebook(ch04.check_leapfrog_backward, "leapfrog_backward", text)
+    assert (verdict["status"], status) == (("wrong", "wrong") if words else ("pass", "pass")), verdict
+    assert words in message and words in verdict["message"]
+
+
+DEVICE = """import numpy as np
+def repeat_saxpy(device, saxpy, a, x, y, times):
+    d_x, d_y, result = device.mem_alloc(x.nbytes), device.mem_alloc(y.nbytes), np.empty_like(y)
+    device.memcpy_htod(d_x, x)
+    device.memcpy_htod(d_y, y)
+    for _ in range(times):
+        saxpy(np.int32(len(x)), np.float32(a), d_x, d_y, block=BLOCK, grid=(-(-len(x) // 64), 1))
+    device.memcpy_dtoh(result, d_y)
+    return result
+"""
+
+
+@pytest.mark.parametrize(("block", "status", "words"), [
+    ("(64, 1, 1)", "pass", ""), ("64", "wrong", "block must be a tuple of three"),
+])  # fmt: skip
+def test_the_device_lies_with_the_checks(rooms, block, status, words):
+    """What a call of the device raises there is the fault of the answer that made the call, as in the notebook."""
+    rooms.run(DEVICE.replace("BLOCK", block), 30)
+    verdict = rooms.check("ch05.check_repeat_saxpy", "repeat_saxpy", SEED, 60)
+    assert verdict["status"] == status and words in verdict["message"], verdict

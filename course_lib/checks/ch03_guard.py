@@ -39,7 +39,7 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
     stumble: the workers wait a random moment before each of their lines, so that what is not held together falls apart.
     """
     run, before = Run(), set(threading.enumerate())
-    asked = getattr(fn, "stumbling", fn) if stumble else fn  # a function of another process stumbles there
+    asked = getattr(fn, "stumbling" if stumble else "watched", fn)  # a function of another process is watched there
 
     def call():
         try:
@@ -56,9 +56,19 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
         caller.join(DEADLINE)
         if not caller.is_alive():
             run.left = [t for t in run.left if not _ends_soon(t)]
+            _look_elsewhere(run, fn)
     if caller.is_alive():
         _report_hang(fn, caller, before)
     return run
+
+
+def _look_elsewhere(run, fn):
+    """A function of another process (of a submission that is graded) has left there what it has left."""
+    if hasattr(fn, "aftermath"):
+        busy, left, faults = fn.aftermath()
+        run.busy = max(run.busy, busy)
+        run.left = run.left or [None] * left
+        run.faults += faults
 
 
 def value_of(fn, *args):

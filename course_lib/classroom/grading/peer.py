@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from . import changes, faults, stumble, wire
+from .aftermath import Aftermath
 from .line import Gone, frame
 from .mirror import Mirror
 from .standin import stand_in
@@ -41,6 +42,7 @@ RESULTS = ("__iter__", "__next__")  # what a guarded end lets an object of the o
 
 
 OFFERED = "student"
+WATCHED = ("watched", "stumbling", "aftermath")  # asked of functions that start threads, by the checks alone
 
 
 class Peer:
@@ -62,6 +64,7 @@ class Peer:
         self._serving = False
         self._offers: dict[str, queue.Queue] = {OFFERED: queue.Queue()}  # made here: two threads look into it
         self._lost, self._names = "", itertools.count(1)
+        self._aftermath = Aftermath(lambda: [*self._threads.values()])
         self._ended: collections.deque = collections.deque()  # names of threads of this side
         threading.Thread(target=self._read, daemon=True, name="peer").start()
 
@@ -313,8 +316,8 @@ class Peer:
         thing = self._shown[number]
         if not name:
             return thing
-        if name == "stumbling" and not self.guarded:
-            return stumble.stumbling(thing)
+        if name in WATCHED and not self.guarded:
+            return self._watched(thing, name)
         if name.startswith("."):
             if isinstance(thing, types.SimpleNamespace) and name[1:] in vars(thing):
                 return lambda: vars(thing)[name[1:]]
@@ -324,6 +327,16 @@ class Peer:
         if name not in wire.SHOWN:
             raise AttributeError(name)
         return getattr(thing, name)
+
+    def _watched(self, thing, name):
+        """What the checks ask of a function that starts threads: see `guarded` in course_lib.checks.ch03_guard."""
+        if name == "aftermath":
+            return self._left_behind
+        return self._aftermath.watching(stumble.stumbling(thing) if name == "stumbling" else thing)
+
+    def _left_behind(self):
+        busy, left, lost = self._aftermath.told()
+        return [busy, left, [self._described(error) for error in lost[:20]]]
 
     def _stand_in(self, number, about):
         """What stands here for an object of the other side; its own object, where it was ours."""
@@ -349,12 +362,16 @@ class Peer:
         said["over"] = self._described(over, depth - 1) if over is not None and depth else None
         return said | {"lines": [[f.filename, f.lineno, f.name, t] for f, t in zip(files[-20:], texts, strict=True)]}
 
+    def error_of(self, given):
+        """An error of the other side that no call has raised, as this side knows it."""
+        return self._error(given if isinstance(given, dict) else {}, "")
+
     def _error(self, given, method, depth=4):
         """The error of the other side, to be raised here; the very one, where it came from here."""
         was = given.get("was")
         if self.guarded and type(was) is int and 0 <= was < len(self._raised):
             known: Any = self._raised[was]
-            known.remote_lines = faults.lines(given.get("lines"))
+            known.remote_lines, known.of_answer = faults.lines(given.get("lines")), True  # it has passed through there
             return known
         error = faults.plain(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
         error.remote_lines = faults.lines(given.get("lines"))

@@ -19,9 +19,18 @@ def stand_in(peer, number, about, methods):
         def __call__(self, *args, **kwargs):
             return peer.call(self, "", args, kwargs)
 
+        def watched(self, *args):
+            """Called; afterwards `aftermath` says what the call has left behind."""
+            return peer.call(self, "watched", args, {})
+
         def stumbling(self, *args):
-            """Called so that the threads that it starts wait a moment before each line: see `stumble`."""
+            """The same; the threads that it starts wait a moment before each line: see `stumble`."""
             return peer.call(self, "stumbling", args, {})
+
+        def aftermath(self):
+            """(threads at work when the call ended, those that still are, errors that ended one): see `Aftermath`."""
+            busy, left, lost = peer.call(self, "aftermath", (), {})
+            return _count(busy), _count(left), [peer.error_of(one) for one in lost]
 
     Remote.__name__ = str(about.get("type") or "object")[:80]  # a check may say what it got
     for name in methods:
@@ -36,6 +45,10 @@ def stand_in(peer, number, about, methods):
         with contextlib.suppress(ValueError):  # a keyword, or a name twice
             made.__signature__ = inspect.Signature([inspect.Parameter(n, POSITIONAL) for n in takes])
     return made
+
+
+def _count(value):
+    return value if type(value) is int and 0 <= value < 1000 else 1000
 
 
 def _plain_args(name, args):

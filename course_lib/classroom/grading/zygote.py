@@ -24,8 +24,8 @@ from . import given, sandbox
 
 IMPORTS = ("numpy", "numba", "matplotlib.pyplot", "matplotlib_inline.backend_inline",
            "course_lib.plots", "course_lib.measure", "course_lib.data", "course_lib.serial", "course_lib.threads",
-           "course_lib.gpu.device", "course_lib.gpu.cpu_engine", "course_lib.mpi", "ipyparallel",
-           "course_lib.classroom.grading.room")  # fmt: skip
+           "course_lib.gpu.device", "course_lib.gpu.data_sheets", "course_lib.gpu.cpu_engine",
+           "course_lib.mpi", "ipyparallel", "course_lib.classroom.grading.room")  # fmt: skip
 
 
 class Zygote:
