@@ -349,7 +349,7 @@ def test_the_command(root, capsys, no_kernel):
     (["build", "77"], "no chapter '77'"),
     (["build", "--timeout", "0"], "more than 0 seconds"),
     (["build", "--nonsense"], "unrecognized arguments"),
-    (["nonsense"], "no command 'nonsense'; there are: doctor, bench, build"),
+    (["nonsense"], "no command 'nonsense'; there are: doctor, bench, check, release, grade, build"),
     ([], "usage"),
 ])
 def test_a_wrong_call_is_2(first, capsys, call, says):

@@ -14,6 +14,7 @@ import pytest
 import slurm_node
 
 from course_lib import mpi
+from course_lib.mpi.launcher import launch
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 pytestmark = [
@@ -75,7 +76,7 @@ def settings(room, text):
 
 
 def test_four_ranks_on_two_nodes(slurm, room, capsys):
-    """Cells, an error that ranks survive, a rank killed, ranks by srun's PMI-2, a deadlock, and the end."""
+    """Cells, an error that ranks survive, a rank killed, ranks by a command of one's own, a deadlock, and the end."""
     settings(room, 'nodes = 2\nranks_per_node = 2\ntime = "5"\npartition = "teaching"\nports = "42000-42100"\n')
     with mpi.cluster(4, timeout=10 * SLOW, profile="slurm") as ranks:
         said = capsys.readouterr().out.split(", ")
@@ -89,7 +90,8 @@ def test_four_ranks_on_two_nodes(slurm, room, capsys):
         with pytest.raises(mpi.RankError, match="rank 1 died in this cell: killed by signal 9") as error:
             ranks.execute("if rank == 1:\n    os.kill(os.getpid(), 9)\ncomm.recv()")
         assert "comm.recv()" in str(error.value) and gone(slurm.queue) == []
-        settings(room, 'nodes = 2\nranks_per_node = 2\nstart = "srun --mpi=pmi2 --kill-on-bad-exit=0"\n')
+        start = f"{launch.mpiexec()} -disable-auto-cleanup -bootstrap slurm -n {{n}}"
+        settings(room, f"nodes = 2\nranks_per_node = 2\nstart = '{start}'\n")
         capsys.readouterr()
         ranks.execute(NAMES + NODE)
         assert [line.split()[2] for line in capsys.readouterr().out.splitlines()[1:]] == ["n1", "n1", "n2", "n2"]

@@ -56,9 +56,9 @@ def command(options: argparse.Namespace) -> int:
 
 def file_name(result: dict[str, Any]) -> str:
     """One file for each machine: mpi-amd-epyc-2-cores.json."""
-    from .mpi_docs import name
+    from .report import machine_name
 
-    return f"mpi-{slug(name(result))}.json"
+    return f"mpi-{slug(machine_name(result))}.json"
 
 
 def text(result: dict[str, Any]) -> str:

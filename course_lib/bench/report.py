@@ -16,6 +16,12 @@ def machine_line(result: dict[str, Any]) -> str:
     return str(Machine(**{name: value for name, value in result["machine"].items() if name in names}))
 
 
+def machine_name(result: dict[str, Any]) -> str:
+    """The machine of `bench mpi` and `bench grade`, for a title and a file."""
+    cores = result["settings"]["cores"]
+    return f"{result['machine']['cpu'] or 'unknown processor'}, {cores} core{'s' if cores > 1 else ''}"
+
+
 def versions_line(result: dict[str, Any]) -> str:
     """What ran, with versions."""
     return ", ".join(f"{name} {version}" for name, version in result["versions"].items())

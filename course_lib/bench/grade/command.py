@@ -61,9 +61,9 @@ def command(options: argparse.Namespace) -> int:
 
 def file_name(result: dict[str, Any]) -> str:
     """One file for each machine: grade-amd-epyc-2-cores.json."""
-    from .docs import name
+    from ..report import machine_name
 
-    return f"grade-{slug(name(result))}.json"
+    return f"grade-{slug(machine_name(result))}.json"
 
 
 def text(result: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..report import machine_line, versions_line
+from ..report import machine_line, machine_name, versions_line
 from ..tables import markdown, plain
 from .tables import grader_table, killed_line, memory_table, noise_note, same_line, solved_table, target_table
 
@@ -31,17 +31,11 @@ def report(result: Result) -> str:
     return "\n\n".join(["\n".join(_lines(result)), *map(plain, tables), *words])
 
 
-def name(result: Result) -> str:
-    """The machine, for a title and a file."""
-    cores = result["settings"]["cores"]
-    return f"{result['machine']['cpu'] or 'unknown processor'}, {cores} core{'s' if cores > 1 else ''}"
-
-
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
     """The makers of the document's blocks, which show all machines."""
     from ..docs import for_each
 
-    return for_each(results, BLOCKS, name)
+    return for_each(results, BLOCKS, machine_name)
 
 
 BLOCKS: dict[str, Callable[[Result], str]] = {
