@@ -72,7 +72,7 @@ CLAIMS = (
         "000-updates", "[000]", "section 3.2",
         'with a smaller batch "more updates can be made in a smaller amount of time"',
         learning.by_batch,
-        "More updates in as many passes, and here they pay; a pass of small batches takes longer (figure 7)",
+        "More updates in as many passes; each of them has its price (figure 7)",
     ),
     Claim(
         "000-shards", "[000]", "algorithm 3",
@@ -219,8 +219,8 @@ CLAIMS = (
         "000-blas-threads", "[000]", "section 6",
         "time of BLAS \"doesn't depend on the number of threads\"",
         partial(training.faster, net="Net-1h", key="numpy-blas", over="numpy", head="all threads over one"),
-        "It depends here, as the reason that the text gives would have it (errata). For one example at a time, a product "
-        "of a matrix and a vector, memory sets the pace",
+        "The reason that the text gives is one for the contrary (errata). For one example at a time, a product of a "
+        "matrix and a vector, memory sets the pace",
     ),
     Claim(
         "000-exponential", "[000]", "section 6",
