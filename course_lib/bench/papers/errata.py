@@ -168,7 +168,8 @@ ERRATA = (
     Erratum(
         "last_layer", "[002]", 'theorem 1: "Algorithm 1 is correct"',
         "the parent applies eq. 4 at level L, then 5, 6 and 7 from L - 1 on",
-        "eq. 6 and 7 are never applied at level L: the output layer gets no gradient",
+        "eq. 6 and 7 are never applied at level L, so the output layer gets no gradient; section 3 has all quantities "
+        "\"computed for the last k layers\" before the threads begin",
     ),
     Erratum(
         "three_schemes", "[002]", "section 3, algorithm 1, proof of theorem 1",
