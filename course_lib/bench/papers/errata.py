@@ -30,19 +30,19 @@ ERRATA = (
         "of thousands, then: two layers of a million neurons have 10^12 weights between them",
     ),
     Erratum(
-        "gradient_climbs", "[000]", "algorithms 1 to 3",
-        "dL/dtheta = 1/N sum (y - f) df/dtheta, for the loss of eq. 1",
-        "-2/N sum (y - f) df/dtheta: the sign is wrong, so the update climbs, and the 2 is missing",
-    ),
-    Erratum(
         "squared_vector", "[000]", 'eq. 1 and 6; [001], slide "Gradient Descent"',
         "(y - f)^2 with y of P numbers",
         "the squared norm: the sum over the P outputs of the squares; the square of a vector is no loss",
     ),
     Erratum(
-        "loss_without_index", "[000]", "eq. 6",
-        "1/N sum over i of (y - a_L(x))^2",
-        "y and x need the index i: as printed all N terms are equal",
+        "dummy_input", "[000]", "section 2.2",
+        '"dummy neurons each of which takes a single scalar input n_in"',
+        "an entry of x: n_in is how many there are",
+    ),
+    Erratum(
+        "gradient_climbs", "[000]", "algorithms 1 to 3",
+        "dL/dtheta = 1/N sum (y - f) df/dtheta, for the loss of eq. 1",
+        "-2/N sum (y - f) df/dtheta: the sign is wrong, so the update climbs, and the 2 is missing",
     ),
     Erratum(
         "ragged_batches", "[000]", "algorithms 2 and 3",
@@ -56,14 +56,25 @@ ERRATA = (
         "t = 1 : T: as printed they hold (B/T)^2 of the B examples, 4 of 64 with 32 threads",
     ),
     Erratum(
+        "loss_without_index", "[000]", "eq. 6",
+        "1/N sum over i of (y - a_L(x))^2",
+        "y and x need the index i: as printed all N terms are equal",
+    ),
+    Erratum(
         "useless_delta", "[000]", "algorithm 5; [001], algorithm 4",
         "for l = L : 2 ... delta_(l-1) := (W_l delta_l) o sigma'(z_(l-1))",
         "the pass for l = 2 computes delta_1, which nobody uses, of a layer that has no sigma: stop before it",
     ),
     Erratum(
-        "dummy_input", "[000]", "section 2.2",
-        '"dummy neurons each of which takes a single scalar input n_in"',
-        "an entry of x: n_in is how many there are",
+        "embedded_bias", "[000]", "section 4 and eq. 7",
+        '"The bias values are embedded in the last column of the weight matrix", and W_i A_i + b_i',
+        "W_i in eq. 7 must be the matrix without that column: with it, it fits A_i only where A_i has a row of "
+        "ones, and then the bias counts twice",
+    ),
+    Erratum(
+        "eq7_range", "[000]", "eq. 7",
+        "A_(i+1) = f(W_i A_i + b_i) for i in [1, L - 1], the input being A_0",
+        "with A_0 as the input i begins at 0: as printed the input is never read",
     ),
     Erratum(
         "output_delta", "[000]", "eq. 8",
@@ -77,44 +88,11 @@ ERRATA = (
         "D_i = (W_i^T D_(i+1)) o f'(W_(i-1) A_(i-1) + b_(i-1)): with unequal widths nothing else fits",
     ),
     Erratum(
-        "eq7_range", "[000]", "eq. 7",
-        "A_(i+1) = f(W_i A_i + b_i) for i in [1, L - 1], the input being A_0",
-        "with A_0 as the input i begins at 0: as printed the input is never read",
-    ),
-    Erratum(
-        "embedded_bias", "[000]", "section 4 and eq. 7",
-        '"The bias values are embedded in the last column of the weight matrix", and W_i A_i + b_i',
-        "W_i in eq. 7 must be the matrix without that column: with it, it fits A_i only where A_i has a row of "
-        "ones, and then the bias counts twice",
-    ),
-    Erratum(
         "conflict_free", "[000]", "section 4",
         '"All read and write operations to global memory are coalesced and there are no bank conflicts" '
         "(forward product, layouts as stated)",
         "not both with tiles of 32 x 32 words: one tile is filled along k and used along i, so one of the two "
         "goes down a column, 32-way; a word of padding a row mends it",
-    ),
-    Erratum(
-        "conflicts_of_a_batch", "[000]", "section 6, Bottleneck",
-        'bank conflicts, "which reduce the parallelism", "appear when the number of batch increases"',
-        "they are there for every batch: their number is \"proportional to the batch size\" (section 4), as that of "
-        "the flops is; for each example it is the same",
-    ),
-    Erratum(
-        "blas_and_threads", "[000]", "section 6, BLAS",
-        'time "doesn\'t depend on the number of threads because it parallelizes each Matrix-vector product"',
-        "the reason is one for the contrary: of T threads each has 1/T of a product's rows. [001], slide \"Results - "
-        "Speedup\", has it of the batch size, and that follows",
-    ),
-    Erratum(
-        "exponentially", "[000]", "section 6",
-        'with the batch "the number of overheads (allocation/reduction) is exponentially decreased"',
-        "as 1/B: N/B steps an epoch, each with one fork, join and reduction",
-    ),
-    Erratum(
-        "number_of_operations", "[000]", "section 6",
-        '"parallelization provide much larger number of floating point operations than serial"',
-        "the same number of operations, in less time: it is their rate that is larger",
     ),
     Erratum(
         "features_42", "[000]", "sections 5.1 and 5.2",
@@ -137,7 +115,34 @@ ERRATA = (
         "batch size and number of epochs are two more: algorithm 2 asks for all three, and each changes the network "
         "that comes out",
     ),
+    Erratum(
+        "number_of_operations", "[000]", "section 6",
+        '"parallelization provide much larger number of floating point operations than serial"',
+        "the same number of operations, in less time: it is their rate that is larger",
+    ),
+    Erratum(
+        "blas_and_threads", "[000]", "section 6, BLAS",
+        'time "doesn\'t depend on the number of threads because it parallelizes each Matrix-vector product"',
+        "the reason is one for the contrary: of T threads each has 1/T of a product's rows. [001], slide \"Results - "
+        "Speedup\", calls the speed-up independent of the batch size: that does follow",
+    ),
+    Erratum(
+        "exponentially", "[000]", "section 6",
+        'with the batch "the number of overheads (allocation/reduction) is exponentially decreased"',
+        "as 1/B: N/B steps an epoch, each with one fork, join and reduction",
+    ),
+    Erratum(
+        "conflicts_of_a_batch", "[000]", "section 6, Bottleneck",
+        'bank conflicts, "which reduce the parallelism", "appear when the number of batch increases"',
+        "they are there for every batch: their number is \"proportional to the batch size\" (section 4), as that of "
+        "the flops is; for each example it is the same",
+    ),
     # Goyal et al.: the slides
+    Erratum(
+        "vector_and_scalar", "[001]", 'slide "Classifier: Neural Network"',
+        'W (n_(l-1) x n_l) "= Weight vector", b in R^(n_l) "= Scalar bias"',
+        "a matrix and a vector, as the formulas beside the words have it",
+    ),
     Erratum(
         "slides_gradient", "[001]", 'slide "Parallelizing Gradient Descent"',
         "1/N sum (y_i - f) df/dtheta",
@@ -147,11 +152,6 @@ ERRATA = (
         "number_of_parameters", "[001]", 'slide "Experiments"',
         "800,000 and 1,860,000 parameters",
         "814,090 and 1,863,690, biases included (813,056 and 1,861,632 without): the first was rounded hard",
-    ),
-    Erratum(
-        "vector_and_scalar", "[001]", 'slide "Classifier: Neural Network"',
-        'W (n_(l-1) x n_l) "= Weight vector", b in R^(n_l) "= Scalar bias"',
-        "a matrix and a vector, as the formulas beside the words have it",
     ),
     Erratum(
         "smaller_is_faster", "[001]", 'slide "Results - Speedup"',
