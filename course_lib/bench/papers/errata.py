@@ -230,24 +230,9 @@ ERRATA = (
         "when y-hat_c = 1: y is the one-hot vector",
     ),
     Erratum(
-        "who_updates", "[003]", "section 3.6",
-        '"Backpropagation is the process of updating the neural network coefficients"',
-        "of computing their gradient, as the next sentence says; the update is gradient descent's, eq. 2",
-    ),
-    Erratum(
-        "correct_label", "[003]", "section 3.6, case I",
-        "k = c = y_i",
-        "k = c, where y_k = 1: in section 3.4 y_i is an entry of the one-hot vector, 0 or 1, and no label",
-    ),
-    Erratum(
         "norm_or_square", "[003]", "eq. 1",
         '||p||^2 "is the sum of the l2-norm of all the weights"',
         "the sum of their squares, the squared norm: its gradient is lambda W, that of the norms is not",
-    ),
-    Erratum(
-        "penalty_in_the_gradient", "[003]", 'eq. 4 and 6, "our final gradients"',
-        "dCE/dW = (y-hat - y) a^T, and so on",
-        "right for CE; the cost J of eq. 1, which eq. 2 descends, needs + lambda W and the mean over N",
     ),
     Erratum(
         "no_justification", "[003]", "section 3.4",
@@ -261,10 +246,25 @@ ERRATA = (
         "one of them: the second has N times the gradient, so another learning rate",
     ),
     Erratum(
+        "who_updates", "[003]", "section 3.6",
+        '"Backpropagation is the process of updating the neural network coefficients"',
+        "of computing their gradient, as the next sentence says; the update is gradient descent's, eq. 2",
+    ),
+    Erratum(
+        "correct_label", "[003]", "section 3.6, case I",
+        "k = c = y_i",
+        "k = c, where y_k = 1: in section 3.4 y_i is an entry of the one-hot vector, 0 or 1, and no label",
+    ),
+    Erratum(
         "factors_in_order", "[003]", "section 3.6",
         "dz/da = W^T, and dCE/da = dCE/dz dz/da = W^T (y-hat - y)",
         "the factors in one of two orders: dz/da dCE/dz with dz/da = W^T and columns, or dCE/dz dz/da with dz/da = W "
         "and rows; as printed, a column before W^T, nothing fits",
+    ),
+    Erratum(
+        "penalty_in_the_gradient", "[003]", 'eq. 4 and 6, "our final gradients"',
+        "dCE/dW = (y-hat - y) a^T, and so on",
+        "right for CE; the cost J of eq. 1, which eq. 2 descends, needs + lambda W and the mean over N",
     ),
     Erratum(
         "thread_or_block", "[003]", "section 4.2",
