@@ -9,7 +9,7 @@ import sys
 
 COMMANDS = {
     "doctor": ("course_lib.doctor", "what this machine has, what each chapter runs on, how to add what is missing"),
-    "bench": ("course_lib.bench", "measure side by side: `bench` threads, gpu, mpi or grade"),
+    "bench": ("course_lib.bench", "measure side by side: `bench` threads, gpu, mpi, grade or papers"),
     "check": ("course_lib.classroom.check", "for students: the public checks of an exercise as it was saved"),
     "release": ("course_lib.classroom.grading.release", "make what students get and what the grader needs"),
     "grade": ("course_lib.classroom.grading.grade", "grade what students handed in"),

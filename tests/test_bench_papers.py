@@ -45,7 +45,7 @@ def bench(*arguments, **more):
 
 def test_claims_are_told_apart_and_say_something():
     claims = papers.claims()
-    assert len({claim.id for claim in claims}) == len(claims) >= 80
+    assert len({claim.id for claim in claims}) == len(claims) >= 110
     assert list(dict.fromkeys(claim.text for claim in claims)) == list(papers.TEXTS), "text by text"
     for claim in claims:
         assert claim.id.startswith(claim.text[1:4]) and claim.where and claim.says, claim.id
@@ -128,6 +128,8 @@ def test_leapfrogging_by_hand():
     assert told == "B = 1, k = 2: 14% of the step (eq. 10: 17%, with the parent's part 14%)", "36 - 31 of 36 units"
     assert look_schemes.backward(result).text == "B = 1, k = 2: leapfrogging 1.26 times, deferred gradients 1.92 times"
     assert look_schemes.shares(result).text.endswith("B = 1: f1 33%, f2 33%, f3 33%")
+    assert look_schemes.rest(result).text.endswith("of the whole step: 100% at B = 1")
+    assert look_schemes.constant(result).text == "f3 / f of 12 equal layers: 33% to 33% at B = 1"
     broken = with_part("leapfrogging", {"settings": {"threads": 2}, "schemes": [{"B": 1, "runs": {}}]})
     assert look_schemes.shares(broken).status == NOT_MEASURED
 
@@ -194,7 +196,7 @@ def test_json_on_standard_output_is_the_file(quick):
 
 def test_quick_parts_give_findings(quick):
     rows = {row.id: row for row in papers.rows(quick[1])}
-    for name in ("003-naive", "003-shared", "003-16x4", "000-conflicts-batch"):
+    for name in ("003-naive", "003-shared", "003-16x4", "003-cutlass", "000-conflicts-batch", "000-coalesced-rest"):
         assert rows[name].status == COUNTED and rows[name].found
     for name in ("000-kdd-1h", "000-kdd-distinct", "004-parameters", "004-cpu"):
         assert rows[name].status == MEASURED, rows[name]
@@ -205,7 +207,7 @@ def test_the_engine_counts_what_the_cost_model_says(quick):
     from course_lib.gpu import gemm_cost
 
     made = quick[1]["parts"]["counts"]
-    for rung in ("naive", "shared", "register_16x4"):
+    for rung in ("naive", "shared", "register_16x4", "warptile"):
         said, found = gemm_cost(rung, *[made["side"]] * 3), made["products"][rung]
         assert found["sectors"] == sum(said["sectors"].values()) and found["wavefronts"] == said["wavefronts"]
 
@@ -287,8 +289,8 @@ def test_recorded_runs_are_whole(path):
         assert without == GPU_ROWS | {"004-gpu", "001-both-ways"}, "only what needs a GPU, or is measured elsewhere"
 
 
-GPU_ROWS = {"000-gpu-1h", "000-gpu-2h", "001-twenty", "001-theano-gpu", "003-naive-gpu", "003-shared-gpu",
-            "003-16x4-gpu", "004-gpu-slower"}  # fmt: skip
+GPU_ROWS = {"000-gpu-1h", "000-gpu-2h", "000-speedup-gpu", "001-twenty", "001-theano-gpu", "003-naive-gpu",
+            "003-shared-gpu", "003-16x4-gpu", "003-cutlass-gpu", "004-gpu-slower"}  # fmt: skip
 
 
 def _slug(name):

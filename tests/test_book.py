@@ -366,7 +366,7 @@ def test_a_folder_with_something_else_is_left_alone(small_clone, tmp_path, capsy
 def test_a_missing_extra_is_named(small_clone, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(command.NEEDED, "no_such_module", "the-package")
     assert main(["book", "--root", str(small_clone), "--out", str(tmp_path / "out")]) == 2
-    assert "the-package: pip install -e .[book]" in capsys.readouterr().err
+    assert "the-package: pip install -e \".[book]\"" in capsys.readouterr().err
 
 
 # Parts ------------------------------------------------------------------------------------------------------------

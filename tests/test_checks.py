@@ -1,5 +1,6 @@
 """The checks: right answers pass, and every wrong one gets what, where, the likely cause, and the seed."""
 
+import importlib
 import re
 import time
 import warnings
@@ -399,6 +400,16 @@ def test_something_that_is_no_function():
         CHECK(np.zeros(3))
     assert str(caught.value).startswith("✘ affine must be a function, and this is a NumPy array (3,) float64")
     assert "without calling it" in row(str(caught.value), "cause")
+
+
+@pytest.mark.parametrize("number", range(14))
+def test_an_answer_that_is_no_function_breaks_no_check(number):
+    module = importlib.import_module(f"course_lib.checks.ch{number:02}")
+    checks = {name: check for name, check in vars(module).items() if name.startswith("check_")}
+    for check in checks.values():
+        with pytest.raises(CheckFailed):
+            check(7)
+    assert checks
 
 
 @pytest.mark.parametrize(("check", "what"), [

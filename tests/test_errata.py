@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from course_lib import measure, mpi, serial, threads
+from course_lib import measure, serial, threads
 from course_lib.bench import docs
 from course_lib.bench.files import ROOT
 from course_lib.bench.papers import errata_docs
@@ -49,6 +49,11 @@ def fits(*shapes):
 
 
 # [000] Kamra et al. --------------------------------------------------------------------------------------------------
+
+
+def test_millions_of_neurons():
+    least, most = Network((1000, 1000)).n_params, Network((10**6, 10**6)).n_params
+    assert least == 1_001_000 and most == 10**12 + 10**6, "biases included"
 
 
 def linear_neuron(seed=0):
@@ -216,6 +221,12 @@ def test_conflicts_of_a_batch():
     assert all(counts["neuron a row"] > 16 * counts["example a row"] for counts in found.values())
 
 
+def test_blas_and_threads():
+    rows = {T: [shard(1024, T, t) for t in range(T)] for T in (1, 2, 32)}
+    longest = {T: max(each.stop - each.start for each in parts) for T, parts in rows.items()}
+    assert longest == {1: 1024, 2: 512, 32: 32}, "rows of one product, until whose end the slowest thread works"
+
+
 def test_exponentially():
     steps = {B: 12_288 / B for B in (64, 128, 192, 256)}
     ratios = [steps[a] / steps[b] for a, b in ((64, 128), (128, 192), (192, 256))]
@@ -236,6 +247,12 @@ def test_features_42():
     assert with_label.shape[1] == 42 and np.array_equal(with_label[:, 41], data.y_train), "the 42nd tells the answer"
 
 
+def test_four_million():
+    data = load_kddcup99(sample=True, categorical="codes")  # every tenth line of the file with every tenth record
+    records = 100 * (len(data.y_train) + len(data.y_val) + len(data.y_test))
+    assert round(records / 1e6) == 5 and abs(records / 4_898_431 - 1) < 0.01
+
+
 def test_features_integer():
     assert sum("rate" in name for name in kddcup_table.FEATURES) == 15
     rates = [i for i, name in enumerate(kddcup_table.FEATURES) if "rate" in name]
@@ -244,6 +261,20 @@ def test_features_integer():
         values = np.unique(data.x_train[:, column].astype(np.float64))
         span = values.max() - values.min()
         assert len(values) > 2 and np.diff(values).min() < span / 2, "values between 0 and 1"
+
+
+def test_one_hyperparameter():
+    params, X, Y = example(B=8)
+
+    def trained(B, epochs, eta):
+        found = [(W.copy(), b.copy()) for W, b in params]
+        for start in [*range(0, len(X), B)] * epochs:
+            rows = slice(start, start + B)
+            serial.sgd_step(found, serial.gradients(NET, found, X[rows], Y[rows]), eta)
+        return serial.loss_value(NET, found, X, Y)
+
+    found = {trained(*how) for how in ((4, 1, 0.1), (8, 1, 0.1), (4, 2, 0.1), (4, 1, 0.2))}
+    assert len(found) == 4, "B, epochs, eta: each changes what comes out"
 
 
 # [001] Goyal et al. --------------------------------------------------------------------------------------------------
@@ -396,6 +427,15 @@ def test_scalar_is_vector():
     assert -np.log(y[c]) == 0 and -np.log(0.999) > 0, "CE is 0 at 1, and at nothing below"
 
 
+def test_who_updates():
+    params, X, Y = example()
+    before = [W.copy() for W, _ in params]
+    grads = serial.gradients(NET, params, X, Y)
+    assert all(np.array_equal(W, old) for (W, _), old in zip(params, before, strict=True)), "backpropagation"
+    serial.sgd_step(params, grads, 0.1)
+    assert not any(np.array_equal(W, old) for (W, _), old in zip(params, before, strict=True)), "eq. 2"
+
+
 def test_correct_label():
     c, C = 3, 5
     y = one_hot(np.array([c]), C)[0]
@@ -458,25 +498,17 @@ def test_mean_or_sum():
 def test_factors_in_order():
     H1, H2 = 5, 3
     W = np.random.default_rng(0).standard_normal((H2, H1))
-    a, delta = np.ones(H1), (H2, 1)
+    a, delta = np.ones(H1), np.arange(1.0, H2 + 1)[:, None]
     jacobian = np.stack([slope(lambda a, i=i: float((W @ a)[i]), a) for i in range(H2)])
     assert np.allclose(jacobian, W, atol=1e-8) and jacobian.shape != W.T.shape
-    assert not fits(delta, W.T.shape) and fits(W.T.shape, delta)
+    assert not fits(delta.shape, W.T.shape), "as printed"
+    assert np.allclose(W.T @ delta, (delta.T @ jacobian).T), "columns in the one order, rows in the other"
 
 
 def test_thread_or_block():
     rung = RUNGS["register_16x4"]
     assert rung.block[:2] == (16, 4) and math.prod(rung.block) == 64
     assert rung.grid(64, 16)[:2] == (1, 1), "a block for 64 x 16 elements of D: 16 a thread"
-
-
-def test_index_of_two_things():
-    N, H, K = 7, 5, 4
-    rng = np.random.default_rng(0)
-    d, a = rng.random((N, H)), rng.random((N, K))  # a row an image
-    right = sum(np.outer(d[i], a[i]) for i in range(N))
-    rows = sum(np.outer(d[i], a[i]) for i in range(H))  # i as a row of W, as in the next formula
-    assert np.allclose(right, d.T @ a) and not np.allclose(rows, right)
 
 
 def test_gradient_below():
@@ -518,26 +550,8 @@ def sizes(n, p):
 def test_evenly_distributed():
     with pytest.raises(ValueError, match="equal division"):
         np.split(np.arange(10), 4)
-    assert sizes(10, 4) == [3, 3, 2, 2] and sizes(60_000, 4) == [15_000] * 4
-
-
-def test_weights_equally():
-    assert sizes(10, 4) == [3, 3, 2, 2] and sizes(1024, 4) == [256] * 4
-
-
-def test_gather_adds_nothing():
-    def step(comm):
-        mine = np.full(5, float(comm.rank))
-        gathered = np.empty((comm.size, 5)) if comm.rank == 0 else None
-        comm.Gather(mine, gathered, root=0)
-        added = np.empty(5)
-        comm.Allreduce(mine, added)
-        return (gathered if gathered is None else gathered.tolist()), added.tolist()
-
-    results = mpi.rehearse(step, 4).results
-    gathered, added = results[0]
-    assert np.shape(gathered) == (4, 5) and [each[0] for each in results[1:]] == [None] * 3
-    assert added == np.sum(gathered, axis=0).tolist() and all(each[1] == added for each in results)
+    assert sizes(10, 4) == [3, 3, 2, 2] and 10 - 4 * (10 // 4) == 2
+    assert sizes(60_000, 4) == [15_000] * 4 and sizes(1024, 4) == [256] * 4, "where p divides n it is right"
 
 
 def test_compute_over_copy():

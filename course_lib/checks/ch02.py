@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .core import Case, Check, normal, property_check, ragged, require
+from .core import Case, Check, normal, ragged, require
+from .freeform import function_check
 
 # 1. forward_batch -----------------------------------------------------------------------------------------------
 
@@ -430,7 +431,7 @@ def _check_rows(batches, N, C):
     return rows
 
 
-@property_check("minibatches")
+@function_check("minibatches")
 def check_minibatches(fn, *, rng):
     """No example lost, doubled or mislabelled; ragged last batch kept; a new order at each call, from rng."""
     seed, C = int(rng.integers(1 << 30)), 7
@@ -654,7 +655,7 @@ def _cause_of_eta(got, scores):
     return "the worst validation accuracy, not the best" if got == _winner(scores, 1, min) else None
 
 
-@property_check("grid_search")
+@function_check("grid_search")
 def check_grid_search(fn, *, rng):
     """Best eta by validation accuracy, NaN runs left out, the test set asked once, for the winner only."""
     # where the diverged run lies decides how a comparison with NaN goes wrong; poor grids find a start value above 0

@@ -6,7 +6,8 @@ from math import ceil
 from .ch03_guard import outcome
 from .ch04_schedules import flat, leapfrog
 from .ch04_threads import hang
-from .core import Case, Check, property_check, require
+from .core import Case, Check, require
+from .freeform import function_check
 from .trees import a_thing
 
 # 7. step_costs --------------------------------------------------------------------------------------------------
@@ -250,7 +251,7 @@ def _cause_of_k(got, args):
     return next((text for text, k in known if k == got), None)
 
 
-@property_check("smallest_k")
+@function_check("smallest_k")
 def check_smallest_k(fn, *, rng):
     """Exact, also where k saves just what is wanted; 0 where no k does; never an endless search."""
     plan = _smallest_plan(rng)

@@ -1,8 +1,8 @@
 """The checks of chapter 04 on schedules: their coverage, the levels of [002], the repaired algorithm 1."""
 
 from .ch04_patience import must_end
-from .core import Case, Check, property_check, require
-from .freeform import Unmet, _failure
+from .core import Case, Check, require
+from .freeform import Unmet, _failure, function_check
 from .inputs import choose_seed
 from .trees import a_thing
 
@@ -240,7 +240,7 @@ def _check_chain(tasks, start, name, where, L):
                     "a stale delta: the order is delta, gradient, layer by layer, so that one delta at hand is enough")
 
 
-@property_check("leapfrog_schedule")
+@function_check("leapfrog_schedule")
 def check_leapfrog_schedule(fn, *, rng):
     """Every gradient once, no stale delta, the threads and the order of algorithm 1."""
     L = int(rng.integers(9, 14))

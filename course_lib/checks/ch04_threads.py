@@ -11,8 +11,8 @@ import numpy as np
 from .ch03_guard import HELD_BACK, Meeting, guarded
 from .ch04_patience import stop
 from .ch04_schedules import child, leapfrog
-from .core import Case, Check, normal, property_check, ragged, require
-from .freeform import Unmet
+from .core import Case, Check, normal, ragged, require
+from .freeform import Unmet, function_check
 from .probe import short_error
 from .trees import a_thing
 
@@ -288,7 +288,7 @@ def _check_fork_fault(fn, L, k, fault):
             cause="threads that wait for the parent's part must be told when it fails: start them after it")
 
 
-@property_check("leapfrog_backward")
+@function_check("leapfrog_backward")
 def check_leapfrog_backward(fn, *, rng):
     """The parent first, then all children side by side from their own deltas, all joined, no fault lost."""
     L = int(rng.integers(9, 13))
@@ -456,7 +456,7 @@ def _check_deferred_fault(fn, L, k, **fault):
             cause="first join all threads, then raise; and an exception in the chain's own gradients must wait as well")
 
 
-@property_check("deferred_backward")
+@function_check("deferred_backward")
 def check_deferred_backward(fn, *, rng):
     """Each delta once and in order, each gradient once from its own delta, k threads, no fault lost, nobody waits."""
     plan = [(6, 2), (int(rng.integers(9, 14)), 3), (8, 4), (5, 1), (3, 3), (1, 1)]

@@ -4,7 +4,8 @@ import numpy as np
 
 from course_lib.gpu import trace_gemm
 
-from .core import property_check, require
+from .core import require
+from .freeform import function_check
 from .trees import a_thing
 
 # turned ---------------------------------------------------------------------------------------------------------------
@@ -17,7 +18,7 @@ def _by_columns(M, N, K, left, right):
     return (A.astype(np.float64) @ B).T.reshape(-1)
 
 
-@property_check("turned")
+@function_check("turned")
 def check_turned(turned, *, rng):
     """`turned(A, B)` -> (M, N, K, left, right) for a kernel that sees all matrices by columns."""
     for M, N, K in ((3, 5, 7), (8, 2, 4), (6, 6, 5)):
@@ -139,7 +140,7 @@ FACTORS = (
 )
 
 
-@property_check("advantage")
+@function_check("advantage")
 def check_advantage(advantage_of, *, rng):
     """`advantage(M, N, K)` -> dict of seven counts; fresh sizes, and once the engine's counts."""
     for _ in range(3):

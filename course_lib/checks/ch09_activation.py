@@ -6,7 +6,8 @@ from course_lib.errors import BadInput
 from course_lib.gpu.cpu_engine import CompileError, trace
 from course_lib.gpu.mlp import Activation
 
-from .core import property_check, require
+from .core import require
+from .freeform import function_check
 
 BOTH = r"""
 static __device__ __forceinline__ float f(float z);
@@ -83,7 +84,7 @@ def _measured(activation, z):
     return None
 
 
-@property_check("softplus")
+@function_check("softplus")
 def check_softplus(fn, *, rng):
     """f and df against softplus and the sigmoid in float64."""
     activation, z = fn(), _points(rng)

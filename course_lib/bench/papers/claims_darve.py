@@ -30,9 +30,27 @@ CLAIMS = (
         "We keep 10,000 of 60,000 for validation, as [000] and [001] do",
     ),
     Claim(
+        "003-half", "[003]", "section 3.1",
+        '"On one side of the hyperplane, f(Wx + b) > 0.5, and on the other f(Wx + b) < 0.5"',
+        data.half,
+    ),
+    Claim(
         "003-figure-4", "[003]", "section 3.2, figure 4",
         "d = 4, H1 = 5, H2 = 3: W 5 x 4 and 3 x 5, b 5 x 1 and 3 x 1",
         data.figure_4,
+    ),
+    Claim(
+        "003-entropy", "[003]", "section 3.4",
+        'CE is 0 for "the optimal answer" and "maximal" (+infinity) "when y-hat_c is 0"',
+        data.entropy,
+        "Worked out from z it stays finite; y-hat_c is 0 only by rounding",
+    ),
+    Claim(
+        "003-minibatch", "[003]", "section 3.5",
+        'mini-batches: "This approach usually leads to faster convergence"',
+        learning.by_batch,
+        "For the same number of passes: more steps. For the same number of steps it is the other way round "
+        "(chapter 02)",
     ),
     Claim(
         "003-gradients", "[003]", "section 3.6, eq. 3 to 7",
@@ -41,11 +59,10 @@ CLAIMS = (
         "With eq. 1's penalty and mean added, which the boxes leave out (errata)",
     ),
     Claim(
-        "003-minibatch", "[003]", "section 3.5",
-        "mini-batches usually converge faster",
-        learning.by_batch,
-        "For the same number of passes: more steps. For the same number of steps it is the other way round "
-        "(chapter 02)",
+        "003-nodes", "[003]", "section 4",
+        '"e.g., 4 MPI nodes", data parallel',
+        partial(ranks.speedups, scheme="data-mpi"),
+        "Ranks on one machine here; p ranks on fewer cores take turns",
     ),
     Claim(
         "003-naive", "[003]", "section 4.1, algorithm 1",
@@ -81,32 +98,21 @@ CLAIMS = (
         partial(gpu.products, rung="register_16x4", over="shared"),
     ),
     Claim(
-        "003-nodes", "[003]", "section 4",
-        '"e.g., 4 MPI nodes", data parallel',
-        partial(ranks.speedups, scheme="data-mpi"),
-        "Ranks on one machine here; p ranks on fewer cores take turns",
+        "003-cutlass", "[003]", "section 4.2",
+        'hierarchical tiling: "can give you excellent performance"',
+        partial(counts.product, rung="warptile", over="register_16x4"),
+        NO_CLOCK,
+    ),
+    Claim(
+        "003-cutlass-gpu", "[003]", "section 4.2",
+        "the same, its rate against 16 x 4 threads'",
+        partial(gpu.products, rung="warptile", over="register_16x4"),
     ),
     Claim(
         "003-delta-w", "[003]", "section 4.3",
         'the size of dW leads to "a large MPI overhead"',
         ranks.overhead,
         "A message is a copy in memory here; over a network it is slower, and the share larger",
-    ),
-    Claim(
-        "003-model", "[003]", "section 4.3",
-        "W1 by rows and W2 by columns communicate less",
-        ranks.model_or_data,
-    ),
-    Claim(
-        "003-cut", "[003]", "section 4.3",
-        'estimate the communication "using pencil and paper"',
-        ranks.cut_sizes,
-    ),
-    Claim(
-        "003-paper", "[003]", "section 4.3",
-        "and determine which gives the best performance",
-        ranks.predicted,
-        "Predicted from this run's messages and gradients. The model knows no shared caches and no crowded cores",
     ),
     Claim(
         "003-triples", "[003]", "section 4.3",
@@ -119,8 +125,24 @@ CLAIMS = (
         ranks.sharing_images,
     ),
     Claim(
+        "003-model", "[003]", "section 4.3",
+        "W1 by rows and W2 by columns communicate less",
+        ranks.model_or_data,
+    ),
+    Claim(
         "003-fat", "[003]", "section 4.3",
         "W2 has only 10 rows",
         data.fat_matrix,
+    ),
+    Claim(
+        "003-paper", "[003]", "section 4.3",
+        "and determine which gives the best performance",
+        ranks.predicted,
+        "Predicted from this run's messages and gradients. The model knows no shared caches and no crowded cores",
+    ),
+    Claim(
+        "003-cut", "[003]", "section 4.3",
+        'estimate the communication "using pencil and paper"',
+        ranks.cut_sizes,
     ),
 )

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from . import look_counts as counts
 from . import look_data as data
 from . import look_gpu as gpu
 from . import look_learning as learning
@@ -16,10 +17,22 @@ CLAIMS = (
         learning.mnist,
     ),
     Claim(
-        "001-parameters", "[001]", 'slide "Experiments"',
-        "800,000 and 1,860,000 parameters",
+        "001-parameters", "[001]", 'slide "Experiments", table',
+        "784-1024-10 with 800,000 parameters, 784-1024-1024-10 with 1,860,000",
         data.parameters,
         "Rounded; the first by 1.7 % (errata)",
+    ),
+    Claim(
+        "001-time", "[001]", 'slide "Results - Time per Epoch"',
+        "a figure, of which our copy has the title alone",
+        partial(training.times, net="Net-1h", key="loops-threads", head="threads over examples, an epoch takes"),
+        "All ways in the tables under [000]",
+    ),
+    Claim(
+        "001-gigaflops", "[001]", 'slide "Results - Gigaflops"',
+        "a figure, of which our copy has the title alone",
+        partial(training.speeds, net="Net-1h", several="loops-threads", single="loops"),
+        "All ways in the tables under [000]",
     ),
     Claim(
         "001-ten", "[001]", RESULTS,
@@ -55,6 +68,12 @@ CLAIMS = (
         "CUDA: about 20 times",
         partial(gpu.faster, net="Net-1h"),
         "Over which serial program, and on which GPU, is not told",
+    ),
+    Claim(
+        "001-multiple-of-32", "[001]", RESULTS,
+        'CUDA: neurons "not perfect multiple of 32": some threads "do not participate"',
+        counts.useful,
+        "As [000] says; the output layer loses most, and has little of the work",
     ),
     Claim(
         "001-both", "[001]", RESULTS,

@@ -10,15 +10,15 @@ import numpy as np
 from ..progress import Progress
 from .settings import Settings
 
-RUNGS = ("naive", "shared", "register_16x4")  # [003] algorithm 1, algorithm 2, section 4.2
+RUNGS = ("naive", "shared", "register_16x4", "warptile")  # [003] algorithms 1 and 2, section 4.2, its last words
 SIDE = 128  # of the square product that is counted
 
 
 def count(settings: Settings, progress: Progress) -> dict[str, Any]:
-    """Counts of the three products of [003], and of the tiles of [000] section 4."""
+    """Counts of the products of [003], and of the tiles of [000] section 4."""
     with contextlib.redirect_stdout(sys.stderr):  # the device says what runs kernels; standard output is the JSON's
         products = {rung: _product(rung) for rung in RUNGS}
-        return {"side": SIDE, "products": products, "update": _update(), "delta": _delta()}
+        return {"side": SIDE, "products": products, "update": _update(), "delta": _delta(), "global": _global()}
 
 
 def _product(rung: str) -> dict[str, Any]:
@@ -58,8 +58,22 @@ def _delta() -> dict[str, dict[str, int]]:
                    for op in ("store", "load")} for name, pad in (("unpadded", 0), ("padded", 1))}  # fmt: skip
 
 
+def _global() -> dict[str, dict[str, int]]:
+    """Requests and sectors in global memory of eq. 9's product and of eq. 10, all sizes multiples of 32."""
+    rng, found = np.random.default_rng(0), {}
+    for kernel, shapes in {"transposed": ((64, 64), (64, 64)), "update": ((64, 64), (64, 32), (64, 32))}.items():
+        report = _launched(kernel, [rng.standard_normal(shape, dtype=np.float32) for shape in shapes], ())
+        found[kernel] = {name: report.total(name, space="global") for name in ("requests", "sectors", "ideal_sectors")}
+    return found
+
+
 def _wavefronts(kernel: str, arrays: Sequence[np.ndarray], options: tuple[str, ...], **where: str) -> int:
-    """Shared wavefronts of one launch of our kernel of that name, a thread for each element."""
+    """Shared wavefronts of one launch of our kernel of that name."""
+    return _launched(kernel, arrays, options).total("wavefronts", **where)
+
+
+def _launched(kernel: str, arrays: Sequence[np.ndarray], options: tuple[str, ...]) -> Any:
+    """The tracer's report of one launch of our kernel of that name, a thread for each element."""
     from ...gpu import device
     from ...gpu.mlp.activations import ACTIVATIONS
     from ...gpu.mlp.kernels import Kernels
@@ -71,4 +85,4 @@ def _wavefronts(kernel: str, arrays: Sequence[np.ndarray], options: tuple[str, .
     else:
         out = device.gpuarray.empty((arrays[0].shape[0], arrays[1].shape[0]), np.float32)
         kernels.transposed(left, right, out, ACTIVATIONS["identity"])
-    return kernels.reports[-1][1].total("wavefronts", **where)
+    return kernels.reports[-1][1]

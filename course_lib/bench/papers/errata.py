@@ -25,9 +25,9 @@ class Erratum(NamedTuple):
 ERRATA = (
     # Kamra et al.: the paper
     Erratum(
-        "gradient_climbs", "[000]", "algorithms 1 to 3",
-        "dL/dtheta = 1/N sum (y - f) df/dtheta, for the loss of eq. 1",
-        "-2/N sum (y - f) df/dtheta: the sign is wrong, so the update climbs, and the 2 is missing",
+        "millions_of_neurons", "[000]", "section 1",
+        'hidden layers of "thousands to millions of neurons", and parameters "in the order of millions"',
+        "of thousands, then: two layers of a million neurons have 10^12 weights between them",
     ),
     Erratum(
         "squared_vector", "[000]", 'eq. 1 and 6; [001], slide "Gradient Descent"',
@@ -35,9 +35,14 @@ ERRATA = (
         "the squared norm: the sum over the P outputs of the squares; the square of a vector is no loss",
     ),
     Erratum(
-        "loss_without_index", "[000]", "eq. 6",
-        "1/N sum over i of (y - a_L(x))^2",
-        "y and x need the index i: as printed all N terms are equal",
+        "dummy_input", "[000]", "section 2.2",
+        '"dummy neurons each of which takes a single scalar input n_in"',
+        "an entry of x: n_in is how many there are",
+    ),
+    Erratum(
+        "gradient_climbs", "[000]", "algorithms 1 to 3",
+        "dL/dtheta = 1/N sum (y - f) df/dtheta, for the loss of eq. 1",
+        "-2/N sum (y - f) df/dtheta: the sign is wrong, so the update climbs, and the 2 is missing",
     ),
     Erratum(
         "ragged_batches", "[000]", "algorithms 2 and 3",
@@ -51,25 +56,20 @@ ERRATA = (
         "t = 1 : T: as printed they hold (B/T)^2 of the B examples, 4 of 64 with 32 threads",
     ),
     Erratum(
+        "loss_without_index", "[000]", "eq. 6",
+        "1/N sum over i of (y - a_L(x))^2",
+        "y and x need the index i: as printed all N terms are equal",
+    ),
+    Erratum(
         "useless_delta", "[000]", "algorithm 5; [001], algorithm 4",
         "for l = L : 2 ... delta_(l-1) := (W_l delta_l) o sigma'(z_(l-1))",
         "the pass for l = 2 computes delta_1, which nobody uses, of a layer that has no sigma: stop before it",
     ),
     Erratum(
-        "dummy_input", "[000]", "section 2.2",
-        '"dummy neurons each of which takes a single scalar input n_in"',
-        "an entry of x: n_in is how many there are",
-    ),
-    Erratum(
-        "output_delta", "[000]", "eq. 8",
-        "D_L = Y - A_L, with the loss of eq. 6 and sigmoid outputs",
-        "2 (Y - A_L) o sigma'(z_L), as algorithm 5 has it; as printed it belongs to the cross-entropy with "
-        "sigmoid outputs",
-    ),
-    Erratum(
-        "eq9_indices", "[000]", "eq. 9",
-        "D_i = W_i^T D_i o d(W_(i-1) A_(i+1)); the text beside it: d of W_i A_i",
-        "D_i = (W_i^T D_(i+1)) o f'(W_(i-1) A_(i-1) + b_(i-1)): with unequal widths nothing else fits",
+        "embedded_bias", "[000]", "section 4 and eq. 7",
+        '"The bias values are embedded in the last column of the weight matrix", and W_i A_i + b_i',
+        "W_i in eq. 7 must be the matrix without that column: with it, it fits A_i only where A_i has a row of "
+        "ones, and then the bias counts twice",
     ),
     Erratum(
         "eq7_range", "[000]", "eq. 7",
@@ -77,10 +77,15 @@ ERRATA = (
         "with A_0 as the input i begins at 0: as printed the input is never read",
     ),
     Erratum(
-        "embedded_bias", "[000]", "section 4 and eq. 7",
-        '"The bias values are embedded in the last column of the weight matrix", and W_i A_i + b_i',
-        "W_i in eq. 7 must be the matrix without that column: with it, it fits A_i only where A_i has a row of "
-        "ones, and then the bias counts twice",
+        "output_delta", "[000]", "eq. 8",
+        "D_L = Y - A_L, with the loss of eq. 6 and sigmoid outputs",
+        "2 (Y - A_L) o sigma'(Z_L): algorithm 5's delta, with the sign that eq. 10 adds; as printed it belongs to "
+        "the cross-entropy with sigmoid outputs",
+    ),
+    Erratum(
+        "eq9_indices", "[000]", "eq. 9",
+        "D_i = W_i^T D_i o d(W_(i-1) A_(i+1)); the text beside it: d of W_i A_i",
+        "D_i = (W_i^T D_(i+1)) o f'(W_(i-1) A_(i-1) + b_(i-1)): with unequal widths nothing else fits",
     ),
     Erratum(
         "conflict_free", "[000]", "section 4",
@@ -90,14 +95,25 @@ ERRATA = (
         "goes down a column, 32-way; a word of padding a row mends it",
     ),
     Erratum(
-        "conflicts_of_a_batch", "[000]", "sections 4 and 6",
-        'bank conflicts "proportional to the batch size", which "appear when the number of batch increases"',
-        "their number grows with the batch, as that of the flops does; for each example it is the same",
+        "features_42", "[000]", "sections 5.1 and 5.2",
+        'KDD Cup 1999: "42 features", 42 input neurons',
+        "41 features and a label: the 42nd column is what is to be predicted",
     ),
     Erratum(
-        "exponentially", "[000]", "section 6",
-        'with the batch "the number of overheads (allocation/reduction) is exponentially decreased"',
-        "as 1/B: N/B steps an epoch, each with one fork, join and reduction",
+        "four_million", "[000]", "section 5.1",
+        "KDD Cup 1999: \"about 4 million data points\"",
+        "about 5 million, 4,898,431: the 10 % file has 494,021",
+    ),
+    Erratum(
+        "features_integer", "[000]", "section 5.1",
+        'features "of two types - categorical and integer"',
+        "15 of the 41 are rates between 0 and 1",
+    ),
+    Erratum(
+        "one_hyperparameter", "[000]", "section 5.3",
+        '"we only have one hyperparameter - learning rate"',
+        "batch size and number of epochs are two more: algorithm 2 asks for all three, and each changes the network "
+        "that comes out",
     ),
     Erratum(
         "number_of_operations", "[000]", "section 6",
@@ -105,16 +121,28 @@ ERRATA = (
         "the same number of operations, in less time: it is their rate that is larger",
     ),
     Erratum(
-        "features_42", "[000]", "sections 5.1 and 5.2",
-        'KDD Cup 1999: "42 features", 42 input neurons',
-        "41 features and a label: the 42nd column is what is to be predicted",
+        "blas_and_threads", "[000]", "section 6, BLAS",
+        'time "doesn\'t depend on the number of threads because it parallelizes each Matrix-vector product"',
+        "the reason is one for the contrary: of T threads each has 1/T of a product's rows. [001], slide \"Results - "
+        "Speedup\", calls the speed-up independent of the batch size: that does follow",
     ),
     Erratum(
-        "features_integer", "[000]", "section 5.1",
-        'features "of two types - categorical and integer"',
-        "15 of the 41 are rates between 0 and 1",
+        "exponentially", "[000]", "section 6",
+        'with the batch "the number of overheads (allocation/reduction) is exponentially decreased"',
+        "as 1/B: N/B steps an epoch, each with one fork, join and reduction",
+    ),
+    Erratum(
+        "conflicts_of_a_batch", "[000]", "section 6, Bottleneck",
+        'bank conflicts, "which reduce the parallelism", "appear when the number of batch increases"',
+        "they are there for every batch: their number is \"proportional to the batch size\" (section 4), as that of "
+        "the flops is; for each example it is the same",
     ),
     # Goyal et al.: the slides
+    Erratum(
+        "vector_and_scalar", "[001]", 'slide "Classifier: Neural Network"',
+        'W (n_(l-1) x n_l) "= Weight vector", b in R^(n_l) "= Scalar bias"',
+        "a matrix and a vector, as the formulas beside the words have it",
+    ),
     Erratum(
         "slides_gradient", "[001]", 'slide "Parallelizing Gradient Descent"',
         "1/N sum (y_i - f) df/dtheta",
@@ -124,11 +152,6 @@ ERRATA = (
         "number_of_parameters", "[001]", 'slide "Experiments"',
         "800,000 and 1,860,000 parameters",
         "814,090 and 1,863,690, biases included (813,056 and 1,861,632 without): the first was rounded hard",
-    ),
-    Erratum(
-        "vector_and_scalar", "[001]", 'slide "Classifier: Neural Network"',
-        'W (n_(l-1) x n_l) "= Weight vector", b in R^(n_l) "= Scalar bias"',
-        "a matrix and a vector, as the formulas beside the words have it",
     ),
     Erratum(
         "smaller_is_faster", "[001]", 'slide "Results - Speedup"',
@@ -145,7 +168,8 @@ ERRATA = (
     Erratum(
         "last_layer", "[002]", 'theorem 1: "Algorithm 1 is correct"',
         "the parent applies eq. 4 at level L, then 5, 6 and 7 from L - 1 on",
-        "eq. 6 and 7 are never applied at level L: the output layer gets no gradient",
+        "eq. 6 and 7 are never applied at level L, so the output layer gets no gradient; section 3 has all quantities "
+        "\"computed for the last k layers\" before the threads begin",
     ),
     Erratum(
         "three_schemes", "[002]", "section 3, algorithm 1, proof of theorem 1",
@@ -165,8 +189,8 @@ ERRATA = (
     ),
     Erratum(
         "relative_speedup", "[002]", "sections 1 and 4",
-        '"The relative speedup in this computation is 1-1/k"',
-        "1 - 1/k is the share of time that is saved; the speed-up of that part, old time over new, is k",
+        '"The relative speedup in this computation is 1-1/k", where (f - f\')/f is meant (eq. 10)',
+        "a loose word: that is the share of the time which is saved; the speed-up, old time over new, is k",
     ),
     Erratum(
         "cost_of_the_parent", "[002]", 'eq. 9, "the cost of Algorithm 3" (the text has one, algorithm 1)',
@@ -206,25 +230,15 @@ ERRATA = (
         "when y-hat_c = 1: y is the one-hot vector",
     ),
     Erratum(
-        "correct_label", "[003]", "section 3.6, case I",
-        "k = c = y_i",
-        "k = c, where y_k = 1: in section 3.4 y_i is an entry of the one-hot vector, 0 or 1, and no label",
-    ),
-    Erratum(
         "norm_or_square", "[003]", "eq. 1",
         '||p||^2 "is the sum of the l2-norm of all the weights"',
         "the sum of their squares, the squared norm: its gradient is lambda W, that of the norms is not",
     ),
     Erratum(
-        "penalty_in_the_gradient", "[003]", 'eq. 4 and 6, "our final gradients"',
-        "dCE/dW = (y-hat - y) a^T, and so on",
-        "right for CE; the cost J of eq. 1, which eq. 2 descends, needs + lambda W and the mean over N",
-    ),
-    Erratum(
         "no_justification", "[003]", "section 3.4",
         '"There is no rigorous justification for this penalization"',
-        "N J is, up to a constant, minus the log of the posterior for normally distributed weights of variance "
-        "1/(N lambda)",
+        "too strong: if the weights are normally distributed beforehand, with variance 1/(N lambda), N J is, up to a "
+        "constant, minus the log of their posterior density",
     ),
     Erratum(
         "mean_or_sum", "[003]", "sections 3.4 and 3.5",
@@ -232,9 +246,25 @@ ERRATA = (
         "one of them: the second has N times the gradient, so another learning rate",
     ),
     Erratum(
+        "who_updates", "[003]", "section 3.6",
+        '"Backpropagation is the process of updating the neural network coefficients"',
+        "of computing their gradient, as the next sentence says; the update is gradient descent's, eq. 2",
+    ),
+    Erratum(
+        "correct_label", "[003]", "section 3.6, case I",
+        "k = c = y_i",
+        "k = c, where y_k = 1: in section 3.4 y_i is an entry of the one-hot vector, 0 or 1, and no label",
+    ),
+    Erratum(
         "factors_in_order", "[003]", "section 3.6",
         "dz/da = W^T, and dCE/da = dCE/dz dz/da = W^T (y-hat - y)",
-        "dz/da is W; W^T stands in front of the column y-hat - y, in the printed order nothing fits",
+        "the factors in one of two orders: dz/da dCE/dz with dz/da = W^T and columns, or dCE/dz dz/da with dz/da = W "
+        "and rows; as printed, a column before W^T, nothing fits",
+    ),
+    Erratum(
+        "penalty_in_the_gradient", "[003]", 'eq. 4 and 6, "our final gradients"',
+        "dCE/dW = (y-hat - y) a^T, and so on",
+        "right for CE; the cost J of eq. 1, which eq. 2 descends, needs + lambda W and the mean over N",
     ),
     Erratum(
         "thread_or_block", "[003]", "section 4.2",
@@ -242,14 +272,9 @@ ERRATA = (
         "each block: 16 x 4 threads, 64 in all",
     ),
     Erratum(
-        "index_of_two_things", "[003]", "section 4.3",
-        "dW = sum over i of d_i a_i^T, i an image; then sum over k of W_ik A_kj, i a row of W and j an image",
-        "one letter for each: N images and H rows are different numbers",
-    ),
-    Erratum(
         "gradient_below", "[003]", "section 4.3",
         'W^T d is the "gradient" for layer l - 1, with dW = sum d_i a_i^T',
-        "W^T d o f'(z): for dW to hold, d must be the derivative by z, as in section 3.6",
+        "W^T d o f'(z): simplified or not, for dW to hold d must be the derivative by z, as in section 3.6",
     ),
     # Singh: the report
     Erratum(
@@ -258,19 +283,10 @@ ERRATA = (
         "right for equal shares alone: else weighed by the number of examples",
     ),
     Erratum(
-        "evenly_distributed", "[004]", "MPI",
-        'scatter "makes the subsets evenly distributed"',
-        "only where the number of processes divides the number of rows: 10 rows on 4 leave 2 over",
-    ),
-    Erratum(
-        "gather_adds_nothing", "[004]", "MPI",
-        '"Some of the operations that I have used": broadcast, scatter and gather; the gradients are averaged',
-        "gather puts p gradients side by side, p times the bytes: adding is reduce, and for all ranks allreduce",
-    ),
-    Erratum(
-        "weights_equally", "[004]", "Model parallelism",
-        '"splits the weights of the net equally among the threads"',
-        "not where the number of threads does not divide the number of neurons: 10 outputs on 4 are 3, 3, 2, 2",
+        "evenly_distributed", "[004]", "MPI; Model parallelism",
+        'scatter "makes the subsets evenly distributed"; "the weights of the net" are split "equally"',
+        "only where the number of processes divides that of rows or neurons: a scatter of 10 on 4 leaves 2 over, which "
+        "nobody gets",
     ),
     Erratum(
         "compute_over_copy", "[004]", "Observation",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...gpu import gemm_cost
-from .claim import COMPUTED, COUNTED, MEASURED, Finding, part
+from .claim import COMPUTED, COUNTED, MEASURED, NOT_MEASURED, Finding, part
 
 LARGE = 4096  # where the edges of a product no longer count
 
@@ -11,7 +11,9 @@ LARGE = 4096  # where the edges of a product no longer count
 @part("counts")
 def product(made: dict[str, Any], *, rung: str, over: str = "") -> Finding:
     """Flops a byte of global traffic, loads, FMAs a shared wavefront of one product; and against another one."""
-    found = made["products"][rung]
+    found = made["products"].get(rung)
+    if found is None:
+        return Finding(NOT_MEASURED, "this run did not count it")
     large = gemm_cost(rung, LARGE, LARGE, LARGE)
     text = (f"{made['side']}^3: {_told(found)}; {large['flops'] / large['bytes']:.2f} flops a byte at {LARGE:,}^3, "
             "by the cost model")  # fmt: skip
@@ -35,6 +37,16 @@ def conflicts(made: dict[str, Any]) -> Finding:
     sectors = found["sectors"] / found["requests"]
     return Finding(COUNTED, f"both matrices by rows, as in the CUDA samples: {sectors:g} sectors a request, and "
                    f"{found['wavefronts'] - found['ideal_wavefronts']} wavefronts more than the least")  # fmt: skip
+
+
+@part("counts")
+def coalesced(made: dict[str, Any]) -> Finding:
+    """Sectors a request of the transposed product and of the update, beside the least."""
+    if "global" not in made:
+        return Finding(NOT_MEASURED, "this run did not count it")
+    told = [f"{kernel} {c['sectors'] / c['requests']:g} sectors a request (the least: "
+            f"{c['ideal_sectors'] / c['requests']:g})" for kernel, c in made["global"].items()]  # fmt: skip
+    return Finding(COUNTED, f"our kernels, matrices by rows: {', '.join(told)}")
 
 
 @part("counts")

@@ -16,6 +16,21 @@ def parameters(result: dict[str, Any]) -> Finding:
     return Finding(COMPUTED, f"{told}, biases included")
 
 
+def neurons(result: dict[str, Any]) -> Finding:
+    """Neurons of a hidden layer, and the weights between two layers as large as the text's largest."""
+    told = ", ".join(f"{sizes[1]:,} in each hidden layer of {net}" for net, sizes in NETS.items())
+    return Finding(COMPUTED, f"{told}; between two layers of a million there are {10**6 * 10**6:,} weights")
+
+
+def hessian(result: dict[str, Any]) -> Finding:
+    """The size of the Hessian of each net."""
+    told = []
+    for net, sizes in NETS.items():
+        n = serial.Network(sizes).n_params
+        told.append(f"{net} {n:,} x {n:,} numbers, {4e-12 * n * n:.1f} TB in single precision")
+    return Finding(COMPUTED, "; ".join(told))
+
+
 def machine(result: dict[str, Any]) -> Finding:
     """What this result was measured on."""
     return Finding(MEASURED, machine_line(result))
@@ -69,6 +84,55 @@ def fat_matrix(result: dict[str, Any]) -> Finding:
     return Finding(COMPUTED, f"in 784-1024-10 it is 10 x 1024, {W2.size / (W1.size + W2.size):.1%} of the weights")
 
 
+def half(result: dict[str, Any]) -> Finding:
+    """The sigmoid at 0 and on both sides of it."""
+    z = np.array([[-0.001], [0.0], [0.001]])
+    a = serial.forward([(np.ones((1, 1)), np.zeros(1))], z).A[-1][:, 0]
+    return Finding(COMPUTED, f"f(-0.001) = {a[0]:.5f}, f(0) = {a[1]:g}, f(0.001) = {a[2]:.5f}, and f increases")
+
+
+def entropy(result: dict[str, Any]) -> Finding:
+    """The cross-entropy of z = (0, -d) for label 1, worked out from z, and by way of a softmax in float32."""
+    told = []
+    for d in (1, 50, 200):
+        z = np.array([0, -d], np.float32)
+        with np.errstate(divide="ignore"):
+            by_softmax = -np.log(np.exp(z) / np.exp(z).sum())[1]
+        told.append(f"{-z[1] + np.log(np.exp(z).sum()):g} and {by_softmax:g} at -{d}")
+    return Finding(COMPUTED, f"-log 1 = {abs(np.log(1)):g}; of a label whose z is lower than the other one's, from z "
+                   f"and by a softmax in float32: {', '.join(told)}")  # fmt: skip
+
+
+def products(result: dict[str, Any]) -> Finding:
+    """The share of the matrix products in the operations of a step of the network that we take for [004]'s."""
+    from ...measure import step_flops
+    from .fashion import SIZES
+
+    told = [f"{(step := step_flops(SIZES, B)).products / step.total:.1%} at B = {B:,}" for B in (1, 64, 60_000)]
+    return Finding(COMPUTED, f"{_layers(SIZES)}, share of a step's operations: {', '.join(told)}")
+
+
+def copying(result: dict[str, Any]) -> Finding:
+    """Copying a batch to a GPU, and its products there, by the A100's data sheet."""
+    from ...gpu.data_sheets import DATA_SHEETS
+    from ...measure import step_flops
+    from .fashion import SIZES
+
+    sheet, told = DATA_SHEETS["A100"], []
+    for sizes, B in ((SIZES, 64), (SIZES, 60_000), (NETS["Net-2h"], 64)):
+        copied, work = 4 * B * (sizes[0] + sizes[-1]) / sheet.pcie, step_flops(sizes, B).products / sheet.flops
+        told.append(f"{_layers(sizes)}, B = {B:,}: {1e6 * copied:,.0f} us to copy the batch, {1e6 * work:,.0f} us of "
+                    "products")  # fmt: skip
+    return Finding(COMPUTED, f"by the data sheet of an A100: {'; '.join(told)}")
+
+
+def gathered(result: dict[str, Any]) -> Finding:
+    """Bytes of the gradients that one process holds after a gather, and after a reduction."""
+    n = 4e-6 * serial.Network(NETS["Net-1h"]).n_params
+    told = ", ".join(f"{p * n:.1f} MB on {p} processes" for p in (2, 4, 16))
+    return Finding(COMPUTED, f"gradients of 784-1024-10 side by side: {told}; their sum {n:.1f} MB on any number")
+
+
 def averaged(result: dict[str, Any]) -> Finding:
     """How far the plain average of ranks' gradients is from the gradient, for 50 rows on 4 ranks."""
     from ...mpi.flat import shard
@@ -114,4 +178,8 @@ def updated(result: dict[str, Any]) -> Finding:
     from .fashion import ITERATIONS, SIZES
 
     n = serial.Network(SIZES).n_params
-    return Finding(COMPUTED, f"{'-'.join(map(str, SIZES))}: {n:,} parameters, {ITERATIONS} updates or passes")
+    return Finding(COMPUTED, f"{_layers(SIZES)}: {n:,} parameters, {ITERATIONS} updates or passes")
+
+
+def _layers(sizes: tuple[int, ...]) -> str:
+    return "-".join(map(str, sizes))

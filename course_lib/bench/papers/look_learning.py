@@ -98,6 +98,17 @@ def clothes(made: dict[str, Any]) -> Finding:
                    f"{len(made['classes'])} classes")  # fmt: skip
 
 
+TABLE = ("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle Boot")  # [004]
+
+
+@part("fashion")
+def classes(made: dict[str, Any]) -> Finding:
+    """The data set's names of the classes, beside the table of [004]."""
+    pairs = enumerate(zip(TABLE, made["classes"], strict=True))
+    other = [f"{i} is {name}" for i, (said, name) in pairs if said.lower() != name.lower()]
+    return Finding(COMPUTED, f"{len(TABLE) - len(other)} of {len(TABLE)} as the data set has them; {', '.join(other)}")
+
+
 @part("fashion")
 def learned(made: dict[str, Any]) -> Finding:
     """Test accuracy after 60 iterations in both readings of the word."""

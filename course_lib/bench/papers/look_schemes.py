@@ -29,6 +29,28 @@ def shares(made: dict[str, Any]) -> Finding:
 
 
 @part("leapfrogging")
+def rest(made: dict[str, Any]) -> Finding:
+    """What f1 + f2 + f3 are of the whole step on one thread."""
+    told = []
+    for case in made["schemes"]:
+        if (f := parts_of(case)) and "whole" in case["runs"].get("serial", {}):
+            share = sum(map(sum, f.values())) / quartiles(case["runs"]["serial"]["whole"])[0]
+            told.append(f"{share:.0%} at B = {case['B']}")
+    return Finding(MEASURED, f"f1 + f2 + f3 of the whole step: {', '.join(told)}") if told else _none()
+
+
+@part("leapfrogging")
+def constant(made: dict[str, Any]) -> Finding:
+    """f3 over f, layer by layer: the least and the largest."""
+    told = []
+    for case in made["schemes"]:
+        if f := parts_of(case):
+            ratios = [three / (one + two + three) for one, two, three in zip(*f.values(), strict=True)]
+            told.append(f"{min(ratios):.0%} to {max(ratios):.0%} at B = {case['B']}")
+    return Finding(MEASURED, f"f3 / f of {LAYERS} equal layers: {', '.join(told)}") if told else _none()
+
+
+@part("leapfrogging")
 def saved(made: dict[str, Any]) -> Finding:
     """The share of the step that leapfrogging saves: measured, by eq. 10, and by the exact cost."""
     told = []
