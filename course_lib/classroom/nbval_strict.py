@@ -25,6 +25,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile, find_comment_markers, find_metada
 
 from . import kernels, outputs
 from .leftovers import left_running
+from .notebook_totals import PROPERTY
 
 PRESENCE = ("text/html", "image/", "application/vnd.jupyter.widget-view", "application/javascript")
 SCATTERING = ("load", "worksteal", "loadgroup")
@@ -178,6 +179,7 @@ class Whole(pytest.Item):
             raise NotebookRed("there is no code cell in it: nothing was tested")
         notebook.result(notebook.code[-1])
         seconds = sum(row[2] for row in notebook.ran.values())
+        self.user_properties.append((PROPERTY, seconds))
         limit = _limit(self.config, notebook.path)
         if not seconds <= limit:
             slow = sorted(notebook.ran.items(), key=lambda pair: -pair[1][2])[:5]
