@@ -151,10 +151,10 @@ check_predict_step = Check(
         (_predicted(serial=False), "the serial program runs alone: no factor for it"),
         (_predicted(handovers=1), "two hand-overs: one for the gradients, one for the reduction"),
         (_predicted(handovers=0), "the hand-overs are missing"),
-        (_predicted(reduced=lambda p: 0), "the reduction is missing: T buffers written, T read, one written"),
-        (_predicted(reduced=lambda p: p), "2 T + 1 times n bytes: T buffers are written, read again, and one sum is "
+        (_predicted(reduced=lambda p: 0), "the reduction is missing: p buffers written, p read, one sum written"),
+        (_predicted(reduced=lambda p: p), "2 p + 1 times n bytes: p buffers are written, read again, and one sum is "
          "written"),
-        (_predicted(reduced=lambda p: p + 1), "2 T + 1 times n bytes: the T buffers also have to be written first"),
+        (_predicted(reduced=lambda p: p + 1), "2 p + 1 times n bytes: the p buffers also have to be written first"),
         (_predicted(ring=lambda p, n, a, b: 2 * (p - 1) * (a + b * n)), "a message in the ring is a part, of n / p "
          "bytes"),
         (_predicted(ring=lambda p, n, a, b: (p - 1) * (a + b * n / p)), "twice round the ring: 2 (p - 1) messages"),
