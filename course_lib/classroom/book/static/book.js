@@ -49,7 +49,8 @@ function wrapText() {
     pre.classList.toggle("one-line", !pre.textContent.trimEnd().includes("\n"));
   }
   for (const cell of document.querySelectorAll("article table.docutils td")) {
-    cell.style.setProperty("--letters", Math.min(cell.textContent.trim().length, 40));
+    const letters = cell.textContent.trim().length;
+    cell.style.setProperty("--letters", letters > 45 ? 40 : Math.min(letters, 20));
   }
 }
 
