@@ -1,14 +1,24 @@
 """What the tests of the CPU engine share: a launch plain, traced or on a real GPU, and lines found by their mark."""
 
+import os
+
 import numpy as np
 import pytest
 
 from course_lib.errors import BadInput
+from course_lib.gpu import device
 from course_lib.gpu.cpu_engine import compiler, trace, tracing
 from course_lib.gpu.cpu_engine.launching import check_arguments, check_shape
 from course_lib.gpu.cpu_engine.memory import Arena
 from course_lib.gpu.cpu_engine.process import Process
 from course_lib.gpu.cpu_engine.rewrite import rewrite
+
+ASKED_FOR = os.environ.get("COURSE_GPU") == "cuda"  # by whoever started the tests
+
+
+def no_gpu(why):
+    """Ends a test that needs a GPU: skipped, or red where COURSE_GPU=cuda asks for one."""
+    (pytest.fail if ASKED_FOR else pytest.skip)(f"not run on a GPU: {why}")
 
 
 def no_compiler():
@@ -58,12 +68,12 @@ def _plain(source, kernel, grid, block, args, shared, no_extern_c, symbols):
 
 
 def _cuda(source, kernel, grid, block, args, shared, no_extern_c, symbols):
-    try:
-        import pycuda.autoinit
-        from pycuda import compiler as nvcc
-        from pycuda import driver
-    except ImportError as missing:
-        pytest.skip(f"no GPU: {missing}")
+    engine, why = device._cuda()  # the context of `device`: a second one would not know its kernels
+    if engine is None:
+        no_gpu(why)
+    from pycuda import compiler as nvcc
+    from pycuda import driver
+
     module = nvcc.SourceModule(source, no_extern_c=no_extern_c)
     for name, value in symbols.items():
         driver.memcpy_htod(module.get_global(name)[0], value)
@@ -71,5 +81,5 @@ def _cuda(source, kernel, grid, block, args, shared, no_extern_c, symbols):
     for value in args:
         given.append(driver.InOut(value) if isinstance(value, np.ndarray) else np.uint64(0) if value is None else value)
     module.get_function(kernel)(*given, grid=grid, block=block, shared=shared)
-    pycuda.autoinit.context.synchronize()
+    driver.Context.synchronize()
     return None  # what a kernel prints goes to the terminal

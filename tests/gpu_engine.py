@@ -1,7 +1,7 @@
 """`engine`: a test runs on the CPU engine and, marked `gpu`, again on a GPU where there is one. `cpu`: only there."""
 
 import pytest
-from engine_runs import no_compiler
+from engine_runs import no_compiler, no_gpu
 
 from course_lib.errors import BadInput
 from course_lib.gpu import device
@@ -16,7 +16,7 @@ def engine(request, monkeypatch):
         try:
             device.engine_name()
         except BadInput as error:
-            pytest.skip(f"not run on a GPU: {error}")
+            no_gpu(error)
     elif why := no_compiler():  # the only reason for which the CPU engine may stay untested
         pytest.skip(why)
     yield request.param

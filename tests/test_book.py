@@ -247,6 +247,8 @@ def test_the_search_finds_a_word_and_leads_to_it(browser, address):
     page.goto(address + "index.html")
     page.locator(".sidebar-search").fill("oversubscription")
     page.keyboard.press("Enter")
+    page.locator("#search-results .context").first.wait_for()
+    assert "Read before:" not in page.locator("#search-results").inner_text(), "an excerpt is of the text"
     found = page.locator("#search-results li a", has_text="03. Data parallelism with threads").first
     found.click()
     page.wait_for_url("**/notebooks/03-thread-data-parallelism.html**")
@@ -390,3 +392,4 @@ def test_docstrings_keep_the_lines_that_name_something():
     assert docstrings.rest(text) == (
         "| One line.\n\n| x: (B, n) \\*float32\\* in rows.\n| y: ``int64``.\n| Raises BadInput.\n"
     )
+    assert docstrings.rest("a.py    and this\nb.py    and that").startswith(".. code-block:: text\n\n    a.py    and")

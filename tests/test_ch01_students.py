@@ -297,6 +297,14 @@ def backward_swapped(params, Z, A, delta):
     return [(db, dW) for dW, db in backward_over(down)(params, Z, A, delta)]
 
 
+def backward_entrywise(params, Z, A, delta):
+    grads = []
+    for l in reversed(range(len(params))):
+        grads.insert(0, (A[l] * delta, delta))
+        delta = (params[l][0] @ delta) * slope(Z[l - 1]) if l else delta
+    return grads
+
+
 def epoch(returns=lambda params, eta: params, eta_of=lambda eta: eta, order_of=lambda order: order):
     def wrong(params, X, Y, eta, order, gradients):
         for i in order_of(order):
@@ -327,6 +335,10 @@ WRONG = [
     ("mse_gradient", lambda *args: mse(*args)[0], "only dw is returned"),
     ("mse_gradient", mse_sigmoid, "no sigmoid"),
     ("mse_gradient", lambda *args: tuple(np.round(g, 4) for g in mse(*args)), "rounded to 4 decimals"),
+    ("neuron", lambda x, w, b: sigmoid(x * w + b), None),  # of one input it is right
+    ("mse_gradient", lambda X, y, w, b: (2 / X.size * (X @ w + b - y) @ X, 2 / X.size * (X @ w + b - y).sum()),
+     "N alone"),
+    ("numeric_gradient", lambda f, t, eps=1e-5: (f(t + eps) - f(t - eps)) / (2 * eps), "moved at once"),
     ("numeric_gradient", numeric_without_default, "needs its default"),
     ("numeric_gradient", numeric_default_1, "default of eps"),
     ("numeric_gradient", numeric_ignores, "eps is ignored"),
@@ -356,9 +368,11 @@ WRONG = [
     ("backward", backward_over(down, lambda Z, delta: delta * slope(Z[-1])), "already holds"),
     ("backward", backward_first_three, None),
     ("backward", backward_swapped, "swapped in each pair"),
+    ("backward", backward_entrywise, "np.outer(A[l], delta) makes all pairs"),
     ("sgd_epoch", epoch(lambda params, eta: None), "return params"),
     ("sgd_epoch", epoch(lambda params, eta: 42), "return params"),
     ("sgd_epoch", epoch(lambda params, eta: (params, eta)), "return params"),
+    ("sgd_epoch", epoch(order_of=lambda order: [order]), "one example"),
     ("sgd_epoch", epoch(eta_of=lambda eta: 1.0), "eta is missing"),
     ("sgd_epoch", epoch(eta_of=lambda eta: 0.1), "eta is not used"),
     ("sgd_epoch", epoch(order_of=np.unique), "more than once"),

@@ -113,6 +113,63 @@ def flops_in_32_bits(sizes, B):
         return int(6 * (B * s[:-1] * s[1:]).astype(np.int32).sum() - 2 * B * s[0] * s[1])
 
 
+def backward(dW=lambda A, l, dZ, lam, W: A[l].T @ dZ + lam * W, down=lambda A, l, dZ, W: (dZ @ W.T) * (A[l] > 0)):
+    def wrong(params, A, dZ, lam):
+        grads = []
+        for l in reversed(range(len(params))):
+            W, _ = params[l]
+            grads.insert(0, (dW(A, l, dZ, lam, W), dZ.sum(axis=0)))
+            dZ = down(A, l, dZ, W) if l else dZ
+        return grads
+
+    return wrong
+
+
+def epoch_with_pair(params, batches, gradient, eta):
+    for xb, yb in batches:
+        for (W, b), (dW, db) in zip(params, gradient(params, xb, yb), strict=False):
+            W -= eta * dW
+            b -= eta * db
+
+
+def epoch_losses(late=False, size=len, once=False):
+    def wrong(params, batches, gradient, eta):
+        total = 0.0
+        for xb, yb in batches:
+            loss = gradient(params, xb, yb)[0]
+            epoch()(params, [(xb, yb)], gradient, eta)
+            if once:
+                return loss
+            total += size(xb) * (gradient(params, xb, yb)[0] if late else loss)
+        return total / sum(len(xb) for xb, _ in batches)
+
+    return wrong
+
+
+def search_last(etas, train, accuracy, data):
+    best = -np.inf
+    for eta in etas:
+        params = train(eta)
+        score = accuracy(params, data.x_val, data.y_val)
+        if score > best:
+            best, winner = score, eta
+    return winner, accuracy(params, data.x_test, data.y_test)
+
+
+def rows_by_label(y, n_classes):
+    Y = np.zeros((len(y), n_classes))
+    for i in y:
+        Y[i, y[i]] = 1
+    return Y
+
+
+def returns_early(y, n_classes):
+    Y = np.zeros((len(y), n_classes), np.float32)
+    for i in range(len(y)):
+        Y[i, y[i]] = 1
+        return Y
+
+
 def one_hot(change):
     def wrong(y, n_classes):
         Y = np.zeros((len(y), n_classes), np.float32)
@@ -134,6 +191,19 @@ WRONG = [
     (ch02.check_grid_search, search(0.1), "begin with -inf"),
     (ch02.check_grid_search, search(np.nan, lambda new, old: not new <= old), "NaN was taken for the best"),
     (ch02.check_grid_search, search(better=lambda new, old: not new <= old), "NaN was taken for the best"),
+    (ch02.check_sgd_epoch, epoch_with_pair, "gradient returns two things"),
+    (ch02.check_sgd_epoch, epoch_losses(late=True), "taken after its step"),
+    (ch02.check_sgd_epoch, epoch_losses(size=lambda xb: 1), "weigh it with the batch's size"),
+    (ch02.check_sgd_epoch, epoch_losses(once=True), "only the first batch is used"),
+    (ch02.check_grid_search, search_last, ""),
+    (ch02.check_grid_search, search(pair=lambda two: two[::-1]), "in the wrong order"),
+    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: A[l].T @ dZ + lam), "lam is added"),
+    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: A[l].T @ dZ + lam / 2 * (W**2).sum()),
+     "the penalty itself"),
+    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: dZ.T @ A[l] + lam * W), "dW is transposed"),
+    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: A[l + 1].T @ dZ + lam * W), "was fed with"),
+    (ch02.check_backward_batch, backward(down=lambda A, l, dZ, W: dZ @ W), "dZ @ W.T"),
+    (ch02.check_backward_batch, backward(down=lambda A, l, dZ, W: (dZ @ W.T) * A[l]), "by A itself"),
     (ch02.check_softmax_cross_entropy, softmax_by(lambda Z: abs(Z).max()), "the largest |z|"),
     (ch02.check_softmax_cross_entropy, softmax_by(lambda Z: abs(Z).max(axis=1, keepdims=True)), "the largest |z|"),
     (ch02.check_softmax_cross_entropy, softmax_by(lambda Z: 0), "what may be subtracted"),
@@ -141,7 +211,12 @@ WRONG = [
     (ch02.check_minibatches, batches(pair=lambda x, y: (x.astype(float), y)), "dtype float64"),
     (ch02.check_minibatches, batches(pair=lambda x, y: (x, y.astype(float))), "dtype float64"),
     (ch02.check_minibatches, batches(pair=lambda x, y: (y, x)), "the pairs are (yb, xb)"),
+    (ch02.check_minibatches, lambda X, Y, B, rng: [(X[i : i + B], Y[i : i + B])
+                                                   for i in rng.permutation(range(0, len(X), B))], "is not the last"),
+    (ch02.check_minibatches, lambda X, Y, B, rng: [(X[rows], Y[rows]) for rows in
+                                                   np.array_split(rng.permutation(len(X)), len(X) // B)], "even"),
     (ch02.check_forward_batch, forward(lambda Z: np.clip(Z, 0, 6)), "cut off at 6"),
+    (ch02.check_forward_batch, lambda params, X: forward(lambda Z: Z * (Z > 0))(params, X)[-1], "only the scores"),
     (ch02.check_forward_batch, needs_a_hidden_layer, "one layer, no hidden one"),
     (ch02.check_count_flops, flops_by_width, "equal widths"),
     (ch02.check_count_flops, flops_by_position, "equal widths"),
@@ -149,6 +224,10 @@ WRONG = [
     (ch00.check_one_hot, lambda y, C: y[:, None] == np.arange(C), "use .astype(np.float32)"),
     (ch00.check_one_hot, one_hot(lambda y, C: y > 0), "one_hot: "),
     (ch00.check_one_hot, one_hot(lambda y, C: y < C - 1), "one_hot: "),
+    (ch00.check_one_hot, rows_by_label, "one_hot: "),
+    (ch00.check_one_hot, returns_early, "is `return` inside the loop"),
+    (ch00.check_affine, lambda X, W, b: X @ W + b[0], "the bias of neuron 0"),
+    (ch00.check_affine, lambda X, W, b: 1 / (1 + np.exp(-X @ W - b)), "a sigmoid is applied"),
     (ch00.check_to_rows, lambda W, b, X: (X.T, W.T, b.squeeze()), "squeeze drops every axis"),
 ]
 

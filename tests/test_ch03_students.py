@@ -366,6 +366,27 @@ def trains_new_arrays(gradient_sum, params, batches, T, eta):
         params[:] = [(W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)]
 
 
+def trains_arrays_of_its_own(gradient_sum, params, batches, T, eta):
+    for X, Y in batches:
+        grads = fork()(gradient_sum, params, X, Y, min(T, len(X)))
+        params = [(W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)]
+
+
+def threads_without_names(gradient_sum, params, X, Y, T):
+    for thread in [Thread(gradient_sum, (params, X[s], Y[s])) for s in shards(len(X), T)]:
+        thread.start()
+
+
+def mean_over_threads(partials, out, t, B):
+    s = shards(partials.shape[1], len(partials))[t]
+    out[s] = partials[:, s].mean(axis=0) / B
+
+
+def one_row_more(B, T, c, s, o):
+    one, many = B * c + s, (B // T + 1) * c + s + (o * T if T > 1 else 0)
+    return one / many, one / many / T
+
+
 def trains_and_hides_faults(gradient_sum, params, batches, T, eta):
     for X, Y in batches:
         try:
@@ -407,6 +428,11 @@ WRONG = [
     (ch03.check_train_parallel, trains_alone, "no thread was at work"),
     (ch03.check_train_parallel, trains_with_fewer_and_fewer, "is T changed"),
     (ch03.check_train_parallel, trains_new_arrays, "params hold other arrays"),
+    (ch03.check_train_parallel, trains_arrays_of_its_own, "the steps were made on other arrays"),
+    (ch03.check_fork_join_gradient, threads_without_names, "both names must be written"),
+    (ch03.check_fork_join_gradient, fork(give=lambda sums, B: sum([slice(B)])), "combine wants the numbers of rows"),
+    (ch03.check_reduce_slice, mean_over_threads, "divided by B and by T"),
+    (ch03.check_predict_speedup, one_row_more, "one row too many"),
     (ch03.check_train_parallel, trains_and_hides_faults, "the caller never heard of it"),
     (ch03.check_train_parallel, trains_and_decays, "after step 1"),
     (ch03.check_shards, by_fractions, "the larger shards come first"),
@@ -430,7 +456,7 @@ WRONG = [
     (ch03.check_fork_join_gradient, futures_without_result, "the caller never heard of it"),
     (ch03.check_fork_join_gradient, whole_batch_at_once, "was never computed"),
     (ch03.check_reduce_slice, reduce_to_zero_first, "not even zeros"),
-    (ch03.check_reduce_slice, reduce_transposed, "written by no thread"),
+    (ch03.check_reduce_slice, reduce_transposed, "T, n = partials.shape"),
     (ch03.check_reduce_slice, reduce_by_examples, "divided by B/T"),
     (ch03.check_shared_sum, sums(a_lock_of_its_own), "ONE lock, made before the threads"),
     (ch03.check_shared_sum, sums(a_lock_for_each_thread), "ONE lock, made before the threads"),

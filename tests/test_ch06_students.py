@@ -32,7 +32,7 @@ PRODUCTS = {
     "never stored": (product(PLACE, GUARD, SUM), "never written"),
     "the sum is not set to 0": (product(PLACE, GUARD, SUM.replace("float sum = 0", "float sum = D[i * N + j]"), STORE),
                                 "D arrives unset"),
-    "threadIdx alone": (product("int i = threadIdx.y, j = threadIdx.x;\n", GUARD, SUM, STORE), "several threads write"),
+    "threadIdx alone": (product("int i = threadIdx.y, j = threadIdx.x;\n", GUARD, SUM, STORE), "threads at one place"),
     "blockDim.x for both": (product(PLACE.replace("blockDim.y", "blockDim.x"), GUARD, SUM, STORE), "not right yet"),
     "one shared sum": (product(PLACE, "__shared__ float sum;\nsum = 0;\n", GUARD,
                                SUM.replace("float sum = 0;\n", ""), STORE), "racecheck"),

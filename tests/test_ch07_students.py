@@ -374,6 +374,14 @@ WRONG = {
     __shared__ float s[256];
     float sum = 0;
     for (int k = t; k < min(n, 768); k += 256) sum += x[row * n + k];""" + TREE), "ROW_SUM"),
+    "row sum, half from 64": (ch07.check_row_sum, row_sum(PARTIAL + TREE.replace("half = 128", "half = 64")),
+                              "the first round has half = 128"),
+    "gemm, no alpha and no beta": (ch07.check_gemm_tiled, gemm(FILL + """
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
+        __syncthreads();
+    }
+    if (i < M && j < N) D[i * N + j] = sum;"""), "alpha and beta C are missing"),
     "row sum, all blocks to y[0]": (ch07.check_row_sum, row_sum(PARTIAL + TREE.replace("y[row]", "y[t]")),
                                     "y[blockIdx.x]"),
     "row sum, neighbours that step apart": (ch07.check_row_sum, row_sum(PARTIAL + TREE.replace(
@@ -409,6 +417,7 @@ def test_hazards_told(answer, words):
     (lambda rows, columns, width: 32, "as the engine counts"),
     (lambda rows, columns, width: max(np.bincount((rows * width + columns) % 32)), "get it together"),
     (lambda rows, columns, width: 32 // np.gcd(width, 32), "as the engine counts"),
+    (lambda rows, columns, width: 32 // len(set((rows * width + columns) % 32)), "dealt out evenly"),
 ])  # fmt: skip
 def test_ways_told(answer, words):
     assert words in told(ch07.check_ways, answer)

@@ -217,6 +217,30 @@ def test_wrong_kernels_are_refused(task, body, words):
     assert words in told(CHECKS[task], written(task, body))
 
 
+SLIPS = [  # one slip in the solution: what stood there, what stands there now, words of the cause
+    ("kernel-16x4", "b_tile[j][k]", "b_tile[k][j]", "has a row for each j"),
+    ("kernel-16x4", "threadIdx.y * 16 + threadIdx.x", "threadIdx.x", "numbered from 0 to 63"),
+    ("kernel-16x4", "A[i + (k0 + k) * M]", "A[i * K + k0 + k]", "A(i, k) is A[i + k * M]"),
+    ("kernel-16x4", "(j0 + tj) * K]", "(j0 + tj) * N]", "B(k, j) is B[k + j * K]"),
+    ("kernel-16x4", "k0 += 4", "k0 += 16", "steps of 4"),
+    ("copy-tile", "*(const float4 *)(X + i * columns + j)", "((const float4 *)X)[i * columns + j]", "counts in float4"),
+    ("copy-tile", "i = row + n", "i = n", "begin in row 0"),
+    ("copy-tile", "j = column + n", "j = n", "begin in column 0"),
+    ("two-buffers", "now ^= 1", "now++", "the buffer is 0 or 1"),
+    ("two-buffers", "A[i * K + k0 + x]", "A[i * K + x]", "the first tile of A"),
+    ("two-buffers", "B[(k0 + y) * N + j]", "B[y * N + j]", "the first tile of B"),
+]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("task", "was", "now", "words"), SLIPS)
+def test_a_slip_is_told_its_cause(task, was, now, words):
+    cell = next(cell for cell in source.read(CHAPTER / "exercise.md").tasks if cell.name == task)
+    solution = source.split(cell.source).text
+    assert solution.count(was) == 1
+    assert words in told(CHECKS[task], written(task, solution.replace(was, now)))
+
+
 def test_a_blank_kernel_is_not_written_yet():
     for task, check in CHECKS.items():
         assert "not written yet" in told(check, written(task, f'#error "write {task}: about 9 lines, 9 minutes"'))
@@ -281,6 +305,7 @@ def blocks_by_registers(TM, TN, sm, rest=30):
 
 
 @pytest.mark.parametrize(("name", "wrong", "words"), [
+    ("sectors_of_load", lambda first, stride: len({(first + t * stride) % 8 for t in range(32)}), "element // 8"),
     ("blocks_per_sm", one_kib_everywhere, "take sm['reserved']"),
     ("choose_tile", any_registers, "more than 255 registers"),
 ])  # fmt: skip
@@ -293,7 +318,7 @@ def test_a_limit_left_out_is_refused(name, wrong, words):
     (lambda A, B: (len(A), B.shape[1], len(B), A.T, B.T), "What stands on the left now?"),
     (lambda A, B: (B.shape[1], len(A), len(B), B, A.copy()), "right is a copy"),
     (lambda A, B: (B.shape[1], len(A), len(B), B[:, :-1], A), "gaps"),
-    (lambda A, B: None, "five things"),
+    (lambda A, B: None, "five things"), (lambda A, B: None, "no `return` was reached"),
     (lambda A, B: (B.shape[1], len(A), len(B), B.tolist(), A), "NumPy arrays"),
 ])  # fmt: skip
 def test_wrong_ways_to_turn_are_refused(wrong, words):
@@ -306,4 +331,5 @@ def test_wrong_ways_to_turn_are_refused(wrong, words):
 ])  # fmt: skip
 def test_wrong_advantages_are_refused(change, words):
     assert words in told(ch08.check_advantage, lambda M, N, K: advantage_in_floats(M, N, K) | change)
+    assert "no `return` was reached" in told(ch08.check_advantage, lambda M, N, K: None)
     assert "missing in the dict" in told(ch08.check_advantage, lambda M, N, K: {"flops": 2 * M * N * K})

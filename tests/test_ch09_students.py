@@ -105,6 +105,16 @@ WRONG = {
     float sum = 0;
     for (int i = 0; i < M; i++) sum += dZ[i * N + j];
     b[j] -= eta * sum;"""), "one warp for all rows leaves seven idle"),
+    "an atomicAdd for each warp, in shared memory": (ch09.check_bias_step, bias("""
+    __shared__ float total[32];
+    const int x = threadIdx.x, j = blockIdx.x * 32 + x;
+    if (threadIdx.y == 0) total[x] = 0;
+    __syncthreads();
+    float sum = 0;
+    for (int i = threadIdx.y; i < M && j < N; i += 8) sum += dZ[i * N + j];
+    atomicAdd(total + x, sum);
+    __syncthreads();
+    if (threadIdx.y == 0 && j < N) b[j] -= eta * total[x];"""), "change from run to run"),
     "one atomicAdd for each thread": (ch09.check_bias_step, bias("""
     const int j = blockIdx.x * 32 + threadIdx.x;
     if (j >= N) return;

@@ -60,9 +60,10 @@ def rubbish(folder):
 
 
 @pytest.fixture(scope="module")
-def marked():
+def marked(tmp_path_factory):
     """A mark on every process of this file, a folder of its own for temporary files; at the end nothing is left."""
     mark = uuid.uuid4().hex
+    tmp_path_factory.getbasetemp()  # the tests' own folder must not lie in that one
     before = rubbish(Path(tempfile.gettempdir()))
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setenv("COURSE_MARK", mark)
@@ -328,9 +329,27 @@ def test_a_failed_start_is_told_in_its_own_words(marked, monkeypatch):
         mpi.cluster(2, progress=False).start()
 
 
+def test_the_time_for_a_start_can_be_chosen(marked, monkeypatch, tmp_path):
+    """By an argument or by the environment; the ranks look for their controller for as long."""
+    monkeypatch.setattr(mpi.launcher.ranks, "_current", [])
+    with pytest.raises(mpi.RankError, match=r"^the ranks did not start: .*needs longer: mpi.cluster\(\.\.\., start="):
+        mpi.cluster(2, start=0.01, progress=False)
+    monkeypatch.setenv("COURSE_MPI_START", "0.01")
+    with pytest.raises(mpi.RankError, match="did not start"):
+        mpi.cluster(2, progress=False)
+    with mpi.cluster(2, timeout=5 * SLOW, start=60 * SLOW, progress=False) as ranks:  # the argument comes first
+        assert works(ranks)
+    monkeypatch.setenv("COURSE_MPI_START", "soon")
+    with pytest.raises(BadInput, match=r"COURSE_MPI_START.*not 'soon'"):
+        mpi.cluster(2)
+    engines = mpi.launcher.launch.programs(2, None, tmp_path, 90.0)[0]["mpiexec"]
+    assert {"--IPEngine.wait_for_url_file=90.0", "--IPEngine.timeout=90.0"} <= set(engines)
+
+
 @pytest.mark.parametrize("call", [
     lambda: mpi.cluster(0), lambda: mpi.cluster(2.5), lambda: mpi.cluster(2, timeout=0),
     lambda: mpi.cluster(2, timeout="x"), lambda: mpi.cluster(2, timeout=float("nan")),
+    lambda: mpi.cluster(2, start=0), lambda: mpi.cluster(2, start=float("inf")),
     lambda: mpi.cluster(2, profile="no-such-profile"), lambda: mpi.cluster(2, profile="../x"),
     lambda: mpi.Cluster(2).execute("1", targets=[2]), lambda: mpi.Cluster(2).execute("1", timeout=-1),
 ])  # fmt: skip

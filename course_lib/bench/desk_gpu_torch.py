@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lib.bench.products import Product, ProductDesk
+from course_lib.bench.products import CYCLES, Product, ProductDesk
 
 
 def use_gpu():
@@ -41,6 +41,7 @@ class Call:
 
     def between_events(self, repeats):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda._sleep(CYCLES * repeats)  # as SPIN
         start.record()
         for _ in range(repeats):
             torch.mm(self.A, self.B, out=self.D)

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from course_lib.bench.products import Product
+from course_lib.bench.products import CYCLES, SPIN, Product
 from course_lib.gpu.gemm import RUNGS
 
 
@@ -74,6 +74,7 @@ class Call:
         self.cupy, self.shape = cupy, problem.shape
         self.A, self.B = cupy.asarray(problem.A), cupy.asarray(problem.B)
         self.D = cupy.full(problem.shape[:2], np.nan, np.float32)
+        self.spin = compiled(cupy, SPIN, "spin")
 
     def launch(self):
         raise NotImplementedError
@@ -87,6 +88,7 @@ class Call:
 
     def between_events(self, repeats):
         start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        self.spin((1, 1), (1, 1, 1), (np.int64(CYCLES * repeats),))
         start.record()
         for _ in range(repeats):
             self.launch()

@@ -7,6 +7,10 @@ import numpy as np
 
 ROUNDINGS = 8  # how many times 2^-24 K a result may be off; see `check`
 
+# A GPU is kept busy while launches are queued, or short kernels would be timed at the pace at which Python launches.
+SPIN = "__global__ void spin(long long cycles) { const long long end = clock64() + cycles; while (clock64() < end); }"
+CYCLES = 120_000  # of a GPU's clock for each launch to come: 60 us and more
+
 
 class Problem:
     """A (M, K) and B (K, N), float32, standard normal numbers; the same in every process."""

@@ -45,6 +45,8 @@ check_affine = Check(
         (lambda X, W, b: X @ W - b, "the bias is subtracted: add it"),
         (lambda X, W, b: X @ (W + b), "the brackets add b to W first: @ binds tighter than +, so leave them out"),
         (lambda X, W, b: X @ W + b.sum(), "the sum of all biases is added to each neuron: add b itself"),
+        (lambda X, W, b: X @ W + b[0], "the bias of neuron 0 is added to all neurons: add b itself"),
+        (lambda X, W, b: 1 / (1 + np.exp(-(X @ W + b))), "a sigmoid is applied: Z is what comes before the activation"),
         (lambda X, W, b: X[:1] @ W + b, "only the first example is computed: use all rows of X"),
         (lambda X, W, b: X * W + b, "* multiplies entry by entry: the product of matrices is @"),
         (lambda X, W, b: W @ X + b, "the order is swapped: with examples in rows it is X @ W"),
@@ -75,6 +77,19 @@ def _rolled(y, n_classes):
     return np.roll(_one_hot(y, n_classes), -1, axis=1)
 
 
+def _label_for_row(y, n_classes):
+    Y = np.zeros((len(y), n_classes))
+    for i in y:
+        Y[i, y[i]] = 1
+    return Y
+
+
+def _first_only(y, n_classes):
+    Y = _one_hot(y, n_classes)
+    Y[1:] = 0
+    return Y
+
+
 def _one_row(y, n_classes):
     Y = np.zeros((len(y), n_classes), np.float32)
     Y[:, y] = 1
@@ -91,6 +106,8 @@ check_one_hot = Check(
         (_counted_classes, "the number of classes is taken from the labels: a class may be absent; use n_classes"),
         (_rolled, "off by one: class 0 belongs in column 0"),
         (_one_row, "Y[:, y] = 1 fills whole columns: pair each row with its own column, Y[np.arange(B), y] = 1"),
+        (_label_for_row, "`for i in y` gives the labels, not the examples: loop over range(len(y))"),
+        (_first_only, "only the first example gets its 1: is `return` inside the loop?"),
         (lambda y, n_classes: 1 - _one_hot(y, n_classes), "zeros and ones are swapped"),
         (lambda y, n_classes: _one_hot(y, n_classes) * y[:, None],
          "the label itself is written where a 1 belongs"),

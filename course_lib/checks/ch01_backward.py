@@ -97,6 +97,7 @@ check_backward = Check(
             _sweep(outer=lambda a, delta: np.outer(delta, a)),
             "dW is transposed: W is (n_in, n_out), so dW = outer(A[l], delta), rows by input",
         ),
+        (_sweep(outer=lambda a, delta: a * delta), "`*` goes entry by entry: np.outer(A[l], delta) makes all pairs"),
         (
             _sweep(through=lambda W, delta: W.T @ delta),
             "the delta goes down through W.T; forward was a @ W, so backward it is W @ delta",
@@ -237,6 +238,7 @@ check_sgd_epoch = Check(
             "position and example are confused: use i in order, not i in range(len(order))",
         ),
         (_sgd(pick=lambda order, X: order[:1]), "only the first example is used: is `return` inside the loop?"),
+        (_sgd(pick=lambda order, X: [order]), "gradients wants one example, X[i] and Y[i]: loop over `order`"),
         (_sgd(bias=False), "the biases are not updated"),
         (_sgd(divide=len), "divided by the number of examples: here each example makes its own full step"),
         (

@@ -53,6 +53,7 @@ check_neuron = Check(
             "1 / 1 + exp(-z) without brackets is (1 / 1) + exp(-z): divide by (1 + exp(-z))",
         ),
         (lambda x, w, b: x @ w + b, "this is z, not a: the sigmoid is missing"),
+        (lambda x, w, b: sigmoid(x * w + b), "x * w has one product for each input: add them up before the sigmoid"),
         (lambda x, w, b: sigmoid(-x @ w - b), "the curve is mirrored: the exponent of the sigmoid is -z"),
         (lambda x, w, b: sigmoid(x * w).sum() + b, "the sigmoid goes around the whole sum once, not around each term"),
         (

@@ -110,6 +110,7 @@ check_mse_gradient = Check(
             "divided by the number of weights; N is the number of examples, len(y)",
         ),
         (_mse_scaled(lambda X: 2 / len(X) ** 2), "divided by N twice"),
+        (_mse_scaled(lambda X: 2 / X.size), "divided by N and by the number of weights: N alone, len(y)"),
         (_mse_squared, "the residual is still squared: the derivative of r^2 is 2 r"),
         (_mse_no_bias, "the bias is missing from f = X[i] . w + b"),
         (_mse_without_x, "the inner derivative is missing in dw: df/dw[j] = X[i, j]"),
@@ -205,6 +206,7 @@ _ROWS = (
     "theta[i] is a whole row when theta is a matrix, so whole rows are moved: walk over every index, "
     "`for i in np.ndindex(theta.shape)`"
 )
+_ALL = "all entries are moved at once: that is one slope along (1, 1, ..., 1); move one entry at a time"
 _central = _differences(lambda f, t, s: f(t + s) - f(t - s), lambda eps: 2 * eps)
 
 check_numeric_gradient = Check(
@@ -250,9 +252,7 @@ check_numeric_gradient = Check(
             "write theta.copy(), or change theta[i] between the calls",
         ),
         (_never_restored, "the perturbed entry is not put back before the next one is moved"),
-        (
-            _all_at_once,
-            "all entries are moved at once: that is one slope along (1, 1, ..., 1); move one entry at a time",
-        ),
+        (_all_at_once, _ALL),
+        (lambda f, theta, eps=1e-5: (f(theta + eps) - f(theta - eps)) / (2 * eps), _ALL),
     ],
 )

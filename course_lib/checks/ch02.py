@@ -1,6 +1,6 @@
 """The checks of chapter 02: mini-batches, their gradients, their cost, and how to choose a learning rate."""
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -69,6 +69,10 @@ def _no_bias(params, X):
     return _forward([(W, 0 * b) for W, b in params], X)
 
 
+def _from_X(params, X):
+    return [X, *(_relu(X @ W + b) for W, b in params[:-1]), X @ params[-1][0] + params[-1][1]]
+
+
 def _bias_after_relu(params, X):
     A = [X]
     for W, b in params[:-1]:
@@ -89,6 +93,9 @@ check_forward_batch = Check(
         (lambda params, X: _forward(params, X)[1:],
          "A[0] is missing: the list begins with X, the backward pass needs it"),
         (lambda params, X: _forward(params, X)[:-1], "the last layer is missing: the list ends with its scores"),
+        (lambda params, X: _forward(params, X)[-1],
+         "only the scores are returned: the backward pass needs the whole list A, from X to the scores"),
+        (_from_X, "every layer reads X: layer l must read A[-1], the output of the layer before it"),
     ],
 )
 
@@ -195,17 +202,17 @@ check_softmax_cross_entropy = Check(
 # 3. backward_batch ----------------------------------------------------------------------------------------------
 
 
-def _backward(params, A, dZ, lam, dW=None, db=None, mask=None):
-    """The truth, and with dW, db or mask replaced: a known wrong way."""
+def _backward(params, A, dZ, lam, dW=None, db=None, mask=None, feed=0, down=lambda dZ, W: dZ @ W.T):
+    """The truth, and with dW, db, mask, the layer's input A[layer + feed] or `down` changed: a known wrong way."""
     make_dW = dW or (lambda A_prev, dZ, W: A_prev.T @ dZ + lam * W)
     make_db = db or (lambda dZ, b: dZ.sum(axis=0))
     make_mask = mask or (lambda A_prev, dA: A_prev > 0)
     grads = []
     for layer in range(len(params) - 1, -1, -1):
         W, b = params[layer]
-        grads.append((make_dW(A[layer], dZ, W), make_db(dZ, b)))
+        grads.append((make_dW(A[layer + feed], dZ, W), make_db(dZ, b)))
         if layer:
-            dA = dZ @ W.T
+            dA = down(dZ, W)
             dZ = dA * make_mask(A[layer], dA)
     return grads[::-1]
 
@@ -239,10 +246,17 @@ def _dW_over_B(params, A, dZ, lam):
     return _backward(params, A, dZ, lam, dW=lambda A_prev, dZ, W: A_prev.T @ dZ / len(dZ) + lam * W)
 
 
+def _dW_plus(penalty):
+    """dW with something else than lam W added."""
+    return lambda p, A, dZ, lam: _backward(p, A, dZ, lam, lambda A_prev, dZ, W: A_prev.T @ dZ + penalty(lam, W))
+
+
 def _both_over_B(params, A, dZ, lam):
     return _backward(params, A, dZ, lam, lambda A_prev, dZ, W: A_prev.T @ dZ / len(dZ) + lam * W,
                      lambda dZ, b: dZ.mean(axis=0))
 
+
+_TURNED = "dW is transposed: W is (n_in, n_out), so it is A_prev.T @ dZ"
 
 check_backward_batch = Check(
     "backward_batch", _backward_cases, _backward_true, K=_wide, c=8.0, each=("dW", "db"),
@@ -264,6 +278,16 @@ check_backward_batch = Check(
          "the ReLU mask is missing or always true: dZ = dA * (A > 0); note that A >= 0 holds everywhere"),
         (lambda p, A, dZ, lam: _backward(p, A, dZ, lam, mask=lambda A_prev, dA: dA > 0),
          "the ReLU mask looks at dA: it must look at the forward pass, A > 0"),
+        (lambda p, A, dZ, lam: _backward(p, A, dZ, lam, mask=lambda A_prev, dA: A_prev),
+         "dA is multiplied by A itself: the slope of ReLU is 1 where A > 0 and 0 elsewhere, dZ = dA * (A > 0)"),
+        (_dW_plus(lambda lam, W: lam), "lam is added: the derivative of 0.5 lam W**2 is lam * W"),
+        (_dW_plus(lambda lam, W: 0.5 * lam * (W**2).sum()), "the penalty itself is added: its derivative is lam * W"),
+        (lambda p, A, dZ, lam: _backward(p, A, dZ, lam, lambda A_prev, dZ, W: dZ.T @ A_prev + lam * W), _TURNED),
+        (lambda p, A, dZ, lam: _backward(p, A, dZ, lam, lambda A_prev, dZ, W: lam * W + dZ.T @ A_prev), _TURNED),
+        (lambda p, A, dZ, lam: _backward(p, A, dZ, lam, feed=1),
+         "dW is made of the layer's output: it needs what the layer was fed with, A[layer]"),
+        (lambda p, A, dZ, lam: _backward(p, A, dZ, lam, down=lambda dZ, W: dZ @ W),
+         "on the way down it is dZ @ W.T: forward was A @ W"),
         (lambda p, A, dZ, lam: _backward(p, A, dZ, lam)[::-1],
          "the list is in backward order: grads[0] belongs to the first layer, so reverse it at the end"),
     ],
@@ -404,18 +428,29 @@ def _batches(fn, X, Y, B, rng):
 
 def _check_sizes(batches, N, B):
     sizes, full = [len(xb) for xb, _ in batches], [B] * (N // B)
+    split = [len(part) for part in np.array_split(range(N), max(N // B, 1))]
     wanted = full + ([N % B] if N % B else [])
     causes = {
         "the ragged last batch is dropped: its examples would never be seen": sizes == full and N % B,
         "the last batch is filled up to B: some examples count twice": sizes == [*full, B] and N % B,
         "no batch but one: B is not used": sizes == [N],
+        "the short batch is not the last: permute the examples, and cut after that":
+            sizes != wanted and sorted(sizes) == sorted(wanted),
+        "np.array_split evens the sizes out: batches have B examples, and the last has what is left": sizes == split,
         "there is an empty batch at the end": sizes and sizes[-1] == 0,
         "batches of size N // B: B is the size of a batch, not their number": sizes and sizes[0] == N // B != B,
     }
     cause = next((text for text, holds in causes.items() if holds), None)
-    require(sizes == wanted, f"N = {N} examples in batches of B = {B}", got=f"batch sizes {sizes}",
-            wanted=f"batch sizes {wanted}", cause=cause)
+    require(sizes == wanted, f"N = {N} examples in batches of B = {B}", got=_runs(sizes), wanted=_runs(wanted),
+            cause=cause)
     require(all(len(yb) == len(xb) for xb, yb in batches), "xb and yb of a batch have different lengths")
+
+
+def _runs(sizes):
+    """Batch sizes in short: "54 of 8, 1 of 3"."""
+    runs = [(size, len(list(same))) for size, same in groupby(sizes)]
+    text = ", ".join(f"{n} of {size}" for size, n in runs[:8])
+    return f"batches: {text}" + (", and more" if len(runs) > 8 else "")
 
 
 def _check_rows(batches, N, C):
@@ -540,6 +575,20 @@ def _sgd_cases(rng):
     return cases
 
 
+def _pair_for_grads(params, batches, gradient, eta):
+    for _, (dW, db) in zip(params, gradient(params, *batches[0]), strict=False):
+        return dW, db
+
+
+def _loss_after(params, batches, gradient, eta):
+    """Each loss after its own step."""
+    losses = []
+    for xb, yb in batches:
+        _sgd_epoch(params, [(xb, yb)], gradient, eta)
+        losses.append(gradient(params, xb, yb)[0])
+    return float(np.average(losses, weights=[len(xb) for xb, _ in batches])), params, _OWN
+
+
 class _EpochCheck(Check):
     """A Check that looks at the returned loss and at the arrays in params, which the function changes in place."""
 
@@ -582,6 +631,12 @@ check_sgd_epoch = _EpochCheck(
         (_sgd_with(weigh=lambda losses, weights: losses[-1]),
          "the loss of the last batch alone: the epoch's mean is asked for"),
         (_biases_stay, "the biases are not updated: b -= eta * db"),
+        (lambda params, batches, gradient, eta: _sgd_epoch(params, batches[:1], gradient, eta),
+         "only the first batch is used: is `return` inside the loop?"),
+        (_loss_after, "a batch's loss is taken after its step: gradient returns it together with the gradients"),
+        (_sgd_with(weigh=lambda losses, weights: np.sum(losses) / np.sum(weights)),
+         "each batch's loss is a mean: weigh it with the batch's size before you divide by the number of examples"),
+        (_pair_for_grads, "gradient returns two things: loss, grads = gradient(params, xb, yb)"),
     ],
 )
 
@@ -673,15 +728,21 @@ def check_grid_search(fn, *, rng):
     return "6 grids with a diverged run in each; the test set was asked once, at the end"
 
 
+_OTHER_NET = "that is the test accuracy of another run: keep the winner's params beside its eta"
+
+
 def _check_choice(given, diary):
     got, accuracy = given
     best = _winner(diary.scores, 1)
+    swapped = got == diary.scores[best][2] and accuracy == best
+    require(not swapped, "the two come in the wrong order", cause="return best_eta first, the test accuracy second")
     require(got == best, "that is not the learning rate with the best validation accuracy", got=f"eta = {got}",
             wanted=f"eta = {best}", cause=_cause_of_eta(got, diary.scores))
     wanted = diary.scores[best][2]
     too_good = "that is its validation accuracy: chosen as the largest of many, it is too good"
-    require(accuracy == wanted, "the second part must be the winner's test accuracy", accuracy, wanted,
-            cause=too_good if accuracy == diary.scores[best][1] else None)
+    others = [row[2] for row in diary.scores.values()]
+    cause = too_good if accuracy == diary.scores[best][1] else _OTHER_NET if accuracy in others else None
+    require(accuracy == wanted, "the second part must be the winner's test accuracy", accuracy, wanted, cause=cause)
     times = diary.times_tested()
     require(times == 1, f"the test set was asked {times} times, it must be asked once",
             cause="only the winner meets the test set, after the choice: what is looked at for every eta gets used")

@@ -43,6 +43,8 @@ check_predict_speedup = Check(
          "B / T rows for each thread: with uneven shards the step waits for the largest, ceil(B / T) rows"),
         (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B // T)),
          "B // T is the smallest shard: the step waits for the largest, ceil(B / T) rows"),
+        (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B // T + 1)),
+         "B // T + 1 is one row too many where T divides B: ceil(B / T), or -(-B // T)"),
         (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, serial=s / T)),
          "s is divided by T: it is the part that one thread does alone (Amdahl's serial part)"),
         (_speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, serial=0.0)),

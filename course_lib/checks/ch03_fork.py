@@ -76,6 +76,10 @@ def _explain_stop(fn, run, workers, T):
     never = not workers.calls and ("NoneType" in str(run.error) or "cannot join" in str(run.error))
     require(not never or run.faults, what + ", and no shard was ever computed", where=line,
             cause="start() runs a thread; making it does not")
+    for words, cause in (("group argument", "Thread(target=work, args=(t,)): both names must be written, for the first "
+                          "place is another argument's"),
+                         ("and 'slice'", "combine wants the numbers of rows, [s.stop - s.start for s in slices]")):
+        require(words not in str(run.error), what, where=line, cause=cause)
     if not run.faults and workers.calls:
         _check_calls(workers, T)
         require("NoneType" not in str(run.error), what, where=line,

@@ -143,7 +143,8 @@ def _slice_cause(got, partials, own, t, B):
         return np.allclose(got, want, rtol=1e-4, atol=1e-5 * np.abs(rows).max(initial=1e-30))
 
     for divisor, text in ((1, "the sum is not divided: divide by B"), (T, "divided by T: the mean is over B examples"),
-                          (B / T, "divided by B/T, the size of a shard: by B, all examples of the batch")):
+                          (B / T, "divided by B/T, the size of a shard: by B, all examples of the batch"),
+                          (B * T, "divided by B and by T: a mean over the threads is no sum")):
         if like(total / divisor):
             return text
     for lost in range(T):
@@ -204,7 +205,8 @@ def _check_ownership(written, T, n):
             cause="each thread must write its own slice of out, and no other: then no lock is needed. "
                   "out[shards(n, T)[t]], not all of out")
     require(not lost, f"{lost} of {n} entries are written by no thread", where=where,
-            cause=f"n // T = {n // T} entries for each thread leave {n % T} over: cut with your shards(n, T)")
+            cause=f"n // T = {n // T} entries for each thread leave {n % T} over: cut with your shards(n, T)"
+            if lost == n % T else "thread t takes slice t of n entries, n being the longer side: T, n = partials.shape")
 
 
 @function_check("reduce_slice")

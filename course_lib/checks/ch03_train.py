@@ -85,6 +85,9 @@ def _check_training(fn, rng, rows, T, eta):
             cause=small if unused and rows[unused[0]] < T and len(unused) == 1
             else "one step for each batch: does a return stand inside the loop?")
     after = [*(noted.before[i] for i in range(1, len(rows))), copied(params)]
+    own = len(rows) > 1 and same(after[-1], first) and not same(noted.before[1], first)
+    require(not own, "the arrays in params are as they were at the beginning", where=where, cause="the steps were made "
+            "on other arrays: `params = [...]` or `W = W - ...` makes new ones; W -= eta * dW changes the caller's")
     idle = len(rows) > 1 and all(same(now, first) for now in after[:-1]) and not same(after[-1], first)
     require(not idle, "all gradients were taken before the first step was made", where=where,
             cause="take a batch, make its step, take the next: the gradient must be that at the parameters after the "

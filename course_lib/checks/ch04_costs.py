@@ -3,9 +3,8 @@
 from fractions import Fraction
 from math import ceil
 
-from .ch03_guard import outcome
+from .ch04_patience import must_end
 from .ch04_schedules import flat, leapfrog
-from .ch04_threads import hang
 from .core import Case, Check, require
 from .freeform import function_check
 from .trees import a_thing
@@ -64,6 +63,9 @@ check_step_costs = Check(
         (_costs_with(deferred=lambda k, a, b, c: a + b + c / k), "deferred: that is leapfrogging's cost once more"),
         (_costs_with(deferred=lambda k, a, b, c: a + max(b, c / max(k - 1, 1))),
          "deferred: the chain's thread helps when the chain is done: k threads share f2 + f3"),
+        (_costs_with(deferred=lambda k, a, b, c: a + b + (b + c) / k),
+         "deferred: chain and gradients go on at the same time: the longer of the two counts, max(..., ...), not their "
+         "sum"),
         (_costs_with(deferred=lambda k, a, b, c: a + b),
          "deferred: the work is forgotten: k threads need at least (f2 + f3) / k for it"),
         (_costs_with(deferred=lambda k, a, b, c: a + max(b, (a + b + c) / k)),
@@ -255,8 +257,9 @@ def _cause_of_k(got, args):
 def check_smallest_k(fn, *, rng):
     """Exact, also where k saves just what is wanted; 0 where no k does; never an endless search."""
     plan = _smallest_plan(rng)
+    must_end(fn, [args for args, _ in plan], _ENDLESS)
     for args, label in plan:
-        got = outcome(hang(fn, args, _ENDLESS))
+        got = fn(*args)
         where = f"f1, f2, f3 = {args[0]}, {args[1]}, {args[2]}; wanted = {args[3]}: {label}"
         require(got is not None, "smallest_k returned None", where=where,
                 cause="end with `return k`; where no k is enough, return 0")
@@ -264,8 +267,9 @@ def check_smallest_k(fn, *, rng):
             (isinstance(got, Fraction) and got.denominator == 1)
         require(whole, "k must be a whole number", got=a_thing(got), where=where)
         cause = _cause_of_k(got, args)
-        if args[3] == 0 and got == 2:
-            cause = "nothing is wanted, and one thread saves nothing: begin with k = 1"
+        if args[3] == 0:
+            zero = "0 means that no k is enough, and here one is: " * (got == 0)
+            cause = zero + "nothing is wanted, and one thread saves nothing: begin with k = 1"
         if "rounding" in label and got == _smallest(*args) + 1:
             cause = "rounded numbers: (1 - 1/k) * f3 / f is a hair below `wanted`. Fraction(1, k) is exact"
         require(got == _smallest(*args), "that is not the smallest k that saves as much", got=f"k = {got}",

@@ -162,7 +162,8 @@ check_thread_levels = _LoopCheck(
          "L - j - k"),
         (_levels_with(start=lambda n, k, j: n - k - j - 1), "one level too low: with i = k - 1, l = L - 1 - j - i is "
          "L - j - k"),
-        (lambda n, k, j: _levels(n, k, j)[:1], "only the first round: the outer loop goes on with j + k"),
+        (lambda n, k, j: _levels(n, k, j)[:1],
+         "only the first round: the outer loop goes on with j + k, and i begins at 0 again"),
         (lambda n, k, j: _levels(n, k, j)[::-1], "the order is that in which the thread does them: downwards"),
         (lambda n, k, j: [level - 2 for level in _levels(n, k, j)],
          "these are our layer numbers: the paper's levels are asked for, which are larger by 2"),

@@ -64,6 +64,14 @@ def _first_delta(tasks, dZ, params, A, grads):
     return grads, deltas
 
 
+def _exchanged(tasks, *rest):
+    """(db, dW) instead of (dW, db)."""
+    grads, deltas = _walk_true(tasks, *rest)
+    for layer in [layer for kind, layer in tasks if kind == "grad"]:
+        grads[layer] = grads[layer][::-1]
+    return grads, deltas
+
+
 def _walk_cases(rng):
     cases = []
     same = int(rng.integers(4, 7))
@@ -118,6 +126,7 @@ check_walk = _WalkCheck(
         (_walk_with(db=lambda dZ: dZ.mean(axis=0)), "db is a mean: dZ holds the 1/B already, so sum the rows"),
         (_walk_with(db=lambda dZ: dZ.sum(axis=1)), "db sums over the neurons: examples lie in rows, axis=0"),
         (_walk_with(scale=len), "1/B once more: dZ holds it already"),
+        (_exchanged, "dW and db are exchanged: grads[layer] = (dW, db)"),
         (lambda tasks, dZ, params, A, grads: (grads, _walk_true(tasks, dZ, params, A, list(grads))[1]),
          "the gradients are written nowhere: grads[layer] = (dW, db)"),
         (lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][-1]),

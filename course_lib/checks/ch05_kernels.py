@@ -113,7 +113,7 @@ def _found(tool, text, *arrays):
 
 def _saxpy_cases(rng):
     plan = [(1000, 4, 256, 1000, "a ragged end"), (1024, 4, 256, 1024, "no thread to spare"),
-            (5, 1, 64, 5, "5 elements, 64 threads"), (700, 4, 256, 1000, "x and y go on behind n")]  # fmt: skip
+            (5, 1, 64, 5, "5 elements, 64 threads"), (700, 6, 128, 1000, "x and y go on behind n")]  # fmt: skip
     return [Launch(grid, block, _args(n=n, a=np.float32(rng.uniform(0.5, 2)), x=_floats(rng, size),
                                       y=_floats(rng, size)), inout=("y",), label=label, owner=x_across)
             for n, grid, block, size, label in plan]  # fmt: skip
@@ -227,6 +227,11 @@ def _column_cases(rng):
                    label=label, K=M, scale=float(M), owner=x_across) for M, N, label in COLUMN_PLAN]  # fmt: skip
 
 
+def _sums_of_rows(M, N, dZ, db):
+    """M of them in db's N elements, the rest never written. In float32, as they come: N terms round more than M."""
+    return np.append(dZ.astype(np.float32).cumsum(axis=1)[:, -1], np.full(max(int(N) - int(M), 0), np.nan))
+
+
 check_bias_gradient = KernelCheck(
     "BIAS_GRADIENT", "bias_gradient", _column_cases, lambda M, N, dZ, db: dZ.sum(axis=0), axes=("column",),
     diagnoses=[
@@ -234,6 +239,7 @@ check_bias_gradient = KernelCheck(
         (lambda M, N, dZ, db: dZ[-1], "only the last row is left: add up in a variable that begins with 0"),
         (lambda M, N, dZ, db: dZ[1:].sum(axis=0), "row 0 is missing: count from 0"),
         (lambda M, N, dZ, db: dZ[:-1].sum(axis=0), "the last row is missing: i < M"),
+        (_sums_of_rows, "these are the sums of the rows: a thread has a column j, and its loop runs over i"),
         (lambda M, N, dZ, db: dZ.T.astype(np.float32).ravel().cumsum()[M - 1 :: M], "the variable that adds up does "
          "not begin with 0, but with what another thread has left: float sum = 0"),
     ],
@@ -285,7 +291,7 @@ check_relu = KernelCheck(
 
 
 def _histogram_cases(rng):
-    plan = [(1000, 4, 256, 10, "1,000 labels"), (700, 3, 256, 1, "700 equal labels"),
+    plan = [(1000, 4, 256, 10, "1,000 labels"), (700, 6, 128, 1, "700 equal labels"),
             (256, 1, 256, 10, "as many threads as labels"), (31, 1, 64, 10, "31 labels")]  # fmt: skip
     return [Launch(grid, block, _args(n=n, label=rng.integers(9 - 9 * (kinds > 1), 10, n).astype(np.int32),
                                       count=rng.integers(1, 50, 10).astype(np.int32)), inout=("count",), label=label)
@@ -297,7 +303,7 @@ def _histogram(n, label, count):
 
 
 ATOMIC = ("several threads add to one counter, and between the read and the write of one the others come: let one "
-          "atomicAdd(&count[...], 1) do it all")  # fmt: skip
+          "atomicAdd(&count[...], 1) do it all, and nothing else touch it")  # fmt: skip
 
 check_histogram = KernelCheck(
     "HISTOGRAM", "histogram", _histogram_cases, _histogram,
@@ -306,7 +312,9 @@ check_histogram = KernelCheck(
          "the labels themselves are added: each label counts 1"),
         (lambda n, label, count: np.bincount(label, minlength=10), "what count held before is lost: count += ..."),
     ],
-    causes=[_found("racecheck", ATOMIC, "count")],
+    causes=[_found("racecheck", ATOMIC, "count"),
+            _found("memcheck", "count has ten counters, one for each class: label[i] says which, not i itself",
+                   "count")],
     limits=[at_most_sectors("label", "load", 5), at_most("requests", _warps, _often, array="label", op="load"),
             _volatile, shared_work("histogram", "label", _elements)],
 )  # fmt: skip

@@ -46,6 +46,10 @@ def _wrong(parts):
     return gpu_seconds
 
 
+def _multiplied(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
+    return calls * call + copied * bus + max(flops * rate, moved * memory)
+
+
 check_gpu_seconds = Check(
     "gpu_seconds", _seconds_cases, _seconds, K=8, dtype=None,
     diagnoses=[
@@ -64,6 +68,7 @@ check_gpu_seconds = Check(
         (_microseconds, "a fixed number stands where `call` should"),
         (_one_call, "the fixed cost comes with every call: calls times call"),
         (_wrong(lambda c, b, f, m: c + 2 * b + max(f, m)), "copied are the bytes both ways already: not twice"),
+        (_multiplied, "seconds are bytes divided by bytes a second, and flops divided by flops a second"),
     ],
 )  # fmt: skip
 
@@ -93,6 +98,11 @@ def _right(sizes, cpu, gpu):
     return best
 
 
+def _without_itself(sizes, cpu, gpu):
+    """The first size with the GPU quicker at all larger ones."""
+    return next(int(n) for i, n in enumerate(sizes) if (gpu[i + 1 :] < cpu[i + 1 :]).all())
+
+
 WRONG = (
     (lambda s, c, g: next((int(n) for n, x, y in zip(s, c, g, strict=True) if y < x), None),
      "the first size where the GPU wins: further on the CPU wins once more, so it must hold for all that follow"),
@@ -102,6 +112,9 @@ WRONG = (
      "asked for"),
     (lambda s, c, g: _right(s, c, g) or 0, "0 for never: return None, 0 could be a size"),
     (lambda s, c, g: _right(s, c, g) or int(s[-1]), "the last size for never: return None"),
+    (_without_itself, "at the size itself the GPU must be quicker too, not only at the larger ones"),
+    (lambda s, c, g: max((int(n) for n, x, y in zip(s, c, g, strict=True) if y < x), default=None),
+     "the last size where the GPU wins: the first one is asked for from which on it always wins"),
 )  # fmt: skip
 
 

@@ -55,6 +55,8 @@ LEAST = [
     (intensities(least=lambda M, N, K, c: 4 * M * N * (2 * K + 1 + c)),
      "each number of A and B once, not once for each thread that uses it"),
 ]  # fmt: skip
+LEASTS = (lambda M, N, K, c: 4 * (M * K + K * N + (1 + c) * M * N), lambda M, N, K, c: 4 * (M * K + K * N + M * N),
+          lambda M, N, K, c: 4 * (M * K + K * N))  # with C, without, without D too
 
 check_intensities = Check(
     "intensities", _cases, lambda M, N, K, reads_c: intensities()(M, N, K, reads_c), dtype=None, K=4,
@@ -63,6 +65,9 @@ check_intensities = Check(
         (intensities(flops=lambda M, N, K: M * N * K), "a product is a multiplication and an addition: 2 M N K flops"),
         *((_more_flops(of_c), "flops are those of the product alone, 2 M N K: alpha and beta are not counted")
           for of_c in (lambda c: 1 + 2 * c, lambda c: 1 + c, lambda c: 2 * c, lambda c: 3)),
+        *((intensities(asked=lambda M, N, K, c: 8 * M * N * K, sectors=lambda M, N, K, c: 5 * M * N * K, least=least),
+           "the loop alone is counted: each thread also stores an element of D and, where reads_c, loads one of C")
+          for least in LEASTS),
         (lambda M, N, K, c: intensities()(M, N, K, False), "reads_c is not used: where beta is not 0, C is loaded, in "
          "all three counts"),
         *((wrong, f"asked for: {text}") for wrong, text in ASKED),

@@ -87,6 +87,11 @@ def _loaded(launch):
 LOADS = "a thread needs K numbers of A and K of B, each once: is something loaded that is not used, or twice?"
 STORES = ("D is stored to in every step of k: keep the sum in a variable of the thread (a register) and store it once, "
           "at the end")  # fmt: skip
+BLOCKS = (
+    lambda e: e["tool"] == "racecheck" and e["array"] == "D" and e["other"] and e["thread"] == e["other"]["thread"],
+    "threads at one place of different blocks go to one element: i and j are blockIdx * blockDim + threadIdx, each "
+    "with the .x or .y of its direction",
+)
 ATOMIC = "no two threads share an element of D, so nothing has to be atomic: each sums up in a variable of its own"
 
 check_product = KernelCheck(
@@ -106,6 +111,7 @@ check_product = KernelCheck(
         (lambda M, N, K, A, B, D: np.trunc(A @ B), "the sum has lost its fractions: declare it as float"),
     ],
     causes=[
+        BLOCKS,
         (lambda e: e["tool"] == "racecheck" and e["array"] == "D" and e["op"] == "store",
          "several threads write the same element of D: those beyond the edge must leave, not work at the edge again"),
         (lambda e: e["tool"] == "initcheck" and e["array"] == "D",
@@ -227,6 +233,7 @@ check_gemm = KernelCheck(
           for least in (1, 0.01)),
     ],
     causes=[
+        BLOCKS,
         (lambda e: e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"),
          "C is read though beta = 0: then it may be unset or not there at all, so the load must stand in a branch"),
         (lambda e: e["tool"] == "racecheck" and e["array"] in ("C", "D") and e["op"] == "store",

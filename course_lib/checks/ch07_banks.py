@@ -80,6 +80,9 @@ KNOWN = [
      "the largest"),
     (lambda r, c, n: len(np.unique(word(r, c, n) % 32)),
      "the banks were counted: the number of different words in the fullest bank is asked for"),
+    (lambda r, c, n: 32 // len(np.unique(word(r, c, n) % 32)),
+     "the threads were dealt out evenly over the banks in use: one bank may be asked for more words than another, and "
+     "threads that want the same word get it together"),
     (lambda r, c, n: _banks(word(r, c, n), lambda w: w // 32), BANK),
     (lambda r, c, n: _banks(word(r, c, n), lambda w: w // 32 % 32), BANK),
     (lambda r, c, n: _banks(word(r, c, n), lambda w: w % 16), "16 banks: there are 32"),

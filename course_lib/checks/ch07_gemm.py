@@ -119,6 +119,7 @@ check_gemm_tiled = KernelCheck(
         (_gemm(beta_of=lambda alpha, beta: 0), "beta C is missing"),
         (_gemm(beta_of=lambda alpha, beta: alpha * beta), "alpha multiplies beta C as well: it belongs to A B alone"),
         (_gemm(alpha_of=lambda alpha: 1.0), "alpha is missing"),
+        (_gemm(alpha_of=lambda alpha: 1.0, beta_of=lambda alpha, beta: 0), "A^T B alone: alpha and beta C are missing"),
         (_gemm(K_of=lambda K: K // 32 * 32), "the last, ragged step along K is missing: k0 runs while k0 < K"),
         (_gemm(K_of=lambda K: min(K, 32)), "only the first step along K counts"),
         (_as_it_lies, "A is read as if it were M x K: it is K x M, and its row k holds (k, i) for all i"),

@@ -68,7 +68,10 @@ check_row_sum = KernelCheck(
         (lambda n, x, y: x[:, :256].sum(axis=1), "only the first 256 elements: each thread goes on in steps of "
                                                  "blockDim.x"),
         (lambda n, x, y: np.full(len(x), x[0].sum()), "each block sums row 0: where is blockIdx.x?"),
-        (lambda n, x, y: x[:, 0::256].sum(axis=1), "y holds the part of thread 0 alone"),
+        (lambda n, x, y: x[:, 0::256].sum(axis=1),
+         "y holds the part of thread 0 alone: is the table __shared__, and do the rounds add up what lies in it?"),
+        (lambda n, x, y: x @ (np.arange(int(n)) % 256 < 128), "the upper half of the table is left out: the first "
+                                                              "round has half = 128"),
         (lambda n, x, y: x[:, ::2].sum(axis=1), "the last round is missing: half = 1, which adds s[1] to s[0]"),
         (lambda n, x, y: x.sum(axis=1) / int(n), "the mean: the sum is asked for"),
     ],

@@ -28,6 +28,7 @@ def check_turned(turned, *, rng):
             isinstance(got, tuple | list) and len(got) == 5,
             "five things are wanted: (M, N, K, left, right)",
             got=a_thing(got),
+            cause="no `return` was reached" if got is None else None,
         )
         *given, left, right = got
         shapes = f"A {A.shape}, B {B.shape}"
@@ -71,8 +72,8 @@ def _names(given, truth, left, A, B, shapes):
     require(
         tuple(given) == (N, M, K),
         "the sizes are not those of D^T = B^T A^T",
-        got=tuple(given),
-        wanted=(N, M, K),
+        got=str(tuple(given)),
+        wanted=str((N, M, K)),
         where=shapes,
         cause=cause,
     )
@@ -152,7 +153,8 @@ def check_advantage(advantage_of, *, rng):
 
 
 def _held(got, truth, where, how):
-    require(isinstance(got, dict), "a dict is wanted", got=a_thing(got))
+    cause = "no `return` was reached" if got is None else None
+    require(isinstance(got, dict), "a dict is wanted", got=a_thing(got), cause=cause)
     missing = [key for key in KEYS if key not in got]
     require(not missing, f"{', '.join(missing)} missing in the dict", where=where)
     for key, value in truth.items():

@@ -82,6 +82,16 @@ def _cases_16x4(rng):
     return launches
 
 
+def _tile_turned(M, N, K, A, B, D):
+    """b_tile[k][j] read for [j][k]: in a row of 4, that is word 4 k + j of the 64."""
+    M, N, K = int(M), int(N), int(K)
+    b, at = np.zeros((up(N, 16) * 16, up(K, 4) * 4)), np.arange(16)
+    b[:N, :K] = B
+    words = b.reshape(up(N, 16), 16, up(K, 4), 4).swapaxes(1, 2).reshape(up(N, 16), up(K, 4), 64)
+    used = np.stack([words[..., 4 * k + at] for k in range(4)], axis=2)  # block, step, k, j
+    return used.transpose(0, 3, 1, 2).reshape(up(N, 16) * 16, -1)[:N, :K] @ A
+
+
 def _wavefronts_16x4(launch):
     M, N, K = sizes(launch)
     return up(M, 64) * up(N, 16) * 2 * 64 * up(K, 4)
@@ -141,6 +151,27 @@ check_gemm_16x4 = KernelCheck(
     ],
     diagnoses=[
         (lambda M, N, K, A, B, D: B.reshape(K, N).T @ A, "B is read as if it lay by rows: B(k, j) is B[k + j * K]"),
+        (lambda M, N, K, A, B, D: B @ A.reshape(M, K).T, "A is read as if it lay by rows: A(i, k) is A[i + k * M]"),
+        (_tile_turned, "b_tile has a row for each j: B(k0 + k, j0 + j) is b_tile[j][k], not b_tile[k][j]"),
+        (
+            lambda M, N, K, A, B, D: B[:, np.arange(K) % 16 < 4] @ A[np.arange(K) % 16 < 4],
+            "of 16 values of k only the first four count: k0 goes on in steps of 4",
+        ),
+    ],
+    causes=[
+        (
+            lambda e: e["tool"] == "racecheck" and e["array"] == "b_tile" and e["op"] == e["other"]["op"] == "store",
+            "two threads copy the same element of the tile: with t = threadIdx.y * 16 + threadIdx.x they are numbered "
+            "from 0 to 63, and each has an element of its own",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] == "B",
+            "B(k, j) is B[k + j * K], and is there for k < K and j < N: elsewhere the tile gets a 0",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "D"),
+            "A(i, k) is A[i + k * M], D(i, j) is D[i + j * M]: ask for the row and the column before the access",
+        ),
     ],
     axes=("j", "i"),
 )

@@ -28,6 +28,10 @@ check_sectors_of_load = Check(
             "elements taken for bytes: a sector is 32 bytes, 8 floats (32 floats are a cache line)",
         ),
         (_sectors_with(of=lambda byte: byte), "addresses are counted, not the sectors in which they lie"),
+        (
+            _sectors_with(of=lambda byte: byte // 4 % 8),
+            "the place within a sector is counted, element % 8: the sector itself is element // 8",
+        ),
         (_sectors_with(lanes=31), "31 lanes: a warp has 32"),
         (
             lambda first, stride: _sectors_with()(0, stride),

@@ -37,7 +37,8 @@ def _points(rng):
 
 
 def _first(wrong, z, got, want):
-    at = int(np.flatnonzero(wrong)[0])
+    """The first point that is no number, if there is one, else the first that is wrong: what the cause speaks of."""
+    at = int(np.flatnonzero(wrong if np.isfinite(got).all() else ~np.isfinite(got))[0])
     return {"where": f"z = {z[at]:.6g}", "got": f"{got[at]:.7g}", "wanted": f"{want[at]:.7g}"}
 
 

@@ -71,8 +71,12 @@ def _up(n):
     return -(-n // 32) * 32
 
 
+def _wanted_as_if(B, n_in, n_out, up):
+    return B * n_in * n_out / (up(B) * up(n_in) * up(n_out)), up(B) * up(n_out) - B * n_out
+
+
 def _wanted(B, n_in, n_out):
-    return B * n_in * n_out / (_up(B) * _up(n_in) * _up(n_out)), _up(B) * _up(n_out) - B * n_out
+    return _wanted_as_if(B, n_in, n_out, _up)
 
 
 def _wanted_cases(rng):
@@ -117,6 +121,14 @@ check_wanted = Check(
         (
             _wanted_with(share=lambda *sizes: 1 - _wanted(*sizes)[0]),
             "the share that is wasted: that of the wanted is asked",
+        ),
+        (
+            lambda B, n_in, n_out: _wanted_as_if(B, n_in, n_out, lambda n: (n // 32 + 1) * 32),
+            "n // 32 + 1 tiles are one too many where n is a multiple of 32: -(-n // 32) rounds up",
+        ),
+        (
+            lambda B, n_in, n_out: _wanted_as_if(B, n_in, n_out, lambda n: max(n // 32, 1) * 32),
+            "n // 32 leaves out the last tile, which is filled in part: -(-n // 32) rounds up",
         ),
         (
             _wanted_with(idle=lambda B, n_in, n_out: _up(n_out) - n_out),

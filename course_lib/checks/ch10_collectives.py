@@ -95,6 +95,8 @@ check_scatter_rows = RankCheck(
     causes=[(_no_shape, "X is None on all ranks but 0: they must be told its shape, by bcast"),
             (_in_scatter, "Scatter gives all ranks the same number of elements: for a remainder there is Scatterv"),
             (lambda error: "another type" in error["message"], "each rank's array must be float64, as X is"),
+            (lambda error: "expecting" in error["message"] and "items" in error["message"],
+             "[X, counts]: one count for each rank, a list of as many numbers as there are ranks"),
             (_in_scatterv, "Scatterv wants counts in elements: d times the rows; and on each rank a float64 "
                            "array of exactly that length")],
     axes=("row", "column"),

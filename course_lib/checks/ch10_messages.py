@@ -139,7 +139,9 @@ check_stream = RankCheck(
         _two_arrays,
     ],
     diagnoses=[(_overwritten, "a block is overwritten while it is on its way: before make writes into an array again, "
-                              "wait for the send of what was in it, two blocks ago")],
+                              "wait for the send of what was in it, two blocks ago"),
+               (lambda ranks: [ranks[0][0].table * np.nan if r == 1 else None for r in range(len(ranks))],
+                "NaN in each block: make fills out in place and returns nothing, so do not assign what it returns")],
     causes=[(_no_request, "a request that does not exist yet is None, also at the end if there was one block only, or "
                           "none: if request: request.Wait()"),
             (_pickled, "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I")],

@@ -75,6 +75,8 @@ check_overlapped_sum = RankCheck(
                             "layer's Iallreduce as soon as its gradient is there, and Wait after the last one")],
     diagnoses=[(lambda ranks: [sums[::-1] for sums in _sums(ranks)], "the layers are in the order of sending: layer 0 "
                 "belongs first"),
+               (lambda ranks: [[None] * ranks[0][0]] * len(ranks), "Wait returns nothing: the sums are in the arrays "
+                "that Iallreduce was given"),
                (_not_waited(), "the sums are not there yet: Wait for every request before you return"),
                (_not_waited((0,)), "only layer 0 was waited for: requests may end in any order, so Wait for each")],
 )  # fmt: skip

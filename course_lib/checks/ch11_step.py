@@ -8,6 +8,7 @@ from course_lib.serial import Network, gradients, sgd_step
 from .core import normal, ragged
 from .ranks import RankCase, RankCheck
 from .ranks_limits import same_bits_on_all_ranks
+from .words import count
 
 
 def _net(rng):
@@ -36,8 +37,9 @@ def _steps(rng, n):
         return RankCase(args, label, K=B + 20)
 
     B = 3 * n + max(n // 2, 1) if n > 1 else 5
-    return [case(B, f"a batch of {B} rows"), case(B, "X with NaN in the rows of other shards", others=True),
-            *([case(n - 1, f"a batch of {n - 1} rows for {n} ranks")] if n > 1 else [])]  # fmt: skip
+    return [case(B, f"a batch of {B} rows"),
+            case(B, "X with NaN in all rows but those of shard(B, size, rank)", others=True),
+            *([case(n - 1, f"a batch of {count(n - 1, 'row')} for {n} ranks")] if n > 1 else [])]  # fmt: skip
 
 
 def _nan_but(X, rows):
@@ -140,6 +142,8 @@ DIVISIONS = [
 
 check_parallel_step = RankCheck(
     "parallel_step", _steps, _stepped(_weighed(lambda n, B, p: n / B)), inplace=1,
+    causes=[(lambda error: error["tool"] == "deadlock", "every rank must come to the sum, also one whose shard has no "
+             "rows: it adds zeros")],
     diagnoses=[
         *((_stepped(_weighed(weight)), text) for weight, text in DIVISIONS),
         (_weighed_after, "the weight rows / B belongs to each shard's mean, so before the sum: after it every rank "

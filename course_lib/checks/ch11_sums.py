@@ -31,6 +31,11 @@ def _combined(weight):
     return reference
 
 
+def _spoilt(value):
+    """A reference: what a rank without rows makes of all ranks' results."""
+    return lambda ranks: _combined(lambda n, B, p: n / B)(ranks) * (value if any(n == 0 for _, n in ranks) else 1)
+
+
 check_mean_of_means = RankCheck(
     "mean_of_means", _uneven, _combined(lambda n, B, p: n / B),
     diagnoses=[
@@ -44,6 +49,10 @@ check_mean_of_means = RankCheck(
         (_combined(lambda n, B, p: 1), "the means are added up as they are: weigh each with n / B"),
         (lambda ranks: [mean * (n / sum(k for _, k in ranks)) if n else np.zeros_like(mean) for mean, n in ranks],
          "each rank has its own part, and no sum: the parts still have to be added up over the ranks"),
+        (_spoilt(np.nan), "the NaN of a rank without rows has reached all: NaN times 0 is NaN. Such a rank gives "
+         "zeros, whatever its mean holds"),
+        (_spoilt(0), "all zeros as soon as one rank has no rows: its NaN has spoilt the sum. Such a rank gives zeros "
+         "to the sum"),
     ],
 )  # fmt: skip
 
@@ -106,5 +115,7 @@ check_sum_gradients = RankCheck(
          "each gradient counts is decided before)"),
         (lambda ranks: [[pair for grads, in ranks for pair in grads]] * len(ranks), "lists are put one behind the "
          "other by allreduce, since that is what + does to lists: a flat array, and Allreduce with a capital A"),
+        (lambda ranks: [[part for pair in sums for part in pair] for sums in _sum(ranks)], "the sums are right, and "
+         "not in pairs: a list of (dW, db) is wanted"),
     ],
 )  # fmt: skip

@@ -15,14 +15,15 @@ from .trees import a_thing
 
 
 def paper(sizes, B, data, model, *, rows=True, share=True, dA=True, images=False, row_bias=1, column_bias=1,
-          every=False):  # fmt: skip
+          every=False, swapped=False):  # fmt: skip
     """The truth, and with other switches the wrong counts that have a cause."""
     grads = wide = 0.0
     for layer, (n_in, n_out) in enumerate(zip(sizes, sizes[1:], strict=False)):
         column = layer % 2 == 0
         grads += n_in * n_out / (model if share else 1)
         grads += column_bias * n_out / model if column else row_bias * n_out
-        wide += n_out if every or not column else (dA * n_in * (layer > 0 or images))
+        into, out = (n_out, n_in) if swapped else (n_in, n_out)
+        wide += out if every or not column else (dA * into * (layer > 0 or images))
     return 4 * (2 * (data - 1) / data * grads + 2 * (model - 1) / model * (B / data if rows else B) * wide)
 
 
@@ -37,6 +38,7 @@ WRONG: list[tuple[dict, str]] = [
     ({"images": True}, "nobody needs the gradient of the images: no dA for the first layer"),
     ({"every": True}, "column layers send nothing forward: their output stays cut; over the model ranks go Z of row "
      "layers and dA of column layers but the first"),
+    ({"swapped": True}, "the widths are exchanged: a row layer's Z has n_out columns, a column layer's dA n_in"),
     ({"row_bias": 0, "column_bias": 0}, "the biases are missing: a column layer's is cut, a row layer's is whole"),
     ({"column_bias": 0}, "the biases of the column layers are missing"),
     ({"row_bias": 0}, "the biases of the row layers are missing"),

@@ -110,6 +110,8 @@ _split = Check(
          "after the sum"),
         (_parts(mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p))), "the remainder: n1 // p neurons each "
          "leave n1 % p with nobody. shard(n1, p, r) gives them out"),
+        (_parts(mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p) if r < p - 1 else n)), "the remainder went "
+         "to the last rank: shard(n1, p, r) gives one neuron more to each of the first"),
         (_parts(mine=lambda n, p, r: slice(r, n, p)), "every p-th neuron is a fair share, too, but the others count on "
          "shard(n1, p, r)"),
     ],

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib.mpi.flat import shard
 
 from .ch12_layers import sigmoid, waiting
-from .ch12_traffic import SLIPS, beyond_the_sums, hand_made
+from .ch12_traffic import beyond_the_sums, hand_made
 from .core import normal
 from .ranks import RankCase, RankCheck
 
@@ -78,5 +78,5 @@ check_backward_deep = RankCheck(
     ],
     causes=[(waiting, "what is added up must be the same thing, in the same shape, on every rank. A row layer's dA is "
              "of this rank's own neurons and complete, dW is of its own weights; a column layer's dA is all of dA, "
-             "but only a summand"), *SLIPS],
+             "but only a summand")],
 )  # fmt: skip

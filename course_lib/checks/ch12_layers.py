@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.mpi.flat import shard
 
-from .ch12_traffic import SLIPS, beyond_the_sums, hand_made
+from .ch12_traffic import beyond_the_sums, hand_made
 from .core import normal
 from .ranks import RankCase, RankCheck
 
@@ -100,7 +100,7 @@ check_forward_two = RankCheck(
         (_forward(combine=lambda Z, r: sum(Z) if r == 0 else Z[r]), "only rank 0 has the sum: Reduce gives it to the "
          "root alone, Allreduce to all"),
     ],
-    causes=[(waiting, SAME_CALLS), *SLIPS],
+    causes=[(waiting, SAME_CALLS)],
 )  # fmt: skip
 
 

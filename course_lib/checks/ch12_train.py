@@ -3,7 +3,7 @@
 import numpy as np
 
 from .ch12_layers import network, one_hot, parts, sigmoid, softmax, waiting
-from .ch12_traffic import SLIPS, beyond_the_sums, hand_made
+from .ch12_traffic import beyond_the_sums, hand_made
 from .core import normal
 from .ranks import RankCase, RankCheck
 
@@ -81,5 +81,5 @@ check_train_two = RankCheck(
         (_train(biases=False), "the biases are not updated"),
     ],
     causes=[(waiting, "the ranks do not add up arrays of one shape: in model parallelism each rank takes all of the "
-             "batch, and a share of the neurons"), *SLIPS],
+             "batch, and a share of the neurons")],
 )  # fmt: skip

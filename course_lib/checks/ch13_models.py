@@ -103,6 +103,8 @@ check_crossover = Check(
         (_crossing(never=math.inf), "never is 0"),
         (_crossing(never=-1), "never is 0"),
         (_crossing(at_once=False), "where each row costs more in parallel, it may still pay at B = 1"),
+        (_crossing(math.ceil, at_once=False), "where both are equal, nothing is gained yet, and where each row costs "
+         "more in parallel, it may still pay at B = 1"),
     ],
 )  # fmt: skip
 
@@ -125,14 +127,15 @@ def _machines(rng):
 
 
 def _predicted(compute=lambda t1, B, p: t1[-(-B // p)], slower=True, handovers=2, reduced=lambda p: 2 * p + 1,
-               ring=lambda p, n, a, b: 2 * (p - 1) * (a + b * n / p), updates=lambda p: 1, serial=True):  # fmt: skip
+               ring=lambda p, n, a, b: 2 * (p - 1) * (a + b * n / p), updates=lambda p: 1, serial=True,
+               alone=1):  # fmt: skip
     """A reference, with some of its terms replaced."""
 
     def predict_step(t1, B, p, n, update, machine):
         m = machine
         work = compute(t1, B, p) * (m["slower"] if slower else 1)
         last = update * updates(p)
-        return {"serial": t1[B] * (1 if serial else m["slower"]) + update,
+        return {"serial": t1[B] * (1 if serial else m["slower"]) + update * alone,
                 "threads": work + handovers * m["handover"] + reduced(p) * n / m["memory"] + last,
                 "MPI": work + ring(p, n, m["alpha"], m["beta"]) + last}  # fmt: skip
 
@@ -151,10 +154,10 @@ check_predict_step = Check(
         (_predicted(serial=False), "the serial program runs alone: no factor for it"),
         (_predicted(handovers=1), "two hand-overs: one for the gradients, one for the reduction"),
         (_predicted(handovers=0), "the hand-overs are missing"),
-        (_predicted(reduced=lambda p: 0), "the reduction is missing: T buffers written, T read, one written"),
-        (_predicted(reduced=lambda p: p), "2 T + 1 times n bytes: T buffers are written, read again, and one sum is "
+        (_predicted(reduced=lambda p: 0), "the reduction is missing: p buffers written, p read, one sum written"),
+        (_predicted(reduced=lambda p: p), "2 p + 1 times n bytes: p buffers are written, read again, and one sum is "
          "written"),
-        (_predicted(reduced=lambda p: p + 1), "2 T + 1 times n bytes: the T buffers also have to be written first"),
+        (_predicted(reduced=lambda p: p + 1), "2 p + 1 times n bytes: the p buffers also have to be written first"),
         (_predicted(ring=lambda p, n, a, b: 2 * (p - 1) * (a + b * n)), "a message in the ring is a part, of n / p "
          "bytes"),
         (_predicted(ring=lambda p, n, a, b: (p - 1) * (a + b * n / p)), "twice round the ring: 2 (p - 1) messages"),
@@ -162,6 +165,7 @@ check_predict_step = Check(
         (_predicted(updates=lambda p: 1 / p), "the update does not shrink: each rank updates all weights, and the "
          "caller does it for the threads"),
         (_predicted(updates=lambda p: 0), "the update is missing"),
+        (_predicted(updates=lambda p: 0, alone=0), "the update is missing: every scheme ends with one, serial too"),
     ],
 )  # fmt: skip
 
@@ -199,12 +203,19 @@ def _chosen(by=lambda p, m: min(p, key=p.get), error=lambda p, m, c: m[c] / p[c]
     return choose
 
 
+def _all_take_part(predicted, measured):
+    """Without leaving out what could not run."""
+    c = min(predicted, key=predicted.get)
+    return c, measured[c] / predicted[c] - 1, measured[c] / min(measured.values()) - 1
+
+
 check_choose = Check(
     "choose", _tables, _chosen(), dtype=None, K=8, c=8.0, parts=("scheme", "error", "regret"),
     diagnoses=[
         (_chosen(by=lambda p, m: min(m, key=m.get)), "the choice must not know the measurements: the least predicted "
          "time decides"),
         (_chosen(by=lambda p, m: max(p, key=p.get)), "that is the slowest on paper"),
+        (_all_take_part, "a scheme that could not run, measured None, takes no part: leave those out first"),
         (_chosen(error=lambda p, m, c: p[c] / m[c] - 1), "measured over predicted, not the other way round"),
         (_chosen(error=lambda p, m, c: abs(m[c] / p[c] - 1)), "the error keeps its sign: quicker than predicted is "
          "negative"),

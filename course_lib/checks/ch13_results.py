@@ -66,6 +66,8 @@ check_judge = Check(
          "1: it is the larger of the two shares"),
         (_judged(majority=lambda tp, fp, fn, tn: max(tp + fp, fn + tn) / (tp + fp + fn + tn)), "the majority of the "
          "answers; what is asked is the majority of the labels, y"),
+        (_judged(precision=lambda tp, fp, fn, tn: tp / (tp + fp) if tp + fp else np.nan), "where nothing was called 1, "
+         "precision is 0.0 by the task, not 0 / 0"),
         (_judged(majority=lambda tp, fp, fn, tn: min(tp + fn, fp + tn) / (tp + fp + fn + tn)), "that is the smaller "
          "class"),
         (_judged(balanced=lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn)), "that is the accuracy again: each "
@@ -139,6 +141,7 @@ check_honest_speedup = Check(
         (_quotient(give=lambda s, p: (1 / s, 1 / s / p)), "upside down: serial seconds over parallel seconds"),
         (_quotient(give=lambda s, p: (s, s)), "the efficiency is the speed-up divided by p"),
         (_quotient(give=lambda s, p: (s, 100 * s / p)), "the efficiency as a fraction, not per cent"),
+        (_quotient(give=lambda s, p: (s, p / s)), "the efficiency is upside down: the speed-up divided by p"),
         (_quotient(give=lambda s, p: (s - 1, (s - 1) / p)), "\"50 % faster\" is a speed-up of 1.5: the quotient "
          "itself is asked for"),
         (_quotient(give=lambda s, p: (max(s, 1.0), max(s, 1.0) / p)), "a speed-up below 1 is a result too: report it"),
@@ -189,11 +192,25 @@ def _held(ratio=None, place=None, nan=np.inf):
     return against_bound
 
 
+def _as_it_comes(clean):
+    """NaN and infinity as NumPy gives them, or through its own remedy."""
+
+    def against_bound(got, exact, bound):
+        with np.errstate(all="ignore"):
+            r = clean(abs(got - exact) / bound)
+        return float(r.max()), tuple(int(i) for i in np.unravel_index(r.argmax(), r.shape))
+
+    return against_bound
+
+
 check_against_bound = Check(
     "against_bound", _differences, _held(), dtype=None, K=4, parts=("ratio", "where"),
     diagnoses=[
         (_held(nan=-1.0), "a NaN is never within a bound: its ratio is infinite"),
         (_held(nan=0.0), "a NaN is never within a bound: its ratio is infinite"),
+        (_as_it_comes(np.asarray), "a NaN or 0 / 0 is left among the ratios: infinite is the one, 0 the other"),
+        (_as_it_comes(np.nan_to_num), "np.nan_to_num makes 0 of a NaN, which then passes, and a large number of "
+         "infinity: both ratios are infinite"),
         (_held(lambda got, exact, bound: (got - exact) / bound), "a difference downwards counts as well: its absolute "
          "value"),
         (_held(lambda got, exact, bound: abs(got - exact) / abs(exact)), "that is the relative error; here each entry "

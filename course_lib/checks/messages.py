@@ -71,7 +71,7 @@ def not_written(name, inner=""):
     report.add(
         "next",
         f"put your code in the place of `raise NotImplementedError(...)` in the cell of {name}, "
-        "run that cell, then run this one again. The hints under the task fold open.",
+        "run that cell, then run this one again. The hints above that cell fold open.",
     )
     return NotWritten(report)
 

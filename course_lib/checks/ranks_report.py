@@ -11,6 +11,7 @@ from .messages import Report
 from .probe import Answer, short_error
 from .raised import cause_of_error
 from .ranks_run import FATAL, argument_names
+from .ranks_slips import SLIPS
 from .tolerance import is_wrong
 from .trees import describe, short
 from .words import _add_place, count
@@ -134,8 +135,8 @@ def _others(run, rank):
 
 
 def _own_cause(check, error):
-    """What the author knows of such an error."""
-    return next((text for fits, text in check.causes if fits(error)), None)
+    """What the author knows of such an error, or everybody."""
+    return next((text for fits, text in [*check.causes, *SLIPS] if fits(error)), None)
 
 
 def _of_exception(error):

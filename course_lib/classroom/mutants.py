@@ -33,16 +33,19 @@ class Verdict:
     points: int = 0
 
 
-def answers(read):
+def answers(read, only=None):
     """(task, answer) of everything that `run` tries, in its order."""
     return [
-        (cell.name, answer) for cell in read.tasks
+        (cell.name, answer) for cell in read.tasks if only is None or cell.name in only
         for answer in (BLANK, *(m.name for m in cell.task.mutants), SOLUTION)
     ]
 
 
-def run(read, root, seed=kernels.DEFAULT_SEED, first=(), timeout=60.0):
-    """Try everything in one kernel, without restarts; return the list of `Verdict`, one for each of `answers`."""
+def run(read, root, seed=kernels.DEFAULT_SEED, first=(), timeout=60.0, only=None):
+    """Try everything in one kernel, without restarts; return the list of `Verdict`, one for each of `answers`.
+
+    only: the names of the tasks that are tried; of all others there is just the solution, for those that build on it.
+    """
     from nbformat.v4 import new_notebook
 
     folder = Path(root) / "exercises"
@@ -50,21 +53,24 @@ def run(read, root, seed=kernels.DEFAULT_SEED, first=(), timeout=60.0):
     verdicts: list = []
     with kernels.Session(new_notebook(), folder if folder.is_dir() else root, env, timeout) as session:
         try:
-            _run_cells(read, session, verdicts)
+            _run_cells(read, session, verdicts, only)
         except kernels.KernelLost as lost:
-            left = answers(read)[len(verdicts) :]
+            left = answers(read, only)[len(verdicts) :]
             for task, answer in left:
                 why = "the kernel was lost" if (task, answer) == left[0] else f"not run, {' '.join(left[0])} came first"
                 verdicts.append(Verdict(task, answer, False, "", f"{why}: {lost}", 0.0))
     return verdicts
 
 
-def _run_cells(read, session, verdicts):
+def _run_cells(read, session, verdicts, only):
     """The cells in order, up to the last check; each task in all its forms, the solution last."""
     code = [cell for cell in read.cells if cell.kind == "code"]
     last = max(i for i, cell in enumerate(code) if cell.checks)
     for cell in code[: last + 1]:
-        if cell.task:
+        if cell.task and only is not None and cell.name not in only:
+            region = source.split(cell.source)
+            session.run_code(region.filled(region.text))
+        elif cell.task:
             for verdict in _task(read, cell, session):
                 verdicts.append(verdict)  # one by one: those before a lost kernel stay
         elif not cell.checks:

@@ -1,4 +1,4 @@
-"""CUDA C from Python: on a GPU through PyCUDA, and without one on the CPU engine."""
+"""CUDA C from Python: on a GPU through PyCUDA, and without one on the CPU engine. README.md beside this is the map."""
 
 from .costs import gemm_cost
 from .gemm import gemm, gemm_numpy

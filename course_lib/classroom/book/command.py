@@ -51,7 +51,7 @@ def refuse_missing():
     """BadInput if a package of the extra `book` is not installed."""
     missing = [package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None]
     if missing:
-        raise BadInput(f"the book needs {', '.join(missing)}: pip install -e \".[book]\" in the clone adds what is missing")
+        raise BadInput(f"the book needs {', '.join(missing)}: pip install -e \".[book]\" in the clone adds them")
 
 
 def refuse_foreign(out):

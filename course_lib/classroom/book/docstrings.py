@@ -30,10 +30,11 @@ def rest(text):
 
 def _paragraph(text):
     rows = text.split("\n")
+    columns = any(re.search(r"\S {3,}\S", row) for row in rows[1:])
     if all(row.startswith("    ") for row in rows):
-        return "::\n\n" + text
-    if any(re.search(r"\S {3,}\S", row) for row in rows[1:]):  # columns
-        return "::\n\n" + "\n".join("    " + row for row in rows)
+        return (".. code-block:: text\n\n" if columns else "::\n\n") + text
+    if columns:
+        return ".. code-block:: text\n\n" + "\n".join("    " + row for row in rows)
     items: list[str] = []
     for row in rows:
         if not items or (ITEM.match(row) and items[-1].endswith((".", ";", ":", ","))):

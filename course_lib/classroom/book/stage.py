@@ -53,7 +53,8 @@ def notation(read):
     start = next(i for i, cell in enumerate(texts) if cell.name == "notation-intro")
     end = next(i for i, cell in enumerate(texts) if cell.name == "clashes")
     body = "\n\n".join(cell.source for cell in texts[start : end + 1])
-    body = re.sub(r"^## .*$|^\*\*Question\.\*\* .*$|^\*\*Check\.\*\* .*$", "", body, flags=re.MULTILINE)
+    left_out = r"^## .*$|^\*\*Question\.\*\* .*$|^\*\*Check\.\*\* .*$|^</?details>.*$"
+    body = re.sub(left_out, "", body, flags=re.MULTILINE)
     return facts.under_title("# Notation", facts.of_document("notation", body)) + "\n" + body + "\n"
 
 
@@ -133,7 +134,7 @@ def _chapters(books):
     minutes = {(one.chapter, kind): one.minutes for one, kind in books}
     titles = {one.chapter: one.title for one, kind in books if kind == "lecture"}
     for chapter, title in titles.items():
-        cells = [f"[{minutes[chapter, kind]} min]({notebook.FOLDERS[kind]}/{chapter}.ipynb)"
+        cells = [f"[{minutes[chapter, kind]}\u00a0min]({notebook.FOLDERS[kind]}/{chapter}.ipynb)"
                  for kind in ("lecture", "exercise") if (chapter, kind) in minutes]
         rows.append(f"| {chapter[:2]} {title} | {' | '.join(cells)} |")
     return "\n".join(rows)

@@ -51,9 +51,10 @@ class Feed:
         old = self.places.pop(0) if len(self.places) == 2 else None
         if self.places:
             self.places[0].used.record(self.computing)  # by now all work with that batch has been launched
+        if old is not None:
+            old.copied.synchronize()  # nothing is on its way from its host memory any more
         if old is None or len(old.host) < n:
             host, memory = device.pagelocked_empty(n, np.float32), device.mem_alloc(4 * n)
             old = SimpleNamespace(host=host, memory=memory, copied=device.Event(), used=device.Event())
         self.places.append(old)
-        old.copied.synchronize()
         return old

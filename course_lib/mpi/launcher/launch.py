@@ -28,22 +28,19 @@ def save(self, name, info):
 app.IPController.save_connection_dict = save
 app.main()
 """
-CONTROLLER = (
-    "--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
-    "--HeartMonitor.period=400", "--HeartMonitor.max_heartmonitor_misses=1000",
-    "--log-level=ERROR",
-)  # fmt: skip
+CONTROLLER = ("--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
+              "--HeartMonitor.period=400", "--HeartMonitor.max_heartmonitor_misses=1000",
+              "--log-level=ERROR")  # fmt: skip
 # mpiexec kills all ranks when one is killed by a signal; a shell between them turns that into an exit status, so that
 # the others can still be asked where they are.
 SHELL = ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh") if os.name == "posix" else ()
-ENGINE = ("--mpi", "--IPEngine.enable_nanny=False", "--IPEngine.wait_for_url_file=60", "--IPEngine.timeout=60",
-          "--log-level=ERROR")  # fmt: skip
+ENGINE = "--mpi --IPEngine.enable_nanny=False --log-level=ERROR --IPEngine.wait_for_url_file={0} --IPEngine.timeout={0}"
 
 
-def programs(n, site, folder):
+def programs(n, site, folder, seconds):
     """({name: command}, the connection file for the client, environment) for n ranks; files go into `folder`.
 
-    site: None for this machine's own ranks, or a `profiles.Site`.
+    site: None for this machine's own ranks, or a `profiles.Site`. seconds: for which a rank looks for the controller.
     """
     env = profiles.apart(os.environ) | (waiting(n) if site is None else {}) | ONE_THREAD
     env |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
@@ -55,12 +52,9 @@ def programs(n, site, folder):
         (home / room).mkdir(parents=True)
     controller = [sys.executable, "-c", CONTROL, f"--profile-dir={home}", *CONTROLLER]
     engines = [mpiexec(), "-disable-auto-cleanup", "-n", str(n), *SHELL, *python, "ipyparallel.engine"]
+    engines += [f"--profile-dir={home}", *ENGINE.format(seconds).split()]
     env["IPYTHONDIR"] = str(folder)
-    return (
-        {"controller": controller, "mpiexec": [*engines, f"--profile-dir={home}", *ENGINE]},
-        home / "security" / "ipcontroller-client.json",
-        env,
-    )
+    return {"controller": controller, "mpiexec": engines}, home / "security" / "ipcontroller-client.json", env
 
 
 def waiting(n):
@@ -77,15 +71,22 @@ def mpiexec():
     return found
 
 
-def check_seconds(timeout):
-    """`timeout` as a float; BadInput unless it is a finite number of seconds above 0."""
+def check_seconds(value, name="timeout"):
+    """`value` as a float; BadInput unless it is a finite number of seconds above 0."""
     try:
-        seconds = float(timeout)
+        seconds = float(value)
     except (TypeError, ValueError):
         seconds = math.nan
     if not (math.isfinite(seconds) and seconds > 0):
-        raise BadInput(f"timeout must be a number of seconds above 0, not {timeout!r}: every parallel cell has an end")
+        raise BadInput(f"{name} must be a number of seconds above 0, not {value!r}: nothing here waits for ever")
     return seconds
+
+
+def start_seconds(start, profile):
+    """Seconds within which ranks must be ready: `start`, else $COURSE_MPI_START, else 60; None: as the profile says."""
+    if start is None and profile is not None:
+        return None
+    return check_seconds(os.environ.get("COURSE_MPI_START", 60) if start is None else start, "start (COURSE_MPI_START)")
 
 
 def check_targets(targets, n):

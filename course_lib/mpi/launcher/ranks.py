@@ -15,20 +15,21 @@ STOPPED = "All ranks were stopped. The next parallel cell starts new ones, witho
 _current: list = []
 
 
-def cluster(n=4, timeout=60, profile=None, progress=True):
+def cluster(n=4, timeout=60, profile=None, progress=True, start=None):
     """n ranks for this notebook: `with cluster(n=4) as c:`, or `c = cluster(4)` and `%%px` cells.
 
     timeout: seconds that a parallel cell may take. profile: name of an ipyparallel profile (Slurm, PBS) whose ranks to
-    take instead of this machine's. progress: says what it waits for. One cluster serves a notebook: a second call
-    with the same n and profile returns the first one's, with the new timeout; another n replaces it.
-    Raises BadInput for an n or timeout that cannot be, RankError where the ranks do not start.
+    take instead of this machine's. progress: says what it waits for. start: seconds within which the ranks must be
+    ready; None: $COURSE_MPI_START, else 60, or as the profile says. One cluster serves a notebook: a second call
+    with the same n and profile returns the first one's, with the new timeout and start; another n replaces it.
+    Raises BadInput for an n, timeout or start that cannot be, RankError where the ranks do not start.
     """
-    n, timeout = check_count("n (ranks)", n), launch.check_seconds(timeout)
+    n, timeout, start = check_count("n (ranks)", n), launch.check_seconds(timeout), launch.start_seconds(start, profile)
     if not _current or (_current[0].n, _current[0].profile) != (n, profile):
         if _current:
             _current.pop().stop()
         _current.append(Cluster(n, timeout, profile, progress))
-    _current[0].timeout = timeout
+    _current[0].timeout, _current[0].within = timeout, start
     px.register(current)
     return _current[0].start()
 
@@ -45,6 +46,7 @@ class Cluster:
 
     def __init__(self, n, timeout=60.0, profile=None, progress=True):
         self.n, self.timeout, self.profile, self.progress = n, timeout, profile, progress
+        self.within = launch.start_seconds(None, profile)  # seconds for a start
         self.team: Any = None  # a Team while there are ranks
 
     def run(self, fn, *args, timeout=None):
@@ -150,7 +152,7 @@ class Cluster:
             print(f"{names(died)} died between two cells; the variables of all ranks are gone.", flush=True)
             self.stop()
         if self.team is None:
-            self.team = Team(self.n, self.profile, self._say)
+            self.team = Team(self.n, self.profile, self.within, self._say)
         return self
 
     def _say(self, text):

@@ -22,36 +22,35 @@ from course_lib.mpi.errors import RankError
 from course_lib.mpi.launcher import launch, rank, story, supervisor
 from course_lib.mpi.profiles import Site
 
-START = 60.0  # seconds within which the ranks must be ready; those of a batch system may wait for theirs much longer
-
 
 class Team:
     """n ranks, ready to work: views[r] is the ipyparallel view of rank r, pids[r] its process.
 
+    start: seconds within which they must be; None: those of the profile, for a batch system may let them wait for long.
     say: called with each text of progress. Raises RankError where the ranks do not come up, with the logs' last lines.
     """
 
-    def __init__(self, n, profile, say):
+    def __init__(self, n, profile, start, say):
         self.n = n
         self.client: Any = None
         self.lines: dict[int, Any] = {}
         site = None if profile is None else Site(profile)
         self.folder = tempfile.mkdtemp(prefix="course-mpi-", dir=site.folder() if site else None)
         try:
-            commands, file, env = launch.programs(n, site, self.folder)
+            commands, file, env = launch.programs(n, site, self.folder, start)
             self.supervisor = self._supervise(commands, env, 15 if site else 0)
         except BaseException:
             shutil.rmtree(self.folder)
             raise
         atexit.register(self.stop)
         try:
-            self.end = time.monotonic() + (site.wait if site else START)
+            self.end = time.monotonic() + (site.wait if site and start is None else start)
             say("controller")
             missing = "the controller wrote no connection file"
             self._until(lambda: file.exists() and file.read_text().endswith("}"), missing)
             if site and (job := site.job(self.folder, self._until)):
                 say(job)
-            self._connect(file, say)
+            self._connect(file, 30 if site else start, say)
             self._join(site)
             say("ready.\n")
         except BaseException:  # an interrupt, too, leaves nothing behind
@@ -68,15 +67,17 @@ class Team:
 
     def _until(self, ready, what):
         while not ready():
-            if self.supervisor.poll() is not None or time.monotonic() > self.end:
+            late = time.monotonic() > self.end
+            if late or self.supervisor.poll() is not None:
+                what += ". A busy machine needs longer: mpi.cluster(..., start=180)" if late else ""
                 raise RankError(f"the ranks did not start: {what}.\n{log_text(self.stop())}")
             time.sleep(0.05)
 
-    def _connect(self, file, say):
+    def _connect(self, file, seconds, say):
         import ipyparallel
 
         try:
-            self.client = ipyparallel.Client(str(file), timeout=30)
+            self.client = ipyparallel.Client(str(file), timeout=seconds)
         except TimeoutError as error:
             raise RankError(f"the ranks did not start: {error}.\n{log_text(self.stop())}") from error
         for count in range(1, self.n + 1):

@@ -30,7 +30,7 @@ def configure(c, system, room):
     c.LocalControllerLauncher.controller_args = flags
     cancel = {"slurm": "scancel", "pbs": "qdel"}[system]  # there is no job where it was refused
     c[LAUNCHER[system]].delete_command = ["/bin/sh", "-c", f'[ -z "$0" ] || {cancel} "$0"']
-    c[LAUNCHER[system]].engine_args = list(launch.ENGINE)
+    c[LAUNCHER[system]].engine_args = launch.ENGINE.format(60).split()
     c[LAUNCHER[system]].batch_file_name = str(Path(room, "job.sh"))
     c[LAUNCHER[system]].batch_template_file = str(Path(room, "job.template"))
 

@@ -235,6 +235,7 @@ def _method(name, held):
 
 
 for _name_of in [name for name in vars(Plans) if name[0] != "_"]:
+    getattr(Plans, _name_of).__qualname__ = _name_of  # as Python's errors say it
     setattr(CollectiveCalls, _name_of, _method(_name_of, False))
     if _name_of[0].isupper() and _name_of not in ("Split", "Split_type", "Dup"):
         setattr(CollectiveCalls, f"I{_name_of.lower()}", _method(_name_of, True))

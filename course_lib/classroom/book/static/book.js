@@ -1,4 +1,4 @@
-/* What HTML alone cannot do: open all answers, scroll wide code by keyboard, and name the theme's side bars. */
+/* What HTML alone cannot do: open all answers, show and scroll what is wide, name the theme's side bars, and the like. */
 "use strict";
 
 const KEY = "course-book-answers";
@@ -43,6 +43,25 @@ function scrollersTakeFocus() {
     .forEach((element) => wide.observe(element));
 }
 
+/* A result of one line is a sentence, which may wrap; columns may not. A text in a table needs a width. */
+function wrapText() {
+  for (const pre of document.querySelectorAll(".cell_output pre")) {
+    pre.classList.toggle("one-line", !pre.textContent.trimEnd().includes("\n"));
+  }
+  for (const cell of document.querySelectorAll("article table.docutils td")) {
+    const letters = cell.textContent.trim().length;
+    cell.style.setProperty("--letters", letters > 45 ? 40 : Math.min(letters, 20));
+  }
+}
+
+/* The excerpts of a search show a page's text, not its title and facts once more. */
+function excerptsOfText() {
+  if (typeof Search === "undefined") return;
+  const text = Search.htmlToText;
+  const head = /<h1>.*?<\/h1>|<div class="facts[^>]*>.*?<\/div>/gs;
+  Search.htmlToText = (html, anchor) => text(html.replace(head, ""), anchor);
+}
+
 /* On a narrow window the theme opens its side bars by labels of hidden checkboxes, out of the keyboard's reach. */
 function drawersByKeyboard() {
   for (const [name, words] of [["__navigation", "Pages of the book"], ["__toc", "On this page"]]) {
@@ -77,7 +96,9 @@ function nameSideBars() {
 
 /* On paper there is nothing to click. */
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+addEventListener("DOMContentLoaded", excerptsOfText);
 answersButton();
+wrapText();
 scrollersTakeFocus();
 nameSideBars();
 drawersByKeyboard();
