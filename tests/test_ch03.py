@@ -3,6 +3,7 @@
 That each planted wrong answer gets its message is tested with the chapter itself (course_lib.classroom.mutants).
 """
 
+import _thread
 import gc
 import sys
 import threading
@@ -230,6 +231,16 @@ def test_a_worker_left_running_is_told():
 
     with pytest.raises(CheckFailed, match="of your threads still ran"):
         ch03.check_shared_sum(forgets, seed=1)
+
+
+def test_a_thread_that_python_did_not_start_is_none_that_was_left():
+    def call():
+        known, done = threading.Event(), threading.Event()
+        _thread.start_new_thread(lambda: (threading.current_thread(), known.set(), done.wait(1)), ())
+        known.wait()
+        return sum(isinstance(t, threading._DummyThread) for t in threading.enumerate())
+
+    assert ch03_guard.value_of(call) > 0
 
 
 def test_no_thread_is_left_by_the_checks(capsys):

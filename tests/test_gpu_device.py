@@ -284,7 +284,7 @@ from pycuda import driver
 on_cuda.start(); on_cuda.start()
 print(driver.calls, len(driver.Context.stack))
 import atexit; atexit._run_exitfuncs(); print(driver.calls[3:], len(driver.Context.stack))"""
-    assert python(code).endswith("['init', 'retain', 'push'] 1\n['pop', 'caches cleared'] 0\n")
+    assert python(code).endswith("['init', 'retain', 'push'] 1\n['pop', 'detach', 'caches cleared'] 0\n")
 
 
 GPU_CELL = """

@@ -2,6 +2,7 @@
 the counts of the tracer against arithmetic, and each copy accounted for."""
 
 import itertools
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -525,6 +526,18 @@ def test_nvidia_compiles_them_without_spilling(arch):
         f = ACTIVATIONS["sigmoid"] if kernel in ("forward", "output_delta", "transposed", "hadamard") else None
         found = inspect(source(kernel, f), arch)[f"mlp_{kernel}"]
         assert found["spilled_bytes"] == 0 and found["registers"] <= 128
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc on the PATH")
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["forward", "output_delta", "transposed", "hadamard"])
+def test_nvcc_has_nothing_to_say(tmp_path, kernel):
+    """Called as PyCUDA calls it, which shows a student all that nvcc says of a source that compiles."""
+    text = f'extern "C" {{\n#line 1 "kernel.cu"\n{source(kernel, ACTIVATIONS["sigmoid"])}\n}}\n'
+    (tmp_path / "kernel.cu").write_text(text, encoding="utf-8")
+    command = ["nvcc", "--cubin", "-arch", "sm_80", "kernel.cu"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here")

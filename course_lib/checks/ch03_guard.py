@@ -47,7 +47,7 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
         except (Exception, SystemExit) as error:
             run.error = error
         run.noted = watch()
-        run.left = [t for t in threading.enumerate() if t not in before and t is not caller]
+        run.left = [t for t in started_since(before) if t is not caller]
         run.busy = len(run.left)
 
     caller = threading.Thread(target=call, daemon=True, name="check")
@@ -60,6 +60,12 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
     if caller.is_alive():
         _report_hang(fn, caller, before)
     return run
+
+
+def started_since(before):
+    """Threads that are there now and were not before. A dummy stands for a thread that Python has not started, or for
+    one that is just beginning or ending: nobody can join it, and it may be gone."""
+    return [t for t in threading.enumerate() if t not in before and not isinstance(t, threading._DummyThread)]
 
 
 def _look_elsewhere(run, fn):
@@ -164,7 +170,7 @@ def _report_hang(fn, caller, before):
     """Say in which lines of the student's the threads wait."""
     frames, own = sys._current_frames(), getattr(getattr(fn, "__code__", None), "co_filename", None)
     places = []
-    for thread in [caller, *(t for t in threading.enumerate() if t not in before and t is not caller)]:
+    for thread in [caller, *(t for t in started_since(before) if t is not caller)]:
         frame = frames.get(thread.ident)
         while frame is not None and not (frame.f_code.co_filename == own or "ipykernel_" in frame.f_code.co_filename):
             frame = frame.f_back

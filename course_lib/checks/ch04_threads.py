@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from .ch03_guard import HELD_BACK, Meeting, guarded
+from .ch03_guard import HELD_BACK, Meeting, guarded, started_since
 from .ch04_patience import stop
 from .ch04_schedules import child, leapfrog
 from .core import Case, Check, normal, ragged, require
@@ -201,7 +201,7 @@ def hang(fn, args, cause):
     try:
         return guarded(fn, *args)
     except Unmet as unmet:
-        stop(set(threading.enumerate()) - before)
+        stop(started_since(before))
         what, rows = unmet.args
         where = [row for row in rows if row[0] == "where"]
         raise Unmet(what, [("cause", cause), *where]) from None
@@ -376,7 +376,7 @@ class _Chain:
 
 
     def _is_last_started(self):
-        return [t for t in threading.enumerate() if t not in self._before][-1] is threading.current_thread()
+        return started_since(self._before)[-1] is threading.current_thread()
 
 
 _QUEUE = ("a thread waits at the queue for what never comes. Each waiting thread takes one None out and ends: put "

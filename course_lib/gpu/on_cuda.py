@@ -28,7 +28,7 @@ def start():
 
 def _release():
     driver.Context.pop()
-    _contexts.clear()
+    _contexts.pop().detach()  # left to its destructor, PyCUDA 2026.1 detaches a primary context wrongly, and says so
     clear_context_caches()
 
 

@@ -50,6 +50,9 @@ class Context:
         calls.append("pop")
         Context.stack.pop()
 
+    def detach(self):
+        calls.append("detach")
+
     @staticmethod
     def get_device():
         return Device(0)
