@@ -10,6 +10,7 @@ from engine_runs import needs_compiler
 from course_lib.checks import ch08
 from course_lib.checks.core import CheckFailed
 from course_lib.classroom import source
+from course_lib.gpu.cpu_engine import compiler
 
 CHAPTER = Path(__file__).parents[1] / "chapters" / "08-gemm-register-tiled"
 CHECKS = {"kernel-16x4": ch08.check_gemm_16x4, "kernel-4x4": ch08.check_gemm_4x4, "copy-tile": ch08.check_copy_tile,
@@ -239,6 +240,18 @@ def test_a_slip_is_told_its_cause(task, was, now, words):
     solution = source.split(cell.source).text
     assert solution.count(was) == 1
     assert words in told(CHECKS[task], written(task, solution.replace(was, now)))
+
+
+UNSET = [("kernel-16x4", "d[16] = {0};", "d[16];"), ("kernel-4x4", "d[4][4] = {};", "d[4][4];"),
+         ("copy-tile", "v = make_float4(0, 0, 0, 0);", "v;")]  # fmt: skip
+
+
+@needs_compiler
+@pytest.mark.parametrize(("task", "was", "now"), UNSET)
+def test_a_variable_without_a_first_value_is_told(task, was, now):
+    if compiler._gcc_before(12, compiler._version()):
+        pytest.skip("g++ 11 cannot fill variables")
+    test_a_slip_is_told_its_cause(task, was, now, "a variable without a first value")
 
 
 def test_a_blank_kernel_is_not_written_yet():

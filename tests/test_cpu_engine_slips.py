@@ -5,6 +5,7 @@ import shutil
 import sys
 import time
 
+import numpy as np
 import pytest
 from engine_runs import needs_compiler
 
@@ -93,6 +94,22 @@ def test_another_file_is_named(cxx):
 
 def test_options_of_the_caller(cxx):
     assert "--nonsense" in said("__global__ void k(float *x) {}", options=("--nonsense",))
+
+
+UNSET = """__global__ void k(const float *x, float *y, int n)
+{
+    float sum, many[4];
+    for (int i = 0; i < n; i++) sum += x[i];
+    y[threadIdx.x] = threadIdx.x % 2 ? sum : many[threadIdx.x % 4];
+}"""
+
+
+def test_a_variable_without_a_first_value_is_no_lucky_zero(cxx):
+    if compiler._gcc_before(12, compiler._version()):
+        pytest.skip("g++ 11 cannot fill variables")
+    x, y = np.ones(8, np.float32), np.zeros(8, np.float32)
+    trace(UNSET, "k", 1, 8, [x, y, np.int32(8)])
+    assert not (np.abs(y) < 1e37).any()
 
 
 def test_an_error_of_no_known_place_is_shown_as_it_is():

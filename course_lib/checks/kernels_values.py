@@ -17,7 +17,9 @@ IN_C = {  # what is said of Python, as it is in a kernel
     "the fractions are": "the fractions are lost: whole numbers divided (1 / 2 is 0, and 1.0f / 2 is 0.5f), or an int "
                          "where a float belongs",
     "all zeros": "all zeros: whole numbers divided (2 / 7 is 0), or a difference of two equal things",
-    "NaN: 0 / 0": "NaN: 0 / 0, infinity minus infinity, the logarithm of a negative number, or a number nobody set",
+    "NaN: 0 / 0": "NaN: 0 / 0, infinity minus infinity, the logarithm of a negative number, or a number nobody set: a "
+                  "variable without a first value?",
+    "infinity: a": "infinity: a division by zero, log(0), exp of a large number, or a variable without a first value",
     "the same result": "the same result for every input: are the parameters used?",
 }  # fmt: skip
 
@@ -148,7 +150,7 @@ def cause_of(bad, pairs):
     if bad.silent.sum() == bad.mask.size:
         return f"no thread writes to {bad.name}: is the guard turned round, or the store missing?"
     found = _everywhere(pairs) if not bad.silent.any() else None
-    said = _gap_read(bad, pairs[0][0]) or found or _misplaced(bad) or pattern(bad.mask, launch)
+    said = _gap_read(bad, pairs[0][0]) or _huge(bad) or found or _misplaced(bad) or pattern(bad.mask, launch)
     if said or not bad.silent.any():
         return said
     return "no thread writes these elements: look at the guard, and at the index that a thread computes"
@@ -162,6 +164,14 @@ def _gap_read(bad, run):
              and isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isnan(value).any()]  # fmt: skip
     return (f"NaN: {' or '.join(names)} was read where nothing is, in the gap behind a row or behind the end. Is the "
             "stride that of the row in memory, and does the loop end in time?") if names else None  # fmt: skip
+
+
+def _huge(bad):
+    """Numbers such as the engine puts into variables that were never set (`UNSET` in its compiler.py)."""
+    size = np.abs(bad.got[bad.mask & ~bad.silent]) if bad.got.dtype.kind == "f" else np.zeros(0)
+    if not (np.isfinite(size) & (size > 1e37)).any():
+        return None
+    return "so large a number comes of a variable without a first value: is each sum, or vector, set before it is used?"
 
 
 def _misplaced(bad):

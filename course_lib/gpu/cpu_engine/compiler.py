@@ -33,6 +33,8 @@ GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1",
          "-mllvm", "-tsan-instrument-read-before-write=1"]  # fmt: skip
+# A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
+UNSET = "-ftrivial-auto-var-init=pattern"
 LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]  # no symbols: a tenth of the size
 # Not linked: two libraries, for C++ and for a sanitizer, that ziglang takes two minutes to build on first use.
 ZIG_LINK = ["-nostdlib++", "-O2"]
@@ -63,11 +65,15 @@ def compiler():
     raise BadInput("the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang")
 
 
+def _gcc_before(version, said):
+    found = GCC_VERSION.match(said)
+    return bool(found and int(found[1]) < version)
+
+
 def fit(name):
     """Does it start (macOS has a g++ that only says what to install)? Is it no g++ before 11, which cannot trace?"""
     done = subprocess.run([name, "--version"], capture_output=True, text=True)
-    gcc = GCC_VERSION.match(done.stdout)
-    return done.returncode == 0 and not (gcc and int(gcc[1]) < 11)
+    return done.returncode == 0 and not _gcc_before(11, done.stdout)
 
 
 @cache
@@ -86,6 +92,7 @@ def build(program, options=(), traced=False):
         source.write_text(program.text, encoding="utf-8")
         gcc = "clang" not in _version()
         own = [*TRACED, *(GCC if gcc else CLANG)] if traced else PLAIN[:]
+        own += [UNSET] * (traced and not _gcc_before(12, _version()))
         own += ["-ftrack-macro-expansion=0"] * gcc  # an error in a macro is one where the macro is used
         flags = [*COMMON, *own, *options, "-include", str(NATIVE / "cuda_subset.h"), "-S" if traced else "-c"]
         _run([*compiler(), *flags, str(source), "-o", str(unit)], DEADLINE)
@@ -202,7 +209,7 @@ def _engine_key():
     native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
     cpu = Path("/proc/cpuinfo")  # -march=native: another machine with the same home folder needs its own
     features = re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE) if cpu.exists() else None
-    flags = str(COMMON + PLAIN + TRACED + GCC + CLANG + LINK + ZIG_LINK)
+    flags = str([*COMMON, *PLAIN, *TRACED, *GCC, *CLANG, UNSET, *LINK, *ZIG_LINK])
     return "|".join([*compiler(), _version(), native, platform.machine(), features[0] if features else "", flags])
 
 
