@@ -156,7 +156,8 @@ START = ("import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom
 def environment(home):
     """The variables of the rooms: none of the user's own."""
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-    keep = {name: os.environ[name] for name in ("COURSE_CXX", "COURSE_GPU", "COURSE_MPI_START", "COURSE_SLOW") if name in os.environ}
+    told = ("COURSE_CXX", "COURSE_GPU", "COURSE_MPI_START", "COURSE_SLOW")
+    keep = {name: os.environ[name] for name in told if name in os.environ}
     return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": sandbox.HOME, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
             "MPLBACKEND": "module://matplotlib_inline.backend_inline", "MPLCONFIGDIR": home, "IPYTHONDIR": home,
             "COURSE_GRADING": "1", "UCX_TLS": "^sysv", **one, **keep}  # fmt: skip

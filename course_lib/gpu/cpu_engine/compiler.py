@@ -66,8 +66,7 @@ def compiler():
 
 
 def _gcc_before(version, said):
-    found = GCC_VERSION.match(said)
-    return bool(found and int(found[1]) < version)
+    return (found := GCC_VERSION.match(said)) is not None and int(found[1]) < version
 
 
 def fit(name):
