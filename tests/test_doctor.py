@@ -130,6 +130,17 @@ def test_sandbox_elsewhere_than_linux(monkeypatch):
     assert probes.sandbox().there == NO and "Linux" in probes.sandbox().text
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the rooms are made of Linux namespaces")
+def test_sandbox_is_that_of_the_grader(monkeypatch):
+    from course_lib.classroom.grading import sandbox
+
+    assert (probes.sandbox().there == YES) == (sandbox.available() == "")
+    monkeypatch.setattr(probes, "ask", lambda *command: "unshare: Operation not permitted")
+    assert probes.sandbox().there == NO and "Operation not permitted" in probes.sandbox().text
+    monkeypatch.setattr(probes, "ask", lambda *command: None)
+    assert probes.sandbox().there == NO and "failed" in probes.sandbox().text
+
+
 def test_little_memory_and_disk(monkeypatch):
     import course_lib.measure as measure
 
