@@ -4,13 +4,13 @@ nbval_strict gives each notebook's seconds to its report, as the property PROPER
 pytest-xdist shares the notebooks out over processes. A folder over its limit makes the run end red.
 """
 
-import os
 from pathlib import PurePath
 
 import pytest
 
+from .leftovers import slowness
+
 PROPERTY = "notebook_seconds"
-_TOTALS = pytest.StashKey["Totals"]()
 
 
 def pytest_addoption(parser):
@@ -20,15 +20,13 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):  # a worker of pytest-xdist sees a share only
-        config.stash[_TOTALS] = Totals(_limits(config))
-        config.pluginmanager.register(config.stash[_TOTALS], "notebook-totals")
+        config.pluginmanager.register(Totals(_limits(config)), "notebook-totals")
 
 
 def _limits(config):
     """{folder: seconds}, times COURSE_SLOW on a slow machine."""
-    slow = float(os.environ.get("COURSE_SLOW", "1"))
     lines = config.getini("notebook_folder_seconds")
-    return {folder: float(seconds) * slow for folder, seconds in map(str.split, lines)}
+    return {folder: float(seconds) * slowness() for folder, seconds in map(str.split, lines)}
 
 
 class Totals:
