@@ -22,7 +22,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 USER = "course-student"
-FIRST_LIMIT, SECOND_LIMIT, TEST_LIMIT = 240, 20, 120  # seconds; measured on two cores: see README.md
+FIRST_LIMIT, SECOND_LIMIT, TEST_LIMIT = (
+    240,
+    20,
+    120,
+)  # seconds; measured on two cores: see README.md
 PAGE = "notebooks/00-start-here.ipynb"
 
 
@@ -41,12 +45,23 @@ def ordinary_user():
 
 def a_python(who):
     """A Python in the course's range that this user can run and that can make environments."""
-    for path in (sys.executable, *(f"/usr/bin/python3.{minor}" for minor in (13, 12, 11)), "/usr/local/bin/python3"):
-        probe = "import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))"
+    for path in (
+        sys.executable,
+        *(f"/usr/bin/python3.{minor}" for minor in (13, 12, 11)),
+        "/usr/local/bin/python3",
+    ):
+        probe = (
+            "import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))"
+        )
         with contextlib.suppress(OSError):
-            if subprocess.run([path, "-c", probe], stderr=subprocess.DEVNULL, **who).returncode == 0:
+            if (
+                subprocess.run([path, "-c", probe], stderr=subprocess.DEVNULL, **who).returncode
+                == 0
+            ):
                 return path
-    sys.exit("no Python 3.11 to 3.13 with venv that an ordinary user can run: apt-get install python3-venv")
+    sys.exit(
+        "no Python 3.11 to 3.13 with venv that an ordinary user can run: apt-get install python3-venv"
+    )
 
 
 def free_port():
@@ -61,28 +76,48 @@ class Lab:
     def __init__(self, python, folder, limit, **options):
         self.log = folder.parent / f"lab-{time.time_ns()}.log"
         self.port = free_port()
-        command = [python, "start.py", "lab", "--no-browser", f"--port={self.port}", "--ServerApp.port_retries=0"]
+        command = [
+            python,
+            "start.py",
+            "lab",
+            "--no-browser",
+            f"--port={self.port}",
+            "--ServerApp.port_retries=0",
+        ]
         began = time.monotonic()
         with self.log.open("w") as out:
-            self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                                            start_new_session=True, **options)
+            self.process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                **options,
+            )
         while not self.answers():
             self.seconds = time.monotonic() - began
             if self.process.poll() is not None or self.seconds > limit:
                 self.stop()
-                sys.exit(f"JupyterLab did not answer within {limit} s:\n{self.log.read_text()[-3000:]}")
+                sys.exit(
+                    f"JupyterLab did not answer within {limit} s:\n{self.log.read_text()[-3000:]}"
+                )
             time.sleep(0.2)
         self.seconds = time.monotonic() - began
 
     def answers(self):
         """True once the printed address opens JupyterLab and chapter 00 can be read through it."""
-        found = re.search(rf"http://localhost:{self.port}/lab/tree/{PAGE}\?token=(\w+)", self.log.read_text())
+        found = re.search(
+            rf"http://localhost:{self.port}/lab/tree/{PAGE}\?token=(\w+)", self.log.read_text()
+        )
         if not found:
             return False
         try:
             with urllib.request.urlopen(found[0], timeout=5) as page:
                 good = b"jupyter-config-data" in page.read()
-            with urllib.request.urlopen(f"http://localhost:{self.port}/api/contents/{PAGE}?token={found[1]}") as reply:
+            with urllib.request.urlopen(
+                f"http://localhost:{self.port}/api/contents/{PAGE}?token={found[1]}"
+            ) as reply:
                 return good and b'"nbformat"' in reply.read()
         except OSError as error:
             if getattr(error, "code", 0) == 404:
@@ -101,14 +136,26 @@ def check(work, python, who):
     home.mkdir()
     if who:
         subprocess.run(["chown", "-R", f"{USER}:{USER}", str(work)], check=True)
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "JUPYTER", "VIRTUAL_"))}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("XDG_", "JUPYTER", "VIRTUAL_"))
+    }
     options = {"env": env | {"HOME": str(home)}, **who}
     lab = Lab(python, clone, FIRST_LIMIT, **options)
-    print(f"first start: chapter 00 answers after {lab.seconds:.1f} s (limit {FIRST_LIMIT} s)", flush=True)
+    print(
+        f"first start: chapter 00 answers after {lab.seconds:.1f} s (limit {FIRST_LIMIT} s)",
+        flush=True,
+    )
     began = time.monotonic()
     test = [python, "start.py", "test", "--version"]
-    subprocess.run(test, cwd=clone, check=True, timeout=TEST_LIMIT, stdin=subprocess.DEVNULL, **options)
-    print(f"what the tests need was added in {time.monotonic() - began:.1f} s while JupyterLab ran", flush=True)
+    subprocess.run(
+        test, cwd=clone, check=True, timeout=TEST_LIMIT, stdin=subprocess.DEVNULL, **options
+    )
+    print(
+        f"what the tests need was added in {time.monotonic() - began:.1f} s while JupyterLab ran",
+        flush=True,
+    )
     still = lab.answers()
     lab.stop()
     lab = Lab(python, clone, SECOND_LIMIT, **options)
@@ -118,8 +165,12 @@ def check(work, python, who):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="start the course from a fresh clone, as a stranger does")
-    parser.add_argument("--root", action="store_true", help="stay root instead of becoming an ordinary user")
+    parser = argparse.ArgumentParser(
+        description="start the course from a fresh clone, as a stranger does"
+    )
+    parser.add_argument(
+        "--root", action="store_true", help="stay root instead of becoming an ordinary user"
+    )
     parser.add_argument("--python", help="the Python to start with")
     wanted = parser.parse_args()
     who = {} if wanted.root else ordinary_user()

@@ -8,13 +8,28 @@ import importlib
 import sys
 
 COMMANDS = {
-    "doctor": ("course_lib.doctor", "what this machine has, what each chapter runs on, how to add what is missing"),
-    "bench": ("course_lib.bench", "measure side by side: `bench` threads, gpu, mpi, grade or papers"),
-    "check": ("course_lib.classroom.check", "for students: the public checks of an exercise as it was saved"),
-    "release": ("course_lib.classroom.grading.release", "make what students get and what the grader needs"),
+    "doctor": (
+        "course_lib.doctor",
+        "what this machine has, what each chapter runs on, how to add what is missing",
+    ),
+    "bench": (
+        "course_lib.bench",
+        "measure side by side: `bench` threads, gpu, mpi, grade or papers",
+    ),
+    "check": (
+        "course_lib.classroom.check",
+        "for students: the public checks of an exercise as it was saved",
+    ),
+    "release": (
+        "course_lib.classroom.grading.release",
+        "make what students get and what the grader needs",
+    ),
     "grade": ("course_lib.classroom.grading.grade", "grade what students handed in"),
     "build": ("course_lib.classroom.build", "make the notebooks from chapters/"),
-    "book": ("course_lib.classroom.book.command", "make the web book from the built notebooks, docs/ and docstrings"),
+    "book": (
+        "course_lib.classroom.book.command",
+        "make the web book from the built notebooks, docs/ and docstrings",
+    ),
 }
 
 
@@ -45,7 +60,9 @@ def _run(name, rest):
         module.add_arguments(parser)
         return module.command(parser.parse_args(rest))
     except ValueError as error:
-        from course_lib.errors import BadInput  # here, because the doctor also works where NumPy is missing
+        from course_lib.errors import (
+            BadInput,
+        )  # here, because the doctor also works where NumPy is missing
 
         if not isinstance(error, BadInput):
             raise

@@ -15,14 +15,18 @@ def check_array(name, array, shape=None, dtype=None, finite=False):
     finite: also refuse NaN and infinity.
     """
     if not isinstance(array, np.ndarray):
-        raise BadInput(f"{name} must be a NumPy array, not {type(array).__name__}: wrap it in np.asarray(...)")
+        raise BadInput(
+            f"{name} must be a NumPy array, not {type(array).__name__}: wrap it in np.asarray(...)"
+        )
     if shape is not None:
         _check_shape(name, array.shape, shape)
     if dtype is not None:
         wanted = dtype if isinstance(dtype, tuple) else (dtype,)
         if array.dtype not in [np.dtype(d) for d in wanted]:
             names = " or ".join(np.dtype(d).name for d in wanted)
-            raise BadInput(f"{name} must have dtype {names}, not {array.dtype}: use {name}.astype(...)")
+            raise BadInput(
+                f"{name} must have dtype {names}, not {array.dtype}: use {name}.astype(...)"
+            )
     if finite and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise BadInput(f"{name} holds {array[where]} at index {where}: every value must be finite")

@@ -44,7 +44,9 @@ class Student:
 
 def answered(**texts):
     """Answers by task ("one_hot" means one-hot); the other tasks are solved."""
-    return dict.fromkeys(TASKS, SOLUTION) | {name.replace("_", "-"): text for name, text in texts.items()}
+    return dict.fromkeys(TASKS, SOLUTION) | {
+        name.replace("_", "-"): text for name, text in texts.items()
+    }
 
 
 # What may be done to a notebook ----------------------------------------------------------------------------------
@@ -60,7 +62,9 @@ def boasting(cells):
     """Outputs that say that all is right."""
     for cell in cells:
         if cell["cell_type"] == "code":
-            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "passed: 4 of 4 points"}]
+            cell["outputs"] = [
+                {"output_type": "stream", "name": "stdout", "text": "passed: 4 of 4 points"}
+            ]
 
 
 def checks_edited(cells):
@@ -78,7 +82,9 @@ def tagged(cells):
 
 def moved(cells):
     """The answer to the last task stands first."""
-    cells.insert(0, cells.pop(next(i for i, cell in enumerate(cells) if cell.get("id") == "to-rows")))
+    cells.insert(
+        0, cells.pop(next(i for i, cell in enumerate(cells) if cell.get("id") == "to-rows"))
+    )
 
 
 def deleted(cells):
@@ -110,31 +116,43 @@ def without_ids(cells):
 
 OTHER_STYLE = "def affine(X, W, b):\n    Z = np.matmul(X, W)\n    Z += b\n    return Z\n"
 OPEN = "def affine(X, W, b)\n    return X @ W + b\n"
-LOOP = "def affine(X, W, b):\n    while True:\n        try:\n            while True:\n                pass\n" \
-       "        except BaseException:\n            pass\n"
+LOOP = (
+    "def affine(X, W, b):\n    while True:\n        try:\n            while True:\n                pass\n"
+    "        except BaseException:\n            pass\n"
+)
 LEAVES = "import os\nos._exit(0)\n"
-PATCHES = ("import numpy as np\nimport course_lib.checks.ch00 as checks\n"
-           "for name in dir(checks):\n    if name.startswith('check_'):\n"
-           "        setattr(checks, name, lambda *a, **k: print('passed'))\n"
-           "np.allclose = np.array_equal = lambda *a, **k: True\n"
-           "def affine(X, W, b):\n    return X\n")
-EQUAL = ("class Yes:\n    __eq__ = __le__ = __lt__ = __ge__ = __gt__ = lambda *a: True\n"
-         "    __ne__ = lambda *a: False\n    shape, dtype = (1, 1), 'float32'\n"
-         "def affine(X, W, b):\n    return Yes()\n")
-READS = ("from pathlib import Path\n"
-         "found = [p for p in Path('/').glob('*/*/solutions/*.ipynb')]\n"
-         "def affine(X, W, b):\n    return eval(found[0].read_text())\n")
+PATCHES = (
+    "import numpy as np\nimport course_lib.checks.ch00 as checks\n"
+    "for name in dir(checks):\n    if name.startswith('check_'):\n"
+    "        setattr(checks, name, lambda *a, **k: print('passed'))\n"
+    "np.allclose = np.array_equal = lambda *a, **k: True\n"
+    "def affine(X, W, b):\n    return X\n"
+)
+EQUAL = (
+    "class Yes:\n    __eq__ = __le__ = __lt__ = __ge__ = __gt__ = lambda *a: True\n"
+    "    __ne__ = lambda *a: False\n    shape, dtype = (1, 1), 'float32'\n"
+    "def affine(X, W, b):\n    return Yes()\n"
+)
+READS = (
+    "from pathlib import Path\n"
+    "found = [p for p in Path('/').glob('*/*/solutions/*.ipynb')]\n"
+    "def affine(X, W, b):\n    return eval(found[0].read_text())\n"
+)
 SHOUTS = f"print({ADVERT!r} * 100_000)\ndef affine(X, W, b):\n    raise ValueError({ADVERT!r})\n"
-SLOW_THREAD = ("import threading, time\n"
-               "def keep():\n    while True:\n        time.sleep(0.01)\n"
-               "threading.Thread(target=keep, daemon=True).start()\n")
+SLOW_THREAD = (
+    "import threading, time\n"
+    "def keep():\n    while True:\n        time.sleep(0.01)\n"
+    "threading.Thread(target=keep, daemon=True).start()\n"
+)
 
 STUDENTS = [
     # good
     Student("Adeyemi, Ngozi", answered()),
     Student("Bauer, Jürgen", answered(), change=cleared),
     Student("Chen, Wei", answered(affine=OTHER_STYLE), earned=tuple(TASKS)),
-    Student("Dubois, Zoë", answered(), data=lambda data: b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")),
+    Student(
+        "Dubois, Zoë", answered(), data=lambda data: b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")
+    ),
     Student("Eriksson, Åsa", answered(), change=moved),
     Student("Fischer, Anna", answered(), change=without_ids),
     Student("García, José", answered()),
@@ -234,10 +252,26 @@ def earned(student, task):
 
 def canvas_rows():
     """The gradebook before grading, with one student who has handed in nothing."""
-    yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Exercise 00: Start here (90001)", "Final Score"]
+    yield [
+        "Student",
+        "ID",
+        "SIS User ID",
+        "SIS Login ID",
+        "Section",
+        "Exercise 00: Start here (90001)",
+        "Final Score",
+    ]
     yield ["    Points Possible", "", "", "", "", "10.00", "(read only)"]
     for number, student in enumerate(STUDENTS):
-        yield [student.name, 4001 + number, f"s{number:03d}", f"login{number:02d}", "Parallel training", "", "0.00"]
+        yield [
+            student.name,
+            4001 + number,
+            f"s{number:03d}",
+            f"login{number:02d}",
+            "Parallel training",
+            "",
+            "0.00",
+        ]
     yield ["Absent, Ada", 4999, "s999", "login99", "Parallel training", "", "0.00"]
 
 
@@ -246,7 +280,13 @@ def manual_rows():
     yield ["Student", "Chapter", "Task", "Points", "Comment"]
     yield [shown_name(STUDENTS[0]), "00", "", "1", "A clear note on shapes."]
     yield [shown_name(STUDENTS[6]), "00", "", "-1", "One day late."]
-    yield [shown_name(STUDENTS[19]), "00", "affine", "0.5", "The colon is missing; the formula is right."]
+    yield [
+        shown_name(STUDENTS[19]),
+        "00",
+        "affine",
+        "0.5",
+        "The colon is missing; the formula is right.",
+    ]
 
 
 def expected_rows():
@@ -262,9 +302,13 @@ def markdown(file):
     with open(file, encoding="utf-8-sig", newline="") as stream:
         head, *rows = csv.reader(stream)
     names = [name.removeprefix(f"{CHAPTER}: ").replace(f"{CHAPTER} /4", "00 /4") for name in head]
-    rule = ["---:" if "/" in name or name in ("by hand", "Total", "Out of") else "---" for name in names]
+    rule = [
+        "---:" if "/" in name or name in ("by hand", "Total", "Out of") else "---" for name in names
+    ]
     cells = [[cell.replace("|", "\\|") for cell in row] for row in (names, rule, *rows)]
-    return "\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |").replace("|  |", "| |") for row in cells)
+    return "\n".join(
+        f"| {' | '.join(row)} |".replace("|  |", "| |").replace("|  |", "| |") for row in cells
+    )
 
 
 def table(file, rows):

@@ -16,7 +16,9 @@ if "no_network" not in str(sitecustomize.__file__):
     import sitecustomize
 
 if NO_NETWORK not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [NO_NETWORK, os.environ.get("PYTHONPATH")]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [NO_NETWORK, os.environ.get("PYTHONPATH")])
+    )
 
 # A shell starts what runs in its background with Ctrl-C ignored, and so would be all that tests of interrupts start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

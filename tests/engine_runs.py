@@ -37,12 +37,16 @@ def skip_unless_variables_are_filled():
 
 
 needs_compiler = pytest.mark.skipif(bool(no_compiler()), reason=no_compiler() or "there is one")
-everywhere = pytest.mark.parametrize("how", ["plain", "traced", pytest.param("cuda", marks=pytest.mark.gpu)])
+everywhere = pytest.mark.parametrize(
+    "how", ["plain", "traced", pytest.param("cuda", marks=pytest.mark.gpu)]
+)
 
 
 def line(source, mark):
     """The number of the one line that ends in `// mark`."""
-    found = [number for number, text in enumerate(source.splitlines(), 1) if text.endswith(f"// {mark}")]
+    found = [
+        number for number, text in enumerate(source.splitlines(), 1) if text.endswith(f"// {mark}")
+    ]
     assert len(found) == 1, (mark, found)
     return found[0]
 
@@ -50,10 +54,14 @@ def line(source, mark):
 def run(how, source, kernel, grid, block, args, shared=0, no_extern_c=False, symbols=None):
     """Launches; arrays are changed in place. Traced launches must be free of reports. Returns what was printed."""
     if how == "traced":
-        report = trace(source, kernel, grid, block, args, shared, no_extern_c=no_extern_c, symbols=symbols)
+        report = trace(
+            source, kernel, grid, block, args, shared, no_extern_c=no_extern_c, symbols=symbols
+        )
         assert not report.errors, str(report)
         return report.printed
-    return {"plain": _plain, "cuda": _cuda}[how](source, kernel, grid, block, args, shared, no_extern_c, symbols or {})
+    return {"plain": _plain, "cuda": _cuda}[how](
+        source, kernel, grid, block, args, shared, no_extern_c, symbols or {}
+    )
 
 
 def _plain(source, kernel, grid, block, args, shared, no_extern_c, symbols):
@@ -85,7 +93,13 @@ def _cuda(source, kernel, grid, block, args, shared, no_extern_c, symbols):
         driver.memcpy_htod(module.get_global(name)[0], value)
     (grid, block, shared), given = check_shape(grid, block, shared), []
     for value in args:
-        given.append(driver.InOut(value) if isinstance(value, np.ndarray) else np.uint64(0) if value is None else value)
+        given.append(
+            driver.InOut(value)
+            if isinstance(value, np.ndarray)
+            else np.uint64(0)
+            if value is None
+            else value
+        )
     module.get_function(kernel)(*given, grid=grid, block=block, shared=shared)
     driver.Context.synchronize()
     return None  # what a kernel prints goes to the terminal

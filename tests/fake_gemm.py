@@ -7,8 +7,14 @@ from numpy.lib.stride_tricks import as_strided
 def run_gemm(args, memory, inexact=False):
     """args: as kernels/gemm_*.cu declare them; memory(argument): its floats, flat. inexact: factors as in TF32."""
     M, N, K = map(int, args[:3])
-    A, B, D = (_matrix(memory(args[at]), shape, strides) for at, shape, strides in
-               ((4, (M, K), args[5:7]), (7, (K, N), args[8:10]), (12, (M, N), args[13:15])))  # fmt: skip
+    A, B, D = (
+        _matrix(memory(args[at]), shape, strides)
+        for at, shape, strides in (
+            (4, (M, K), args[5:7]),
+            (7, (K, N), args[8:10]),
+            (12, (M, N), args[13:15]),
+        )
+    )
     if inexact:
         A, B = _rounded(A), _rounded(B)
     D[...] = args[3] * (A @ B) + (args[10] * D if args[10] else 0)

@@ -9,7 +9,10 @@ from course_lib.checks.core import CheckFailed
 from course_lib.classroom import source
 
 SEED = 20160501
-RIGHT_NUMBERS = ("the numbers are right, but", "is right, but not good yet")  # what only the engine can tell
+RIGHT_NUMBERS = (
+    "the numbers are right, but",
+    "is right, but not good yet",
+)  # what only the engine can tell
 CHAPTERS = Path(__file__).parents[1] / "chapters"
 
 
@@ -35,7 +38,9 @@ def assert_the_engine_alone_sees_three(chapter, task, check):
         with pytest.raises(CheckFailed) as failure:
             check(kernel_of(region.filled(mutant.apply(region.text))), seed=SEED)
         told.append(str(failure.value))
-    assert len(told) >= 5 and sum(any(words in text for words in RIGHT_NUMBERS) for text in told) >= 3, told
+    assert (
+        len(told) >= 5 and sum(any(words in text for words in RIGHT_NUMBERS) for text in told) >= 3
+    ), told
 
 
 def assert_the_solution_passes(chapter, task, check, capsys):

@@ -26,7 +26,10 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 SETTINGS = {
-    "@jupyterlab/apputils-extension/notification.jupyterlab-settings": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/apputils-extension/notification.jupyterlab-settings": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
     "@jupyterlab/notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
 }
 
@@ -44,9 +47,13 @@ def chromium():
         pytest.fail("CI installs Chromium, but none was found")
     if path is None:
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="the Python package playwright is not installed")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="the Python package playwright is not installed"
+    )
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=path, headless=True, args=CHROMIUM_FLAGS
+        )
         yield browser
         browser.close()
 
@@ -90,14 +97,25 @@ def jupyterlab(folder, home, theme):
     """Start JupyterLab on `folder` with an empty home; yield path -> address with token; stop it and its kernels."""
     write_settings(home / "settings", theme)
     token, port = secrets.token_hex(8), free_port()
-    options = [f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", "--no-browser"]
+    options = [
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        f"--IdentityProvider.token={token}",
+        "--no-browser",
+    ]
     options += [f"--ServerApp.root_dir={folder}", "--ServerApp.ip=127.0.0.1"]
     options += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     command = [sys.executable, "-m", "jupyterlab", *options]
     with (home / "lab.log").open("w") as log:
-        server = subprocess.Popen(command, env=server_environment(home), cwd=folder, stdout=log, stderr=log)
+        server = subprocess.Popen(
+            command, env=server_environment(home), cwd=folder, stdout=log, stderr=log
+        )
         try:
-            wait_until(lambda: answers(f"http://127.0.0.1:{port}/api?token={token}"), 60, "JupyterLab to answer")
+            wait_until(
+                lambda: answers(f"http://127.0.0.1:{port}/api?token={token}"),
+                60,
+                "JupyterLab to answer",
+            )
             yield lambda path: f"http://127.0.0.1:{port}/lab/tree/{path}?token={token}"
         finally:
             server.terminate()

@@ -40,8 +40,17 @@ def allreduces():
                 mine = all_of[R].copy()
                 assert ours(WORLD, mine) is mine and mine.dtype == dtype
                 unit = np.finfo(dtype).eps if np.dtype(dtype).kind in "fc" else 0
-                assert (abs(mine - exact) <= P * unit * size).all(), (ours, dtype, n)  # P - 1 roundings of eps/2 a sum
-                assert len(set(WORLD.allgather(mine.tobytes()))) == 1, (ours, dtype, n, "ranks differ")
+                assert (abs(mine - exact) <= P * unit * size).all(), (
+                    ours,
+                    dtype,
+                    n,
+                )  # P - 1 roundings of eps/2 a sum
+                assert len(set(WORLD.allgather(mine.tobytes()))) == 1, (
+                    ours,
+                    dtype,
+                    n,
+                    "ranks differ",
+                )
     grid = np.full((3, 4), R + 1.0, np.float32)
     for ours in (*OURS, mpi.mpi_allreduce):
         assert (ours(WORLD, grid.copy()) == P * (P + 1) / 2).all()
@@ -60,19 +69,27 @@ def rooted():
             for n in (0, 1, 5, 3001):
                 all_of = [data(np.random.default_rng([n, r]), n, dtype) for r in range(P)]
                 assert (mpi.tree_bcast(WORLD, all_of[R].copy(), root) == all_of[root]).all()
-                mine, wanted = mpi.tree_reduce(WORLD, all_of[R].copy(), root), np.zeros(n, np.complex128)
+                mine, wanted = (
+                    mpi.tree_reduce(WORLD, all_of[R].copy(), root),
+                    np.zeros(n, np.complex128),
+                )
                 WORLD.Reduce(all_of[R].astype(np.complex128), wanted, root=root)
                 size = np.sum([abs(x.astype(np.complex128)) for x in all_of], axis=0)
                 unit = np.finfo(dtype).eps if np.dtype(dtype).kind in "fc" else 0
                 assert root != R or (abs(mine - wanted) <= P * unit * size).all(), (root, dtype, n)
         for B in (0, 1, P, 3 * P + 1):
             rows, whole = shard(B, P, R), np.arange(3.0 * B).reshape(B, 3)
-            mine, theirs = np.full((rows.stop - rows.start, 3), np.nan), np.full((rows.stop - rows.start, 3), np.nan)
+            mine, theirs = (
+                np.full((rows.stop - rows.start, 3), np.nan),
+                np.full((rows.stop - rows.start, 3), np.nan),
+            )
             each = [3 * (s.stop - s.start) for s in (shard(B, P, r) for r in range(P))]
             mpi.linear_scatter(WORLD, whole if root == R else None, mine, root)
             WORLD.Scatterv([whole, each] if root == R else None, theirs, root=root)
             assert (mine == theirs).all() and (mine == whole[rows]).all()
-            back = mpi.linear_gather(WORLD, mine, np.full((B, 3), np.nan) if root == R else None, root)
+            back = mpi.linear_gather(
+                WORLD, mine, np.full((B, 3), np.nan) if root == R else None, root
+            )
             assert (back == whole).all() if root == R else back is None
 
 
@@ -82,7 +99,12 @@ def counts():
         for name, ours in zip(("ring", "doubling", "tree"), OURS, strict=True):
             comm.reset()
             ours(comm, np.zeros(n, np.float32))
-            assert (comm.messages, comm.bytes) == cost.sent(name, P, n, R), (name, n, comm.messages, comm.bytes)
+            assert (comm.messages, comm.bytes) == cost.sent(name, P, n, R), (
+                name,
+                n,
+                comm.messages,
+                comm.bytes,
+            )
             assert not comm.collectives
         assert n % P or cost.sent("ring", P, n, R) == cost.ring(P, 4 * n)
     assert WORLD.allreduce(cost.sent("doubling", P, 7, R)[0], op=MPI.MAX) == cost.doubling(P, 28)[0]
@@ -91,7 +113,9 @@ def counts():
     comm.Split(R % 2, R).Barrier()
     comm.Allreduce(MPI.IN_PLACE, np.zeros(3))
     comm.Sendrecv(np.zeros(3), dest=MPI.PROC_NULL, recvbuf=np.zeros(3), source=MPI.PROC_NULL)
-    assert comm.collectives == {"Barrier": 1, "Allreduce": 1} and comm.messages == 0 and comm.size == P
+    assert (
+        comm.collectives == {"Barrier": 1, "Allreduce": 1} and comm.messages == 0 and comm.size == P
+    )
     assert comm.handed == {"Barrier": 0, "Allreduce": 24}
 
 
@@ -104,21 +128,37 @@ def counts_of_a_step():
             params = net.init_params(3)
             comm.reset()
             mpi.DataParallel(comm, ours)(net, params, X, Y)
-            assert (comm.messages, comm.bytes) == cost.sent(name, P, net.n_params + 1, R) and not comm.collectives
+            assert (comm.messages, comm.bytes) == cost.sent(
+                name, P, net.n_params + 1, R
+            ) and not comm.collectives
             for data in (d for d in range(1, P + 1) if P % d == 0):
                 grid = mpi.Grid(comm, net, data, P // data, ours)
                 comm.reset()
                 grid.gradients(grid.model.split(params), X, Y)
                 exact = cost.step_sent(net, B, data, P // data, R, name)
-                assert (comm.messages, comm.bytes) == exact, (name, data, comm.messages, comm.bytes, exact)
+                assert (comm.messages, comm.bytes) == exact, (
+                    name,
+                    data,
+                    comm.messages,
+                    comm.bytes,
+                    exact,
+                )
         comm.reset()
         mpi.master_worker_step(comm, net, params, *((X, Y) if R == 0 else (None, None)), 0.1)
-        assert (comm.messages, comm.bytes) == cost.master_worker_sent(net, B, P, R) and not comm.collectives
+        assert (comm.messages, comm.bytes) == cost.master_worker_sent(
+            net, B, P, R
+        ) and not comm.collectives
         layers = [4 * (W.size + b.size) for W, b in params]
-        for bucket, messages in ((0, 3), (layers[2] + 5, 2), (10**9, 1)):  # + 5: the loss, 4 bytes, is not enough
+        for bucket, messages in (
+            (0, 3),
+            (layers[2] + 5, 2),
+            (10**9, 1),
+        ):  # + 5: the loss, 4 bytes, is not enough
             comm.reset()
             mpi.Overlapped(comm, bucket)(net, params, X, Y)
-            assert comm.collectives == {"Iallreduce": messages} and comm.messages == 0, comm.collectives
+            assert comm.collectives == {"Iallreduce": messages} and comm.messages == 0, (
+                comm.collectives
+            )
             assert comm.handed["Iallreduce"] == sum(layers) + 4
         comm.reset()
         mpi.DataParallel(comm)(net, params, X, Y)
@@ -137,12 +177,16 @@ def cuts_of_the_box():
             i, _, j = np.unravel_index(R, cut)
             whole = (A @ B)[shard(M, cut.i, i), shard(N, cut.j, j)]
             assert mine.shape == whole.shape and np.abs(mine - whole).max() < 1e-12, cut
-            assert WORLD.allreduce(comm.bytes) == 8 * sum(blocking.moved(M, N, K, cut, in_place).values()), cut
+            assert WORLD.allreduce(comm.bytes) == 8 * sum(
+                blocking.moved(M, N, K, cut, in_place).values()
+            ), cut
         i, k, j = np.unravel_index(R, cut)
         part, sums = np.zeros_like(whole), comm.Split(int(i * cut.j + j), int(k))
         comm.reset()
         mpi.ring_reduce_scatter(sums, part)
-        assert WORLD.allreduce(comm.bytes) == 8 * blocking.moved(M, N, K, cut, shared=False)["D"], cut
+        assert WORLD.allreduce(comm.bytes) == 8 * blocking.moved(M, N, K, cut, shared=False)["D"], (
+            cut
+        )
 
 
 def batches(net, B, steps, dtype=np.float64):
@@ -158,15 +202,22 @@ def near(mine, wanted, what):
             assert np.abs(got - want).max() <= 1e-12 * (1 + np.abs(want).max()), what
 
 
-NETS = [Network((7, 8, 6), "tanh", "cross_entropy", 0.1), Network((9, 8, 7, 6), "sigmoid", "mse", 0.01),
-        Network((8, 7, 9, 6, 6), "relu", "cross_entropy"), Network((8, 6), "sigmoid", "mse")]  # fmt: skip
+NETS = [
+    Network((7, 8, 6), "tanh", "cross_entropy", 0.1),
+    Network((9, 8, 7, 6), "sigmoid", "mse", 0.01),
+    Network((8, 7, 9, 6, 6), "relu", "cross_entropy"),
+    Network((8, 6), "sigmoid", "mse"),
+]
 
 
 def every_scheme_equals_serial_at_every_step():
     for net in NETS:
         for B in (13, P, 1) if net is NETS[0] and P < 5 else (13,):
             serial, data_p, master = (net.init_params(3, np.float64) for _ in range(3))
-            over, model = [net.init_params(3, np.float64) for _ in range(2)], mpi.ModelParallel(WORLD, net)
+            over, model = (
+                [net.init_params(3, np.float64) for _ in range(2)],
+                mpi.ModelParallel(WORLD, net),
+            )
             splits = [(P // m, m) for m in range(1, P + 1) if P % m == 0]
             grids = [mpi.Grid(WORLD, net, *split, allreduce=mpi.ring_allreduce) for split in splits]
             local = model.split(serial)
@@ -174,9 +225,13 @@ def every_scheme_equals_serial_at_every_step():
             for X, Y in batches(net, B, 2 if P > 4 else 3):
                 grads, wanted = gradients_and_loss(net, serial, X, Y)
                 sgd_step(serial, grads, 0.3)
-                sgd_step(data_p, mpi.DataParallel(WORLD, mpi.ring_allreduce)(net, data_p, X, Y)[0], 0.3)
+                sgd_step(
+                    data_p, mpi.DataParallel(WORLD, mpi.ring_allreduce)(net, data_p, X, Y)[0], 0.3
+                )
                 near(data_p, serial, "data parallel")
-                mpi.master_worker_step(WORLD, net, master, *((X, Y) if R == 0 else (None, None)), 0.3)
+                mpi.master_worker_step(
+                    WORLD, net, master, *((X, Y) if R == 0 else (None, None)), 0.3
+                )
                 if R == 0:
                     near(master, serial, "master and workers")
                 for bucket, mine in zip((0, 500), over, strict=True):
@@ -202,7 +257,9 @@ def bytes_of_a_step():
         comm.reset()
         grid.gradients(local, X, Y)
         exact = cost.step_bytes(net, B, data, P // data)
-        total = WORLD.allreduce(comm.bytes)  # where a length is no multiple of the ranks, parts differ by one item
+        total = WORLD.allreduce(
+            comm.bytes
+        )  # where a length is no multiple of the ranks, parts differ by one item
         assert abs(total / P - exact) <= 1e-9 * exact, (data, total / P, exact)
 
 
@@ -223,7 +280,9 @@ def first(dataset, n):
 
 def drawn(n):
     rng = np.random.default_rng(2)
-    return type("Some", (), {"x_train": rng.random((n, 20), np.float32), "y_train": rng.integers(0, 5, n)})
+    return type(
+        "Some", (), {"x_train": rng.random((n, 20), np.float32), "y_train": rng.integers(0, 5, n)}
+    )
 
 
 def same_bits(params, others):
@@ -247,7 +306,9 @@ def datasets(_):
             found = each_scheme(net, serial, x, y)
             master = [(W.copy(), b.copy()) for W, b in serial]
             mpi.master_worker_step(WORLD, net, master, *((x, y) if R == 0 else (None, None)), eta)
-            assert all(len(set(WORLD.allgather(flat.tobytes()))) == 1 for flat in found.values()), "ranks differ"
+            assert all(len(set(WORLD.allgather(flat.tobytes()))) == 1 for flat in found.values()), (
+                "ranks differ"
+            )
             if R == 0:
                 worst = max(worst, within_the_bound(net, serial, x, y, found, pack(master), eta))
             sgd_step(alone, mpi.DataParallel(WORLD)(net, alone, x, y)[0], eta)
@@ -255,14 +316,21 @@ def datasets(_):
         drift = abs(pack(alone) - pack(serial)).max()
         assert drift < 1e-4, drift
         if R == 0:
-            print(f"{P} ranks: at most {worst:.2g} of the bound; after 24 steps of its own {drift:.2g} from serial")
+            print(
+                f"{P} ranks: at most {worst:.2g} of the bound; after 24 steps of its own {drift:.2g} from serial"
+            )
 
 
 def each_scheme(net, params, X, Y):
     """{scheme: whole gradient, flat}, and "averaged": the plain mean of the ranks' gradients, which is wrong."""
-    found = {"serial": gradients(net, params, X, Y), "data": mpi.DataParallel(WORLD, mpi.ring_allreduce),
-             "overlapped": mpi.Overlapped(WORLD, 4096)}  # fmt: skip
-    found |= {name: scheme(net, params, X, Y)[0] for name, scheme in found.items() if callable(scheme)}
+    found = {
+        "serial": gradients(net, params, X, Y),
+        "data": mpi.DataParallel(WORLD, mpi.ring_allreduce),
+        "overlapped": mpi.Overlapped(WORLD, 4096),
+    }
+    found |= {
+        name: scheme(net, params, X, Y)[0] for name, scheme in found.items() if callable(scheme)
+    }
     for split in cost.grids(net, len(X), P):
         grid = mpi.Grid(WORLD, net, *split)
         found[split] = grid.model.join(grid.gradients(grid.model.split(params), X, Y))
@@ -277,8 +345,14 @@ def within_the_bound(net, params, X, Y, found, master, eta):
     assert (bound < 0.05 * abs(exact).max()).all()
     off = {name: float((abs(flat - exact) / (bound + 1e-30)).max()) for name, flat in found.items()}
     assert off.pop("averaged") > 1 and all(share <= 1 for share in off.values()), off
-    old, step = pack(params), eta * exact  # the step's own roundings: eta dW, and the difference, u each
-    assert (abs(master - (old - step)) <= eta * bound + np.finfo(np.float32).eps * (abs(old) + abs(step))).all()
+    old, step = (
+        pack(params),
+        eta * exact,
+    )  # the step's own roundings: eta dW, and the difference, u each
+    assert (
+        abs(master - (old - step))
+        <= eta * bound + np.finfo(np.float32).eps * (abs(old) + abs(step))
+    ).all()
     return max(off.values())
 
 
@@ -322,10 +396,16 @@ def an_engine_a_rank(_):
         return Mlp(net, params, 0.1).gradients(X, Y)
 
     exact, bound = gradient_bound(net, params, X, Y)
-    grads, loss = mpi.DataParallel(WORLD, mpi.ring_allreduce, gradients=on_device)(net, params, X, Y)
+    grads, loss = mpi.DataParallel(WORLD, mpi.ring_allreduce, gradients=on_device)(
+        net, params, X, Y
+    )
     for pair, wanted, E in zip(grads, exact, bound, strict=True):
-        assert all((abs(got - want) <= e).all() for got, want, e in zip(pair, wanted, E, strict=True))
-    assert abs(loss - gradients_and_loss(net, params, X, Y)[1]) < 1e-5 and mpi.local_rank(WORLD) == R
+        assert all(
+            (abs(got - want) <= e).all() for got, want, e in zip(pair, wanted, E, strict=True)
+        )
+    assert (
+        abs(loss - gradients_and_loss(net, params, X, Y)[1]) < 1e-5 and mpi.local_rank(WORLD) == R
+    )
 
 
 def a_message_is_timed():
@@ -352,7 +432,13 @@ def library(folder):
     a_net_trains_the_same_after_a_break(folder)
 
 
-PARTS = {"library": library, "datasets": datasets, "killed": killed, "goes_on": goes_on, "engine": an_engine_a_rank}
+PARTS = {
+    "library": library,
+    "datasets": datasets,
+    "killed": killed,
+    "goes_on": goes_on,
+    "engine": an_engine_a_rank,
+}
 try:
     PARTS[sys.argv[1]](sys.argv[2])
 except BaseException:

@@ -36,7 +36,11 @@ def gradient_bound(net, params, X, Y):
     E = cache.A[-1] * np.expm1(shift) / B + 4 * u * abs(dZ)
     for layer in reversed(range(net.n_layers)):
         W, A, EA_ = params[layer][0], cache.A[layer], EA[layer]
-        EW = abs(A).T @ E + EA_.T @ (abs(dZ) + E) + _gamma(B + 4, u) * (abs(A).T @ abs(dZ) + net.lam * abs(W))
+        EW = (
+            abs(A).T @ E
+            + EA_.T @ (abs(dZ) + E)
+            + _gamma(B + 4, u) * (abs(A).T @ abs(dZ) + net.lam * abs(W))
+        )
         bounds.append((EW, E.sum(axis=0) + _gamma(B + 4, u) * abs(dZ).sum(axis=0)))
         dA, EdA = dZ @ W.T, E @ abs(W).T + _gamma(len(W[0]), u) * (abs(dZ) @ abs(W).T)
         slope = A * (1 - A)

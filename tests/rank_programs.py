@@ -21,12 +21,19 @@ def raised(call, *args, **named):
     except MPI.Exception as error:
         return "MPI", error.Get_error_class()
     except Exception as error:
-        return type(error).__name__, None if isinstance(error, TypeError) else str(error).partition(" (")[0]
+        return type(error).__name__, None if isinstance(error, TypeError) else str(error).partition(
+            " ("
+        )[0]
 
 
 def ring(comm):
     got = np.zeros(5)
-    comm.Sendrecv(mine(comm), dest=(comm.rank + 1) % comm.size, recvbuf=got, source=(comm.rank - 1) % comm.size)
+    comm.Sendrecv(
+        mine(comm),
+        dest=(comm.rank + 1) % comm.size,
+        recvbuf=got,
+        source=(comm.rank - 1) % comm.size,
+    )
     return got
 
 
@@ -51,7 +58,12 @@ def a_line_with_null_ends(comm):
     comm.Sendrecv(mine(comm), dest=right, recvbuf=got, source=left, status=status)
     comm.Send(mine(comm), dest=MPI.PROC_NULL)
     comm.Recv(got, source=MPI.PROC_NULL)
-    return got, status.Get_source() == left, status.Get_count(MPI.BYTE), comm.recv(source=MPI.PROC_NULL)
+    return (
+        got,
+        status.Get_source() == left,
+        status.Get_count(MPI.BYTE),
+        comm.recv(source=MPI.PROC_NULL),
+    )
 
 
 def shorter_than_the_buffer(comm):
@@ -63,11 +75,22 @@ def shorter_than_the_buffer(comm):
 
 
 def specs(comm):
-    got, to, source = np.zeros((3, 4), np.float32), (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    got, to, source = (
+        np.zeros((3, 4), np.float32),
+        (comm.rank + 1) % comm.size,
+        (comm.rank - 1) % comm.size,
+    )
     data = mine(comm, 12, np.float32).reshape(3, 4)
-    parts = [([data, MPI.FLOAT], [got, MPI.FLOAT]), ([data, 5], [got, 5]), ([data, 3, MPI.FLOAT], [got, 3, "f"]),
-             ([data, (2, 6), MPI.FLOAT], [got, (2, 1), MPI.FLOAT]), (data.T, got), (data[1:], [got, 8]),
-             ([data, 4, 2, MPI.FLOAT], got), (bytearray(b"abc"), bytearray(3))]  # fmt: skip
+    parts = [
+        ([data, MPI.FLOAT], [got, MPI.FLOAT]),
+        ([data, 5], [got, 5]),
+        ([data, 3, MPI.FLOAT], [got, 3, "f"]),
+        ([data, (2, 6), MPI.FLOAT], [got, (2, 1), MPI.FLOAT]),
+        (data.T, got),
+        (data[1:], [got, 8]),
+        ([data, 4, 2, MPI.FLOAT], got),
+        (bytearray(b"abc"), bytearray(3)),
+    ]
     out = []
     for send, receive in parts:
         got[:] = 0
@@ -181,11 +204,22 @@ def reduced(comm):
     only = np.full(5, -1.0)
     comm.Reduce(mine(comm), only if comm.rank == 0 else None)
     place = mine(comm)
-    comm.Reduce(MPI.IN_PLACE if comm.rank == 0 else place, place if comm.rank == 0 else None, MPI.MAX, 0)
+    comm.Reduce(
+        MPI.IN_PLACE if comm.rank == 0 else place, place if comm.rank == 0 else None, MPI.MAX, 0
+    )
     logic = np.array([comm.rank > 0, True])
     comm.Allreduce(MPI.IN_PLACE, logic, MPI.LAND)
-    return [*out, whole, only, place, logic, comm.allreduce(comm.rank), comm.reduce(comm.rank + 1, MPI.PROD),
-            comm.allreduce((comm.rank % 2, comm.rank), MPI.MAXLOC), comm.allreduce([comm.rank])]  # fmt: skip
+    return [
+        *out,
+        whole,
+        only,
+        place,
+        logic,
+        comm.allreduce(comm.rank),
+        comm.reduce(comm.rank + 1, MPI.PROD),
+        comm.allreduce((comm.rank % 2, comm.rank), MPI.MAXLOC),
+        comm.allreduce([comm.rank]),
+    ]
 
 
 def parts_of_sums(comm):
@@ -201,7 +235,16 @@ def parts_of_sums(comm):
     upto, before = np.zeros(2), np.full(2, -1.0)
     comm.Scan(np.full(2, r + 1.0), upto)
     comm.Exscan(np.full(2, r + 1.0), before)
-    return block, whole[:2], uneven, swapped, upto, before if r else None, comm.alltoall(list(range(p))), comm.scan(r)
+    return (
+        block,
+        whole[:2],
+        uneven,
+        swapped,
+        upto,
+        before if r else None,
+        comm.alltoall(list(range(p))),
+        comm.scan(r),
+    )
 
 
 def without_waiting(comm):
@@ -226,17 +269,39 @@ def split(comm):
     requests = [comm.isend("world", dest=comm.rank), other.isend("copy", dest=comm.rank)]
     said = other.recv(), comm.recv()
     MPI.Request.waitall(requests)
-    return half.rank, half.size, total, none == MPI.COMM_NULL, said, half.allgather(comm.rank), other.Get_size()
+    return (
+        half.rank,
+        half.size,
+        total,
+        none == MPI.COMM_NULL,
+        said,
+        half.allgather(comm.rank),
+        other.Get_size(),
+    )
 
 
 def refused(comm):
     x, p = np.zeros(4), comm.size
-    calls = [(comm.Send, x, p), (comm.Send, x, -7), (comm.Send, x, 0, -3), (comm.Recv, x, p), (comm.Bcast, x, p),
-             (comm.Send, [1.0, 2.0], 0), (comm.Send, 3, 0), (comm.Send, x[::2], 0), (comm.Send, x, "a"),
-             (comm.Recv, np.frombuffer(b"12345678"), 0), (comm.Allreduce, x, np.zeros(3)),
-             (comm.Allreduce, x, np.zeros(4, np.float32)), (comm.Allreduce, x, x), (comm.Send, None, 0),
-             (comm.Send, [x, 2, 1, 0, 0], 0), (comm.Send, [x, -2], 0), (comm.Send, [x, "nonsense"], 0),
-             (comm.Send, [x[:1], MPI.BYTE, 3], 0)]  # fmt: skip
+    calls = [
+        (comm.Send, x, p),
+        (comm.Send, x, -7),
+        (comm.Send, x, 0, -3),
+        (comm.Recv, x, p),
+        (comm.Bcast, x, p),
+        (comm.Send, [1.0, 2.0], 0),
+        (comm.Send, 3, 0),
+        (comm.Send, x[::2], 0),
+        (comm.Send, x, "a"),
+        (comm.Recv, np.frombuffer(b"12345678"), 0),
+        (comm.Allreduce, x, np.zeros(3)),
+        (comm.Allreduce, x, np.zeros(4, np.float32)),
+        (comm.Allreduce, x, x),
+        (comm.Send, None, 0),
+        (comm.Send, [x, 2, 1, 0, 0], 0),
+        (comm.Send, [x, -2], 0),
+        (comm.Send, [x, "nonsense"], 0),
+        (comm.Send, [x[:1], MPI.BYTE, 3], 0),
+    ]
     said = [raised(*call) for call in calls]
     if comm.rank == 0:
         said += [raised(comm.scatter, list(range(p + 1))) if p == 1 else None]
@@ -254,9 +319,27 @@ def world(comm):
     return MPI.COMM_WORLD.Get_rank(), MPI.COMM_WORLD.size, MPI.COMM_WORLD.allreduce(1)
 
 
-PROGRAMS = [ring, odd_and_even, a_line_with_null_ends, shorter_than_the_buffer, specs, requests, any_source, probed,
-            in_order, broadcasts, scattered, gathered, reduced, parts_of_sums, without_waiting, split, refused,
-            too_long, world]  # fmt: skip
+PROGRAMS = [
+    ring,
+    odd_and_even,
+    a_line_with_null_ends,
+    shorter_than_the_buffer,
+    specs,
+    requests,
+    any_source,
+    probed,
+    in_order,
+    broadcasts,
+    scattered,
+    gathered,
+    reduced,
+    parts_of_sums,
+    without_waiting,
+    split,
+    refused,
+    too_long,
+    world,
+]
 
 if __name__ == "__main__":
     found = {}

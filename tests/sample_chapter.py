@@ -19,7 +19,9 @@ course:
 ---
 """
 
-LECTURE = HEADER + """
+LECTURE = (
+    HEADER
+    + """
 # A tiny chapter
 
 ```{code-cell} ipython3
@@ -41,8 +43,11 @@ print(os.getcwd())
 
 The end.
 """
+)
 
-EXERCISE = HEADER + '''
+EXERCISE = (
+    HEADER
+    + '''
 # Exercise
 
 ```{code-cell} ipython3
@@ -104,8 +109,11 @@ def double(x):
 check_double(double)
 ```
 '''
+)
 
-KERNEL = HEADER + '''
+KERNEL = (
+    HEADER
+    + '''
 # A kernel
 
 ```{code-cell} ipython3
@@ -160,6 +168,7 @@ __global__ void triple(const float *x, float *y)
 check_triple(TRIPLE)
 ```
 '''
+)
 
 
 def clone(folder, lecture=LECTURE, exercise=EXERCISE, chapter="01-tiny"):
@@ -187,9 +196,19 @@ def notebook(path, *cells):
     for number, cell in enumerate(cells, 1):
         cell = {"source": cell} if isinstance(cell, str) else cell
         tags = {"tags": cell["tags"]} if "tags" in cell else {}
-        made.append(new_code_cell(
-            textwrap.dedent(cell["source"]).strip(), id=cell.get("id", f"cell-{number}"), metadata=tags,
-            outputs=cell.get("outputs", []), execution_count=cell.get("count", number),
-        ))
-    write(new_notebook(cells=made, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}), path)
+        made.append(
+            new_code_cell(
+                textwrap.dedent(cell["source"]).strip(),
+                id=cell.get("id", f"cell-{number}"),
+                metadata=tags,
+                outputs=cell.get("outputs", []),
+                execution_count=cell.get("count", number),
+            )
+        )
+    write(
+        new_notebook(
+            cells=made, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+        ),
+        path,
+    )
     return path

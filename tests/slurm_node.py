@@ -16,7 +16,17 @@ from pathlib import Path
 
 from course_lib.mpi.launcher.supervisor import die_with_parent
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scancel", "squeue", "sinfo", "scontrol")
+PROGRAMS = (
+    "munged",
+    "slurmctld",
+    "slurmd",
+    "sbatch",
+    "srun",
+    "scancel",
+    "squeue",
+    "sinfo",
+    "scontrol",
+)
 CLONE_NEWUTS = 0x04000000  # linux/sched.h
 SEARCH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 CONFIG = """
@@ -80,7 +90,9 @@ class Slurm:
     """`with Slurm() as slurm:` two nodes n1 and n2 of 4 cores; `slurm.env` is what its commands need."""
 
     def __enter__(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))  # short: a socket's name has 107 bytes
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="slurm-", dir="/tmp")
+        )  # short: a socket's name has 107 bytes
         config = self.folder / "slurm.conf"
         config.write_text(CONFIG.format(folder=self.folder, ports=free_ports(3)))
         self.env = {"SLURM_CONF": str(config), "PATH": SEARCH}
@@ -96,7 +108,12 @@ class Slurm:
             self.start("slurmctld", "-D", "-f", str(config))
             for node in ("n1", "n2"):
                 self.start("slurmd", "-D", "-N", node, "-f", str(config))
-            self.wait(lambda: self.run("sinfo", "-h", "-p", "teaching", "-o", "%T %D", check=False) == "idle 2")
+            self.wait(
+                lambda: (
+                    self.run("sinfo", "-h", "-p", "teaching", "-o", "%T %D", check=False)
+                    == "idle 2"
+                )
+            )
         except BaseException:
             self.__exit__()
             raise
@@ -105,25 +122,41 @@ class Slurm:
     def start(self, name, *arguments):
         with open(self.folder / f"{name}-{len(self.daemons)}.out", "w") as log:
             command = [shutil.which(name, path=SEARCH), *arguments]
-            self.daemons.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                 env=os.environ | self.env, preexec_fn=at_home))  # fmt: skip
+            self.daemons.append(
+                subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env=os.environ | self.env,
+                    preexec_fn=at_home,
+                )
+            )
 
     def wait(self, ready, seconds=20):
         end = time.monotonic() + seconds
         while not (done := ready()):
             if time.monotonic() > end:
-                raise TimeoutError("".join(f"{log}:\n{log.read_text()[-1500:]}\n" for log in self.folder.glob("*.out")))
+                raise TimeoutError(
+                    "".join(
+                        f"{log}:\n{log.read_text()[-1500:]}\n" for log in self.folder.glob("*.out")
+                    )
+                )
             time.sleep(0.1)
         return done
 
     def run(self, *command, check=True):
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | self.env, timeout=30)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=os.environ | self.env, timeout=30
+        )
         assert not check or done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     def queue(self):
         """[(job, state, name)] of all jobs that have not ended."""
-        return [tuple(line.split()) for line in self.run("squeue", "-h", "-o", "%i %T %j").splitlines()]
+        return [
+            tuple(line.split()) for line in self.run("squeue", "-h", "-o", "%i %T %j").splitlines()
+        ]
 
     def __exit__(self, *_):
         with contextlib.suppress(Exception):

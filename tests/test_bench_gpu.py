@@ -36,7 +36,9 @@ QUICK = gpu_measuring.Settings(**gpu_measuring.QUICK)
 
 def bench(*arguments, **more):
     command = [sys.executable, "-m", "course_lib", "bench", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", **more)
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", **more
+    )
 
 
 # The quick run -------------------------------------------------------------------------------------------------------
@@ -71,7 +73,9 @@ def test_json_on_standard_output_is_the_file(quick):
     (path,) = folder.glob("*.json")
     assert result == json.loads(path.read_text(encoding="utf-8"))
     assert path.stem == gpu_command.slug(result["device"])
-    assert (result["schema"], result["benchmark"]) == (1, "gpu") and result["versions"]["the engine's compiler"]
+    assert (result["schema"], result["benchmark"]) == (1, "gpu") and result["versions"][
+        "the engine's compiler"
+    ]
 
 
 @needs_compiler
@@ -81,9 +85,14 @@ def test_every_way_has_a_number_or_says_why_not(quick):
     assert set(case["ways"]) == {way.key for way in WAYS}
     for key, row in case["ways"].items():
         if "error" in row:
-            assert WAY[key].library in ("numba-sim", "vgre") and "failed" not in row["error"], row["error"]
+            assert WAY[key].library in ("numba-sim", "vgre") and "failed" not in row["error"], row[
+                "error"
+            ]
         else:
-            assert all(s is None or s > 0 for s in row["seconds"]) and row["error_units"] <= products.ROUNDINGS
+            assert (
+                all(s is None or s > 0 for s in row["seconds"])
+                and row["error_units"] <= products.ROUNDINGS
+            )
     assert not case["ways"]["numba-naive"].get("error"), "Numba is one of the course's packages"
     assert all(rate > 0 for rate in case["rates"]["sgemm-1"])
     assert all(len(row["seconds"]) == 2 for row in result["barrier"].values())
@@ -95,7 +104,10 @@ def test_without_a_gpu_that_is_said_and_is_no_failure(quick):
     result = quick[1]
     if "error" not in result["gpu"]:
         pytest.skip("there is a GPU here")
-    assert result["gpu"]["error"].startswith("not measured: PyCUDA") and gpu_measuring.failures(result) == []
+    assert (
+        result["gpu"]["error"].startswith("not measured: PyCUDA")
+        and gpu_measuring.failures(result) == []
+    )
     assert "On a GPU: not measured" in gpu_docs.report(result)
     rows = gpu_tables.target_table(result).rows
     assert [row[-1] for row in rows if "on the GPU" in row[1]] == ["not measured: no GPU"] * 2
@@ -115,8 +127,15 @@ def test_tables_again_from_the_json(quick, tmp_path):
     (path,) = quick[2].glob("*.json")
     done = bench("gpu", "--reuse", path, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("64 x 64 x 64 on the CPU", "engine, warptile, traced", "A barrier of the engine", "nothing cached",
-                  "Numba's CUDA simulator, naive", "Targets", "a glance, not a measurement"):  # fmt: skip
+    for words in (
+        "64 x 64 x 64 on the CPU",
+        "engine, warptile, traced",
+        "A barrier of the engine",
+        "nothing cached",
+        "Numba's CUDA simulator, naive",
+        "Targets",
+        "a glance, not a measurement",
+    ):
         assert words in done.stdout
 
 
@@ -129,7 +148,10 @@ def test_tables_again_from_the_json(quick, tmp_path):
         (["--record", "--out", "somewhere"], "leave out --out"),
         (["--record", "--quick"], "leave out --quick"),
         (["--reuse", "/no/such/file.json"], "cannot be read"),
-        (["--reuse", str(ROOT / "benchmarks/results/threads.json")], "no result of `course bench gpu`"),
+        (
+            ["--reuse", str(ROOT / "benchmarks/results/threads.json")],
+            "no result of `course bench gpu`",
+        ),
         (["--peers-python", "/no/such/python"], "must be a Python"),
         (["--fast"], "unrecognized arguments"),
     ],
@@ -150,8 +172,11 @@ def test_a_wrong_product_is_not_timed():
     problem = products.Problem((70, 50, 300))
     good = (problem.A.astype(np.float64) @ problem.B).astype(np.float32)
     assert products.check(good, problem) <= 1
-    for wrong in (good + np.float32(1e-3), np.where(good == good.max(), np.float32(np.nan), good),
-                  problem.A[:, 1:] @ problem.B[1:]):  # fmt: skip
+    for wrong in (
+        good + np.float32(1e-3),
+        np.where(good == good.max(), np.float32(np.nan), good),
+        problem.A[:, 1:] @ problem.B[1:],
+    ):
         with pytest.raises(ArithmeticError, match="wrong result"):
             products.check(wrong, problem)
 
@@ -178,7 +203,9 @@ def test_a_library_that_is_not_there_is_no_failure():
     assert gpu_workers.absent("vgre", error) == "not installed: pip install vgre"
     refused = gpu_measuring._why(WorkerError("VGREError: Unknown error", "VGREError"))
     assert refused == "not possible: VGREError: Unknown error"
-    assert gpu_measuring._why(WorkerError("ArithmeticError: wrong result", "ArithmeticError")).startswith("failed: ")
+    assert gpu_measuring._why(
+        WorkerError("ArithmeticError: wrong result", "ArithmeticError")
+    ).startswith("failed: ")
 
 
 def test_a_gpu_that_is_there_and_does_not_work_is_a_failure(monkeypatch):
@@ -186,7 +213,10 @@ def test_a_gpu_that_is_there_and_does_not_work_is_a_failure(monkeypatch):
     monkeypatch.setattr(gpu_workers, "ask", lambda *command: "GPU 0: NVIDIA T4")
     assert gpu_workers.absent("gpu", error).startswith("failed: there is a GPU, but PyCUDA: ")
     monkeypatch.setattr(gpu_workers, "ask", lambda *command: None)
-    assert gpu_workers.absent("gpu", error) == "not measured: PyCUDA: not installed; CuPy: not installed"
+    assert (
+        gpu_workers.absent("gpu", error)
+        == "not measured: PyCUDA: not installed; CuPy: not installed"
+    )
 
 
 # A GPU, played by stand-ins ------------------------------------------------------------------------------------------
@@ -194,7 +224,9 @@ def test_a_gpu_that_is_there_and_does_not_work_is_a_failure(monkeypatch):
 
 def on_fakes(*folders, torch="not installed: pip install torch", **scenes):
     """The GPU's part of the result, with the stand-ins in these folders for PyCUDA and CuPy."""
-    path = os.pathsep.join([*(str(HERE / name) for name in folders), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [*(str(HERE / name) for name in folders), os.environ.get("PYTHONPATH", "")]
+    )
     with Worker("gpu", env={"PYTHONPATH": path, **scenes}) as worker:
         worker.ask("hello")
         return gpu_measuring._gpu({"gpu": worker, "torch-gpu": torch}, QUICK, Progress("test", 9))
@@ -203,7 +235,14 @@ def on_fakes(*folders, torch="not installed: pip install torch", **scenes):
 def whole(gpu):
     """A result with that GPU part and nothing on the CPU."""
     machine = {"logical": 2, "physical": 2, "usable": 2}
-    return {"products": [], "barrier": {}, "compile": [], "gpu": gpu, "settings": {"threads": 2}, "machine": machine}
+    return {
+        "products": [],
+        "barrier": {},
+        "compile": [],
+        "gpu": gpu,
+        "settings": {"threads": 2},
+        "machine": machine,
+    }
 
 
 @pytest.mark.parametrize("folders", [("fake_pycuda", "fake_cupy"), ("fake_cupy",)])
@@ -224,7 +263,9 @@ def test_the_ladder_beside_cublas(folders):
 
 def test_copies_and_launches():
     gpu = on_fakes("fake_pycuda")
-    assert len(gpu["transfers"]) == 4 * len(QUICK.transfers) and all(min(c["seconds"]) > 0 for c in gpu["transfers"])
+    assert len(gpu["transfers"]) == 4 * len(QUICK.transfers) and all(
+        min(c["seconds"]) > 0 for c in gpu["transfers"]
+    )
     assert gpu["launches"]["in_a_row"] > 0 and gpu["launches"]["waited_for"] > 0
     titles = [table.title for table in gpu_tables.gpu_tables(whole(gpu))]
     assert [title.partition(" ")[0] for title in titles] == ["M,", "M,", "Copies", "A"]
@@ -252,14 +293,24 @@ def test_without_a_driver_both_reasons_are_said(scene):
 
 def result(plain=0.1, numba=2.0, traced=0.4, barrier=15e-9, gpu=None):
     """A made-up result of two rounds."""
+
     def case(n):
-        ways = {"blas": 0.001, **{f"plain-{r}": plain for r in RUNGS}, **{f"traced-{r}": traced for r in RUNGS},
-                "numba-naive": numba, "numba-shared": numba}  # fmt: skip
+        ways = {
+            "blas": 0.001,
+            **{f"plain-{r}": plain for r in RUNGS},
+            **{f"traced-{r}": traced for r in RUNGS},
+            "numba-naive": numba,
+            "numba-shared": numba,
+        }
         rows = {key: {"threads": 1, "note": "", "seconds": [s, s]} for key, s in ways.items()}
         return {"n": n, "ways": rows, "rates": {"sgemm-1": [90.0, 100.0]}}
 
-    return {**whole(gpu or {"error": "not measured: no GPU"}), "products": [case(n) for n in (64, 128, 512)],
-            "barrier": {"256": {"seconds": [barrier] * 2}}, "load": {"before": None, "after": None}}  # fmt: skip
+    return {
+        **whole(gpu or {"error": "not measured: no GPU"}),
+        "products": [case(n) for n in (64, 128, 512)],
+        "barrier": {"256": {"seconds": [barrier] * 2}},
+        "load": {"before": None, "after": None},
+    }
 
 
 def met(made):
@@ -275,15 +326,30 @@ def test_targets_at_their_bounds():
 
 
 def gpu_part(**times):
-    shape = {"shape": [4096, 4096, 4096], "ways": {key: {"seconds": [s, s]} for key, s in times.items()}}
+    shape = {
+        "shape": [4096, 4096, 4096],
+        "ways": {key: {"seconds": [s, s]} for key, s in times.items()},
+    }
     return {"attributes": {}, "products": [shape]}
 
 
 def test_targets_on_a_gpu_take_the_quicker_cublas():
-    times = {"shared": 32e-3, "register_16x4": 8e-3, "warptile": 2e-3, "cublas-cupy": 2e-3, "cublas-torch": 3e-3}
-    found = [t for t in gpu_targets.targets(result(gpu=gpu_part(**times))) if "on the GPU" in t.where]
+    times = {
+        "shared": 32e-3,
+        "register_16x4": 8e-3,
+        "warptile": 2e-3,
+        "cublas-cupy": 2e-3,
+        "cublas-torch": 3e-3,
+    }
+    found = [
+        t for t in gpu_targets.targets(result(gpu=gpu_part(**times))) if "on the GPU" in t.where
+    ]
     assert [(t.met, round(t.got, 3)) for t in found] == [(True, 1.0), (True, 4.0)]
-    found = [t for t in gpu_targets.targets(result(gpu=gpu_part(shared=1, register_16x4=0.5))) if "GPU" in t.where]
+    found = [
+        t
+        for t in gpu_targets.targets(result(gpu=gpu_part(shared=1, register_16x4=0.5)))
+        if "GPU" in t.where
+    ]
     assert [t.met for t in found] == [None, False]
 
 
@@ -294,7 +360,9 @@ def test_growth_is_an_exponent():
 
 def test_what_is_measured_is_what_was_asked_for():
     assert (64 in SIZES and 512 in SIZES) and TRACED == 128
-    assert all((n, n, n) in SHAPES for n in (1024, 2048, 4096)) and any(len(set(shape)) == 3 for shape in SHAPES)
+    assert all((n, n, n) in SHAPES for n in (1024, 2048, 4096)) and any(
+        len(set(shape)) == 3 for shape in SHAPES
+    )
 
 
 def test_a_device_as_a_file_name():
@@ -304,7 +372,10 @@ def test_a_device_as_a_file_name():
 
 # The report ----------------------------------------------------------------------------------------------------------
 
-COMMITTED = [ROOT / "benchmarks/results" / f"{gpu_command.slug(one['device'])}.json" for one in gpu_command.recorded()]
+COMMITTED = [
+    ROOT / "benchmarks/results" / f"{gpu_command.slug(one['device'])}.json"
+    for one in gpu_command.recorded()
+]
 
 
 def test_report_is_what_the_results_say():
@@ -318,8 +389,13 @@ def test_committed_runs_are_whole():
     for path in COMMITTED:
         made = json.loads(path.read_text(encoding="utf-8"))
         assert not made["settings"]["quick"] and gpu_measuring.failures(made) == []
-        assert gpu_command.text(made) == path.read_text(encoding="utf-8"), "written again it is the same text"
+        assert gpu_command.text(made) == path.read_text(encoding="utf-8"), (
+            "written again it is the same text"
+        )
         first = made["products"][0]["ways"]
-        peers = ("numba-naive", "numba-shared")  # vgre is no package of the course: it may be missing
+        peers = (
+            "numba-naive",
+            "numba-shared",
+        )  # vgre is no package of the course: it may be missing
         assert all("seconds" in first[key] for key in peers), "the peers were there"
         assert [case["n"] for case in made["products"]] == list(SIZES)

@@ -16,7 +16,16 @@ import pytest
 
 from course_lib import measure
 from course_lib.__main__ import main
-from course_lib.bench import catalogue, docs, dump, profile_tables, summary, tables, targets, threads_command
+from course_lib.bench import (
+    catalogue,
+    docs,
+    dump,
+    profile_tables,
+    summary,
+    tables,
+    targets,
+    threads_command,
+)
 from course_lib.bench.processes import Worker, WorkerError
 from course_lib.bench.rounds import interleave
 from course_lib.errors import BadInput
@@ -28,7 +37,9 @@ SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 
 def bench(*arguments, **more):
     command = [sys.executable, "-m", "course_lib", "bench", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", **more)
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", **more
+    )
 
 
 # The quick run -------------------------------------------------------------------------------------------------------
@@ -39,7 +50,9 @@ def quick(tmp_path_factory):
     """One quick run: (what the command said, the folder it wrote to, seconds)."""
     folder = tmp_path_factory.mktemp("bench")
     start = time.monotonic()
-    done = bench("threads", "--quick", "--batches", "1,33", "--threads", 2, "--json", "--out", folder)
+    done = bench(
+        "threads", "--quick", "--batches", "1,33", "--threads", 2, "--json", "--out", folder
+    )
     return done, folder, time.monotonic() - start
 
 
@@ -65,8 +78,13 @@ def test_every_way_has_a_number_or_says_why_not(quick):
         assert set(case["ways"]) == {way.key for way in catalogue.ways(2)}
         for key, way in case["ways"].items():
             if "error" in way:
-                missing = catalogue.WAY[key].library == "torch" and "not installed: pip install" in way["error"]
-                assert missing or (case["B"] == 1 and way["error"].startswith("not possible: T")), way["error"]
+                missing = (
+                    catalogue.WAY[key].library == "torch"
+                    and "not installed: pip install" in way["error"]
+                )
+                assert missing or (case["B"] == 1 and way["error"].startswith("not possible: T")), (
+                    way["error"]
+                )
                 assert "seconds" not in way
             else:
                 assert len(way["seconds"]) == 3 and all(s is None or s > 0 for s in way["seconds"])
@@ -82,7 +100,9 @@ def test_every_way_was_held_against_serial(quick):
 def test_schemes_and_profile_were_measured(quick):
     result = json.loads(quick[0].stdout)
     (case,) = result["schemes"]
-    assert {"serial", "serial-blas", "leapfrog-2", "deferred-2", "data-2", "parts"} <= set(case["runs"])
+    assert {"serial", "serial-blas", "leapfrog-2", "deferred-2", "data-2", "parts"} <= set(
+        case["runs"]
+    )
     assert all("error" not in run for run in case["runs"].values())
     assert len(case["runs"]["parts"]["f3"][0]) == catalogue.LAYERS
     assert all("error" not in case for case in result["profile"])
@@ -94,14 +114,19 @@ def test_profile_names_each_part_of_the_step(quick):
             kinds = [part["kind"] for part in step["parts"]]
             assert kinds.count("product") == 3 * 2 - 1, "two layers, and no dA of the first"
             assert {"gather", "elementwise"} < set(kinds) <= set(profile_tables.KINDS)
-            assert sum(profile_tables.totals(step).values()) == pytest.approx(step["step"], rel=1e-4)
+            assert sum(profile_tables.totals(step).values()) == pytest.approx(
+                step["step"], rel=1e-4
+            )
             flops = measure.step_flops(catalogue.NETS[case["net"]], case["B"]).products
             assert sum(part.get("flops", 0) for part in step["parts"]) == flops
 
 
 def test_figures_are_written(quick):
     names = {path.name for path in quick[1].iterdir()}
-    assert names == {"threads.json", *(f"threads-net-1h-{what}.png" for what in ("time", "gflops", "speedup"))}
+    assert names == {
+        "threads.json",
+        *(f"threads-net-1h-{what}.png" for what in ("time", "gflops", "speedup")),
+    }
 
 
 def test_result_names_no_place_of_this_machine(quick):
@@ -114,15 +139,32 @@ def test_result_names_no_place_of_this_machine(quick):
 def test_tables_again_from_the_json(quick, tmp_path):
     done = bench("threads", "--reuse", quick[1] / "threads.json", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("Net-1h (784-1024-10), B = 33", "GridStep, one thread", "Targets", "leapfrogging", "a glance"):
+    for words in (
+        "Net-1h (784-1024-10), B = 33",
+        "GridStep, one thread",
+        "Targets",
+        "leapfrogging",
+        "a glance",
+    ):
         assert words in done.stdout
     assert (tmp_path / "threads-net-1h-time.png").stat().st_size > 5000
 
 
 @pytest.mark.skipif(os.name != "posix", reason="process groups and signals as POSIX has them")
 def test_interrupted_it_stops_and_leaves_no_process(tmp_path):
-    command = [sys.executable, "-m", "course_lib", "bench", "threads", "--quick", "--out", str(tmp_path)]
-    run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    command = [
+        sys.executable,
+        "-m",
+        "course_lib",
+        "bench",
+        "threads",
+        "--quick",
+        "--out",
+        str(tmp_path),
+    ]
+    run = subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     assert run.stderr is not None
     while "part 2" not in run.stderr.readline():
         assert run.poll() is None
@@ -160,7 +202,10 @@ def test_bad_input_gets_one_error(arguments, words, capsys):
     status = called(["bench", *arguments])
     said = capsys.readouterr()
     assert status == 2 and words in said.err and not said.out
-    assert len([line for line in said.err.splitlines() if "error:" in line or "course bench:" in line]) == 1
+    assert (
+        len([line for line in said.err.splitlines() if "error:" in line or "course bench:" in line])
+        == 1
+    )
 
 
 def called(arguments):
@@ -215,8 +260,12 @@ def test_rounds_rotate_and_keep_their_places():
     called = []
     runs = {name: lambda i, name=name: called.append((i, name)) or (i, name) for name in "abc"}
     found = interleave(runs, 4, seldom=["b"], settle=0)
-    assert [name for _, name in called] == [*"abc", *"ca", *"cab", *"abc"], "b has no turn in round 1"
-    assert found["b"] == [(0, "b"), None, (2, "b"), (3, "b")] and found["a"] == [(i, "a") for i in range(4)]
+    assert [name for _, name in called] == [*"abc", *"ca", *"cab", *"abc"], (
+        "b has no turn in round 1"
+    )
+    assert found["b"] == [(0, "b"), None, (2, "b"), (3, "b")] and found["a"] == [
+        (i, "a") for i in range(4)
+    ]
 
 
 def test_a_way_that_fails_is_left_out():
@@ -232,7 +281,12 @@ def test_a_way_that_fails_is_left_out():
 # Arithmetic ----------------------------------------------------------------------------------------------------------
 
 
-def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(340.0, 340.0, 340.0), deferred=(1.0, 1.0, 1.0)):
+def result(
+    grid=(0.5, 0.5, 0.5),
+    torch=(1.0, 1.0, 1.0),
+    sgemm=(340.0, 340.0, 340.0),
+    deferred=(1.0, 1.0, 1.0),
+):
     """A made-up result: one net, one batch size, three rounds."""
     way = {"threads": 2, "note": "", "examples": 1024, "disagreement": 0.0}
     ways = {
@@ -240,7 +294,9 @@ def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(340.0, 340.0, 340
         "numpy": {**way, "threads": 1, "seconds": [2.0, 2.0, 2.0]},
         "grid-1": {**way, "threads": 1, "seconds": [1.0, 1.0, 1.0]},
         "grid": {**way, "seconds": list(grid)},
-        "torch": {**way, "seconds": list(torch)} if torch else {"threads": 2, "error": "not installed: pip install it"},
+        "torch": {**way, "seconds": list(torch)}
+        if torch
+        else {"threads": 2, "error": "not installed: pip install it"},
     }
     case = {"net": "Net-1h", "sizes": [784, 1024, 10], "B": 1024, "ways": ways}
     leapfrog = {"whole": [2.5] * 3, "backward": [1.5] * 3}
@@ -250,12 +306,15 @@ def result(grid=(0.5, 0.5, 0.5), torch=(1.0, 1.0, 1.0), sgemm=(340.0, 340.0, 340
         "training": [{**case, "rates": {"sgemm-1": [200.0] * 3, "sgemm-2": list(sgemm)}}],
         "schemes": [{"B": 128, "runs": {"leapfrog-2": leapfrog, "deferred-2": deferred_gradients}}],
         "profile": [],
-    }  # fmt: skip
+    }
 
 
 def test_targets_are_met_or_not():
     assert [t.met for t in targets.targets(result())] == [True] * 5
-    slow = {t.what: t.met for t in targets.targets(result(grid=(0.95, 0.95, 0.95), deferred=(1.4, 1.4, 1.4)))}
+    slow = {
+        t.what: t.met
+        for t in targets.targets(result(grid=(0.95, 0.95, 0.95), deferred=(1.4, 1.4, 1.4)))
+    }
     assert not any(met for what, met in slow.items() if "forward and backward" not in what)
     assert slow["Leapfrogging's time over deferred gradients', forward and backward"]
 
@@ -284,7 +343,9 @@ def test_ratios_pair_the_rounds():
 def test_rates_come_from_the_flops_of_the_products():
     row = next(row for row in summary.rows(result()) if row.key == "grid")
     assert row.gflops == pytest.approx(3_272_704 * 50_000 / 0.5 / 1e9)
-    assert (row.over_loops, row.over_numpy) == (16, 4) and row.of_sgemm == pytest.approx(row.gflops / 340)
+    assert (row.over_loops, row.over_numpy) == (16, 4) and row.of_sgemm == pytest.approx(
+        row.gflops / 340
+    )
 
 
 def test_markdown_rows_are_as_wide_as_their_header():
@@ -307,18 +368,37 @@ def test_written_again_it_is_the_same_text():
 
 
 def test_json_is_rounded_readable_and_refuses_nan():
-    value = {"a": [1.23456789, None, 2.0], "b": {"c": "ü"}, "d": [{"e": []}], "f": (1, np.float64(2.5))}
+    value = {
+        "a": [1.23456789, None, 2.0],
+        "b": {"c": "ü"},
+        "d": [{"e": []}],
+        "f": (1, np.float64(2.5)),
+    }
     text = dump.dump(value)
-    assert json.loads(text) == {"a": [1.23457, None, 2.0], "b": {"c": "ü"}, "d": [{"e": []}], "f": [1, 2.5]}
+    assert json.loads(text) == {
+        "a": [1.23457, None, 2.0],
+        "b": {"c": "ü"},
+        "d": [{"e": []}],
+        "f": [1, 2.5],
+    }
     assert '"a": [1.23457, null, 2.0]' in text
     with pytest.raises(ValueError, match="nan"):
         dump.dump({"x": float("nan")})
 
 
 def test_digits():
-    assert [tables.digits(v) for v in (11_219.4, 99.96, 99.9, 9.996, 8.214, 0.1, 0.01466, None)] == [
-        "11,219", "100", "99.9", "10.0", "8.21", "0.10", "0.0147", "",
-    ]  # fmt: skip
+    assert [
+        tables.digits(v) for v in (11_219.4, 99.96, 99.9, 9.996, 8.214, 0.1, 0.01466, None)
+    ] == [
+        "11,219",
+        "100",
+        "99.9",
+        "10.0",
+        "8.21",
+        "0.10",
+        "0.0147",
+        "",
+    ]
 
 
 # The report ----------------------------------------------------------------------------------------------------------
@@ -339,7 +419,9 @@ def test_committed_run_is_whole():
     assert not result["settings"]["quick"] and result["settings"]["batches"] == [64, 256, 1024]
     assert threads_command.failures(result) == []
     assert {case["net"] for case in result["training"]} == set(catalogue.NETS)
-    assert all("seconds" in way for case in result["training"] for way in case["ways"].values()), "the peers were there"
+    assert all("seconds" in way for case in result["training"] for way in case["ways"].values()), (
+        "the peers were there"
+    )
     assert [t._asdict() for t in targets.targets(result)] == [
         {**t, "got": pytest.approx(t["got"], rel=1e-4)} for t in result["targets"]
     ]

@@ -24,7 +24,9 @@ from course_lib.classroom import source
 
 for package in ("sphinx", "myst_nb", "furo", "math_core", "ziamath"):
     pytest.importorskip(package, reason=f"the extra `book` is not installed: no {package}")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-core is not installed"
+)
 
 from course_lib.classroom.book import command, docstrings, facts, links, stage  # noqa: E402 (needs the extra)
 
@@ -34,17 +36,35 @@ LECTURES = [one for one in READ if one.kind == "lecture"]
 GRAVE = ("serious", "critical")  # axe-core's own degrees
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 LOOKED_AT = (
-    "index.html", "notebooks/01-serial-backprop.html", "exercises/04-leapfrogging.html", "library/mpi.html",
-    "solutions/05-gpu-first-kernels.html", "search.html?q=leapfrogging", "docs/bench-threads.html", "notation.html",
-)  # fmt: skip
+    "index.html",
+    "notebooks/01-serial-backprop.html",
+    "exercises/04-leapfrogging.html",
+    "library/mpi.html",
+    "solutions/05-gpu-first-kernels.html",
+    "search.html?q=leapfrogging",
+    "docs/bench-threads.html",
+    "notation.html",
+)
 
 pytestmark = pytest.mark.timeout(420)
 
 
 def build(out, *options, root=ROOT):
     """Run the command as a user would; return the finished process."""
-    line = [sys.executable, "-m", "course_lib", "book", "--out", str(out), "--root", str(root), *options]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    line = [
+        sys.executable,
+        "-m",
+        "course_lib",
+        "book",
+        "--out",
+        str(out),
+        "--root",
+        str(root),
+        *options,
+    ]
+    env = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    }
     return subprocess.run(line, capture_output=True, text=True, env=env, timeout=400)
 
 
@@ -83,7 +103,9 @@ class serving:
     """Serve a folder on a free port: `with serving(folder) as address`."""
 
     def __init__(self, folder):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=folder))
+        self.server = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", 0), functools.partial(Silent, directory=folder)
+        )
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -114,7 +136,13 @@ class Page(HTMLParser):
             self.links.append(given["href"])
         elif tag in ("script", "img", "iframe", "source", "video") and given.get("src"):
             self.loads.append(given["src"])
-        elif tag == "link" and given.get("rel") in ("stylesheet", "preload", "icon", "preconnect", "dns-prefetch"):
+        elif tag == "link" and given.get("rel") in (
+            "stylesheet",
+            "preload",
+            "icon",
+            "preconnect",
+            "dns-prefetch",
+        ):
             self.loads.append(given["href"])
 
     def handle_data(self, data):
@@ -131,10 +159,21 @@ def pages(book):
 
 
 def test_every_chapter_and_document_has_its_page(pages):
-    wanted = {f"{folder}/{one.chapter}.html" for one in LECTURES for folder in ("notebooks", "exercises", "solutions")}
+    wanted = {
+        f"{folder}/{one.chapter}.html"
+        for one in LECTURES
+        for folder in ("notebooks", "exercises", "solutions")
+    }
     wanted |= {f"docs/{path.stem}.html" for path in (ROOT / "docs").glob("*.md")}
     wanted |= {f"library/{room}.html" for room in stage.LIBRARY}
-    wanted |= {"index.html", "search.html", "genindex.html", "notation.html", "glossary.html", "references.html"}
+    wanted |= {
+        "index.html",
+        "search.html",
+        "genindex.html",
+        "notation.html",
+        "glossary.html",
+        "references.html",
+    }
     assert wanted <= set(pages)
 
 
@@ -142,7 +181,9 @@ def test_every_page_says_how_long_it_takes_what_it_needs_and_what_to_read_before
     for path in book.rglob("*.html"):
         if path.name not in ("search.html", "genindex.html", "library.html"):
             text = path.read_text(encoding="utf-8")
-            assert all(f"<strong>{word}:</strong>" in text for word in ("Time", "Needs", "Read before")), path
+            assert all(
+                f"<strong>{word}:</strong>" in text for word in ("Time", "Needs", "Read before")
+            ), path
 
 
 def test_every_link_leads_to_a_page_and_a_place_on_it(pages, book):
@@ -162,9 +203,13 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(pages, book):
 
 def test_nothing_is_loaded_from_elsewhere(pages, book):
     for name, page in pages.items():
-        assert [load for load in page.loads if "//" in load and not load.startswith("data:")] == [], name
+        assert [
+            load for load in page.loads if "//" in load and not load.startswith("data:")
+        ] == [], name
     for path in book.rglob("*.css"):
-        assert not re.search(r"(url\(\s*[\"']?|@import\s+[\"']?)(https?:)?//", path.read_text("utf-8")), path
+        assert not re.search(
+            r"(url\(\s*[\"']?|@import\s+[\"']?)(https?:)?//", path.read_text("utf-8")
+        ), path
 
 
 def test_figures_have_alt_text_and_their_data(pages, book):
@@ -177,7 +222,11 @@ def test_figures_have_alt_text_and_their_data(pages, book):
 
 def test_no_solution_stands_in_a_book_for_a_class(for_a_class):
     assert not (for_a_class / "solutions").exists() and not (for_a_class / "_sources").exists()
-    texts = [path.read_text("utf-8") for path in for_a_class.rglob("*") if path.suffix in (".html", ".js", ".txt")]
+    texts = [
+        path.read_text("utf-8")
+        for path in for_a_class.rglob("*")
+        if path.suffix in (".html", ".js", ".txt")
+    ]
     plain = squeezed(html.unescape(re.sub(r"<[^>]+>", "", "\n".join(texts))))
     leaked = [line for line in solution_lines() if line in plain]
     assert leaked == []
@@ -186,7 +235,9 @@ def test_no_solution_stands_in_a_book_for_a_class(for_a_class):
 def printed(lecture):
     """What the cells of a lecture print: among other things, kernels of the library."""
     cells = lb.read_notebook(ROOT / f"notebooks/{lecture.chapter}.ipynb")["cells"]
-    return "\n".join("".join(out.get("text", [])) for cell in cells for out in cell.get("outputs", []))
+    return "\n".join(
+        "".join(out.get("text", [])) for cell in cells for out in cell.get("outputs", [])
+    )
 
 
 @functools.cache
@@ -222,7 +273,9 @@ def test_the_whole_book_has_the_solutions(book):
 def opened(browser, size, theme="light"):
     """A new page of that size and theme, and the list of what goes wrong on it."""
     page, wrong = browser.new_page(viewport=size), []
-    page.add_init_script(f"localStorage.getItem('theme') || localStorage.setItem('theme', '{theme}')")
+    page.add_init_script(
+        f"localStorage.getItem('theme') || localStorage.setItem('theme', '{theme}')"
+    )
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("requestfailed", lambda request: wrong.append(f"not loaded: {request.url}"))
     here = ("http://127.0.0.1:", "data:")
@@ -248,7 +301,9 @@ def test_the_search_finds_a_word_and_leads_to_it(browser, address):
     page.locator(".sidebar-search").fill("oversubscription")
     page.keyboard.press("Enter")
     page.locator("#search-results .context").first.wait_for()
-    assert "Read before:" not in page.locator("#search-results").inner_text(), "an excerpt is of the text"
+    assert "Read before:" not in page.locator("#search-results").inner_text(), (
+        "an excerpt is of the text"
+    )
     found = page.locator("#search-results li a", has_text="03. Data parallelism with threads").first
     found.click()
     page.wait_for_url("**/notebooks/03-thread-data-parallelism.html**")
@@ -273,7 +328,9 @@ def test_the_theme_can_be_switched_and_stays(browser, address):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("theme, size", [("light", DESK), ("dark", PHONE)], ids=["light-desk", "dark-phone"])
+@pytest.mark.parametrize(
+    "theme, size", [("light", DESK), ("dark", PHONE)], ids=["light-desk", "dark-phone"]
+)
 def test_axe_finds_nothing_serious(browser, address, theme, size):
     page, _ = opened(browser, size, theme)
     for name in LOOKED_AT:
@@ -282,7 +339,9 @@ def test_axe_finds_nothing_serious(browser, address, theme, size):
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         page.wait_for_timeout(200)  # observers of sizes answer after the next frame
         found = axe.Axe().run(page).response["violations"]
-        serious = [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in GRAVE]
+        serious = [
+            (one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in GRAVE
+        ]
         assert serious == [], (name, serious)
     page.close()
 
@@ -296,7 +355,9 @@ def test_the_keyboard_reaches_the_text_and_the_side_bar(browser, address):
     drawer = page.get_by_role("button", name="Pages of the book")
     drawer.focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.sidebar-drawer').getBoundingClientRect().left >= 0")
+    page.wait_for_function(
+        "document.querySelector('.sidebar-drawer').getBoundingClientRect().left >= 0"
+    )
     assert drawer.get_attribute("aria-expanded") == "true"
     page.keyboard.press("Escape")
     assert drawer.get_attribute("aria-expanded") == "false"
@@ -315,7 +376,9 @@ def test_an_answer_is_shown_on_a_click(browser, address):
     assert output.is_visible()
     page.get_by_role("button", name=re.compile("Show all .* answers")).click()
     page.reload()
-    assert page.evaluate("[...document.querySelectorAll('details.answer')].every(fold => fold.open)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('details.answer')].every(fold => fold.open)"
+    )
     page.close()
 
 
@@ -323,10 +386,16 @@ def test_an_answer_is_shown_on_a_click(browser, address):
 def test_each_prediction_folds_its_answer(one, book):
     """As many folds as paragraphs that ask; none is empty."""
     texts = [cell.source for cell in one.cells if cell.kind == "markdown"]
-    asked = sum(bool(re.search(r"\*\*predict\b", part, re.I)) for text in texts for part in text.split("\n\n"))
+    asked = sum(
+        bool(re.search(r"\*\*predict\b", part, re.I))
+        for text in texts
+        for part in text.split("\n\n")
+    )
     text = (book / f"notebooks/{one.chapter}.html").read_text("utf-8")
     assert text.count('<details class="answer">') == asked
-    assert not re.search(r'<details class="answer"><summary>The answer</summary>\s*</details>', text)
+    assert not re.search(
+        r'<details class="answer"><summary>The answer</summary>\s*</details>', text
+    )
 
 
 # Right and wrong calls --------------------------------------------------------------------------------------------
@@ -345,7 +414,9 @@ def small_clone(tmp_path):
 
 
 def test_a_warning_is_an_error(small_clone, tmp_path):
-    (small_clone / "docs/note.md").write_text("# A note\n\nSee {ref}`nowhere`, and $\\frac{1$.\n", encoding="utf-8")
+    (small_clone / "docs/note.md").write_text(
+        "# A note\n\nSee {ref}`nowhere`, and $\\frac{1$.\n", encoding="utf-8"
+    )
     done = build(tmp_path / "out", root=small_clone)
     assert done.returncode == 1 and not (tmp_path / "out").exists()
     assert "nowhere" in done.stderr and "not understood" in done.stderr
@@ -362,13 +433,16 @@ def test_a_folder_with_something_else_is_left_alone(small_clone, tmp_path, capsy
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.txt").write_text("dear")
     assert main(["book", "--root", str(small_clone), "--out", str(tmp_path / "mine")]) == 2
-    assert "is not a book of ours" in capsys.readouterr().err and (tmp_path / "mine/thesis.txt").exists()
+    assert (
+        "is not a book of ours" in capsys.readouterr().err
+        and (tmp_path / "mine/thesis.txt").exists()
+    )
 
 
 def test_a_missing_extra_is_named(small_clone, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(command.NEEDED, "no_such_module", "the-package")
     assert main(["book", "--root", str(small_clone), "--out", str(tmp_path / "out")]) == 2
-    assert "the-package: pip install -e \".[book]\"" in capsys.readouterr().err
+    assert 'the-package: pip install -e ".[book]"' in capsys.readouterr().err
 
 
 # Parts ------------------------------------------------------------------------------------------------------------
@@ -377,7 +451,11 @@ def test_a_missing_extra_is_named(small_clone, tmp_path, capsys, monkeypatch):
 def test_what_to_read_before():
     assert facts.before("00-start-here") == []
     assert facts.before("02-minibatch-and-blas") == ["01-serial-backprop"]
-    assert facts.before("05-gpu-first-kernels") == facts.before("10-mpi-collectives") == ["02-minibatch-and-blas"]
+    assert (
+        facts.before("05-gpu-first-kernels")
+        == facts.before("10-mpi-collectives")
+        == ["02-minibatch-and-blas"]
+    )
     assert facts.before("08-gemm-register-tiled") == ["07-gemm-shared-memory"]
     assert len(facts.before("13-capstone")) == 13
 
@@ -392,4 +470,6 @@ def test_docstrings_keep_the_lines_that_name_something():
     assert docstrings.rest(text) == (
         "| One line.\n\n| x: (B, n) \\*float32\\* in rows.\n| y: ``int64``.\n| Raises BadInput.\n"
     )
-    assert docstrings.rest("a.py    and this\nb.py    and that").startswith(".. code-block:: text\n\n    a.py    and")
+    assert docstrings.rest("a.py    and this\nb.py    and that").startswith(
+        ".. code-block:: text\n\n    a.py    and"
+    )

@@ -55,14 +55,18 @@ def run_all(page, path, seconds):
 
 def first_number(notebook):
     """The execution count of the first code cell."""
-    return next(cell["execution_count"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return next(
+        cell["execution_count"] for cell in notebook["cells"] if cell["cell_type"] == "code"
+    )
 
 
 def save(page, path):
     before = path.stat().st_mtime_ns
     page.keyboard.press("Control+s")
     return lb.wait_until(
-        lambda: path.stat().st_mtime_ns != before and lb.read_notebook(path), 20, f"{path.name} to be saved"
+        lambda: path.stat().st_mtime_ns != before and lb.read_notebook(path),
+        20,
+        f"{path.name} to be saved",
     )
 
 
@@ -77,7 +81,11 @@ def run_cell(page, cell):
     before = prompt.inner_text()
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
-    lb.wait_until(lambda: prompt.inner_text() != before and re.search(r"\d", prompt.inner_text()), 60, "a cell to run")
+    lb.wait_until(
+        lambda: prompt.inner_text() != before and re.search(r"\d", prompt.inner_text()),
+        60,
+        "a cell to run",
+    )
 
 
 def replace_source(page, cell, text):
@@ -99,8 +107,12 @@ def test_lecture_runs_from_the_top(lab):
     notebook = run_all(page, folder / "notebooks" / CHAPTER, 180)
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [cell["id"] for cell in code if cell["execution_count"] is None] == []
-    errors = [cell["id"] for cell in code for out in cell["outputs"] if out["output_type"] == "error"]
-    assert errors == [cell["id"] for cell in code if "raises-exception" in cell["metadata"].get("tags", [])]
+    errors = [
+        cell["id"] for cell in code for out in cell["outputs"] if out["output_type"] == "error"
+    ]
+    assert errors == [
+        cell["id"] for cell in code if "raises-exception" in cell["metadata"].get("tags", [])
+    ]
     figure = page.locator(".jp-Notebook figure img[alt]").first
     figure.scroll_into_view_if_needed()
     assert figure.evaluate("image => image.naturalWidth") > 300
@@ -119,7 +131,11 @@ def test_a_task_turns_green(lab):
     run_all(page, path, 60)  # stops at the first check: nothing is written yet
     check = cell_at(page, exercise, check_id)
     verdict = check.locator(".jp-OutputArea")
-    lb.wait_until(lambda: "not written yet" in verdict.inner_text(), 30, "the check to say that nothing is written yet")
+    lb.wait_until(
+        lambda: "not written yet" in verdict.inner_text(),
+        30,
+        "the check to say that nothing is written yet",
+    )
     check.scroll_into_view_if_needed()
     screenshot(page, f"task-blank-{theme}")
 

@@ -35,7 +35,11 @@ def test_the_truth_passes(name, capsys):
 
 @pytest.mark.parametrize(
     ("name", "wrong", "cause"),
-    [pytest.param(n, *pair, id=f"{n}-{i}") for n, check in CHECKS.items() for i, pair in enumerate(check.diagnoses)],
+    [
+        pytest.param(n, *pair, id=f"{n}-{i}")
+        for n, check in CHECKS.items()
+        for i, pair in enumerate(check.diagnoses)
+    ],
 )
 def test_a_known_wrong_answer_gets_its_cause(name, wrong, cause):
     for seed in SEEDS:
@@ -74,7 +78,9 @@ def test_new_arrays_put_into_the_list_are_an_update_in_place(capsys):
     def sgd_epoch(params, X, Y, eta, order, gradients):
         for i in order:
             grads = gradients(params, X[i], Y[i])
-            params[:] = [(W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)]
+            params[:] = [
+                (W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)
+            ]
         return params
 
     ch01.check_sgd_epoch(sgd_epoch, seed=1)

@@ -334,11 +334,22 @@ WRONG = [
     ("mse_gradient", lambda *args: mse(*args)[::-1], "swapped: return dw, db"),
     ("mse_gradient", lambda *args: mse(*args)[0], "only dw is returned"),
     ("mse_gradient", mse_sigmoid, "no sigmoid"),
-    ("mse_gradient", lambda *args: tuple(np.round(g, 4) for g in mse(*args)), "rounded to 4 decimals"),
+    (
+        "mse_gradient",
+        lambda *args: tuple(np.round(g, 4) for g in mse(*args)),
+        "rounded to 4 decimals",
+    ),
     ("neuron", lambda x, w, b: sigmoid(x * w + b), None),  # of one input it is right
-    ("mse_gradient", lambda X, y, w, b: (2 / X.size * (X @ w + b - y) @ X, 2 / X.size * (X @ w + b - y).sum()),
-     "N alone"),
-    ("numeric_gradient", lambda f, t, eps=1e-5: (f(t + eps) - f(t - eps)) / (2 * eps), "moved at once"),
+    (
+        "mse_gradient",
+        lambda X, y, w, b: (2 / X.size * (X @ w + b - y) @ X, 2 / X.size * (X @ w + b - y).sum()),
+        "N alone",
+    ),
+    (
+        "numeric_gradient",
+        lambda f, t, eps=1e-5: (f(t + eps) - f(t - eps)) / (2 * eps),
+        "moved at once",
+    ),
     ("numeric_gradient", numeric_without_default, "needs its default"),
     ("numeric_gradient", numeric_default_1, "default of eps"),
     ("numeric_gradient", numeric_ignores, "eps is ignored"),
@@ -376,11 +387,17 @@ WRONG = [
     ("sgd_epoch", epoch(eta_of=lambda eta: 1.0), "eta is missing"),
     ("sgd_epoch", epoch(eta_of=lambda eta: 0.1), "eta is not used"),
     ("sgd_epoch", epoch(order_of=np.unique), "more than once"),
-    ("sgd_epoch", epoch(order_of=lambda order: list(dict.fromkeys(order.tolist()))), "more than once"),
+    (
+        "sgd_epoch",
+        epoch(order_of=lambda order: list(dict.fromkeys(order.tolist()))),
+        "more than once",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("task", "wrong", "cause"), WRONG, ids=[f"{t}-{i}" for i, (t, _, _) in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("task", "wrong", "cause"), WRONG, ids=[f"{t}-{i}" for i, (t, _, _) in enumerate(WRONG)]
+)
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(task, wrong, cause):
     for seed in SEEDS:
         with pytest.raises(CheckFailed) as failure:
@@ -413,7 +430,10 @@ RIGHT = [
     ("softmax", lambda z: softmax(z - z.max() / 2)),
     ("backward", backward_over(down)),
     ("sgd_epoch", epoch()),
-    ("output_delta", lambda z, y, loss: delta_unshifted(z, y, loss) if loss == "mse" else softmax(z) - y),
+    (
+        "output_delta",
+        lambda z, y, loss: delta_unshifted(z, y, loss) if loss == "mse" else softmax(z) - y,
+    ),
     ("cross_entropy", lambda z, c: np.logaddexp.reduce(z) - z[c]),
 ]
 

@@ -20,7 +20,9 @@ def forward_einsum(params, X):
 
 def loss_by_logsumexp(Z, Y):
     log_p = Z - np.logaddexp.reduce(Z, axis=1, keepdims=True)
-    return np.mean([-row[k] for row, k in zip(log_p, Y.argmax(axis=1), strict=True)]), (np.exp(log_p) - Y) / len(Y)
+    return np.mean([-row[k] for row, k in zip(log_p, Y.argmax(axis=1), strict=True)]), (
+        np.exp(log_p) - Y
+    ) / len(Y)
 
 
 def backward_by_outer_products(params, A, dZ, lam):
@@ -63,7 +65,9 @@ def epoch_with_average(params, batches, gradient, eta):
 
 def search_with_nan_to_num(etas, train, accuracy, data):
     nets = {eta: train(eta) for eta in etas}
-    scores = {eta: np.nan_to_num(accuracy(net, data.x_val, data.y_val)) for eta, net in nets.items()}
+    scores = {
+        eta: np.nan_to_num(accuracy(net, data.x_val, data.y_val)) for eta, net in nets.items()
+    }
     best = max(scores, key=scores.get)
     return best, accuracy(nets[best], data.x_test, data.y_test)
 
@@ -94,8 +98,12 @@ def test_no_diagnosis_is_like_the_truth(name):
     check = getattr(ch02, f"check_{name}")
     for seed in range(20):
         for wrong, text in check.diagnoses:
-            results = [check.result(case, answer, seed) for case, answer in
-                       zip(check.draw(seed), check.probe(check.reference, seed), strict=True)]
+            results = [
+                check.result(case, answer, seed)
+                for case, answer in zip(
+                    check.draw(seed), check.probe(check.reference, seed), strict=True
+                )
+            ]
             assert not all(_gives_the_truth(check, wrong, r) for r in results), (seed, text)
 
 
@@ -109,7 +117,9 @@ def _gives_the_truth(check, wrong, result):
         return False
     got, want = leaves(value), leaves(result.want)
     return len(got) == len(want) and all(
-        g == w if isinstance(w, str) else np.shape(g) == np.shape(w) and np.allclose(g, w, rtol=1e-9, atol=0)
+        g == w
+        if isinstance(w, str)
+        else np.shape(g) == np.shape(w) and np.allclose(g, w, rtol=1e-9, atol=0)
         for g, w in zip(got, want, strict=True)
     )
 
@@ -151,7 +161,9 @@ def test_a_softmax_shifted_by_another_score_than_the_largest_of_its_row_is_told_
         with np.errstate(all="ignore"):
             s = Z - shift(Z)
             log_sum = np.log(np.exp(s).sum(axis=1, keepdims=True))
-            return float(((log_sum - s) * Y).sum(axis=1).mean()), (np.exp(s - log_sum) - Y) / np.float32(len(Z))
+            return float(((log_sum - s) * Y).sum(axis=1).mean()), (
+                np.exp(s - log_sum) - Y
+            ) / np.float32(len(Z))
 
     for seed in range(20):
         with pytest.raises(CheckFailed) as failure:

@@ -100,11 +100,15 @@ def needs_a_hidden_layer(params, X):
 
 
 def flops_by_width(sizes, B):
-    return sum(2 * B * n * m * (2 if n == sizes[0] else 3) for n, m in zip(sizes, sizes[1:], strict=False))
+    return sum(
+        2 * B * n * m * (2 if n == sizes[0] else 3) for n, m in zip(sizes, sizes[1:], strict=False)
+    )
 
 
 def flops_by_position(sizes, B):
-    return sum(2 * B * n * sizes[sizes.index(n) + 1] * (3 if sizes.index(n) else 2) for n in sizes[:-1])
+    return sum(
+        2 * B * n * sizes[sizes.index(n) + 1] * (3 if sizes.index(n) else 2) for n in sizes[:-1]
+    )
 
 
 def flops_in_32_bits(sizes, B):
@@ -113,7 +117,10 @@ def flops_in_32_bits(sizes, B):
         return int(6 * (B * s[:-1] * s[1:]).astype(np.int32).sum() - 2 * B * s[0] * s[1])
 
 
-def backward(dW=lambda A, l, dZ, lam, W: A[l].T @ dZ + lam * W, down=lambda A, l, dZ, W: (dZ @ W.T) * (A[l] > 0)):
+def backward(
+    dW=lambda A, l, dZ, lam, W: A[l].T @ dZ + lam * W,
+    down=lambda A, l, dZ, W: (dZ @ W.T) * (A[l] > 0),
+):
     def wrong(params, A, dZ, lam):
         grads = []
         for l in reversed(range(len(params))):
@@ -180,43 +187,100 @@ def one_hot(change):
 
 
 WRONG = [
-    (ch02.check_sgd_epoch, epoch(lambda p, g: zip(p[:1], g[:1], strict=True)), "only the first layer"),
-    (ch02.check_sgd_epoch, epoch(lambda p, g: zip(p[-1:], g[-1:], strict=True)), "only the last layer"),
-    (ch02.check_sgd_epoch, epoch(lambda p, g: zip(p[:2], g[:2], strict=True)), "only the first two layers"),
+    (
+        ch02.check_sgd_epoch,
+        epoch(lambda p, g: zip(p[:1], g[:1], strict=True)),
+        "only the first layer",
+    ),
+    (
+        ch02.check_sgd_epoch,
+        epoch(lambda p, g: zip(p[-1:], g[-1:], strict=True)),
+        "only the last layer",
+    ),
+    (
+        ch02.check_sgd_epoch,
+        epoch(lambda p, g: zip(p[:2], g[:2], strict=True)),
+        "only the first two layers",
+    ),
     (ch02.check_sgd_epoch, epoch(lambda p, g: zip(p, g[::-1], strict=True)), "broadcast"),
     (ch02.check_sgd_epoch, epoch(eta_of=lambda eta: -eta), "climbs"),
     (ch02.check_sgd_epoch, epoch_replacing, "the arrays W and b themselves"),
     (ch02.check_sgd_epoch, epoch_replacing_at_the_end, "what params holds is 'new arrays'"),
     (ch02.check_grid_search, search(0.5), "begin with -inf"),
     (ch02.check_grid_search, search(0.1), "begin with -inf"),
-    (ch02.check_grid_search, search(np.nan, lambda new, old: not new <= old), "NaN was taken for the best"),
-    (ch02.check_grid_search, search(better=lambda new, old: not new <= old), "NaN was taken for the best"),
+    (
+        ch02.check_grid_search,
+        search(np.nan, lambda new, old: not new <= old),
+        "NaN was taken for the best",
+    ),
+    (
+        ch02.check_grid_search,
+        search(better=lambda new, old: not new <= old),
+        "NaN was taken for the best",
+    ),
     (ch02.check_sgd_epoch, epoch_with_pair, "gradient returns two things"),
     (ch02.check_sgd_epoch, epoch_losses(late=True), "taken after its step"),
     (ch02.check_sgd_epoch, epoch_losses(size=lambda xb: 1), "weigh it with the batch's size"),
     (ch02.check_sgd_epoch, epoch_losses(once=True), "only the first batch is used"),
     (ch02.check_grid_search, search_last, ""),
     (ch02.check_grid_search, search(pair=lambda two: two[::-1]), "in the wrong order"),
-    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: A[l].T @ dZ + lam), "lam is added"),
-    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: A[l].T @ dZ + lam / 2 * (W**2).sum()),
-     "the penalty itself"),
-    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: dZ.T @ A[l] + lam * W), "dW is transposed"),
-    (ch02.check_backward_batch, backward(lambda A, l, dZ, lam, W: A[l + 1].T @ dZ + lam * W), "was fed with"),
+    (
+        ch02.check_backward_batch,
+        backward(lambda A, l, dZ, lam, W: A[l].T @ dZ + lam),
+        "lam is added",
+    ),
+    (
+        ch02.check_backward_batch,
+        backward(lambda A, l, dZ, lam, W: A[l].T @ dZ + lam / 2 * (W**2).sum()),
+        "the penalty itself",
+    ),
+    (
+        ch02.check_backward_batch,
+        backward(lambda A, l, dZ, lam, W: dZ.T @ A[l] + lam * W),
+        "dW is transposed",
+    ),
+    (
+        ch02.check_backward_batch,
+        backward(lambda A, l, dZ, lam, W: A[l + 1].T @ dZ + lam * W),
+        "was fed with",
+    ),
     (ch02.check_backward_batch, backward(down=lambda A, l, dZ, W: dZ @ W), "dZ @ W.T"),
-    (ch02.check_backward_batch, backward(down=lambda A, l, dZ, W: (dZ @ W.T) * A[l]), "by A itself"),
+    (
+        ch02.check_backward_batch,
+        backward(down=lambda A, l, dZ, W: (dZ @ W.T) * A[l]),
+        "by A itself",
+    ),
     (ch02.check_softmax_cross_entropy, softmax_by(lambda Z: abs(Z).max()), "the largest |z|"),
-    (ch02.check_softmax_cross_entropy, softmax_by(lambda Z: abs(Z).max(axis=1, keepdims=True)), "the largest |z|"),
+    (
+        ch02.check_softmax_cross_entropy,
+        softmax_by(lambda Z: abs(Z).max(axis=1, keepdims=True)),
+        "the largest |z|",
+    ),
     (ch02.check_softmax_cross_entropy, softmax_by(lambda Z: 0), "what may be subtracted"),
     (ch02.check_minibatches, batches(rest_last), "left over in both epochs"),
     (ch02.check_minibatches, batches(pair=lambda x, y: (x.astype(float), y)), "dtype float64"),
     (ch02.check_minibatches, batches(pair=lambda x, y: (x, y.astype(float))), "dtype float64"),
     (ch02.check_minibatches, batches(pair=lambda x, y: (y, x)), "the pairs are (yb, xb)"),
-    (ch02.check_minibatches, lambda X, Y, B, rng: [(X[i : i + B], Y[i : i + B])
-                                                   for i in rng.permutation(range(0, len(X), B))], "is not the last"),
-    (ch02.check_minibatches, lambda X, Y, B, rng: [(X[rows], Y[rows]) for rows in
-                                                   np.array_split(rng.permutation(len(X)), len(X) // B)], "even"),
+    (
+        ch02.check_minibatches,
+        lambda X, Y, B, rng: [
+            (X[i : i + B], Y[i : i + B]) for i in rng.permutation(range(0, len(X), B))
+        ],
+        "is not the last",
+    ),
+    (
+        ch02.check_minibatches,
+        lambda X, Y, B, rng: [
+            (X[rows], Y[rows]) for rows in np.array_split(rng.permutation(len(X)), len(X) // B)
+        ],
+        "even",
+    ),
     (ch02.check_forward_batch, forward(lambda Z: np.clip(Z, 0, 6)), "cut off at 6"),
-    (ch02.check_forward_batch, lambda params, X: forward(lambda Z: Z * (Z > 0))(params, X)[-1], "only the scores"),
+    (
+        ch02.check_forward_batch,
+        lambda params, X: forward(lambda Z: Z * (Z > 0))(params, X)[-1],
+        "only the scores",
+    ),
     (ch02.check_forward_batch, needs_a_hidden_layer, "one layer, no hidden one"),
     (ch02.check_count_flops, flops_by_width, "equal widths"),
     (ch02.check_count_flops, flops_by_position, "equal widths"),
@@ -232,8 +296,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("check", "wrong", "words"), WRONG, ids=[f"{w[0].__dict__.get('name', 'free')}-{i}"
-                                                                 for i, w in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("check", "wrong", "words"),
+    WRONG,
+    ids=[f"{w[0].__dict__.get('name', 'free')}-{i}" for i, w in enumerate(WRONG)],
+)
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, words):
     for seed in SEEDS:
         text = " ".join(str(told(check, wrong, seed)).split())
@@ -241,14 +308,17 @@ def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, wor
         assert "also it changes its argument params" not in text
 
 
-@pytest.mark.parametrize(("check", "right"), [
-    (ch02.check_sgd_epoch, epoch()),
-    (ch02.check_grid_search, search(0.0)),
-    (ch02.check_grid_search, search(pair=list)),
-    (ch02.check_minibatches, batches()),
-    (ch02.check_forward_batch, forward(lambda Z: Z * (Z > 0))),
-    (ch00.check_one_hot, one_hot(lambda y, C: 1)),
-])
+@pytest.mark.parametrize(
+    ("check", "right"),
+    [
+        (ch02.check_sgd_epoch, epoch()),
+        (ch02.check_grid_search, search(0.0)),
+        (ch02.check_grid_search, search(pair=list)),
+        (ch02.check_minibatches, batches()),
+        (ch02.check_forward_batch, forward(lambda Z: Z * (Z > 0))),
+        (ch00.check_one_hot, one_hot(lambda y, C: 1)),
+    ],
+)
 def test_another_right_way_passes(check, right, capsys):
     for seed in range(100):
         check(right, seed=seed)
@@ -266,7 +336,9 @@ def test_a_softmax_report_does_not_give_the_solution_away():
     assert not any("max" in label or "log" in label or "subtract" in label for label in labels)
 
 
-@pytest.mark.parametrize("spoil", [lambda A: A.reverse(), lambda A: A.pop(), lambda A: A.append(A[0])])
+@pytest.mark.parametrize(
+    "spoil", [lambda A: A.reverse(), lambda A: A.pop(), lambda A: A.append(A[0])]
+)
 def test_a_changed_list_is_not_explained_as_a_changed_array(spoil):
     def total(A):
         return sum(float(a.sum()) for a in A)
@@ -283,5 +355,9 @@ def test_a_changed_list_is_not_explained_as_a_changed_array(spoil):
 
 
 def test_a_wrong_truth_value_is_reported_like_any_other_result():
-    check = Check("positive", lambda rng: [Case((normal(rng, 3),)), Case((normal(rng, 4),))], lambda x: x.size > 0)
+    check = Check(
+        "positive",
+        lambda rng: [Case((normal(rng, 3),)), Case((normal(rng, 4),))],
+        lambda x: x.size > 0,
+    )
     assert "differs" in dict(told(check, lambda x: False, 1).report.rows)["what"]

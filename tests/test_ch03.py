@@ -30,7 +30,9 @@ def combine_flat(sums, sizes):
     rows = np.array([np.concatenate([x.ravel() for pair in grads for x in pair]) for grads in sums])
     mean, out, at = rows.sum(axis=0) / np.float32(sum(sizes)), [], 0
     for dW, db in sums[0]:
-        out.append([mean[at : at + dW.size].reshape(dW.shape), mean[at + dW.size : at + dW.size + db.size]])
+        out.append(
+            [mean[at : at + dW.size].reshape(dW.shape), mean[at + dW.size : at + dW.size + db.size]]
+        )
         at += dW.size + db.size
     return out
 
@@ -140,13 +142,21 @@ def train_with_the_library(gradient_sum, params, batches, T, eta):
 
 
 RIGHT = [
-    ("shards", shards_by_numpy), ("shards", threads.shards), ("combine", combine_flat),
-    ("fork_join_gradient", fork_join_by_futures), ("fork_join_gradient", fork_join_by_the_library),
-    ("fork_join_gradient", fork_join_last_one_here), ("fork_join_gradient", fork_join_pool_not_closed),
+    ("shards", shards_by_numpy),
+    ("shards", threads.shards),
+    ("combine", combine_flat),
+    ("fork_join_gradient", fork_join_by_futures),
+    ("fork_join_gradient", fork_join_by_the_library),
+    ("fork_join_gradient", fork_join_last_one_here),
+    ("fork_join_gradient", fork_join_pool_not_closed),
     ("reduce_slice", reduce_with_a_loop),
-    ("shared_sum", sum_with_a_lock), ("shared_sum", sum_with_a_lock_by_elements), ("shared_sum", sum_of_rows),
-    ("predict_speedup", speedup_in_integers), ("pick_threads", pick_with_argmin),
-    ("run_pinned", pinned_by_the_library), ("train_parallel", train_with_the_library),
+    ("shared_sum", sum_with_a_lock),
+    ("shared_sum", sum_with_a_lock_by_elements),
+    ("shared_sum", sum_of_rows),
+    ("predict_speedup", speedup_in_integers),
+    ("pick_threads", pick_with_argmin),
+    ("run_pinned", pinned_by_the_library),
+    ("train_parallel", train_with_the_library),
 ]
 
 
@@ -166,8 +176,12 @@ def test_every_check_has_a_right_way_above():
 def test_no_diagnosis_is_like_the_truth(name):
     check = getattr(ch03, f"check_{name}")
     for seed in range(20):
-        results = [check.result(case, answer, seed) for case, answer in
-                   zip(check.draw(seed), check.probe(check.reference, seed), strict=True)]
+        results = [
+            check.result(case, answer, seed)
+            for case, answer in zip(
+                check.draw(seed), check.probe(check.reference, seed), strict=True
+            )
+        ]
         for wrong, text in check.diagnoses:
             values = [check.truth(wrong, r.case) for r in results]
             same = [_close(value, r.want) for value, r in zip(values, results, strict=True)]
@@ -176,7 +190,9 @@ def test_no_diagnosis_is_like_the_truth(name):
 
 def _close(value, want):
     if isinstance(want, (list, tuple)):
-        return len(value) == len(want) and all(_close(v, w) for v, w in zip(value, want, strict=True))
+        return len(value) == len(want) and all(
+            _close(v, w) for v, w in zip(value, want, strict=True)
+        )
     return np.allclose(value, want, rtol=1e-9, atol=0)
 
 
@@ -236,7 +252,9 @@ def test_a_worker_left_running_is_told():
 def test_a_thread_that_python_did_not_start_is_none_that_was_left():
     def call():
         known, done = threading.Event(), threading.Event()
-        _thread.start_new_thread(lambda: (threading.current_thread(), known.set(), done.wait(1)), ())
+        _thread.start_new_thread(
+            lambda: (threading.current_thread(), known.set(), done.wait(1)), ()
+        )
         known.wait()
         return sum(isinstance(t, threading._DummyThread) for t in threading.enumerate())
 
@@ -302,8 +320,12 @@ UNGUARDED = {
     "add out": lambda total, part: np.add(total, part, out=total),
     "copyto": lambda total, part: np.copyto(total, total + part),
     "add.at": lambda total, part: np.add.at(total, np.arange(len(part)), part),
-    "elements": lambda total, part: [total.__setitem__(i, total[i] + x) for i, x in enumerate(part)],
-    "slices": lambda total, part: [total[i : i + 2].__iadd__(part[i : i + 2]) for i in range(0, len(part), 2)],
+    "elements": lambda total, part: [
+        total.__setitem__(i, total[i] + x) for i, x in enumerate(part)
+    ],
+    "slices": lambda total, part: [
+        total[i : i + 2].__iadd__(part[i : i + 2]) for i in range(0, len(part), 2)
+    ],
 }
 
 
@@ -322,7 +344,9 @@ def test_the_shared_array_computes_rightly_with_one_thread(way):
     total = shared(np.arange(4.0), Traffic())
     UNGUARDED[way](total, np.full(4, 2.0))
     assert np.array_equal(np.asarray(total), np.arange(4.0) + 2)
-    assert float(total.sum()) == 14 and np.array_equal(np.stack([total, total])[1], np.arange(4.0) + 2)
+    assert float(total.sum()) == 14 and np.array_equal(
+        np.stack([total, total])[1], np.arange(4.0) + 2
+    )
 
 
 def test_a_lock_is_waited_for_but_not_long(capsys):
@@ -339,7 +363,9 @@ def test_the_parts_of_the_shards_add_up_to_the_whole():
     whole = sums_of_shards(params, X, Y, 1)[0]
     parts = sums_of_shards(params, X, Y, 4)
     for (dW, db), layer in zip(whole, zip(*parts, strict=True), strict=True):
-        assert np.allclose(sum(p[0] for p in layer), dW) and np.allclose(sum(p[1] for p in layer), db)
+        assert np.allclose(sum(p[0] for p in layer), dW) and np.allclose(
+            sum(p[1] for p in layer), db
+        )
     assert scaled(whole, 2)[0][0][0, 0] == 2 * whole[0][0][0, 0]
 
 

@@ -28,7 +28,10 @@ def run_all(calls, join=Thread.join, start=Thread.start):
 
 
 def mean(sums, B):
-    return [(sum(dW for dW, _ in layer) / B, sum(db for _, db in layer) / B) for layer in zip(*sums, strict=True)]
+    return [
+        (sum(dW for dW, _ in layer) / B, sum(db for _, db in layer) / B)
+        for layer in zip(*sums, strict=True)
+    ]
 
 
 def by_fractions(B, T):
@@ -45,12 +48,17 @@ def empty_last(B, T):
 
 
 def average_of_sums(sums, sizes):
-    return [tuple(np.average([g[layer][p] for g in sums], axis=0, weights=sizes) for p in (0, 1))
-            for layer in range(len(sums[0]))]
+    return [
+        tuple(np.average([g[layer][p] for g in sums], axis=0, weights=sizes) for p in (0, 1))
+        for layer in range(len(sums[0]))
+    ]
 
 
 def mean_of_sums(sums, sizes):
-    return [tuple(np.mean([g[layer][p] for g in sums], axis=0) for p in (0, 1)) for layer in range(len(sums[0]))]
+    return [
+        tuple(np.mean([g[layer][p] for g in sums], axis=0) for p in (0, 1))
+        for layer in range(len(sums[0]))
+    ]
 
 
 def by_the_last_shard(sums, sizes):
@@ -59,6 +67,7 @@ def by_the_last_shard(sums, sizes):
 
 def fork(join=Thread.join, start=Thread.start, calls=None, store=None, give=mean):
     """A fork-join gradient with one piece replaced."""
+
     def gradient(gradient_sum, params, X, Y, T):
         rows, sums = shards(len(X), T), [None] * T
 
@@ -69,8 +78,13 @@ def fork(join=Thread.join, start=Thread.start, calls=None, store=None, give=mean
             else:
                 sums[t] = part
 
-        run_all((calls or (lambda work, T: [lambda t=t: work(t) for t in range(T)]))(work, T), join, start)
+        run_all(
+            (calls or (lambda work, T: [lambda t=t: work(t) for t in range(T)]))(work, T),
+            join,
+            start,
+        )
         return give(sums, len(X))
+
     return gradient
 
 
@@ -79,7 +93,11 @@ def late_lambdas(work, T):
 
 
 def swap(sums, t, part):
-    sums[0] = part if sums[0] is None else [(a + b, c + d) for (a, c), (b, d) in zip(sums[0], part, strict=True)]
+    sums[0] = (
+        part
+        if sums[0] is None
+        else [(a + b, c + d) for (a, c), (b, d) in zip(sums[0], part, strict=True)]
+    )
 
 
 def pool_of_one(gradient_sum, params, X, Y, T):
@@ -132,6 +150,7 @@ def reduce_by_examples(partials, out, t, B):
 def sums(write, lock=None):
     def shared_sum(part_of, T, total):
         run_all([lambda t=t: write(total, part_of(t), t) for t in range(T)])
+
     return shared_sum
 
 
@@ -205,6 +224,7 @@ def pin_to_one_in_each(calls, cores, pin):
     def work(t):
         with pin(1):
             return calls[t]()
+
     return pinned([lambda t=t: work(t) for t in range(len(calls))])
 
 
@@ -219,6 +239,7 @@ def train(step):
         for X, Y in batches:
             grads = fork()(gradient_sum, params, X, Y, min(T, len(X)))
             step(params, grads, eta, len(X))
+
     return train_parallel
 
 
@@ -228,7 +249,9 @@ def weights_only(params, grads, eta, B):
 
 
 def list_replaced(params, grads, eta, B):
-    params[:] = [(W + eta * dW, b + eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)]
+    params[:] = [
+        (W + eta * dW, b + eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)
+    ]
 
 
 def sums_not_means(params, grads, eta, B):
@@ -258,6 +281,7 @@ def two_sections(part_of, T, total):
             new = total + part
         with lock:
             total[:] = new
+
     run_all([lambda t=t: work(t) for t in range(T)])
 
 
@@ -265,6 +289,7 @@ def local_total(part_of, T, total):
     def work(t):
         part = part_of(t)
         total += part  # noqa: F823, F841
+
     run_all([lambda t=t: work(t) for t in range(T)])
 
 
@@ -290,7 +315,10 @@ def raises_at_the_first_join(calls):
 
 def fork_raises_early(gradient_sum, params, X, Y, T):
     cuts = shards(len(X), T)
-    return mean(raises_at_the_first_join([lambda s=s: gradient_sum(params, X[s], Y[s]) for s in cuts]), len(X))
+    return mean(
+        raises_at_the_first_join([lambda s=s: gradient_sum(params, X[s], Y[s]) for s in cuts]),
+        len(X),
+    )
 
 
 def pinned_raises_early(calls, cores, pin):
@@ -300,7 +328,9 @@ def pinned_raises_early(calls, cores, pin):
 
 def forked_before_the_pin(calls, cores, pin):
     results = [None] * len(calls)
-    made = [Thread(target=lambda t=t: results.__setitem__(t, calls[t]())) for t in range(len(calls))]
+    made = [
+        Thread(target=lambda t=t: results.__setitem__(t, calls[t]())) for t in range(len(calls))
+    ]
     for thread in made:
         thread.start()
     with pin(max(1, cores // len(calls))):
@@ -363,13 +393,17 @@ def trains_with_fewer_and_fewer(gradient_sum, params, batches, T, eta):
 def trains_new_arrays(gradient_sum, params, batches, T, eta):
     for X, Y in batches:
         grads = fork()(gradient_sum, params, X, Y, min(T, len(X)))
-        params[:] = [(W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)]
+        params[:] = [
+            (W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)
+        ]
 
 
 def trains_arrays_of_its_own(gradient_sum, params, batches, T, eta):
     for X, Y in batches:
         grads = fork()(gradient_sum, params, X, Y, min(T, len(X)))
-        params = [(W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)]
+        params = [
+            (W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)
+        ]
 
 
 def threads_without_names(gradient_sum, params, X, Y, T):
@@ -390,8 +424,12 @@ def one_row_more(B, T, c, s, o):
 def trains_and_hides_faults(gradient_sum, params, batches, T, eta):
     for X, Y in batches:
         try:
-            grads = pinned([lambda s=s, X=X, Y=Y: _or_none(gradient_sum, params, X[s], Y[s])
-                            for s in shards(len(X), min(T, len(X)))])
+            grads = pinned(
+                [
+                    lambda s=s, X=X, Y=Y: _or_none(gradient_sum, params, X[s], Y[s])
+                    for s in shards(len(X), min(T, len(X)))
+                ]
+            )
             for pair, dpair in zip(params, mean(grads, len(X)), strict=True):
                 for p, dp in zip(pair, dpair, strict=True):
                     p -= eta * dp
@@ -430,7 +468,11 @@ WRONG = [
     (ch03.check_train_parallel, trains_new_arrays, "params hold other arrays"),
     (ch03.check_train_parallel, trains_arrays_of_its_own, "the steps were made on other arrays"),
     (ch03.check_fork_join_gradient, threads_without_names, "both names must be written"),
-    (ch03.check_fork_join_gradient, fork(give=lambda sums, B: sum([slice(B)])), "combine wants the numbers of rows"),
+    (
+        ch03.check_fork_join_gradient,
+        fork(give=lambda sums, B: sum([slice(B)])),
+        "combine wants the numbers of rows",
+    ),
     (ch03.check_reduce_slice, mean_over_threads, "divided by B and by T"),
     (ch03.check_predict_speedup, one_row_more, "one row too many"),
     (ch03.check_train_parallel, trains_and_hides_faults, "the caller never heard of it"),
@@ -446,9 +488,21 @@ WRONG = [
     (ch03.check_fork_join_gradient, fork(start=Thread.run), "no two shards"),
     (ch03.check_fork_join_gradient, fork(calls=late_lambdas), "reads the loop's variable"),
     (ch03.check_fork_join_gradient, fork(store=swap), "its own place"),
-    (ch03.check_fork_join_gradient, fork(give=lambda sums, B: mean(sums, len(sums))), "divided by T"),
-    (ch03.check_fork_join_gradient, fork(give=lambda sums, B: mean(sums[1:], B)), "the part of shard 0 is missing"),
-    (ch03.check_fork_join_gradient, fork(give=lambda sums, B: mean([*sums, sums[0]], B)), "shard 0 is counted twice"),
+    (
+        ch03.check_fork_join_gradient,
+        fork(give=lambda sums, B: mean(sums, len(sums))),
+        "divided by T",
+    ),
+    (
+        ch03.check_fork_join_gradient,
+        fork(give=lambda sums, B: mean(sums[1:], B)),
+        "the part of shard 0 is missing",
+    ),
+    (
+        ch03.check_fork_join_gradient,
+        fork(give=lambda sums, B: mean([*sums, sums[0]], B)),
+        "shard 0 is counted twice",
+    ),
     (ch03.check_fork_join_gradient, fork(give=lambda sums, B: None), "None"),
     (ch03.check_fork_join_gradient, fork(), "ends only its own thread"),
     (ch03.check_fork_join_gradient, pool_of_one, "no two shards"),
@@ -477,11 +531,20 @@ WRONG = [
     (ch03.check_train_parallel, hogwild, "after step 1"),
 ]
 
-@pytest.mark.parametrize(("check", "wrong", "words"), WRONG, ids=[f"{i}-{w[1].__name__}" for i, w in enumerate(WRONG)])
+
+@pytest.mark.parametrize(
+    ("check", "wrong", "words"), WRONG, ids=[f"{i}-{w[1].__name__}" for i, w in enumerate(WRONG)]
+)
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, words):
-    threaded = check in (ch03.check_fork_join_gradient, ch03.check_shared_sum, ch03.check_run_pinned,
-                         ch03.check_train_parallel)
-    for seed in (1,) if threaded else range(1, 11):  # the inputs hardly matter to the threads, and they take time
+    threaded = check in (
+        ch03.check_fork_join_gradient,
+        ch03.check_shared_sum,
+        ch03.check_run_pinned,
+        ch03.check_train_parallel,
+    )
+    for seed in (
+        (1,) if threaded else range(1, 11)
+    ):  # the inputs hardly matter to the threads, and they take time
         text = told(check, wrong, seed)
         assert words in text, f"seed {seed}: {text}"
 
@@ -494,7 +557,9 @@ def test_what_is_no_function_is_refused_and_breaks_nothing(name):
 
 
 def test_odd_results_are_refused_and_break_nothing():
-    assert "not the quickest" in told(ch03.check_pick_threads, lambda B, cores, seconds: (seconds(B, 1), 1), 1)
+    assert "not the quickest" in told(
+        ch03.check_pick_threads, lambda B, cores, seconds: (seconds(B, 1), 1), 1
+    )
     arrays = lambda calls, cores, pin: tuple(np.ones(2) for _ in calls)  # noqa: E731
     assert "was never made" in told(ch03.check_run_pinned, arrays, 1)
 

@@ -194,7 +194,10 @@ def costs_as_a_list(k, f1, f2, f3):
 
 def makespan_by_threads(tasks, fork, f2, f3):
     """Round after round, until every thread has found what it waits for."""
-    todo = {t: [(n, *task[1:]) for n, task in enumerate(tasks) if task[0] == t] for t in {task[0] for task in tasks}}
+    todo = {
+        t: [(n, *task[1:]) for n, task in enumerate(tasks) if task[0] == t]
+        for t in {task[0] for task in tasks}
+    }
     free, end, ends = dict.fromkeys(todo, 0), {}, {}
     L = 1 + max(layer for _, _, layer in tasks)
     while any(todo.values()):
@@ -207,7 +210,9 @@ def makespan_by_threads(tasks, fork, f2, f3):
                 if there is None or None in parents:
                     break
                 own.pop(0)
-                free[t] = ends[n] = max([free[t], there, *parents]) + (f3 if kind == "grad" else f2)[layer]
+                free[t] = ends[n] = (
+                    max([free[t], there, *parents]) + (f3 if kind == "grad" else f2)[layer]
+                )
                 if kind == "delta":
                     end.setdefault((t, layer), ends[n])
     return np.float64(max(free.values()))
@@ -221,15 +226,23 @@ def smallest_by_formula(f1, f2, f3, wanted):
 
 
 RIGHT = [
-    ("coverage", coverage_with_numpy, 40), ("thread_levels", levels_by_the_printed_loops, 40),
-    ("leapfrog_schedule", schedule_by_the_printed_loops, 40), ("walk", walk_with_einsum, 40),
-    ("leapfrog_backward", fork_with_an_executor, 3), ("leapfrog_backward", fork_of_those_with_work, 3),
-    ("deferred_backward", deferred_with_an_executor, 2), ("deferred_backward", deferred_with_a_condition, 2),
-    ("step_costs", costs_as_a_list, 40), ("makespan", makespan_by_threads, 40), ("smallest_k", smallest_by_formula, 20),
+    ("coverage", coverage_with_numpy, 40),
+    ("thread_levels", levels_by_the_printed_loops, 40),
+    ("leapfrog_schedule", schedule_by_the_printed_loops, 40),
+    ("walk", walk_with_einsum, 40),
+    ("leapfrog_backward", fork_with_an_executor, 3),
+    ("leapfrog_backward", fork_of_those_with_work, 3),
+    ("deferred_backward", deferred_with_an_executor, 2),
+    ("deferred_backward", deferred_with_a_condition, 2),
+    ("step_costs", costs_as_a_list, 40),
+    ("makespan", makespan_by_threads, 40),
+    ("smallest_k", smallest_by_formula, 20),
 ]
 
 
-@pytest.mark.parametrize(("name", "right", "seeds"), RIGHT, ids=[right.__name__ for _, right, _ in RIGHT])
+@pytest.mark.parametrize(
+    ("name", "right", "seeds"), RIGHT, ids=[right.__name__ for _, right, _ in RIGHT]
+)
 def test_another_right_way_passes_on_many_seeds(name, right, seeds, capsys):
     check = getattr(ch04, f"check_{name}")
     for seed in range(seeds):
@@ -247,8 +260,11 @@ def test_no_diagnosis_is_like_the_truth(name):
         cases = check.draw(seed)
         for wrong, text in check.diagnoses:
             values = [check.truth(wrong, case) for case in cases]
-            same = [not isinstance(v, Exception) and not compare(v, check.truth(check.reference, case),
-                    check.rules(case, None)) for v, case in zip(values, cases, strict=True)]
+            same = [
+                not isinstance(v, Exception)
+                and not compare(v, check.truth(check.reference, case), check.rules(case, None))
+                for v, case in zip(values, cases, strict=True)
+            ]
             assert not all(same), (seed, text)
 
 
@@ -262,10 +278,16 @@ def waits_for_ever(L, k, delta, grad):
 STOP = threading.Event()
 
 
-@pytest.mark.parametrize(("check", "wrong"), [
-    (ch04.check_deferred_backward, waits_for_ever),
-    (ch04.check_leapfrog_backward, lambda parent, children, dZ, walk: threading.Lock().acquire() and STOP.wait()),
-])
+@pytest.mark.parametrize(
+    ("check", "wrong"),
+    [
+        (ch04.check_deferred_backward, waits_for_ever),
+        (
+            ch04.check_leapfrog_backward,
+            lambda parent, children, dZ, walk: threading.Lock().acquire() and STOP.wait(),
+        ),
+    ],
+)
 def test_an_answer_that_hangs_is_told_in_some_seconds(check, wrong, monkeypatch):
     monkeypatch.setattr("course_lib.checks.ch03_guard.DEADLINE", 1.0)
     STOP.clear()
@@ -288,11 +310,14 @@ def loops_for_ever(f1, f2, f3, wanted):
         pass
 
 
-@pytest.mark.parametrize(("check", "wrong", "words"), [
-    (ch04.check_thread_levels, forgets_to_go_on, "each loop must go on"),
-    (ch04.check_leapfrog_schedule, forgets_to_go_on, "each loop must go on"),
-    (ch04.check_smallest_k, loops_for_ever, "a search without end"),
-])
+@pytest.mark.parametrize(
+    ("check", "wrong", "words"),
+    [
+        (ch04.check_thread_levels, forgets_to_go_on, "each loop must go on"),
+        (ch04.check_leapfrog_schedule, forgets_to_go_on, "each loop must go on"),
+        (ch04.check_smallest_k, loops_for_ever, "a search without end"),
+    ],
+)
 def test_a_loop_without_end_is_told_and_stopped(check, wrong, words, monkeypatch):
     monkeypatch.setattr("course_lib.checks.ch04_patience.PATIENCE", 0.5)
     with pytest.raises(CheckFailed, match=words):

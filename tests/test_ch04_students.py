@@ -52,6 +52,7 @@ def loops(strict=True, first=None):
             found.append(n - 1 - j - (k - 1 if first is None else first))
             j += k
         return found
+
     return levels
 
 
@@ -59,11 +60,17 @@ def one_loop_only(n, k, j):
     return [n - 1 - j - (k - 1)] if j < n - k - 1 else []
 
 
-def scheduled(change=lambda parent, children, L, k: (parent, children), refuse=True, top=lambda L, k, j: L - 2 - j):
+def scheduled(
+    change=lambda parent, children, L, k: (parent, children),
+    refuse=True,
+    top=lambda L, k, j: L - 2 - j,
+):
     def schedule(L, k):
         if refuse and not 1 <= k <= L:
             raise ValueError("k")
-        parent = [(kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")]
+        parent = [
+            (kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")
+        ]
         children = []
         for j in range(k):
             wanted, tasks = range(L - 1 - j - k, -1, -k), []
@@ -71,6 +78,7 @@ def scheduled(change=lambda parent, children, L, k: (parent, children), refuse=T
                 tasks += [("delta", layer)] + [("grad", layer)] * (layer in wanted)
             children.append(tasks)
         return change(parent, children, L, k)
+
     return schedule
 
 
@@ -96,6 +104,7 @@ def walked(delta=None, grad=None, give=lambda deltas: deltas):
             else:
                 grads[layer] = grad(A, layer, dZ) if grad else (A[layer].T @ dZ, dZ.sum(axis=0))
         return give(deltas)
+
     return walk
 
 
@@ -128,6 +137,7 @@ def forked(make, start=True, join=True, check=True):
             thread.join() if join else None
         if faults and check:
             raise faults[0]
+
     return backward
 
 
@@ -146,7 +156,10 @@ def lambdas_in_a_loop(children, deltas, walk, faults):
 
 
 def right_threads(children, deltas, walk, faults):
-    return [threading.Thread(target=work, args=(c, d, walk, faults)) for c, d in zip(children, deltas, strict=False)]
+    return [
+        threading.Thread(target=work, args=(c, d, walk, faults))
+        for c, d in zip(children, deltas, strict=False)
+    ]
 
 
 def all_from_the_first(children, deltas, walk, faults):
@@ -154,13 +167,17 @@ def all_from_the_first(children, deltas, walk, faults):
 
 
 def from_the_end(children, deltas, walk, faults):
-    return [threading.Thread(target=work, args=(c, d, walk, faults))
-            for c, d in zip(children, deltas[::-1], strict=False)]
+    return [
+        threading.Thread(target=work, args=(c, d, walk, faults))
+        for c, d in zip(children, deltas[::-1], strict=False)
+    ]
 
 
 def daemon_threads(children, deltas, walk, faults):
-    return [threading.Thread(target=work, args=(c, d, walk, faults), daemon=True)
-            for c, d in zip(children, deltas, strict=False)]
+    return [
+        threading.Thread(target=work, args=(c, d, walk, faults), daemon=True)
+        for c, d in zip(children, deltas, strict=False)
+    ]
 
 
 def children_first(parent, children, dZ, walk):
@@ -180,7 +197,8 @@ def under_one_lock(parent, children, dZ, walk):
             walk(tasks, dZ)
 
     forked(lambda children, deltas, _, faults: right_threads(children, deltas, locked, faults))(
-        parent, children, dZ, walk)
+        parent, children, dZ, walk
+    )
 
 
 def another_error(parent, children, dZ, walk):
@@ -242,9 +260,20 @@ def own_tasks_only(parent, children, dZ, walk):
 # Queues ----------------------------------------------------------------------------------------------------------
 
 
-def queued(*, nones=None, helps=True, finish=True, put=None, take=None, place=None, keep=True, waits="join",
-    helpers=None):
+def queued(
+    *,
+    nones=None,
+    helps=True,
+    finish=True,
+    put=None,
+    take=None,
+    place=None,
+    keep=True,
+    waits="join",
+    helpers=None,
+):
     """The deferred scheme, with one thing or another that students do."""
+
     def deferred(L, k, delta, grad):
         grads, queue, faults = [None] * L, SimpleQueue(), []
 
@@ -260,7 +289,9 @@ def queued(*, nones=None, helps=True, finish=True, put=None, take=None, place=No
             for _ in range(k if nones is None else nones):
                 queue.put(None)
 
-        others = [threading.Thread(target=worker) for _ in range(k - 1 if helpers is None else helpers(k))]
+        others = [
+            threading.Thread(target=worker) for _ in range(k - 1 if helpers is None else helpers(k))
+        ]
         for thread in others:
             thread.start()
         dZ = None
@@ -282,11 +313,13 @@ def queued(*, nones=None, helps=True, finish=True, put=None, take=None, place=No
         if faults and keep:
             raise faults[0]
         return grads
+
     return deferred
 
 
 def deferred_badly(*, timeout=None, own_guard=True, joins="all", buffer=False, raise_early=False):
     """The deferred scheme with faults that need an unlucky moment."""
+
     def deferred(L, k, delta, grad):
         grads, queue, faults, kept = [None] * L, Queue(), [], []
 
@@ -329,6 +362,7 @@ def deferred_badly(*, timeout=None, own_guard=True, joins="all", buffer=False, r
         if faults:
             raise faults[0]
         return grads
+
     return deferred
 
 
@@ -378,7 +412,9 @@ def upwards(L, k, delta, grad):
 # Costs -----------------------------------------------------------------------------------------------------------
 
 
-def costs(leapfrog=lambda k, a, b, c: a + b + c / k, deferred=lambda k, a, b, c: a + max(b, (b + c) / k)):
+def costs(
+    leapfrog=lambda k, a, b, c: a + b + c / k, deferred=lambda k, a, b, c: a + max(b, (b + c) / k)
+):
     return lambda k, f1, f2, f3: (f1 + f2 + f3, leapfrog(k, f1, f2, f3), deferred(k, f1, f2, f3))
 
 
@@ -418,39 +454,103 @@ WRONG = [
     (ch04.check_leapfrog_schedule, scheduled(lambda p, c, L, k: p), "must be the pair", FAST),
     (ch04.check_leapfrog_schedule, scheduled(lambda p, c, L, k: None), "returned None", FAST),
     (ch04.check_leapfrog_schedule, scheduled(refuse=False), "were accepted", FAST),
-    (ch04.check_leapfrog_schedule, scheduled(lambda p, c, L, k: (p[:-1], c)), "down to layer L - k", FAST),
-    (ch04.check_leapfrog_schedule, scheduled(lambda p, c, L, k: (p[1:], c)), "begins with eq. 4", FAST),
-    (ch04.check_leapfrog_schedule, scheduled(top=lambda L, k, j: L - 2), "handed the delta of layer L - 1 - j", FAST),
-    (ch04.check_leapfrog_schedule, scheduled(lambda p, c, L, k: (p, c[::-1])), "handed the delta", FAST),
+    (
+        ch04.check_leapfrog_schedule,
+        scheduled(lambda p, c, L, k: (p[:-1], c)),
+        "down to layer L - k",
+        FAST,
+    ),
+    (
+        ch04.check_leapfrog_schedule,
+        scheduled(lambda p, c, L, k: (p[1:], c)),
+        "begins with eq. 4",
+        FAST,
+    ),
+    (
+        ch04.check_leapfrog_schedule,
+        scheduled(top=lambda L, k, j: L - 2),
+        "handed the delta of layer L - 1 - j",
+        FAST,
+    ),
+    (
+        ch04.check_leapfrog_schedule,
+        scheduled(lambda p, c, L, k: (p, c[::-1])),
+        "handed the delta",
+        FAST,
+    ),
     (ch04.check_walk, walked(delta=lambda dZ, W, A, layer: dZ @ W.T), "f' is missing", FAST),
-    (ch04.check_walk, walked(delta=lambda dZ, W, A, layer: (dZ @ W.T) * A[layer + 1] ** 2), "1 - a^2, not a^2", FAST),
+    (
+        ch04.check_walk,
+        walked(delta=lambda dZ, W, A, layer: (dZ @ W.T) * A[layer + 1] ** 2),
+        "1 - a^2, not a^2",
+        FAST,
+    ),
     (ch04.check_walk, walked(grad=sums_and_counts), "axis=0", FAST),
-    (ch04.check_walk, walked(grad=lambda A, layer, dZ: (A[layer].T @ dZ / len(dZ), dZ.sum(axis=0))), "1/B once more",
-        FAST),
-    (ch04.check_walk, walked(grad=lambda A, layer, dZ: (dZ.sum(axis=0), A[layer].T @ dZ)), "are exchanged", FAST),
-    (ch04.check_walk, walked(give=lambda deltas: deltas[1:]), "begins with the one that was handed over", FAST),
+    (
+        ch04.check_walk,
+        walked(grad=lambda A, layer, dZ: (A[layer].T @ dZ / len(dZ), dZ.sum(axis=0))),
+        "1/B once more",
+        FAST,
+    ),
+    (
+        ch04.check_walk,
+        walked(grad=lambda A, layer, dZ: (dZ.sum(axis=0), A[layer].T @ dZ)),
+        "are exchanged",
+        FAST,
+    ),
+    (
+        ch04.check_walk,
+        walked(give=lambda deltas: deltas[1:]),
+        "begins with the one that was handed over",
+        FAST,
+    ),
     (ch04.check_walk, walked(give=lambda deltas: None), "None", FAST),
     (ch04.check_walk, zeroes_what_it_was_given, "changes its argument dZ", FAST),
     (ch04.check_walk, one_list_for_all, "grads", FAST),
     (ch04.check_leapfrog_backward, forked(lambdas_in_a_loop), "reads j when it RUNS", SLOW),
-    (ch04.check_leapfrog_backward, forked(right_threads, start=False, join=False), "no two threads", SLOW),
+    (
+        ch04.check_leapfrog_backward,
+        forked(right_threads, start=False, join=False),
+        "no two threads",
+        SLOW,
+    ),
     (ch04.check_leapfrog_backward, forked(right_threads, join=False), "still at work", SLOW),
     (ch04.check_leapfrog_backward, forked(daemon_threads, join=False), "still at work", SLOW),
     (ch04.check_leapfrog_backward, forked(right_threads, check=False), "was lost", SLOW),
-    (ch04.check_leapfrog_backward, forked(all_from_the_first), "all start from the same delta", SLOW),
+    (
+        ch04.check_leapfrog_backward,
+        forked(all_from_the_first),
+        "all start from the same delta",
+        SLOW,
+    ),
     (ch04.check_leapfrog_backward, forked(from_the_end), "thread j gets deltas[j]", SLOW),
     (ch04.check_leapfrog_backward, children_first, "before the parent had done its part", SLOW),
     (ch04.check_leapfrog_backward, under_one_lock, "no two threads", SLOW),
-    (ch04.check_leapfrog_backward, another_error, "an exception in a thread became RuntimeError", SLOW),
+    (
+        ch04.check_leapfrog_backward,
+        another_error,
+        "an exception in a thread became RuntimeError",
+        SLOW,
+    ),
     (ch04.check_leapfrog_backward, lambda parent, children, dZ, walk: None, "never called", SLOW),
-    (ch04.check_leapfrog_backward, joined_until_one_failed, "other threads were still at work", SLOW),
+    (
+        ch04.check_leapfrog_backward,
+        joined_until_one_failed,
+        "other threads were still at work",
+        SLOW,
+    ),
     (ch04.check_leapfrog_backward, a_nap_for_a_join, "still at work", SLOW),
     (ch04.check_leapfrog_backward, parent_twice, "the parent's tasks were done 2 times", SLOW),
     (ch04.check_leapfrog_backward, started_before_the_parent, "still waited", SLOW),
     (ch04.check_leapfrog_backward, own_tasks_only, "neither the parent's nor a child's", SLOW),
     (ch04.check_deferred_backward, deferred_badly(timeout=0.05), "a get with a timeout", SLOW),
     (ch04.check_deferred_backward, deferred_badly(own_guard=False), "first join all threads", SLOW),
-    (ch04.check_deferred_backward, deferred_badly(raise_early=True), "first join all threads", SLOW),
+    (
+        ch04.check_deferred_backward,
+        deferred_badly(raise_early=True),
+        "first join all threads",
+        SLOW,
+    ),
     (ch04.check_deferred_backward, deferred_badly(joins="first"), "still there", SLOW),
     (ch04.check_deferred_backward, deferred_badly(buffer=True), "one buffer for all deltas", SLOW),
     (ch04.check_deferred_backward, pool_of_k, "one of the k", SLOW),
@@ -459,16 +559,40 @@ WRONG = [
     (ch04.check_deferred_backward, queued(helps=False), "its thread helps", SLOW),
     (ch04.check_deferred_backward, queued(keep=False), "an exception was lost", SLOW),
     (ch04.check_deferred_backward, queued(waits="no"), "still there", SLOW),
-    (ch04.check_deferred_backward, queued(place=lambda g, layer, v: g.__setitem__(-layer - 1, v)), "in their places",
-        SLOW),
-    (ch04.check_deferred_backward, queued(helpers=lambda k: max(k - 2, 0)), "no gradient had begun", SLOW),
+    (
+        ch04.check_deferred_backward,
+        queued(place=lambda g, layer, v: g.__setitem__(-layer - 1, v)),
+        "in their places",
+        SLOW,
+    ),
+    (
+        ch04.check_deferred_backward,
+        queued(helpers=lambda k: max(k - 2, 0)),
+        "no gradient had begun",
+        SLOW,
+    ),
     (ch04.check_deferred_backward, with_queue_join, "within 5 s", SLOW),
     (ch04.check_deferred_backward, serial_in_disguise, "before the chain was done", SLOW),
     (ch04.check_deferred_backward, upwards, "the chain goes from L - 1 down to 0", SLOW),
     (ch04.check_step_costs, costs(leapfrog=lambda k, a, b, c: (a + b + c) / k), "only f3 is", FAST),
-    (ch04.check_step_costs, costs(deferred=lambda k, a, b, c: max(b, (b + c) / k)), "forward pass f1 is missing", FAST),
-    (ch04.check_step_costs, costs(deferred=lambda k, a, b, c: a + (b + c) / k), "the chain is forgotten", FAST),
-    (ch04.check_step_costs, costs(deferred=lambda k, a, b, c: a + b + (b + c) / k), "not their sum", FAST),
+    (
+        ch04.check_step_costs,
+        costs(deferred=lambda k, a, b, c: max(b, (b + c) / k)),
+        "forward pass f1 is missing",
+        FAST,
+    ),
+    (
+        ch04.check_step_costs,
+        costs(deferred=lambda k, a, b, c: a + (b + c) / k),
+        "the chain is forgotten",
+        FAST,
+    ),
+    (
+        ch04.check_step_costs,
+        costs(deferred=lambda k, a, b, c: a + b + (b + c) / k),
+        "not their sum",
+        FAST,
+    ),
     (ch04.check_step_costs, lambda k, a, b, c: a + b + c, "step_costs: ", FAST),
     (ch04.check_makespan, busiest_thread, "waits for nobody", FAST),
     (ch04.check_makespan, lambda tasks, fork, f2, f3: sum(f2) + sum(f3), "makespan: ", FAST),
@@ -481,8 +605,13 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("check", "wrong", "words", "seeds"), WRONG, ids=[
-    f"{getattr(w[0], 'name', getattr(w[0], '__name__', '?'))}-{i}" for i, w in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    ("check", "wrong", "words", "seeds"),
+    WRONG,
+    ids=[
+        f"{getattr(w[0], 'name', getattr(w[0], '__name__', '?'))}-{i}" for i, w in enumerate(WRONG)
+    ],
+)
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, words, seeds):
     for seed in seeds:
         text = told(check, wrong, seed)
@@ -491,6 +620,7 @@ def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, wor
 
 def test_the_ghost_at_layer_minus_1_is_found_by_the_check():
     """Without the fence, Python's counts[-1] fills the hole at the last layer: the mistake that chapter 04 is about."""
+
     def no_fence(tasks, L):
         counts = np.zeros(L, dtype=int)
         for _, kind, layer in tasks:

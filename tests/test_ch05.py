@@ -17,8 +17,13 @@ from course_lib.gpu import cpu_memory, device
 from course_lib.gpu.data_sheets import DATA_SHEETS
 
 CHAPTER = "05-gpu-first-kernels"
-KERNELS = {"saxpy": ch05.check_saxpy, "sigmoid": ch05.check_sigmoid, "bias-gradient": ch05.check_bias_gradient,
-           "relu": ch05.check_relu, "histogram": ch05.check_histogram}  # fmt: skip
+KERNELS = {
+    "saxpy": ch05.check_saxpy,
+    "sigmoid": ch05.check_sigmoid,
+    "bias-gradient": ch05.check_bias_gradient,
+    "relu": ch05.check_relu,
+    "histogram": ch05.check_histogram,
+}
 
 
 # Data sheets ----------------------------------------------------------------------------------------------------
@@ -35,7 +40,9 @@ def test_the_figures_of_a_data_sheet_agree_with_each_other(name):
 
 def test_the_bus_of_each_generation_is_twice_as_wide():
     third, fourth, fifth = (DATA_SHEETS[name].pcie for name in ("T4", "A100", "H100"))
-    assert (third, fourth, fifth) == pytest.approx((15.75e9, 31.5e9, 63e9), rel=1e-3)  # one way, 16 lanes
+    assert (third, fourth, fifth) == pytest.approx(
+        (15.75e9, 31.5e9, 63e9), rel=1e-3
+    )  # one way, 16 lanes
     assert DATA_SHEETS["V100"].pcie == third
 
 
@@ -75,7 +82,9 @@ def test_no_wrong_count_is_right_for_all_patterns():
         right = [by_hand(p.indices(), p.size) for p in plan]
         found = [[wrong(p.indices(), p.size) for p in plan] for wrong, _ in ch05_sectors.WRONG]
         assert right not in found, seed
-        assert len({tuple(counts) for counts in found}) == len(found), f"two causes look alike with seed {seed}"
+        assert len({tuple(counts) for counts in found}) == len(found), (
+            f"two causes look alike with seed {seed}"
+        )
 
 
 # The ledger ------------------------------------------------------------------------------------------------------
@@ -100,7 +109,12 @@ def test_wrappers_around_a_launch_are_counted(book):
     x, y = np.arange(20, dtype=np.float32), np.zeros(20, np.float32)
     add = book.SourceModule(ADD).get_function("add")
     add(np.int32(20), book.In(x), book.Out(y), **SHAPE)
-    assert np.array_equal(y, x + 1) and (book.sent, book.fetched, book.bytes, book.launches) == (1, 1, 160, 1)
+    assert np.array_equal(y, x + 1) and (book.sent, book.fetched, book.bytes, book.launches) == (
+        1,
+        1,
+        160,
+        1,
+    )
     add(np.int32(20), device.In(x), device.InOut(y), **SHAPE)
     assert (book.sent, book.fetched, book.bytes, book.launches) == (3, 2, 400, 2)
 
@@ -137,7 +151,10 @@ def test_no_diagnosis_of_the_model_is_like_the_truth():
     for seed in range(20):
         cases = check.draw(seed)
         for wrong, text in check.diagnoses:
-            same = [np.isclose(check.truth(wrong, c), check.truth(check.reference, c), rtol=1e-9) for c in cases]
+            same = [
+                np.isclose(check.truth(wrong, c), check.truth(check.reference, c), rtol=1e-9)
+                for c in cases
+            ]
             assert not all(same), (seed, text)
 
 
@@ -171,5 +188,9 @@ def test_the_wrappers_of_both_engines_are_told_apart():
     """PyCUDA's wrappers are classes of these names; the CPU engine's know themselves when they copy."""
     pycuda = [type(name, (), {"array": np.zeros(2)})() for name in ("In", "Out", "InOut")]
     ours = [make(np.zeros(2)) for make in (cpu_memory.In, cpu_memory.Out, cpu_memory.InOut)]
-    assert [crossings(arg) for arg in pycuda] == [crossings(arg) for arg in ours] == [(1, 0), (0, 1), (1, 1)]
+    assert (
+        [crossings(arg) for arg in pycuda]
+        == [crossings(arg) for arg in ours]
+        == [(1, 0), (0, 1), (1, 1)]
+    )
     assert crossings(np.int32(3)) == (0, 0)

@@ -31,53 +31,75 @@ PLACE = """int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * block
 """
 
 PRODUCTS = {
-    "flat": HEAD + """{
+    "flat": HEAD
+    + """{
         int block = blockIdx.y * gridDim.x + blockIdx.x, thread = threadIdx.y * blockDim.x + threadIdx.x;
         int t = block * blockDim.x * blockDim.y + thread;
         if (t >= M * N) return;
         float sum = 0;
         for (int k = 0; k < K; k++) sum += A[t / N * K + k] * B[k * N + t % N];
         D[t] = sum; }""",
-    "all in one if": HEAD + "{" + PLACE + """if (i < M && j < N) {
+    "all in one if": HEAD
+    + "{"
+    + PLACE
+    + """if (i < M && j < N) {
         float sum = 0.0f;
         for (int k = 0; k < K; ++k) sum = fmaf(A[i * K + k], B[k * N + j], sum);
         D[i * N + j] = sum; } }""",
-    "downwards in double": HEAD + "{" + PLACE + """if (i >= M || j >= N) return;
+    "downwards in double": HEAD
+    + "{"
+    + PLACE
+    + """if (i >= M || j >= N) return;
         double sum = 0;
         for (int k = K; k-- > 0;) sum += (double)A[i * K + k] * B[k * N + j];
         D[i * N + j] = (float)sum; }""",
-    "pointers": HEAD + "{" + PLACE + """if (i < M) if (j < N) {
+    "pointers": HEAD
+    + "{"
+    + PLACE
+    + """if (i < M) if (j < N) {
         const float *a = A + (size_t)i * K, *b = B + j;
         float sum = 0;
         while (a < A + (size_t)(i + 1) * K) { sum += *a++ * *b; b += N; }
         D[(size_t)i * N + j] = sum; } }""",
-    "two sums": HEAD + "{" + PLACE + """if (i >= M || j >= N) return;
+    "two sums": HEAD
+    + "{"
+    + PLACE
+    + """if (i >= M || j >= N) return;
         float even = 0, odd = 0;
         for (int k = 0; k + 1 < K; k += 2) {
             even += A[i * K + k] * B[k * N + j];
             odd += A[i * K + k + 1] * B[(k + 1) * N + j]; }
         if (K % 2) even += A[i * K + K - 1] * B[(K - 1) * N + j];
         D[i * N + j] = even + odd; }""",
-}  # fmt: skip
+}
 GEMMS = {
-    "if and else": GEMM_HEAD + "{" + PLACE + """if (i < M && j < N) {
+    "if and else": GEMM_HEAD
+    + "{"
+    + PLACE
+    + """if (i < M && j < N) {
         float sum = 0;
         for (int k = 0; k < K; k++) sum += A[i * a_row + k * a_col] * B[k * b_row + j * b_col];
         float *d = D + i * c_row + j * c_col;
         if (beta != 0.0f) *d = alpha * sum + beta * C[i * c_row + j * c_col];
         else *d = alpha * sum; } }""",
-    "alpha inside, C first": GEMM_HEAD + "{" + PLACE + """if (i >= M || j >= N) return;
+    "alpha inside, C first": GEMM_HEAD
+    + "{"
+    + PLACE
+    + """if (i >= M || j >= N) return;
         float sum = 0;
         if (beta != 0) sum = beta * C[i * c_row + j * c_col];
         for (int k = 0; k < K; k++) sum += alpha * A[i * a_row + k * a_col] * B[k * b_row + j * b_col];
         D[i * c_row + j * c_col] = sum; }""",
-    "pointers": GEMM_HEAD + "{" + PLACE + """if (i >= M || j >= N) return;
+    "pointers": GEMM_HEAD
+    + "{"
+    + PLACE
+    + """if (i >= M || j >= N) return;
         const float *a = A + i * a_row, *b = B + j * b_col;
         double sum = 0;
         for (int k = 0; k < K; k++, a += a_col, b += b_row) sum += *a * *b;
         const int at = i * c_row + j * c_col;
         D[at] = (float)(alpha * sum) + (beta ? beta * C[at] : 0); }""",
-}  # fmt: skip
+}
 
 
 def grid_by_divmod(M, N, block):
@@ -103,18 +125,27 @@ def layer_by_numpy_strides(launch, A_prev, W, dZ, Z, dW, dA):
 def traffic_by_cases(M, N, K, w):
     warps = M // (32 // w) * (N // w)
     loads, width = warps * K, max(1, w // 8)
-    return {"B": [loads, loads * width], "D": (warps, 32 // w * width * warps), "A": (loads, loads * (32 // w))}
+    return {
+        "B": [loads, loads * width],
+        "D": (warps, 32 // w * width * warps),
+        "A": (loads, loads * (32 // w)),
+    }
 
 
 def width_from_a_table(a_by_rows, b_by_rows):
-    return {(True, True): 16, (False, True): 4, (True, False): 4, (False, False): 2}[a_by_rows, b_by_rows]
+    return {(True, True): 16, (False, True): 4, (True, False): 4, (False, False): 2}[
+        a_by_rows, b_by_rows
+    ]
 
 
 def intensities_by_parts(M, N, K, reads_c):
     c = M * N if reads_c else 0
     threads, flops = M * N, 2.0 * M * N * K
-    return (flops / (threads * 8 * K + 4 * threads + 4 * c), flops / (32 * (threads / 32 * 5 * K + (threads + c) / 8)),
-            np.float64(flops / (4 * M * K + 4 * K * N + 4 * (M * N + c))))  # fmt: skip
+    return (
+        flops / (threads * 8 * K + 4 * threads + 4 * c),
+        flops / (32 * (threads / 32 * 5 * K + (threads + c) / 8)),
+        np.float64(flops / (4 * M * K + 4 * K * N + 4 * (M * N + c))),
+    )
 
 
 def verdict_by_times(flops, moved, gpu):
@@ -131,12 +162,19 @@ def accepts_by_slices(D, A, B):
 
 
 RIGHT = [
-    ("grid_for", grid_by_divmod), *(("product", source) for source in PRODUCTS.values()),
-    *(("gemm", source) for source in (*GEMMS.values(), RUNGS["naive"].source.replace("gemm_naive", "gemm"))),
-    ("layer_products", layer_by_numpy_strides), ("predict_traffic", traffic_by_cases),
-    ("best_width", width_from_a_table), ("intensities", intensities_by_parts), ("verdict", verdict_by_times),
+    ("grid_for", grid_by_divmod),
+    *(("product", source) for source in PRODUCTS.values()),
+    *(
+        ("gemm", source)
+        for source in (*GEMMS.values(), RUNGS["naive"].source.replace("gemm_naive", "gemm"))
+    ),
+    ("layer_products", layer_by_numpy_strides),
+    ("predict_traffic", traffic_by_cases),
+    ("best_width", width_from_a_table),
+    ("intensities", intensities_by_parts),
+    ("verdict", verdict_by_times),
     ("accepts", accepts_by_slices),
-]  # fmt: skip
+]
 NAMES = [*(f"{name}-{i}" for i, (name, _) in enumerate(RIGHT))]
 
 
@@ -157,8 +195,10 @@ def test_no_diagnosis_is_like_the_truth_or_like_another(name):
     check = getattr(ch06, f"check_{name}")
     for seed in range(10):
         cases = check.draw(seed)
-        truth, *others = ([check.truth(fn, case) for case in cases]
-                          for fn in (check.reference, *(wrong for wrong, _ in check.diagnoses)))  # fmt: skip
+        truth, *others = (
+            [check.truth(fn, case) for case in cases]
+            for fn in (check.reference, *(wrong for wrong, _ in check.diagnoses))
+        )
         assert all(value != truth for value in others), seed
 
 
@@ -172,10 +212,23 @@ def test_what_is_no_answer_is_told(name):
 # Right numbers, and wrong all the same ----------------------------------------------------------------------------
 
 UNSEEN = {
-    "product-kernel": (ch06.check_product, ["i-along-x", "guard-for-the-store-alone", "clamped", "wrapped-around",
-                                            "atomics", "sum-in-global-memory", "one-thread-a-column"]),
-    "gemm-kernel": (ch06.check_gemm, ["reads-c-that-is-there", "guard-for-the-store-alone", "sum-in-d", "atomics"]),
-}  # fmt: skip
+    "product-kernel": (
+        ch06.check_product,
+        [
+            "i-along-x",
+            "guard-for-the-store-alone",
+            "clamped",
+            "wrapped-around",
+            "atomics",
+            "sum-in-global-memory",
+            "one-thread-a-column",
+        ],
+    ),
+    "gemm-kernel": (
+        ch06.check_gemm,
+        ["reads-c-that-is-there", "guard-for-the-store-alone", "sum-in-d", "atomics"],
+    ),
+}
 
 
 @pytest.mark.parametrize("task", UNSEEN)
@@ -183,7 +236,10 @@ def test_wrong_answers_whose_numbers_are_right_without_the_tracer(task, cpu):
     """Run plainly, as a GPU would: every element is right in every launch. What is wrong only the tracer can tell."""
     check, names = UNSEEN[task]
     (cell,) = [cell for cell in source.read(EXERCISE).tasks if cell.name == task]
-    region, mutants = source.split(cell.source), {mutant.name: mutant for mutant in cell.task.mutants}
+    region, mutants = (
+        source.split(cell.source),
+        {mutant.name: mutant for mutant in cell.task.mutants},
+    )
     for name in names:
         kernel = kernel_of(region.filled(mutants[name].apply(region.text)))
         for launch in check.draw(1):
@@ -194,14 +250,26 @@ def test_wrong_answers_whose_numbers_are_right_without_the_tracer(task, cpu):
 
 
 def _wide(args):
-    return {name: X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X for name, X in args.items()}
+    return {
+        name: X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
+        for name, X in args.items()
+    }
 
 
 # Facts ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sizes", [(64, 64, 8, 32), (64, 32, 16, 16), (96, 64, 8, 8), (64, 96, 8, 4), (128, 64, 8, 2),
-                                   (256, 32, 24, 1)])  # fmt: skip
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (64, 64, 8, 32),
+        (64, 32, 16, 16),
+        (96, 64, 8, 8),
+        (64, 96, 8, 4),
+        (128, 64, 8, 2),
+        (256, 32, 24, 1),
+    ],
+)
 def test_the_traffic_model_is_what_the_engine_counts(sizes):
     assert ch06_traffic.traffic(*sizes) == ch06_traffic.counted(*sizes)
 
@@ -209,12 +277,15 @@ def test_the_traffic_model_is_what_the_engine_counts(sizes):
 def test_i_along_x_loads_what_a_warp_of_one_column_loads():
     source = ch06_traffic.COUNTED.replace(
         "int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;",
-        "int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;")  # fmt: skip
+        "int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;",
+    )
     assert source != ch06_traffic.COUNTED
     A, B = np.ones((64, 16), np.float32), np.ones((16, 32), np.float32)
     args = [np.int32(64), np.int32(32), np.int32(16), A, B, np.full((64, 32), np.nan, np.float32)]
     report = trace(source, "product", (2, 4), (32, 8), args)
-    found = {X: (report.total("requests", array=X), report.total("sectors", array=X)) for X in "ABD"}
+    found = {
+        X: (report.total("requests", array=X), report.total("sectors", array=X)) for X in "ABD"
+    }
     assert report.ok and found == ch06_traffic.traffic(64, 32, 16, 1)
 
 
@@ -223,12 +294,18 @@ def test_sectors_of_a_step_in_every_storage_order(a_by_rows, b_by_rows):
     """The strides say how A and B lie; 64 numbers from line to line, so each line begins on a sector."""
     source = RUNGS["naive"].source
     a, b = ((64, 1) if rows else (1, 64) for rows in (a_by_rows, b_by_rows))
-    A, B, D = np.ones(4096, np.float32), np.ones(4096, np.float32), np.full(4096, np.nan, np.float32)
+    A, B, D = (
+        np.ones(4096, np.float32),
+        np.ones(4096, np.float32),
+        np.full(4096, np.nan, np.float32),
+    )
     n, (one, zero), i32 = np.int32(64), np.float32([1, 0]), np.int32
     for w in ch06_traffic.WIDTHS:
         args = [n, n, n, one, A, *map(i32, a), B, *map(i32, b), zero, None, D, i32(64), i32(1)]
         report = trace(source, "gemm_naive", (64 // w, -(-64 * w // 256)), (w, 256 // w), args)
-        found = sum(report.total("sectors", array=X) / report.total("requests", array=X) for X in "AB")
+        found = sum(
+            report.total("sectors", array=X) / report.total("requests", array=X) for X in "AB"
+        )
         assert found == ch06_traffic.step_sectors(w, a_by_rows, b_by_rows), w
 
 
@@ -249,7 +326,10 @@ def test_the_bound_holds_and_is_met_to_a_half():
     """gamma_K: no order exceeds it, and the stagnating sum uses half of it."""
     for seed in range(20):
         for label, D, A, B in ch06_rounding._right(np.random.default_rng(seed)):
-            off, limit = abs(D - A.astype(np.float64) @ B.astype(np.float64)), ch06_rounding.bound(A, B)
+            off, limit = (
+                abs(D - A.astype(np.float64) @ B.astype(np.float64)),
+                ch06_rounding.bound(A, B),
+            )
             assert (off <= limit).all(), label
             used = off[limit > 0] / limit[limit > 0]
             assert label != "all roundings in one direction" or 0.49 < used.max() < 0.51

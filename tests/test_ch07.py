@@ -12,8 +12,13 @@ from course_lib.checks import ch07, ch07_banks, ch07_hazards, ch07_traffic
 from course_lib.gpu import gemm_cost
 
 CHAPTER = "07-gemm-shared-memory"
-KERNELS = {"differences": ch07.check_differences, "smooth": ch07.check_smooth, "transpose": ch07.check_transpose,
-           "gemm-tiled": ch07.check_gemm_tiled, "row-sum": ch07.check_row_sum}  # fmt: skip
+KERNELS = {
+    "differences": ch07.check_differences,
+    "smooth": ch07.check_smooth,
+    "transpose": ch07.check_transpose,
+    "gemm-tiled": ch07.check_gemm_tiled,
+    "row-sum": ch07.check_row_sum,
+}
 pytestmark = needs_compiler
 
 
@@ -49,7 +54,10 @@ def test_patterns_tell_every_known_mistake_from_the_rule():
     for seed in range(20):
         patterns = ch07_banks.patterns(np.random.default_rng(seed))
         for known, text in ch07_banks.KNOWN:
-            assert any(known(*pattern) != ways_by_hand(*pattern) for _, *pattern in patterns), (seed, text)
+            assert any(known(*pattern) != ways_by_hand(*pattern) for _, *pattern in patterns), (
+                seed,
+                text,
+            )
 
 
 def test_each_barrier_of_mirror_by_hand():
@@ -60,7 +68,9 @@ def test_each_barrier_of_mirror_by_hand():
         assert {e["tool"] for e in ch07_hazards.without(barrier).errors} == {"racecheck"}
 
 
-@pytest.mark.parametrize(("M", "N", "K", "T"), [(64, 32, 96, 32), (48, 16, 32, 16), (8, 40, 24, 8), (64, 96, 32, 32)])
+@pytest.mark.parametrize(
+    ("M", "N", "K", "T"), [(64, 32, 96, 32), (48, 16, 32, 16), (8, 40, 24, 8), (64, 96, 32, 32)]
+)
 def test_the_traffic_of_a_tile_by_hand(M, N, K, T):
     """A is loaded by each of the N / T blocks across, B by each of the M / T down; 32 numbers are a request of 4
     sectors, for T >= 8 makes rows of whole sectors; so 2 M N K flops over 4 * (2 M N K / T) bytes: T / 4."""
@@ -73,4 +83,10 @@ def test_the_traffic_of_a_tile_by_hand(M, N, K, T):
 
 def test_known_traffic_mistakes_differ_from_the_truth():
     for case in ch07.check_tile_cost.cases(np.random.default_rng(3)):
-        assert sum(known(*case.args) == ch07_traffic.counted(*case.args) for known, _ in ch07_traffic.KNOWN) <= 1
+        assert (
+            sum(
+                known(*case.args) == ch07_traffic.counted(*case.args)
+                for known, _ in ch07_traffic.KNOWN
+            )
+            <= 1
+        )

@@ -12,8 +12,12 @@ from course_lib.checks.core import CheckFailed
 from course_lib.classroom import source
 
 CHAPTER = Path(__file__).parents[1] / "chapters" / "08-gemm-register-tiled"
-CHECKS = {"kernel-16x4": ch08.check_gemm_16x4, "kernel-4x4": ch08.check_gemm_4x4, "copy-tile": ch08.check_copy_tile,
-          "two-buffers": ch08.check_two_buffers}  # fmt: skip
+CHECKS = {
+    "kernel-16x4": ch08.check_gemm_16x4,
+    "kernel-4x4": ch08.check_gemm_4x4,
+    "copy-tile": ch08.check_copy_tile,
+    "two-buffers": ch08.check_two_buffers,
+}
 
 
 def written(task, body):
@@ -155,12 +159,15 @@ CLAMPED = r"""
     for (int n = 0; n < 16; n++)
         if (i < M && j0 + n < N) D[i + (j0 + n) * M] = d[n];
 """
-A_DOWN_ITS_COLUMNS = OWN_COPIES.replace(
-    "const int i = blockIdx.y * 64 + y + 16 * n, k = step * 16 + x;",
-    "const int i = blockIdx.y * 64 + t % 64, k = step * 16 + t / 64 + 4 * n;",
-).replace("a_tile[y + 16 * n][x]", "a_turned[t / 64 + 4 * n][t % 64]").replace(
-    "a_tile[16 * r + y][k]", "a_turned[k][16 * r + y]"
-).replace("float sums", "__shared__ float a_turned[16][64];\n    float sums")  # fmt: skip
+A_DOWN_ITS_COLUMNS = (
+    OWN_COPIES.replace(
+        "const int i = blockIdx.y * 64 + y + 16 * n, k = step * 16 + x;",
+        "const int i = blockIdx.y * 64 + t % 64, k = step * 16 + t / 64 + 4 * n;",
+    )
+    .replace("a_tile[y + 16 * n][x]", "a_turned[t / 64 + 4 * n][t % 64]")
+    .replace("a_tile[16 * r + y][k]", "a_turned[k][16 * r + y]")
+    .replace("float sums", "__shared__ float a_turned[16][64];\n    float sums")
+)
 DIAGONAL = r"""
     const int t = threadIdx.y * 16 + threadIdx.x, high = 1024 / width, r = t % high, q = (t / high + r) % (width / 4);
     const int i = row + r, j = column + 4 * q;
@@ -176,9 +183,15 @@ ONE_BUFFER = r"""
         __syncthreads_count(1);
     }
 """
-RIGHT = [("kernel-16x4", ALL_THE_SAME), ("kernel-16x4", CLAMPED), ("kernel-4x4", FOUR_SIDE_BY_SIDE),
-         ("kernel-4x4", OWN_COPIES), ("copy-tile", CASTS), ("two-buffers", FETCH_AHEAD),
-         ("two-buffers", TWO_STEPS)]  # fmt: skip
+RIGHT = [
+    ("kernel-16x4", ALL_THE_SAME),
+    ("kernel-16x4", CLAMPED),
+    ("kernel-4x4", FOUR_SIDE_BY_SIDE),
+    ("kernel-4x4", OWN_COPIES),
+    ("copy-tile", CASTS),
+    ("two-buffers", FETCH_AHEAD),
+    ("two-buffers", TWO_STEPS),
+]
 
 
 @needs_compiler
@@ -197,17 +210,28 @@ WRONG = [
     ("kernel-4x4", OWN_COPIES.replace("(K + 15) / 16", "K / 16"), "a tile that is not whole"),
     ("kernel-4x4", OWN_COPIES.replace("step * 16 + t / 64", "t / 64"), "wrong"),
     ("kernel-4x4", A_DOWN_ITS_COLUMNS, "32 sectors a request in the loads of A"),
-    ("kernel-4x4", FOUR_SIDE_BY_SIDE.replace("N % 4 == 0", "N > 64"), "no multiple of the access's size"),
+    (
+        "kernel-4x4",
+        FOUR_SIDE_BY_SIDE.replace("N % 4 == 0", "N > 64"),
+        "no multiple of the access's size",
+    ),
     ("kernel-4x4", FOUR_SIDE_BY_SIDE.replace("N % 4 == 0", "N < 0"), "stored as one float4"),
     ("copy-tile", DIAGONAL, "32 sectors a request in the loads of X"),
-    ("copy-tile", CASTS.replace("threadIdx.y * blockDim.x + threadIdx.x", "threadIdx.x * 16 + threadIdx.y"),
-     "float4 that follow each other"),
+    (
+        "copy-tile",
+        CASTS.replace("threadIdx.y * blockDim.x + threadIdx.x", "threadIdx.x * 16 + threadIdx.y"),
+        "float4 that follow each other",
+    ),
     ("two-buffers", ONE_BUFFER, "8 barriers for 4 steps"),
     ("copy-tile", CASTS.replace("i >= rows ||", ""), "memcheck"),
     ("copy-tile", CASTS.replace("column + t", "t"), "wrong"),
     ("two-buffers", FETCH_AHEAD.replace("1 - (s & 1)", "(s & 1)"), "racecheck"),
     ("two-buffers", "for (int k = 0; k < K; k++) sum += A[i * K + k] * B[k * N + j];", "memcheck"),
-    ("two-buffers", "if (i < M && j < N) for (int k = 0; k < K; k++) sum += A[i * K + k] * B[k * N + j];", "bytes"),
+    (
+        "two-buffers",
+        "if (i < M && j < N) for (int k = 0; k < K; k++) sum += A[i * K + k] * B[k * N + j];",
+        "bytes",
+    ),
 ]
 
 
@@ -223,7 +247,12 @@ SLIPS = [  # one slip in the solution: what stood there, what stands there now, 
     ("kernel-16x4", "A[i + (k0 + k) * M]", "A[i * K + k0 + k]", "A(i, k) is A[i + k * M]"),
     ("kernel-16x4", "(j0 + tj) * K]", "(j0 + tj) * N]", "B(k, j) is B[k + j * K]"),
     ("kernel-16x4", "k0 += 4", "k0 += 16", "steps of 4"),
-    ("copy-tile", "*(const float4 *)(X + i * columns + j)", "((const float4 *)X)[i * columns + j]", "counts in float4"),
+    (
+        "copy-tile",
+        "*(const float4 *)(X + i * columns + j)",
+        "((const float4 *)X)[i * columns + j]",
+        "counts in float4",
+    ),
     ("copy-tile", "i = row + n", "i = n", "begin in row 0"),
     ("copy-tile", "j = column + n", "j = n", "begin in column 0"),
     ("two-buffers", "now ^= 1", "now++", "the buffer is 0 or 1"),
@@ -241,8 +270,11 @@ def test_a_slip_is_told_its_cause(task, was, now, words):
     assert words in told(CHECKS[task], written(task, solution.replace(was, now)))
 
 
-UNSET = [("kernel-16x4", "d[16] = {0};", "d[16];"), ("kernel-4x4", "d[4][4] = {};", "d[4][4];"),
-         ("copy-tile", "v = make_float4(0, 0, 0, 0);", "v;")]  # fmt: skip
+UNSET = [
+    ("kernel-16x4", "d[16] = {0};", "d[16];"),
+    ("kernel-4x4", "d[4][4] = {};", "d[4][4];"),
+    ("copy-tile", "v = make_float4(0, 0, 0, 0);", "v;"),
+]
 
 
 @needs_compiler
@@ -254,7 +286,9 @@ def test_a_variable_without_a_first_value_is_told(task, was, now):
 
 def test_a_blank_kernel_is_not_written_yet():
     for task, check in CHECKS.items():
-        assert "not written yet" in told(check, written(task, f'#error "write {task}: about 9 lines, 9 minutes"'))
+        assert "not written yet" in told(
+            check, written(task, f'#error "write {task}: about 9 lines, 9 minutes"')
+        )
 
 
 def sectors_by_numpy(first, stride):
@@ -271,10 +305,16 @@ def turned_by_names(A, B):
 
 def advantage_in_floats(M, N, K):
     block_steps = M / 64 * N / 16 * K / 4
-    return {"flops": 2.0 * M * N * K, "loads_1": M * N * K / 16, "sectors_1": M * N * K * 5 / 32,
-            "loads_42": block_steps * 10, "sectors_42": block_steps * 48,
-            "wavefronts_2": M / 32 * N / 32 * K / 32 * 32 * 66, "wavefronts_42": block_steps * 130,
-            "more": None}  # fmt: skip
+    return {
+        "flops": 2.0 * M * N * K,
+        "loads_1": M * N * K / 16,
+        "sectors_1": M * N * K * 5 / 32,
+        "loads_42": block_steps * 10,
+        "sectors_42": block_steps * 48,
+        "wavefronts_2": M / 32 * N / 32 * K / 32 * 32 * 66,
+        "wavefronts_42": block_steps * 130,
+        "more": None,
+    }
 
 
 def blocks_by_ceil(threads, registers, shared, sm):
@@ -285,16 +325,27 @@ def blocks_by_ceil(threads, registers, shared, sm):
 
 
 def choose_by_sorting(tiles, sm, at_least):
-    good = [(TM * TN / (TM + TN), [TM, TN]) for TM, TN in tiles if TM * TN + TM + TN + 30 < 256
-            and blocks_by_ceil(256, TM * TN + TM + TN + 30, 2048 * (TM + TN), sm) >= at_least]  # fmt: skip
+    good = [
+        (TM * TN / (TM + TN), [TM, TN])
+        for TM, TN in tiles
+        if TM * TN + TM + TN + 30 < 256
+        and blocks_by_ceil(256, TM * TN + TM + TN + 30, 2048 * (TM + TN), sm) >= at_least
+    ]
     return sorted(good)[-1][1]
 
 
 @needs_compiler
-@pytest.mark.parametrize(("name", "right"), [
-    ("sectors_of_load", sectors_by_numpy), ("turned", turned_flat), ("turned", turned_by_names),
-    ("advantage", advantage_in_floats), ("blocks_per_sm", blocks_by_ceil), ("choose_tile", choose_by_sorting),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("sectors_of_load", sectors_by_numpy),
+        ("turned", turned_flat),
+        ("turned", turned_by_names),
+        ("advantage", advantage_in_floats),
+        ("blocks_per_sm", blocks_by_ceil),
+        ("choose_tile", choose_by_sorting),
+    ],
+)
 def test_another_right_function_passes(name, right, capsys):
     for seed in range(3):
         getattr(ch08, f"check_{name}")(right, seed=seed)
@@ -312,35 +363,56 @@ def any_registers(tiles, sm, at_least):
 
 def blocks_by_registers(TM, TN, sm, rest=30):
     each = ceil((TM * TN + TM + TN + rest) / 8) * 256
-    return min(4 * (sm["registers"] // 4 // each) // 8, sm["shared"] // (2048 * (TM + TN) + sm["reserved"]))
+    return min(
+        4 * (sm["registers"] // 4 // each) // 8, sm["shared"] // (2048 * (TM + TN) + sm["reserved"])
+    )
 
 
-@pytest.mark.parametrize(("name", "wrong", "words"), [
-    ("sectors_of_load", lambda first, stride: len({(first + t * stride) % 8 for t in range(32)}), "element // 8"),
-    ("blocks_per_sm", one_kib_everywhere, "take sm['reserved']"),
-    ("choose_tile", any_registers, "more than 255 registers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "wrong", "words"),
+    [
+        (
+            "sectors_of_load",
+            lambda first, stride: len({(first + t * stride) % 8 for t in range(32)}),
+            "element // 8",
+        ),
+        ("blocks_per_sm", one_kib_everywhere, "take sm['reserved']"),
+        ("choose_tile", any_registers, "more than 255 registers"),
+    ],
+)
 def test_a_limit_left_out_is_refused(name, wrong, words):
     for seed in range(5):
         assert words in told(getattr(ch08, f"check_{name}"), wrong, seed)
 
 
-@pytest.mark.parametrize(("wrong", "words"), [
-    (lambda A, B: (len(A), B.shape[1], len(B), A.T, B.T), "What stands on the left now?"),
-    (lambda A, B: (B.shape[1], len(A), len(B), B, A.copy()), "right is a copy"),
-    (lambda A, B: (B.shape[1], len(A), len(B), B[:, :-1], A), "gaps"),
-    (lambda A, B: None, "five things"), (lambda A, B: None, "no `return` was reached"),
-    (lambda A, B: (B.shape[1], len(A), len(B), B.tolist(), A), "NumPy arrays"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda A, B: (len(A), B.shape[1], len(B), A.T, B.T), "What stands on the left now?"),
+        (lambda A, B: (B.shape[1], len(A), len(B), B, A.copy()), "right is a copy"),
+        (lambda A, B: (B.shape[1], len(A), len(B), B[:, :-1], A), "gaps"),
+        (lambda A, B: None, "five things"),
+        (lambda A, B: None, "no `return` was reached"),
+        (lambda A, B: (B.shape[1], len(A), len(B), B.tolist(), A), "NumPy arrays"),
+    ],
+)
 def test_wrong_ways_to_turn_are_refused(wrong, words):
     assert words in told(ch08.check_turned, wrong)
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"flops": None}, "flops must be a number"), ({"loads_1": 0}, "loads_1 is not right"),
-    ({"wavefronts_2": float("nan")}, "wavefronts_2 is not right"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"flops": None}, "flops must be a number"),
+        ({"loads_1": 0}, "loads_1 is not right"),
+        ({"wavefronts_2": float("nan")}, "wavefronts_2 is not right"),
+    ],
+)
 def test_wrong_advantages_are_refused(change, words):
-    assert words in told(ch08.check_advantage, lambda M, N, K: advantage_in_floats(M, N, K) | change)
+    assert words in told(
+        ch08.check_advantage, lambda M, N, K: advantage_in_floats(M, N, K) | change
+    )
     assert "no `return` was reached" in told(ch08.check_advantage, lambda M, N, K: None)
-    assert "missing in the dict" in told(ch08.check_advantage, lambda M, N, K: {"flops": 2 * M * N * K})
+    assert "missing in the dict" in told(
+        ch08.check_advantage, lambda M, N, K: {"flops": 2 * M * N * K}
+    )

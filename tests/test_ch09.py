@@ -14,8 +14,11 @@ from course_lib.gpu import device
 from course_lib.gpu.mlp import ACTIVATIONS, Kernels, Mlp
 
 CHAPTER = "09-gpu-backprop"
-KERNELS = {"hidden-delta": ch09.check_hidden_delta, "bias-step": ch09.check_bias_step,
-           "softmax-delta": ch09.check_softmax_delta}  # fmt: skip
+KERNELS = {
+    "hidden-delta": ch09.check_hidden_delta,
+    "bias-step": ch09.check_bias_step,
+    "softmax-delta": ch09.check_softmax_delta,
+}
 
 
 @needs_compiler
@@ -31,7 +34,9 @@ def test_the_solution_passes_with_other_seeds(task, capsys):
 
 
 def test_every_task_has_five_mutants_or_more():
-    assert len(tasks(CHAPTER)) == 9 and all(len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values())
+    assert len(tasks(CHAPTER)) == 9 and all(
+        len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values()
+    )
 
 
 # Equations 8 to 10 --------------------------------------------------------------------------------------------------
@@ -61,10 +66,13 @@ def example():
     return rng.standard_normal((5, 4)), np.eye(4)[rng.integers(0, 4, 5)]
 
 
-@pytest.mark.parametrize(("loss", "f", "of"), [
-    ("mse", sigmoid, lambda A, Y: ((A - Y) ** 2).sum() / len(Y)),
-    ("cross_entropy", softmax, lambda A, Y: -(Y * np.log(A)).sum() / len(Y)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("loss", "f", "of"),
+    [
+        ("mse", sigmoid, lambda A, Y: ((A - Y) ** 2).sum() / len(Y)),
+        ("cross_entropy", softmax, lambda A, Y: -(Y * np.log(A)).sum() / len(Y)),
+    ],
+)
 def test_the_output_delta_is_the_gradient_of_its_loss(loss, f, of):
     Z, Y = example()
     delta = ch09_numpy.check_output_delta.reference(f(Z), Y, loss)
@@ -107,19 +115,28 @@ def test_the_engine_counts_what_wanted_says(B, n_in, n_out):
     stored = report.total("threads", array="F", op="store")
     threads = -(-B // 32) * -(-n_out // 32) * 1024
     assert threads - stored == idle
-    multiplied = report.total("threads", array="w_tile", op="load")  # one load of W's tile for each multiply-add
+    multiplied = report.total(
+        "threads", array="w_tile", op="load"
+    )  # one load of W's tile for each multiply-add
     assert share == pytest.approx(B * n_in * n_out / multiplied)
 
 
 @needs_compiler
 def test_a_step_of_one_hidden_layer_has_the_launches_that_the_lecture_counts():
     net, kernels = serial.Network((20, 12, 5)), Kernels(traced=True)
-    Mlp(net, net.init_params(0), 0.1, kernels=kernels).step(np.ones((4, 20), np.float32), np.ones((4, 5), np.float32))
-    assert len(kernels.reports) == 12 and sum(name in ("row_loss", "sum") for name, _ in kernels.reports) == 3
+    Mlp(net, net.init_params(0), 0.1, kernels=kernels).step(
+        np.ones((4, 20), np.float32), np.ones((4, 5), np.float32)
+    )
+    assert (
+        len(kernels.reports) == 12
+        and sum(name in ("row_loss", "sum") for name, _ in kernels.reports) == 3
+    )
 
 
 def test_known_mistakes_of_wanted_differ_from_the_truth():
     for seed in range(10):
         cases = ch09.check_wanted.draw(seed)
         for wrong, text in ch09.check_wanted.diagnoses:
-            assert any(wrong(*case.args) != ch09.check_wanted.reference(*case.args) for case in cases), text
+            assert any(
+                wrong(*case.args) != ch09.check_wanted.reference(*case.args) for case in cases
+            ), text

@@ -42,9 +42,15 @@ def test_every_task_has_five_mutants_or_more():
     assert len(tasks) == 8 and all(len(cell.task.mutants) >= 5 for cell in tasks)
 
 
-CHECKS = {"pass-on": ch10.check_pass_on, "stream": ch10.check_stream, "scatter-rows": ch10.check_scatter_rows,
-          "global-mean": ch10.check_global_mean, "tree-reduce": ch10.check_tree_reduce, "ring": ch10.check_ring,
-          "paper": ch10.check_paper}  # fmt: skip
+CHECKS = {
+    "pass-on": ch10.check_pass_on,
+    "stream": ch10.check_stream,
+    "scatter-rows": ch10.check_scatter_rows,
+    "global-mean": ch10.check_global_mean,
+    "tree-reduce": ch10.check_tree_reduce,
+    "ring": ch10.check_ring,
+    "paper": ch10.check_paper,
+}
 
 
 @pytest.mark.parametrize("task", CHECKS)
@@ -60,7 +66,12 @@ def test_the_solution_passes_with_other_seeds(task, solution, capsys):
 def test_the_puzzle_of_three_ranks_and_that_of_four(solution):
     assert mpi.rehearse(solution["puzzle"], 3).results == ch10_answers.HAVE
     four = mpi.rehearse(solution["puzzle"], 4).results
-    assert four == [[0, 20, 20, None, 86], [1, 20, 21, 10, 86], [2, 20, 22, None, 86], [3, 20, 23, None, 86]]
+    assert four == [
+        [0, 20, 20, None, 86],
+        [1, 20, 21, 10, 86],
+        [2, 20, 22, None, 86],
+        [3, 20, 23, None, 86],
+    ]
 
 
 def test_what_two_float64_are_as_four_float32():
@@ -86,7 +97,10 @@ def test_rows_and_trees_of_the_lecture():
     for p in RANKS:
         for name, rounds in (("in_a_row", p - 1), ("as_a_tree", (p - 1).bit_length())):
             report = mpi.rehearse(ways[name], p, np.ones(3), alpha=1.0)
-            assert report.ok and sum(report.messages) == p - 1 and report.seconds == rounds, (name, p)
+            assert report.ok and sum(report.messages) == p - 1 and report.seconds == rounds, (
+                name,
+                p,
+            )
 
 
 def fewest_messages(p):
@@ -115,7 +129,11 @@ def test_an_element_crosses_2_p_minus_1_times_at_least(p):
 def test_the_ring_sends_the_least_that_can_be_sent_and_no_rank_more_than_another():
     for p in RANKS:
         report = mpi.rehearse(mpi.ring_allreduce, p, np.ones(2520))
-        assert report.ok and set(report.messages) == {2 * (p - 1)} and sum(report.bytes) == 2 * (p - 1) * 8 * 2520
+        assert (
+            report.ok
+            and set(report.messages) == {2 * (p - 1)}
+            and sum(report.bytes) == 2 * (p - 1) * 8 * 2520
+        )
         assert len(set(report.bytes)) == 1
 
 
@@ -143,14 +161,20 @@ def test_bytes_on_paper_are_the_bytes_counted(solution):
         total = solution["tree_reduce"](comm, x)
         down(comm, x if total is None else total)
 
-    ways = {"root": added_at_the_root, "trees": two_trees, "doubling": mpi.doubling_allreduce,
-            "ring": mpi.ring_allreduce}  # fmt: skip
+    ways = {
+        "root": added_at_the_root,
+        "trees": two_trees,
+        "doubling": mpi.doubling_allreduce,
+        "ring": mpi.ring_allreduce,
+    }
     for p in (2, 4, 8, 16):
         paper = solution["paper"](p, 8 * 16 * 5)
         for name, way in ways.items():
             assert max(mpi.rehearse(way, p, np.ones(80)).bytes) == paper[name], (name, p)
         up_and_down = mpi.rehearse(two_trees, p, np.ones(80)).messages
-        assert up_and_down[0] == up_and_down[1] == p.bit_length() - 1  # as the hint has it: ranks 0 and 1
+        assert (
+            up_and_down[0] == up_and_down[1] == p.bit_length() - 1
+        )  # as the hint has it: ranks 0 and 1
 
 
 @pytest.mark.parametrize("p", [4, 8, 64, 1024])
@@ -160,7 +184,9 @@ def test_where_ring_and_doubling_cross(p):
     n = crossover(p, alpha, beta)
     ring, doubling = (cost.seconds(p, n, alpha, beta, way) for way in ("ring", "doubling"))
     assert n > 0 and ring == pytest.approx(doubling, rel=1e-12)
-    assert cost.seconds(p, 2 * n, alpha, beta, "ring") < cost.seconds(p, 2 * n, alpha, beta, "doubling")
+    assert cost.seconds(p, 2 * n, alpha, beta, "ring") < cost.seconds(
+        p, 2 * n, alpha, beta, "doubling"
+    )
 
 
 def test_the_model_s_clock_gives_the_formulas_of_the_text():
@@ -168,7 +194,11 @@ def test_the_model_s_clock_gives_the_formulas_of_the_text():
         for p in (2, 4, 8):
             for name, way in (("ring", mpi.ring_allreduce), ("doubling", mpi.doubling_allreduce)):
                 clock = mpi.rehearse(way, p, np.zeros(n), alpha=1.0, beta=1e-3).seconds
-                assert clock == pytest.approx(cost.seconds(p, 8 * n, 1.0, 1e-3, name), rel=1e-9), (n, p, name)
+                assert clock == pytest.approx(cost.seconds(p, 8 * n, 1.0, 1e-3, name), rel=1e-9), (
+                    n,
+                    p,
+                    name,
+                )
 
 
 # The ring of the exercise ---------------------------------------------------------------------------------------------
@@ -179,7 +209,7 @@ def test_the_check_s_own_ring_is_an_allreduce():
     for p in RANKS:
         ranks = [(rng.standard_normal(11),) for _ in range(p)]
         for got in ch10_sums._ring()(ranks):
-            assert np.allclose(got, sum(x for x, in ranks))
+            assert np.allclose(got, sum(x for (x,) in ranks))
 
 
 def test_the_check_s_own_tree_adds_up_everything():

@@ -36,8 +36,12 @@ def ring_waitall(comm, mine):
     from mpi4py import MPI
 
     got = np.empty_like(mine)
-    MPI.Request.Waitall([comm.Irecv(got, source=(comm.rank - 1) % comm.size, tag=7),
-                         comm.Isend(mine, dest=(comm.rank + 1) % comm.size, tag=7)])
+    MPI.Request.Waitall(
+        [
+            comm.Irecv(got, source=(comm.rank - 1) % comm.size, tag=7),
+            comm.Isend(mine, dest=(comm.rank + 1) % comm.size, tag=7),
+        ]
+    )
     return got
 
 
@@ -134,7 +138,10 @@ def scatter_shape_by_send(comm, X):
         n, d = comm.recv(source=0)
     rows = [len(part) for part in np.array_split(np.arange(n), comm.size)]
     mine = np.zeros((rows[comm.rank], d))
-    comm.Scatterv([X, tuple(k * d for k in rows), None, MPI.DOUBLE] if comm.rank == 0 else None, [mine, MPI.DOUBLE])
+    comm.Scatterv(
+        [X, tuple(k * d for k in rows), None, MPI.DOUBLE] if comm.rank == 0 else None,
+        [mine, MPI.DOUBLE],
+    )
     return mine
 
 
@@ -246,8 +253,10 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", [pytest.param((check, fn), id=fn.__name__)
-                                    for check, fns in RIGHT.values() for fn in fns])  # fmt: skip
+@pytest.mark.parametrize(
+    "answer",
+    [pytest.param((check, fn), id=fn.__name__) for check, fns in RIGHT.values() for fn in fns],
+)
 def test_right_in_another_style(answer):
     check, fn = answer
     for seed in (1, 2):
@@ -255,14 +264,23 @@ def test_right_in_another_style(answer):
 
 
 def test_numbers_on_paper_may_be_floats():
-    ch10.check_paper(lambda p, n: {"root": (p - 1) * n, "trees": np.log2(p) * n, "doubling": n * np.log2(p),
-                                   "ring": 2 * (p - 1) / p * n}, seed=3)  # fmt: skip
+    ch10.check_paper(
+        lambda p, n: {
+            "root": (p - 1) * n,
+            "trees": np.log2(p) * n,
+            "doubling": n * np.log2(p),
+            "ring": 2 * (p - 1) / p * n,
+        },
+        seed=3,
+    )
 
 
 def test_who_has_what_may_be_tuples_or_arrays_of_objects():
     have = ((0, 20, 20, None, 63), (1, 20, 21, 6, 63), (2, 20, 22, None, 63))
     ch10.check_who_has_what(lambda: have, seed=1)
-    ch10.check_who_has_what(lambda: [[np.int64(k) if k is not None else None for k in row] for row in have], seed=1)
+    ch10.check_who_has_what(
+        lambda: [[np.int64(k) if k is not None else None for k in row] for row in have], seed=1
+    )
 
 
 # Wrong, and told ----------------------------------------------------------------------------------------------------
@@ -285,6 +303,7 @@ def wrong_pass_on(way):
         if way == "tags differ":
             comm.Sendrecv(mine, dest=right, sendtag=1, recvbuf=got, source=left, recvtag=2)
         return got
+
     return pass_on
 
 
@@ -305,6 +324,7 @@ def wrong_tree(way):
                 total = total + (got if way != "maximum" else np.maximum(total, got) - total)
             bit *= 2
         return total if way != "float64" or comm.rank else total.astype(float)
+
     return tree_reduce
 
 
@@ -323,7 +343,13 @@ def wrong_ring(way):
             comm.Sendrecv(parts[(r - s) % p], dest=(r + 1) % p, recvbuf=got, source=(r - 1) % p)
             target += got[: len(target)]
         for s in range(p - 1):
-            comm.Sendrecv(parts[(r - s + 1) % p], dest=(r + 1) % p, recvbuf=parts[(r - s) % p], source=(r - 1) % p)
+            comm.Sendrecv(
+                parts[(r - s + 1) % p],
+                dest=(r + 1) % p,
+                recvbuf=parts[(r - s) % p],
+                source=(r - 1) % p,
+            )
+
     return ring
 
 
@@ -344,15 +370,18 @@ def stream_otherwise(way):
             for i in range(k):
                 make(comm, i, blocks[i if way != "copies" else 0])
                 if way != "all at the end":
-                    requests.append(comm.Isend(blocks[i] if way != "copies" else blocks[0].copy(), dest=1))
+                    requests.append(
+                        comm.Isend(blocks[i] if way != "copies" else blocks[0].copy(), dest=1)
+                    )
             for request in requests:
                 request.Wait()
             if way == "all at the end" and k:
                 comm.Send(blocks, dest=1)
         if comm.rank == 1:
-            for part in (blocks if way != "all at the end" else [blocks][:k]):
+            for part in blocks if way != "all at the end" else [blocks][:k]:
                 comm.Recv(part, source=0)
             return blocks
+
     return stream
 
 
@@ -397,7 +426,9 @@ def ring_rebinds(comm, x):
         comm.Sendrecv(parts[(r - s) % p], dest=(r + 1) % p, recvbuf=got, source=(r - 1) % p)
         parts[(r - s - 1) % p] = parts[(r - s - 1) % p] + got
     for s in range(p - 1):
-        comm.Sendrecv(parts[(r - s + 1) % p], dest=(r + 1) % p, recvbuf=parts[(r - s) % p], source=(r - 1) % p)
+        comm.Sendrecv(
+            parts[(r - s + 1) % p], dest=(r + 1) % p, recvbuf=parts[(r - s) % p], source=(r - 1) % p
+        )
 
 
 def ring_from_nobody(comm, x):
@@ -444,7 +475,11 @@ WRONG = [
     (ch10.check_stream, stream_otherwise("k arrays"), "more than two arrays"),
     (ch10.check_stream, stream_otherwise("copies"), "more than two arrays, or sends copies"),
     (ch10.check_stream, stream_otherwise("all at the end"), "one message a block"),
-    (ch10.check_stream, lambda comm, make, k, n: make(comm, 0, np.empty(n)), "rank 0 makes the blocks"),
+    (
+        ch10.check_stream,
+        lambda comm, make, k, n: make(comm, 0, np.empty(n)),
+        "rank 0 makes the blocks",
+    ),
     (ch10.check_scatter_rows, lambda comm, X: X, "not right yet"),
     (ch10.check_global_mean, lambda comm, X: X.sum(axis=0) / max(len(X), 1), "not right yet"),
     (ch10.check_paper, lambda p, n: 3, "a dict is wanted"),
@@ -452,7 +487,7 @@ WRONG = [
     (ch10.check_who_has_what, lambda: [[0], [1], [2]], "five entries"),
     (ch10.check_who_has_what, lambda: None, "three lists"),
     (ch10.check_ring, 3, "must be a function"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("check", "answer", "words"), WRONG)

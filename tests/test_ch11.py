@@ -20,7 +20,9 @@ RANKS = range(1, 7)
 
 
 def test_every_task_has_five_mutants_or_more():
-    assert len(tasks(CHAPTER)) == 8 and all(len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values())
+    assert len(tasks(CHAPTER)) == 8 and all(
+        len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values()
+    )
 
 
 # Weights of uneven shards -------------------------------------------------------------------------------------------
@@ -36,7 +38,10 @@ def test_shares_of_the_rows_are_the_weights_and_the_penalty_counts_once(p):
     params, X = net.init_params(1, np.float64), rng.standard_normal((17, 5))
     Y = np.eye(3)[rng.integers(0, 3, 17)]
     cuts = [shard(17, p, r) for r in range(p)]
-    means, n = [gradient_of(net, params, X[s], Y[s]) for s in cuts], [s.stop - s.start for s in cuts]
+    means, n = (
+        [gradient_of(net, params, X[s], Y[s]) for s in cuts],
+        [s.stop - s.start for s in cuts],
+    )
     whole = gradient_of(net, params, X, Y)
     assert np.allclose(sum(g * k / 17 for g, k in zip(means, n, strict=True)), whole, atol=1e-14)
     averaged_is_right = np.allclose(sum(means) / p, whole, atol=1e-9)
@@ -56,7 +61,9 @@ def test_replicas_with_seeds_of_their_own_stay_as_far_apart_as_they_began():
         for _ in range(20):
             kept.append(pack(params))
             rows, total = shard(9, comm.size, comm.rank), np.empty(net.n_params)
-            comm.Allreduce(gradient_of(net, params, X[rows], Y[rows]) * (rows.stop - rows.start) / 9, total)
+            comm.Allreduce(
+                gradient_of(net, params, X[rows], Y[rows]) * (rows.stop - rows.start) / 9, total
+            )
             serial.sgd_step(params, unpack(total, params), 0.5)
         return kept
 
@@ -66,8 +73,16 @@ def test_replicas_with_seeds_of_their_own_stay_as_far_apart_as_they_began():
 
 
 def test_python_salts_the_hash_of_bytes_in_each_process():
-    told = {subprocess.run([sys.executable, "-c", "print(hash(b'the same bytes'))"], capture_output=True, text=True,
-                           check=True, env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}  # fmt: skip
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", "print(hash(b'the same bytes'))"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
     assert len(told) == 2
 
 
@@ -130,15 +145,23 @@ def test_the_overlap_model_of_task_6_is_what_the_rehearsal_takes(p):
 
 def test_the_efficiency_of_task_8_is_that_of_cost():
     for p, B in ((1, 7), (2, 7), (4, 10)):
-        seconds, speedup, efficiency = ch11_costs.check_predict_efficiency.reference(p, B, 4000, 2e-4, 1e-3, 3e-5, 1e-9)
-        assert seconds == pytest.approx(-(-B // p) * 2e-4 + 1e-3 + cost.seconds(p, 4000, 3e-5, 1e-9))
-        assert speedup == pytest.approx((B * 2e-4 + 1e-3) / seconds) and efficiency == pytest.approx(speedup / p)
+        seconds, speedup, efficiency = ch11_costs.check_predict_efficiency.reference(
+            p, B, 4000, 2e-4, 1e-3, 3e-5, 1e-9
+        )
+        assert seconds == pytest.approx(
+            -(-B // p) * 2e-4 + 1e-3 + cost.seconds(p, 4000, 3e-5, 1e-9)
+        )
+        assert speedup == pytest.approx(
+            (B * 2e-4 + 1e-3) / seconds
+        ) and efficiency == pytest.approx(speedup / p)
 
 
 # Known mistakes -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("check", [ch11.check_step_bytes, ch11.check_predict_efficiency], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "check", [ch11.check_step_bytes, ch11.check_predict_efficiency], ids=lambda c: c.name
+)
 def test_known_mistakes_on_paper_differ_from_the_truth(check):
     for seed in range(10):
         cases = check.draw(seed)

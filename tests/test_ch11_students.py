@@ -93,7 +93,9 @@ def step_with_zeros(comm, net, params, X, Y, eta):
     rows = shard(len(X), comm.size, comm.rank)
     mine = np.zeros(net.n_params, np.float32)
     if rows.stop > rows.start:
-        mine += pack(serial.gradients(net, params, X[rows], Y[rows])) * np.float32((rows.stop - rows.start) / len(X))
+        mine += pack(serial.gradients(net, params, X[rows], Y[rows])) * np.float32(
+            (rows.stop - rows.start) / len(X)
+        )
     total = np.empty_like(mine)
     comm.Allreduce(mine, total)
     serial.sgd_step(params, unpack(total, params), eta)
@@ -103,7 +105,11 @@ def step_array_by_array(comm, net, params, X, Y, eta):
     """More messages than needed, and right: the step's task sets no limit."""
     rows = shard(len(X), comm.size, comm.rank)
     n = rows.stop - rows.start
-    grads = serial.gradients(net, params, X[rows], Y[rows]) if n else [(0 * W, 0 * b) for W, b in params]
+    grads = (
+        serial.gradients(net, params, X[rows], Y[rows])
+        if n
+        else [(0 * W, 0 * b) for W, b in params]
+    )
     for pair, mine in zip(params, grads, strict=True):
         for part, gradient in zip(pair, mine, strict=True):
             total = np.empty_like(gradient)
@@ -197,22 +203,47 @@ def efficiency_by_math(p, B, n, row, update, alpha, beta):
     import math
 
     one = B * row + update
-    t = math.ceil(B / p) * row + update + (2 * (p - 1) * alpha + 2 * (p - 1) / p * n * beta if p > 1 else 0)
+    t = (
+        math.ceil(B / p) * row
+        + update
+        + (2 * (p - 1) * alpha + 2 * (p - 1) / p * n * beta if p > 1 else 0)
+    )
     return t, one / t, one / t / p
 
 
 RIGHT = [
-    *((ch11.check_mean_of_means, fn) for fn in (mean_by_gathered_pairs, mean_by_one_message, mean_by_reduce_and_bcast,
-                                                mean_in_place)),
-    *((ch11.check_sum_gradients, fn) for fn in (gradients_by_split, gradients_by_the_library, gradients_biases_behind)),
+    *(
+        (ch11.check_mean_of_means, fn)
+        for fn in (
+            mean_by_gathered_pairs,
+            mean_by_one_message,
+            mean_by_reduce_and_bcast,
+            mean_in_place,
+        )
+    ),
+    *(
+        (ch11.check_sum_gradients, fn)
+        for fn in (gradients_by_split, gradients_by_the_library, gradients_biases_behind)
+    ),
     *((ch11.check_parallel_step, fn) for fn in (step_with_zeros, step_array_by_array)),
-    *((ch11.check_replicas_agree, fn) for fn in (agree_by_crc, agree_with_rank_0_then_all, agree_by_a_byte_array,
-                                                 agree_where_a_name_shadows_pythons_hash,
-                                                 agree_with_the_neighbour_then_all)),
-    *((ch11.check_mended_training, fn) for fn in (mended_with_a_broadcast, mended_with_strided_shards)),
+    *(
+        (ch11.check_replicas_agree, fn)
+        for fn in (
+            agree_by_crc,
+            agree_with_rank_0_then_all,
+            agree_by_a_byte_array,
+            agree_where_a_name_shadows_pythons_hash,
+            agree_with_the_neighbour_then_all,
+        )
+    ),
+    *(
+        (ch11.check_mended_training, fn)
+        for fn in (mended_with_a_broadcast, mended_with_strided_shards)
+    ),
     *((ch11.check_overlapped_sum, fn) for fn in (overlapped_in_place, overlapped_with_tests)),
-    (ch11.check_step_bytes, bytes_in_floats), (ch11.check_predict_efficiency, efficiency_by_math),
-]  # fmt: skip
+    (ch11.check_step_bytes, bytes_in_floats),
+    (ch11.check_predict_efficiency, efficiency_by_math),
+]
 
 
 @pytest.mark.parametrize(("check", "right"), RIGHT, ids=[fn.__name__ for _, fn in RIGHT])
@@ -283,7 +314,9 @@ def step_of_averaged_parameters(comm, net, params, X, Y, eta):
         serial.sgd_step(params, serial.gradients(net, params, X[rows], Y[rows]), eta)
     mine, total = pack(params), np.empty(net.n_params, np.float32)
     comm.Allreduce(mine, total)
-    for (W, b), (new_W, new_b) in zip(params, unpack(total / np.float32(comm.size), params), strict=True):
+    for (W, b), (new_W, new_b) in zip(
+        params, unpack(total / np.float32(comm.size), params), strict=True
+    ):
         W[:], b[:] = new_W, new_b
 
 
@@ -331,8 +364,14 @@ def gradients_with_a_small_letter(comm, grads):
 def step_weighed_after_the_sum(comm, net, params, X, Y, eta):
     rows = shard(len(X), comm.size, comm.rank)
     n = rows.stop - rows.start
-    grads = serial.gradients(net, params, X[rows], Y[rows]) if n else [(0 * W, 0 * b) for W, b in params]
-    serial.sgd_step(params, unpack(comm.allreduce(pack(grads)) * np.float32(n / len(X)), params), eta)
+    grads = (
+        serial.gradients(net, params, X[rows], Y[rows])
+        if n
+        else [(0 * W, 0 * b) for W, b in params]
+    )
+    serial.sgd_step(
+        params, unpack(comm.allreduce(pack(grads)) * np.float32(n / len(X)), params), eta
+    )
 
 
 def mended_by_doing_all_of_it_everywhere(comm, net, X, Y, B, steps, eta, seed):
@@ -422,16 +461,26 @@ WRONG = [
     (ch11.check_replicas_agree, agree_without_the_first_b, "the first b is not in it"),
     (ch11.check_sum_gradients, gradients_with_a_small_letter, "with a capital A"),
     (ch11.check_parallel_step, step_weighed_after_the_sum, "before the sum"),
-    (ch11.check_mended_training, mended_by_doing_all_of_it_everywhere, "serial training, n times over"),
+    (
+        ch11.check_mended_training,
+        mended_by_doing_all_of_it_everywhere,
+        "serial training, n times over",
+    ),
     (ch11.check_mended_training, mended_by_half, "draws batches of its own"),
     (ch11.check_overlapped_sum, overlapped_in_one_message_at_the_end, "at the same time"),
-    (ch11.check_predict_efficiency, efficiency_against_one_without_update, "an update to make as well"),
+    (
+        ch11.check_predict_efficiency,
+        efficiency_against_one_without_update,
+        "an update to make as well",
+    ),
     (ch11.check_overlapped_sum, overlapped_with_one_buffer, "rehearsals not right yet"),
     (ch11.check_overlapped_sum, overlapped_first_then_rest, "at the same time"),
 ]
 
 
-@pytest.mark.parametrize(("check", "wrong", "words"), WRONG, ids=[fn.__name__ for _, fn, _ in WRONG])
+@pytest.mark.parametrize(
+    ("check", "wrong", "words"), WRONG, ids=[fn.__name__ for _, fn, _ in WRONG]
+)
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, words):
     for seed in (1, 2):
         text = told(check, wrong, seed)

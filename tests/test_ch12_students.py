@@ -31,8 +31,10 @@ def crossing_by_rule(axis):
 
 def split_by_array_split(params, p, r):
     (W1, b1), (W2, b2) = params
-    return [(np.array(np.array_split(W1, p, axis=1)[r]), np.array(np.array_split(b1, p)[r])),
-            (np.array(np.array_split(W2, p)[r]), np.array(b2))]
+    return [
+        (np.array(np.array_split(W1, p, axis=1)[r]), np.array(np.array_split(b1, p)[r])),
+        (np.array(np.array_split(W2, p)[r]), np.array(b2)),
+    ]
 
 
 def forward_lower_case(comm, local, X):
@@ -106,7 +108,9 @@ def deep_slope_first(comm, local, kinds, A, dZ):
 
 
 def deep_by_ring(comm, local, kinds, A, dZ):
-    ring = type("Ring", (), {"allreduce": staticmethod(lambda part: mpi.ring_allreduce(comm, part))})()
+    ring = type(
+        "Ring", (), {"allreduce": staticmethod(lambda part: mpi.ring_allreduce(comm, part))}
+    )()
     return deep_slope_first(ring, local, kinds, A, dZ)
 
 
@@ -135,7 +139,10 @@ def grid_by_create_key(comm, model, Z, dW):
 
 def grid_places_first(comm, model, Z, dW):
     """The keys run backwards, and the column comes first: nothing depends on either."""
-    column, row = comm.Split(comm.rank % model, -comm.rank), comm.Split(comm.rank // model, -comm.rank)
+    column, row = (
+        comm.Split(comm.rank % model, -comm.rank),
+        comm.Split(comm.rank // model, -comm.rank),
+    )
     total = mpi.ring_allreduce(column, dW.copy())
     return mpi.tree_allreduce(row, Z.copy()), total
 
@@ -146,8 +153,11 @@ def pick_by(neurons, strict=False):
     def pick_grid(sizes, B, p, memory):
         weights = sum(a * b for a, b in zip(sizes, sizes[1:], strict=False))
         fits = float.__lt__ if strict else float.__le__
-        grids = [(p // m, m) for m in range(1, p + 1)
-                 if p % m == 0 and m <= neurons(sizes) and fits(8.0 * weights / m, float(memory))]
+        grids = [
+            (p // m, m)
+            for m in range(1, p + 1)
+            if p % m == 0 and m <= neurons(sizes) and fits(8.0 * weights / m, float(memory))
+        ]
         return min(grids, key=lambda grid: bytes_by_arrays(sizes, B, *grid))
 
     return pick_grid
@@ -176,30 +186,42 @@ def train_with(forward, backward, split=split_by_array_split):
             rows = rng.choice(len(X), B, replace=False)
             A1, Z2 = forward(comm, local, X[rows])
             flat = pack(backward(comm, local, X[rows], A1, Z2, Y[rows]))
-            local = [(W - np.float32(eta) * dW, b - np.float32(eta) * db)
-                     for (W, b), (dW, db) in zip(local, unpack(flat, local), strict=True)]
+            local = [
+                (W - np.float32(eta) * dW, b - np.float32(eta) * db)
+                for (W, b), (dW, db) in zip(local, unpack(flat, local), strict=True)
+            ]
         return local
 
     return train_two
 
 
 RIGHT = [
-    (ch12.check_crossing, crossing_by_rule), (ch12.check_split_two, split_by_array_split),
-    (ch12.check_forward_two, forward_lower_case), (ch12.check_forward_two, forward_by_ring),
-    (ch12.check_forward_two, forward_in_place), (ch12.check_forward_two, forward_a_share_of_the_bias),
-    (ch12.check_backward_two, backward_with_loops), (ch12.check_backward_deep, deep_slope_first),
-    (ch12.check_step_bytes, bytes_by_library), (ch12.check_step_bytes, bytes_by_arrays),
-    (ch12.check_grid_sums, grid_by_create_key), (ch12.check_grid_sums, grid_places_first),
-    (ch12.check_forward_two, forward_by_tree), (ch12.check_forward_two, forward_by_doubling),
-    (ch12.check_forward_two, forward_without_waiting), (ch12.check_backward_deep, deep_by_ring),
+    (ch12.check_crossing, crossing_by_rule),
+    (ch12.check_split_two, split_by_array_split),
+    (ch12.check_forward_two, forward_lower_case),
+    (ch12.check_forward_two, forward_by_ring),
+    (ch12.check_forward_two, forward_in_place),
+    (ch12.check_forward_two, forward_a_share_of_the_bias),
+    (ch12.check_backward_two, backward_with_loops),
+    (ch12.check_backward_deep, deep_slope_first),
+    (ch12.check_step_bytes, bytes_by_library),
+    (ch12.check_step_bytes, bytes_by_arrays),
+    (ch12.check_grid_sums, grid_by_create_key),
+    (ch12.check_grid_sums, grid_places_first),
+    (ch12.check_forward_two, forward_by_tree),
+    (ch12.check_forward_two, forward_by_doubling),
+    (ch12.check_forward_two, forward_without_waiting),
+    (ch12.check_backward_deep, deep_by_ring),
     (ch12.check_step_bytes, bytes_as_fractions),
     (ch12.check_pick_grid, pick_with_a_loop),
     (ch12.check_train_two, train_with(forward_lower_case, backward_with_loops)),
     (ch12.check_train_two, train_with(forward_by_ring, backward_with_loops)),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize("check, answer", RIGHT, ids=[f"{n}-{a.__name__}" for n, (_, a) in enumerate(RIGHT)])
+@pytest.mark.parametrize(
+    "check, answer", RIGHT, ids=[f"{n}-{a.__name__}" for n, (_, a) in enumerate(RIGHT)]
+)
 def test_a_right_answer_of_another_style_passes(check, answer, capsys):
     for seed in range(1, 6):
         check(answer, seed=seed)
@@ -220,7 +242,9 @@ def forward_stacks(comm, local, X):
 def forward_gathers_once(comm, local, X):
     A1 = sigmoid(X @ local[0][0] + local[0][1])
     everything = comm.allgather((A1, local[1][0]))
-    return A1, np.hstack([a for a, _ in everything]) @ np.vstack([w for _, w in everything]) + local[1][1]
+    return A1, np.hstack([a for a, _ in everything]) @ np.vstack(
+        [w for _, w in everything]
+    ) + local[1][1]
 
 
 def forward_gathers_summands(comm, local, X):
@@ -232,8 +256,12 @@ def forward_hands_all_around(comm, local, X):
     p, r, A1 = comm.size, comm.rank, sigmoid(X @ local[0][0] + local[0][1])
     found = {r: (A1, local[1][0])}
     for step in range(p - 1):
-        found[(r - step - 1) % p] = comm.sendrecv(found[(r - step) % p], dest=(r + 1) % p, source=(r - 1) % p)
-    return A1, np.hstack([found[q][0] for q in range(p)]) @ np.vstack([found[q][1] for q in range(p)]) + local[1][1]
+        found[(r - step - 1) % p] = comm.sendrecv(
+            found[(r - step) % p], dest=(r + 1) % p, source=(r - 1) % p
+        )
+    return A1, np.hstack([found[q][0] for q in range(p)]) @ np.vstack(
+        [found[q][1] for q in range(p)]
+    ) + local[1][1]
 
 
 def forward_into_float64(comm, local, X):
@@ -281,8 +309,10 @@ def forward_writes_into_the_bias(comm, local, X):
 
 
 def backward_sums_all(comm, local, X, A1, Z2, Y):
-    return [(comm.allreduce(dW), comm.allreduce(db)) if n else (dW, db)
-            for n, (dW, db) in enumerate(backward_with_loops(comm, local, X, A1, Z2, Y))]
+    return [
+        (comm.allreduce(dW), comm.allreduce(db)) if n else (dW, db)
+        for n, (dW, db) in enumerate(backward_with_loops(comm, local, X, A1, Z2, Y))
+    ]
 
 
 def backward_of_the_mean_square(comm, local, X, A1, Z2, Y):
@@ -290,8 +320,13 @@ def backward_of_the_mean_square(comm, local, X, A1, Z2, Y):
 
 
 def deep_two_layers_only(comm, local, kinds, A, dZ):
-    return [(A[0].T @ (dZ @ local[1][0].T * A[1] * (1 - A[1])), (dZ @ local[1][0].T * A[1] * (1 - A[1])).sum(axis=0)),
-            (A[1].T @ dZ, dZ.sum(axis=0))]  # fmt: skip
+    return [
+        (
+            A[0].T @ (dZ @ local[1][0].T * A[1] * (1 - A[1])),
+            (dZ @ local[1][0].T * A[1] * (1 - A[1])).sum(axis=0),
+        ),
+        (A[1].T @ dZ, dZ.sum(axis=0)),
+    ]
 
 
 def deep_sums_dZ_of_the_layer(comm, local, kinds, A, dZ):
@@ -332,8 +367,10 @@ def bytes_as_text(sizes, B, data, model):
 def grid_by_gather(comm, model, Z, dW):
     group, place = comm.rank // model, comm.rank % model
     everybody = comm.allgather((Z, dW))
-    return (sum(z for r, (z, _) in enumerate(everybody) if r // model == group),
-            sum(w for r, (_, w) in enumerate(everybody) if r % model == place))
+    return (
+        sum(z for r, (z, _) in enumerate(everybody) if r // model == group),
+        sum(w for r, (_, w) in enumerate(everybody) if r % model == place),
+    )
 
 
 def grid_exchanged(comm, model, Z, dW):
@@ -342,7 +379,10 @@ def grid_exchanged(comm, model, Z, dW):
 
 def grid_pads_with_zeros(comm, model, Z, dW):
     group, place = divmod(comm.rank, model)
-    groups, places = np.zeros((comm.size // model, *Z.shape), Z.dtype), np.zeros((model, *dW.shape), dW.dtype)
+    groups, places = (
+        np.zeros((comm.size // model, *Z.shape), Z.dtype),
+        np.zeros((model, *dW.shape), dW.dtype),
+    )
     groups[group], places[place] = Z, dW
     return comm.allreduce(groups)[group], comm.allreduce(places)[place]
 
@@ -373,7 +413,9 @@ def train_stale(comm, params, X, Y, steps, B, eta, seed):
     for _ in range(steps):
         rows = rng.choice(len(X), B, replace=False)
         A1, Z2 = forward_lower_case(comm, first, X[rows])
-        for (W, b), (dW, db) in zip(local, backward_with_loops(comm, first, X[rows], A1, Z2, Y[rows]), strict=True):
+        for (W, b), (dW, db) in zip(
+            local, backward_with_loops(comm, first, X[rows], A1, Z2, Y[rows]), strict=True
+        ):
             W -= eta * dW
             b -= eta * db
     return local
@@ -381,15 +423,21 @@ def train_stale(comm, params, X, Y, steps, B, eta, seed):
 
 def train_alone(comm, params, X, Y, steps, B, eta, seed):
     """Serial training on every rank, and the part at the end: right numbers, no work shared."""
-    return split_by_array_split(train_whole(comm, params, X, Y, steps, B, eta, seed), comm.size, comm.rank)
+    return split_by_array_split(
+        train_whole(comm, params, X, Y, steps, B, eta, seed), comm.size, comm.rank
+    )
 
 
 def train_eta_of_the_lecture(comm, params, X, Y, steps, B, eta, seed):
-    return train_with(forward_lower_case, backward_with_loops)(comm, params, X, Y, steps, B, 0.5, seed)
+    return train_with(forward_lower_case, backward_with_loops)(
+        comm, params, X, Y, steps, B, 0.5, seed
+    )
 
 
 def train_and_gather(comm, params, X, Y, steps, B, eta, seed):
-    local = train_with(forward_lower_case, backward_with_loops)(comm, params, X, Y, steps, B, eta, seed)
+    local = train_with(forward_lower_case, backward_with_loops)(
+        comm, params, X, Y, steps, B, eta, seed
+    )
     comm.allgather(local)
     return local
 
@@ -397,14 +445,20 @@ def train_and_gather(comm, params, X, Y, steps, B, eta, seed):
 def train_whole(comm, params, X, Y, steps, B, eta, seed):
     """Serial training on every rank: right numbers, whole parameters."""
     one = type("One", (), {"rank": 0, "size": 1, "allreduce": staticmethod(lambda x: x)})()
-    return train_with(forward_lower_case, backward_with_loops)(one, params, X, Y, steps, B, eta, seed)
+    return train_with(forward_lower_case, backward_with_loops)(
+        one, params, X, Y, steps, B, eta, seed
+    )
 
 
 WRONG = [
     (ch12.check_crossing, lambda axis: "W", "two names"),
     (ch12.check_crossing, lambda axis: ("Z", "Z"), "has no"),
     (ch12.check_split_two, lambda params, p, r: params, "nothing is cut"),
-    (ch12.check_split_two, lambda params, p, r: split_by_array_split(params, p, p - 1 - r), "split_two"),
+    (
+        ch12.check_split_two,
+        lambda params, p, r: split_by_array_split(params, p, p - 1 - r),
+        "split_two",
+    ),
     (ch12.check_forward_two, forward_stacks, "one sum is enough"),
     (ch12.check_forward_two, forward_reduces, "only rank 0 has the sum"),
     (ch12.check_forward_two, forward_casts, "float64"),
@@ -427,7 +481,11 @@ WRONG = [
     (ch12.check_grid_sums, grid_exchanged, "model and data are exchanged"),
     (ch12.check_grid_sums, grid_pads_with_zeros, "an allreduce over each"),
     (ch12.check_pick_grid, pick_by(min), "share n1, n3, ... and no others"),
-    (ch12.check_pick_grid, pick_by(lambda sizes: min(sizes[1:-1])), "share n1, n3, ... and no others"),
+    (
+        ch12.check_pick_grid,
+        pick_by(lambda sizes: min(sizes[1:-1])),
+        "share n1, n3, ... and no others",
+    ),
     (ch12.check_pick_grid, pick_by(lambda sizes: sizes[1]), "look at n1, n3"),
     (ch12.check_pick_grid, pick_by(lambda sizes: min(sizes[1::2]), strict=True), "its weights fit"),
     (ch12.check_train_two, train_alone, "shares no work"),
@@ -448,7 +506,9 @@ def told(check, answer, seed):
     return " ".join(str(caught.value).split())
 
 
-@pytest.mark.parametrize("check, answer, words", WRONG, ids=[f"{n}-{a.__name__}" for n, (_, a, _) in enumerate(WRONG)])
+@pytest.mark.parametrize(
+    "check, answer, words", WRONG, ids=[f"{n}-{a.__name__}" for n, (_, a, _) in enumerate(WRONG)]
+)
 def test_a_wrong_answer_is_refused_with_its_cause(check, answer, words):
     for seed in (1, 2, 3):
         text = told(check, answer, seed)
@@ -463,7 +523,12 @@ def test_what_is_no_function_is_refused_and_breaks_nothing(name):
 
 
 def test_the_parts_of_all_ranks_are_the_whole():
-    whole = [(np.arange(12.0).reshape(3, 4), np.arange(4.0)), (np.arange(8.0).reshape(4, 2), np.arange(2.0))]
+    whole = [
+        (np.arange(12.0).reshape(3, 4), np.arange(4.0)),
+        (np.arange(8.0).reshape(4, 2), np.arange(2.0)),
+    ]
     parts = [split_by_array_split(whole, 3, r) for r in range(3)]
     assert (np.hstack([part[0][0] for part in parts]) == whole[0][0]).all()
-    assert all((part[1][1] == whole[1][1]).all() for part in parts) and shard(4, 3, 0) == slice(0, 2)
+    assert all((part[1][1] == whole[1][1]).all() for part in parts) and shard(4, 3, 0) == slice(
+        0, 2
+    )

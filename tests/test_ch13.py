@@ -16,24 +16,38 @@ from course_lib.checks import ch13_models, ch13_results
 from course_lib.mpi import cost
 
 CHAPTER = "13-capstone"
-LECTURE, EXERCISE = ((Path(__file__).parents[1] / "chapters" / CHAPTER / f"{kind}.md").read_text("utf-8")
-                     for kind in ("lecture", "exercise"))  # fmt: skip
+LECTURE, EXERCISE = (
+    (Path(__file__).parents[1] / "chapters" / CHAPTER / f"{kind}.md").read_text("utf-8")
+    for kind in ("lecture", "exercise")
+)
 
 
 def test_every_task_has_five_mutants_or_more():
-    assert len(tasks(CHAPTER)) == 7 and all(len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values())
+    assert len(tasks(CHAPTER)) == 7 and all(
+        len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values()
+    )
 
 
 def test_the_rubric_adds_up_and_has_the_five_marks_of_003():
     rows = re.findall(r"^\| \d ([\w ]+) \| (\d+) \|", EXERCISE, re.MULTILINE)
-    assert [name for name, _ in rows] == ["Correctness", "Correctness analysis", "Performance",
-                                          "Profiling and analysis", "Quality"]  # fmt: skip
+    assert [name for name, _ in rows] == [
+        "Correctness",
+        "Correctness analysis",
+        "Performance",
+        "Profiling and analysis",
+        "Quality",
+    ]
     assert sum(int(points) for _, points in rows) == 80 == 32 + 3 + 20 + 20 + 5
     assert "The rubric: 80 points" in EXERCISE
 
 
 def test_every_section_of_the_rubric_has_its_place_in_the_template():
-    for title in ("1 Correctness", "2 Correctness analysis", "3 Performance", "4 Profiling and analysis"):
+    for title in (
+        "1 Correctness",
+        "2 Correctness analysis",
+        "3 Performance",
+        "4 Profiling and analysis",
+    ):
         assert f"\n### {title}\n" in EXERCISE
 
 
@@ -46,7 +60,11 @@ def test_the_checks_judge_is_the_librarys(seed):
     for case in ch13_results._answers(rng):
         y, predicted = case.args
         got, wanted = ch13_results._judged()(y, predicted), measure.binary_counts(y, predicted)
-        assert got[0] == wanted.accuracy and got[3] == wanted.recall and got[4] == wanted.balanced_accuracy
+        assert (
+            got[0] == wanted.accuracy
+            and got[3] == wanted.recall
+            and got[4] == wanted.balanced_accuracy
+        )
         assert got[1] == max(np.mean(y == 0), np.mean(y == 1))
         assert got[2] == (0.0 if math.isnan(wanted.precision) else wanted.precision)
 
@@ -71,7 +89,10 @@ def test_a_saturated_output_has_no_gradient():
     params = [(W.copy(), b.copy()) for W, b in net.init_params(0)]
     params[-1] = (params[-1][0] + 30, params[-1][1])
     X, Y = np.random.default_rng(0).random((8, 3), np.float32), np.zeros((8, 1), np.float32)
-    assert max(np.abs(part).max() for pair in serial.gradients(net, params, X, Y) for part in pair) < 1e-6
+    assert (
+        max(np.abs(part).max() for pair in serial.gradients(net, params, X, Y) for part in pair)
+        < 1e-6
+    )
     assert serial.loss_value(net, params, X, Y) > 0.99
 
 
@@ -111,8 +132,10 @@ def test_the_ring_of_predict_step_is_that_of_the_library():
     case = ch13_models._machines(np.random.default_rng(3))[0]
     t1, B, p, n, update, m = case.args
     got = ch13_models._predicted()(*case.args)
-    assert math.isclose(got["MPI"], m["slower"] * t1[-(-B // p)] + update
-                        + cost.seconds(p, n, m["alpha"], m["beta"], "ring"))  # fmt: skip
+    assert math.isclose(
+        got["MPI"],
+        m["slower"] * t1[-(-B // p)] + update + cost.seconds(p, n, m["alpha"], m["beta"], "ring"),
+    )
 
 
 def test_the_table_is_about_the_schemes_that_exist():
@@ -123,15 +146,25 @@ def test_the_table_is_about_the_schemes_that_exist():
 
 @pytest.mark.parametrize("seed", range(30))
 def test_all_seven_checks_draw_cases_that_their_references_master(seed):
-    checks = [value for module in (ch13_models, ch13_results) for name, value in vars(module).items()
-              if name.startswith("check_")]  # fmt: skip
+    checks = [
+        value
+        for module in (ch13_models, ch13_results)
+        for name, value in vars(module).items()
+        if name.startswith("check_")
+    ]
     assert len(checks) == 7
     for check in checks:
         for case in check.draw(seed):
-            assert not isinstance(check.truth(check.reference, case), Exception), (check.name, case.label)
+            assert not isinstance(check.truth(check.reference, case), Exception), (
+                check.name,
+                case.label,
+            )
 
 
 def test_the_deep_network_meets_thirteen_times_in_a_step_with_split_weights():
     deep = serial.Network((128, *(128,) * 12, 10), "tanh")
-    assert "deep = serial.Network((128, *(128,) * 12, 10), \"tanh\")" in LECTURE and "has 13 allreduces" in LECTURE
+    assert (
+        'deep = serial.Network((128, *(128,) * 12, 10), "tanh")' in LECTURE
+        and "has 13 allreduces" in LECTURE
+    )
     assert sum(ranks > 1 for ranks, _, _ in cost.allreduces(deep, 64, 1, 2)) == 13

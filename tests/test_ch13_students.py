@@ -28,14 +28,24 @@ def judge_by_loops(y, predicted):
     called = counts[0, 1] + counts[1, 1]
     recalls = [counts[c, c] / (counts[c, 0] + counts[c, 1]) for c in (0, 1)]
     ones = counts[1, 0] + counts[1, 1]
-    return [(counts[0, 0] + counts[1, 1]) / len(y), max(ones, len(y) - ones) / len(y),
-            counts[1, 1] / called if called else 0, recalls[1], sum(recalls) / 2]  # fmt: skip
+    return [
+        (counts[0, 0] + counts[1, 1]) / len(y),
+        max(ones, len(y) - ones) / len(y),
+        counts[1, 1] / called if called else 0,
+        recalls[1],
+        sum(recalls) / 2,
+    ]
 
 
 def judge_by_means(y, predicted):
     hit, positives = predicted[y == 1], y[predicted == 1]
-    return (np.mean(y == predicted), max(np.mean(y), np.mean(1 - y)), np.mean(positives) if len(positives) else 0.0,
-            np.mean(hit), (np.mean(hit) + np.mean(1 - predicted[y == 0])) / 2)  # fmt: skip
+    return (
+        np.mean(y == predicted),
+        max(np.mean(y), np.mean(1 - y)),
+        np.mean(positives) if len(positives) else 0.0,
+        np.mean(hit),
+        (np.mean(hit) + np.mean(1 - predicted[y == 0])) / 2,
+    )
 
 
 def speedup_by_sorting(programs, parallel, p):
@@ -66,16 +76,25 @@ def crossover_by_trying(one, many):
 def predict_with_ceil(t1, B, p, n, update, machine):
     share = math.ceil(B / p)
     both = machine["slower"] * t1[share] + update
-    return {"MPI": both + 2 * (p - 1) * machine["alpha"] + 2 * (p - 1) / p * n * machine["beta"],
-            "threads": both + 2 * machine["handover"] + 2 * p * n / machine["memory"] + n / machine["memory"],
-            "serial": update + t1[B]}  # fmt: skip
+    return {
+        "MPI": both + 2 * (p - 1) * machine["alpha"] + 2 * (p - 1) / p * n * machine["beta"],
+        "threads": both
+        + 2 * machine["handover"]
+        + 2 * p * n / machine["memory"]
+        + n / machine["memory"],
+        "serial": update + t1[B],
+    }
 
 
 def choose_by_sorting(predicted, measured):
     for name in sorted(predicted, key=lambda each: predicted[each]):
         if measured[name] is not None:
             best = min(t for t in measured.values() if t)
-            return name, (measured[name] - predicted[name]) / predicted[name], (measured[name] - best) / best
+            return (
+                name,
+                (measured[name] - predicted[name]) / predicted[name],
+                (measured[name] - best) / best,
+            )
 
 
 def bound_by_loops(got, exact, bound):
@@ -142,8 +161,10 @@ def crossover_minus_one(one, many):
 
 def predict_ideal(t1, B, p, n, update, machine):
     found = predict_with_ceil(t1, B, p, n, update, machine)
-    return found | {"threads": found["threads"] - (machine["slower"] - 1) * t1[-(-B // p)],
-                    "MPI": found["MPI"] - (machine["slower"] - 1) * t1[-(-B // p)]}  # fmt: skip
+    return found | {
+        "threads": found["threads"] - (machine["slower"] - 1) * t1[-(-B // p)],
+        "MPI": found["MPI"] - (machine["slower"] - 1) * t1[-(-B // p)],
+    }
 
 
 def choose_knowing(predicted, measured):
@@ -155,13 +176,19 @@ def choose_knowing(predicted, measured):
 def bound_nan_max(got, exact, bound):
     with np.errstate(all="ignore"):
         ratio = np.where(got == exact, 0, abs(got - exact) / bound)
-    return float(np.nanmax(ratio)), tuple(int(i) for i in np.unravel_index(np.nanargmax(ratio), ratio.shape))
+    return float(np.nanmax(ratio)), tuple(
+        int(i) for i in np.unravel_index(np.nanargmax(ratio), ratio.shape)
+    )
 
 
 WRONG = [
     (ch13.check_judge, f1_for_balanced, "that is F1"),
     (ch13.check_judge, majority_of_ones, "the larger of the two shares"),
-    (ch13.check_judge, lambda y, predicted: float(np.mean(y == predicted)), "not a tuple of 5 parts"),
+    (
+        ch13.check_judge,
+        lambda y, predicted: float(np.mean(y == predicted)),
+        "not a tuple of 5 parts",
+    ),
     (ch13.check_honest_speedup, per_cent_speedup, "not per cent"),
     (ch13.check_amdahl_fit, amdahl_of_speedups, "parallel fraction"),
     (ch13.check_crossover, crossover_minus_one, "never is 0"),

@@ -8,7 +8,16 @@ import warnings
 import numpy as np
 import pytest
 
-from course_lib.checks.core import Case, Check, CheckBroken, CheckFailed, NotWritten, normal, poison, ragged
+from course_lib.checks.core import (
+    Case,
+    Check,
+    CheckBroken,
+    CheckFailed,
+    NotWritten,
+    normal,
+    poison,
+    ragged,
+)
 from course_lib.errors import BadInput
 
 SEED = 20260
@@ -16,8 +25,15 @@ SEED = 20260
 
 def _cases(rng):
     B, n_in, n_out = ragged(rng, 3, low=3)
-    shapes = [(B, n_in, n_out, "a ragged batch"), (1, n_in, n_out, "one example"), (4, 4, 4, "square")]
-    return [Case((normal(rng, b, i), normal(rng, i, o), normal(rng, o)), label) for b, i, o, label in shapes]
+    shapes = [
+        (B, n_in, n_out, "a ragged batch"),
+        (1, n_in, n_out, "one example"),
+        (4, 4, 4, "square"),
+    ]
+    return [
+        Case((normal(rng, b, i), normal(rng, i, o), normal(rng, o)), label)
+        for b, i, o, label in shapes
+    ]
 
 
 def _affine(X, W, b):
@@ -28,8 +44,14 @@ def _n_in(case):
     return case.args[0].shape[1]
 
 
-CHECK = Check("affine", _cases, _affine, K=_n_in, axes=("example", "neuron"),
-              diagnoses=[(lambda X, W, b: X @ W, "the bias is missing")])
+CHECK = Check(
+    "affine",
+    _cases,
+    _affine,
+    K=_n_in,
+    axes=("example", "neuron"),
+    diagnoses=[(lambda X, W, b: X @ W, "the bias is missing")],
+)
 
 
 def failure(check, fn, seed=SEED):
@@ -107,17 +129,29 @@ WRONG = {
     "NaN": (one_nan, "NaN"),
     "infinity": (lambda X, W, b: (X @ W + b) / np.float32(0), "infinity"),
     "factor": (lambda X, W, b: np.float32(0.5) * (X @ W + b), "0.5 times ours everywhere"),
-    "sum for mean": (lambda X, W, b: len(X) * (X @ W + b), "times ours: a sum where a mean belongs?"),
-    "mean for sum": (lambda X, W, b: (X @ W + b) / np.float32(W.shape[1]), "divided by the length of axis 1 of W"),
+    "sum for mean": (
+        lambda X, W, b: len(X) * (X @ W + b),
+        "times ours: a sum where a mean belongs?",
+    ),
+    "mean for sum": (
+        lambda X, W, b: (X @ W + b) / np.float32(W.shape[1]),
+        "divided by the length of axis 1 of W",
+    ),
     "sign": (lambda X, W, b: -(X @ W + b), "the sign is flipped"),
     "offset": (lambda X, W, b: X @ W + b + np.float32(0.25), "ours plus 0.25 everywhere"),
-    "constant": (lambda X, W, b: np.full((len(X), len(b)), 7, np.float32), "every entry is 7, whatever the input"),
+    "constant": (
+        lambda X, W, b: np.full((len(X), len(b)), 7, np.float32),
+        "every entry is 7, whatever the input",
+    ),
     "float64": (lambda X, W, b: exactly(X @ W + b), "a float64 slipped in"),
     "whole numbers": (lambda X, W, b: (X @ W + b).astype(np.int64), "the fractions are cut off"),
     "half precision": (half, "right to the digits that float16 has"),
     "shape": (lambda X, W, b: (X @ W + b)[..., None], "only the shape is not"),
     "one number": (lambda X, W, b: (X @ W + b).sum(), "went over all axes"),
-    "missing sum": (lambda X, W, b: X[:, :, None] * W[None] + b / np.float32(X.shape[1]), "a sum over axis 1 is"),
+    "missing sum": (
+        lambda X, W, b: X[:, :, None] * W[None] + b / np.float32(X.shape[1]),
+        "a sum over axis 1 is",
+    ),
     "None": (lambda X, W, b: None, "no `return` was reached"),
     "prints": (printing, "it prints its result instead of returning it"),
     "a list": (lambda X, W, b: (X @ W + b).tolist(), "a Python list: make it an array"),
@@ -167,18 +201,27 @@ def test_the_place_is_named_with_its_axes_and_the_formula_of_the_tolerance():
         Z[2, 1] += np.float32(1e-3)
         return Z
 
-    cases = Check("affine", lambda rng: _cases(rng)[:1], _affine, K=_n_in, axes=("example", "neuron"))
+    cases = Check(
+        "affine", lambda rng: _cases(rng)[:1], _affine, K=_n_in, axes=("example", "neuron")
+    )
     report = failure(cases, one_entry)
     assert "1 of " in row(report, "what")
     assert "result[2, 1] (example 2, neuron 1, counted from 0)" in row(report, "where")
-    assert re.search(r"4 \* K \* eps\(float32\) \* largest \|wanted\| = 4 \* \d \* 1\.2e-07", row(report, "allowed"))
+    assert re.search(
+        r"4 \* K \* eps\(float32\) \* largest \|wanted\| = 4 \* \d \* 1\.2e-07",
+        row(report, "allowed"),
+    )
     assert abs(float(row(report, "got")) - float(row(report, "wanted")) - 1e-3) < 1e-5
     assert "X (" in row(report, "call") and "float32" in row(report, "call")
 
 
 def test_right_on_square_shapes_only():
     def confused(X, W, b):
-        return X @ W + b if X.shape[0] == X.shape[1] else np.resize(X @ W.T if len(b) == len(W) else X, 3)
+        return (
+            X @ W + b
+            if X.shape[0] == X.shape[1]
+            else np.resize(X @ W.T if len(b) == len(W) else X, 3)
+        )
 
     report = failure(CHECK, confused)
     assert "square" in row(report, "right on")
@@ -198,28 +241,45 @@ def test_the_cases_of_the_author_are_not_spoilt_by_a_student_who_changes_them():
 
 
 def test_returning_the_input_is_recognised():
-    identity = Check("relu", lambda rng: [Case((normal(rng, 3, 5),)), Case((normal(rng, 4, 2),))],
-                     lambda Z: np.maximum(Z, 0))
+    identity = Check(
+        "relu",
+        lambda rng: [Case((normal(rng, 3, 5),)), Case((normal(rng, 4, 2),))],
+        lambda Z: np.maximum(Z, 0),
+    )
     assert "gives back its argument Z unchanged" in row(failure(identity, lambda Z: Z), "cause")
-    assert "gives back its argument Z unchanged" in row(failure(identity, lambda Z: Z.copy()), "cause")
+    assert "gives back its argument Z unchanged" in row(
+        failure(identity, lambda Z: Z.copy()), "cause"
+    )
 
 
 def test_broadcasting_to_a_square_is_recognised():
-    check = Check("error", lambda rng: [Case((normal(rng, n), normal(rng, n))) for n in (4, 7)], lambda a, y: a - y)
-    assert "met and broadcast to (n, n)" in row(failure(check, lambda a, y: a[:, None] - y), "cause")
+    check = Check(
+        "error",
+        lambda rng: [Case((normal(rng, n), normal(rng, n))) for n in (4, 7)],
+        lambda a, y: a - y,
+    )
+    assert "met and broadcast to (n, n)" in row(
+        failure(check, lambda a, y: a[:, None] - y), "cause"
+    )
 
 
 def test_whole_numbers_where_floats_belong_and_the_reverse():
     half_step = Check("half", lambda rng: [Case((2.0 * rng.integers(1, 9, 5),))], lambda x: x / 2)
     assert "// instead of /" in row(failure(half_step, lambda x: x.astype(int) // 2), "cause")
     count = Check("argmax", lambda rng: [Case((normal(rng, 4, 3),))], lambda A: A.argmax(axis=1))
-    assert "use an integer dtype" in row(failure(count, lambda A: A.argmax(axis=1).astype(float)), "cause")
+    assert "use an integer dtype" in row(
+        failure(count, lambda A: A.argmax(axis=1).astype(float)), "cause"
+    )
     assert "differ" in row(failure(count, lambda A: A.argmin(axis=1)), "what")
     count(lambda A: A.argmax(axis=1).astype(np.int32), seed=SEED)
 
 
 def test_a_boolean_result():
-    check = Check("is_right", lambda rng: [Case((rng.integers(0, 2, 9), rng.integers(0, 2, 9)))], lambda y, p: y == p)
+    check = Check(
+        "is_right",
+        lambda rng: [Case((rng.integers(0, 2, 9), rng.integers(0, 2, 9)))],
+        lambda y, p: y == p,
+    )
     check(lambda y, p: y == p, seed=1)
     failure(check, lambda y, p: y != p, seed=1)
 
@@ -240,8 +300,13 @@ def test_nan_is_wrong_and_infinity_is_right_only_where_it_is_wanted():
 # Results of other forms --------------------------------------------------------------------------------------
 
 
-GRADS = Check("backward", lambda rng: [Case((normal(rng, 3, 2), normal(rng, 2, 4))) for _ in range(2)],
-              lambda P, Q: [(P, P[0]), (Q, Q[0])], each=("dW", "db"), axes={"dW": ("input", "neuron")})
+GRADS = Check(
+    "backward",
+    lambda rng: [Case((normal(rng, 3, 2), normal(rng, 2, 4))) for _ in range(2)],
+    lambda P, Q: [(P, P[0]), (Q, Q[0])],
+    each=("dW", "db"),
+    axes={"dW": ("input", "neuron")},
+)
 
 
 def test_parameters_are_named_by_part_and_layer():
@@ -255,14 +320,23 @@ def test_parameters_are_named_by_part_and_layer():
 
 
 def test_parts_of_a_tuple_and_of_a_dict_are_named():
-    pair = Check("forward", lambda rng: [Case((normal(rng, 3, 2),))], lambda X: (X + 1, X + 2), parts=("Z", "A"))
+    pair = Check(
+        "forward",
+        lambda rng: [Case((normal(rng, 3, 2),))],
+        lambda X: (X + 1, X + 2),
+        parts=("Z", "A"),
+    )
     assert "entries of A differ" in row(failure(pair, lambda X: (X + 1, X + 1)), "what")
-    named = Check("stats", lambda rng: [Case((normal(rng, 9),))], lambda x: {"low": x.min(), "high": x.max()})
+    named = Check(
+        "stats", lambda rng: [Case((normal(rng, 9),))], lambda x: {"low": x.min(), "high": x.max()}
+    )
     assert "lacks the keys ['low']" in row(failure(named, lambda x: {"high": x.max()}), "what")
     named(lambda x: {"high": x.max(), "low": x.min()}, seed=1)
 
 
-FILL = Check("fill", lambda rng: [Case((normal(rng, 3, 4), poison(3, 4)))], lambda X, out: 2 * X, inplace=1)
+FILL = Check(
+    "fill", lambda rng: [Case((normal(rng, 3, 4), poison(3, 4)))], lambda X, out: 2 * X, inplace=1
+)
 
 
 def test_in_place_functions():
@@ -287,7 +361,12 @@ def test_filling_without_returning_is_recognised():
 
 
 def test_post_reads_a_result_and_a_result_it_cannot_read_is_reported():
-    check = Check("forward", lambda rng: [Case((normal(rng, 3),))], lambda x: {"A": x}, post=lambda cache: cache["A"])
+    check = Check(
+        "forward",
+        lambda rng: [Case((normal(rng, 3),))],
+        lambda x: {"A": x},
+        post=lambda cache: cache["A"],
+    )
     check(lambda x: {"A": x, "Z": 0}, seed=1)
     assert "is a tuple of 1" in row(failure(check, lambda x: (x,)), "what")
 
@@ -297,7 +376,13 @@ def test_post_reads_a_result_and_a_result_it_cannot_read_is_reported():
 
 def test_the_tolerance_forgives_rounding_and_nothing_more():
     K = 2000
-    check = Check("dot", lambda rng: [Case((normal(rng, K), normal(rng, K)), scale=60.0)], np.dot, K=K, dtype=None)
+    check = Check(
+        "dot",
+        lambda rng: [Case((normal(rng, K), normal(rng, K)), scale=60.0)],
+        np.dot,
+        K=K,
+        dtype=None,
+    )
     backwards = lambda x, y: float(sum((x * y)[::-1].tolist()))  # noqa: E731
     for seed in range(20):
         check(lambda x, y: (x * y).sum(dtype=np.float32), seed=seed)
@@ -363,7 +448,9 @@ def test_warnings_are_kept_and_told(capsys):
         warnings.simplefilter("error")
         CHECK(overflowing, seed=1)
     assert "right, but there was a warning: overflow" in capsys.readouterr().out
-    assert "overflow" in row(failure(CHECK, lambda X, W, b: [np.exp(np.float32(1000)), X][1]), "warned")
+    assert "overflow" in row(
+        failure(CHECK, lambda X, W, b: [np.exp(np.float32(1000)), X][1]), "warned"
+    )
 
 
 def test_an_error_shows_the_students_line():
@@ -390,7 +477,9 @@ def test_jupyter_shows_the_report_alone(monkeypatch):
     assert "\n".join(caught.value._render_traceback_()) == str(caught.value)
     monkeypatch.delenv("NO_COLOR")
     coloured = "\n".join(caught.value._render_traceback_())
-    assert "\x1b[1m" in coloured and "\x1b[31m" not in coloured  # red on red cannot be read in the dark theme
+    assert (
+        "\x1b[1m" in coloured and "\x1b[31m" not in coloured
+    )  # red on red cannot be read in the dark theme
     assert re.sub(r"\x1b\[\d+m", "", coloured) == str(caught.value)
     assert max(map(len, str(caught.value).splitlines())) < 112
 
@@ -398,7 +487,9 @@ def test_jupyter_shows_the_report_alone(monkeypatch):
 def test_something_that_is_no_function():
     with pytest.raises(CheckFailed) as caught:
         CHECK(np.zeros(3))
-    assert str(caught.value).startswith("✘ affine must be a function, and this is a NumPy array (3,) float64")
+    assert str(caught.value).startswith(
+        "✘ affine must be a function, and this is a NumPy array (3,) float64"
+    )
     assert "without calling it" in row(str(caught.value), "cause")
 
 
@@ -412,14 +503,23 @@ def test_an_answer_that_is_no_function_breaks_no_check(number):
     assert checks
 
 
-@pytest.mark.parametrize(("check", "what"), [
-    (Check("f", lambda rng: [], abs), "an empty one"),
-    (Check("f", lambda rng: [1, 2], abs), "list of Case"),
-    (Check("f", lambda rng: 1 / 0, abs), "its cases raise ZeroDivisionError"),
-    (Check("f", lambda rng: [Case((1.0,))], lambda x: 1 / 0), "its reference raises ZeroDivisionError"),
-    (Check("f", lambda rng: [Case((1.0,))], lambda x: None), "its reference returns None"),
-    (Check("f", lambda rng: [Case((1.0,))], lambda x: np.array([None])), "its reference returns"),
-])
+@pytest.mark.parametrize(
+    ("check", "what"),
+    [
+        (Check("f", lambda rng: [], abs), "an empty one"),
+        (Check("f", lambda rng: [1, 2], abs), "list of Case"),
+        (Check("f", lambda rng: 1 / 0, abs), "its cases raise ZeroDivisionError"),
+        (
+            Check("f", lambda rng: [Case((1.0,))], lambda x: 1 / 0),
+            "its reference raises ZeroDivisionError",
+        ),
+        (Check("f", lambda rng: [Case((1.0,))], lambda x: None), "its reference returns None"),
+        (
+            Check("f", lambda rng: [Case((1.0,))], lambda x: np.array([None])),
+            "its reference returns",
+        ),
+    ],
+)
 def test_a_broken_check_says_that_it_is_not_the_students_fault(check, what):
     with pytest.raises(CheckBroken, match="not your fault") as caught:
         check(lambda x: x, seed=4)
@@ -442,7 +542,17 @@ def test_probe_and_judge_are_apart():
 
 
 def test_a_known_wrong_function_that_raises_matches_only_the_same_error():
-    check = Check("affine", _cases, _affine, K=_n_in, diagnoses=[
-        (lambda X, W, b: X[:, :-1] @ W, "the last input is cut"), (lambda X, W, b: W @ W @ W @ X @ X, "too often")])
+    check = Check(
+        "affine",
+        _cases,
+        _affine,
+        K=_n_in,
+        diagnoses=[
+            (lambda X, W, b: X[:, :-1] @ W, "the last input is cut"),
+            (lambda X, W, b: W @ W @ W @ X @ X, "too often"),
+        ],
+    )
     assert row(failure(check, lambda X, W, b: X[:, :-1] @ W), "cause") == "the last input is cut"
-    assert "shapes that do not fit" in row(failure(check, lambda X, W, b: X[:-1] @ W.T @ W @ W @ X), "cause")
+    assert "shapes that do not fit" in row(
+        failure(check, lambda X, W, b: X[:-1] @ W.T @ W @ W @ X), "cause"
+    )

@@ -30,13 +30,25 @@ def test_a_right_value_prints_one_line(capsys, monkeypatch):
     check_value("loss", np.float32(0.1), 0.1, dtype=None, digits=3)
     check_value("shape", (3, 4), (3, 4))
     check_value("word", "rows", "rows")
-    assert capsys.readouterr().out.splitlines() == [f"✔ {n}: right" for n in ("n_params", "loss", "shape", "word")]
+    assert capsys.readouterr().out.splitlines() == [
+        f"✔ {n}: right" for n in ("n_params", "loss", "shape", "word")
+    ]
 
 
 def test_a_wrong_value_gets_its_cause():
-    report = refusal(check_value, "n_params", 812_544, 814_090, diagnoses=[(812_544, "the biases are not counted")])
+    report = refusal(
+        check_value,
+        "n_params",
+        812_544,
+        814_090,
+        diagnoses=[(812_544, "the biases are not counted")],
+    )
     assert report.splitlines()[0] == "✘ n_params is not right yet"
-    assert "got       812544" in report and "wanted    814090" in report and "the biases are not counted" in report
+    assert (
+        "got       812544" in report
+        and "wanted    814090" in report
+        and "the biases are not counted" in report
+    )
     assert "half a unit of decimal 2" in refusal(check_value, "z", 0.13, 0.1234, digits=2)
     assert "word is 'columns', not 'rows'" in refusal(check_value, "word", "columns", "rows")
     assert "z is None" in refusal(check_value, "z", None, 1.5)
@@ -53,8 +65,13 @@ def test_a_value_that_is_not_there_yet(blank):
 def check_train(train, *, rng):
     losses = train(rng.standard_normal(5))
     require(len(losses) == 3, "three losses are wanted", got=len(losses), wanted=3)
-    require(losses[-1] < losses[0], "the loss must fall", where="after 3 epochs", got=float(losses[-1]),
-            cause="a step up the gradient: the minus sign is missing")
+    require(
+        losses[-1] < losses[0],
+        "the loss must fall",
+        where="after 3 epochs",
+        got=float(losses[-1]),
+        cause="a step up the gradient: the minus sign is missing",
+    )
     return "the loss falls"
 
 
@@ -103,8 +120,15 @@ def test_a_blank_is_not_written_yet():
 
 def test_a_mistake_of_the_author_is_not_the_students():
     scope = {"property_check": property_check, "require": require}
-    exec(compile("@property_check('f')\ndef check_f(f, *, rng):\n    return 1 / 0\n", "author.py", "exec"), scope)
-    with pytest.raises(CheckBroken, match="the check of f is broken with seed 5, and that is not your fault"):
+    exec(
+        compile(
+            "@property_check('f')\ndef check_f(f, *, rng):\n    return 1 / 0\n", "author.py", "exec"
+        ),
+        scope,
+    )
+    with pytest.raises(
+        CheckBroken, match="the check of f is broken with seed 5, and that is not your fault"
+    ):
         scope["check_f"](lambda x: x, seed=5)
 
 

@@ -54,10 +54,19 @@ def in_order(text, *words):
 
 def saxpy_cases(rng):
     def launch(n, label, more=0):
-        args = {"n": np.int32(n), "a": np.float32(2.5), "x": normal(rng, n + more), "y": normal(rng, n + more)}
+        args = {
+            "n": np.int32(n),
+            "a": np.float32(2.5),
+            "x": normal(rng, n + more),
+            "y": normal(rng, n + more),
+        }
         return Launch(-(-n // 64), 64, args, inout=("y",), label=label, owner=x_across)
 
-    return [launch(128, "full blocks"), launch(150, "a ragged end"), launch(100, "longer arrays", more=9)]
+    return [
+        launch(128, "full blocks"),
+        launch(150, "a ragged end"),
+        launch(100, "longer arrays", more=9),
+    ]
 
 
 check_saxpy = KernelCheck(
@@ -66,7 +75,10 @@ check_saxpy = KernelCheck(
     saxpy_cases,
     lambda n, a, x, y: (a * x + y)[: int(n)],
     limits=[at_most_sectors("x", "load", 4)],
-    diagnoses=[(lambda n, a, x, y: (a * x)[: int(n)], "y is not added"), (lambda n, a: a, "does not fit")],
+    diagnoses=[
+        (lambda n, a, x, y: (a * x)[: int(n)], "y is not added"),
+        (lambda n, a: a, "does not fit"),
+    ],
 )
 INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
 
@@ -104,7 +116,8 @@ RIGHT = {
     + SAXPY.replace("a * x[i]", "f(a, x[i])"),
     "it prints": SAXPY.replace("}\n", 'if (i == 0) printf("%d\\n", n);\n}\n'),
     "extern C": 'extern "C" {' + SAXPY + "}",
-    "comments that mislead": '// #error "write saxpy: about"\n/* __global__ void saxpi() */' + SAXPY,
+    "comments that mislead": '// #error "write saxpy: about"\n/* __global__ void saxpi() */'
+    + SAXPY,
 }
 
 
@@ -114,7 +127,11 @@ def test_right_kernels_of_other_styles(cpu, which):
 
 
 WRONG = {  # rows of the kernel, then words of the report in their order
-    "blank": ('#error "write saxpy: about 2 lines, 5 minutes"', "SAXPY is not written yet", "#error"),
+    "blank": (
+        '#error "write saxpy: about 2 lines, 5 minutes"',
+        "SAXPY is not written yet",
+        "#error",
+    ),
     "no guard": (
         f"{INDEX}\ny[i] = a * x[i] + y[i];",
         "2 of 3 launches",
@@ -221,7 +238,11 @@ WRONG = {  # rows of the kernel, then words of the report in their order
         "a loop whose condition",
         "line 5",
     ),
-    "no end, no word": ('while (1) printf("%d and so on\\n", n);', "was stopped after 5 s", "printed 128 and so on"),
+    "no end, no word": (
+        'while (1) printf("%d and so on\\n", n);',
+        "was stopped after 5 s",
+        "printed 128 and so on",
+    ),
     "division by zero": (
         f"{INDEX}\nif (i < n) y[i] = n / (int)threadIdx.y;",
         "launch 1 crashed",
@@ -275,9 +296,18 @@ NOT_COMPILED = {
         "line 4: int i = threadIdx;",
         ".x, .y",
     ),
-    "small letters": ("int i = blockidx.x;\ny[i] = 1;", "there is no blockidx", "capital letters count"),
+    "small letters": (
+        "int i = blockidx.x;\ny[i] = 1;",
+        "there is no blockidx",
+        "capital letters count",
+    ),
     "python": ("for i in range(n):\n    y[i] = 1", "is Python", "line 4", "int i = 0"),
-    "python comment": (f"{INDEX}\n# the guard\nif (i < n) y[i] = 1;", "# the is no directive", "line 5", "//"),
+    "python comment": (
+        f"{INDEX}\n# the guard\nif (i < n) y[i] = 1;",
+        "# the is no directive",
+        "line 5",
+        "//",
+    ),
     "power": (f"{INDEX}\ny[i] = x[i] ** 2;", "no power operator", "powf"),
     "const": (f"{INDEX}\nx[i] = a;", "line 5: x[i] = a;", "a const array is an input"),
     "launch": ("saxpy<<<1, 1>>>(n, a, x, y);", "a launch inside the string"),
@@ -310,17 +340,31 @@ NO_KERNEL = {
         "got saxpy(n, x, y)",
     ),
     "another order": (SAXPY.replace("int n, float a", "float a, int n"), "the order has changed"),
-    "another type": (SAXPY.replace("float *y", "double *y"), "y is float32 here, and your kernel has `double *y`"),
+    "another type": (
+        SAXPY.replace("float *y", "double *y"),
+        "y is float32 here, and your kernel has `double *y`",
+    ),
     "a float count": (SAXPY.replace("int n", "float n"), "n is int32 here"),
-    "a long count": (SAXPY.replace("int n", "unsigned n"), "n is int32 here, and your kernel has `unsigned n`"),
+    "a long count": (
+        SAXPY.replace("int n", "unsigned n"),
+        "n is int32 here, and your kernel has `unsigned n`",
+    ),
     "a type of one's own": (
         "typedef long long N;" + SAXPY.replace("int n", "N n"),
         "cannot be launched",
         "keep the types",
     ),
-    "no pointer": (SAXPY.replace("float *y", "float y"), "y is an array, so a pointer to it is passed"),
+    "no pointer": (
+        SAXPY.replace("float *y", "float y"),
+        "y is an array, so a pointer to it is passed",
+    ),
     "a pointer": (SAXPY.replace("float a", "float *a"), "a is one number (float32), no array"),
-    "shared outside": ("__shared__ float s[4];" + SAXPY, "does not compile", "inside the kernel", "line 1"),
+    "shared outside": (
+        "__shared__ float s[4];" + SAXPY,
+        "does not compile",
+        "inside the kernel",
+        "line 1",
+    ),
     "no character": (SAXPY + "// \ud800", "a character that no file can hold", "line 7"),
     "two of one name": (SAXPY + SAXPY, "does not compile", "declared twice"),
     "an include": ("#include <iostream>" + SAXPY, "#include <iostream>", "line 1", "leave it out"),
@@ -346,7 +390,9 @@ def transpose_cases(rng):
             "out": np.empty((columns, rows + 5), np.float32),
             "out_row": np.int32(rows + 5),
         }
-        return Launch((-(-columns // 32), -(-rows // 32)), (32, 32), args, out=("out",), label=label, K=1)
+        return Launch(
+            (-(-columns // 32), -(-rows // 32)), (32, 32), args, out=("out",), label=label, K=1
+        )
 
     return [launch(32, 64, "full tiles"), launch(39, 71, "ragged")]
 
@@ -362,8 +408,15 @@ check_transpose = KernelCheck(
     transpose_cases,
     transposed,
     axes=("column", "row"),
-    limits=[uses_shared("tile"), loads_each_once("in"), at_most_sectors("out", "store", 6), no_bank_conflicts("tile")],
-    causes=[(lambda e: e["tool"] == "racecheck" and e["array"] == "tile", "the barrier is missing")],
+    limits=[
+        uses_shared("tile"),
+        loads_each_once("in"),
+        at_most_sectors("out", "store", 6),
+        no_bank_conflicts("tile"),
+    ],
+    causes=[
+        (lambda e: e["tool"] == "racecheck" and e["array"] == "tile", "the barrier is missing")
+    ],
 )
 TRANSPOSE = """
 __global__ void transpose(int rows, int columns, const float *in, int in_row, float *out, int out_row)
@@ -388,10 +441,21 @@ TRANSPOSE_WRONG = {
         "padding",
         "store",
     ),
-    "wrong stride": (("i * in_row", "i * columns"), "TRANSPOSE: 2 of 2", "NaN: in was read where nothing is"),
-    "wrong stride out": (("j * out_row", "j * rows"), "elements of out are wrong", "right numbers in wrong places"),
+    "wrong stride": (
+        ("i * in_row", "i * columns"),
+        "TRANSPOSE: 2 of 2",
+        "NaN: in was read where nothing is",
+    ),
+    "wrong stride out": (
+        ("j * out_row", "j * rows"),
+        "elements of out are wrong",
+        "right numbers in wrong places",
+    ),
     "guard too wide": (
-        ("    if (i < rows && j < columns)\n        out", "    if (i < rows + 2 && j < columns)\n        out"),
+        (
+            "    if (i < rows && j < columns)\n        out",
+            "    if (i < rows + 2 && j < columns)\n        out",
+        ),
         "initcheck",
     ),
     "wide and set": (
@@ -399,19 +463,32 @@ TRANSPOSE_WRONG = {
             "    if (i < rows && j < columns)\n        tile[threadIdx.y][threadIdx.x] = in[i * in_row + j]",
             "    tile[threadIdx.y][threadIdx.x] = i < rows && j < columns ? in[i * in_row + j] : 0",
         ),
-        ("    if (i < rows && j < columns)\n        out", "    if (i < rows + 2 && j < columns)\n        out"),
+        (
+            "    if (i < rows && j < columns)\n        out",
+            "    if (i < rows + 2 && j < columns)\n        out",
+        ),
         "1 of 2",
         "the numbers are right, but 142 elements of out beyond the 71 x 39 elements",
         "the guard must compare with the width",
         "out[0][39] (column 0, row 39, counted from 0)",
     ),
-    "not transposed": (("tile[threadIdx.x][threadIdx.y]", "tile[threadIdx.y][threadIdx.x]"), "wrong", "out[0][1]"),
+    "not transposed": (
+        ("tile[threadIdx.x][threadIdx.y]", "tile[threadIdx.y][threadIdx.x]"),
+        "wrong",
+        "out[0][1]",
+    ),
     "loaded twice": (
-        ("in[i * in_row + j];", "in[i * in_row + j] + 0 * *(volatile float *)(in + i * in_row + j);"),
+        (
+            "in[i * in_row + j];",
+            "in[i * in_row + j] + 0 * *(volatile float *)(in + i * in_row + j);",
+        ),
         "16,384 bytes in the loads of in, and the task wants at most 8,192",
     ),
     "tile too small": (("tile[32][33]", "tile[16][33]"), "memcheck", "tile"),
-    "barrier in a branch": (("    __syncthreads();\n", "    if (i < rows) __syncthreads();\n"), "synccheck"),
+    "barrier in a branch": (
+        ("    __syncthreads();\n", "    if (i < rows) __syncthreads();\n"),
+        "synccheck",
+    ),
 }
 
 
@@ -435,7 +512,9 @@ def test_without_shared_memory(cpu):
         "    int i = blockIdx.y * 32 + threadIdx.y, j = blockIdx.x * 32 + threadIdx.x;\n"
         "    if (i < rows && j < columns) out[j * out_row + i] = in[i * in_row + j];\n}\n"
     )
-    assert in_order(refusal(check_transpose, source), "no shared array named tile", "__shared__ array")
+    assert in_order(
+        refusal(check_transpose, source), "no shared array named tile", "__shared__ array"
+    )
 
 
 # Limits ------------------------------------------------------------------------------------------------------------
@@ -460,9 +539,16 @@ PLAIN = copy(f"{LOOP} y[i] = x[i];")
 FLOAT4 = copy("((float4 *)y)[threadIdx.x] = ((const float4 *)x)[threadIdx.x];")
 SHIFT = copy(f"{LOOP} y[(i + 1) % n] = x[(i + 1) % n];")
 TWICE = copy(f"{LOOP} {{ y[i] = 0; y[i] = 0 * x[(i + 64) % n] + x[i]; }}")
-ATOMIC = copy(f"{LOOP} y[i] = 0;", "__syncthreads();", f"{LOOP} atomicAdd(y + i, x[i]);  // __syncthreads();")
+ATOMIC = copy(
+    f"{LOOP} y[i] = 0;", "__syncthreads();", f"{LOOP} atomicAdd(y + i, x[i]);  // __syncthreads();"
+)
 LIMITS = [  # limit, a kernel that keeps it, one that does not, words
-    (at_most_sectors("x", "load", 4), PLAIN, SHIFT, ["5 sectors a request in the loads of x", "middle of a sector"]),
+    (
+        at_most_sectors("x", "load", 4),
+        PLAIN,
+        SHIFT,
+        ["5 sectors a request in the loads of x", "middle of a sector"],
+    ),
     (at_most_sectors("x", "load", 4, "because"), PLAIN, SHIFT, ["cause because"]),
     (
         at_most("requests", 8, "too many", array="x"),
@@ -522,9 +608,16 @@ LIMITS = [  # limit, a kernel that keeps it, one that does not, words
         ATOMIC,
         ["the source holds atomicAdd", "no two threads meet", "line 6"],
     ),
-    (mentions("__syncthreads", "a barrier", least=1, most=1), ATOMIC, PLAIN, ["stands 0 times in the source, and 1"]),
     (
-        lambda report, launch: ("own words", "own cause") if report.total("requests") > 16 else None,
+        mentions("__syncthreads", "a barrier", least=1, most=1),
+        ATOMIC,
+        PLAIN,
+        ["stands 0 times in the source, and 1"],
+    ),
+    (
+        lambda report, launch: (
+            ("own words", "own cause") if report.total("requests") > 16 else None
+        ),
         PLAIN,
         TWICE,
         ["what own words", "cause own cause"],
@@ -546,8 +639,19 @@ def test_what_was_looked_at_is_said(cpu, capsys, monkeypatch):
     loaded = at_most("bytes", lambda launch: 1024, op="load", space="global")
     well = limit("own things")(lambda *_: None)
     limits = [
-        *(loaded, well, mentions("copy", "", least=1), no_bank_conflicts(), lambda *_: None, loads_each_once("x")),
-        *(at_most("bytes", 1024, array="y"), at_most_sectors("x", "load", 4), at_most("requests", 0, op="atomic")),
+        *(
+            loaded,
+            well,
+            mentions("copy", "", least=1),
+            no_bank_conflicts(),
+            lambda *_: None,
+            loads_each_once("x"),
+        ),
+        *(
+            at_most("bytes", 1024, array="y"),
+            at_most_sectors("x", "load", 4),
+            at_most("requests", 0, op="atomic"),
+        ),
     ]
     copy_check(*limits)(PLAIN, seed=7)
     said = "bytes of global memory, x, y, own things, bank conflicts, sectors a request of x and atomics"
@@ -573,7 +677,11 @@ __global__ void both(int n, const float *none, const float *c, float *d, int *co
     def cases(rng):
         D = normal(rng, 32)
         args = {"n": np.int32(32), "none": None, "c": D, "d": D, "count": np.zeros(1, np.int32)}
-        return [Launch(1, 32, args, inout=("d", "count"), shared=128, symbols={"scale": np.float32([1, 3])})]
+        return [
+            Launch(
+                1, 32, args, inout=("d", "count"), shared=128, symbols={"scale": np.float32([1, 3])}
+            )
+        ]
 
     def reference(n, none, c, d, count):
         return 3 * d[::-1], np.array([(d > 0).sum()])
@@ -587,10 +695,14 @@ __global__ void both(int n, const float *none, const float *c, float *d, int *co
 
 def test_nan_is_never_right(cpu):
     check = copy_check()
-    assert "256 of 256 elements of y are wrong" in refusal(check, copy(f"{LOOP} y[i] = x[i] * (0.0f / (n - 256));"))
+    assert "256 of 256 elements of y are wrong" in refusal(
+        check, copy(f"{LOOP} y[i] = x[i] * (0.0f / (n - 256));")
+    )
     some = refusal(check, copy(f'{LOOP} y[i] = i == 70 ? nanf("") : x[i];'))
     assert in_order(some, "1 of 256", "y[70]", "got nan", "wanted")
-    assert "1 of 256 elements of y was never written" in refusal(check, copy(f"{LOOP} if (i != 70) y[i] = x[i];"))
+    assert "1 of 256 elements of y was never written" in refusal(
+        check, copy(f"{LOOP} if (i != 70) y[i] = x[i];")
+    )
 
 
 @pytest.mark.parametrize("scale", [None, "entry"])
@@ -608,12 +720,32 @@ def test_small_entries_may_matter(cpu, scale):
 BROKEN = {
     "cases that raise": (lambda rng: 1 / 0, lambda **_: 0, "its cases raise ZeroDivisionError"),
     "no cases": (lambda rng: [], lambda **_: 0, "must be a list of Launch"),
-    "no such output": (lambda rng: [Launch(1, 1, {"x": np.zeros(1)}, out=("y",))], lambda **_: 0, "'y' is an output"),
+    "no such output": (
+        lambda rng: [Launch(1, 1, {"x": np.zeros(1)}, out=("y",))],
+        lambda **_: 0,
+        "'y' is an output",
+    ),
     "no output": (lambda rng: [Launch(1, 1, {"x": np.zeros(1)})], lambda **_: 0, "name the arrays"),
-    "a Python number": (lambda rng: [Launch(1, 1, {"x": np.zeros(1), "n": 1}, out=("x",))], lambda **_: 0, "np.int32"),
-    "a reference that raises": (None, lambda n, x, y: x + np.ones(3), "its reference raises ValueError"),
-    "a reference of another size": (None, lambda n, x, y: np.ones(300), "its reference gives y (300,)"),
-    "a reference that reads the output": (None, lambda n, x, y: y, "NaN in y: does it read what is in out?"),
+    "a Python number": (
+        lambda rng: [Launch(1, 1, {"x": np.zeros(1), "n": 1}, out=("x",))],
+        lambda **_: 0,
+        "np.int32",
+    ),
+    "a reference that raises": (
+        None,
+        lambda n, x, y: x + np.ones(3),
+        "its reference raises ValueError",
+    ),
+    "a reference of another size": (
+        None,
+        lambda n, x, y: np.ones(300),
+        "its reference gives y (300,)",
+    ),
+    "a reference that reads the output": (
+        None,
+        lambda n, x, y: y,
+        "NaN in y: does it read what is in out?",
+    ),
 }
 
 
@@ -634,7 +766,11 @@ def test_a_limit_that_raises_is_the_authors(cpu):
 def test_the_seed_decides_the_inputs(cpu, monkeypatch):
     wrong = copy(f"{LOOP} y[i] = 2 * x[i];")
     check = copy_check()
-    assert refusal(check, wrong, seed=1) == refusal(check, wrong, seed=1) != refusal(check, wrong, seed=2)
+    assert (
+        refusal(check, wrong, seed=1)
+        == refusal(check, wrong, seed=1)
+        != refusal(check, wrong, seed=2)
+    )
     monkeypatch.setenv("COURSE_SEED", "41")
     with pytest.raises(CheckFailed, match="seed=41"):
         check(wrong)
@@ -642,11 +778,16 @@ def test_the_seed_decides_the_inputs(cpu, monkeypatch):
 
 def test_lines_are_those_of_the_string(cpu):
     report = refusal(copy_check(), copy(f"{LOOP}", "    y[i] = x[i + 1];  // mark"))
-    assert f"line {line(copy(LOOP, '    y[i] = x[i + 1];  // mark'), 'mark')}: y[i] = x[i + 1];" in report
+    assert (
+        f"line {line(copy(LOOP, '    y[i] = x[i + 1];  // mark'), 'mark')}: y[i] = x[i + 1];"
+        in report
+    )
 
 
 def test_nothing_is_started_for_what_is_no_kernel(monkeypatch):
-    monkeypatch.setattr("course_lib.checks.kernels.on_engine", lambda *_: pytest.fail("something was launched"))
+    monkeypatch.setattr(
+        "course_lib.checks.kernels.on_engine", lambda *_: pytest.fail("something was launched")
+    )
     for source, *_ in [*NO_KERNEL.values()][:6]:
         refusal(check_saxpy, source)
 
@@ -671,14 +812,20 @@ def test_a_gpu_that_disagrees_is_told(agreeable):
     both = "#ifdef COURSE_TRACE\n#define ON_GPU 0\n#else\n#define ON_GPU 1\n#endif"
     source = both + SAXPY.replace("a * x", "(1 + ON_GPU) * a * x")
     assert in_order(
-        refusal(check_saxpy, source), "elements of y are wrong on the GPU, and right on the CPU engine", "y[0]"
+        refusal(check_saxpy, source),
+        "elements of y are wrong on the GPU, and right on the CPU engine",
+        "y[0]",
     )
     source = "#ifndef COURSE_TRACE\n#error only here\n#endif" + SAXPY
-    assert in_order(refusal(check_saxpy, source), "SAXPY does not compile for the GPU", "only here", "line 2")
+    assert in_order(
+        refusal(check_saxpy, source), "SAXPY does not compile for the GPU", "only here", "line 2"
+    )
     source = both + SAXPY.replace("{\n", '{ while (ON_GPU) asm volatile("");\n')
     agreeable.setenv("COURSE_GPU_SECONDS", "2")
     assert in_order(
-        refusal(check_saxpy, source), "right on the CPU engine, but the launch fails on the GPU", "did not end"
+        refusal(check_saxpy, source),
+        "right on the CPU engine, but the launch fails on the GPU",
+        "did not end",
     )
 
 
@@ -696,7 +843,10 @@ check(source, seed=7)
     ("scene", "said"),
     [
         ("", "64 of 64 elements of y were never written on the GPU, and right on the CPU engine"),
-        ("bad-source", 'does not compile for the GPU\n  what      identifier "y"\n  at        line 2'),
+        (
+            "bad-source",
+            'does not compile for the GPU\n  what      identifier "y"\n  at        line 2',
+        ),
         ("no-nvcc", "nvcc was not found"),
         ("launch", "but the launch fails on the GPU"),
         ("later", "an illegal memory"),
@@ -705,10 +855,22 @@ check(source, seed=7)
 def test_pycuda_is_asked_and_what_it_says_is_told(scene, said):
     """Against a stand-in for PyCUDA that launches nothing."""
     root = Path(__file__).parents[1]
-    path = os.pathsep.join([str(root), str(root / "tests" / "fake_pycuda"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "FAKE_PYCUDA": scene, "COURSE_GPU": "auto", "NO_COLOR": "1"}
-    done = subprocess.run([sys.executable, "-c", FAKE_CELL], env=environment, capture_output=True, text=True)
-    assert said in done.stderr and not done.stdout and done.returncode == 1, done.stdout + done.stderr
+    path = os.pathsep.join(
+        [str(root), str(root / "tests" / "fake_pycuda"), os.environ.get("PYTHONPATH", "")]
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "FAKE_PYCUDA": scene,
+        "COURSE_GPU": "auto",
+        "NO_COLOR": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", FAKE_CELL], env=environment, capture_output=True, text=True
+    )
+    assert said in done.stderr and not done.stdout and done.returncode == 1, (
+        done.stdout + done.stderr
+    )
 
 
 def test_the_row_and_column_of_a_race_are_told(cpu):
@@ -725,14 +887,19 @@ def test_the_row_and_column_of_a_race_are_told(cpu):
 
 def test_causes_speak_of_c(cpu):
     assert "whole numbers divided" in refusal(copy_check(), copy(f"{LOOP} y[i] = (int)x[i];"))
-    assert "a number nobody set" in refusal(copy_check(), copy(f"{LOOP} y[i] = x[i] * (0.0f / (n - 256));"))
+    assert "a number nobody set" in refusal(
+        copy_check(), copy(f"{LOOP} y[i] = x[i] * (0.0f / (n - 256));")
+    )
 
 
 def test_owners_of_one_to_three_numbers(cpu):
     args = {"n": np.int32(64), "x": np.arange(64, dtype=np.float32), "y": np.empty(64, np.float32)}
     wrong = copy(INDEX, "y[i] = i % 32 ? x[i] : -9;")
     for owner, said in {
-        lambda launch, i: ((i // 32,), (i % 32,)): "y[0], the element of thread (0, 0, 0) of block (0, 0, 0)",
+        lambda launch, i: (
+            (i // 32,),
+            (i % 32,),
+        ): "y[0], the element of thread (0, 0, 0) of block (0, 0, 0)",
         lambda launch, i: ((0, 0), (i, 0)): "of thread (0, 0, 0)",
         lambda launch, i: ((9, 0, 0), (i, 0, 0)): "where y[0] got",
         lambda launch, i, j: ((0,), (0,)): "where y[0] got",

@@ -28,34 +28,54 @@ SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 
 
 def cases(rng, n):
-    return [RankCase([(normal(rng, 3 * n + 2),) for _ in range(n)], "3 p + 2 numbers", K=n),
-            RankCase([(normal(rng, max(n - 1, 1)),) for _ in range(n)], "fewer numbers than ranks", K=n)]  # fmt: skip
+    return [
+        RankCase([(normal(rng, 3 * n + 2),) for _ in range(n)], "3 p + 2 numbers", K=n),
+        RankCase(
+            [(normal(rng, max(n - 1, 1)),) for _ in range(n)], "fewer numbers than ranks", K=n
+        ),
+    ]
 
 
 def total(ranks):
-    return sum(x for x, in ranks)
+    return sum(x for (x,) in ranks)
 
 
 check_total = RankCheck(
-    "total", cases, total,
-    limits=[at_most_messages(lambda n, case: 2 * (n - 1)), no_collectives(), same_bits_on_all_ranks()],
-    diagnoses=[(lambda ranks: total(ranks) / len(ranks), "a mean, and the task wants the sum"),
-               (lambda ranks: [np.full_like(x, np.nan) for x, in ranks], "nothing but NaN")])  # fmt: skip
-check_with_mpi = RankCheck("total", cases, total, limits=[exactly_collectives({"Allreduce": 1}), no_messages()])
+    "total",
+    cases,
+    total,
+    limits=[
+        at_most_messages(lambda n, case: 2 * (n - 1)),
+        no_collectives(),
+        same_bits_on_all_ranks(),
+    ],
+    diagnoses=[
+        (lambda ranks: total(ranks) / len(ranks), "a mean, and the task wants the sum"),
+        (lambda ranks: [np.full_like(x, np.nan) for (x,) in ranks], "nothing but NaN"),
+    ],
+)
+check_with_mpi = RankCheck(
+    "total", cases, total, limits=[exactly_collectives({"Allreduce": 1}), no_messages()]
+)
 
 
 def failure(check, fn):
     with pytest.raises(CheckFailed) as caught:
         check(fn, seed=1)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("pretend rank")]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith("pretend rank")
+    ]
     return str(caught.value)
 
 
-@pytest.mark.parametrize("fn", [
-    lambda comm, x: mpi.ring_allreduce(comm, x.copy()),
-    lambda comm, x: mpi.tree_allreduce(comm, x.copy()),
-    lambda comm, given: mpi.doubling_allreduce(mpi.CountingComm(comm), given + 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda comm, x: mpi.ring_allreduce(comm, x.copy()),
+        lambda comm, x: mpi.tree_allreduce(comm, x.copy()),
+        lambda comm, given: mpi.doubling_allreduce(mpi.CountingComm(comm), given + 0),
+    ],
+)
 def test_right_functions_pass(fn, capsys):
     check = RankCheck("total", cases, total, limits=[no_collectives(), same_bits_on_all_ranks()])
     begin = time.monotonic()
@@ -73,9 +93,15 @@ def test_mpis_own(capsys):
 
     check_with_mpi(own, seed=1)
     said = failure(check_total, own)
-    assert "rank 0 calls Allreduce 1 time; the task wants no collective" in said and "the numbers are right" in said
+    assert (
+        "rank 0 calls Allreduce 1 time; the task wants no collective" in said
+        and "the numbers are right" in said
+    )
     said = failure(check_with_mpi, lambda comm, x: mpi.ring_allreduce(comm, x.copy()))
-    assert "rank 0 calls no collective; the task wants Allreduce 1 time" in said and "with 1 rank," in said
+    assert (
+        "rank 0 calls no collective; the task wants Allreduce 1 time" in said
+        and "with 1 rank," in said
+    )
 
 
 def test_blank():
@@ -107,7 +133,10 @@ def test_a_deadlock_names_its_lines():
 
     said = failure(check_total, total)
     assert "10 of 12 rehearsals not right yet" in said and "deadlock: every rank waits" in said
-    assert "rank 0 waits in Send(dest=1), line" in said and "0 waits for 1, 1 waits for 0: a ring" in said
+    assert (
+        "rank 0 waits in Send(dest=1), line" in said
+        and "0 waits for 1, 1 waits for 0: a ring" in said
+    )
     assert "right for 1 rank" in said and "comm.Send(x, dest=(comm.rank + k)" in said
     eager = RankCheck("total", cases, total_of_all, eager=10**6, schedules=(1,))
     eager(total, seed=1)
@@ -122,11 +151,18 @@ def test_wrong_numbers():
     assert "8 of 8 entries of rank 0's result differ; so on all ranks" in said
     assert "nothing from the other ranks has come into it" in said
     said = failure(check_total, lambda comm, x: mpi.ring_allreduce(comm, x.copy()) / comm.size)
-    assert "a mean, and the task wants the sum" in said and "got" in said and "2 ranks, 3 p + 2 numbers" in said
+    assert (
+        "a mean, and the task wants the sum" in said
+        and "got" in said
+        and "2 ranks, 3 p + 2 numbers" in said
+    )
     said = failure(check_total, lambda comm, x: mpi.ring_allreduce(comm, x.copy()) * comm.size)
     assert "p times too large" in said
     said = failure(check_total, lambda comm, x: comm.reduce(x))
-    assert "rank 1's result is None; the other ranks' are right" in said and "rank 0 alone has the result" in said
+    assert (
+        "rank 1's result is None; the other ranks' are right" in said
+        and "rank 0 alone has the result" in said
+    )
     said = failure(check_total, lambda comm, x: mpi.ring_allreduce(comm, x.astype(np.float64)))
     assert "dtype float64, not float32" in said
     said = failure(check_total, lambda comm, x: np.full_like(x, np.nan))
@@ -143,7 +179,9 @@ def test_results_on_wrong_ranks():
 
     def shift(comm, x, step=1):
         got = np.empty_like(x)
-        comm.Sendrecv(x, (comm.rank + step) % comm.size, recvbuf=got, source=(comm.rank - step) % comm.size)
+        comm.Sendrecv(
+            x, (comm.rank + step) % comm.size, recvbuf=got, source=(comm.rank - step) % comm.size
+        )
         return got
 
     check(shift, seed=1)
@@ -162,14 +200,18 @@ def test_the_isend_bug_and_what_is_left():
         return total
 
     said = failure(check_total, total)
-    assert "the numbers are right, but buffer: rank" in said and "request = comm.Isend(going" in said
+    assert (
+        "the numbers are right, but buffer: rank" in said and "request = comm.Isend(going" in said
+    )
 
     def left(comm, x):
         total = mpi.ring_allreduce(comm, x.copy())
         comm.isend(comm.rank, dest=0)
         return total
 
-    assert "the numbers are right, but leftover: rank 0 never receives" in failure(check_total, left)
+    assert "the numbers are right, but leftover: rank 0 never receives" in failure(
+        check_total, left
+    )
 
 
 def test_an_argument_that_changes():
@@ -185,7 +227,9 @@ def test_outputs_arrive_poisoned():
     def into(rng, n):
         return [RankCase([(normal(rng, 4), np.zeros((n, 4), np.float32)) for _ in range(n)])]
 
-    check = RankCheck("gather", into, lambda ranks: np.stack([x for x, _ in ranks]), inplace=1, out=(1,))
+    check = RankCheck(
+        "gather", into, lambda ranks: np.stack([x for x, _ in ranks]), inplace=1, out=(1,)
+    )
     check(lambda comm, x, rows: comm.Allgather(x, rows), seed=1)
 
     def gather(comm, x, rows):
@@ -205,7 +249,10 @@ def test_exceptions_and_endless_loops():
         comm.Barrier()
 
     said = failure(check_total, total)
-    assert "rank 1 stopped with IndexError: list index out of range" in said and "raise IndexError" in said
+    assert (
+        "rank 1 stopped with IndexError: list index out of range" in said
+        and "raise IndexError" in said
+    )
     assert "rank 0 waits in Barrier()" in said and "an index beyond the end" in said
 
     def forever(comm, x):
@@ -215,22 +262,46 @@ def test_exceptions_and_endless_loops():
     begin = time.process_time()
     assert "timeout: after 3 s rank 0 was still running" in failure(check_total, forever)
     assert time.process_time() - begin < 5 * SLOW
-    assert "dest=1, and the ranks are 0 to 0" in failure(check_total, lambda comm, x: comm.Send(x, dest=1))
+    assert "dest=1, and the ranks are 0 to 0" in failure(
+        check_total, lambda comm, x: comm.Send(x, dest=1)
+    )
 
 
 def test_causes_of_the_author():
-    check = RankCheck("total", cases, total, causes=[(lambda e: e["tool"] == "deadlock", "odd ranks receive first")])
-    assert "odd ranks receive first" in failure(check, lambda comm, x: comm.recv(source=0) if comm.rank else x)
+    check = RankCheck(
+        "total",
+        cases,
+        total,
+        causes=[(lambda e: e["tool"] == "deadlock", "odd ranks receive first")],
+    )
+    assert "odd ranks receive first" in failure(
+        check, lambda comm, x: comm.recv(source=0) if comm.rank else x
+    )
 
 
-@pytest.mark.parametrize(("limit", "words"), [
-    (at_most_messages(1), "with 3 ranks, rank 0 sends 4 messages; the task wants at most 1"),
-    (at_most_messages(lambda n, case, rank: 4 if rank == 0 else 2), "rank 1 sends 4 messages; the task wants"),
-    (at_most_bytes(lambda n, case: 4 * len(case.args[0][0])), "rank 0 sends 60 bytes; the task wants at most 44"),
-    (at_most_total_messages(7), "3 ranks 12 messages are sent in all; the task wants at most 7"),
-    (at_most_seconds(lambda n, case: 3, 1.0, 0.0), "it takes 4 s on the model's clock; the task wants at most 3 s"),
-    (lambda report, n, case: ("so be it", "why not") if n > 2 else None, "so be it"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (at_most_messages(1), "with 3 ranks, rank 0 sends 4 messages; the task wants at most 1"),
+        (
+            at_most_messages(lambda n, case, rank: 4 if rank == 0 else 2),
+            "rank 1 sends 4 messages; the task wants",
+        ),
+        (
+            at_most_bytes(lambda n, case: 4 * len(case.args[0][0])),
+            "rank 0 sends 60 bytes; the task wants at most 44",
+        ),
+        (
+            at_most_total_messages(7),
+            "3 ranks 12 messages are sent in all; the task wants at most 7",
+        ),
+        (
+            at_most_seconds(lambda n, case: 3, 1.0, 0.0),
+            "it takes 4 s on the model's clock; the task wants at most 3 s",
+        ),
+        (lambda report, n, case: ("so be it", "why not") if n > 2 else None, "so be it"),
+    ],
+)
 def test_limits(limit, words):
     check = RankCheck("total", cases, total, limits=[limit], ranks=(3,))
     said = failure(check, lambda comm, x: mpi.ring_allreduce(comm, x.copy()))
@@ -248,15 +319,23 @@ def test_other_bits():
 
 def test_broken_checks_are_the_authors_fault():
     right = lambda comm, x: mpi.ring_allreduce(comm, x.copy())  # noqa: E731
-    for check in (RankCheck("total", lambda rng, n: 1 / 0, total), RankCheck("total", lambda rng, n: [], total),
-                  RankCheck("total", lambda rng, n: [RankCase([(1,)] * 9)], total),
-                  RankCheck("total", cases, lambda ranks: 1 / 0), RankCheck("total", cases, lambda ranks: [1, 2]),
-                  RankCheck("total", cases, total, limits=[lambda report, n, case: 1 / 0])):  # fmt: skip
+    for check in (
+        RankCheck("total", lambda rng, n: 1 / 0, total),
+        RankCheck("total", lambda rng, n: [], total),
+        RankCheck("total", lambda rng, n: [RankCase([(1,)] * 9)], total),
+        RankCheck("total", cases, lambda ranks: 1 / 0),
+        RankCheck("total", cases, lambda ranks: [1, 2]),
+        RankCheck("total", cases, total, limits=[lambda report, n, case: 1 / 0]),
+    ):
         with pytest.raises(CheckBroken):
             check(right, seed=1)
     with pytest.raises(BadInput, match="several networks"):
-        RankCheck("x", cases, total, limits=[at_most_seconds(1, 1, 0), at_most_seconds(1, 2, 0)])(right)
+        RankCheck("x", cases, total, limits=[at_most_seconds(1, 1, 0), at_most_seconds(1, 2, 0)])(
+            right
+        )
 
 
 def test_world_is_known_too():
-    check_with_mpi(lambda comm, x: MPI.COMM_WORLD.Allreduce(x, out := np.empty_like(x)) or out, seed=1)
+    check_with_mpi(
+        lambda comm, x: MPI.COMM_WORLD.Allreduce(x, out := np.empty_like(x)) or out, seed=1
+    )

@@ -44,7 +44,9 @@ def root(first, tmp_path):
 @pytest.fixture
 def no_kernel(monkeypatch):
     """Nothing may run."""
-    monkeypatch.setattr(kernels.Session, "__enter__", lambda self: pytest.fail("a kernel was started"))
+    monkeypatch.setattr(
+        kernels.Session, "__enter__", lambda self: pytest.fail("a kernel was started")
+    )
 
 
 # What comes out -------------------------------------------------------------------------------------------------
@@ -53,7 +55,13 @@ def no_kernel(monkeypatch):
 def test_valid_notebooks_with_ids_from_the_names(first):
     for file in FILES:
         nbformat.validate(read(first, file))
-    assert [c.id for c in read(first, FILES[0]).cells] == ["greet-text", "greet", "two-text", "two", "end-text"]
+    assert [c.id for c in read(first, FILES[0]).cells] == [
+        "greet-text",
+        "greet",
+        "two-text",
+        "two",
+        "end-text",
+    ]
     ids = [c.id for c in read(first, FILES[1]).cells]
     assert ids == ["setup-text", "setup", "double-text", "double-hints", "double", "double-check"]
     assert ids == [c.id for c in read(first, FILES[2]).cells]
@@ -83,27 +91,49 @@ def test_a_task_in_the_exercise(first):
     course = {"task": "double", "points": 2, "difficulty": 1, "minutes": 3}
     assert cells["double"].metadata == {"course": course, "tags": ["task"], "deletable": False}
     assert cells["double-check"].metadata.course == {"check": "double-check", "of": "double"}
-    assert cells["double-check"].metadata.editable is False and cells["double-check"].metadata.deletable is False
-    assert "2 points · easy (difficulty 1 of 3) · about 1 line · about 3 minutes" in cells["double-hints"].source
+    assert (
+        cells["double-check"].metadata.editable is False
+        and cells["double-check"].metadata.deletable is False
+    )
+    assert (
+        "2 points · easy (difficulty 1 of 3) · about 1 line · about 3 minutes"
+        in cells["double-hints"].source
+    )
     hints = cells["double-hints"].source
     assert hints.count("<details>") == hints.count("</details>") == 3
-    steps = [hints.index(words) for words in ("a nudge", "Hint 2 of 3", "the idea", "Hint 3 of 3", "nearly the code")]
+    steps = [
+        hints.index(words)
+        for words in ("a nudge", "Hint 2 of 3", "the idea", "Hint 3 of 3", "nearly the code")
+    ]
     assert steps == sorted(steps)
 
 
 def test_a_task_inside_a_string(tmp_path):
     assert all(row.state == "built" for row in make(clone(tmp_path, None, KERNEL)).values())
     blank, solved = ({c.id: c for c in read(tmp_path, file).cells} for file in FILES[1:])
-    assert blank["triple"].source.split("\n")[3] == '    #error "write triple: about 2 lines, 4 minutes"'
+    assert (
+        blank["triple"].source.split("\n")[3]
+        == '    #error "write triple: about 2 lines, 4 minutes"'
+    )
     assert "3 * x[i]" not in blank["triple"].source and "SOLUTION" not in str(blank) + str(solved)
-    assert solved["triple"].source.split("\n")[3:5] == ["    int i = threadIdx.x;", "    y[i] = 3 * x[i];"]
-    assert solved["triple-check"].outputs[0].text == "right\n" and "about 2 lines" in blank["triple-hints"].source
+    assert solved["triple"].source.split("\n")[3:5] == [
+        "    int i = threadIdx.x;",
+        "    y[i] = 3 * x[i];",
+    ]
+    assert (
+        solved["triple-check"].outputs[0].text == "right\n"
+        and "about 2 lines" in blank["triple-hints"].source
+    )
 
 
 def test_nothing_of_this_machine_is_stored(first):
     for file in FILES:
         text = (first / file).read_text(encoding="utf-8")
-        assert str(first) not in text and sys.prefix not in text and os.path.expanduser("~") + "/" not in text
+        assert (
+            str(first) not in text
+            and sys.prefix not in text
+            and os.path.expanduser("~") + "/" not in text
+        )
         assert '"execution"' not in text and '"version": "3' not in text
     assert "<course>/notebooks" in (first / FILES[0]).read_text(encoding="utf-8")
 
@@ -135,7 +165,10 @@ def test_changed_text_keeps_the_outputs(root, no_kernel):
     rows = make(root)
     assert rows[FILES[0]].state == "text" and rows[FILES[1]].state == "current"
     lecture = read(root, FILES[0])
-    assert lecture.cells[-1].source == "The very end." and lecture.cells[1].outputs[0].text == "hello\n"
+    assert (
+        lecture.cells[-1].source == "The very end."
+        and lecture.cells[1].outputs[0].text == "hello\n"
+    )
     assert check(root) == {}
 
 
@@ -190,18 +223,23 @@ def test_check_finds_the_missing_the_orphaned_and_the_lonely(root):
     (root / "notebooks/07-gone.ipynb").write_text("{}")
     clone(root, LECTURE, None, "02-half")
     assert check(root) == {
-        FILES[2]: "missing", "notebooks/07-gone.ipynb": "orphaned", "notebooks/02-half.ipynb": "missing",
+        FILES[2]: "missing",
+        "notebooks/07-gone.ipynb": "orphaned",
+        "notebooks/02-half.ipynb": "missing",
         "chapters/02-half/exercise.md": "missing",
     }
 
 
-@pytest.mark.parametrize("change", [
-    lambda cell: cell.outputs[0].update(text="hallo\n"),
-    lambda cell: cell.update(source="print('hallo')"),
-    lambda cell: cell.update(id="other"),
-    lambda cell: cell.metadata.update(tags=["nbval-ignore-output"]),
-    lambda cell: cell.update(execution_count=None),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cell: cell.outputs[0].update(text="hallo\n"),
+        lambda cell: cell.update(source="print('hallo')"),
+        lambda cell: cell.update(id="other"),
+        lambda cell: cell.metadata.update(tags=["nbval-ignore-output"]),
+        lambda cell: cell.update(execution_count=None),
+    ],
+)
 def test_check_finds_what_was_changed_by_hand(root, change):
     lecture = read(root, FILES[0])
     change(lecture.cells[1])
@@ -224,7 +262,9 @@ def test_check_tells_a_broken_source(root):
 
 # Ids ------------------------------------------------------------------------------------------------------------
 
-RENAMED = EXERCISE.replace("name: double", "name: twice").replace(":checks: double", ":checks: twice")
+RENAMED = EXERCISE.replace("name: double", "name: twice").replace(
+    ":checks: double", ":checks: twice"
+)
 
 
 def test_ids_are_recorded(first):
@@ -236,7 +276,9 @@ def test_an_id_that_disappears_is_refused(root):
     clone(root, exercise=RENAMED)
     assert "chapters/ids.txt" in check(root)
     row = make(root)["chapters/01-tiny/exercise.md"]
-    assert row.state == "wrong" and "double, double-check" in row.detail and "--drop-ids" in row.detail
+    assert (
+        row.state == "wrong" and "double, double-check" in row.detail and "--drop-ids" in row.detail
+    )
     assert {row.state for row in make(root, drop_ids=True).values()} == {"current", "built"}
     rows = (root / "chapters/ids.txt").read_text().splitlines()
     assert rows[1:] == ["01-tiny task twice", "01-tiny check twice-check"]
@@ -251,16 +293,23 @@ def test_a_chapter_that_disappears_takes_its_ids_along(root):
 # Cells that fail ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code, tags, says", [
-    ("1 / 0", "", "ZeroDivisionError"),
-    ("import os; os._exit(3)", "", "the kernel died in this cell"),
-    ("import time\nwhile True:\n    time.sleep(0.1)", "", "did not end within 2 s"),
-    ("1", ":tags: [raises-exception]\n", "raised nothing"),
-])
+@pytest.mark.parametrize(
+    "code, tags, says",
+    [
+        ("1 / 0", "", "ZeroDivisionError"),
+        ("import os; os._exit(3)", "", "the kernel died in this cell"),
+        ("import time\nwhile True:\n    time.sleep(0.1)", "", "did not end within 2 s"),
+        ("1", ":tags: [raises-exception]\n", "raised nothing"),
+    ],
+)
 def test_a_failing_cell_is_named_and_nothing_is_written(tmp_path, code, tags, says):
-    lecture = LECTURE.replace(":name: greet\n", f":name: greet\n{tags}").replace('print("hello")', code)
+    lecture = LECTURE.replace(":name: greet\n", f":name: greet\n{tags}").replace(
+        'print("hello")', code
+    )
     row = make(clone(tmp_path, lecture, None), timeout=2)[FILES[0]]
-    assert row.state == "failed" and says in row.detail and "lecture.md:16: cell greet" in row.detail
+    assert (
+        row.state == "failed" and says in row.detail and "lecture.md:16: cell greet" in row.detail
+    )
     assert not (tmp_path / FILES[0]).exists()
 
 
@@ -280,7 +329,11 @@ def stream(name, text):
 
 
 def test_streams_are_merged_and_progress_lines_end_as_shown():
-    pieces = [stream("stdout", "1 %\r"), stream("stderr", "!"), stream("stdout", "50 %\r100 %\nend\n")]
+    pieces = [
+        stream("stdout", "1 %\r"),
+        stream("stderr", "!"),
+        stream("stdout", "50 %\r100 %\nend\n"),
+    ]
     tidied, _ = outputs.tidy(pieces, 1, [])
     assert [(o["name"], o["text"]) for o in tidied] == [("stdout", "100 %\nend\n"), ("stderr", "!")]
     assert pieces[0]["text"] == "1 %\r"
@@ -294,7 +347,9 @@ def test_streams_on_both_sides_of_a_figure_stay_there():
 
 def test_the_folders_of_this_machine(tmp_path):
     folders = dict(outputs.places(tmp_path))
-    assert folders[str(tmp_path.resolve())] == "<course>" and folders[os.path.expanduser("~")] == "~"
+    assert (
+        folders[str(tmp_path.resolve())] == "<course>" and folders[os.path.expanduser("~")] == "~"
+    )
     assert "/usr" not in folders and "/" not in folders
     lengths = [len(folder) for folder, _ in outputs.places(tmp_path)]
     assert lengths == sorted(lengths, reverse=True)
@@ -345,13 +400,19 @@ def test_the_command(root, capsys, no_kernel):
     assert "missing" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("call, says", [
-    (["build", "77"], "no chapter '77'"),
-    (["build", "--timeout", "0"], "more than 0 seconds"),
-    (["build", "--nonsense"], "unrecognized arguments"),
-    (["nonsense"], "no command 'nonsense'; there are: doctor, bench, check, release, grade, build"),
-    ([], "usage"),
-])
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (["build", "77"], "no chapter '77'"),
+        (["build", "--timeout", "0"], "more than 0 seconds"),
+        (["build", "--nonsense"], "unrecognized arguments"),
+        (
+            ["nonsense"],
+            "no command 'nonsense'; there are: doctor, bench, check, release, grade, build",
+        ),
+        ([], "usage"),
+    ],
+)
 def test_a_wrong_call_is_2(first, capsys, call, says):
     try:
         status = main([*call, "--root", str(first)] if call[:1] == ["build"] else call)

@@ -24,7 +24,10 @@ def test_a_connection_is_refused():
 def test_connect_ex_and_a_datagram_are_refused():
     with socket.socket() as s, pytest.raises(OSError, match="no network in tests"):
         s.connect_ex(AWAY)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s, pytest.raises(OSError, match="no network in tests"):
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s,
+        pytest.raises(OSError, match="no network in tests"),
+    ):
         s.sendto(b"x", AWAY)
 
 
@@ -34,10 +37,14 @@ def test_version_6_is_refused():
         s.connect(("2001:db8::1", 80, 0, 0))
 
 
-@pytest.mark.parametrize("look_up", [
-    lambda: socket.getaddrinfo("example.org", 80), lambda: socket.gethostbyname("example.org"),
-    lambda: socket.create_connection(("example.org", 80), timeout=1),
-])
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        lambda: socket.getaddrinfo("example.org", 80),
+        lambda: socket.gethostbyname("example.org"),
+        lambda: socket.create_connection(("example.org", 80), timeout=1),
+    ],
+)
 def test_a_look_up_is_refused(look_up):
     with pytest.raises(OSError, match="no network in tests"):
         look_up()
@@ -67,6 +74,8 @@ def test_a_process_that_a_test_starts():
 def test_a_kernel(pytestconfig):
     first = [str(path) for path in pytestconfig.getini("notebook_pythonpath")]
     assert first and os.path.isfile(os.path.join(first[0], "sitecustomize.py"))
-    with kernels.Session(new_notebook(), pytestconfig.rootpath, kernels.environment(pytestconfig.rootpath, first)) as s:
+    with kernels.Session(
+        new_notebook(), pytestconfig.rootpath, kernels.environment(pytestconfig.rootpath, first)
+    ) as s:
         reply, _ = s.run_code(CODE)
     assert reply["status"] == "error" and "no network in tests" in reply["evalue"]

@@ -157,34 +157,169 @@ ONE = np.ones(1, np.int32)
 NAN = np.full(64, np.nan, np.float32)
 # kernel, grid, block, arguments, tool, mark of the line, array, words of the message
 CASES = [
-    ("no_first_barrier", 1, 64, [some(64), some(64)], "racecheck", "no-first-barrier", "tile", "barrier is missing"),
-    ("no_second_barrier", 1, 64, [some(256), some(64)], "racecheck", "no-second-barrier", "tile", "wrong side"),
-    ("right_by_luck", 1, 64, [some(1), some(64)], "racecheck", "right-by-luck", "total", "barrier is missing"),
-    ("off_by_one", 1, 64, [some(40), np.int32(40)], "memcheck", "off-by-one", "A", "A[40], which has 40 elements"),
-    ("wrong_guard", 1, (8, 8), [some(21), np.int32(7), np.int32(3)], "memcheck", "wrong-guard", "A", "`if (i < n)`"),
-    ("no_guard", 2, 32, [some(63)], "memcheck", "no-guard", "A", "thread (31, 0, 0) of block (1, 0, 0)"),
-    ("before_start", 1, 32, [some(64)], "memcheck", "before-start", "A", "2 elements before its start"),
-    ("shared_too_small", 1, 64, [some(64)], "memcheck", "shared-too-small", "narrow", "narrow[60], which has 60"),
-    ("shared_two_dimensions", 1, (9, 9), [some(9)], "memcheck", "two-dimensions", "tile", "[8][0], which has 8 x 9"),
-    ("dynamic_too_small", 1, 64, [some(64)], "memcheck", "dynamic-too-small", "buffer", "buffer[32], which has 32"),
-    ("early_return", 1, 64, [some(64), np.int32(50)], "synccheck", "early-return", "", "early return"),
+    (
+        "no_first_barrier",
+        1,
+        64,
+        [some(64), some(64)],
+        "racecheck",
+        "no-first-barrier",
+        "tile",
+        "barrier is missing",
+    ),
+    (
+        "no_second_barrier",
+        1,
+        64,
+        [some(256), some(64)],
+        "racecheck",
+        "no-second-barrier",
+        "tile",
+        "wrong side",
+    ),
+    (
+        "right_by_luck",
+        1,
+        64,
+        [some(1), some(64)],
+        "racecheck",
+        "right-by-luck",
+        "total",
+        "barrier is missing",
+    ),
+    (
+        "off_by_one",
+        1,
+        64,
+        [some(40), np.int32(40)],
+        "memcheck",
+        "off-by-one",
+        "A",
+        "A[40], which has 40 elements",
+    ),
+    (
+        "wrong_guard",
+        1,
+        (8, 8),
+        [some(21), np.int32(7), np.int32(3)],
+        "memcheck",
+        "wrong-guard",
+        "A",
+        "`if (i < n)`",
+    ),
+    (
+        "no_guard",
+        2,
+        32,
+        [some(63)],
+        "memcheck",
+        "no-guard",
+        "A",
+        "thread (31, 0, 0) of block (1, 0, 0)",
+    ),
+    (
+        "before_start",
+        1,
+        32,
+        [some(64)],
+        "memcheck",
+        "before-start",
+        "A",
+        "2 elements before its start",
+    ),
+    (
+        "shared_too_small",
+        1,
+        64,
+        [some(64)],
+        "memcheck",
+        "shared-too-small",
+        "narrow",
+        "narrow[60], which has 60",
+    ),
+    (
+        "shared_two_dimensions",
+        1,
+        (9, 9),
+        [some(9)],
+        "memcheck",
+        "two-dimensions",
+        "tile",
+        "[8][0], which has 8 x 9",
+    ),
+    (
+        "dynamic_too_small",
+        1,
+        64,
+        [some(64)],
+        "memcheck",
+        "dynamic-too-small",
+        "buffer",
+        "buffer[32], which has 32",
+    ),
+    (
+        "early_return",
+        1,
+        64,
+        [some(64), np.int32(50)],
+        "synccheck",
+        "early-return",
+        "",
+        "early return",
+    ),
     ("one_branch", 1, 64, [some(64)], "synccheck", "one-branch", "", "inside an if or a loop"),
     ("both_branches", 1, 64, [some(64)], "synccheck", "both-branches", "", "both branches"),
     ("barrier_in_uneven_loop", 1, 64, [some(64)], "synccheck", "uneven-loop", "", "32 threads"),
-    ("unset_shared", 1, 64, [some(64)], "initcheck", "unset-shared", "s", "s[63], which nothing has written"),
-    ("unset_global", 1, 64, [NAN.copy(), some(64)], "initcheck", "unset-global", "sum", "nothing has written"),
+    (
+        "unset_shared",
+        1,
+        64,
+        [some(64)],
+        "initcheck",
+        "unset-shared",
+        "s",
+        "s[63], which nothing has written",
+    ),
+    (
+        "unset_global",
+        1,
+        64,
+        [NAN.copy(), some(64)],
+        "initcheck",
+        "unset-global",
+        "sum",
+        "nothing has written",
+    ),
     ("misaligned", 1, 8, [some(64)], "memcheck", "misaligned", "A", "float2 or float4"),
     ("null_pointer", 1, 8, [some(64), None], "memcheck", "null", "", "null pointer"),
     ("endless", 1, 4, [some(64)], "timeout", "endless", "", "condition never becomes false"),
     ("wild", 1, 4, [some(64)], "memcheck", "wild", "", "no array at all"),
     ("two_blocks", 2, 4, [some(4)], "racecheck", "two-blocks", "A", "blocks run in any order"),
     ("lost_update", 1, 64, [some(1, np.int32)], "racecheck", "lost-update", "A", "barrier"),
-    ("beside_an_atomic", 1, 64, [ONE, some(64, np.int32)], "racecheck", "beside-an-atomic", "A", "atomic"),
+    (
+        "beside_an_atomic",
+        1,
+        64,
+        [ONE, some(64, np.int32)],
+        "racecheck",
+        "beside-an-atomic",
+        "A",
+        "atomic",
+    ),
     ("trap", 1, 4, [some(64, np.int32)], "crash", "trap", "", "crashed"),
     ("warp_hang", 1, 32, [some(32)], "synccheck", "warp-hang", "", "wait here for ever"),
     ("not_in_mask", 1, 32, [some(32)], "synccheck", "not-in-mask", "", "leaves out its own lane"),
     ("two_shuffles", 1, 32, [some(32)], "synccheck", "two-shuffles", "", "both branches"),
-    ("off_the_table", 1, 16, [some(16)], "memcheck", "off-the-table", "table", "table[8], which has 8"),
+    (
+        "off_the_table",
+        1,
+        16,
+        [some(16)],
+        "memcheck",
+        "off-the-table",
+        "table",
+        "table[8], which has 8",
+    ),
 ]
 
 
@@ -192,12 +327,16 @@ CASES = [
 def test_caught(case):
     kernel, grid, block, args, tool, mark, array, words = case
     shared = 256 if kernel == "dynamic_too_small" else 0
-    report = trace(BUGS, kernel, grid, block, args, shared=shared, timeout=1 if tool == "timeout" else 20)
+    report = trace(
+        BUGS, kernel, grid, block, args, shared=shared, timeout=1 if tool == "timeout" else 20
+    )
     first = report.errors[0]
     assert first["tool"] == tool, report
     assert line(BUGS, mark) in (first["line"], (first["other"] or {}).get("line")), report
     assert first["array"] == array and words in first["message"], report
-    allowed = {tool, "initcheck"} if tool == "synccheck" else {tool}  # what an early return did not do, others miss
+    allowed = (
+        {tool, "initcheck"} if tool == "synccheck" else {tool}
+    )  # what an early return did not do, others miss
     assert {error["tool"] for error in report.errors} <= allowed, report
 
 
@@ -225,7 +364,9 @@ def test_ends_where_nothing_is_traced(kernel, tool):
 
 def test_a_division_by_zero_is_no_error_on_a_gpu_but_a_crash_here():
     report = trace(BUGS, "crashes", 1, 4, [np.arange(4, dtype=np.int32), np.int32(0)])
-    assert not report.errors or report.errors[0]["tool"] == "crash"  # arm64 gives 0, as a GPU gives anything
+    assert (
+        not report.errors or report.errors[0]["tool"] == "crash"
+    )  # arm64 gives 0, as a GPU gives anything
 
 
 def test_errors_come_in_order_of_importance():

@@ -82,7 +82,11 @@ def traced(kernel, grid, block, args):
 
 
 def at(report, mark, space):
-    (row,) = [row for row in report.accesses if row["line"] == line(PATTERNS, mark) and row["space"] == space]
+    (row,) = [
+        row
+        for row in report.accesses
+        if row["line"] == line(PATTERNS, mark) and row["space"] == space
+    ]
     return row
 
 
@@ -94,7 +98,13 @@ GLOBAL = [
     ("shifted", 5, 4, 32, 4),  # 128 bytes that start 4 into a sector touch 5
     ("one-for-all", 1, 1, 32, 4),  # one word for all lanes: one sector
     ("reversed", 4, 4, 32, 4),  # the order of the lanes does not matter
-    ("odd-lanes", 4, 2, 16, 4),  # 16 lanes, every other word: all 4 sectors, of which 64 bytes = 2 are used
+    (
+        "odd-lanes",
+        4,
+        2,
+        16,
+        4,
+    ),  # 16 lanes, every other word: all 4 sectors, of which 64 bytes = 2 are used
     ("five-lanes", 5, 1, 5, 4),  # 5 words 32 bytes apart: 5 sectors; 20 bytes would fit into one
     ("float4", 16, 16, 32, 16),  # 32 x 16 = 512 bytes = 16 sectors
     ("double", 8, 8, 32, 8),  # 256 bytes
@@ -109,7 +119,9 @@ def global_report():
     return traced("global_patterns", 2, 32, [A, np.zeros(64, np.float32), np.int32(7)])
 
 
-@pytest.mark.parametrize("mark, sectors, ideal, lanes, size", GLOBAL, ids=[row[0] for row in GLOBAL])
+@pytest.mark.parametrize(
+    "mark, sectors, ideal, lanes, size", GLOBAL, ids=[row[0] for row in GLOBAL]
+)
 def test_sectors(global_report, mark, sectors, ideal, lanes, size):
     row = at(global_report, mark, "global")
     assert row["requests"] == 2  # two blocks of one warp
@@ -132,7 +144,9 @@ def test_naive_gemm():
 
 def test_loads_by_columns():
     """Section 4.2 of [003] with A stored by rows: lane r reads A[r][k], each in a sector of its own, 32 a request."""
-    report = traced("by_columns", 1, 32, [np.ones((32, 64), np.float32), np.zeros(32, np.float32), np.int32(64)])
+    report = traced(
+        "by_columns", 1, 32, [np.ones((32, 64), np.float32), np.zeros(32, np.float32), np.int32(64)]
+    )
     row = at(report, "by-columns", "global")
     assert (row["requests"], row["sectors"], row["ideal_sectors"]) == (64, 64 * 32, 64 * 4)
 
@@ -187,11 +201,18 @@ def test_lanes_are_those_of_the_costliest_request():
     A: k + 8 lane in block 4 = (1, 1) of a grid of 3 x 2, warp 1, k = 2 and 3: 32 sectors, against 4 or 5 elsewhere.
     s: words way x lane, way = 2, 4, 6 for k = 1, 2, 3: 31 lanes fall on 16, 8, 16 banks, so 2, 4, 2 ways: k = 2.
     """
-    args, symbols = [np.ones(512, np.float32), np.zeros(384, np.float32)], {"c": np.ones(40, np.float32)}
+    args, symbols = (
+        [np.ones(512, np.float32), np.zeros(384, np.float32)],
+        {"c": np.ones(40, np.float32)},
+    )
     report = trace(COSTLIEST, "steps", (3, 2), (16, 4), args, symbols=symbols)
     assert report.ok, str(report)
-    rows = {mark: row for row in report.accesses for mark in ("global", "shared", "constant")
-            if row["line"] == line(COSTLIEST, mark) and row["op"] == "load" and row["space"] == mark}  # fmt: skip
+    rows = {
+        mark: row
+        for row in report.accesses
+        for mark in ("global", "shared", "constant")
+        if row["line"] == line(COSTLIEST, mark) and row["op"] == "load" and row["space"] == mark
+    }
     row = rows["global"]
     assert row["lanes"] == [4 * (2 + 8 * i) for i in range(32)]
     assert (row["lanes_block"], row["lanes_warp"], row["lanes_bytes"]) == ((1, 1, 0), 1, 4)
@@ -200,9 +221,16 @@ def test_lanes_are_those_of_the_costliest_request():
     assert row["lanes"] == [None if i == 3 else 4 * (1024 + 4 * i) for i in range(32)]
     assert (row["lanes_block"], row["lanes_warp"]) == ((2, 1, 0), 0)
     (row,) = [row for row in report.accesses if row["line"] == line(COSTLIEST, "after")]
-    assert (row["lanes_block"], row["lanes_warp"], row["lanes"]) == ((0, 0, 0), 0, [4 * i for i in range(32)])
+    assert (row["lanes_block"], row["lanes_warp"], row["lanes"]) == (
+        (0, 0, 0),
+        0,
+        [4 * i for i in range(32)],
+    )
     row = rows["constant"]
-    assert row["lanes"] == [4 * (8 + i) for i in range(32)] and row["sectors"] == row["wavefronts"] == 0
+    assert (
+        row["lanes"] == [4 * (8 + i) for i in range(32)]
+        and row["sectors"] == row["wavefronts"] == 0
+    )
 
 
 # mark, op, requests, wavefronts of one request, ideal wavefronts, ways
@@ -221,7 +249,14 @@ SHARED = [
     ("store-float4", "store", 1, 4, 4, 1),  # 512 bytes: 8 lanes at a time fill the 32 banks
     ("load-float4", "load", 1, 4, 4, 1),  # within 8 lanes the order does not matter
     ("store-double", "store", 2, 2, 2, 1),  # 256 bytes: 16 lanes at a time
-    ("double-stride-2", "load", 1, 4, 2, 2),  # 16 lanes, 16 bytes apart: words 4 i and 4 i + 1 of 64, 2 in a bank
+    (
+        "double-stride-2",
+        "load",
+        1,
+        4,
+        2,
+        2,
+    ),  # 16 lanes, 16 bytes apart: words 4 i and 4 i + 1 of 64, 2 in a bank
     ("load-float4-x", "load", 1, 4, 1, 4),  # words 4 i: banks 0, 4 .. 28, with 4 words each
 ]
 
@@ -231,7 +266,9 @@ def shared_report():
     return traced("shared_patterns", 1, 32, [np.zeros(32, np.float32)])
 
 
-@pytest.mark.parametrize("mark, op, requests, waves, ideal, way", SHARED, ids=[row[0] for row in SHARED])
+@pytest.mark.parametrize(
+    "mark, op, requests, waves, ideal, way", SHARED, ids=[row[0] for row in SHARED]
+)
 def test_bank_conflicts(shared_report, mark, op, requests, waves, ideal, way):
     row = at(shared_report, mark, "shared")
     assert (row["op"], row["requests"]) == (op, requests)
@@ -260,7 +297,9 @@ def test_only_some_blocks():
 
 
 def test_table_and_text():
-    report = traced("by_columns", 1, 32, [np.ones((32, 64), np.float32), np.zeros(32, np.float32), np.int32(64)])
+    report = traced(
+        "by_columns", 1, 32, [np.ones((32, 64), np.float32), np.zeros(32, np.float32), np.int32(64)]
+    )
     header, rows = report.table()
     assert all(len(row) == len(header) for row in rows)
     assert "no check found anything" in str(report) and "2,048" in str(report)

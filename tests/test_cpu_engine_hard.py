@@ -334,14 +334,20 @@ __global__ void warps_at_different_barriers(const float *A, float *B, int *C)
 """
 
 
-@pytest.mark.parametrize("kernel", [name.split("(")[0] for name in WRONG.split("__global__ void ")[1:]])
+@pytest.mark.parametrize(
+    "kernel", [name.split("(")[0] for name in WRONG.split("__global__ void ")[1:]]
+)
 def test_wrong(kernel):
     B, C = np.zeros(128, np.float32), np.zeros(4, np.int32)
     body = WRONG.split(f"{kernel}(")[1].split("\n}\n")[0]
     blocks = 2 if "C[0]" in body or "blockIdx" in body else 1
     report = trace(WRONG, kernel, blocks, 64, [a64, B, C])
     synchronous = kernel in ("shuffle_in_a_branch", "warps_at_different_barriers")
-    wanted = [error for error in report.errors if error["tool"] == ("synccheck" if synchronous else "racecheck")]
+    wanted = [
+        error
+        for error in report.errors
+        if error["tool"] == ("synccheck" if synchronous else "racecheck")
+    ]
     lines = [(error["line"], (error["other"] or {}).get("line")) for error in wanted]
     assert any(line(WRONG, kernel) in pair for pair in lines), report
 

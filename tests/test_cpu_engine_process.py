@@ -116,8 +116,10 @@ def test_traces_leave_no_files_and_no_processes():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_killed_notebook_leaves_no_process_behind():
-    code = (f"import numpy as np, sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.gpu.cpu_engine import trace\n"
-            f"trace({SOURCE!r}, 'endless', 1, 1, [np.zeros(4, np.float32)], timeout=2)")  # fmt: skip
+    code = (
+        f"import numpy as np, sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.gpu.cpu_engine import trace\n"
+        f"trace({SOURCE!r}, 'endless', 1, 1, [np.zeros(4, np.float32)], timeout=2)"
+    )
     parent = subprocess.Popen([sys.executable, "-c", code])
     child = []
     for _ in range(200):
@@ -128,7 +130,10 @@ def test_a_killed_notebook_leaves_no_process_behind():
     parent.kill()
     parent.wait()
     for _ in range(200):
-        if not os.path.exists(f"/proc/{child[0]}") or "Z" in Path(f"/proc/{child[0]}/stat").read_text().split()[2]:
+        if (
+            not os.path.exists(f"/proc/{child[0]}")
+            or "Z" in Path(f"/proc/{child[0]}/stat").read_text().split()[2]
+        ):
             return
         time.sleep(0.05)
     raise AssertionError("the kernel goes on")
@@ -201,14 +206,25 @@ def test_compiled_once(monkeypatch):
 
 
 def test_two_processes_compile_at_once(tmp_path):
-    code = (f"import sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.gpu.cpu_engine import compiler, rewrite\n"
-            "print(compiler.build(rewrite.rewrite('__global__ void k(float *A) { A[0] = 1; }')))")  # fmt: skip
-    both = [subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "COURSE_CACHE": str(tmp_path)},
-                             stdout=subprocess.PIPE, text=True) for _ in range(2)]  # fmt: skip
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.gpu.cpu_engine import compiler, rewrite\n"
+        "print(compiler.build(rewrite.rewrite('__global__ void k(float *A) { A[0] = 1; }')))"
+    )
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, "COURSE_CACHE": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
     paths = {child.communicate()[0].strip() for child in both}
     assert [child.returncode for child in both] == [0, 0] and len(paths) == 1
     kept = sorted(path.name for path in (tmp_path / "engine").iterdir())
-    assert len(kept) == 3 and not [name for name in kept if name.startswith("tmp")]  # the program, server and blocks
+    assert len(kept) == 3 and not [
+        name for name in kept if name.startswith("tmp")
+    ]  # the program, server and blocks
 
 
 def test_portable_fibers(tmp_path):
@@ -236,7 +252,11 @@ def test_device_memory():
     assert a % 256 == 0 and b - a >= 1000 + 256
     arena.write(a, np.arange(250, dtype=np.float32))
     assert arena.read(a, 1000).view(np.float32)[-1] == 249
-    for call in (lambda: arena.free(a + 4), lambda: arena.read(a, 1001), lambda: arena.write(b, np.ones(1))):
+    for call in (
+        lambda: arena.free(a + 4),
+        lambda: arena.read(a, 1001),
+        lambda: arena.write(b, np.ones(1)),
+    ):
         with pytest.raises(BadInput):
             call()
     with pytest.raises(OutOfMemory):
@@ -279,7 +299,9 @@ def zig():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not zig(), reason="ziglang is not installed, and COURSE_ZIG does not name a zig")
+@pytest.mark.skipif(
+    not zig(), reason="ziglang is not installed, and COURSE_ZIG does not name a zig"
+)
 def test_arm64_assembles(tmp_path):
     """The engine, and a kernel with its sites numbered, become arm64 objects; none runs here."""
     cross = [*zig(), "c++", "-target", "aarch64-linux-gnu", *compiler.COMMON, "-DCOURSE_TRACE"]
@@ -289,8 +311,12 @@ def test_arm64_assembles(tmp_path):
         unit = [str(compiler.NATIVE / f"{name}.cpp"), "-o", str(tmp_path / f"{name}.o")]
         subprocess.run([*cross, "-O2", "-c", *unit], check=True)
     flags = [*compiler.TRACED, *compiler.CLANG, "-include", str(compiler.NATIVE / "cuda_subset.h")]
-    subprocess.run([*cross, *flags, "-S", str(program), "-o", str(tmp_path / "kernel.s")], check=True)
+    subprocess.run(
+        [*cross, *flags, "-S", str(program), "-o", str(tmp_path / "kernel.s")], check=True
+    )
     numbered = number_sites((tmp_path / "kernel.s").read_text(), arm=True)
     assert "\tmov w1, #1\n" in numbered
     (tmp_path / "kernel.s").write_text(numbered)
-    subprocess.run([*cross, "-c", str(tmp_path / "kernel.s"), "-o", str(tmp_path / "kernel.o")], check=True)
+    subprocess.run(
+        [*cross, "-c", str(tmp_path / "kernel.s"), "-o", str(tmp_path / "kernel.o")], check=True
+    )

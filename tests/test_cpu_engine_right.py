@@ -244,7 +244,9 @@ def test_shared_memory(how):
     a, b = floats(64), np.full(64, np.nan, np.float32)
     run(how, BASICS, "several", 1, 64, [a, b])
     i = np.arange(64)
-    np.testing.assert_allclose(b, a[63 - i] + 10 * a[(63 - i) // 32 * 32 + (i % 32 ^ 31)], rtol=1e-6)
+    np.testing.assert_allclose(
+        b, a[63 - i] + 10 * a[(63 - i) // 32 * 32 + (i % 32 ^ 31)], rtol=1e-6
+    )
     run(how, BASICS, "branches", 2, 32, [a, b])
     assert (b[:32] == a[:32][::-1]).all() and (b[32:] == a[32 + (np.arange(32) ^ 1)]).all()
     run(how, BASICS, "dynamic", 1, 64, [a, b, np.int32(64)], shared=2 * 64 * 4)
@@ -281,7 +283,12 @@ def test_shuffles(how):
 def test_atomics(how):
     v = np.zeros(80, np.int32)
     v[5] = 255
-    f, u, n, d = np.zeros(1, np.float32), np.zeros(2, np.uint32), np.zeros(1, np.uint64), np.zeros(1)
+    f, u, n, d = (
+        np.zeros(1, np.float32),
+        np.zeros(2, np.uint32),
+        np.zeros(1, np.uint64),
+        np.zeros(1),
+    )
     run(how, BASICS, "atomics", 3, 64, [v, f, u, n, d])
     assert v[:8].tolist() == [3 * 64 * 65 // 2, -3 * 64 * 65 // 2, -4, 64, 255, 0, 64, 7]
     assert f[0] == 96 and n[0] == 3 * 192 and d[0] == 48
@@ -291,16 +298,30 @@ def test_atomics(how):
 
 @everywhere
 def test_vectors_and_structs(how):
-    a, b, c, out = floats(32, 4), np.zeros((32, 2), np.float32), np.zeros((32, 4), np.float32), np.zeros(32, np.float32)
+    a, b, c, out = (
+        floats(32, 4),
+        np.zeros((32, 2), np.float32),
+        np.zeros((32, 4), np.float32),
+        np.zeros(32, np.float32),
+    )
     run(how, BASICS, "vectors", 1, 32, [a, b, c, out])
     r = a[::-1]
-    assert (b == np.stack([r[:, 0] + r[:, 1], r[:, 2] * r[:, 3]], 1)).all() and (c == r[:, ::-1]).all()
+    assert (b == np.stack([r[:, 0] + r[:, 1], r[:, 2] * r[:, 3]], 1)).all() and (
+        c == r[:, ::-1]
+    ).all()
     assert (out == a[:, 1]).all()
     y = floats(32)
     expected = np.where(np.arange(32) < 20, 2 * y + 3 + 4 + 5 + 6 + 1, y)
     scale = np.array((2, 3, 20), [("factor", "f4"), ("shift", "f4"), ("n", "i4")])[()]
     four = np.array((1, 2, 3, 4), [(k, "f4") for k in "xyzw"])[()]
-    run(how, BASICS, "by_struct", 1, 32, [y, scale, four, np.float64(5), np.uint8(6), np.bool_(True)])
+    run(
+        how,
+        BASICS,
+        "by_struct",
+        1,
+        32,
+        [y, scale, four, np.float64(5), np.uint8(6), np.bool_(True)],
+    )
     np.testing.assert_allclose(y, expected, rtol=1e-6)
 
 
@@ -309,9 +330,30 @@ def test_intrinsics(how):
     x, y = floats(32), np.full(32, np.nan, np.float32)
     run(how, BASICS, "intrinsics", 1, 32, [x, y, np.int32(30)])
     v = x.astype(np.float64)
-    expected = (np.exp(v) + np.log(v) + v**-0.5 + np.maximum(v, 0.5) + 2 + np.minimum(v, 0.25) + 1 / v + v * v + 1
-                + np.clip(3 * v, 0, 1) + np.tanh(v) + v * v + np.sqrt(v) + 3 + 31 + 4 + v + v + v
-                + np.floor(v) + np.sin(v) + np.cos(v))  # fmt: skip
+    expected = (
+        np.exp(v)
+        + np.log(v)
+        + v**-0.5
+        + np.maximum(v, 0.5)
+        + 2
+        + np.minimum(v, 0.25)
+        + 1 / v
+        + v * v
+        + 1
+        + np.clip(3 * v, 0, 1)
+        + np.tanh(v)
+        + v * v
+        + np.sqrt(v)
+        + 3
+        + 31
+        + 4
+        + v
+        + v
+        + v
+        + np.floor(v)
+        + np.sin(v)
+        + np.cos(v)
+    )
     np.testing.assert_allclose(y[:30], expected[:30], rtol=1e-4)
     assert np.isnan(y[30:]).all()
 

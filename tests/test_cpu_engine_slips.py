@@ -28,11 +28,19 @@ BODIES = {
     "small letters": ("\nint i = blockidx.x;\nx[i] = 1;", 2, "blockidx"),
     "no such direction": ("\nint i = blockIdx.w;\nx[i] = 1;", 2, "'w'"),
     "parenthesis": ("\nif (n < 3 {\nx[0] = 1;\n}", 2, r"'\)'"),
-    "brace": ("\nif (n < 3) {\nx[0] = 1;\n", (5, 6, 7), "expected '}'"),  # at the end, or just behind it
+    "brace": (
+        "\nif (n < 3) {\nx[0] = 1;\n",
+        (5, 6, 7),
+        "expected '}'",
+    ),  # at the end, or just behind it
     "brace too many": ("\nx[0] = 1;\n}", 4, "brace|before '}'"),
     "host function": ("\ncudaMalloc(&x, 4);", 2, "cudaMalloc"),
     "shared of any size": ("\n__shared__ float s[n];\ns[0] = x[0];", 2, "variably modified"),
-    "shared of the block's size": ("\n__shared__ float s[blockDim.x];\ns[0] = x[0];", 2, "variably modified"),
+    "shared of the block's size": (
+        "\n__shared__ float s[blockDim.x];\ns[0] = x[0];",
+        2,
+        "variably modified",
+    ),
     "shared of no size": ("\n__shared__ float s[TILE];\ns[0] = x[0];", 2, "TILE"),
     "returns": ("\nreturn 1;", 2, "return"),
     "intrinsic": ("\nx[0] = __shfl(x[1], 2);", 2, "__shfl"),
@@ -41,15 +49,21 @@ BODIES = {
     "atomic of the wrong type": ("\nif (n)\natomicAnd(x, 2);", 3, "invalid operands"),
     "min of one": ("\nx[0] = min(x[1]);", 2, "min"),
     "min of a pointer": ("\nx[0] = min(x, 3);", 2, "float ?[*]"),
-    "shuffle of a struct": ("\nstruct { int a[9]; } s;\n__shfl_sync(~0u, s, 1);", 3, "a shuffle moves 4 or 8 bytes"),
+    "shuffle of a struct": (
+        "\nstruct { int a[9]; } s;\n__shfl_sync(~0u, s, 1);",
+        3,
+        "a shuffle moves 4 or 8 bytes",
+    ),
     "template": ("\nx[0] = make<n>(x[0]);", 2, "make"),
     "wrong inside a template": ("\nx[0] = twice(&x[0]);", (1, 2), "invalid operands"),
     "assert": ("\nassert(x[0] > y);", 2, "y"),
     "a vector from a number": ("\nfloat4 v = x[0];", 2, "float4"),
     "threadIdx is written": ("\nthreadIdx.x = 0;", 2, "value|assignable"),
 }
-HEAD = ("template <int m> __device__ float make(float v) { return m * v; } "
-        "template <class T> __device__ float twice(T v) { return 2 * v; } ")  # fmt: skip
+HEAD = (
+    "template <int m> __device__ float make(float v) { return m * v; } "
+    "template <class T> __device__ float twice(T v) { return 2 * v; } "
+)
 
 
 @pytest.fixture(params=HERE)
@@ -88,7 +102,9 @@ def test_the_linker_names_what_is_missing(cxx):
 
 
 def test_another_file_is_named(cxx):
-    text = said('__global__ void k(float *x) {\n#line 7 "f of mine"\n x[0] = exq(1);\n#line 3 "kernel.cu"\n}')
+    text = said(
+        '__global__ void k(float *x) {\n#line 7 "f of mine"\n x[0] = exq(1);\n#line 3 "kernel.cu"\n}'
+    )
     assert re.search(r"f of mine:7:\d+: error: .*exq", text)
 
 
@@ -128,7 +144,9 @@ def test_a_compiler_without_end_is_stopped():
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     start = time.monotonic()
     with pytest.raises(CompileError, match=r"stopped after 0\.5 s: does a macro"):
-        compiler._run([sys.executable, "-c", parent], 0.5)  # the child holds the pipe open as long as it lives
+        compiler._run(
+            [sys.executable, "-c", parent], 0.5
+        )  # the child holds the pipe open as long as it lives
     assert time.monotonic() - start < 30
 
 
@@ -143,7 +161,11 @@ def test_a_source_that_grows_without_end_is_stopped(cxx, monkeypatch):
 def test_a_kernel_of_no_void_is_no_kernel():
     with pytest.raises(BadInput, match="line 1: a kernel returns nothing"):
         rewrite("__global__ int k() { return 0; }")
-    assert list(rewrite("__global__ void __launch_bounds__(32) k() {}\n__global__ static void m() {}").kernels) == [
+    assert list(
+        rewrite(
+            "__global__ void __launch_bounds__(32) k() {}\n__global__ static void m() {}"
+        ).kernels
+    ) == [
         "k",
         "m",
     ]

@@ -44,7 +44,9 @@ def test_subset_takes_the_first():
     data = Dataset(**parts())
     small = data.subset(3)
     assert len(small.x_train) == 3 and len(small.x_val) == 4 and len(small.x_test) == 6
-    assert np.array_equal(small.x_train, data.x_train[:3]) and np.array_equal(small.y_train, data.y_train[:3])
+    assert np.array_equal(small.x_train, data.x_train[:3]) and np.array_equal(
+        small.y_train, data.y_train[:3]
+    )
     assert np.shares_memory(small.x_train, data.x_train)
     smaller = data.subset(8, 1, 2)
     assert [len(smaller.split(s)[1]) for s in ("train", "val", "test")] == [8, 1, 2]
@@ -59,7 +61,14 @@ def test_subset_of_impossible_size(counts):
 def test_repr_tells_shapes_ranges_counts_and_the_note():
     given = parts(y_val=np.array([2, 2, 2, 0]), x_train=np.full((8, 3), 0.25, np.float32))
     text = repr(Dataset(**given))
-    for expected in ("toy: 3 features, 3 classes", "(8, 3)", "(6,)", "float32", "0.25 to 0.25", "made up"):
+    for expected in (
+        "toy: 3 features, 3 classes",
+        "(8, 3)",
+        "(6,)",
+        "float32",
+        "0.25 to 0.25",
+        "made up",
+    ):
         assert expected in text
     row_c = next(line for line in text.splitlines() if line.startswith("  c "))
     assert row_c.split()[2] == "3"  # three of class c in validation
@@ -79,16 +88,31 @@ INF[3, 0] = -np.inf
 BAD = {
     "list": ({"x_train": [[1.0]]}, "x_train must be a NumPy array"),
     "float64": ({"x_train": np.zeros((8, 3))}, "x_train must have dtype float32"),
-    "images not flattened": ({"x_val": np.zeros((4, 3, 3), np.float32)}, r"x_val must have shape \(N, n0\)"),
+    "images not flattened": (
+        {"x_val": np.zeros((4, 3, 3), np.float32)},
+        r"x_val must have shape \(N, n0\)",
+    ),
     "labels int32": ({"y_test": np.zeros(6, np.int32)}, "y_test must have dtype int64"),
     "labels one-hot": ({"y_val": np.zeros((4, 3), np.int64)}, r"y_val must have shape \(4,\)"),
-    "more labels than rows": ({"y_train": np.zeros(9, np.int64)}, r"y_train must have shape \(8,\)"),
-    "label too large": ({"y_train": np.array([0, 0, 3, 0, 0, 0, 0, 0])}, r"y_train\[2\] is 3.*from 0 to 2"),
+    "more labels than rows": (
+        {"y_train": np.zeros(9, np.int64)},
+        r"y_train must have shape \(8,\)",
+    ),
+    "label too large": (
+        {"y_train": np.array([0, 0, 3, 0, 0, 0, 0, 0])},
+        r"y_train\[2\] is 3.*from 0 to 2",
+    ),
     "label negative": ({"y_test": np.array([0, 0, 0, 0, 0, -1])}, r"y_test\[5\] is -1"),
     "NaN": ({"x_train": NAN}, r"x_train holds nan at index \(2, 1\)"),
     "infinite": ({"x_val": INF}, r"x_val holds -inf at index \(3, 0\)"),
-    "another width": ({"x_test": np.zeros((6, 4), np.float32)}, "x_test has 4 features and x_train has 3"),
-    "empty split": ({"x_val": np.zeros((0, 3), np.float32), "y_val": np.zeros(0, np.int64)}, "x_val is empty"),
+    "another width": (
+        {"x_test": np.zeros((6, 4), np.float32)},
+        "x_test has 4 features and x_train has 3",
+    ),
+    "empty split": (
+        {"x_val": np.zeros((0, 3), np.float32), "y_val": np.zeros(0, np.int64)},
+        "x_val is empty",
+    ),
     "names as list": ({"class_names": ["a", "b", "c"]}, "class_names must be a tuple"),
     "names repeated": ({"class_names": ("a", "b", "a")}, "different names"),
     "one class": ({"class_names": ("a",)}, "two or more"),
@@ -118,7 +142,9 @@ def test_one_hot(dtype, labels):
 def test_one_hot_is_undone_by_argmax():
     y = np.random.default_rng(0).integers(0, 7, 100)
     Y = one_hot(y, 7)
-    assert Y.dtype == np.float32 and (Y.sum(axis=1) == 1).all() and np.array_equal(Y.argmax(axis=1), y)
+    assert (
+        Y.dtype == np.float32 and (Y.sum(axis=1) == 1).all() and np.array_equal(Y.argmax(axis=1), y)
+    )
     assert one_hot(np.zeros(0, np.int64), 3).shape == (0, 3)
 
 
@@ -205,7 +231,9 @@ def test_standardise_refuses():
     x = np.zeros((2, 3))
     with pytest.raises(BadInput, match=r"mean must have shape \(3,\)"):
         standardise(x, np.zeros(2), np.ones(3))
-    with pytest.raises(BadInput, match=r"std\[1\] is 0.0: every standard deviation must be positive"):
+    with pytest.raises(
+        BadInput, match=r"std\[1\] is 0.0: every standard deviation must be positive"
+    ):
         standardise(x, np.zeros(3), np.array([1.0, 0.0, 1.0]))
     with pytest.raises(BadInput, match="std holds nan"):
         standardise(x, np.zeros(3), np.array([1.0, np.nan, 1.0]))

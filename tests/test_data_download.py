@@ -50,7 +50,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         content = self.server.content if content is None else content
         self.send_response(206 if start else 200)
         if start:
-            self.send_header("Content-Range", f"bytes {start + shift}-{len(content) - 1}/{len(content)}")
+            self.send_header(
+                "Content-Range", f"bytes {start + shift}-{len(content) - 1}/{len(content)}"
+            )
         if length:
             self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
@@ -202,7 +204,9 @@ def test_a_mirror_that_resumes_at_the_wrong_place(mirror, tmp_path):
 def test_truncated(mirror, tmp_path):
     """A shorter file that the server believes to be whole."""
     server = mirror(content=CONTENT[:-7])
-    with pytest.raises(BadInput, match=r"images\.gz could not be .* offers 299,993 bytes, the file has 300,000"):
+    with pytest.raises(
+        BadInput, match=r"images\.gz could not be .* offers 299,993 bytes, the file has 300,000"
+    ):
         fetch(FILE, [server.address], tmp_path)
     assert files_in(tmp_path) == []
 
@@ -241,7 +245,10 @@ def test_all_mirrors_down(tmp_path, nobody, monkeypatch):
 def test_a_server_that_says_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(download, "TIMEOUT", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(BadInput, match="timed out"):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(BadInput, match="timed out"),
+    ):
         fetch(FILE, [f"http://127.0.0.1:{silent.getsockname()[1]}/"], tmp_path)
 
 
@@ -271,7 +278,8 @@ def test_two_at_once_download_once(mirror, tmp_path):
     server = mirror()
     paths = []
     threads = [
-        threading.Thread(target=lambda: paths.append(fetch(FILE, [server.address], tmp_path))) for _ in range(4)
+        threading.Thread(target=lambda: paths.append(fetch(FILE, [server.address], tmp_path)))
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()

@@ -52,7 +52,9 @@ def test_sample_says_what_it_is(sample):
     for text in (sample.note, repr(sample).replace("\n", " ")):
         assert "SAMPLE" in text and "NOT the official split" in text and "MIT licence" in text
     assert "sample" in sample.name
-    licence = (Path(fashion.__file__).parent / "files" / "fashion-mnist-sample" / "LICENSE.txt").read_text("utf-8")
+    licence = (
+        Path(fashion.__file__).parent / "files" / "fashion-mnist-sample" / "LICENSE.txt"
+    ).read_text("utf-8")
     assert "Zalando SE" in licence and "WITHOUT WARRANTY OF ANY KIND" in licence
 
 
@@ -79,7 +81,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def official(tmp_path, monkeypatch):
     """Tiny official files: no COURSE_DATA, an empty cache, and no mirror that answers."""
     files = tiny_official()
-    rows = tuple((name, len(content), hashlib.md5(content).hexdigest()) for name, content in files.items())
+    rows = tuple(
+        (name, len(content), hashlib.md5(content).hexdigest()) for name, content in files.items()
+    )
     monkeypatch.setattr(fashion, "OFFICIAL", rows)
     monkeypatch.setattr(fashion, "MIRRORS", ("http://mirror.invalid/",))
     monkeypatch.setitem(fashion.N_VAL, "official", 10)
@@ -140,7 +144,12 @@ def test_offline_says_which_files_to_put_where(official, tmp_path):
     with pytest.raises(BadInput) as caught:
         load_fashion_mnist(sample=False)
     message = str(caught.value)
-    for expected in (*official, str(tmp_path / "cache" / "fashion-mnist"), "COURSE_DATA", "load_fashion_mnist()"):
+    for expected in (
+        *official,
+        str(tmp_path / "cache" / "fashion-mnist"),
+        "COURSE_DATA",
+        "load_fashion_mnist()",
+    ):
         assert expected in message
 
 

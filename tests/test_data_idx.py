@@ -55,7 +55,9 @@ def test_any_number_of_dimensions_unless_asked():
 
 
 def header(*fields, code=8, ndim=None):
-    return struct.pack(f">HBB{len(fields)}I", 0, code, len(fields) if ndim is None else ndim, *fields)
+    return struct.pack(
+        f">HBB{len(fields)}I", 0, code, len(fields) if ndim is None else ndim, *fields
+    )
 
 
 BAD = {
@@ -66,7 +68,11 @@ BAD = {
     "no data at all": (header(60_000, 28, 28), 3, "truncated"),
     "one byte too many": (idx(IMAGES) + b"\0", None, "goes on after the 60 bytes"),
     "two files in one": (idx(LABELS) + idx(IMAGES), None, "goes on after the 5 bytes"),
-    "wrong magic number": (b"\x89PNG" + idx(IMAGES), None, "no IDX file: it begins with 89 50 4e 47"),
+    "wrong magic number": (
+        b"\x89PNG" + idx(IMAGES),
+        None,
+        "no IDX file: it begins with 89 50 4e 47",
+    ),
     "a web page": (b"<!DOCTYPE html><html>404</html>", None, "no IDX file"),
     "little-endian magic": (struct.pack("<I3I", 0x0803, 5, 3, 4) + bytes(60), None, "no IDX file"),
     "first byte not zero": (b"\1" + idx(IMAGES)[1:], None, "no IDX file"),
@@ -76,14 +82,30 @@ BAD = {
     "labels for images": (idx(LABELS), 3, r"1 dimension\(s\), not 3.*exchanged"),
     "images for labels": (idx(IMAGES), 1, r"3 dimension\(s\), not 1.*exchanged"),
     "a size of zero": (header(0, 28, 28), 3, "claims the shape"),
-    "absurd sizes": (header(2**32 - 1, 2**32 - 1, 2**32 - 1) + bytes(100), 3, "claims the shape.*damaged"),
-    "sizes that overflow 64 bits": (header(*[2**31] * 3) + bytes(8), 3, "claims the shape.*damaged"),
+    "absurd sizes": (
+        header(2**32 - 1, 2**32 - 1, 2**32 - 1) + bytes(100),
+        3,
+        "claims the shape.*damaged",
+    ),
+    "sizes that overflow 64 bits": (
+        header(*[2**31] * 3) + bytes(8),
+        3,
+        "claims the shape.*damaged",
+    ),
     "too many dimensions": (header(*[2] * 200) + bytes(64), None, "claims the shape"),
     "cut gzip": (gzip.compress(idx(IMAGES))[:-12], None, "damaged or truncated gzip"),
     "gzip without its end": (gzip.compress(idx(IMAGES))[:-4], None, "damaged or truncated gzip"),
-    "gzip with a wrong checksum": (gzip.compress(idx(IMAGES))[:-8] + bytes(8), None, "damaged or truncated gzip"),
+    "gzip with a wrong checksum": (
+        gzip.compress(idx(IMAGES))[:-8] + bytes(8),
+        None,
+        "damaged or truncated gzip",
+    ),
     "gzip of nothing": (gzip.compress(b""), None, "truncated: 0 bytes"),
-    "gzip with garbage inside": (b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff" * 50, None, "damaged or truncated gzip"),
+    "gzip with garbage inside": (
+        b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff" * 50,
+        None,
+        "damaged or truncated gzip",
+    ),
     "gzip header alone": (b"\x1f\x8b", None, "damaged or truncated gzip"),
     "gzip of a longer file": (gzip.compress(idx(IMAGES) + b"more"), None, "goes on after"),
 }

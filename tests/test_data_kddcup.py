@@ -15,7 +15,11 @@ from course_lib.data import kddcup, load_kddcup99
 from course_lib.data.kddcup_table import CATEGORICAL, FEATURES, NUMERIC, read_csv
 from course_lib.errors import BadInput
 
-PROTOCOLS, SERVICES, FLAGS = ["icmp", "tcp", "udp"], ["domain_u", "ftp", "http", "smtp"], ["REJ", "SF"]
+PROTOCOLS, SERVICES, FLAGS = (
+    ["icmp", "tcp", "udp"],
+    ["domain_u", "ftp", "http", "smtp"],
+    ["REJ", "SF"],
+)
 WHOLE = (*range(24), 31, 32)  # the columns of whole numbers; the others are rates
 N = 350
 
@@ -28,7 +32,9 @@ def make_rows(n=N, seed=0, services=SERVICES):
         row = [str(int(9 * v)) if j in WHOLE else f"{v:.2f}" for j, v in enumerate(rng.random(41))]
         row[1:4] = [str(rng.choice(words)) for words in (PROTOCOLS, services, FLAGS)]
         row[4], row[19] = str(10 * i), "0"
-        rows.append([*row, "normal." if rng.random() < 0.3 else str(rng.choice(["smurf.", "neptune."]))])
+        rows.append(
+            [*row, "normal." if rng.random() < 0.3 else str(rng.choice(["smurf.", "neptune."]))]
+        )
     return rows
 
 
@@ -87,7 +93,9 @@ def test_onehot_agrees_with_scikit_learn(own):
     for split, chosen in records.items():
         x, _ = data.split(split)
         assert x.shape[1] == 38 + 3 + 4 + 2
-        np.testing.assert_allclose(x[:, :38], scaler.transform(numbers[chosen]), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            x[:, :38], scaler.transform(numbers[chosen]), rtol=1e-5, atol=1e-5
+        )
         assert np.array_equal(x[:, 38:], indicators[chosen])
 
 
@@ -100,7 +108,9 @@ def test_only_training_statistics(own, categorical):
     assert np.abs(numbers.mean(axis=0)).max() < 1e-6
     assert sorted(set(np.round(std, 5))) == [0, 1]  # the constant column is 0, all others have 1
     assert (numbers[:, std == 0] == 0).all()
-    assert np.abs(data.x_test[:, :38].mean(axis=0)).max() > 0.01  # the test split was not centred by itself
+    assert (
+        np.abs(data.x_test[:, :38].mean(axis=0)).max() > 0.01
+    )  # the test split was not centred by itself
 
 
 def test_split_is_5_1_1_complete_and_set_by_the_seed(own):
@@ -109,7 +119,9 @@ def test_split_is_5_1_1_complete_and_set_by_the_seed(own):
     assert [len(first.split(s)[1]) for s in ("train", "val", "test")] == [250, 50, 50]
     records = records_of(first, 1)
     assert sorted(np.concatenate(list(records.values()))) == list(range(N))
-    assert np.array_equal(first.x_train, again.x_train) and np.array_equal(first.y_test, again.y_test)
+    assert np.array_equal(first.x_train, again.x_train) and np.array_equal(
+        first.y_test, again.y_test
+    )
     assert not np.array_equal(records["test"], records_of(other, 1)["test"])
 
 
@@ -159,7 +171,11 @@ def test_drop_duplicates(own):
     assert len(rows) == len(set(rows)) == 70
     assert "dropped here" in data.note and "Leak: 0.0%" in data.note
     records = records_of(data, 1)
-    labels = {int(i): int(y) for s, chosen in records.items() for i, y in zip(chosen, data.split(s)[1], strict=True)}
+    labels = {
+        int(i): int(y)
+        for s, chosen in records.items()
+        for i, y in zip(chosen, data.split(s)[1], strict=True)
+    }
     assert (labels[0], labels[1]) == (1, 0)
 
 
@@ -179,7 +195,10 @@ def test_official_test_set_with_an_unknown_category(own, categorical):
     assert [len(data.split(s)[1]) for s in ("train", "val", "test")] == [292, 58, 30]
     assert data.y_test.tolist() == [int(row[41] != "normal.") for row in tested]
     unknown = np.array([row[2] in ("tftp_u", "aol") for row in tested])
-    assert f"{unknown.sum()} test records have a category that the training file lacks (aol, tftp_u)" in data.note
+    assert (
+        f"{unknown.sum()} test records have a category that the training file lacks (aol, tftp_u)"
+        in data.note
+    )
     if categorical == "onehot":
         ones = data.x_test[:, 38 + 3 : 38 + 3 + 4].sum(axis=1)
         assert np.array_equal(ones, 1.0 - unknown)
@@ -219,7 +238,9 @@ def test_the_label_column_is_not_a_feature(own):
     x = load_kddcup99().x_train
     own([[*row[:41], "normal." if row[41] != "normal." else "smurf."] for row in rows])
     assert np.array_equal(x, load_kddcup99().x_train)
-    assert "42 is the number of columns, label included" in re.sub(r"\s+", " ", load_kddcup99.__doc__)
+    assert "42 is the number of columns, label included" in re.sub(
+        r"\s+", " ", load_kddcup99.__doc__
+    )
     assert len(FEATURES) == 41
 
 
@@ -228,7 +249,9 @@ def as_scikit_learn(rows):
     kinds = [int if j in WHOLE else float for j in range(41)]
     data = np.empty((len(rows), 41), dtype=object)
     for i, row in enumerate(rows):
-        data[i] = [row[j].encode() if j in CATEGORICAL else kinds[j](float(row[j])) for j in range(41)]
+        data[i] = [
+            row[j].encode() if j in CATEGORICAL else kinds[j](float(row[j])) for j in range(41)
+        ]
     target = np.array([row[41].encode() for row in rows], dtype=object)
     return type("Bunch", (), {"data": data, "target": target})
 
@@ -266,7 +289,9 @@ def test_scikit_learn_offline(monkeypatch):
 
     monkeypatch.delenv("COURSE_DATA", raising=False)
     monkeypatch.setattr(sklearn.datasets, "fetch_kddcup99", offline)
-    with pytest.raises(BadInput, match=r"no route to host.*put kddcup\.data_10_percent\.gz .*COURSE_DATA"):
+    with pytest.raises(
+        BadInput, match=r"no route to host.*put kddcup\.data_10_percent\.gz .*COURSE_DATA"
+    ):
         load_kddcup99()
 
 
@@ -285,7 +310,10 @@ BAD_ROWS = {
     "a column too many": (changed(41, "normal.,1"), "line 8: 43 columns where 42 belong"),
     "a header of two words": ([["a", "b"], *make_rows(20)], "line 1: 2 columns where 42 belong"),
     "a blank line": ([*make_rows(20), [""]], "line 21: .*columns where 42 belong"),
-    "features without label": ([row[:41] for row in make_rows(20)], "line 1: 41 columns where 42 belong"),
+    "features without label": (
+        [row[:41] for row in make_rows(20)],
+        "line 1: 41 columns where 42 belong",
+    ),
     "empty": ([], "is empty"),
     "six records": (make_rows(6), "6 records are too few"),
 }
@@ -299,18 +327,24 @@ def test_bad_rows(own, name):
         load_kddcup99()
 
 
-@pytest.mark.parametrize("damage", [lambda c: c[: len(c) // 2], lambda c: c[:-8] + bytes(8), lambda c: c[:2] + b"??"])
+@pytest.mark.parametrize(
+    "damage", [lambda c: c[: len(c) // 2], lambda c: c[:-8] + bytes(8), lambda c: c[:2] + b"??"]
+)
 def test_damaged_gzip(own, damage):
     path = own(make_rows())
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(BadInput, match=r"kddcup\.data_10_percent\.gz cannot be read .*get the file again"):
+    with pytest.raises(
+        BadInput, match=r"kddcup\.data_10_percent\.gz cannot be read .*get the file again"
+    ):
         load_kddcup99()
 
 
 def test_a_plain_file_and_a_missing_one(tmp_path):
     plain = read_csv(write(tmp_path / "plain.csv", make_rows(20)))
     packed = read_csv(write(tmp_path / "packed.gz", make_rows(20)))
-    assert np.array_equal(plain.numbers, packed.numbers) and np.array_equal(plain.attack, packed.attack)
+    assert np.array_equal(plain.numbers, packed.numbers) and np.array_equal(
+        plain.attack, packed.attack
+    )
     with pytest.raises(BadInput, match="cannot be read"):
         read_csv(tmp_path / "nothing")
 
@@ -333,7 +367,14 @@ def test_bad_options(own, options, message):
 # ---- the real files, where they are -------------------------------------------------------------------------------
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
-REAL = next((f for f in (Path(os.environ.get("COURSE_DATA") or BESIDE), BESIDE) if (f / "kddcup99").is_dir()), BESIDE)
+REAL = next(
+    (
+        f
+        for f in (Path(os.environ.get("COURSE_DATA") or BESIDE), BESIDE)
+        if (f / "kddcup99").is_dir()
+    ),
+    BESIDE,
+)
 TEN_PERCENT = REAL / "kddcup99" / "kddcup.data_10_percent.gz"
 CORRECTED = REAL / "kddcup99" / "corrected.gz"
 needs_real = pytest.mark.skipif(

@@ -107,7 +107,9 @@ def test_ready_in_time():
     code = "import time; from course_lib.data import load_mnist; load_mnist(); print(time.process_time())"
     seconds = []
     while len(seconds) < 3 and min(seconds, default=9) >= 4:
-        run = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
+        run = subprocess.run(
+            [sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True
+        )
         seconds.append(float(run.stdout))
     assert min(seconds) < 4, seconds
 
@@ -154,7 +156,9 @@ def test_a_damaged_file_is_named(copy, name, damage):
         load_mnist()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null", '{"train-images-idx3-ubyte": {"sha256": ""}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", "null", '{"train-images-idx3-ubyte": {"sha256": ""}}']
+)
 def test_a_damaged_manifest_is_named(copy, text):
     (copy / "manifest.json").write_text(text)
     with pytest.raises(BadInput, match=r"manifest\.json is missing or damaged"):

@@ -27,13 +27,17 @@ def machine(**changes):
         "MPI": Finding("MPI", YES, "MPICH 4", facts={"library": "MPICH 4"}),
         "Jupyter": Finding("Jupyter", YES, "jupyterlab 4"),
     }
-    return found | {name.replace("_", " ").replace("Cxx", "C++"): value for name, value in changes.items()}
+    return found | {
+        name.replace("_", " ").replace("Cxx", "C++"): value for name, value in changes.items()
+    }
 
 
 # Probes that misbehave
 
 
-@pytest.mark.parametrize("error", [RuntimeError("strange"), OSError(5, "no"), SystemExit(3), KeyboardInterrupt])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("strange"), OSError(5, "no"), SystemExit(3), KeyboardInterrupt]
+)
 def test_a_probe_that_raises(error):
     def probe():
         raise error
@@ -56,7 +60,9 @@ def test_programs_that_misbehave():
     assert ask(sys.executable, "-c", "raise SystemExit(3)") is None
     assert ask(sys.executable, "-c", "import time; time.sleep(30)", seconds=0.3) is None
     assert ask(sys.executable, "-c", "import os; os.abort()") is None
-    assert ask(sys.executable, "-c", "import sys; sys.stdout.buffer.write(b'\\xff\\xfe ok')").endswith("ok")
+    assert ask(
+        sys.executable, "-c", "import sys; sys.stdout.buffer.write(b'\\xff\\xfe ok')"
+    ).endswith("ok")
 
 
 def test_every_probe_broken(monkeypatch, capsys):
@@ -80,16 +86,27 @@ def answers(monkeypatch, table):
 def test_gpu_with_pycuda(monkeypatch):
     smi = "NVIDIA H100, 570.1, 81559 MiB"
     works = "import pycuda.driver as d; d.init(); d.Device(0)"
-    answers(monkeypatch, {"nvidia-smi": smi, probes.CUDA_QUESTION: "NVIDIA H100, CUDA 12.8", works: ""})
+    answers(
+        monkeypatch, {"nvidia-smi": smi, probes.CUDA_QUESTION: "NVIDIA H100, CUDA 12.8", works: ""}
+    )
     found = probes.gpu()
-    assert found.there == YES and found.facts == {"name": "NVIDIA H100", "pycuda": True} and not found.add
+    assert (
+        found.there == YES
+        and found.facts == {"name": "NVIDIA H100", "pycuda": True}
+        and not found.add
+    )
     assert "570.1" in found.text
 
 
 def test_gpu_without_pycuda_names_the_command(monkeypatch):
     answers(monkeypatch, {probes.CUDA_QUESTION: "NVIDIA T4, CUDA 12.8"})
     found = probes.gpu()
-    assert found.there == YES and not found.facts["pycuda"] and "pip install" in found.add and "pycuda" in found.add
+    assert (
+        found.there == YES
+        and not found.facts["pycuda"]
+        and "pip install" in found.add
+        and "pycuda" in found.add
+    )
 
 
 def test_gpu_with_a_broken_driver(monkeypatch):
@@ -100,7 +117,9 @@ def test_gpu_with_a_broken_driver(monkeypatch):
 def test_no_compiler_names_the_command(monkeypatch):
     answers(monkeypatch, {})
     monkeypatch.setattr(probes, "installed", lambda package: None)
-    monkeypatch.setattr(probes.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None)
+    monkeypatch.setattr(
+        probes.shutil, "which", lambda name: "/usr/bin/apt-get" if name == "apt-get" else None
+    )
     assert probes.compilers().there == NO and probes.compilers().add.endswith("apt-get install g++")
     monkeypatch.setattr(probes.shutil, "which", lambda name: None)
     assert "ziglang" in probes.compilers().add
@@ -147,7 +166,9 @@ def test_little_memory_and_disk(monkeypatch):
     small = type("Small", (), {"memory": 2**30})()
     monkeypatch.setattr(measure, "machine", lambda: small)
     assert probes.memory().there == NO
-    monkeypatch.setattr(probes.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10**8})())
+    monkeypatch.setattr(
+        probes.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10**8})()
+    )
     assert probes.disk().there == NO
 
 
@@ -158,16 +179,46 @@ def test_little_memory_and_disk(monkeypatch):
     "needs, changes, runs, says",
     [
         ("cpu", {}, True, "OpenBLAS with 8 threads"),
-        ("cpu", {"BLAS": Finding("BLAS", NO, "NumPy is not installed")}, False, "NumPy is not installed"),
+        (
+            "cpu",
+            {"BLAS": Finding("BLAS", NO, "NumPy is not installed")},
+            False,
+            "NumPy is not installed",
+        ),
         ("cpu", {"BLAS": Finding("BLAS", UNKNOWN, "?")}, True, "the CPU"),
-        ("cpu", {"Jupyter": Finding("Jupyter", NO, "not installed: jupyterlab")}, False, "jupyterlab"),
+        (
+            "cpu",
+            {"Jupyter": Finding("Jupyter", NO, "not installed: jupyterlab")},
+            False,
+            "jupyterlab",
+        ),
         ("threads", {}, True, "8 CPU threads"),
-        ("threads", {"cores": Finding("cores", YES, "1", facts={"usable": 1})}, True, "no speed-up"),
+        (
+            "threads",
+            {"cores": Finding("cores", YES, "1", facts={"usable": 1})},
+            True,
+            "no speed-up",
+        ),
         ("threads", {"cores": Finding("cores", UNKNOWN, "?")}, True, "CPU threads"),
         ("gpu", {}, True, "CPU engine, built with g++"),
-        ("gpu", {"GPU": Finding("GPU", YES, "", facts={"name": "T4", "pycuda": True})}, True, "the GPU: T4"),
-        ("gpu", {"GPU": Finding("GPU", YES, "", facts={"name": "T4", "pycuda": False})}, True, "T4 stays idle"),
-        ("gpu", {"Cxx_compiler": Finding("C++ compiler", NO, "none")}, False, "needs a C++ compiler"),
+        (
+            "gpu",
+            {"GPU": Finding("GPU", YES, "", facts={"name": "T4", "pycuda": True})},
+            True,
+            "the GPU: T4",
+        ),
+        (
+            "gpu",
+            {"GPU": Finding("GPU", YES, "", facts={"name": "T4", "pycuda": False})},
+            True,
+            "T4 stays idle",
+        ),
+        (
+            "gpu",
+            {"Cxx_compiler": Finding("C++ compiler", NO, "none")},
+            False,
+            "needs a C++ compiler",
+        ),
         ("mpi", {}, True, "MPICH 4"),
         ("mpi", {"MPI": Finding("MPI", UNKNOWN, "gave no answer within 25 s")}, False, "no answer"),
         ("all", {"MPI": Finding("MPI", NO, "none")}, True, "but the MPI part"),
@@ -201,22 +252,34 @@ def test_report_wraps_and_joins_commands():
 
 
 def course(*arguments):
-    return subprocess.run([sys.executable, "-m", "course_lib", *arguments], cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "course_lib", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
 
 
 def test_this_machine():
     done = course("doctor", "--json")
     said = json.loads(done.stdout)
     assert done.returncode == 0 and said["ok"], done.stdout
-    assert {"Python", "cores", "BLAS", "GPU", "MPI", "sandbox", "Jupyter"} <= {f["topic"] for f in said["machine"]}
-    assert all(f["there"] == YES for f in said["machine"] if f["topic"] in ("Python", "BLAS", "MPI", "Jupyter"))
+    assert {"Python", "cores", "BLAS", "GPU", "MPI", "sandbox", "Jupyter"} <= {
+        f["topic"] for f in said["machine"]
+    }
+    assert all(
+        f["there"] == YES
+        for f in said["machine"]
+        if f["topic"] in ("Python", "BLAS", "MPI", "Jupyter")
+    )
     assert [row["number"] for row in said["chapters"]] == [f"{n:02}" for n in range(14)]
 
 
 def test_without_numpy():
     bare = [sys.executable, "-S", "-E", "-m", "course_lib", "doctor"]
     done = subprocess.run(bare, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1 and "NumPy is not installed" in done.stdout and "start.py lab" in done.stdout
+    assert (
+        done.returncode == 1
+        and "NumPy is not installed" in done.stdout
+        and "start.py lab" in done.stdout
+    )
     assert not done.stderr
 
 

@@ -16,7 +16,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_links_lead_to_files(path):
     for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
         if not re.match(r"[a-z]+://|#|mailto:", target):
-            assert (path.parent / target.partition("#")[0]).exists(), f"{path.name} links to {target}"
+            assert (path.parent / target.partition("#")[0]).exists(), (
+                f"{path.name} links to {target}"
+            )
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -33,9 +35,13 @@ def test_map_of_chapters_is_true():
 
 
 def test_hours_of_the_chapters():
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "chapters").glob("[01][0-9]-*/*.md")]
+    texts = [
+        path.read_text(encoding="utf-8") for path in (ROOT / "chapters").glob("[01][0-9]-*/*.md")
+    ]
     hours = sum(int(re.search(r"^  minutes: (\d+)$", text, re.MULTILINE)[1]) for text in texts) / 60
-    last, told = map(int, re.search(r"Chapters 00 to (\d\d) take about (\d+) hours", README).groups())
+    last, told = map(
+        int, re.search(r"Chapters 00 to (\d\d) take about (\d+) hours", README).groups()
+    )
     assert last == len(texts) // 2 - 1 and abs(hours - told) <= 0.5, hours
 
 
@@ -49,7 +55,9 @@ def test_two_commands_stand_in_the_readme():
 
 def test_files_named_exist():
     for path in DOCUMENTS:
-        for name in re.findall(r"`((?:tests|tools|course_lib|chapters|docs|\.\w+)/[\w./-]+)`", path.read_text("utf-8")):
+        for name in re.findall(
+            r"`((?:tests|tools|course_lib|chapters|docs|\.\w+)/[\w./-]+)`", path.read_text("utf-8")
+        ):
             assert "NN" in name or (ROOT / name).exists(), f"{path.name} names {name}"
 
 
@@ -62,5 +70,9 @@ def test_licence_texts_are_there():
 def test_command_line_of_the_readme():
     from course_lib.__main__ import COMMANDS
 
-    named = {name for path in DOCUMENTS for name in re.findall(r"(?:`|bin/)course (\w+)", path.read_text("utf-8"))}
+    named = {
+        name
+        for path in DOCUMENTS
+        for name in re.findall(r"(?:`|bin/)course (\w+)", path.read_text("utf-8"))
+    }
     assert {"build", "doctor"} <= named <= set(COMMANDS)

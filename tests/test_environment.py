@@ -69,22 +69,32 @@ def test_pinned_files_hold_hashes_and_no_address(name):
         assert hashes > 0 and not requirement.url, f"{requirement} has no hash"
 
 
-@pytest.mark.parametrize("name, extras", [("requirements.txt", ()), ("requirements-test.txt", ("test",))])
+@pytest.mark.parametrize(
+    "name, extras", [("requirements.txt", ()), ("requirements-test.txt", ("test",))]
+)
 def test_pins_satisfy_pyproject(name, extras):
     for environment in environments():
         chosen = {canonical(pin.name): pin for pin, _ in pins(name) if applies(pin, environment)}
         for wanted in ranges(*extras):
             if applies(wanted, environment):
                 pin = chosen.get(canonical(wanted.name))
-                where = f"{environment['sys_platform']}, Python {environment['python_full_version']}"
+                where = (
+                    f"{environment['sys_platform']}, Python {environment['python_full_version']}"
+                )
                 assert pin, f"{name} has no {wanted.name} for {where}: run tools/lock.py"
                 number = str(pin.specifier).removeprefix("==")
-                assert wanted.specifier.contains(number), f"{name}: {pin.name} {number} is not {wanted} ({where})"
+                assert wanted.specifier.contains(number), (
+                    f"{name}: {pin.name} {number} is not {wanted} ({where})"
+                )
 
 
 def test_each_pin_is_one_version_on_each_machine():
     for environment in environments():
-        names = [canonical(pin.name) for pin, _ in pins("requirements-test.txt") if applies(pin, environment)]
+        names = [
+            canonical(pin.name)
+            for pin, _ in pins("requirements-test.txt")
+            if applies(pin, environment)
+        ]
         assert len(names) == len(set(names))
 
 
@@ -92,7 +102,10 @@ def test_test_pins_contain_lab_pins_contain_setup_pins():
     setup, lab, test = ({str(pin) for pin, _ in pins(name)} for name in PINNED)
     assert setup < lab < test
     assert {canonical(pin.name) for pin, _ in pins("requirements-setup.txt")} == {"uv", "flit-core"}
-    extra = {canonical(Requirement(text).name) for text in PROJECT["project"]["optional-dependencies"]["test"]}
+    extra = {
+        canonical(Requirement(text).name)
+        for text in PROJECT["project"]["optional-dependencies"]["test"]
+    }
     assert {"playwright", "ruff", "mypy"} <= extra
 
 
@@ -108,16 +121,24 @@ def test_python_range_is_the_same_everywhere():
 def conda(name):
     """The packages that a conda file names, those that pip then installs among them: a wheel is the same in both."""
     listed = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))["dependencies"]
-    return [one for entry in listed for one in (entry["pip"] if isinstance(entry, dict) else [entry])]
+    return [
+        one for entry in listed for one in (entry["pip"] if isinstance(entry, dict) else [entry])
+    ]
 
 
 def as_requirements(lines):
     return {canonical(r.name): r.specifier for r in map(Requirement, lines)}
 
 
-@pytest.mark.parametrize("name, extras", [("environment.yml", ("gpu",)), ("environment-no-cuda.yml", ())])
+@pytest.mark.parametrize(
+    "name, extras", [("environment.yml", ("gpu",)), ("environment-no-cuda.yml", ())]
+)
 def test_conda_equals_pyproject(name, extras):
-    wanted = {canonical(r.name): r.specifier for r in ranges(*extras) if canonical(r.name) not in CONDA_BRINGS}
+    wanted = {
+        canonical(r.name): r.specifier
+        for r in ranges(*extras)
+        if canonical(r.name) not in CONDA_BRINGS
+    }
     wanted |= as_requirements(PROJECT["build-system"]["requires"])
     listed = as_requirements(conda(name))
     assert listed.pop("python") == SpecifierSet(PROJECT["project"]["requires-python"])
@@ -126,7 +147,16 @@ def test_conda_equals_pyproject(name, extras):
 
 
 def test_conda_names_what_the_course_promises():
-    promised = {"jupyterlab", "numpy", "numba", "pycuda", "mpi4py", "ipyparallel", "matplotlib", "nbval"}
+    promised = {
+        "jupyterlab",
+        "numpy",
+        "numba",
+        "pycuda",
+        "mpi4py",
+        "ipyparallel",
+        "matplotlib",
+        "nbval",
+    }
     assert promised <= as_requirements(conda("environment.yml")).keys()
 
 
@@ -148,7 +178,9 @@ def test_jupyterlab_asks_no_question_about_news():
     for plugin, settings in defaults.items():
         package, _, name = plugin.partition(":")
         schema = Path(sys.prefix, "share/jupyter/lab/schemas", package, f"{name}.json")
-        assert settings.keys() <= json.loads(schema.read_text(encoding="utf-8"))["properties"].keys()
+        assert (
+            settings.keys() <= json.loads(schema.read_text(encoding="utf-8"))["properties"].keys()
+        )
 
 
 def test_binder():
@@ -165,15 +197,32 @@ def test_shell_scripts_parse(script):
 def test_installed_packages_are_the_pinned_ones():
     if not (Path(sys.prefix) / "course-setup.json").exists():
         pytest.skip("these tests do not run in the environment that start.py made")
-    chosen = [pin for pin, _ in pins("requirements-test.txt") if pin.marker is None or pin.marker.evaluate()]
-    wrong = {pin.name: version(pin.name) for pin in chosen if not pin.specifier.contains(version(pin.name))}
+    chosen = [
+        pin
+        for pin, _ in pins("requirements-test.txt")
+        if pin.marker is None or pin.marker.evaluate()
+    ]
+    wrong = {
+        pin.name: version(pin.name)
+        for pin in chosen
+        if not pin.specifier.contains(version(pin.name))
+    }
     assert not wrong
 
 
 def test_no_registry_address_in_the_files_that_install():
-    names = [*PINNED, "pyproject.toml", "start.py", "tools/lock.py", "environment.yml", "environment-no-cuda.yml"]
+    names = [
+        *PINNED,
+        "pyproject.toml",
+        "start.py",
+        "tools/lock.py",
+        "environment.yml",
+        "environment-no-cuda.yml",
+    ]
     names += [".ci/run", ".ci/fresh_clone.py", ".binder/requirements.txt", ".binder/postBuild"]
     names += [".devcontainer/devcontainer.json"]
     for name in names:
-        found = re.findall(r"https?://(?!127\.0\.0\.1|localhost)\S+", (ROOT / name).read_text(encoding="utf-8"))
+        found = re.findall(
+            r"https?://(?!127\.0\.0\.1|localhost)\S+", (ROOT / name).read_text(encoding="utf-8")
+        )
         assert not found, f"{name}: {found}"

@@ -25,8 +25,11 @@ NET = Network((6, 5, 4, 3))
 def example(net=NET, B=7, seed=0):
     """(params, X, Y) in float64."""
     rng = np.random.default_rng(seed)
-    return net.init_params(seed, np.float64), rng.random((B, net.sizes[0])), np.eye(net.sizes[-1])[
-        rng.integers(0, net.sizes[-1], B)]  # fmt: skip
+    return (
+        net.init_params(seed, np.float64),
+        rng.random((B, net.sizes[0])),
+        np.eye(net.sizes[-1])[rng.integers(0, net.sizes[-1], B)],
+    )
 
 
 def slope(loss, theta, h=1e-6):
@@ -66,7 +69,9 @@ def test_gradient_climbs():
     X, y, w, loss = linear_neuron()
     printed = np.mean((y - X @ w)[:, None] * X, axis=0)  # df/dw is x
     right = -2 * printed
-    assert np.allclose(right, slope(loss, w), atol=1e-8) and not np.allclose(printed, slope(loss, w), atol=1e-2)
+    assert np.allclose(right, slope(loss, w), atol=1e-8) and not np.allclose(
+        printed, slope(loss, w), atol=1e-2
+    )
     assert loss(w - 0.1 * printed) > loss(w) > loss(w - 0.1 * right), "the printed update climbs"
 
 
@@ -80,15 +85,21 @@ def test_squared_vector():
     printed = np.mean((Y - A) ** 2, axis=0)
     right = np.mean(np.sum((Y - A) ** 2, axis=1))
     assert printed.shape == (3,) and np.ndim(right) == 0
-    assert np.isclose(right, serial.loss_value(NET, params, X, Y)) and np.isclose(printed.sum(), right)
+    assert np.isclose(right, serial.loss_value(NET, params, X, Y)) and np.isclose(
+        printed.sum(), right
+    )
 
 
 def test_loss_without_index():
     params, X, Y = example()
     A = serial.forward(params, X, NET).A[-1]
-    printed = np.mean([np.sum((Y[0] - A[0]) ** 2) for _ in X])  # no i: whichever x and y, they stay the same
+    printed = np.mean(
+        [np.sum((Y[0] - A[0]) ** 2) for _ in X]
+    )  # no i: whichever x and y, they stay the same
     right = np.mean([np.sum((y - a) ** 2) for y, a in zip(Y, A, strict=True)])
-    assert np.isclose(printed, np.sum((Y[0] - A[0]) ** 2)) and not np.isclose(printed, right, rtol=0.01)
+    assert np.isclose(printed, np.sum((Y[0] - A[0]) ** 2)) and not np.isclose(
+        printed, right, rtol=0.01
+    )
 
 
 def test_ragged_batches():
@@ -110,18 +121,24 @@ def test_useless_delta():
         return [layer - 1 for layer in range(3, stop - 1, -1)]
 
     printed, right = deltas(2), deltas(3)
-    assert printed == [2, 1] and right == [2], "delta_1 belongs to the input, which has no W and no sigma"
+    assert printed == [2, 1] and right == [2], (
+        "delta_1 belongs to the input, which has no W and no sigma"
+    )
     n = (784, 1024, 10)
     needed = 2 * (n[0] * n[1] + n[1] * n[2]) + n[1] * n[2]  # forward, dW, and W_3 delta_3
     assert needed == measure.step_flops(n, 1).products / 2
-    assert round(n[0] * n[1] / (needed + n[0] * n[1]), 2) == 0.33, "a third of all multiplications, for nothing"
+    assert round(n[0] * n[1] / (needed + n[0] * n[1]), 2) == 0.33, (
+        "a third of all multiplications, for nothing"
+    )
 
 
 def test_dummy_input():
     x = np.array([0.2, 0.7, 0.1])
     printed, right = np.full(3, len(x)), x  # each dummy neuron passes on its input
     assert not np.allclose(printed, right)
-    assert np.array_equal(serial.forward(NET.init_params(0), np.ones((1, 6), np.float32), NET).A[0], np.ones((1, 6)))
+    assert np.array_equal(
+        serial.forward(NET.init_params(0), np.ones((1, 6), np.float32), NET).A[0], np.ones((1, 6))
+    )
 
 
 def backward_with(output_delta):
@@ -139,7 +156,9 @@ def backward_with(output_delta):
 
 def test_output_delta():
     params, X, Y = example()
-    printed = backward_with(lambda A, Y: (A - Y) / len(A))  # minus eq. 8, over the batch as in eq. 10
+    printed = backward_with(
+        lambda A, Y: (A - Y) / len(A)
+    )  # minus eq. 8, over the batch as in eq. 10
     right = backward_with(lambda A, Y: 2 * (A - Y) * A * (1 - A) / len(A))
     assert not serial.gradient_check(NET, params, X, Y, backward=printed).ok
     assert serial.gradient_check(NET, params, X, Y, backward=right).ok
@@ -149,7 +168,9 @@ def test_output_delta():
         return float((np.logaddexp(0, Z) - Y * Z).sum() / len(Y))
 
     found = printed(params, serial.forward(params, X, NET), Y)[-1][0]
-    assert np.allclose(found, slope(cross_entropy, params[-1][0]), atol=1e-8), "it is another loss's"
+    assert np.allclose(found, slope(cross_entropy, params[-1][0]), atol=1e-8), (
+        "it is another loss's"
+    )
 
 
 def test_eq9_indices():
@@ -159,7 +180,10 @@ def test_eq9_indices():
     printed = fits(W[2][::-1], column[2]), fits(W[1], column[3])
     right = fits(W[2][::-1], column[3]), fits(W[1], column[1])
     assert printed == (False, False) and right == (True, True)
-    beside = W[2][0], n[2]  # rows of W_i A_i, which the text recomputes, and of D_i, which they multiply
+    beside = (
+        W[2][0],
+        n[2],
+    )  # rows of W_i A_i, which the text recomputes, and of D_i, which they multiply
     assert fits(W[2], column[2]) and beside[0] != beside[1]
 
 
@@ -195,7 +219,9 @@ def test_embedded_bias():
     assert not fits(embedded.shape, A.shape), "a column too many"
     ones = np.vstack([A, np.ones((1, B))])
     right, printed = embedded @ ones, embedded @ ones + b
-    assert np.allclose(right, W @ A + b) and np.allclose(printed - right, b), "and with a row of ones b counts twice"
+    assert np.allclose(right, W @ A + b) and np.allclose(printed - right, b), (
+        "and with a row of ones b counts twice"
+    )
 
 
 def ways(words):
@@ -207,7 +233,10 @@ def test_conflict_free():
     """W and A lie along k, D along i, and a warp along x: the tile of W is filled with x = k and used with x = i."""
     lane = np.arange(32)
     for pitch, wanted in ((32, 32), (33, 1)):
-        as_loaded = ways(lane), ways(lane * pitch)  # (filled, used); row i: filled along it, used down a column
+        as_loaded = (
+            ways(lane),
+            ways(lane * pitch),
+        )  # (filled, used); row i: filled along it, used down a column
         turned = ways(lane * pitch), ways(lane)
         assert max(as_loaded) == max(turned) == wanted, f"rows of {pitch} words"
 
@@ -224,7 +253,9 @@ def test_conflicts_of_a_batch():
 def test_blas_and_threads():
     rows = {T: [shard(1024, T, t) for t in range(T)] for T in (1, 2, 32)}
     longest = {T: max(each.stop - each.start for each in parts) for T, parts in rows.items()}
-    assert longest == {1: 1024, 2: 512, 32: 32}, "rows of one product, until whose end the slowest thread works"
+    assert longest == {1: 1024, 2: 512, 32: 32}, (
+        "rows of one product, until whose end the slowest thread works"
+    )
 
 
 def test_exponentially():
@@ -244,11 +275,15 @@ def test_features_42():
     names, data = kddcup_table.FEATURES, load_kddcup99(sample=True, categorical="codes")
     assert len(names) == data.n_features == 41 and "label" not in names
     with_label = np.column_stack([data.x_train, data.y_train])
-    assert with_label.shape[1] == 42 and np.array_equal(with_label[:, 41], data.y_train), "the 42nd tells the answer"
+    assert with_label.shape[1] == 42 and np.array_equal(with_label[:, 41], data.y_train), (
+        "the 42nd tells the answer"
+    )
 
 
 def test_four_million():
-    data = load_kddcup99(sample=True, categorical="codes")  # every tenth line of the file with every tenth record
+    data = load_kddcup99(
+        sample=True, categorical="codes"
+    )  # every tenth line of the file with every tenth record
     records = 100 * (len(data.y_train) + len(data.y_val) + len(data.y_test))
     assert round(records / 1e6) == 5 and abs(records / 4_898_431 - 1) < 0.01
 
@@ -284,7 +319,10 @@ def test_number_of_parameters():
     nets = {800_000: (784, 1024, 10), 1_860_000: (784, 1024, 1024, 10)}
     right = {said: Network(sizes).n_params for said, sizes in nets.items()}
     assert right == {800_000: 814_090, 1_860_000: 1_863_690}
-    assert [sum(a * b for a, b in pairwise(sizes)) for sizes in nets.values()] == [813_056, 1_861_632]
+    assert [sum(a * b for a, b in pairwise(sizes)) for sizes in nets.values()] == [
+        813_056,
+        1_861_632,
+    ]
 
 
 def test_vector_and_scalar():
@@ -341,7 +379,10 @@ def test_three_schemes():
     proof = [level for j in range(k) for level in range(n - 1 - j, 1, -k)]
     found = [sorted(levels) for levels in (section_3, algorithm_1, proof)]
     assert found == [[0, 1, 2, 3, 4], [2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7, 8]]
-    last = {"section 3": range(n - k + 1, n + 1), "proof": range(n - k + 1, n + 1)}  # what their parents do
+    last = {
+        "section 3": range(n - k + 1, n + 1),
+        "proof": range(n - k + 1, n + 1),
+    }  # what their parents do
     assert set(range(2, n + 1)) - {*section_3, *last["section 3"]} == {n - k - 1, n - k}
     assert {*proof} & {*last["proof"]} == set(range(n - k + 1, n)), "twice"
 
@@ -354,7 +395,9 @@ def test_smallest_k():
     printed = {q: math.ceil(Fraction(q)) for q in (2, 10, 20)}
     right = {q: smallest(Fraction(1, q)) for q in printed}
     assert right == {q: k + 1 for q, k in printed.items()}
-    assert smallest(Fraction(3, 10)) == math.ceil(Fraction(10, 3)) == 4, "right where 1/eps is not whole"
+    assert smallest(Fraction(3, 10)) == math.ceil(Fraction(10, 3)) == 4, (
+        "right where 1/eps is not whole"
+    )
 
 
 def test_eps_is_the_rest():
@@ -368,7 +411,9 @@ def test_eps_is_the_rest():
 def test_relative_speedup():
     old, k = Fraction(12), 4
     new = old / k
-    assert (old - new) / old == 1 - Fraction(1, k) == Fraction(3, 4), "printed: a share saved, below 1"
+    assert (old - new) / old == 1 - Fraction(1, k) == Fraction(3, 4), (
+        "printed: a share saved, below 1"
+    )
     assert old / new == k, "a speed-up"
 
 
@@ -383,7 +428,10 @@ def test_cost_of_the_parent():
 
 def test_saving_has_a_limit():
     L = 36
-    saved = {k: 2 * L - threads.simulate(threads.leapfrog_schedule(L, k), 1, 1).makespan for k in range(1, L + 1)}
+    saved = {
+        k: 2 * L - threads.simulate(threads.leapfrog_schedule(L, k), 1, 1).makespan
+        for k in range(1, L + 1)
+    }
     printed = {k: L * (1 - Fraction(1, k)) for k in saved}
     assert all(saved[k] == printed[k] * (1 - Fraction(k, L)) for k in saved if L % k == 0)
     assert max(saved, key=lambda k: saved[k]) == 6 and saved[L] == 0 and printed[L] == L - 1
@@ -431,9 +479,13 @@ def test_who_updates():
     params, X, Y = example()
     before = [W.copy() for W, _ in params]
     grads = serial.gradients(NET, params, X, Y)
-    assert all(np.array_equal(W, old) for (W, _), old in zip(params, before, strict=True)), "backpropagation"
+    assert all(np.array_equal(W, old) for (W, _), old in zip(params, before, strict=True)), (
+        "backpropagation"
+    )
     serial.sgd_step(params, grads, 0.1)
-    assert not any(np.array_equal(W, old) for (W, _), old in zip(params, before, strict=True)), "eq. 2"
+    assert not any(np.array_equal(W, old) for (W, _), old in zip(params, before, strict=True)), (
+        "eq. 2"
+    )
 
 
 def test_correct_label():
@@ -453,7 +505,9 @@ def test_norm_or_square():
     W = params[0][0]
     squares = slope(lambda W: 0.5 * net.lam * np.sum(W**2), W)
     norms = slope(lambda W: 0.5 * net.lam * np.linalg.norm(W), W)
-    assert np.allclose(squares, net.lam * W, atol=1e-8) and not np.allclose(norms, net.lam * W, atol=1e-3)
+    assert np.allclose(squares, net.lam * W, atol=1e-8) and not np.allclose(
+        norms, net.lam * W, atol=1e-3
+    )
 
 
 def test_penalty_in_the_gradient():
@@ -466,7 +520,10 @@ def test_penalty_in_the_gradient():
 
     def right(params, cache, Y):
         found = printed(params, cache, Y)
-        return [(dW / len(Y) + net.lam * W, db / len(Y)) for (dW, db), (W, _) in zip(found, params, strict=True)]
+        return [
+            (dW / len(Y) + net.lam * W, db / len(Y))
+            for (dW, db), (W, _) in zip(found, params, strict=True)
+        ]
 
     assert not serial.gradient_check(net, params, X, Y, backward=printed).ok
     assert serial.gradient_check(net, params, X, Y, backward=right).ok
@@ -480,8 +537,12 @@ def test_no_justification():
         params = net.init_params(seed, np.float64)
         probability = serial.forward(params, X, net).A[-1][Y == 1]
         weights = np.concatenate([W.ravel() for W, _ in params])
-        log_prior = -0.5 * np.log(2 * np.pi * variance) * len(weights) - np.sum(weights**2) / (2 * variance)
-        apart.append(N * serial.loss_value(net, params, X, Y) + np.log(probability).sum() + log_prior)
+        log_prior = -0.5 * np.log(2 * np.pi * variance) * len(weights) - np.sum(weights**2) / (
+            2 * variance
+        )
+        apart.append(
+            N * serial.loss_value(net, params, X, Y) + np.log(probability).sum() + log_prior
+        )
     assert np.ptp(apart) < 1e-9 * abs(apart[0]), "one constant for all weights"
 
 
@@ -502,7 +563,9 @@ def test_factors_in_order():
     jacobian = np.stack([slope(lambda a, i=i: float((W @ a)[i]), a) for i in range(H2)])
     assert np.allclose(jacobian, W, atol=1e-8) and jacobian.shape != W.T.shape
     assert not fits(delta.shape, W.T.shape), "as printed"
-    assert np.allclose(W.T @ delta, (delta.T @ jacobian).T), "columns in the one order, rows in the other"
+    assert np.allclose(W.T @ delta, (delta.T @ jacobian).T), (
+        "columns in the one order, rows in the other"
+    )
 
 
 def test_thread_or_block():
@@ -520,7 +583,10 @@ def test_gradient_below():
     right = printed * cache.A[1] * (1 - cache.A[1])
 
     def with_layer_1(dZ):
-        return lambda params, cache, Y: [(X.T @ dZ, dZ.sum(axis=0)), (cache.A[1].T @ d, d.sum(axis=0))]
+        return lambda params, cache, Y: [
+            (X.T @ dZ, dZ.sum(axis=0)),
+            (cache.A[1].T @ d, d.sum(axis=0)),
+        ]
 
     assert not serial.gradient_check(net, params, X, Y, backward=with_layer_1(printed)).ok
     assert serial.gradient_check(net, params, X, Y, backward=with_layer_1(right)).ok
@@ -538,9 +604,14 @@ def test_averaged_gradients():
     whole, parts = gradient(slice(0, 50)), [shard(50, 4, r) for r in range(4)]
     printed = np.mean([gradient(rows) for rows in parts], axis=0)
     right = sum(gradient(rows) * (rows.stop - rows.start) for rows in parts) / 50
-    assert np.allclose(right, whole, rtol=1e-12) and np.abs(printed - whole).max() > 1e-3 * np.abs(whole).max()
+    assert (
+        np.allclose(right, whole, rtol=1e-12)
+        and np.abs(printed - whole).max() > 1e-3 * np.abs(whole).max()
+    )
     equal = [gradient(shard(48, 4, r)) for r in range(4)]
-    assert np.allclose(np.mean(equal, axis=0), gradient(slice(0, 48))), "equal shares: the average is right"
+    assert np.allclose(np.mean(equal, axis=0), gradient(slice(0, 48))), (
+        "equal shares: the average is right"
+    )
 
 
 def sizes(n, p):
@@ -551,7 +622,9 @@ def test_evenly_distributed():
     with pytest.raises(ValueError, match="equal division"):
         np.split(np.arange(10), 4)
     assert sizes(10, 4) == [3, 3, 2, 2] and 10 - 4 * (10 // 4) == 2
-    assert sizes(60_000, 4) == [15_000] * 4 and sizes(1024, 4) == [256] * 4, "where p divides n it is right"
+    assert sizes(60_000, 4) == [15_000] * 4 and sizes(1024, 4) == [256] * 4, (
+        "where p divides n it is right"
+    )
 
 
 def test_compute_over_copy():
@@ -565,8 +638,11 @@ def test_compute_over_copy():
 def test_fifty_per_cent():
     """60 s on one machine, on two: the time fell by half; the rate rose by half; half of the ideal gain of 2."""
     one = 60.0
-    two = {"the time fell by half": one * (1 - 0.5), "the rate rose by half": one / (1 + 0.5),
-           "half of the ideal": one / (0.5 * 2)}  # fmt: skip
+    two = {
+        "the time fell by half": one * (1 - 0.5),
+        "the rate rose by half": one / (1 + 0.5),
+        "half of the ideal": one / (0.5 * 2),
+    }
     speedups = {reading: one / seconds for reading, seconds in two.items()}
     assert sorted(speedups.values()) == [1, 1.5, 2]
     expected = [reading for reading, S in speedups.items() if S == 2]  # "two times faster"
@@ -590,4 +666,6 @@ def test_every_erratum_has_its_test():
 
 def test_document_is_made_from_the_list():
     text = (ROOT / ERRATA_DOCUMENT).read_text(encoding="utf-8")
-    assert docs.written(text, {}, errata_docs.blocks()) == text, "course bench papers --reuse FILE --record"
+    assert docs.written(text, {}, errata_docs.blocks()) == text, (
+        "course bench papers --reuse FILE --record"
+    )

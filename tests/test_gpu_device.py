@@ -33,7 +33,9 @@ def numbers(n, seed=0):
 
 
 def call(function, n, x, y, **how):
-    return function(np.int32(n), np.float32(2), x, y, **{"block": (32, 1, 1), "grid": (-(-n // 32), 1), **how})
+    return function(
+        np.int32(n), np.float32(2), x, y, **{"block": (32, 1, 1), "grid": (-(-n // 32), 1), **how}
+    )
 
 
 def test_in_and_inout(saxpy):
@@ -75,7 +77,9 @@ def test_columns_stay_columns(engine):
     """memcpy moves memory as it lies; a device array remembers its strides; T costs nothing."""
     x = np.asfortranarray(numbers(6).reshape(2, 3))
     array = device.gpuarray.to_gpu(x)
-    assert array.strides == x.strides and (array.get() == x).all() and array.get().flags.f_contiguous
+    assert (
+        array.strides == x.strides and (array.get() == x).all() and array.get().flags.f_contiguous
+    )
     assert array.T.shape == (3, 2) and (array.T.get() == x.T).all()
     memory = device.mem_alloc(24)
     device.memcpy_htod(memory, x)
@@ -109,7 +113,9 @@ def test_events(saxpy):
     call(saxpy, 70, device.In(numbers(70)), device.InOut(numbers(70)))
     end.record()
     end.synchronize()
-    assert 0 < start.time_till(end) < 10_000 and end.time_since(start) == pytest.approx(start.time_till(end))
+    assert 0 < start.time_till(end) < 10_000 and end.time_since(start) == pytest.approx(
+        start.time_till(end)
+    )
     device.synchronize()
 
 
@@ -143,15 +149,27 @@ def test_compile_errors_have_the_lines_of_the_source(engine):
 
 def test_cpu_out_starts_unset(cpu):
     y = np.zeros(8, np.float32)
-    module = device.SourceModule("__global__ void f(float *y) { if (threadIdx.x < 5) y[threadIdx.x] = 1; }")
+    module = device.SourceModule(
+        "__global__ void f(float *y) { if (threadIdx.x < 5) y[threadIdx.x] = 1; }"
+    )
     module.get_function("f")(device.Out(y), block=(8, 1, 1))
-    assert (y[:5] == 1).all() and np.isnan(y[5:]).all() and np.isnan(device.gpuarray.empty(3, np.float32).get()).all()
+    assert (
+        (y[:5] == 1).all()
+        and np.isnan(y[5:]).all()
+        and np.isnan(device.gpuarray.empty(3, np.float32).get()).all()
+    )
 
 
 FAILING = {
     "crash": ("*(volatile int *)8 = 1;", "f: the kernel crashed"),
-    "timeout": ("while (((volatile float *)y)[0] != 7) y[1] = 0;", "f: the kernel did not end within"),
-    "synccheck": ("if (threadIdx.x) { __syncwarp(3); } else { __syncthreads(); }", "f: .* at the barrier in line 2"),
+    "timeout": (
+        "while (((volatile float *)y)[0] != 7) y[1] = 0;",
+        "f: the kernel did not end within",
+    ),
+    "synccheck": (
+        "if (threadIdx.x) { __syncwarp(3); } else { __syncthreads(); }",
+        "f: .* at the barrier in line 2",
+    ),
 }
 
 
@@ -197,7 +215,9 @@ def test_cpu_a_cell_can_be_run_again_and_leaves_no_process(cpu):
 
 
 def test_cpu_prints_what_the_kernel_prints(cpu, capsys):
-    module = device.SourceModule('__global__ void f() { printf("thread %d\\n", (int)threadIdx.x); }')
+    module = device.SourceModule(
+        '__global__ void f() { printf("thread %d\\n", (int)threadIdx.x); }'
+    )
     module.get_function("f")(block=(2, 1, 1))
     assert capsys.readouterr().out.endswith("thread 0\nthread 1\n")
 
@@ -220,15 +240,28 @@ def test_cpu_refuses(cpu):
     with pytest.raises(BadInput, match="do not lie in one allocation"):
         device.memcpy_htod(device.mem_alloc(8), x)
     with pytest.raises(BadInput, match="12 bytes"):
-        device.memcpy_htod(device.SourceModule("__constant__ float c[3];").get_global("c")[0], np.zeros(4, np.float32))
+        device.memcpy_htod(
+            device.SourceModule("__constant__ float c[3];").get_global("c")[0],
+            np.zeros(4, np.float32),
+        )
 
 
 def python(code, scene="", fake=True, **more):
     """stdout of a fresh interpreter in which PyCUDA is the stand-in, or is missing."""
-    path = os.pathsep.join([str(ROOT), *([str(FAKE)] if fake else []), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "FAKE_PYCUDA": scene, "COURSE_GPU": "auto", **more}
+    path = os.pathsep.join(
+        [str(ROOT), *([str(FAKE)] if fake else []), os.environ.get("PYTHONPATH", "")]
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "FAKE_PYCUDA": scene,
+        "COURSE_GPU": "auto",
+        **more,
+    }
     block = "" if fake else "import sys; sys.modules['pycuda'] = None\n"
-    done = subprocess.run([sys.executable, "-c", block + code], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", block + code], env=environment, capture_output=True, text=True
+    )
     return done.stdout + done.stderr.strip().rpartition("\n")[2]
 
 
@@ -239,17 +272,36 @@ LOST = "libcuda.so.1: cannot open shared object file: No such file or directory"
 ABSENT = "No CUDA enabled device found. Please check your installation."
 
 
-@pytest.mark.parametrize(("scene", "choice", "said"), [
-    ("", "auto", "Kernels run on Fake GPU.\ncuda cuda\n"),
-    ("", "cuda", "Kernels run on Fake GPU.\ncuda cuda\n"),
-    ("", "cpu", "not on a GPU: COURSE_GPU=cpu.\ncpu cpu\n"),
-    ("no-libcuda", "auto", f"not on a GPU: PyCUDA does not load ({LOST}).\ncpu cpu\n"),
-    ("no-driver", "auto", "PyCUDA finds no GPU (cuInit failed: no CUDA-capable device is detected).\ncpu cpu\n"),
-    ("no-device", "auto", f"not on a GPU: PyCUDA finds no GPU ({ABSENT}).\ncpu cpu\n"),
-    ("no-libcuda", "cuda", f"course_lib.errors.BadInput: COURSE_GPU=cuda, but PyCUDA does not load ({LOST}"),
-    ("no-driver", "cuda", "course_lib.errors.BadInput: COURSE_GPU=cuda, but PyCUDA finds no GPU (cuInit failed"),
-    ("", "fast", "course_lib.errors.BadInput: COURSE_GPU is 'fast': it may be cuda, cpu or auto"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scene", "choice", "said"),
+    [
+        ("", "auto", "Kernels run on Fake GPU.\ncuda cuda\n"),
+        ("", "cuda", "Kernels run on Fake GPU.\ncuda cuda\n"),
+        ("", "cpu", "not on a GPU: COURSE_GPU=cpu.\ncpu cpu\n"),
+        ("no-libcuda", "auto", f"not on a GPU: PyCUDA does not load ({LOST}).\ncpu cpu\n"),
+        (
+            "no-driver",
+            "auto",
+            "PyCUDA finds no GPU (cuInit failed: no CUDA-capable device is detected).\ncpu cpu\n",
+        ),
+        ("no-device", "auto", f"not on a GPU: PyCUDA finds no GPU ({ABSENT}).\ncpu cpu\n"),
+        (
+            "no-libcuda",
+            "cuda",
+            f"course_lib.errors.BadInput: COURSE_GPU=cuda, but PyCUDA does not load ({LOST}",
+        ),
+        (
+            "no-driver",
+            "cuda",
+            "course_lib.errors.BadInput: COURSE_GPU=cuda, but PyCUDA finds no GPU (cuInit failed",
+        ),
+        (
+            "",
+            "fast",
+            "course_lib.errors.BadInput: COURSE_GPU is 'fast': it may be cuda, cpu or auto",
+        ),
+    ],
+)
 def test_the_choice_is_made_once_and_said_plainly(scene, choice, said):
     out = python(NAME, scene, COURSE_GPU=choice)
     assert said in out and out.count("Kernels run") == (choice != "fast" and "BadInput" not in said)
@@ -257,7 +309,9 @@ def test_the_choice_is_made_once_and_said_plainly(scene, choice, said):
 
 def test_without_pycuda():
     assert "not on a GPU: PyCUDA is not installed.\ncpu cpu\n" in python(NAME, fake=False)
-    assert "BadInput: COURSE_GPU=cuda, but PyCUDA is not installed" in python(NAME, fake=False, COURSE_GPU="cuda")
+    assert "BadInput: COURSE_GPU=cuda, but PyCUDA is not installed" in python(
+        NAME, fake=False, COURSE_GPU="cuda"
+    )
 
 
 def test_import_decides_and_prints_nothing():
@@ -278,13 +332,18 @@ print(len(same), [name for name in device.NAMES if name not in same])"""
 
 
 def test_one_context_is_retained_and_released():
-    code = NAME + """
+    code = (
+        NAME
+        + """
 from course_lib.gpu import on_cuda
 from pycuda import driver
 on_cuda.start(); on_cuda.start()
 print(driver.calls, len(driver.Context.stack))
 import atexit; atexit._run_exitfuncs(); print(driver.calls[3:], len(driver.Context.stack))"""
-    assert python(code).endswith("['init', 'retain', 'push'] 1\n['pop', 'detach', 'caches cleared'] 0\n")
+    )
+    assert python(code).endswith(
+        "['init', 'retain', 'push'] 1\n['pop', 'detach', 'caches cleared'] 0\n"
+    )
 
 
 GPU_CELL = """
@@ -297,25 +356,47 @@ f = device.SourceModule("source", options=("-DN=1",)).get_function("f")
 
 
 def test_a_launch_reaches_pycuda():
-    code = GPU_CELL + """
+    code = (
+        GPU_CELL
+        + """
 memory, array = device.mem_alloc(4), device.gpuarray.to_gpu(x)
 f(np.int32(4), device.In(x), device.Out(x), memory, array, block=(4, 1, 1), grid=(2, 1))
 launch = driver.calls[4]
 print(driver.calls[3], f.num_regs, launch[0], [type(a).__name__ for a in launch[2]], launch[3:])"""
+    )
     compiled = ("compile", '#line 1 "kernel.cu"\nsource', ["-DN=1", "-arch", "sm_80"], False)
     wanted = f"{compiled} 32 launch ['int32', 'In', 'Out', 'DeviceAllocation', 'GPUArray'] ((4, 1, 1), (2, 1))\n"
     assert python(code).endswith(wanted)
 
 
-@pytest.mark.parametrize(("scene", "cell", "said"), [
-    ("launch", "f(np.int32(4), block=(4, 1, 1))", "LaunchFailed: f: cuLaunchKernel failed: invalid argument. If later"),
-    ("later", "device.synchronize()", "LaunchFailed: a kernel that was launched before: cuCtxSynchronize failed"),
-    ("", "f(x, block=(4, 1, 1))", "BadInput: f: argument 0 is a NumPy array: wrap it in In, Out or InOut"),
-    ("", "f(4, block=(4, 1, 1))", "BadInput: f: argument 0 is a Python number: np.int32(4)"),
-    ("", "device.SourceModule('').get_function('missing')", "LaunchFailed: missing: cuModuleGetFunction failed"),
-    ("bad-source", "", 'kernel.cu(2): error: identifier "y"'),
-    ("no-nvcc", "", "BadInput: PyCUDA cannot compile: nvcc was not found"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scene", "cell", "said"),
+    [
+        (
+            "launch",
+            "f(np.int32(4), block=(4, 1, 1))",
+            "LaunchFailed: f: cuLaunchKernel failed: invalid argument. If later",
+        ),
+        (
+            "later",
+            "device.synchronize()",
+            "LaunchFailed: a kernel that was launched before: cuCtxSynchronize failed",
+        ),
+        (
+            "",
+            "f(x, block=(4, 1, 1))",
+            "BadInput: f: argument 0 is a NumPy array: wrap it in In, Out or InOut",
+        ),
+        ("", "f(4, block=(4, 1, 1))", "BadInput: f: argument 0 is a Python number: np.int32(4)"),
+        (
+            "",
+            "device.SourceModule('').get_function('missing')",
+            "LaunchFailed: missing: cuModuleGetFunction failed",
+        ),
+        ("bad-source", "", 'kernel.cu(2): error: identifier "y"'),
+        ("no-nvcc", "", "BadInput: PyCUDA cannot compile: nvcc was not found"),
+    ],
+)
 def test_what_goes_wrong_on_a_gpu_is_one_error(scene, cell, said):
     assert said in python(GPU_CELL + cell, scene)
 

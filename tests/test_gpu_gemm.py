@@ -13,8 +13,22 @@ from course_lib.gpu.gemm import RUNGS, gemm, gemm_numpy
 from course_lib.gpu.inspect import _main_loop, available, disassembler, inspect, main_loop
 
 pytest_plugins = ["gpu_engine"]  # the fixture `engine`
-SHAPES = [(1, 1, 1), (2, 3, 5), (70, 50, 37), (1, 130, 9), (130, 1, 33), (65, 17, 4), (64, 16, 8), (63, 15, 3)]
-EDGES = {"naive": (8, 32, 1), "shared": (32, 32, 32), "register_16x4": (64, 16, 4), "warptile": (128, 128, 8)}
+SHAPES = [
+    (1, 1, 1),
+    (2, 3, 5),
+    (70, 50, 37),
+    (1, 130, 9),
+    (130, 1, 33),
+    (65, 17, 4),
+    (64, 16, 8),
+    (63, 15, 3),
+]
+EDGES = {
+    "naive": (8, 32, 1),
+    "shared": (32, 32, 32),
+    "register_16x4": (64, 16, 4),
+    "warptile": (128, 128, 8),
+}
 ORDERS = ["".join(orders) for orders in itertools.product("CF", repeat=3)]
 
 
@@ -36,7 +50,10 @@ def check(D, A, B, C=None, alpha=1, beta=0):
 @pytest.mark.parametrize("kernel", RUNGS)
 def test_right_for_ragged_shapes_and_around_the_tile(engine, kernel):
     m, n, k = EDGES[kernel]
-    around = [(m + dm, n + dn, k + dk) for dm, dn, dk in ((0, 0, 0), (1, 1, 1), (-1, -1, -1), (1, -1, 0), (-1, 1, 1))]
+    around = [
+        (m + dm, n + dn, k + dk)
+        for dm, dn, dk in ((0, 0, 0), (1, 1, 1), (-1, -1, -1), (1, -1, 0), (-1, 1, 1))
+    ]
     for M, N, K in SHAPES + [shape for shape in around if 0 not in shape]:
         A, B, C = matrices(M, N, K)
         check(gemm(A, B, kernel=kernel), A, B)
@@ -47,7 +64,16 @@ def test_right_for_ragged_shapes_and_around_the_tile(engine, kernel):
 def test_right_for_every_order_transposed_and_cut_out(engine, kernel):
     A, B, C = matrices(75, 41, 39)
     for a, b, c in ORDERS:
-        check(gemm(np.asarray(A, order=a), np.asarray(B, order=b), np.asarray(C, order=c), 2, 1, kernel), A, B, C, 2, 1)
+        check(
+            gemm(
+                np.asarray(A, order=a), np.asarray(B, order=b), np.asarray(C, order=c), 2, 1, kernel
+            ),
+            A,
+            B,
+            C,
+            2,
+            1,
+        )
     check(gemm(B.T, A.T, kernel=kernel), B.T, A.T)
     check(gemm(A[3:20, 5:], B[5:, ::2], kernel=kernel), A[3:20, 5:], B[5:, ::2])
 
@@ -70,7 +96,14 @@ def test_device_arrays_stay_and_c_becomes_d(engine, kernel):
     assert D is onto
     check(D.get(), A, B, C, 0.5, 2)
     check(gemm(right.T, left.T, kernel=kernel).get(), B.T, A.T)
-    check(gemm(left, right, device.gpuarray.to_gpu(np.asfortranarray(C)), 1, 1, kernel).get(), A, B, C, 1, 1)
+    check(
+        gemm(left, right, device.gpuarray.to_gpu(np.asfortranarray(C)), 1, 1, kernel).get(),
+        A,
+        B,
+        C,
+        1,
+        1,
+    )
     assert (left.get() == A).all() and (right.get() == B).all()
 
 
@@ -112,7 +145,9 @@ def test_leading_dimensions(engine, kernel):
     A, B, C = matrices(21, 34, 19)
     for (a, b, c), pad in zip(ORDERS, (0, 1, 2, 3, 4, 5, 8, 0), strict=True):
         on_device = [stored(X, order, pad) for X, order in ((A, a), (B, b), (C, c))]
-        left, right, onto = [(device.gpuarray.to_gpu(memory), *strides) for memory, *strides in on_device]
+        left, right, onto = [
+            (device.gpuarray.to_gpu(memory), *strides) for memory, *strides in on_device
+        ]
         out = device.gpuarray.to_gpu(np.full_like(on_device[2][0], np.nan))
         RUNGS[kernel].launch(21, 34, 19, 1.5, left, right, 0.25, onto, (out, *onto[1:]))
         check(np.array(seen(out.get(), C.shape, c, pad)), A, B, C, 1.5, 0.25)
@@ -141,19 +176,27 @@ def test_the_tracer_finds_nothing(kernel):
     for number, orders in enumerate(ORDERS):
         report = traced(kernel, 66, 35, 21, orders, beta=number % 2, pad=number % 5)
         assert report.ok, f"{orders}: {report}"
-        assert {row["max_way"] for row in report.accesses if row["space"] == "shared"} <= {1}, f"{orders}: {report}"
+        assert {row["max_way"] for row in report.accesses if row["space"] == "shared"} <= {1}, (
+            f"{orders}: {report}"
+        )
 
 
 @needs_compiler
-@pytest.mark.parametrize("shape", [(1, 1, 1), (64, 32, 8), (70, 50, 37), (130, 133, 21), (33, 131, 66)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (64, 32, 8), (70, 50, 37), (130, 133, 21), (33, 131, 66)]
+)
 @pytest.mark.parametrize("kernel", RUNGS)
 def test_cost_model_is_what_the_engine_counts(kernel, shape):
     orders = "FFF" if RUNGS[kernel].by_columns else "CCC"
     for beta in (0.0, 0.5):
         report, cost = traced(kernel, *shape, orders, beta), gemm_cost(kernel, *shape, beta)
         for array in ("A", "B", "D", *(["C"] if beta else [])):
-            assert report.total("requests", space="global", array=array) == cost["requests"][array], array
-            assert report.total("sectors", space="global", array=array) == cost["sectors"][array], array
+            assert (
+                report.total("requests", space="global", array=array) == cost["requests"][array]
+            ), array
+            assert report.total("sectors", space="global", array=array) == cost["sectors"][array], (
+                array
+            )
         assert report.total("sectors", space="global") * 32 == cost["bytes"]
         assert report.total("wavefronts", space="shared") == cost["wavefronts"]
 
@@ -168,7 +211,11 @@ def test_section_4_2_wants_its_operands_by_columns():
     by_rows, by_columns = (traced("register_16x4", 128, 32, 16, order * 3) for order in "CF")
     assert sectors_a_request(by_rows, "A") == 32 and sectors_a_request(by_columns, "A") == 4
     assert sectors_a_request(by_rows, "D") == 32 and sectors_a_request(by_columns, "D") == 4
-    assert by_rows.total("requests", array="A") == by_columns.total("requests", array="A") == 4 * 16 * 2
+    assert (
+        by_rows.total("requests", array="A")
+        == by_columns.total("requests", array="A")
+        == 4 * 16 * 2
+    )
 
 
 def test_gemm_gives_each_rung_the_order_that_it_wants(monkeypatch):
@@ -192,6 +239,7 @@ class Recorder:
     def get_function(self, name):
         def launch(M, N, K, alpha, A, ar, ac, B, br, bc, beta, C, D, cr, cc, block, grid):
             self.asked[name] = (M, N, K, (ar, ac), (br, bc), (cr, cc))
+
         return launch
 
     def to_gpu(self, X):
@@ -208,7 +256,9 @@ class On:
 
 def needed(report, kernel, *sizes):
     cost = gemm_cost(kernel, *sizes)
-    return {name: report.total("sectors", space="global", array=name) for name in "ABD"} == cost["sectors"]
+    return {name: report.total("sectors", space="global", array=name) for name in "ABD"} == cost[
+        "sectors"
+    ]
 
 
 @needs_compiler
@@ -310,32 +360,51 @@ def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
     source = RUNGS[kernel].source
     assert source.count(old) == 1
     monkeypatch.setattr(type(RUNGS[kernel]), "source", source.replace(old, new))
-    monkeypatch.setitem(globals(), "check", lambda *result: None)  # many of them compute right numbers
+    monkeypatch.setitem(
+        globals(), "check", lambda *result: None
+    )  # many of them compute right numbers
     report = traced(kernel, 65, 33, 37, "FFF" if RUNGS[kernel].by_columns else "CCC", pad=0)
     assert tool in {error["tool"] for error in report.errors}, str(report)
 
 
 @needs_compiler
-@pytest.mark.parametrize(("kernel", "old", "new", "orders"), [
-    ("shared", "[32][33]", "[32][32]", "FCC"), ("warptile", "WIDTH 132", "WIDTH 128", "CCC"),
-    ("register_16x4", "(tk & 2)", "(tk & 0)", "FFF"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kernel", "old", "new", "orders"),
+    [
+        ("shared", "[32][33]", "[32][32]", "FCC"),
+        ("warptile", "WIDTH 132", "WIDTH 128", "CCC"),
+        ("register_16x4", "(tk & 2)", "(tk & 0)", "FFF"),
+    ],
+)
 def test_without_its_padding_a_rung_has_bank_conflicts(monkeypatch, kernel, old, new, orders):
-    source = RUNGS[kernel].source.replace(old, new).replace("(k & 2)", "(k & 0)" if "tk" in old else "(k & 2)")
+    source = (
+        RUNGS[kernel]
+        .source.replace(old, new)
+        .replace("(k & 2)", "(k & 0)" if "tk" in old else "(k & 2)")
+    )
     monkeypatch.setattr(type(RUNGS[kernel]), "source", source)
     report = traced(kernel, 65, 33, 37, orders)
-    assert report.ok and max(row["max_way"] for row in report.accesses if row["space"] == "shared") > 1, str(report)
+    assert (
+        report.ok and max(row["max_way"] for row in report.accesses if row["space"] == "shared") > 1
+    ), str(report)
 
 
-@pytest.mark.skipif(not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here")
+@pytest.mark.skipif(
+    not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
+)
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
 def test_nvidia_compiles_the_ladder_without_spilling(arch):
     for kernel, most in (("naive", 64), ("shared", 64), ("register_16x4", 128), ("warptile", 128)):
         found = inspect(RUNGS[kernel].source, arch)[f"gemm_{kernel}"]
-        assert found["spilled_bytes"] == 0 and gemm_cost(kernel, 1, 1, 1)["registers"] <= found["registers"] <= most
+        assert (
+            found["spilled_bytes"] == 0
+            and gemm_cost(kernel, 1, 1, 1)["registers"] <= found["registers"] <= most
+        )
 
 
-@pytest.mark.skipif(not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here")
+@pytest.mark.skipif(
+    not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
+)
 def test_nvidia_errors_have_the_lines_of_the_source():
     with pytest.raises(CompileError, match=r"kernel.cu\(2\): error: identifier \"y\" is undefined"):
         inspect("__global__ void f(float *x)\n{ x[0] = y; }")
@@ -355,8 +424,12 @@ def test_the_main_loop_is_the_one_with_the_most_multiply_adds():
     assert _main_loop(LISTING) == {"LDS": 1, "FFMA": 1, "BRA": 1} and _main_loop("") == {}
 
 
-@pytest.mark.skipif(not (available() and disassembler()), reason="no compiler of NVIDIA's, or no cuobjdump, is here")
-@pytest.mark.parametrize(("kernel", "ffma"), [("naive", 16), ("shared", 32), ("register_16x4", 64), ("warptile", 512)])
+@pytest.mark.skipif(
+    not (available() and disassembler()), reason="no compiler of NVIDIA's, or no cuobjdump, is here"
+)
+@pytest.mark.parametrize(
+    ("kernel", "ffma"), [("naive", 16), ("shared", 32), ("register_16x4", 64), ("warptile", 512)]
+)
 def test_the_main_loop_has_the_multiply_adds_of_a_step(kernel, ffma):
     loop = main_loop(RUNGS[kernel].source)
     assert loop["FFMA"] == ffma and loop.total() > ffma

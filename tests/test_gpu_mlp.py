@@ -75,28 +75,49 @@ def test_products_of_the_backward_pass(engine, each):
         kernels.transposed(*put(dZ, order=d), *put(W, order=w), dA, ACTIVATIONS["tanh"])
         want, size = SPECIFICATIONS["transposed"](*wide(dZ, W)), abs(dZ) @ abs(W.T)
         near(dA, want, size, K)
-        kernels.transposed(*put(dZ, W), fused := unset(M, N), ACTIVATIONS["tanh"], True, None, *put(A))
-        near(fused, SPECIFICATIONS["hadamard"](None, *wide(A), want, NUMPY["tanh"][1]), size * (1 + A * A), K)
+        kernels.transposed(
+            *put(dZ, W), fused := unset(M, N), ACTIVATIONS["tanh"], True, None, *put(A)
+        )
+        near(
+            fused,
+            SPECIFICATIONS["hadamard"](None, *wide(A), want, NUMPY["tanh"][1]),
+            size * (1 + A * A),
+            K,
+        )
         X, D, before = normal(K, M), normal(K, N), normal(M, N)
         for alpha, beta in ((-0.5, 0.75), (1, 0)):
             want = SPECIFICATIONS["update"](*wide(X, D, before), alpha, beta)
             (V,) = put(before, order=o)
             kernels.update(*put(X, order=d), *put(D, order=w), V, V, alpha, beta)
             near(V, want, abs(X.T) @ abs(D) + abs(before), K)
-        kernels.update(*put(X, D), unset(M, N), fresh := unset(M, N, order=o), 1, 0)  # beta = 0: W is not read
+        kernels.update(
+            *put(X, D), unset(M, N), fresh := unset(M, N, order=o), 1, 0
+        )  # beta = 0: W is not read
         near(fresh, want, abs(X.T) @ abs(D), K)
 
 
 def test_elements_and_rows(engine):
     kernels = Kernels()
     for (M, N, _), order in itertools.product([*SHAPES, (9, 100, 0)], "CF"):
-        Z, A, Y, dA = (put(X, order=order)[0] for X in (normal(M, N), normal(M, N, seed=1), normal(M, N, seed=2),
-                                                        normal(M, N, seed=3)))  # fmt: skip
+        Z, A, Y, dA = (
+            put(X, order=order)[0]
+            for X in (
+                normal(M, N),
+                normal(M, N, seed=1),
+                normal(M, N, seed=2),
+                normal(M, N, seed=3),
+            )
+        )
         z, a, y, da = wide(*(X.get() for X in (Z, A, Y, dA)))
         for slope, name in itertools.product((0, 1), ("sigmoid", "tanh")):
             out = unset(M, N, order=order)
             kernels.output_delta(None, A, Y, out, 0.25, slope, ACTIVATIONS[name])
-            near(out, SPECIFICATIONS["output_delta"](z, a, y, 0.25, slope, NUMPY[name][1]), abs(a - y) * (1 + a * a), 4)
+            near(
+                out,
+                SPECIFICATIONS["output_delta"](z, a, y, 0.25, slope, NUMPY[name][1]),
+                abs(a - y) * (1 + a * a),
+                4,
+            )
         kernels.hadamard(None, A, dA, dA, ACTIVATIONS["tanh"])  # in place
         near(dA, SPECIFICATIONS["hadamard"](z, a, da, NUMPY["tanh"][1]), abs(da) * (1 + a * a), 4)
         m, s, P, loss = unset(M), unset(M), unset(M, N, order=order), unset(M)
@@ -108,7 +129,9 @@ def test_elements_and_rows(engine):
         near(s, log_sum, log_sum + 1, N)
         kernels.row_loss(Z, Y, loss, m, s)
         terms = abs(y) * (log_sum[:, None] + abs(z - z.max(axis=1, keepdims=True)))
-        near(loss, SPECIFICATIONS["row_loss"](z, y, z.max(axis=1), log_sum), terms.sum(axis=1) + 1, N)
+        near(
+            loss, SPECIFICATIONS["row_loss"](z, y, z.max(axis=1), log_sum), terms.sum(axis=1) + 1, N
+        )
         kernels.row_loss(A, Y, loss)
         near(loss, SPECIFICATIONS["row_loss"](a, y), ((a - y) ** 2).sum(axis=1), N)
 
@@ -122,10 +145,17 @@ def test_sums(engine, shape):
         near(out.get()[2:], np.array([want]), size, 64)  # a tree: depth, not length
         assert np.isnan(out.get()[:2]).all()
         v = unset(shape[1])
-        kernels.column_sums(*put(X, order=order), unset(shape[1]), v, -2, 0)  # beta = 0: b is not read
+        kernels.column_sums(
+            *put(X, order=order), unset(shape[1]), v, -2, 0
+        )  # beta = 0: b is not read
         near(v, SPECIFICATIONS["column_sums"](*wide(X, b), -2, 0), 2 * abs(X).sum(axis=0), shape[0])
         kernels.column_sums(*put(X, order=order), *put(b), v, -2, 1)
-        near(v, SPECIFICATIONS["column_sums"](*wide(X, b), -2, 1), 2 * abs(X).sum(axis=0) + abs(b), shape[0])
+        near(
+            v,
+            SPECIFICATIONS["column_sums"](*wide(X, b), -2, 1),
+            2 * abs(X).sum(axis=0) + abs(b),
+            shape[0],
+        )
 
 
 def test_softmax_is_stable_for_any_z(engine):
@@ -176,8 +206,16 @@ def test_gradients_are_the_serial_ones(engine, settings, B):
         assert e.max() <= 1e-3 * abs(dW).max()
 
 
-@pytest.mark.parametrize("how", [{"layout": "paper"}, {"fused": True}, {"recompute": True}, {"kernels": 1},
-                                 {"layout": "paper", "fused": True, "recompute": True, "kernels": 8}])  # fmt: skip
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"layout": "paper"},
+        {"fused": True},
+        {"recompute": True},
+        {"kernels": 1},
+        {"layout": "paper", "fused": True, "recompute": True, "kernels": 8},
+    ],
+)
 def test_every_way_gives_the_same_gradients_and_steps(engine, how):
     how = dict(how, kernels=Kernels(how.get("kernels", 4)))
     from_z = Activation("tanh_from_z", "tanhf(z)", "1 - tanhf(z) * tanhf(z)")
@@ -186,7 +224,10 @@ def test_every_way_gives_the_same_gradients_and_steps(engine, how):
         mlp = Mlp(net, params, 0.1, activation, **how)
         within(mlp.gradients(X, Y), *Rounding(net).gradients(params, X, Y))
         exact = [tuple(wide(*pair)) for pair in params]
-        loss, errors = serial.loss_value(net, exact, *wide(X, Y)), Rounding(net).step(exact, X, Y, 0.1)
+        loss, errors = (
+            serial.loss_value(net, exact, *wide(X, Y)),
+            Rounding(net).step(exact, X, Y, 0.1),
+        )
         assert mlp.step(X, Y) == pytest.approx(loss, rel=1e-5)
         within(mlp.get_params(), exact, errors)
 
@@ -218,9 +259,15 @@ def test_train_is_serial_train(engine):
         for mine, its in zip(pair, other, strict=True):
             np.testing.assert_allclose(mine, its, atol=1e-5)
     again = Mlp(net, net.init_params(0), 0.2)
-    assert again.train(mnist, 2, 64, 5, False, 500).loss == history.loss  # every bit: nothing is added in chance order
-    assert all((W == V).all() for (W, _), (V, _) in zip(again.get_params(), mlp.get_params(), strict=True))
-    assert (mlp.predict(mnist.x_test[:50]) == serial.predict(net, mlp.get_params(), mnist.x_test[:50])).all()
+    assert (
+        again.train(mnist, 2, 64, 5, False, 500).loss == history.loss
+    )  # every bit: nothing is added in chance order
+    assert all(
+        (W == V).all() for (W, _), (V, _) in zip(again.get_params(), mlp.get_params(), strict=True)
+    )
+    assert (
+        mlp.predict(mnist.x_test[:50]) == serial.predict(net, mlp.get_params(), mnist.x_test[:50])
+    ).all()
 
 
 def test_as_the_gradients_of_serial_train(engine):
@@ -243,10 +290,19 @@ def test_mnist_on_the_cpu_engine(cpu):
 def test_every_copy_is_counted(engine):
     net, params, X, Y = problem((20, 30, 4), "sigmoid", "mse", B=50)
     mlp, n_params = Mlp(net, params, 0.1), 20 * 30 + 30 + 30 * 4 + 4
-    assert dict(mlp.transfers) == {"copies in": 4, "bytes in": 4 * n_params, "copies out": 0, "bytes out": 0}
+    assert dict(mlp.transfers) == {
+        "copies in": 4,
+        "bytes in": 4 * n_params,
+        "copies out": 0,
+        "bytes out": 0,
+    }
     mlp.epoch(X, Y, 16)
-    assert mlp.transfers["copies in"] == 4 + 2 * 4 and mlp.transfers["bytes in"] == 4 * (n_params + 50 * (20 + 4))
-    assert mlp.transfers["copies out"] == 1 and mlp.transfers["bytes out"] == 4 * 4  # the losses of four steps
+    assert mlp.transfers["copies in"] == 4 + 2 * 4 and mlp.transfers["bytes in"] == 4 * (
+        n_params + 50 * (20 + 4)
+    )
+    assert (
+        mlp.transfers["copies out"] == 1 and mlp.transfers["bytes out"] == 4 * 4
+    )  # the losses of four steps
     mlp.get_params()
     assert mlp.transfers["copies out"] == 5 and mlp.transfers["bytes out"] == 4 * (4 + n_params)
 
@@ -268,18 +324,31 @@ def test_equation_8_is_the_delta_of_cross_entropy_with_a_sigmoid(engine):
         for array[index] in (kept + h, kept - h):
             values.append(entropy(exact))
         array[index] = kept
-        assert literal[l][which][index] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-4)
+        assert literal[l][which][index] == pytest.approx(
+            (values[0] - values[1]) / (2 * h), rel=1e-4
+        )
     for pair, of_squares in zip(literal, serial.gradients(net, exact, x, y), strict=True):
         assert abs(pair[0] - of_squares[0]).max() > 0.1 * abs(of_squares[0]).max()
 
 
 OWN = [
-    (Activation("softplus", "log1pf(expf(z))", "1 / (1 + expf(-z))"), lambda z: np.log1p(np.exp(z))),
-    (Activation("swish", "z / (1 + expf(-z))", "f(z) + (1 - f(z)) / (1 + expf(-z))"),
-     lambda z: z / (1 + np.exp(-z))),
-    (Activation("leaky", "z > 0 ? z : 0.1f * z  // leaks", "z > 0 ? 1 : 0.1f"), lambda z: np.where(z > 0, z, 0.1 * z)),
-    (Activation("root", "z / sqrtf(1 + z * z)", "(1 - a * a) * sqrtf(1 - a * a)"), lambda z: z / np.sqrt(1 + z * z)),
-]  # fmt: skip
+    (
+        Activation("softplus", "log1pf(expf(z))", "1 / (1 + expf(-z))"),
+        lambda z: np.log1p(np.exp(z)),
+    ),
+    (
+        Activation("swish", "z / (1 + expf(-z))", "f(z) + (1 - f(z)) / (1 + expf(-z))"),
+        lambda z: z / (1 + np.exp(-z)),
+    ),
+    (
+        Activation("leaky", "z > 0 ? z : 0.1f * z  // leaks", "z > 0 ? 1 : 0.1f"),
+        lambda z: np.where(z > 0, z, 0.1 * z),
+    ),
+    (
+        Activation("root", "z / sqrtf(1 + z * z)", "(1 - a * a) * sqrtf(1 - a * a)"),
+        lambda z: z / np.sqrt(1 + z * z),
+    ),
+]
 
 
 @pytest.mark.parametrize(("own", "f"), OWN, ids=lambda value: getattr(value, "name", ""))
@@ -302,13 +371,20 @@ def test_an_activation_of_your_own(engine, own, f):
             for array[index] in (kept + h, kept - h):
                 values.append(loss())
             array[index] = kept
-            assert grad[index] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-3, abs=1e-6)
+            assert grad[index] == pytest.approx(
+                (values[0] - values[1]) / (2 * h), rel=1e-3, abs=1e-6
+            )
 
 
-@pytest.mark.parametrize(("f", "df", "where"), [
-    ("1 / (1 + exq(-z))", "1", "f of mine:1:"), ("z", "a * (1 - a", "df of mine:1:"),
-    ("z\n  + zz", "1", "f of mine:2:"), ("z", "1 - a a", "df of mine:1:"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("f", "df", "where"),
+    [
+        ("1 / (1 + exq(-z))", "1", "f of mine:1:"),
+        ("z", "a * (1 - a", "df of mine:1:"),
+        ("z\n  + zz", "1", "f of mine:2:"),
+        ("z", "1 - a a", "df of mine:1:"),
+    ],
+)
 def test_a_wrong_activation_is_named_with_its_line(cpu, f, df, where):
     net, params, X, Y = problem((3, 4, 2), "sigmoid", "mse", B=2)
     with pytest.raises(CompileError, match=where):
@@ -316,9 +392,11 @@ def test_a_wrong_activation_is_named_with_its_line(cpu, f, df, where):
 
 
 BAD = [
-    ({"eta": 0}, "eta must be"), ({"layout": "columns"}, "layout must be ours or paper"),
-    ({"params": [(np.ones((3, 2)), np.ones(2))]}, "dtype float32"), ({"params": []}, "list of 1 pairs"),
-]  # fmt: skip
+    ({"eta": 0}, "eta must be"),
+    ({"layout": "columns"}, "layout must be ours or paper"),
+    ({"params": [(np.ones((3, 2)), np.ones(2))]}, "dtype float32"),
+    ({"params": []}, "list of 1 pairs"),
+]
 
 
 def test_bad_input(engine):
@@ -329,12 +407,16 @@ def test_bad_input(engine):
             Mlp(**{**good, **change})
     mlp, X, Y = Mlp(**good), np.ones((4, 3), np.float32), np.ones((4, 2), np.float32)
     for call, words in (
-        (lambda: mlp.step(X[:, :2], Y), "X must have shape"), (lambda: mlp.step(X, Y[:3]), "Y must have shape"),
-        (lambda: mlp.forward(X[:0]), "no rows"), (lambda: mlp.epoch(X, Y, 2, [0, 4]), "from 0 to 3"),
-        (lambda: mlp.epoch(X, Y, 0), "batch_size"), (lambda: mlp.forward(X.astype(float)), "dtype"),
-        (lambda: mlp.backward(mlp.forward(X), Y[:2]), "Y must have shape"), (lambda: Kernels(3), "1, 2, 4 or 8"),
+        (lambda: mlp.step(X[:, :2], Y), "X must have shape"),
+        (lambda: mlp.step(X, Y[:3]), "Y must have shape"),
+        (lambda: mlp.forward(X[:0]), "no rows"),
+        (lambda: mlp.epoch(X, Y, 2, [0, 4]), "from 0 to 3"),
+        (lambda: mlp.epoch(X, Y, 0), "batch_size"),
+        (lambda: mlp.forward(X.astype(float)), "dtype"),
+        (lambda: mlp.backward(mlp.forward(X), Y[:2]), "Y must have shape"),
+        (lambda: Kernels(3), "1, 2, 4 or 8"),
         (lambda: Activation("a b", "z", "1"), "needs a name"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(BadInput, match=words):
             call()
 
@@ -350,9 +432,15 @@ def traced_step(settings, each=4, B=45, options=(), **how):
     return kernels.reports
 
 
-TRACED = [(NETWORKS[0], 4, 45, {}), (NETWORKS[1], 1, 33, {"layout": "paper"}), (NETWORKS[2], 4, 1, {"fused": True}),
-          (NETWORKS[3], 4, 40, {"layout": "paper", "fused": True}), (NETWORKS[4], 2, 1, {}), (NETWORKS[5], 1, 3, {}),
-          (NETWORKS[6], 8, 32, {"layout": "paper"})]  # fmt: skip
+TRACED = [
+    (NETWORKS[0], 4, 45, {}),
+    (NETWORKS[1], 1, 33, {"layout": "paper"}),
+    (NETWORKS[2], 4, 1, {"fused": True}),
+    (NETWORKS[3], 4, 40, {"layout": "paper", "fused": True}),
+    (NETWORKS[4], 2, 1, {}),
+    (NETWORKS[5], 1, 3, {}),
+    (NETWORKS[6], 8, 32, {"layout": "paper"}),
+]
 
 
 @needs_compiler
@@ -366,10 +454,15 @@ def test_the_tracer_finds_nothing(cpu, settings, each, B, how):
 
 @needs_compiler
 def test_gradients_and_computing_again_are_clean_too(cpu):
-    kernels, (net, params, X, Y) = Kernels(4, traced=True), problem((37, 33, 34, 10), "sigmoid", "mse", 0.01)
+    kernels, (net, params, X, Y) = (
+        Kernels(4, traced=True),
+        problem((37, 33, 34, 10), "sigmoid", "mse", 0.01),
+    )
     own = Activation("from_z", "1 / (1 + expf(-z))", "f(z) * (1 - f(z))")
-    within(Mlp(net, params, 0.1, own, recompute=True, kernels=kernels).gradients(X, Y),
-           *Rounding(net).gradients(params, X, Y))  # fmt: skip
+    within(
+        Mlp(net, params, 0.1, own, recompute=True, kernels=kernels).gradients(X, Y),
+        *Rounding(net).gradients(params, X, Y),
+    )
     assert all(report.ok for _, report in kernels.reports)
     assert [name for name, _ in kernels.reports].count("forward") == 3 + 2  # twice once more
 
@@ -394,13 +487,20 @@ def test_bank_conflicts_of_the_update_grow_with_the_batch_and_go_with_the_transp
     as_stored = ("-DAS_STORED", "-DPAD=0")
     for B in (32, 64, 96):
         blocks, steps = 2 * 1, B // 32
-        loads, stores = blocks * 32 * B, blocks * steps * 32  # of a tile: a warp a row; 32 warps read each example
+        loads, stores = (
+            blocks * 32 * B,
+            blocks * steps * 32,
+        )  # of a tile: a warp a row; 32 warps read each example
         good, bad = (updated(B, 64, 32, options=options) for options in ((), as_stored))
         assert good.total("wavefronts", space="shared") == 2 * (loads + stores)
         assert bad.total("wavefronts", space="shared") == loads + 32 * loads + 2 * 32 * stores
-        conflicts = bad.total("wavefronts", space="shared") - bad.total("ideal_wavefronts", space="shared")
+        conflicts = bad.total("wavefronts", space="shared") - bad.total(
+            "ideal_wavefronts", space="shared"
+        )
         assert conflicts == B * 2108  # in proportion to the batch, so the same for each example
-        columns = updated(B, 64, 32, "F", options=("-DPAD=0",))  # examples side by side: the store of the tile pays
+        columns = updated(
+            B, 64, 32, "F", options=("-DPAD=0",)
+        )  # examples side by side: the store of the tile pays
         assert columns.total("wavefronts", space="shared", op="store") == 32 * 2 * stores
         assert columns.total("wavefronts", space="shared", op="load") == 2 * loads
 
@@ -412,9 +512,24 @@ def test_counts_of_the_forward_product(cpu, M, N, K):
     blocks, steps = up(M, 32) * up(N, 32), up(K, 32)
     for each in (1, 4):
         W, Z = put(normal(K, N), np.full((M, N), np.nan, np.float32))
-        report = launch("forward", *put(normal(M, K)), W, *put(normal(N)), Z, None, ACTIVATIONS["identity"], each=each)
-        warps, operands = 32 // each**2, 2 * each  # of a block; numbers of the tiles that a thread reads for each k
-        assert report.total("wavefronts", space="shared", op="load") == blocks * steps * 32 * warps * operands
+        report = launch(
+            "forward",
+            *put(normal(M, K)),
+            W,
+            *put(normal(N)),
+            Z,
+            None,
+            ACTIVATIONS["identity"],
+            each=each,
+        )
+        warps, operands = (
+            32 // each**2,
+            2 * each,
+        )  # of a block; numbers of the tiles that a thread reads for each k
+        assert (
+            report.total("wavefronts", space="shared", op="load")
+            == blocks * steps * 32 * warps * operands
+        )
         assert report.total("wavefronts", space="shared", op="store") == blocks * steps * 2 * 32
         if K % 8 == 0:  # each row of A begins on a sector; it is read once for each block across
             assert report.total("sectors", array="A") == M * K // 8 * up(N, 32)
@@ -426,18 +541,31 @@ def test_counts_of_the_forward_product(cpu, M, N, K):
 def test_idle_threads_of_a_width_of_10(cpu):
     """[000] section 6: its 10-wide output uses 10 of the 32 columns of a tile: 22 of 32 threads store nothing."""
     Z = put(np.full((64, 10), np.nan, np.float32))[0]
-    report = launch("forward", *put(normal(64, 64), normal(64, 10), normal(10)), Z, None, ACTIVATIONS["identity"])
+    report = launch(
+        "forward",
+        *put(normal(64, 64), normal(64, 10), normal(10)),
+        Z,
+        None,
+        ACTIVATIONS["identity"],
+    )
     (store,) = [row for row in report.accesses if row["array"] == "Z"]
-    assert (store["requests"], store["threads"]) == (64, 640)  # a warp's request has 10 threads, not 32
+    assert (store["requests"], store["threads"]) == (
+        64,
+        640,
+    )  # a warp's request has 10 threads, not 32
     busy = report.total("threads", space="shared", op="load")
-    assert busy == 2 * 2048 * 64  # but all of them multiply: 64 x 64 x 32 products, of which 64 x 64 x 10 are wanted
+    assert (
+        busy == 2 * 2048 * 64
+    )  # but all of them multiply: 64 x 64 x 32 products, of which 64 x 64 x 10 are wanted
 
 
 @needs_compiler
 def test_the_papers_layout_costs_no_more(cpu):
     """W by columns, as [000] has it, or by rows, as ours: the same sectors, as the kernel copies along memory."""
     settings = ((64, 64, 32), "sigmoid", "mse")
-    ours, paper = (summary(traced_step(settings, B=64, layout=layout))[1] for layout in ("ours", "paper"))
+    ours, paper = (
+        summary(traced_step(settings, B=64, layout=layout))[1] for layout in ("ours", "paper")
+    )
     for mine, its in zip(ours, paper, strict=True):
         assert mine[:2] == its[:2] and (mine[3], mine[7]) == (its[3], its[7]), (mine, its)
 
@@ -467,15 +595,26 @@ def test_planted_mistakes_are_found(cpu, monkeypatch, kernel, old, new, tool):
         return text.replace(old, new) if name == kernel else text
 
     monkeypatch.setattr("course_lib.gpu.mlp.kernels.source", planted)
-    monkeypatch.setitem(globals(), "within", lambda *result: None)  # many of them compute right numbers
+    monkeypatch.setitem(
+        globals(), "within", lambda *result: None
+    )  # many of them compute right numbers
     reports = traced_step(((70, 35, 10), "sigmoid", "cross_entropy"), B=41)
-    assert tool in {error["tool"] for name, report in reports if name == kernel for error in report.errors}
+    assert tool in {
+        error["tool"] for name, report in reports if name == kernel for error in report.errors
+    }
 
 
 @needs_compiler
 def test_beta_zero_reads_neither_w_nor_b(cpu):
     nothing = device.gpuarray.empty((33, 35), np.float32)
-    launch("update", *put(normal(4, 33), normal(4, 35)), nothing, device.gpuarray.empty((33, 35), np.float32), 1, 0)
+    launch(
+        "update",
+        *put(normal(4, 33), normal(4, 35)),
+        nothing,
+        device.gpuarray.empty((33, 35), np.float32),
+        1,
+        0,
+    )
     empty = (device.gpuarray.empty((35,), np.float32) for _ in "bv")
     launch("column_sums", *put(normal(4, 35)), *empty, 1, 0)
 
@@ -514,16 +653,24 @@ print("done")
     root = Path(__file__).parents[1]
     path = f"{root}:{Path(__file__).with_name('fake_pycuda')}"
     env = {"PYTHONPATH": path, "COURSE_GPU": "cuda", "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, env=env, capture_output=True, text=True
+    )
     assert done.stdout.endswith("done\n"), done.stdout + done.stderr
 
 
-@pytest.mark.skipif(not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here")
+@pytest.mark.skipif(
+    not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 def test_nvidia_compiles_them_without_spilling(arch):
     for kernel in PRODUCTS + SINGLE:
-        f = ACTIVATIONS["sigmoid"] if kernel in ("forward", "output_delta", "transposed", "hadamard") else None
+        f = (
+            ACTIVATIONS["sigmoid"]
+            if kernel in ("forward", "output_delta", "transposed", "hadamard")
+            else None
+        )
         found = inspect(source(kernel, f), arch)[f"mlp_{kernel}"]
         assert found["spilled_bytes"] == 0 and found["registers"] <= 128
 
@@ -540,7 +687,9 @@ def test_nvcc_has_nothing_to_say(tmp_path, kernel):
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-@pytest.mark.skipif(not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here")
+@pytest.mark.skipif(
+    not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
+)
 def test_nvidia_names_the_line_of_an_activation():
     with pytest.raises(CompileError, match=r'f of mine\(1\): error: identifier "zz" is undefined'):
         inspect(source("forward", Activation("mine", "z + zz", "1")))

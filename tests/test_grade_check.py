@@ -9,7 +9,9 @@ from course_lib.__main__ import main
 from course_lib.classroom import check
 from course_lib.classroom.grading import sandbox
 
-pytestmark = pytest.mark.skipif(bool(WHY := sandbox.available()), reason=f"no sandbox on this system: {WHY}")
+pytestmark = pytest.mark.skipif(
+    bool(WHY := sandbox.available()), reason=f"no sandbox on this system: {WHY}"
+)
 RIGHT = "def neuron(x, w, b):\n    return 1 / (1 + math.exp(-(float(x @ w) + b)))\n"
 
 
@@ -35,18 +37,37 @@ def test_right(root, capsys):
     before = file.read_bytes()
     assert main(["check", str(file), "--root", str(root)]) == 0
     said = capsys.readouterr().out
-    assert check.PASSED in said and "2 of 2" in said and "note" not in said and file.read_bytes() == before
+    assert (
+        check.PASSED in said
+        and "2 of 2" in said
+        and "note" not in said
+        and file.read_bytes() == before
+    )
 
 
 def test_not_yet(root, capsys):
     assert main(["check", str(saved(root)), str(saved(root)), "--root", str(root)]) == 1
     said = capsys.readouterr().out
-    assert "0 of 1 public checks passed; hidden checks run when you hand in" in said and "-- neuron" in said
+    assert (
+        "0 of 1 public checks passed; hidden checks run when you hand in" in said
+        and "-- neuron" in said
+    )
     assert "note" not in said, "nothing is said of cells that need what is not written yet"
 
 
 def test_as_json(root, capsys):
-    assert main(["check", str(saved(root, "def neuron(x, w, b): return 0.5")), "--json", "--root", str(root)]) == 1
+    assert (
+        main(
+            [
+                "check",
+                str(saved(root, "def neuron(x, w, b): return 0.5")),
+                "--json",
+                "--root",
+                str(root),
+            ]
+        )
+        == 1
+    )
     (row,) = json.loads(capsys.readouterr().out)
     (task,) = row["tasks"]
     assert task["status"] == "wrong" and task["message"] and not task["hidden"]

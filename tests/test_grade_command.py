@@ -14,7 +14,16 @@ from pathlib import Path
 import pytest
 
 from course_lib.__main__ import main
-from course_lib.classroom.grading import assemble, crew, intake, jobs, report, results, sandbox, worker
+from course_lib.classroom.grading import (
+    assemble,
+    crew,
+    intake,
+    jobs,
+    report,
+    results,
+    sandbox,
+    worker,
+)
 from course_lib.classroom.grading.release import Chapter, Step, load
 from course_lib.errors import BadInput
 
@@ -23,33 +32,86 @@ WHY_NOT = sandbox.available()
 needs_rooms = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
 
 NEURON = "def neuron(x, w, b):\n    return 1 / (1 + math.exp(-(float(x @ w) + b)))\n"
-CHAPTER = Chapter("01-tiny", "Tiny", "", (
-    Step("setup", "given", "import math\nimport numpy as np\nfrom course_lib.checks import ch01\n"),
-    Step("neuron", "task", "def neuron(x, w, b):\n    raise NotImplementedError('write neuron')\n", 2, 5),
-    Step("neuron-check", "check", "ch01.check_neuron(neuron)", of="neuron", check="ch01.check_neuron", name="neuron"),
-    Step("show", "given", "print(neuron(np.ones(2), np.ones(2), 0.0))"),
-), "source-of-01")  # fmt: skip
-OTHER = Chapter("02-tiny", "Other", "", (
-    Step("begin", "given", "import numpy as np\nfrom course_lib.checks import ch01\n"),
-    Step("softmax", "task", "def softmax(z):\n    raise NotImplementedError\n", 3, 5),
-    Step("softmax-check", "check", "ch01.check_softmax(softmax)", of="softmax", check="ch01.check_softmax",
-         name="softmax"),
-), "source-of-02")  # fmt: skip
+CHAPTER = Chapter(
+    "01-tiny",
+    "Tiny",
+    "",
+    (
+        Step(
+            "setup",
+            "given",
+            "import math\nimport numpy as np\nfrom course_lib.checks import ch01\n",
+        ),
+        Step(
+            "neuron",
+            "task",
+            "def neuron(x, w, b):\n    raise NotImplementedError('write neuron')\n",
+            2,
+            5,
+        ),
+        Step(
+            "neuron-check",
+            "check",
+            "ch01.check_neuron(neuron)",
+            of="neuron",
+            check="ch01.check_neuron",
+            name="neuron",
+        ),
+        Step("show", "given", "print(neuron(np.ones(2), np.ones(2), 0.0))"),
+    ),
+    "source-of-01",
+)
+OTHER = Chapter(
+    "02-tiny",
+    "Other",
+    "",
+    (
+        Step("begin", "given", "import numpy as np\nfrom course_lib.checks import ch01\n"),
+        Step("softmax", "task", "def softmax(z):\n    raise NotImplementedError\n", 3, 5),
+        Step(
+            "softmax-check",
+            "check",
+            "ch01.check_softmax(softmax)",
+            of="softmax",
+            check="ch01.check_softmax",
+            name="softmax",
+        ),
+    ),
+    "source-of-02",
+)
 
 
 def released(folder, tested=True, chapters=(CHAPTER, OTHER), seed=1):
     """A release as `release` writes it."""
     rows = {one.name: vars(one) | {"steps": [vars(step) for step in one.steps]} for one in chapters}
     folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(json.dumps({"schema": 1, "tested": tested, "seed": seed, "chapters": rows}))
+    (folder / "manifest.json").write_text(
+        json.dumps({"schema": 1, "tested": tested, "seed": seed, "chapters": rows})
+    )
     return folder
 
 
 def notebook(chapter=CHAPTER, source="", **texts):
     """A handed-in notebook, as text."""
-    cells = [{"id": step.id, "cell_type": "code", "source": texts.get(step.id, step.text), "metadata": {},
-              "outputs": [], "execution_count": None} for step in chapter.steps]  # fmt: skip
-    return json.dumps({"cells": cells, "metadata": {"course": {"source": source}}, "nbformat": 4, "nbformat_minor": 5})
+    cells = [
+        {
+            "id": step.id,
+            "cell_type": "code",
+            "source": texts.get(step.id, step.text),
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
+        for step in chapter.steps
+    ]
+    return json.dumps(
+        {
+            "cells": cells,
+            "metadata": {"course": {"source": source}},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+    )
 
 
 def put(folder, **files):
@@ -67,24 +129,43 @@ def line(*args):
 
 def grade(place, *more, **options):
     """Run it on place/in; (exit status, summary)."""
-    done = subprocess.run(line(place / "in", "--release", place / "release", "--out", place / "out", "--json", *more),
-                          cwd=ROOT, capture_output=True, text=True, timeout=300, **options)  # fmt: skip
+    done = subprocess.run(
+        line(place / "in", "--release", place / "release", "--out", place / "out", "--json", *more),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
     assert done.stdout, done.stderr[-3000:]
     return done.returncode, json.loads(done.stdout)
 
 
 def digests(folder):
-    return {file: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.rglob("*") if file.is_file()}
+    return {
+        file: hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
 
 
 @needs_rooms
 def test_a_class(tmp_path):
     """Good, wrong, blank, hostile and broken: a row each; a second run grades what has changed alone."""
     released(tmp_path / "release")
-    put(tmp_path / "in", good__a=notebook(neuron=NEURON), good__b=notebook(OTHER), blank=notebook(),
-        wrong=notebook(neuron="def neuron(x, w, b): return 0.5"), ends=notebook(neuron="import os; os._exit(0)"),
-        broken="{", old=json.dumps({"nbformat": 3, "worksheets": []}), other='{"cells": [], "nbformat": 4}',
-        raises=notebook(neuron="1 / 0"), **{"Ünï, \"c\" =1+1": notebook(neuron=NEURON)})  # fmt: skip
+    put(
+        tmp_path / "in",
+        good__a=notebook(neuron=NEURON),
+        good__b=notebook(OTHER),
+        blank=notebook(),
+        wrong=notebook(neuron="def neuron(x, w, b): return 0.5"),
+        ends=notebook(neuron="import os; os._exit(0)"),
+        broken="{",
+        old=json.dumps({"nbformat": 3, "worksheets": []}),
+        other='{"cells": [], "nbformat": 4}',
+        raises=notebook(neuron="1 / 0"),
+        **{'Ünï, "c" =1+1': notebook(neuron=NEURON)},
+    )
     before = digests(tmp_path / "in")
     status, said = grade(tmp_path)
     rows = {(row["student"], row["chapter"]): row for row in said["rows"]}
@@ -94,15 +175,22 @@ def test_a_class(tmp_path):
     want = {"blank": "missing", "wrong": "wrong", "ends": "crashed", "raises": "missing"}
     for student, expected in want.items():
         assert rows[student, "01-tiny"]["statuses"] == {"neuron": expected}, student
-        assert not [text for text in rows[student, "01-tiny"]["problems"] if "show" in text], "a demo is no problem"
+        assert not [text for text in rows[student, "01-tiny"]["problems"] if "show" in text], (
+            "a demo is no problem"
+        )
     for student in ("broken", "old", "other"):
         assert rows[student, ""]["problems"] and rows[student, ""]["points"] == 0
-    assert "ZeroDivisionError" in results.load(results.file_of(tmp_path / "out", "raises"))[0].tasks[0].message
+    assert (
+        "ZeroDivisionError"
+        in results.load(results.file_of(tmp_path / "out", "raises"))[0].tasks[0].message
+    )
     assert digests(tmp_path / "in") == before and not (tmp_path / "out" / ".grading").exists()
     put(tmp_path / "in", wrong=notebook(neuron=NEURON), broken=notebook(neuron=NEURON))
     status, said = grade(tmp_path)
     assert (status, said["graded"], said["kept"], said["failed"]) == (1, 2, 6, 2)
-    assert not [row for row in said["rows"] if row["student"] == "broken" and not row["chapter"]], "it can be read now"
+    assert not [row for row in said["rows"] if row["student"] == "broken" and not row["chapter"]], (
+        "it can be read now"
+    )
 
 
 @needs_rooms
@@ -111,7 +199,15 @@ def test_killed_and_run_again(tmp_path):
     released(tmp_path / "release")
     slow = notebook(neuron="import time; time.sleep(0.4)\n" + NEURON)
     put(tmp_path / "in", **{f"student{n:02d}": slow for n in range(12)})
-    args = line(tmp_path / "in", "--release", tmp_path / "release", "--out", tmp_path / "out", "--workers", 1)
+    args = line(
+        tmp_path / "in",
+        "--release",
+        tmp_path / "release",
+        "--out",
+        tmp_path / "out",
+        "--workers",
+        1,
+    )
     first = subprocess.Popen(args, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     done = wait_for(lambda: [*(tmp_path / "out").glob("student*.json")], 2)
     os.kill(first.pid, signal.SIGKILL)
@@ -133,7 +229,15 @@ def test_a_worker_that_is_killed(tmp_path, victim):
     released(tmp_path / "release")
     slow = notebook(neuron="import time; time.sleep(0.4)\n" + NEURON)
     put(tmp_path / "in", **{f"student{n}": slow for n in range(6)})
-    args = line(tmp_path / "in", "--release", tmp_path / "release", "--out", tmp_path / "out", "--workers", 1)
+    args = line(
+        tmp_path / "in",
+        "--release",
+        tmp_path / "release",
+        "--out",
+        tmp_path / "out",
+        "--workers",
+        1,
+    )
     run = subprocess.Popen(args, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     wait_for(lambda: [*(tmp_path / "out").glob("student*.json")], 1)
     (nest,) = children(run.pid)
@@ -164,8 +268,14 @@ def test_on_engines(tmp_path):
 def test_folders_named_from_where_the_user_is(tmp_path):
     released(tmp_path / "release")
     put(tmp_path / "in", a=notebook(neuron=NEURON))
-    done = subprocess.run(line("in", "--release", "release", "--out", "out", "--json"), cwd=tmp_path, timeout=300,
-                          capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+    done = subprocess.run(
+        line("in", "--release", "release", "--out", "out", "--json"),
+        cwd=tmp_path,
+        timeout=300,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     assert [row["points"] for row in json.loads(done.stdout)["rows"]] == [2]
 
@@ -173,14 +283,27 @@ def test_folders_named_from_where_the_user_is(tmp_path):
 def test_a_call_that_is_wrong(tmp_path):
     released(tmp_path / "release", tested=False)
     put(tmp_path / "in", a=notebook())
-    calls = [("nowhere", "--untested"), (tmp_path / "in",), (tmp_path / "in", "--untested", "--workers", "0"),
-             (tmp_path / "in", "--untested", "--timeout", "0")]  # fmt: skip
+    calls = [
+        ("nowhere", "--untested"),
+        (tmp_path / "in",),
+        (tmp_path / "in", "--untested", "--workers", "0"),
+        (tmp_path / "in", "--untested", "--timeout", "0"),
+    ]
     if os.getuid() == 0:
         calls.append((tmp_path / "in", "--untested", "--isolation", "none"))
     for call in calls:
-        done = subprocess.run(line(*call, "--release", tmp_path / "release", "--out", tmp_path / "out"), cwd=ROOT,
-                              capture_output=True, text=True, timeout=100)  # fmt: skip
-        assert done.returncode == 2 and done.stderr.startswith("course grade: ") and "Traceback" not in done.stderr
+        done = subprocess.run(
+            line(*call, "--release", tmp_path / "release", "--out", tmp_path / "out"),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert (
+            done.returncode == 2
+            and done.stderr.startswith("course grade: ")
+            and "Traceback" not in done.stderr
+        )
     assert not (tmp_path / "out").exists()
 
 
@@ -191,7 +314,13 @@ def test_each_submission_has_its_own_release(tmp_path):
     new = load(released(tmp_path / "new", chapters=(OTHER,)))
     run = Run.__new__(Run)
     run.releases = {one.id: one for one in (old, new)}
-    for source, own in (("source-of-01", old), ("source-of-02", new), ("", new), ([], new), ({"a": 1}, new)):
+    for source, own in (
+        ("source-of-01", old),
+        ("source-of-02", new),
+        ("", new),
+        ([], new),
+        ({"a": 1}, new),
+    ):
         assert run._release_of(intake.File("x", notebook(source=source).encode())) is own
     for data in (b"", b"[" * 100_000, b"7", b"{}", None, b'{"metadata": 5}'):
         assert run._release_of(intake.File("x", data)) is new
@@ -211,7 +340,9 @@ def work_in(tmp_path, students=3):
 def test_jobs_are_taken_once(tmp_path):
     work = work_in(tmp_path)
     taken = jobs.take(work, "w0", 1) + jobs.take(work, "w1", 1) + jobs.take(work, "w0", 9)
-    assert [unit.name for unit in taken] == ["00000.w0", "00001.w1", "00002.w0"] and not jobs.take(work, "w1", 1)
+    assert [unit.name for unit in taken] == ["00000.w0", "00001.w1", "00002.w0"] and not jobs.take(
+        work, "w1", 1
+    )
     (job,) = jobs.of(work, taken[0])
     made = job.assembled(json.loads((taken[0] / "0.ipynb").read_text()))
     assert made.texts == {"neuron": NEURON} and not made.missing and made.chapter == CHAPTER
@@ -227,7 +358,12 @@ def test_what_ends_two_workers_gets_a_row_that_says_so(tmp_path):
     assert work.done() == 1 and not jobs.take(work, "w2", 1)
     rows = report.rows_of(tmp_path / "out", ["s0", "nobody"])
     (one,) = rows[0][1]
-    assert one.points == 0 and one.out_of == 2 and one.tasks[0].status == "not-run-here" and not one.digest
+    assert (
+        one.points == 0
+        and one.out_of == 2
+        and one.tasks[0].status == "not-run-here"
+        and not one.digest
+    )
     assert results.NOT_GRADED in one.problems[0] and report.failed(rows) == 2
     assert "not-run-here" in report.table(rows) and "no result" in report.table(rows)
 
@@ -251,7 +387,11 @@ def test_progress(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(report.time, "monotonic", lambda: now[0])
     shown, plain, quiet = Terminal(), io.StringIO(), Terminal()
-    bars = report.Progress(stream=shown), report.Progress(stream=plain), report.Progress(quiet=True, stream=quiet)
+    bars = (
+        report.Progress(stream=shown),
+        report.Progress(stream=plain),
+        report.Progress(quiet=True, stream=quiet),
+    )
     for done in range(5):
         now[0] += 20.0
         for bar in bars:
@@ -259,7 +399,11 @@ def test_progress(monkeypatch):
     for bar in bars:
         bar.clear()
     assert "[######..................] 1/4 graded, about 2 min left" in shown.getvalue()
-    assert "4/4 graded" in shown.getvalue() and shown.getvalue().endswith("\r\x1b[2K") and not quiet.getvalue()
+    assert (
+        "4/4 graded" in shown.getvalue()
+        and shown.getvalue().endswith("\r\x1b[2K")
+        and not quiet.getvalue()
+    )
     assert plain.getvalue().splitlines() == ["2/4 graded, about 60 s left", "4/4 graded"]
     assert [report.clock(s) for s in (7, 400, 8000)] == ["7 s", "7 min", "2 h 13 min"]
 
@@ -268,11 +412,18 @@ def test_nothing_that_is_handed_in_stops_it(tmp_path, monkeypatch):
     """Neither names that are no text, nor an error of the grader's own over one file."""
     from course_lib.classroom.grading import grade
 
-    names = {results.file_of(tmp_path, name).name for name in ("a\udcff", "a\udcfe", "..", "a/b", "A" * 300, "con")}
-    assert len(names) == 6 and all(name.isascii() and "/" not in name and len(name) < 80 for name in names)
+    names = {
+        results.file_of(tmp_path, name).name
+        for name in ("a\udcff", "a\udcfe", "..", "a/b", "A" * 300, "con")
+    }
+    assert len(names) == 6 and all(
+        name.isascii() and "/" not in name and len(name) < 80 for name in names
+    )
     given = load(released(tmp_path / "release"))
     monkeypatch.setattr(assemble, "assemble", lambda *_: {}["x"])
-    assert grade._assembled(intake.File("x", notebook().encode()), given) == ["it cannot be read (KeyError)"]
+    assert grade._assembled(intake.File("x", notebook().encode()), given) == [
+        "it cannot be read (KeyError)"
+    ]
     assert "JSON" in grade._assembled(intake.File("x", b"{"), given)[0]
 
 
@@ -325,7 +476,10 @@ def test_a_class_is_not_held_in_memory(tmp_path):
         assert not [file for one in found for file in one.files if isinstance(file.content, bytes)]
         texts = [notebook(), notebook(neuron=NEURON), notebook(OTHER)]
         assert [one.files[0].data.decode() for one in found] == texts[:count]
-    assert {file.problem[:13] for file in intake.collect(tmp_path / "in")[2].files} == {"", "its name leav"}
+    assert {file.problem[:13] for file in intake.collect(tmp_path / "in")[2].files} == {
+        "",
+        "its name leav",
+    }
 
 
 @pytest.mark.parametrize("name", ["grade", "release", "check"])
@@ -333,6 +487,9 @@ def test_where_nothing_can_be_forked(name, tmp_path, monkeypatch, capsys):
     """Windows: a message, no traceback."""
     monkeypatch.delattr(os, "fork")
     released(tmp_path / "release")
-    args = {"grade": ["x", "--release", str(tmp_path / "release"), "--out", "y"], "check": [str(tmp_path)],
-            "release": ["--out", str(tmp_path / "z")]}  # fmt: skip
+    args = {
+        "grade": ["x", "--release", str(tmp_path / "release"), "--out", "y"],
+        "check": [str(tmp_path)],
+        "release": ["--out", str(tmp_path / "z")],
+    }
     assert main([name, *args[name]]) == 2 and "fork" in capsys.readouterr().err

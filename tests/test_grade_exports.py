@@ -33,8 +33,10 @@ Participant 13,Max Müller,max@uni.example,Submitted,,10.00,Yes,-,Said before.
 
 def result(student, number="", neuron="pass", forward="pass", chapter=ONE, **more):
     """A Result of a chapter with two tasks of 1 and 2 points. neuron, forward: statuses."""
-    tasks = [results.Task("neuron", neuron, 1 * (neuron == "pass"), 1, "said of neuron"),
-             results.Task("forward", forward, 2 * (forward == "pass"), 2, "said of forward")]  # fmt: skip
+    tasks = [
+        results.Task("neuron", neuron, 1 * (neuron == "pass"), 1, "said of neuron"),
+        results.Task("forward", forward, 2 * (forward == "pass"), 2, "said of forward"),
+    ]
     given = {"problems": [], "tasks": tasks, "isolation": "sandbox"} | more
     return results.Result(student, number, chapter, "a.ipynb", "d" * 64, "r", "0", 1, **given)
 
@@ -82,10 +84,22 @@ def test_gradebook_of_nobody(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("name", [
-    "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\uff1d1+1", '=HYPERLINK("http://x.example";"y")',
-    "\n=1", "\u202e=1",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "\uff1d1+1",
+        '=HYPERLINK("http://x.example";"y")',
+        "\n=1",
+        "\u202e=1",
+    ],
+)
 def test_no_name_begins_a_formula(tmp_path, name):
     cell = tables.safe(name)
     assert cell.startswith("'") and not set(cell) & set("\t\r\n\u202e")
@@ -99,7 +113,9 @@ def test_no_formula_after_what_another_program_takes_for_a_comma(name):
     assert "'=" in tables.safe(name) or "'@" in tables.safe(name)
 
 
-@pytest.mark.parametrize("name", ["O'Hara, Sean", '"Bob"', "李雷", "نام", "Zo\u0308e", "a\u200db", "a-b", "1", "😀"])
+@pytest.mark.parametrize(
+    "name", ["O'Hara, Sean", '"Bob"', "李雷", "نام", "Zo\u0308e", "a\u200db", "a-b", "1", "😀"]
+)
 def test_names_stay_as_they_are(tmp_path, name):
     results.save(tmp_path, [result(name)])
     assert read_back(gradebook.write(tmp_path, marks.collect(tmp_path)))[1][0] == name
@@ -111,12 +127,22 @@ def test_half_characters_and_long_names_can_be_written(tmp_path):
 
 
 def test_notes_say_what_was_odd(tmp_path):
-    odd = result("a", problems=["tasks were moved"], isolation="none", neuron="inconclusive", forward="missing")
+    odd = result(
+        "a",
+        problems=["tasks were moved"],
+        isolation="none",
+        neuron="inconclusive",
+        forward="missing",
+    )
     odd.tasks[1].message = "its cell was deleted"
     results.save(tmp_path, [odd])
     results.save(tmp_path, [result("b", chapter="", tasks=[], problems=["it is empty"])])
     rows = read_back(gradebook.write(tmp_path, marks.collect(tmp_path)))
-    assert "tasks were moved" in rows[1][-1] and "without a sandbox" in rows[1][-1] and "look at neuron" in rows[1][-1]
+    assert (
+        "tasks were moved" in rows[1][-1]
+        and "without a sandbox" in rows[1][-1]
+        and "look at neuron" in rows[1][-1]
+    )
     assert "01 forward: its cell was deleted" in rows[1][-1]
     assert rows[2][-1] == "a.ipynb: it is empty" and rows[2][-3] == "0"
 
@@ -125,36 +151,46 @@ def test_notes_say_what_was_odd(tmp_path):
 
 
 def test_points_by_hand(out):
-    text = ("Student,Chapter,Task,Points,Comment\ndoejane,1,neuron,0.5,Half of it.\ndoejane,02,,-1,A day late\n"
-            "12,,forward,2,\nokaforchidi,,,\"1,5\",Report\n")  # fmt: skip
+    text = (
+        "Student,Chapter,Task,Points,Comment\ndoejane,1,neuron,0.5,Half of it.\ndoejane,02,,-1,A day late\n"
+        '12,,forward,2,\nokaforchidi,,,"1,5",Report\n'
+    )
     (out / "manual.csv").write_text(text)
     made = marks.collect(out)
     jane, _, chidi = made.students
     assert made.problems == []
     assert (jane.chapters[ONE].points, jane.chapters[TWO].points, jane.points) == (2.5, 2, 4.5)
-    assert jane.chapters[ONE].comments == {"neuron": ["Half of it."]} and jane.chapters[TWO].extra == -1
+    assert (
+        jane.chapters[ONE].comments == {"neuron": ["Half of it."]}
+        and jane.chapters[TWO].extra == -1
+    )
     assert chidi.points == 4.5
     row = read_back(gradebook.write(out, made))[1]
     assert row[2:9] == ["0.5", "2", "0", "2.5", "1", "2", "-1"]
 
 
 def test_points_by_hand_as_json_and_with_semicolons(out):
-    (out / "manual.json").write_text(json.dumps([{"student": "Müller, Max", "points": 1, "comment": "oral"}]))
+    (out / "manual.json").write_text(
+        json.dumps([{"student": "Müller, Max", "points": 1, "comment": "oral"}])
+    )
     assert marks.collect(out).students[1].points == 1
     file = written(out, "x.csv", "Student;Task;Points\r\nMüller, Max;neuron;1\r\n", "utf-8-sig")
     assert marks.collect(out, file).students[1].points == 1
 
 
-@pytest.mark.parametrize("row, said", [
-    ("nobody,01,,1,", "no submission is by 'nobody'"),
-    ("okaforchidi,02,,1,", "not one chapter"),
-    ("doejane,,,1,", "not one chapter"),
-    ("doejane,01,newron,1,", "there is no task 'newron', but neuron, forward"),
-    ("doejane,01,neuron,one,", "no number of points"),
-    ("doejane,01,neuron,nan,", "no number of points"),
-    ("doejane,01,neuron,=1,", "no number of points"),
-    ("doejane,01,neuron,20,", "20 points, but the task has 1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "row, said",
+    [
+        ("nobody,01,,1,", "no submission is by 'nobody'"),
+        ("okaforchidi,02,,1,", "not one chapter"),
+        ("doejane,,,1,", "not one chapter"),
+        ("doejane,01,newron,1,", "there is no task 'newron', but neuron, forward"),
+        ("doejane,01,neuron,one,", "no number of points"),
+        ("doejane,01,neuron,nan,", "no number of points"),
+        ("doejane,01,neuron,=1,", "no number of points"),
+        ("doejane,01,neuron,20,", "20 points, but the task has 1"),
+    ],
+)
 def test_what_is_wrong_in_points_by_hand_is_said(out, row, said):
     (out / "manual.csv").write_text(f"Student,Chapter,Task,Points,Comment\n{row}\n")
     (problem,) = marks.collect(out).problems
@@ -185,11 +221,21 @@ def test_a_chapter_never_falls_below_zero(out):
 def test_canvas_is_filled_in_and_else_kept(out):
     file = written(out, "canvas.csv", CANVAS.replace("\n", "\r\n"), "utf-8-sig")
     table, said = lms.canvas(marks.collect(out), file, {TWO: "Homework B"})
-    before, after = read_back(file), list(csv.reader(io.StringIO(table.text().lstrip("\ufeff"), newline="")))
-    changed = {(i, j): cell for i, row in enumerate(after) for j, cell in enumerate(row) if cell != before[i][j]}
+    before, after = (
+        read_back(file),
+        list(csv.reader(io.StringIO(table.text().lstrip("\ufeff"), newline=""))),
+    )
+    changed = {
+        (i, j): cell
+        for i, row in enumerate(after)
+        for j, cell in enumerate(row)
+        if cell != before[i][j]
+    }
     assert changed == {(2, 5): "3", (2, 6): "10", (4, 5): "0"}
     assert table.text().startswith("\ufeff") and table.text().count("\r\n") == 6
-    assert any("stays EX" in line for line in said) and any("3 points are written as 10" in line for line in said)
+    assert any("stays EX" in line for line in said) and any(
+        "3 points are written as 10" in line for line in said
+    )
 
 
 def test_canvas_says_who_was_not_found(tmp_path):
@@ -216,10 +262,13 @@ def test_canvas_by_login_and_with_semicolons(tmp_path):
     assert table.rows[4][5] == "3" and table.text().startswith("Student;ID;")
 
 
-@pytest.mark.parametrize("text, said", [
-    ("Name,Points\na,1\n", "no gradebook of Canvas"),
-    (CANVAS.replace("serial backprop", ""), "give --column '01=TITLE'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("Name,Points\na,1\n", "no gradebook of Canvas"),
+        (CANVAS.replace("serial backprop", ""), "give --column '01=TITLE'"),
+    ],
+)
 def test_other_files_are_not_taken_for_canvas(out, text, said):
     with pytest.raises(BadInput, match=said):
         lms.canvas(marks.collect(out), written(out, "c.csv", text))
@@ -290,18 +339,29 @@ def test_everything_is_written(out):
     export.look(options(out, *given))
     said = export.write(options(out, *given))
     names = sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
-    for name in ("gradebook.csv", "index.html", "canvas.csv", "moodle-01.csv", "points-01.png", "mistakes-01.png",
-                 "feedback/doejane.html", "gradescope/01/doejane.json"):  # fmt: skip
+    for name in (
+        "gradebook.csv",
+        "index.html",
+        "canvas.csv",
+        "moodle-01.csv",
+        "points-01.png",
+        "mistakes-01.png",
+        "feedback/doejane.html",
+        "gradescope/01/doejane.json",
+    ):
         assert name in names
     assert all(line.startswith(("canvas: ", "moodle: ")) for line in said)
     assert "mistakes-02.png" not in names, "nobody made one"
 
 
-@pytest.mark.parametrize("given, said", [
-    (["--moodle", "m.csv"], "which chapter"),
-    (["--moodle", "07=m.csv"], "no chapter '07'"),
-    (["--column", "7"], "NN=TITLE"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (["--moodle", "m.csv"], "which chapter"),
+        (["--moodle", "07=m.csv"], "no chapter '07'"),
+        (["--column", "7"], "NN=TITLE"),
+    ],
+)
 def test_wrong_options_are_refused(out, given, said):
     canvas = ["--canvas", written(out, "c.csv", CANVAS)] if "--column" in given else []
     with pytest.raises(BadInput, match=said):
@@ -320,8 +380,12 @@ def test_the_instructors_own_export_is_never_overwritten(out):
 
 
 def test_a_wrong_answer_resembles_the_planted_one_whose_message_it_gets():
-    mutants = {"no-bias": "the bias b is missing", "mirrored": "mirrored", "minus": "the BIAS b",
-               "any": "not right yet"}  # fmt: skip
+    mutants = {
+        "no-bias": "the bias b is missing",
+        "mirrored": "mirrored",
+        "minus": "the BIAS b",
+        "any": "not right yet",
+    }
 
     def seen(message, status="wrong", **more):
         return mistakes.resembles(results.Task("neuron", status, 0, 1, message, **more), mutants)
@@ -329,7 +393,10 @@ def test_a_wrong_answer_resembles_the_planted_one_whose_message_it_gets():
     assert seen("neuron: where [0]\n  cause: the bias  b is missing") == "no-bias"
     assert seen("it is mirrored") == "mirrored"
     assert seen("12 differs from 13") == mistakes.OTHER
-    assert seen("1 of 3 cases not right yet: it stopped with ValueError: x") == "stopped with ValueError"
+    assert (
+        seen("1 of 3 cases not right yet: it stopped with ValueError: x")
+        == "stopped with ValueError"
+    )
     assert seen("neuron is not written yet") == mistakes.BLANK
     assert seen("", "timeout") == "took too long"
     assert seen("the public check passes", hidden={"fresh inputs": "wrong"}) == mistakes.PUBLIC_ONLY
@@ -338,7 +405,10 @@ def test_a_wrong_answer_resembles_the_planted_one_whose_message_it_gets():
 
 def test_planted_answers_come_from_the_sources():
     made = mistakes.planted(["00-start-here", "99-none"], ROOT)
-    assert made["00-start-here"]["affine"]["no-bias"] == "the bias b is missing" and made["99-none"] == {}
+    assert (
+        made["00-start-here"]["affine"]["no-bias"] == "the bias b is missing"
+        and made["99-none"] == {}
+    )
 
 
 # The example ------------------------------------------------------------------------------------------------------
@@ -346,10 +416,19 @@ def test_planted_answers_come_from_the_sources():
 
 def test_thirty_submissions_are_made_and_the_same_each_time(tmp_path):
     for name in ("a", "b"):
-        subprocess.run([sys.executable, ROOT / "examples" / "make_thirty.py", tmp_path / name], check=True, cwd=ROOT)
-    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
+        subprocess.run(
+            [sys.executable, ROOT / "examples" / "make_thirty.py", tmp_path / name],
+            check=True,
+            cwd=ROOT,
+        )
+    files = sorted(
+        path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file()
+    )
     assert sum(path.suffix == ".ipynb" for path in files) == 30
-    assert all((tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes() for path in files)
+    assert all(
+        (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes()
+        for path in files
+    )
     head, *rows = read_back(tmp_path / "a" / "expected.csv")
     assert head == ["Student", "ID", "affine", "one-hot", "to-rows", "Total"] and len(rows) == 30
     assert sorted({row[-1] for row in rows}) == ["0", "1", "2", "3", "4"]
@@ -358,6 +437,8 @@ def test_thirty_submissions_are_made_and_the_same_each_time(tmp_path):
 def test_the_example_is_read_as_a_download_of_canvas(tmp_path):
     from course_lib.classroom.grading import intake
 
-    subprocess.run([sys.executable, ROOT / "examples" / "make_thirty.py", tmp_path], check=True, cwd=ROOT)
+    subprocess.run(
+        [sys.executable, ROOT / "examples" / "make_thirty.py", tmp_path], check=True, cwd=ROOT
+    )
     expected = {row[0]: row[1] for row in read_back(tmp_path / "expected.csv")[1:]}
     assert {one.student: one.id for one in intake.collect(tmp_path / "submissions")} == expected

@@ -9,10 +9,38 @@ import pytest
 from course_lib.classroom.grading import feedback, marks, picture, results
 
 CHAPTER = "01-serial-backprop"
-NASTY = '</pre></main><script>alert(1)</script><img src=x onerror="alert(2)"><!-- \x1b[31m\x07\u202e'
-PLAIN = {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "span", "bdi", "table",
-         "caption", "thead", "tbody", "tr", "th", "td", "pre", "a", "br", "figure", "img", "details",
-         "summary"}  # fmt: skip
+NASTY = (
+    '</pre></main><script>alert(1)</script><img src=x onerror="alert(2)"><!-- \x1b[31m\x07\u202e'
+)
+PLAIN = {
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "main",
+    "h1",
+    "h2",
+    "h3",
+    "p",
+    "span",
+    "bdi",
+    "table",
+    "caption",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "pre",
+    "a",
+    "br",
+    "figure",
+    "img",
+    "details",
+    "summary",
+}
 
 
 class Page(HTMLParser):
@@ -48,7 +76,14 @@ def task(name="neuron", status="wrong", message="said", **more):
 def page_of(tmp_path, *tasks, student="Jane", printed=False, **more):
     """The Page of a student."""
     given = {"problems": [], "tasks": list(tasks)} | more
-    results.save(tmp_path, [results.Result(student, "", CHAPTER, "a.ipynb", "d" * 64, "r", "0", 1, "sandbox", **given)])
+    results.save(
+        tmp_path,
+        [
+            results.Result(
+                student, "", CHAPTER, "a.ipynb", "d" * 64, "r", "0", 1, "sandbox", **given
+            )
+        ],
+    )
     made = marks.collect(tmp_path)
     return Page(feedback.student_page(made.students[0], made.columns, printed))
 
@@ -82,16 +117,24 @@ def test_the_index_and_comments_by_hand_are_escaped(tmp_path):
     assert all(attrs["alt"] for tag, attrs in index.elements if tag == "img")
 
 
-@pytest.mark.parametrize("text", ["x" * 10**7, "x\n" * 10**6, "<" * 10**6, "\x1b[31m" * 10**6, "\u0301" * 10**6])
+@pytest.mark.parametrize(
+    "text", ["x" * 10**7, "x\n" * 10**6, "<" * 10**6, "\x1b[31m" * 10**6, "\u0301" * 10**6]
+)
 def test_huge_outputs_are_capped(tmp_path, text):
-    results.save(tmp_path, [results.Result("a", "", CHAPTER, "f", "d", "r", "0", 1, "sandbox", [task(message=text)])])
+    results.save(
+        tmp_path,
+        [results.Result("a", "", CHAPTER, "f", "d", "r", "0", 1, "sandbox", [task(message=text)])],
+    )
     made = marks.collect(tmp_path)
     page = feedback.student_page(made.students[0], made.columns)
     assert len(page) < 60_000 and "the rest is left out" in page
 
 
 def test_hidden_checks_are_named_and_not_shown(tmp_path):
-    page = page_of(tmp_path, task(hidden={"fresh inputs": "pass", "instructor's": "wrong"}, message="public passes"))
+    page = page_of(
+        tmp_path,
+        task(hidden={"fresh inputs": "pass", "instructor's": "wrong"}, message="public passes"),
+    )
     assert "Hidden checks: fresh inputs: passed, instructor's: not right yet" in page.text
 
 
@@ -132,7 +175,9 @@ def test_contrast(scheme):
     colours = dict(re.findall(r"--(\w+): (#\w+)", block))
     for name in ("ink", "soft", "good", "bad"):
         for ground in ("ground", "box"):
-            light, dark = sorted((luminance(colours[name]), luminance(colours[ground])), reverse=True)
+            light, dark = sorted(
+                (luminance(colours[name]), luminance(colours[ground])), reverse=True
+            )
             assert (light + 0.05) / (dark + 0.05) >= 4.5, f"{name} on {ground}"
 
 
@@ -140,11 +185,17 @@ def test_chapters_not_handed_in_are_said(tmp_path):
     page_of(tmp_path, task())
     made = marks.collect(tmp_path)
     columns = made.columns | {"02-x": {"a": 3}}
-    assert "Not handed in: 0 of 3 points." in Page(feedback.student_page(made.students[0], columns)).text
+    assert (
+        "Not handed in: 0 of 3 points."
+        in Page(feedback.student_page(made.students[0], columns)).text
+    )
 
 
 def test_unreadable_files_get_a_page(tmp_path):
-    results.save(tmp_path, [results.Result("a", "", "", "f", "d", "r", "0", 0, "sandbox", [], ["it is <empty>"])])
+    results.save(
+        tmp_path,
+        [results.Result("a", "", "", "f", "d", "r", "0", 0, "sandbox", [], ["it is <empty>"])],
+    )
     made = marks.collect(tmp_path)
     assert "it is <empty>" in Page(feedback.student_page(made.students[0], made.columns)).text
 

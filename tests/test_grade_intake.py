@@ -29,16 +29,25 @@ def pack(file, *names):
 
 def test_a_zip_speaks_for_its_student_alone(tmp_path):
     put(tmp_path, "victim_4001_11_00.ipynb")
-    pack(tmp_path / "mallory_4002_12_hw.zip", "victim_4001_99_00.ipynb", "Victim_4001_assignsubmission_file_/00.ipynb")
-    assert found(tmp_path) == {"victim": ("4001", ["00.ipynb"]),
-                               "mallory": ("4002", ["00.ipynb", "victim_4001_99_00.ipynb"])}  # fmt: skip
+    pack(
+        tmp_path / "mallory_4002_12_hw.zip",
+        "victim_4001_99_00.ipynb",
+        "Victim_4001_assignsubmission_file_/00.ipynb",
+    )
+    assert found(tmp_path) == {
+        "victim": ("4001", ["00.ipynb"]),
+        "mallory": ("4002", ["00.ipynb", "victim_4001_99_00.ipynb"]),
+    }
 
 
 def test_a_students_folder_speaks_for_that_student_alone(tmp_path):
     below = "Eve_4_assignsubmission_file_/Victim_1_assignsubmission_file_/victim_1_2_x.ipynb"
     put(tmp_path, "bob/victim_1_2_00.ipynb", below, "ann/a.ipynb")
-    assert found(tmp_path) == {"bob": ("", ["victim_1_2_00.ipynb"]), "Eve": ("4", ["victim_1_2_x.ipynb"]),
-                               "ann": ("", ["a.ipynb"])}  # fmt: skip
+    assert found(tmp_path) == {
+        "bob": ("", ["victim_1_2_00.ipynb"]),
+        "Eve": ("4", ["victim_1_2_x.ipynb"]),
+        "ann": ("", ["a.ipynb"]),
+    }
 
 
 def test_a_download_in_a_folder_of_its_own(tmp_path):
@@ -49,7 +58,10 @@ def test_a_download_in_a_folder_of_its_own(tmp_path):
 def test_a_chosen_name_is_not_enough_to_be_somebody(tmp_path):
     put(tmp_path, "smithjohn_1_11_00.ipynb", "smithjohn_2_12_00.ipynb", "doe_3_13_00.ipynb")
     assert [(one.student, one.id, len(one.files)) for one in intake.collect(tmp_path)] == [
-        ("doe", "3", 1), ("smithjohn (1)", "1", 1), ("smithjohn (2)", "2", 1)]  # fmt: skip
+        ("doe", "3", 1),
+        ("smithjohn (1)", "1", 1),
+        ("smithjohn (2)", "2", 1),
+    ]
 
 
 def test_what_is_no_notebook_by_its_name_gets_a_row_as_well(tmp_path):
@@ -75,11 +87,20 @@ def test_no_zip_holds_more_than_can_be_looked_at(tmp_path):
 def test_no_name_takes_the_file_of_another(tmp_path, name):
     """manual.json holds the points by hand; a name that needs no mark of its own must not look like one that has it."""
     file = results.file_of(tmp_path, name)
-    assert file.stem != name and file.stem.lower() not in ("manual", results.file_of(tmp_path, "müller").stem)
+    assert file.stem != name and file.stem.lower() not in (
+        "manual",
+        results.file_of(tmp_path, "müller").stem,
+    )
 
 
-TEXTS = {"empty lines": ("\n", 90_000), "spaces": ("\n \t", 30_000), "short lines": ("x=1\n", 20_000),
-         "deep": ("(", 90_000), "magic": ("%\n", 45_000), "too long": ("x=1\n", 1_000_000)}  # fmt: skip
+TEXTS = {
+    "empty lines": ("\n", 90_000),
+    "spaces": ("\n \t", 30_000),
+    "short lines": ("x=1\n", 20_000),
+    "deep": ("(", 90_000),
+    "magic": ("%\n", 45_000),
+    "too long": ("x=1\n", 1_000_000),
+}
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -38,18 +38,30 @@ def ended(pid, seconds=5.0):
 def test_cells_and_checks_run_as_in_rooms(plain):
     with Rooms(plain, 1) as rooms:
         assert rooms.run("x = 6 * 7\nx", 20)["outputs"] == [{"text/plain": "42"}]
-        assert rooms.check("x.check", "x", 1, 20, "def check(x): assert x == 42")["status"] == "pass"
-        assert rooms.check("x.check", "x", 1, 20, "def check(x): assert x == 41")["status"] != "pass"
+        assert (
+            rooms.check("x.check", "x", 1, 20, "def check(x): assert x == 42")["status"] == "pass"
+        )
+        assert (
+            rooms.check("x.check", "x", 1, 20, "def check(x): assert x == 41")["status"] != "pass"
+        )
         with pytest.raises(Lost) as lost:
-            rooms.run("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 0.5)
+            rooms.run(
+                "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 0.5
+            )
         assert lost.value.status == "timeout"
 
 
 def test_the_home_and_the_group_end_with_the_process(plain):
     with Rooms(plain, 1) as rooms:
-        rooms.run("open('kept', 'w').write('x')\nimport os, subprocess\nchild = subprocess.Popen(['sleep', '100'])", 20)
+        rooms.run(
+            "open('kept', 'w').write('x')\nimport os, subprocess\nchild = subprocess.Popen(['sleep', '100'])",
+            20,
+        )
         home, child = eval(rooms.run("os.getcwd(), child.pid", 20)["outputs"][0]["text/plain"])
-        assert Path(home, "kept").exists() and rooms.run("print(os.environ['HOME'])", 20)["printed"] == home + "\n"
+        assert (
+            Path(home, "kept").exists()
+            and rooms.run("print(os.environ['HOME'])", 20)["printed"] == home + "\n"
+        )
         with pytest.raises(Lost):
             rooms.run("os._exit(1)", 20)
     assert ended(child) and not Path(home).exists()
@@ -58,13 +70,20 @@ def test_the_home_and_the_group_end_with_the_process(plain):
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at through /proc")
 def test_memory_is_watched(plain):
     with Rooms(plain, 1) as rooms, pytest.raises(Lost, match="too much memory"):
-        rooms.run("held = []\nwhile True: held.append(bytearray(1 << 24)); held[-1][::4096] = b'x' * 4096", 20)
+        rooms.run(
+            "held = []\nwhile True: held.append(bytearray(1 << 24)); held[-1][::4096] = b'x' * 4096",
+            20,
+        )
 
 
 def test_a_system_without_handles_of_processes(monkeypatch):
     """macOS: the number alone says which process is meant."""
-    monkeypatch.setattr(zygote, "START", "import os; vars(os).pop('pidfd_open', None); " + zygote.START)
-    isolations = ["none", "sandbox"] if sys.platform == "linux" and not sandbox.available() else ["none"]
+    monkeypatch.setattr(
+        zygote, "START", "import os; vars(os).pop('pidfd_open', None); " + zygote.START
+    )
+    isolations = (
+        ["none", "sandbox"] if sys.platform == "linux" and not sandbox.available() else ["none"]
+    )
     for isolation in isolations:
         with zygote.Zygote(isolation) as made, Rooms(made, 1) as rooms:
             assert rooms.student.process._handle is None and rooms.run("1", 20)["status"] == "ok"
@@ -91,13 +110,20 @@ def graded(tmp_path, monkeypatch, *more, uid=1000):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ann.ipynb").write_text("")
     out = tmp_path / "out"
-    return main(["grade", str(tmp_path / "in"), "--release", str(tmp_path), "--out", str(out), *more]), out
+    return main(
+        ["grade", str(tmp_path / "in"), "--release", str(tmp_path), "--out", str(out), *more]
+    ), out
 
 
 def test_it_refuses(tmp_path, monkeypatch, capsys):
     status, out = graded(tmp_path, monkeypatch)
     said = capsys.readouterr().err
-    assert status == 2 and not out.exists() and "the kernel says no" in said and "--isolation none" in said
+    assert (
+        status == 2
+        and not out.exists()
+        and "the kernel says no" in said
+        and "--isolation none" in said
+    )
 
 
 def test_it_refuses_root(tmp_path, monkeypatch, capsys):
@@ -113,6 +139,7 @@ def test_told_to_it_grades_and_says_so(tmp_path, monkeypatch):
 
 def test_watching_needs_no_proc(monkeypatch):
     """Where there is no /proc, no memory is seen, and nobody is stopped."""
+
     def nowhere(*_):
         raise FileNotFoundError
 
@@ -125,7 +152,12 @@ def test_watching_needs_no_proc(monkeypatch):
 
 def test_why_a_room_could_not_be_opened(monkeypatch):
     """It is the grader's failure, with its reason, and no student's."""
-    broken = "import course_lib.classroom.grading.zygote as z; z.HOME = 'no-such-folder/room-{}'; main(*"
+    broken = (
+        "import course_lib.classroom.grading.zygote as z; z.HOME = 'no-such-folder/room-{}'; main(*"
+    )
     monkeypatch.setattr(zygote, "START", zygote.START.replace("main(*", broken))
-    with zygote.Zygote("none") as made, pytest.raises(RuntimeError, match="could not be opened: FileNotFoundError"):
+    with (
+        zygote.Zygote("none") as made,
+        pytest.raises(RuntimeError, match="could not be opened: FileNotFoundError"),
+    ):
         Rooms(made, 1).__enter__()

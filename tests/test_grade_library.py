@@ -9,7 +9,10 @@ GIVEN = "from course_lib import data, serial\nfrom course_lib.mpi.flat import pa
 
 
 def chapter(uses=("serial.sgd_step",)):
-    steps = [Step("imports", "given", GIVEN), Step("affine", "task", "def affine(): ...", uses=uses and list(uses))]
+    steps = [
+        Step("imports", "given", GIVEN),
+        Step("affine", "task", "def affine(): ...", uses=uses and list(uses)),
+    ]
     return SimpleNamespace(steps=steps, tasks=steps[1:])
 
 
@@ -17,7 +20,9 @@ def test_names():
     known: dict = {}
     assert names_in(GIVEN, known) == {"mpi.flat.pack"} and known["serial"] == "course_lib.serial"
     assert names_in("f = serial.affine", known) == {"serial.affine"}
-    assert names_in("%time serial.affine(1)\nimport course_lib.threads as t; t.shards(2)") == {"threads.shards"}
+    assert names_in("%time serial.affine(1)\nimport course_lib.threads as t; t.shards(2)") == {
+        "threads.shards"
+    }
     assert names_in("import course_lib\ncourse_lib.serial.affine") == {"serial.affine"}
     assert names_in("from course_lib.serial import *") == {"serial.*"}
     assert names_in("from course_lib.gpu.device import to_device\ndata.load()", known) == set()
@@ -28,7 +33,11 @@ def test_what_nothing_else_uses():
     def of(text):
         return foreign(chapter(), "affine", {"affine": text})
 
-    assert of("def affine(X, W, b): return serial.affine(X, W, b)") == of("affine = serial.affine") == ["serial.affine"]
+    assert (
+        of("def affine(X, W, b): return serial.affine(X, W, b)")
+        == of("affine = serial.affine")
+        == ["serial.affine"]
+    )
     assert of("def affine(x): return pack(serial.sgd_step(x))") == []
     assert of("from course_lib.serial import *") == ["serial.*"]
     assert foreign(chapter(None), "affine", {"affine": "serial.affine"}) == []
@@ -36,7 +45,11 @@ def test_what_nothing_else_uses():
 
 def test_what_a_cell_above_has_taken_in():
     """The import stands in one answer, and another one earns by it."""
-    steps = [Step("imports", "given", GIVEN), Step("one", "task", "", uses=[]), Step("affine", "task", "", uses=[])]
+    steps = [
+        Step("imports", "given", GIVEN),
+        Step("one", "task", "", uses=[]),
+        Step("affine", "task", "", uses=[]),
+    ]
     two = SimpleNamespace(steps=steps, tasks=steps[1:])
 
     def of(above, text):

@@ -13,26 +13,61 @@ from course_lib.classroom.grading.results import Result, Task
 NOTEBOOK = json.dumps({"cells": [], "nbformat": 4, "metadata": {}})
 
 
-@pytest.mark.parametrize(("files", "last", "why"), [
-    ([("03.ipynb", 9, 0), ("03.ipynb", 5, 2), ("03.ipynb", 7, 1)], ("03.ipynb", 5, 2), "number of the attempt"),
-    ([("a 2026-11-22 10.15.ipynb", 1, 0), ("b 2026-11-22 09.59.ipynb", 2, 0)],
-     ("a 2026-11-22 10.15.ipynb", 1, 0), "time in its name"),
-    ([("20261122_101500.ipynb", 9, 0), ("20261122T101501.ipynb", 1, 0)],
-     ("20261122T101501.ipynb", 1, 0), "time in its name"),
-    ([("03 2026-11-22.ipynb", 1, 0), ("03 2026-11-23.ipynb", 1, 0)], ("03 2026-11-23.ipynb", 1, 0), "time in its name"),
-    ([("03 2026-11-22.ipynb", 1, 0), ("03.ipynb", 2, 0)], ("03.ipynb", 2, 0), "time of the file"),
-    ([("03.ipynb", 8, 0), ("03 (1).ipynb", 3, 0)], ("03.ipynb", 8, 0), "time of the file"),
-    ([("03.ipynb", 0, 0), ("03 (1).ipynb", 3, 0)], ("03.ipynb", 0, 0), "its name"),  # one time is unknown
-    ([("a.ipynb", 3, 0), ("b.ipynb", 3, 0)], ("b.ipynb", 3, 0), "its name"),
-    ([("exam-120261122.ipynb", 3, 0), ("x.ipynb", 2, 0)], ("exam-120261122.ipynb", 3, 0), "time of the file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("files", "last", "why"),
+    [
+        (
+            [("03.ipynb", 9, 0), ("03.ipynb", 5, 2), ("03.ipynb", 7, 1)],
+            ("03.ipynb", 5, 2),
+            "number of the attempt",
+        ),
+        (
+            [("a 2026-11-22 10.15.ipynb", 1, 0), ("b 2026-11-22 09.59.ipynb", 2, 0)],
+            ("a 2026-11-22 10.15.ipynb", 1, 0),
+            "time in its name",
+        ),
+        (
+            [("20261122_101500.ipynb", 9, 0), ("20261122T101501.ipynb", 1, 0)],
+            ("20261122T101501.ipynb", 1, 0),
+            "time in its name",
+        ),
+        (
+            [("03 2026-11-22.ipynb", 1, 0), ("03 2026-11-23.ipynb", 1, 0)],
+            ("03 2026-11-23.ipynb", 1, 0),
+            "time in its name",
+        ),
+        (
+            [("03 2026-11-22.ipynb", 1, 0), ("03.ipynb", 2, 0)],
+            ("03.ipynb", 2, 0),
+            "time of the file",
+        ),
+        ([("03.ipynb", 8, 0), ("03 (1).ipynb", 3, 0)], ("03.ipynb", 8, 0), "time of the file"),
+        (
+            [("03.ipynb", 0, 0), ("03 (1).ipynb", 3, 0)],
+            ("03.ipynb", 0, 0),
+            "its name",
+        ),  # one time is unknown
+        ([("a.ipynb", 3, 0), ("b.ipynb", 3, 0)], ("b.ipynb", 3, 0), "its name"),
+        (
+            [("exam-120261122.ipynb", 3, 0), ("x.ipynb", 2, 0)],
+            ("exam-120261122.ipynb", 3, 0),
+            "time of the file",
+        ),
+    ],
+)
 def test_the_newest_is_last(files, last, why):
     for shuffled in range(4):
-        given = [(intake.File(name, b"", sent=sent, attempt=attempt),) for name, sent, attempt in files]
+        given = [
+            (intake.File(name, b"", sent=sent, attempt=attempt),) for name, sent, attempt in files
+        ]
         random.Random(shuffled).shuffle(given)
         ordered, by = newest.last(given)
         file = ordered[-1][0]
-        assert (file.name, file.sent, file.attempt) == last and why in by and len(ordered) == len(files)
+        assert (
+            (file.name, file.sent, file.attempt) == last
+            and why in by
+            and len(ordered) == len(files)
+        )
 
 
 def test_times_and_attempts_come_from_folders_zips_and_canvas(tmp_path):
@@ -47,7 +82,10 @@ def test_times_and_attempts_come_from_folders_zips_and_canvas(tmp_path):
     ann, bob = intake.collect(folder)
     said = sorted((file.name, file.sent, file.attempt) for file in ann.files)
     assert said == [("03.ipynb", 50, 2), ("03.ipynb", 100, 0)]
-    assert [file.sent > 1e9 for file in sorted(bob.files, key=lambda file: file.name)] == [True, False]
+    assert [file.sent > 1e9 for file in sorted(bob.files, key=lambda file: file.name)] == [
+        True,
+        False,
+    ]
 
 
 def run_with(**args):
@@ -59,17 +97,27 @@ def run_with(**args):
     return run
 
 
-@pytest.mark.parametrize(("status", "args", "kept"), [
-    ("pass", {}, True), ("wrong", {"seed": 7}, True), ("wrong", {"seed": 8}, False), ("pass", {"again": True}, False),
-    ("inconclusive", {}, False), ("not-run-here", {}, False), ("timeout", {}, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("status", "args", "kept"),
+    [
+        ("pass", {}, True),
+        ("wrong", {"seed": 7}, True),
+        ("wrong", {"seed": 8}, False),
+        ("pass", {"again": True}, False),
+        ("inconclusive", {}, False),
+        ("not-run-here", {}, False),
+        ("timeout", {}, True),
+    ],
+)
 def test_what_was_decided_in_the_same_way_is_kept(status, args, kept):
     from course_lib import __version__
 
     file = intake.File("x.ipynb", b"{}")
     given = type("Given", (), {"id": "autumn"})
     tasks = [Task("a", status, 0, 1)]
-    old = Result("ann", "", "03", "x.ipynb", file.digest, "autumn", __version__, 7, "sandbox", tasks)
+    old = Result(
+        "ann", "", "03", "x.ipynb", file.digest, "autumn", __version__, 7, "sandbox", tasks
+    )
     assert run_with(**args)._same(old, file, given) is kept
     assert run_with(**args)._same(None, file, given) is False
 

@@ -87,18 +87,28 @@ def test_own_errors_come_back_as_they_were():
 def raises(error):
     def answer():
         raise error
+
     return answer
 
 
-@pytest.mark.parametrize(("error", "kind"), [
-    (ValueError("x"), ValueError), (NotImplementedError("x"), NotImplementedError), (SystemExit(0), SystemExit),
-    (KeyboardInterrupt(), faults.RemoteError), (GeneratorExit(), faults.RemoteError),
-    (BaseException("x"), faults.RemoteError),
-    (StopIteration(), faults.RemoteError), (ConnectionResetError(), faults.RemoteError), (peer.Gone("x"), None),
-    (UnicodeDecodeError("a", b"", 0, 0, "b"), faults.RemoteError),
-    (ExceptionGroup("a", [ValueError()]), faults.RemoteError),
-    (type("CheckFailed", (AssertionError,), {})("x"), faults.RemoteError),
-], ids=lambda x: type(x).__name__.replace("\0", "") if isinstance(x, BaseException) else "")  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ValueError("x"), ValueError),
+        (NotImplementedError("x"), NotImplementedError),
+        (SystemExit(0), SystemExit),
+        (KeyboardInterrupt(), faults.RemoteError),
+        (GeneratorExit(), faults.RemoteError),
+        (BaseException("x"), faults.RemoteError),
+        (StopIteration(), faults.RemoteError),
+        (ConnectionResetError(), faults.RemoteError),
+        (peer.Gone("x"), None),
+        (UnicodeDecodeError("a", b"", 0, 0, "b"), faults.RemoteError),
+        (ExceptionGroup("a", [ValueError()]), faults.RemoteError),
+        (type("CheckFailed", (AssertionError,), {})("x"), faults.RemoteError),
+    ],
+    ids=lambda x: type(x).__name__.replace("\0", "") if isinstance(x, BaseException) else "",
+)
 def test_errors_are_of_plain_kinds(error, kind):
     checker, answer = pair(raises(error))
     if kind is None:  # the student's side gives up: so does the connection, and nothing has passed
@@ -123,12 +133,23 @@ class Secretive:
         return self.wanted
 
 
-@pytest.mark.parametrize("ask", [
-    lambda f: f.wanted, lambda f: f.tell(), lambda f: f.np, lambda f: f.__dict__,
-    lambda f: f.__class__.__init__.__globals__,
-    lambda f: f._peer.call(f, "__dict__", (), {}), lambda f: f.func, lambda f: f.__self__, lambda f: f.args,
-])  # fmt: skip
-@pytest.mark.parametrize("thing", [Secretive(), Secretive().tell, lambda: 1], ids=["object", "method", "function"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda f: f.wanted,
+        lambda f: f.tell(),
+        lambda f: f.np,
+        lambda f: f.__dict__,
+        lambda f: f.__class__.__init__.__globals__,
+        lambda f: f._peer.call(f, "__dict__", (), {}),
+        lambda f: f.func,
+        lambda f: f.__self__,
+        lambda f: f.args,
+    ],
+)
+@pytest.mark.parametrize(
+    "thing", [Secretive(), Secretive().tell, lambda: 1], ids=["object", "method", "function"]
+)
 def test_what_is_shown_can_be_called_and_no_more(ask, thing):
     checker, answer = pair(lambda f: str(ask(f)))
     with contextlib.suppress(AttributeError, KeyError, TypeError):
@@ -238,7 +259,12 @@ def test_late_and_doubled_answers_do_not_count():
     hostile = Hostile()
     call, result = hostile.asked()
     right = {"to": call["from"], "id": call["id"], "back": {"list": []}, "value": 1}
-    hostile.say(right | {"id": call["id"] - 1, "value": 2}, right | {"id": None}, right, right | {"value": 3})
+    hostile.say(
+        right | {"id": call["id"] - 1, "value": 2},
+        right | {"id": None},
+        right,
+        right | {"value": 3},
+    )
     assert result() == 1
     call, result = hostile.asked()
     hostile.say({"to": call["from"], "id": call["id"], "back": {"list": []}, "value": 4})
@@ -252,15 +278,36 @@ def test_what_was_shown_to_one_check_is_gone_in_the_next():
     hostile.say({"to": call["from"], "id": call["id"], "back": {"list": []}, "value": None})
     result()
     hostile.checker.forget()
-    hostile.say({"call": shown, "method": "", "given": [{"list": []}, {"list": []}, {"dict": []}], "from": "x",
-                 "id": 1})  # fmt: skip
+    hostile.say(
+        {
+            "call": shown,
+            "method": "",
+            "given": [{"list": []}, {"list": []}, {"dict": []}],
+            "from": "x",
+            "id": 1,
+        }
+    )
     assert "error" in hostile.hear() and not called
 
 
-@pytest.mark.parametrize("message", [
-    b"", b"{", b"[" * 100_000, b"1" * 5000, [], 1, None, {}, {"to": []}, {"from": {}},
-    {"offer": "other", "object": 1}, {"offer": []},
-], ids=lambda m: str(m)[:20])  # fmt: skip
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"{",
+        b"[" * 100_000,
+        b"1" * 5000,
+        [],
+        1,
+        None,
+        {},
+        {"to": []},
+        {"from": {}},
+        {"offer": "other", "object": 1},
+        {"offer": []},
+    ],
+    ids=lambda m: str(m)[:20],
+)
 def test_what_is_no_message_ends_the_connection(message):
     hostile = Hostile()
     _, result = hostile.asked()
@@ -268,13 +315,28 @@ def test_what_is_no_message_ends_the_connection(message):
     assert isinstance(result(), Gone)
 
 
-@pytest.mark.parametrize("part", [
-    {"value": {"object": 99, "yours": True}}, {"value": {"object": [], "calls": True}},
-    {"value": {"object": 1, "has": 5}},
-    {"back": 7}, {"back": {"dict": []}, "value": {"same": 5}}, {"error": 5}, {"error": None}, {"error": {"type": 5}},
-    {"error": {"type": "SystemExit", "was": 10**9}}, {"error": {"type": "Gone"}},
-    {"value": {"object": 5, "values": {"array": "<f8", "shape": [1], "order": "C", "data": "AAAAAAAAAAA="}}},
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"value": {"object": 99, "yours": True}},
+        {"value": {"object": [], "calls": True}},
+        {"value": {"object": 1, "has": 5}},
+        {"back": 7},
+        {"back": {"dict": []}, "value": {"same": 5}},
+        {"error": 5},
+        {"error": None},
+        {"error": {"type": 5}},
+        {"error": {"type": "SystemExit", "was": 10**9}},
+        {"error": {"type": "Gone"}},
+        {
+            "value": {
+                "object": 5,
+                "values": {"array": "<f8", "shape": [1], "order": "C", "data": "AAAAAAAAAAA="},
+            }
+        },
+    ],
+    ids=str,
+)
 def test_odd_answers_are_errors_of_the_call(part):
     hostile = Hostile()
     call, result = hostile.asked()
@@ -304,11 +366,22 @@ def line():
     return Line(ours), theirs
 
 
-@pytest.mark.parametrize("answer", [
-    b"", b"{", b"[" * 100_000, [], None, {"answer": 1}, {"value": 1}, {"answer": 0, "value": 1},
-    {"answer": 2, "value": 1},
-    {"call": 1, "method": "__class__"},
-], ids=lambda m: str(m)[:20])  # fmt: skip
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"{",
+        b"[" * 100_000,
+        [],
+        None,
+        {"answer": 1},
+        {"value": 1},
+        {"answer": 0, "value": 1},
+        {"answer": 2, "value": 1},
+        {"call": 1, "method": "__class__"},
+    ],
+    ids=lambda m: str(m)[:20],
+)
 def test_the_grader_takes_nothing_but_its_answer(answer):
     ours, theirs = line()
     ours.ask("run", "1")
@@ -345,9 +418,22 @@ def test_no_reply(value):
 
 def test_replies_are_capped_and_clean():
     shown = [{"text/plain": "x" * 10**6, "image/png": 5, "\ud800": None}] * 50
-    got = reply_of({"status": "ok", "error": {}, "printed": "\ud800" + "y" * 10**6, "outputs": [*shown, 3], "more": 1})
+    got = reply_of(
+        {
+            "status": "ok",
+            "error": {},
+            "printed": "\ud800" + "y" * 10**6,
+            "outputs": [*shown, 3],
+            "more": 1,
+        }
+    )
     json.dumps(got, ensure_ascii=False).encode()
-    assert len(got["printed"]) <= 10**5 and len(got["outputs"]) == 20 and got["error"] == "" and "more" not in got
+    assert (
+        len(got["printed"]) <= 10**5
+        and len(got["outputs"]) == 20
+        and got["error"] == ""
+        and "more" not in got
+    )
     assert reply_of({"status": "ok", "outputs": "x"})["outputs"] == []
 
 

@@ -57,26 +57,29 @@ def judged(zygote, kept, text, check="hidden.check", code=CHECK):
 
 
 def body(text):
-    return "def f(comm, x):\n    left, right = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size\n    " + \
-        "got = np.empty_like(x)\n    " + "\n    ".join(text.strip().split("\n"))
+    return (
+        "def f(comm, x):\n    left, right = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size\n    "
+        + "got = np.empty_like(x)\n    "
+        + "\n    ".join(text.strip().split("\n"))
+    )
 
 
 RIGHT = {
     "Irecv": "request = comm.Irecv(got, left)\ncomm.Send([x, MPI.DOUBLE], right, tag=3)\nrequest.Wait()\nreturn got",
     "Waitall": "MPI.Request.Waitall([comm.Isend(x, right), comm.Irecv([got, 5], left)])\nreturn got",
     "parts of one array": "both = np.concatenate([x, x])\ncomm.Sendrecv(both[:5], right, 0, both[5:], left)\n"
-                          "return both[5:].copy()",
+    "return both[5:].copy()",
     "in place": "got[:] = x\ncomm.Sendrecv_replace(got, right, 0, left)\nreturn got",
     "COMM_WORLD": "world = MPI.COMM_WORLD\nworld.Sendrecv(x, right, 0, got, left)\nreturn got",
     "Test": "request = comm.Irecv(got, left)\nsent = comm.Isend(x, right)\nwhile not request.Test(): pass\n"
-            "sent.Wait()\nreturn got",
-}  # fmt: skip
+    "sent.Wait()\nreturn got",
+}
 FREE = {
     "pickled": "return comm.sendrecv({'x': x}, right, 0, None, left)['x']",
     "status": "status = MPI.Status()\nrequest = comm.Isend(x, right, tag=comm.rank)\n"
-              "comm.Recv(got, status=status)\nrequest.Wait()\n"
-              "assert (status.source, status.Get_count(MPI.DOUBLE)) == (left, 5) == (status.tag, 5)\n"
-              "return got",
+    "comm.Recv(got, status=status)\nrequest.Wait()\n"
+    "assert (status.source, status.Get_count(MPI.DOUBLE)) == (left, 5) == (status.tag, 5)\n"
+    "return got",
     "allgather": "return comm.allgather(x)[left]",
     "Allgather": "whole = np.empty((comm.size, 5))\ncomm.Allgather(x, whole)\nreturn whole[left]",
     "bcast": "return [comm.bcast(x, root=root) for root in range(comm.size)][left]",
@@ -84,15 +87,15 @@ FREE = {
     "alltoall": "return comm.alltoall([x] * comm.size)[left]",
     "reduce with an op": "return comm.allreduce([x], lambda a, b: a + b)[left]",
     "reduce with MPI.SUM": "assert comm.reduce(1, op=MPI.SUM, root=0) == (comm.size if comm.rank == 0 else None)\n"
-                           "return comm.allgather(x)[left]",
+    "return comm.allgather(x)[left]",
     "Allreduce in place": "whole = np.zeros((comm.size, 5))\nwhole[comm.rank] = x\n"
-                          "comm.Allreduce(MPI.IN_PLACE, whole)\n"
-                          "return whole[left]",
+    "comm.Allreduce(MPI.IN_PLACE, whole)\n"
+    "return whole[left]",
     "Split": "half = comm.Split(comm.rank % 2, -comm.rank)\n"
-             "assert half.Get_size() == (comm.size + 1 - comm.rank % 2) // 2\n"
-             "assert comm.Dup().allreduce(1) == comm.size\nreturn comm.allgather(x)[left]",
+    "assert half.Get_size() == (comm.size + 1 - comm.rank % 2) // 2\n"
+    "assert comm.Dup().allreduce(1) == comm.size\nreturn comm.allgather(x)[left]",
     "Iallgather": "whole = np.empty((comm.size, 5))\ncomm.Iallgather(x, whole).Wait()\nreturn whole[left]",
-}  # fmt: skip
+}
 WRONG = {
     "no return": ("pass", "wrong", "None"),
     "own": ("return x", "wrong", ""),
@@ -174,7 +177,9 @@ def test_right_in_other_ways(zygote, kept, name):
 def test_wrong(zygote, kept, name):
     text, status, words = WRONG[name]
     verdict = judged(zygote, kept, body(text))
-    assert verdict["status"] in status.split() and words in " ".join(verdict["message"].split()), verdict
+    assert verdict["status"] in status.split() and words in " ".join(verdict["message"].split()), (
+        verdict
+    )
     verdict = judged(zygote, kept, RING)
     assert verdict["status"] == "pass", verdict  # whatever was before
 

@@ -88,13 +88,24 @@ def test_what_is_written(tmp_path):
     file = tmp_path / "out" / "exercises" / "01-tiny.ipynb"
     assert file.read_bytes() == (root / "exercises" / "01-tiny.ipynb").read_bytes()
     chapter = made.chapters["01-tiny"]
-    assert [step.kind for step in chapter.steps] == ["given", "task", "check", "given"] and chapter.points == 2
+    assert [step.kind for step in chapter.steps] == [
+        "given",
+        "task",
+        "check",
+        "given",
+    ] and chapter.points == 2
     assert chapter.source == json.loads(file.read_text())["metadata"]["course"]["source"]
-    assert "NotImplementedError" in chapter.tasks[0].text and "SOLUTION" not in chapter.tasks[0].text
+    assert (
+        "NotImplementedError" in chapter.tasks[0].text and "SOLUTION" not in chapter.tasks[0].text
+    )
     assert "check_neuron" in made.hidden["01-tiny"] and not made.tested
-    assert "1 / (1" not in (tmp_path / "out" / "manifest.json").read_text(), "no solution is in a release"
+    assert "1 / (1" not in (tmp_path / "out" / "manifest.json").read_text(), (
+        "no solution is in a release"
+    )
     again = release.write(root, tmp_path / "again", seed=made.seed)
-    assert again.id != made.id and release.load(tmp_path / "out") == made, "the hidden checks are part of the id"
+    assert again.id != made.id and release.load(tmp_path / "out") == made, (
+        "the hidden checks are part of the id"
+    )
     assert release.write(root, tmp_path / "third").seed != made.seed
 
 
@@ -104,8 +115,11 @@ def test_what_is_refused(tmp_path):
     hidden.mkdir()
     with pytest.raises(BadInput, match="holds nothing"):
         release.write(root, out, hidden=hidden)
-    for name, text, said in (("01-tiny.py", "def check_nobody(x): pass", "no task"), ("01-tiny.py", "def", "no Python"),
-                             ("02-other.py", "", "02-other")):  # fmt: skip
+    for name, text, said in (
+        ("01-tiny.py", "def check_nobody(x): pass", "no task"),
+        ("01-tiny.py", "def", "no Python"),
+        ("02-other.py", "", "02-other"),
+    ):
         (hidden / name).write_text(text)
         with pytest.raises(BadInput, match=said):
             release.write(root, out, hidden=hidden)
@@ -113,7 +127,10 @@ def test_what_is_refused(tmp_path):
         release.write(root, hidden)
     ids = root / "chapters" / "ids.txt"
     text = ids.read_text()
-    for other, said in ((text + "01-tiny task old\n", "have disappeared: old"), ("", "not recorded")):
+    for other, said in (
+        (text + "01-tiny task old\n", "have disappeared: old"),
+        ("", "not recorded"),
+    ):
         ids.write_text(other)
         with pytest.raises(BadInput, match=said):
             release.write(root, out)
@@ -125,7 +142,13 @@ def test_what_is_refused(tmp_path):
 
 
 def test_a_folder_that_is_no_release(tmp_path):
-    for text in ("", "{}", "[]", '{"schema": 99}', '{"schema": 1, "chapters": {"a": {"x": 1}}, "seed": 1}'):
+    for text in (
+        "",
+        "{}",
+        "[]",
+        '{"schema": 99}',
+        '{"schema": 1, "chapters": {"a": {"x": 1}}, "seed": 1}',
+    ):
         (tmp_path / "manifest.json").write_text(text)
         with pytest.raises(BadInput, match="release"):
             release.load(tmp_path)
@@ -137,16 +160,27 @@ def test_the_gate(tmp_path, capsys):
     assert main(["release", "01", "--root", str(root), "--out", str(tmp_path / "out")]) == 0
     made = release.load(tmp_path / "out")
     said = made.planted["01-tiny"]["neuron"]
-    assert made.tested and {"no-bias", "half", "nothing", "raises"} <= set(said) and said["half"] != said["no-bias"]
+    assert (
+        made.tested
+        and {"no-bias", "half", "nothing", "raises"} <= set(said)
+        and said["half"] != said["no-bias"]
+    )
     assert "1 chapter, 2 points" in capsys.readouterr().out
 
 
 @needs_rooms
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("return 0.5", "return 1 / (1 + math.exp(-(float(w @ x) + b)))", "the half earns 2 of 2"),
-    ("    return 1 / (1 + math.exp(-(float(x @ w) + b)))", "    return 0.25", "the solution earns 0 of 2"),
-    ("print(neuron(", "print(1 / 0, neuron(", "the given cell show ends with error"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("return 0.5", "return 1 / (1 + math.exp(-(float(w @ x) + b)))", "the half earns 2 of 2"),
+        (
+            "    return 1 / (1 + math.exp(-(float(x @ w) + b)))",
+            "    return 0.25",
+            "the solution earns 0 of 2",
+        ),
+        ("print(neuron(", "print(1 / 0, neuron(", "the given cell show ends with error"),
+    ],
+)
 def test_the_gate_refuses(tmp_path, capsys, old, new, said):
     root = clone(tmp_path / "clone", EXERCISE.replace(old, new))
     assert main(["release", "--root", str(root), "--out", str(tmp_path / "out")]) == 1
@@ -160,5 +194,18 @@ def test_a_hidden_check_that_the_solution_does_not_pass(tmp_path, capsys):
     root, hidden = clone(tmp_path / "clone"), tmp_path / "own"
     hidden.mkdir()
     (hidden / "01-tiny.py").write_text("def check_neuron(neuron):\n    assert False, 'never'\n")
-    assert main(["release", "--root", str(root), "--out", str(tmp_path / "out"), "--hidden", str(hidden)]) == 1
+    assert (
+        main(
+            [
+                "release",
+                "--root",
+                str(root),
+                "--out",
+                str(tmp_path / "out"),
+                "--hidden",
+                str(hidden),
+            ]
+        )
+        == 1
+    )
     assert "with instructor's it does not" in capsys.readouterr().err

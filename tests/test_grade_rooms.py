@@ -32,9 +32,15 @@ def rooms(zygote):
 
 def test_a_cell(rooms):
     reply = rooms.run("print('a'); 6 * 7", 20)
-    assert (reply["status"], reply["printed"], reply["outputs"]) == ("ok", "a\n", [{"text/plain": "42"}])
+    assert (reply["status"], reply["printed"], reply["outputs"]) == (
+        "ok",
+        "a\n",
+        [{"text/plain": "42"}],
+    )
     assert rooms.run("1 / 0", 20)["error"].startswith("ZeroDivisionError")
-    assert rooms.run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1]); plt.show()", 20)["outputs"]
+    assert rooms.run(
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1]); plt.show()", 20
+    )["outputs"]
     assert rooms.run("!echo $HOME", 20)["printed"].strip() == sandbox.HOME
 
 
@@ -45,16 +51,32 @@ def test_a_loop_is_interrupted_and_the_room_goes_on(rooms):
 
 
 def test_nothing_open_is_inherited(rooms):
-    code = ("import os\nhere = '/proc/self/fd/'\nplaces = [here + n for n in os.listdir(here)]\n"
-            "[os.readlink(n) for n in places if os.path.lexists(n)]")  # fmt: skip
+    code = (
+        "import os\nhere = '/proc/self/fd/'\nplaces = [here + n for n in os.listdir(here)]\n"
+        "[os.readlink(n) for n in places if os.path.lexists(n)]"
+    )
     links = eval(rooms.run(code, 20)["outputs"][0]["text/plain"])
     assert sum("socket:" in link for link in links) == 2  # to the grader, to the checks
-    assert not [link for link in links if link.startswith("/") and not link.startswith(("/dev/", "/proc/"))]
+    assert not [
+        link for link in links if link.startswith("/") and not link.startswith(("/dev/", "/proc/"))
+    ]
 
 
 def test_the_environment_tells_nothing(rooms):
     names = eval(rooms.run("import os; sorted(os.environ)", 20)["outputs"][0]["text/plain"])
-    ours = ("PATH", "HOME", "LANG", "COURSE_", "MPL", "OMP", "NUMBA", "PYTHONHASHSEED", "OPENBLAS", "MKL", "IPYTHONDIR")
+    ours = (
+        "PATH",
+        "HOME",
+        "LANG",
+        "COURSE_",
+        "MPL",
+        "OMP",
+        "NUMBA",
+        "PYTHONHASHSEED",
+        "OPENBLAS",
+        "MKL",
+        "IPYTHONDIR",
+    )
     assert not {name for name in names if not name.startswith(ours)} & set(os.environ)
 
 
@@ -74,15 +96,23 @@ print("__global__" in MIRROR)
 
 def test_given_cells_take_nothing_else_from_the_checks():
     for path in source.find(ROOT, []):
-        for line in path.read_text(encoding="utf-8").splitlines() if path.stem == "exercise" else ():
+        for line in (
+            path.read_text(encoding="utf-8").splitlines() if path.stem == "exercise" else ()
+        ):
             words = line.split()
-            if words[:1] == ["from"] and words[1].startswith(given.CHECKS + ".") and words[2] == "import":
+            if (
+                words[:1] == ["from"]
+                and words[1].startswith(given.CHECKS + ".")
+                and words[2] == "import"
+            ):
                 assert (words[1].rpartition(".")[2], words[3]) in given.TEXTS, line
 
 
 def test_a_lost_room_is_empty(zygote):
     with Rooms(zygote, 1) as rooms:
-        rooms.run("import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)", 20)
+        rooms.run(
+            "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)", 20
+        )
         numbers = watch.below(rooms.student.process.pid)
         assert len(numbers) >= 4
         with pytest.raises(Lost) as lost:
@@ -96,8 +126,14 @@ def test_a_lost_room_is_empty(zygote):
 
 def test_a_broken_check_passes_nobody(rooms):
     rooms.run("def f(): return 1", 20)
-    for code in ("def check(f): raise SystemExit(0)", "def check(f): 1 / 0", "def other(f): pass", "def check(:",
-                 "import os\nraise BaseException", "def check(f): raise KeyboardInterrupt"):  # fmt: skip
+    for code in (
+        "def check(f): raise SystemExit(0)",
+        "def check(f): 1 / 0",
+        "def other(f): pass",
+        "def check(:",
+        "import os\nraise BaseException",
+        "def check(f): raise KeyboardInterrupt",
+    ):
         assert rooms.check("x.check", "f", 1, 20, code)["status"] == "error", code
     assert rooms.check("x.check", "f", 1, 20, "def check(f): assert f() == 1")["status"] == "pass"
     assert rooms.check("x.check", "g", 1, 20, "def check(f): pass")["status"] == "missing"
@@ -130,13 +166,22 @@ def shared_sum(part_of, T, total):
 """
 
 
-@pytest.mark.parametrize(("body", "status"), [
-    ("with lock: total[:] += part", "pass"), ("total[:] += part", "wrong"), ("total[:] = total + part", "wrong"),
-    ("with lock: np.add(total, part, out=total)", "pass"), ("with lock: np.copyto(total, total + part)", "pass"),
-    ("with lock: v = total[1:]; v += part[1:]; total[0] += part[0]", "pass"), ("with lock: total[:] = part", "wrong"),
-    ("for i in range(len(total)): total[i] += part[i]", "wrong"), ("pass", "wrong"),
-    ("with lock: np.add.at(total, np.arange(len(part)), part)", "pass"), ("total += part", "wrong"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("with lock: total[:] += part", "pass"),
+        ("total[:] += part", "wrong"),
+        ("total[:] = total + part", "wrong"),
+        ("with lock: np.add(total, part, out=total)", "pass"),
+        ("with lock: np.copyto(total, total + part)", "pass"),
+        ("with lock: v = total[1:]; v += part[1:]; total[0] += part[0]", "pass"),
+        ("with lock: total[:] = part", "wrong"),
+        ("for i in range(len(total)): total[i] += part[i]", "wrong"),
+        ("pass", "wrong"),
+        ("with lock: np.add.at(total, np.arange(len(part)), part)", "pass"),
+        ("total += part", "wrong"),
+    ],
+)
 def test_shared_sum(rooms, body, status):
     """Threads of the student's write into an array that lies in the room of the checks."""
     rooms.run("import numpy as np\n" + SHARED.format(body=body), 20)

@@ -10,7 +10,9 @@ from course_lib.classroom.grading import sandbox
 from course_lib.classroom.grading.rooms import Rooms
 from course_lib.classroom.grading.zygote import Zygote
 
-pytestmark = pytest.mark.skipif(bool(WHY := sandbox.available()), reason=f"no sandbox on this system: {WHY}")
+pytestmark = pytest.mark.skipif(
+    bool(WHY := sandbox.available()), reason=f"no sandbox on this system: {WHY}"
+)
 SEED = 7
 EPOCH = """def sgd_epoch(params, batches, gradient, eta):
     total, seen = 0.0, 0
@@ -37,12 +39,28 @@ NEURONS = {
     "changed": "w *= 0\n    return 0.5",
     "a function": "return np.exp",
 }
-ANSWERS = {f"neuron: {name}": (ch01.check_neuron, "ch01.check_neuron", "neuron", f"def neuron(x, w, b):\n    {body}\n")
-           for name, body in NEURONS.items()} | {
-    f"sgd_epoch: {name}": (ch02.check_sgd_epoch, "ch02.check_sgd_epoch", "sgd_epoch",
-                           EPOCH.replace("CHANGE", change).replace("RETURN", how))
-    for name, change, how in (("right", IN_PLACE, "return"), ("replaced", REPLACED, "return"),
-                              ("printed", IN_PLACE, "print"), ("never", "pass", "return"))}  # fmt: skip
+ANSWERS = {
+    f"neuron: {name}": (
+        ch01.check_neuron,
+        "ch01.check_neuron",
+        "neuron",
+        f"def neuron(x, w, b):\n    {body}\n",
+    )
+    for name, body in NEURONS.items()
+} | {
+    f"sgd_epoch: {name}": (
+        ch02.check_sgd_epoch,
+        "ch02.check_sgd_epoch",
+        "sgd_epoch",
+        EPOCH.replace("CHANGE", change).replace("RETURN", how),
+    )
+    for name, change, how in (
+        ("right", IN_PLACE, "return"),
+        ("replaced", REPLACED, "return"),
+        ("printed", IN_PLACE, "print"),
+        ("never", "pass", "return"),
+    )
+}
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +96,19 @@ def test_the_same_words(rooms, which):
 
 def test_what_is_no_value(rooms):
     """An object of a class of one's own cannot be graded; that is said, and is nobody's broken check."""
-    rooms.run("class Yes:\n    def __eq__(self, other): return True\n"
-              "def neuron(x, w, b): return Yes()\ndef sgd_epoch(*args): return Yes()", 30)  # fmt: skip
+    rooms.run(
+        "class Yes:\n    def __eq__(self, other): return True\n"
+        "def neuron(x, w, b): return Yes()\ndef sgd_epoch(*args): return Yes()",
+        30,
+    )
     for path, name in (("ch01.check_neuron", "neuron"), ("ch02.check_sgd_epoch", "sgd_epoch")):
         verdict = rooms.check(path, name, SEED, 30)
         assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"]
     rooms.run("def minibatches(*args, **named): return Yes()", 30)
     verdict = rooms.check("ch02.check_minibatches", "minibatches", SEED, 30)
-    assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"], verdict
+    assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"], (
+        verdict
+    )
     assert "not your fault" not in verdict["message"]
 
 
@@ -113,13 +136,19 @@ def test_a_race_comes_to_light_in_a_room_as_well(rooms):
 
 
 def test_an_error_keeps_what_it_was_raised_over(rooms):
-    rooms.run("""def neuron(x, w, b):
+    rooms.run(
+        """def neuron(x, w, b):
     try:
         1 / 0
     except ZeroDivisionError as error:
-        raise RuntimeError("a shard failed") from error""", 30)  # fmt: skip
+        raise RuntimeError("a shard failed") from error""",
+        30,
+    )
     verdict = rooms.check("ch01.check_neuron", "neuron", SEED, 30)
-    assert "RuntimeError: a shard failed" in verdict["message"] and "line 5 of neuron" in verdict["message"]
+    assert (
+        "RuntimeError: a shard failed" in verdict["message"]
+        and "line 5 of neuron" in verdict["message"]
+    )
 
 
 CHILDREN = """import threading
@@ -151,11 +180,18 @@ LEFT = {  # answer -> what waits, what is kept of an error, when the children st
 @pytest.mark.parametrize("which", LEFT)
 def test_what_a_call_leaves_behind_is_known_in_a_room_as_well(rooms, which):
     wait, keep, first, then, words = LEFT[which]
-    text = CHILDREN.replace("WAIT", wait).replace("KEEP", keep).replace("FIRST", first).replace("THEN", then)
+    text = (
+        CHILDREN.replace("WAIT", wait)
+        .replace("KEEP", keep)
+        .replace("FIRST", first)
+        .replace("THEN", then)
+    )
     rooms.run(text, 30)
     verdict = rooms.check("ch04.check_leapfrog_backward", "leapfrog_backward", SEED, 60)
     status, message = in_the_notebook(ch04.check_leapfrog_backward, "leapfrog_backward", text)
-    assert (verdict["status"], status) == (("wrong", "wrong") if words else ("pass", "pass")), verdict
+    assert (verdict["status"], status) == (("wrong", "wrong") if words else ("pass", "pass")), (
+        verdict
+    )
     assert words in message and words in verdict["message"]
 
 
@@ -171,9 +207,13 @@ def repeat_saxpy(device, saxpy, a, x, y, times):
 """
 
 
-@pytest.mark.parametrize(("block", "status", "words"), [
-    ("(64, 1, 1)", "pass", ""), ("64", "wrong", "block must be a tuple of three"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("block", "status", "words"),
+    [
+        ("(64, 1, 1)", "pass", ""),
+        ("64", "wrong", "block must be a tuple of three"),
+    ],
+)
 def test_the_device_lies_with_the_checks(rooms, block, status, words):
     """What a call of the device raises there is the fault of the answer that made the call, as in the notebook."""
     rooms.run(DEVICE.replace("BLOCK", block), 30)

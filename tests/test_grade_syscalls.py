@@ -7,7 +7,9 @@ from course_lib.classroom.grading import syscalls
 from course_lib.gpu import cpu_memory, on_cpu
 from course_lib.gpu.cpu_engine import process, trace
 
-pytestmark = pytest.mark.skipif(not syscalls.available(), reason="this system has no filter of system calls")
+pytestmark = pytest.mark.skipif(
+    not syscalls.available(), reason="this system has no filter of system calls"
+)
 
 HOSTILE = r"""
 extern "C" int fork(); extern "C" int open(const char *, int, ...); extern "C" int socket(int, int, int);
@@ -39,7 +41,9 @@ def test_a_hostile_program_changes_nothing(tmp_path):
     got = np.zeros(16, np.int32)
     trace(HOSTILE.replace("FILE", str(file)), "attack", 1, 1, [got])
     assert got[:15].tolist() == [-1] * 15 and got[15] == 1  # to read is allowed: the loader does
-    assert file.read_text() == "as it was" and [one.name for one in tmp_path.iterdir()] == [file.name]
+    assert file.read_text() == "as it was" and [one.name for one in tmp_path.iterdir()] == [
+        file.name
+    ]
 
 
 PLAIN = r"""
@@ -55,7 +59,11 @@ __global__ void scale(int n, float a, float *x)
 def test_an_honest_program_computes(capfd):
     x = np.arange(1000, dtype=np.float32)
     report = trace(PLAIN, "scale", 4, 256, [np.int32(1000), np.float32(2), x])
-    assert not report.errors and (x == 2 * np.arange(1000)).all() and report.printed == "1000 threads\n"
+    assert (
+        not report.errors
+        and (x == 2 * np.arange(1000)).all()
+        and report.printed == "1000 threads\n"
+    )
 
 
 def test_a_crash_and_a_loop_are_told_as_ever():

@@ -19,7 +19,11 @@ pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this syste
 
 def commands(folder):
     """The commands of the guide's section, with this Python, in another folder than thirty/."""
-    text = GUIDE.partition("## Thirty submissions")[2].partition("<!-- made: thirty -->")[0].replace("\\\n", " ")
+    text = (
+        GUIDE.partition("## Thirty submissions")[2]
+        .partition("<!-- made: thirty -->")[0]
+        .replace("\\\n", " ")
+    )
     for line in re.findall(r"^    (\.venv/bin/python .*)$", text, re.MULTILINE):
         words = [re.sub(r"^thirty\b", str(folder), word) for word in shlex.split(line)]
         yield [sys.executable, *words[1:]]
@@ -34,8 +38,13 @@ def read(file):
 def folder(tmp_path_factory):
     """The example, made, released and graded."""
     made = tmp_path_factory.mktemp("example") / "thirty"
-    done = [subprocess.run(command, cwd=ROOT, capture_output=True, text=True) for command in commands(made)]
-    assert [one.returncode for one in done] == [0, 0, 1], done[-1].stdout + done[-1].stderr  # 1: two cannot be read
+    done = [
+        subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        for command in commands(made)
+    ]
+    assert [one.returncode for one in done] == [0, 0, 1], (
+        done[-1].stdout + done[-1].stderr
+    )  # 1: two cannot be read
     return made
 
 
@@ -50,8 +59,15 @@ def test_each_gets_the_honest_points(folder):
 
 
 def test_the_guide_shows_this_gradebook(folder):
-    command = [sys.executable, ROOT / "examples" / "make_thirty.py", "--gradebook", folder / "marks" / "gradebook.csv"]
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    command = [
+        sys.executable,
+        ROOT / "examples" / "make_thirty.py",
+        "--gradebook",
+        folder / "marks" / "gradebook.csv",
+    ]
+    made = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
     shown = GUIDE.partition("<!-- made: thirty -->")[2].partition("<!-- end -->")[0].strip()
     assert made == shown
 

@@ -13,21 +13,36 @@ from course_lib.classroom.grading.results import Result, Task
 from course_lib.classroom.grading.rooms import Lost, Rooms
 from course_lib.classroom.grading.zygote import Zygote
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how long a process waited")
+on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux says how long a process waited"
+)
 
 
-@pytest.mark.parametrize(("status", "message", "starved", "want"), [
-    ("pass", "within 5 s", True, "pass"),
-    ("missing", "within 5 s", True, "missing"),
-    ("wrong", "sum is 3, not 4", True, "wrong"),
-    ("wrong", "it has not come to an end within 5 s: a deadlock", True, "inconclusive"),
-    ("wrong", "it has not come to an end within 5 s: a deadlock", False, "wrong"),
-    ("wrong", "the launch was stopped after 2.5 s", True, "inconclusive"),
-    ("wrong", "cannot be launched\n  what  the CPU engine needs a C++ compiler: install g++", False, "not-run-here"),
-    ("error", "ModuleNotFoundError: No module named 'mpi4py'", False, "not-run-here"),
-    ("error", "ModuleNotFoundError: No module named 'mine'", False, "error"),
-    ("error", f"CheckBroken: {CheckBroken('neuron', 'its cases raise', 7)}", False, "inconclusive"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("status", "message", "starved", "want"),
+    [
+        ("pass", "within 5 s", True, "pass"),
+        ("missing", "within 5 s", True, "missing"),
+        ("wrong", "sum is 3, not 4", True, "wrong"),
+        ("wrong", "it has not come to an end within 5 s: a deadlock", True, "inconclusive"),
+        ("wrong", "it has not come to an end within 5 s: a deadlock", False, "wrong"),
+        ("wrong", "the launch was stopped after 2.5 s", True, "inconclusive"),
+        (
+            "wrong",
+            "cannot be launched\n  what  the CPU engine needs a C++ compiler: install g++",
+            False,
+            "not-run-here",
+        ),
+        ("error", "ModuleNotFoundError: No module named 'mpi4py'", False, "not-run-here"),
+        ("error", "ModuleNotFoundError: No module named 'mine'", False, "error"),
+        (
+            "error",
+            f"CheckBroken: {CheckBroken('neuron', 'its cases raise', 7)}",
+            False,
+            "inconclusive",
+        ),
+    ],
+)
 def test_verdicts(status, message, starved, want):
     made = undecided.verdict({"status": status, "message": message}, lambda: starved)
     assert made["status"] == want and message in made["message"]
@@ -42,20 +57,28 @@ def test_the_words_are_those_of_the_library():
         with open(module.__file__, encoding="utf-8") as file:
             return file.read()
 
-    assert "needs a C++ compiler" in texts(compiler) and "no folder can be written for compiled" in texts(compiler)
-    assert "within {DEADLINE:g} s" in texts(ch03_guard) and "within {PATIENCE:g} s" in texts(ch04_patience)
+    assert "needs a C++ compiler" in texts(
+        compiler
+    ) and "no folder can be written for compiled" in texts(compiler)
+    assert "within {DEADLINE:g} s" in texts(ch03_guard) and "within {PATIENCE:g} s" in texts(
+        ch04_patience
+    )
     assert "stopped after {SECONDS:g} s" in texts(kernels_report)
 
 
-@pytest.mark.parametrize(("samples", "since", "want"), [
-    ([], 0, False), ([(0, 0, 0)], 0, False),
-    ([(0, 0, 0), (10, 0.5, 9.5)], 0, True),  # had a twentieth, waited for the rest
-    ([(0, 0, 0), (10, 0, 0)], 0, False),  # a deadlock: nobody wanted one
-    ([(0, 0, 0), (10, 9, 1)], 0, False),  # a loop that had one
-    ([(0, 0, 0), (10, 20, 500)], 0, False),  # many processes that fight for it among themselves
-    ([(0, 0, 0), (10, 0, 9), (20, 10, 9)], 10, False),  # was starved before, not since
-    ([(5, 0, 0), (10, 0, 4)], 0, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("samples", "since", "want"),
+    [
+        ([], 0, False),
+        ([(0, 0, 0)], 0, False),
+        ([(0, 0, 0), (10, 0.5, 9.5)], 0, True),  # had a twentieth, waited for the rest
+        ([(0, 0, 0), (10, 0, 0)], 0, False),  # a deadlock: nobody wanted one
+        ([(0, 0, 0), (10, 9, 1)], 0, False),  # a loop that had one
+        ([(0, 0, 0), (10, 20, 500)], 0, False),  # many processes that fight for it among themselves
+        ([(0, 0, 0), (10, 0, 9), (20, 10, 9)], 10, False),  # was starved before, not since
+        ([(5, 0, 0), (10, 0, 4)], 0, True),
+    ],
+)
 def test_starving(samples, since, want):
     assert undecided.starving(samples, since) is want
 
@@ -84,7 +107,9 @@ def lost(zygote, processor):
                 os.sched_setaffinity(thread, [processor])
                 os.setpriority(os.PRIO_PROCESS, thread, 19)
         with pytest.raises(Lost) as error:
-            rooms.run("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 3.0)
+            rooms.run(
+                "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 3.0
+            )
         return error.value.status, str(error.value)
 
 

@@ -12,7 +12,9 @@ FOLDERS = ("notebooks", "exercises", "solutions")
 AWAY = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # https:, mailto:, data:
 CODE = re.compile(r"^(```+|~~~+).*?^\1[ \t]*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*<?([^()\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
-HTML = re.compile(r"<(?:a|img|source)\b[^>]*?\b(?:href|src|srcset)=[\"']([^\"']+)[\"']", re.IGNORECASE)
+HTML = re.compile(
+    r"<(?:a|img|source)\b[^>]*?\b(?:href|src|srcset)=[\"']([^\"']+)[\"']", re.IGNORECASE
+)
 REFERENCE = re.compile(r"^\[[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)", re.MULTILINE)
 
 
@@ -52,7 +54,11 @@ def documents():
     for path in sorted(ROOT.rglob("*.md")):
         parts = path.relative_to(ROOT).parts
         a_source = parts[0] == "chapters" and len(parts) > 2
-        if parts[0] not in skip and not a_source and not any(part.startswith(".") for part in parts):
+        if (
+            parts[0] not in skip
+            and not a_source
+            and not any(part.startswith(".") for part in parts)
+        ):
             yield path
 
 
@@ -65,9 +71,13 @@ def test_links_of_documents(path):
     assert dead(path.read_text(encoding="utf-8"), path.parent) == []
 
 
-@pytest.mark.parametrize("path", [p for f in FOLDERS for p in sorted((ROOT / f).glob("*.ipynb"))], ids=name)
+@pytest.mark.parametrize(
+    "path", [p for f in FOLDERS for p in sorted((ROOT / f).glob("*.ipynb"))], ids=name
+)
 def test_links_of_notebooks(path):
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+    cells = [
+        cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"
+    ]
     text = "\n\n".join(cell.source for cell in cells)
     assert dead(text, path.parent) == []
 
@@ -95,5 +105,13 @@ SAMPLE = """
 def test_a_dead_link_is_found(tmp_path):
     (tmp_path / "there.md").write_text("## Section\n")
     (tmp_path / "a b.md").write_text("")
-    wanted = ["gone.png", "there.md#nowhere", "#elsewhere", "/absolute.md", "gone2.md", "gone.html", "gone4.md"]
+    wanted = [
+        "gone.png",
+        "there.md#nowhere",
+        "#elsewhere",
+        "/absolute.md",
+        "gone2.md",
+        "gone.html",
+        "gone4.md",
+    ]
     assert dead(SAMPLE, tmp_path) == wanted

@@ -38,7 +38,9 @@ def clock(monkeypatch):
 
 
 def test_median_and_quartiles_of_known_times(clock):
-    t = measure.time_it(clock.lasting([100.0, 4, 1, 3, 2, 5]), repeats=5)  # the warm-up takes the 100 s
+    t = measure.time_it(
+        clock.lasting([100.0, 4, 1, 3, 2, 5]), repeats=5
+    )  # the warm-up takes the 100 s
     assert t.seconds == [4, 1, 3, 2, 5]
     assert (t.median, t.q25, t.q75, t.best, t.n, t.calls) == (3, 2, 4, 1, 5, 1)
 
@@ -63,7 +65,9 @@ def test_text_of_a_timing():
 
 def test_a_real_sleep_is_timed_right():
     t = measure.time_it(time.sleep, 0.02, repeats=3, warmup=0)
-    assert 0.02 <= t.best <= t.median < 0.2  # the upper bound is loose: a busy machine wakes us late
+    assert (
+        0.02 <= t.best <= t.median < 0.2
+    )  # the upper bound is loose: a busy machine wakes us late
 
 
 def test_arguments_reach_the_function_and_the_machine_is_named():
@@ -179,10 +183,14 @@ def instrumented_step(sizes, B):
     return Counted.products, before_update, Counted.elementwise - before_update
 
 
-@pytest.mark.parametrize(("sizes", "B"), [((5, 3), 1), ((7, 4, 3), 1), ((11, 6, 5, 2), 13), ((784, 1024, 10), 3)])
+@pytest.mark.parametrize(
+    ("sizes", "B"), [((5, 3), 1), ((7, 4, 3), 1), ((11, 6, 5, 2), 13), ((784, 1024, 10), 3)]
+)
 def test_flops_equal_an_instrumented_step(sizes, B):
     count = measure.step_flops(sizes, B)
-    assert (count.products, sum(count.elementwise), sum(count.update)) == instrumented_step(sizes, B)
+    assert (count.products, sum(count.elementwise), sum(count.update)) == instrumented_step(
+        sizes, B
+    )
     assert count.total == sum(instrumented_step(sizes, B))
 
 
@@ -207,7 +215,10 @@ def test_bytes_of_a_small_net_by_hand():
 
 def test_intensity_grows_with_the_batch():
     sizes = (784, 1024, 10)
-    intensity = [measure.step_flops(sizes, B).total / measure.step_bytes(sizes, B).total for B in (1, 8, 64, 512)]
+    intensity = [
+        measure.step_flops(sizes, B).total / measure.step_bytes(sizes, B).total
+        for B in (1, 8, 64, 512)
+    ]
     assert intensity == sorted(intensity) and intensity[0] < 0.5 and intensity[-1] > 30
 
 
@@ -216,7 +227,9 @@ def test_a_count_prints_as_a_table():
     assert "784 -> 1024" in text and "1,605,632" in text and "3,272,704 flops" in text
 
 
-@pytest.mark.parametrize("args", [((784,), 1), ((784, 0), 1), ((784, 10), 0), ("78", 1), (784, 1), ((784, 1.5), 1)])
+@pytest.mark.parametrize(
+    "args", [((784,), 1), ((784, 0), 1), ((784, 10), 0), ("78", 1), (784, 1), ((784, 1.5), 1)]
+)
 def test_counts_refuse(args):
     for count in (measure.step_flops, measure.step_bytes):
         with pytest.raises(BadInput):
@@ -240,7 +253,9 @@ def test_roofline_values():
     assert got.tolist() == [[20.0, 80.0], [100.0, 100.0]]
 
 
-@pytest.mark.parametrize("args", [(0, 1, 1), (1, 0, 1), (1, 1, -1), (float("nan"), 1, 1), (1, float("inf"), 1)])
+@pytest.mark.parametrize(
+    "args", [(0, 1, 1), (1, 0, 1), (1, 1, -1), (float("nan"), 1, 1), (1, float("inf"), 1)]
+)
 def test_roofline_refuses(args):
     with pytest.raises(BadInput):
         measure.roofline(*args)
@@ -277,7 +292,12 @@ def test_copy_rate_really_copies(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: measure.sgemm_rate(0), lambda: measure.copy_rate(0), lambda: measure.sgemm_rate(8, threads=0)]
+    "call",
+    [
+        lambda: measure.sgemm_rate(0),
+        lambda: measure.copy_rate(0),
+        lambda: measure.sgemm_rate(8, threads=0),
+    ],
 )
 def test_rates_refuse(call):
     with pytest.raises(BadInput):
@@ -323,7 +343,14 @@ def test_machine_never_raises_when_every_probe_fails(monkeypatch):
     def broken(*args):
         raise OSError("no such thing here")
 
-    for name in ("_cpu_name", "_physical_cores", "_usable_cores", "_memory", "_system", "blas_library"):
+    for name in (
+        "_cpu_name",
+        "_physical_cores",
+        "_usable_cores",
+        "_memory",
+        "_system",
+        "blas_library",
+    ):
         monkeypatch.setattr(machine_module, name, broken)
     monkeypatch.setattr(machine_module.os, "cpu_count", broken)
     monkeypatch.setattr(machine_module.platform, "python_version", broken)
@@ -345,15 +372,21 @@ def test_machine_never_raises_when_every_probe_fails(monkeypatch):
 )
 def test_a_container_quota_limits_the_usable_cores(monkeypatch, files, usable):
     monkeypatch.setattr(machine_module, "_read_first", lambda name: files.get(name, ""))
-    monkeypatch.setattr(machine_module.os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
+    monkeypatch.setattr(
+        machine_module.os, "sched_getaffinity", lambda pid: set(range(8)), raising=False
+    )
     assert machine_module._usable_cores() == usable
 
 
 def test_a_container_limits_the_memory(monkeypatch):
     monkeypatch.setattr(machine_module, "_installed_memory", lambda: 2**34)
-    monkeypatch.setattr(machine_module, "_read_first", lambda name: str(2**30) if name == "memory.max" else "")
+    monkeypatch.setattr(
+        machine_module, "_read_first", lambda name: str(2**30) if name == "memory.max" else ""
+    )
     assert machine_module._memory() == 2**30
-    monkeypatch.setattr(machine_module, "_read_first", lambda name: "max" if name == "memory.max" else "")
+    monkeypatch.setattr(
+        machine_module, "_read_first", lambda name: "max" if name == "memory.max" else ""
+    )
     assert machine_module._memory() == 2**34
 
 
@@ -363,5 +396,7 @@ def test_import_needs_numpy_alone():
         "bad = {'matplotlib', 'threadpoolctl', 'numba', 'scipy', 'sklearn', 'psutil', 'PIL'} & set(sys.modules); "
         "sys.exit(str(sorted(bad)) if bad else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -40,7 +40,9 @@ def test_as_scikit_learn_has_it(seed):
     assert np.isclose(found.f1, metrics.f1_score(y, predicted))
     curve = precision_recall(y, scores)
     precision, recall, thresholds = metrics.precision_recall_curve(y, scores)
-    assert np.allclose(curve.thresholds, thresholds[::-1]) and np.allclose(curve.precision, precision[-2::-1])
+    assert np.allclose(curve.thresholds, thresholds[::-1]) and np.allclose(
+        curve.precision, precision[-2::-1]
+    )
     assert np.allclose(curve.recall, recall[-2::-1])
     assert np.isclose(curve.average_precision, metrics.average_precision_score(y, scores))
     assert np.isclose(curve.chance, y.mean())
@@ -72,7 +74,10 @@ def test_bad_input_is_refused(call):
 
 def test_outputs_are_what_predict_looks_at():
     net = serial.Network((3, 4, 1))
-    params, X = net.init_params(0), np.random.default_rng(0).standard_normal((2345, 3), dtype=np.float32)
+    params, X = (
+        net.init_params(0),
+        np.random.default_rng(0).standard_normal((2345, 3), dtype=np.float32),
+    )
     found = serial.outputs(net, params, X)
     assert found.shape == (2345, 1) and found.dtype == np.float32
     assert np.allclose(found, serial.forward(params, X, net).A[-1])

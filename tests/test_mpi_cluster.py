@@ -31,7 +31,10 @@ def left(mark):
     found = []
     for process in psutil.process_iter():
         try:
-            if process.environ().get("COURSE_MARK") == mark and process.status() != psutil.STATUS_ZOMBIE:
+            if (
+                process.environ().get("COURSE_MARK") == mark
+                and process.status() != psutil.STATUS_ZOMBIE
+            ):
                 found.append(" ".join(process.cmdline())[:150])
         except psutil.Error:
             continue
@@ -41,7 +44,9 @@ def left(mark):
 def gone(mark, seconds=10, words=("",)):
     """`left`, of those with one of the words, once it is empty or the time is over."""
     end = time.monotonic() + seconds * SLOW
-    while (found := [line for line in left(mark) if any(word in line for word in words)]) and time.monotonic() < end:
+    while (
+        found := [line for line in left(mark) if any(word in line for word in words)]
+    ) and time.monotonic() < end:
         time.sleep(0.1)
     return found
 
@@ -50,7 +55,9 @@ def mapped():
     """Files in /dev/shm that living processes use: ranks of tests that run beside these, for example."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with suppress(OSError):
-            yield from (Path(row.split()[-1]) for row in maps.read_text().splitlines() if "/dev/shm/" in row)
+            yield from (
+                Path(row.split()[-1]) for row in maps.read_text().splitlines() if "/dev/shm/" in row
+            )
 
 
 def rubbish(folder):
@@ -78,7 +85,10 @@ def marked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def two(marked):
-    with pytest.MonkeyPatch.context() as patch, mpi.cluster(2, timeout=5 * SLOW, progress=False) as ranks:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        mpi.cluster(2, timeout=5 * SLOW, progress=False) as ranks,
+    ):
         patch.setattr(mpi.launcher.ranks, "GRACE", 0.5 * SLOW)
         yield ranks
 
@@ -96,20 +106,32 @@ def test_four_ranks_are_ready_in_15_seconds(marked, capsys):
         said = capsys.readouterr().out
         assert said == "controller, rank 1 of 4, rank 2 of 4, rank 3 of 4, rank 4 of 4, ready.\n"
         ranks.execute(NAMES + "print('hello from', rank)\nrank * 10")
-        assert capsys.readouterr().out == "".join(f"[rank {r}] hello from {r}\n[rank {r}] {10 * r}\n" for r in range(4))
+        assert capsys.readouterr().out == "".join(
+            f"[rank {r}] hello from {r}\n[rank {r}] {10 * r}\n" for r in range(4)
+        )
         ranks.execute("print(rank)", targets=[3, 1])
         assert capsys.readouterr().out == "[rank 1] 1\n[rank 3] 3\n"
         assert mpi.cluster(4, timeout=7 * SLOW) is ranks and ranks.timeout == 7 * SLOW
-        with pytest.raises(mpi.RankError, match=r"^ranks 0, 2 raised ZeroDivisionError: division by zero\n") as caught:
+        with pytest.raises(
+            mpi.RankError, match=r"^ranks 0, 2 raised ZeroDivisionError: division by zero\n"
+        ) as caught:
             ranks.execute("if rank % 2 == 0:\n    1 / 0\nprint('odd')")
-        assert caught.value.rank == 0 and caught.value.traceback == "  line 2: 1 / 0" and not caught.value.waiting
+        assert (
+            caught.value.rank == 0
+            and caught.value.traceback == "  line 2: 1 / 0"
+            and not caught.value.waiting
+        )
         assert capsys.readouterr().out == "[rank 1] odd\n[rank 3] odd\n"
         ranks.execute("print(rank)")  # the same ranks: rank is still known
         assert "[rank 3] 3" in capsys.readouterr().out
         with pytest.raises(mpi.RankError) as caught:
             ranks.execute("import os\nif rank == 2:\n    os.kill(os.getpid(), 9)\ncomm.Barrier()")
         waiting = "was in line 4: comm.Barrier()"
-        assert caught.value.rank == 2 and caught.value.waiting == {0: waiting, 1: waiting, 3: waiting}
+        assert caught.value.rank == 2 and caught.value.waiting == {
+            0: waiting,
+            1: waiting,
+            3: waiting,
+        }
 
 
 # What a student's cell does, the rank that the error must name, what it must say, and do the ranks live on?
@@ -188,7 +210,11 @@ def test_output_without_end_is_cut(two, capsys):
     two.execute("print('x' * 2_000_000)\nprint('more')")
     said = capsys.readouterr().out
     cut = "\n[rank {}] ... this rank printed more than 1,000,000 characters; the rest of them is left out\n"
-    assert all(said.count(cut.format(r)) == 1 for r in (0, 1)) and "more\n" not in said and len(said) < 2_001_000
+    assert (
+        all(said.count(cut.format(r)) == 1 for r in (0, 1))
+        and "more\n" not in said
+        and len(said) < 2_001_000
+    )
     two.execute("print('again')")
     assert capsys.readouterr().out == "[rank 0] again\n[rank 1] again\n"
 
@@ -204,11 +230,18 @@ def test_run_sends_a_function_with_what_it_uses(two):
         return k, helper(scale), comm.size
 
     assert two.run(task, 2) == [([1, 2, 0], 30, 2), ([1, 2, 1], 30, 2)]
-    assert two.run(task, 2) == [([1, 2, 0], 30, 2), ([1, 2, 1], 30, 2)] and k == [1, 2]  # afresh in each call
+    assert two.run(task, 2) == [([1, 2, 0], 30, 2), ([1, 2, 1], 30, 2)] and k == [
+        1,
+        2,
+    ]  # afresh in each call
     here = r"\n  line \d+ of test_mpi_cluster.py, in "
-    with pytest.raises(mpi.RankError, match=f"^ranks 0, 1 raised .*{here}task: return k, h.*{here}helper: return x"):
+    with pytest.raises(
+        mpi.RankError, match=f"^ranks 0, 1 raised .*{here}task: return k, h.*{here}helper: return x"
+    ):
         two.run(task, "no number")
-    with pytest.raises(mpi.RankError, match="what the function returned cannot be sent to the notebook"):
+    with pytest.raises(
+        mpi.RankError, match="what the function returned cannot be sent to the notebook"
+    ):
         two.run(lambda comm: (x for x in "ab"))
     for call, words in {
         lambda: two.run(3): "takes a function",
@@ -235,8 +268,13 @@ if sys.argv[1] == "idle":
 def test_nothing_outlives_the_notebook(marked, how):
     env = os.environ | {"COURSE_MARK": uuid.uuid4().hex, "PYTHONPATH": str(ROOT)}
     mode = {"killed": "cell", "ended": "nothing", "supervisor killed": "idle"}[how]
-    script = subprocess.Popen([sys.executable, "-c", SCRIPT, mode], env=env, text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    script = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, mode],
+        env=env,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     _, supervisor, folder = script.stdout.readline().split()
     if how == "killed":
         time.sleep(1)
@@ -283,15 +321,36 @@ def test_in_a_notebook_under_nbval(marked, tmp_path):
     notebook = nbformat.v4.new_notebook()
     for number, (source, text) in enumerate(CELLS.items(), start=1):
         outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []
-        notebook.cells.append(nbformat.v4.new_code_cell(source, execution_count=number, outputs=outputs))
+        notebook.cells.append(
+            nbformat.v4.new_code_cell(source, execution_count=number, outputs=outputs)
+        )
     nbformat.write(notebook, tmp_path / "ranks.ipynb")
-    run = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-q", "--rootdir", str(tmp_path),
-           "-p", "course_lib.classroom.nbval_strict"]  # fmt: skip
+    run = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "--rootdir",
+        str(tmp_path),
+        "-p",
+        "course_lib.classroom.nbval_strict",
+    ]
     mine = {"COURSE_MARK": uuid.uuid4().hex, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([*run, str(tmp_path / "ranks.ipynb")], capture_output=True, text=True, timeout=90 * SLOW,
-                          env=os.environ | mine, cwd=tmp_path)  # fmt: skip
+    done = subprocess.run(
+        [*run, str(tmp_path / "ranks.ipynb")],
+        capture_output=True,
+        text=True,
+        timeout=90 * SLOW,
+        env=os.environ | mine,
+        cwd=tmp_path,
+    )
     said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
-    assert f"{len(ERRORS)} failed, {len(CELLS) - len(ERRORS) + 1} passed" in said, said  # the whole is an item, too
+    assert f"{len(ERRORS)} failed, {len(CELLS) - len(ERRORS) + 1} passed" in said, (
+        said
+    )  # the whole is an item, too
     for text in ERRORS:
         assert text in said, said
     assert not gone(mine["COURSE_MARK"]) and not list(tmp_path.glob("course-mpi-*"))
@@ -313,13 +372,19 @@ def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
     (room / "ipcluster_config.py").write_text(PROFILE.format(mpiexec=mpi.launcher.launch.mpiexec()))
     with mpi.cluster(2, timeout=5 * SLOW, profile="ours", progress=False) as ranks:
         assert ranks.run(lambda comm: comm.rank) == [0, 1]
-        with pytest.raises(mpi.RankError, match=r"rank 1 had not finished after 2 s\n(.*\n)*rank 1 was in line 3: "):
-            ranks.execute("from mpi4py import MPI\nif MPI.COMM_WORLD.rank:\n    MPI.COMM_WORLD.recv()", timeout=2)
+        with pytest.raises(
+            mpi.RankError, match=r"rank 1 had not finished after 2 s\n(.*\n)*rank 1 was in line 3: "
+        ):
+            ranks.execute(
+                "from mpi4py import MPI\nif MPI.COMM_WORLD.rank:\n    MPI.COMM_WORLD.recv()",
+                timeout=2,
+            )
     assert not list(room.glob("security/*.json")) and not list(room.glob("pid/*"))
 
 
 def test_a_failed_start_is_told_in_its_own_words(marked, monkeypatch):
     """Also when the folder, with the socket in it, is gone before the socket is closed."""
+
     def refuse(team, joined):
         team.stop()
         raise mpi.RankError("one could not join")
@@ -332,12 +397,17 @@ def test_a_failed_start_is_told_in_its_own_words(marked, monkeypatch):
 def test_the_time_for_a_start_can_be_chosen(marked, monkeypatch, tmp_path):
     """By an argument or by the environment; the ranks look for their controller for as long."""
     monkeypatch.setattr(mpi.launcher.ranks, "_current", [])
-    with pytest.raises(mpi.RankError, match=r"^the ranks did not start: .*needs longer: mpi.cluster\(\.\.\., start="):
+    with pytest.raises(
+        mpi.RankError,
+        match=r"^the ranks did not start: .*needs longer: mpi.cluster\(\.\.\., start=",
+    ):
         mpi.cluster(2, start=0.01, progress=False)
     monkeypatch.setenv("COURSE_MPI_START", "0.01")
     with pytest.raises(mpi.RankError, match="did not start"):
         mpi.cluster(2, progress=False)
-    with mpi.cluster(2, timeout=5 * SLOW, start=60 * SLOW, progress=False) as ranks:  # the argument comes first
+    with mpi.cluster(
+        2, timeout=5 * SLOW, start=60 * SLOW, progress=False
+    ) as ranks:  # the argument comes first
         assert works(ranks)
     monkeypatch.setenv("COURSE_MPI_START", "soon")
     with pytest.raises(BadInput, match=r"COURSE_MPI_START.*not 'soon'"):
@@ -346,13 +416,22 @@ def test_the_time_for_a_start_can_be_chosen(marked, monkeypatch, tmp_path):
     assert {"--IPEngine.wait_for_url_file=90.0", "--IPEngine.timeout=90.0"} <= set(engines)
 
 
-@pytest.mark.parametrize("call", [
-    lambda: mpi.cluster(0), lambda: mpi.cluster(2.5), lambda: mpi.cluster(2, timeout=0),
-    lambda: mpi.cluster(2, timeout="x"), lambda: mpi.cluster(2, timeout=float("nan")),
-    lambda: mpi.cluster(2, start=0), lambda: mpi.cluster(2, start=float("inf")),
-    lambda: mpi.cluster(2, profile="no-such-profile"), lambda: mpi.cluster(2, profile="../x"),
-    lambda: mpi.Cluster(2).execute("1", targets=[2]), lambda: mpi.Cluster(2).execute("1", timeout=-1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: mpi.cluster(0),
+        lambda: mpi.cluster(2.5),
+        lambda: mpi.cluster(2, timeout=0),
+        lambda: mpi.cluster(2, timeout="x"),
+        lambda: mpi.cluster(2, timeout=float("nan")),
+        lambda: mpi.cluster(2, start=0),
+        lambda: mpi.cluster(2, start=float("inf")),
+        lambda: mpi.cluster(2, profile="no-such-profile"),
+        lambda: mpi.cluster(2, profile="../x"),
+        lambda: mpi.Cluster(2).execute("1", targets=[2]),
+        lambda: mpi.Cluster(2).execute("1", timeout=-1),
+    ],
+)
 def test_bad_input(call, monkeypatch):
     monkeypatch.setattr(mpi.launcher.ranks, "_current", [])
     with pytest.raises(BadInput):

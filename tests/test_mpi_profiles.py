@@ -57,18 +57,35 @@ def test_every_setting_reaches_the_job(room):
     assert site.folder() == room / "jobs" and site.base.is_dir()
     asked = {line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH")}
     assert asked == {
-        "--job-name=course-mpi-x", "--ntasks=5", f"--output={room}/course-mpi-x/mpiexec.log", "--open-mode=append",
-        "--no-requeue", "--partition=teaching", "--account=cs101", "--time=01:30:00", "--nodes=2",
-        "--ntasks-per-node=3", "--cpus-per-task=4", "--qos=short",
-    }  # fmt: skip
-    assert lines[0] == "#!/bin/bash -l" and "module load 'a b' || exit" in lines and "export A={{1}} || exit" in lines
+        "--job-name=course-mpi-x",
+        "--ntasks=5",
+        f"--output={room}/course-mpi-x/mpiexec.log",
+        "--open-mode=append",
+        "--no-requeue",
+        "--partition=teaching",
+        "--account=cs101",
+        "--time=01:30:00",
+        "--nodes=2",
+        "--ntasks-per-node=3",
+        "--cpus-per-task=4",
+        "--qos=short",
+    }
+    assert (
+        lines[0] == "#!/bin/bash -l"
+        and "module load 'a b' || exit" in lines
+        and "export A={{1}} || exit" in lines
+    )
     assert lines[-1].startswith("srun -n 5 /bin/sh ") and lines[-1].endswith(" {program_and_args}")
 
 
 def test_pbs_asks_for_chunks_of_ranks(room):
     (room / "course" / "cluster.toml").write_text(ALL)
     lines = job.script("pbs", 5, room / "course-mpi-x").splitlines()
-    assert {"#PBS -q q", "#PBS -l walltime=00:10:00", "#PBS -l select=2:ncpus=12:mpiprocs=3"} <= set(lines)
+    assert {
+        "#PBS -q q",
+        "#PBS -l walltime=00:10:00",
+        "#PBS -l select=2:ncpus=12:mpiprocs=3",
+    } <= set(lines)
     (room / "course" / "cluster.toml").write_text('[pbs]\nresources = "nodes=1:ppn=5"\n')
     assert "#PBS -l nodes=1:ppn=5" in job.script("pbs", 5, room)
 
@@ -78,13 +95,22 @@ def test_without_a_file_the_defaults_hold(room):
     assert "mpiexec -disable-auto-cleanup -n 3" in job.script("slurm", 3, room)
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("[slurm]\nqueue = 'x'", "there is no setting 'queue'.*partition"), ("[slurm]\nnodes = 0", "nodes = 0 is not"),
-    ("[slurm]\nnodes = true", "not a whole number"), ("[slurm]\ntime = 30", "not a text"),
-    ("[slurm]\noptions = '--x'", "not a list"), ('[slurm]\noptions = ["a\\nb"]', "one line"),
-    ("[slurm]\naccount = ''", "account"), ("slurm = 3", "slurm"), ("[slurm", "cannot be read"),
-    ("[slurm]\nports = '50000'", "at least 20 ports"), ("[slurm]\nports = '50000-50010'", "at least 20 ports"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[slurm]\nqueue = 'x'", "there is no setting 'queue'.*partition"),
+        ("[slurm]\nnodes = 0", "nodes = 0 is not"),
+        ("[slurm]\nnodes = true", "not a whole number"),
+        ("[slurm]\ntime = 30", "not a text"),
+        ("[slurm]\noptions = '--x'", "not a list"),
+        ('[slurm]\noptions = ["a\\nb"]', "one line"),
+        ("[slurm]\naccount = ''", "account"),
+        ("slurm = 3", "slurm"),
+        ("[slurm", "cannot be read"),
+        ("[slurm]\nports = '50000'", "at least 20 ports"),
+        ("[slurm]\nports = '50000-50010'", "at least 20 ports"),
+    ],
+)
 def test_bad_settings(room, text, words):
     (room / "course" / "cluster.toml").write_text(text)
     with pytest.raises(BadInput, match=f"(?s){words}"):
@@ -146,4 +172,6 @@ def test_ranks_by_the_job_script_of_pbs(room, monkeypatch):
     end = time.monotonic() + 5 * SLOW
     while any(map(psutil.pid_exists, pids)) and time.monotonic() < end:
         time.sleep(0.1)
-    assert not any(map(psutil.pid_exists, pids)) and not list((room / "ipython").glob("course-mpi-*"))
+    assert not any(map(psutil.pid_exists, pids)) and not list(
+        (room / "ipython").glob("course-mpi-*")
+    )

@@ -29,7 +29,9 @@ def nothing_is_left():
     """After every rehearsal, failed or not: no thread, the old stdout, the real MPI."""
     before = sys.stdout, MPI.COMM_WORLD, MPI.Request, MPI.Wtime
     yield
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("pretend rank")]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith("pretend rank")
+    ]
     assert (sys.stdout, MPI.COMM_WORLD, MPI.Request, MPI.Wtime) == before
 
 
@@ -44,7 +46,14 @@ def same(a, b):
 @pytest.mark.timeout(60 * SLOW)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_programs_give_what_real_ranks_give(n, tmp_path):
-    run = [launch.mpiexec(), "-n", str(n), sys.executable, str(HERE / "rank_programs.py"), str(tmp_path / "real")]
+    run = [
+        launch.mpiexec(),
+        "-n",
+        str(n),
+        sys.executable,
+        str(HERE / "rank_programs.py"),
+        str(tmp_path / "real"),
+    ]
     env = os.environ | launch.QUIET | launch.ONE_THREAD | {"PYTHONPATH": str(HERE.parent)}
     done = subprocess.run(run, capture_output=True, text=True, timeout=50 * SLOW, env=env)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -62,15 +71,25 @@ NET = Network((7, 8, 6), "tanh", "cross_entropy", 0.1)
 def every_scheme(comm, X, Y, eta):
     """The params after three steps of each scheme, whole."""
     start = NET.init_params(3, np.float64)
-    schemes = [mpi.DataParallel(comm, mpi.ring_allreduce), mpi.DataParallel(comm), mpi.Overlapped(comm)]
-    grids = [(mpi.Grid(comm, NET, comm.size // m, m)) for m in range(1, comm.size + 1) if comm.size % m == 0]
+    schemes = [
+        mpi.DataParallel(comm, mpi.ring_allreduce),
+        mpi.DataParallel(comm),
+        mpi.Overlapped(comm),
+    ]
+    grids = [
+        (mpi.Grid(comm, NET, comm.size // m, m))
+        for m in range(1, comm.size + 1)
+        if comm.size % m == 0
+    ]
     ours, master = [NET.init_params(3, np.float64) for _ in schemes], NET.init_params(3, np.float64)
     model = mpi.ModelParallel(comm, NET)
     local, parts = model.split(start), [grid.model.split(start) for grid in grids]
     for k in range(3):
         for scheme, params in zip(schemes, ours, strict=True):
             sgd_step(params, scheme(NET, params, X[k], Y[k])[0], eta)
-        mpi.master_worker_step(comm, NET, master, *((X[k], Y[k]) if comm.rank == 0 else (None, None)), eta)
+        mpi.master_worker_step(
+            comm, NET, master, *((X[k], Y[k]) if comm.rank == 0 else (None, None)), eta
+        )
         sgd_step(local, model.backward(local, model.forward(local, X[k]), Y[k]), eta)
         for grid, own in zip(grids, parts, strict=True):
             sgd_step(own, grid.gradients(own, X[k], Y[k]), eta)
@@ -89,18 +108,27 @@ def test_the_library_trains_in_rehearsal_as_serial_does(n):
     for result in report.results:
         for params in result:
             for pair, wanted in zip(params, serial, strict=True):
-                assert all(np.abs(got - want).max() < 1e-12 for got, want in zip(pair, wanted, strict=True))
+                assert all(
+                    np.abs(got - want).max() < 1e-12 for got, want in zip(pair, wanted, strict=True)
+                )
 
 
 @pytest.mark.parametrize("n", range(1, 7))
 def test_counts_are_those_of_the_counting_communicator(n):
     def program(comm):
         comm = mpi.CountingComm(comm)
-        for allreduce in (mpi.ring_allreduce, mpi.doubling_allreduce, mpi.tree_allreduce, mpi.mpi_allreduce):
+        for allreduce in (
+            mpi.ring_allreduce,
+            mpi.doubling_allreduce,
+            mpi.tree_allreduce,
+            mpi.mpi_allreduce,
+        ):
             allreduce(comm, np.arange(7.0))
         comm.Split(comm.rank % 2, 0).Bcast(np.zeros(3))
         comm.Barrier()
-        comm.sendrecv({"x": [1]}, dest=(comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+        comm.sendrecv(
+            {"x": [1]}, dest=(comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size
+        )
         comm.Send(np.zeros(3), dest=MPI.PROC_NULL)
         comm.Isend([np.zeros(3), MPI.DOUBLE], dest=(comm.rank + 1) % comm.size).Free()
         comm.Recv(np.zeros(3))
@@ -108,7 +136,9 @@ def test_counts_are_those_of_the_counting_communicator(n):
 
     report = mpi.rehearse(program, n)
     assert report.ok, report
-    assert report.results == list(zip(report.messages, report.bytes, report.collectives, strict=True))
+    assert report.results == list(
+        zip(report.messages, report.bytes, report.collectives, strict=True)
+    )
 
 
 def the_error(fn, n, tool, *args, **named):
@@ -126,11 +156,17 @@ def swap_by_sends(comm):
 
 def test_sends_that_wait_for_each_other():
     error = the_error(swap_by_sends, 3, "deadlock")
-    assert error["cycle"] == [0, 1, 2, 0] and "0 waits for 1, 1 waits for 2, 2 waits for 0: a ring" in error["message"]
+    assert (
+        error["cycle"] == [0, 1, 2, 0]
+        and "0 waits for 1, 1 waits for 2, 2 waits for 0: a ring" in error["message"]
+    )
     assert error["ranks"][1]["op"] == "Send(dest=2)" and "Sendrecv" in error["cause"]
     line = swap_by_sends.__code__.co_firstlineno + 2
     assert error["line"] == line and error["code"].startswith("comm.Send(np.zeros(2)")
-    assert mpi.rehearse(swap_by_sends, 3, eager=16).ok and not mpi.rehearse(swap_by_sends, 3, eager=15).ok
+    assert (
+        mpi.rehearse(swap_by_sends, 3, eager=16).ok
+        and not mpi.rehearse(swap_by_sends, 3, eager=15).ok
+    )
 
 
 def test_receives_first():
@@ -151,7 +187,10 @@ def test_a_message_with_another_tag_and_a_rank_that_is_done():
 
     error = the_error(program, 2, "deadlock", eager=100)
     assert error["cycle"] == [] and "rank 1 has finished" in error["message"]
-    assert "a message from rank 1 to rank 0 with tag 4 is there" in error["message"] and "tags" in error["cause"]
+    assert (
+        "a message from rank 1 to rank 0 with tag 4 is there" in error["message"]
+        and "tags" in error["cause"]
+    )
 
 
 def test_a_rank_that_does_not_come_to_a_collective():
@@ -160,24 +199,45 @@ def test_a_rank_that_does_not_come_to_a_collective():
             comm.Barrier()
 
     error = the_error(program, 3, "deadlock")
-    assert "rank 1 has finished and will not come" in error["message"] and set(error["ranks"]) == {0, 2}
+    assert "rank 1 has finished and will not come" in error["message"] and set(error["ranks"]) == {
+        0,
+        2,
+    }
 
 
-@pytest.mark.parametrize(("what", "calls"), [
-    ("another collective", [lambda c: c.Bcast(np.zeros(2)), lambda c: c.Barrier()]),
-    ("another collective", [lambda c: c.bcast(1), lambda c: c.Bcast(np.zeros(2))]),
-    ("another root", [lambda c: c.bcast(1, root=0), lambda c: c.bcast(1, root=1)]),
-    ("another op", [lambda c: c.allreduce(1), lambda c: c.allreduce(1, MPI.MAX)]),
-    ("another size", [lambda c: c.Reduce(MPI.IN_PLACE, np.zeros(2)), lambda c: c.Reduce(np.zeros(3), None)]),
-    ("another size", [lambda c: c.Bcast(np.zeros(2)), lambda c: c.Bcast(np.zeros(2, np.float32))]),
-    ("another size: rank 1 is given 2 float64 and its buffer takes 1",
-     [lambda c: c.Scatter(np.zeros(4), np.zeros(2)), lambda c: c.Scatter(None, np.zeros(1))]),
-    ("another collective", [lambda c: (c.Barrier(), c.bcast(1)), lambda c: (c.bcast(1), c.Barrier())]),
-    ("another collective", [lambda c: c.Ibarrier().Wait(), lambda c: c.Barrier()]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("what", "calls"),
+    [
+        ("another collective", [lambda c: c.Bcast(np.zeros(2)), lambda c: c.Barrier()]),
+        ("another collective", [lambda c: c.bcast(1), lambda c: c.Bcast(np.zeros(2))]),
+        ("another root", [lambda c: c.bcast(1, root=0), lambda c: c.bcast(1, root=1)]),
+        ("another op", [lambda c: c.allreduce(1), lambda c: c.allreduce(1, MPI.MAX)]),
+        (
+            "another size",
+            [lambda c: c.Reduce(MPI.IN_PLACE, np.zeros(2)), lambda c: c.Reduce(np.zeros(3), None)],
+        ),
+        (
+            "another size",
+            [lambda c: c.Bcast(np.zeros(2)), lambda c: c.Bcast(np.zeros(2, np.float32))],
+        ),
+        (
+            "another size: rank 1 is given 2 float64 and its buffer takes 1",
+            [lambda c: c.Scatter(np.zeros(4), np.zeros(2)), lambda c: c.Scatter(None, np.zeros(1))],
+        ),
+        (
+            "another collective",
+            [lambda c: (c.Barrier(), c.bcast(1)), lambda c: (c.bcast(1), c.Barrier())],
+        ),
+        ("another collective", [lambda c: c.Ibarrier().Wait(), lambda c: c.Barrier()]),
+    ],
+)
 def test_collectives_that_differ(what, calls):
     error = the_error(lambda comm: calls[comm.rank](comm), 2, "mismatch")
-    assert what in error["message"] and "rank 0 calls" in error["message"] and "rank 1 calls" in error["message"]
+    assert (
+        what in error["message"]
+        and "rank 0 calls" in error["message"]
+        and "rank 1 calls" in error["message"]
+    )
 
 
 def test_who_has_not_come_when_others_disagree():
@@ -206,7 +266,10 @@ def test_a_message_longer_than_its_buffer():
         return got
 
     error = the_error(program, 2, "truncation", False)
-    assert error["rank"] == 1 and "has 3 float64, and the buffer of Recv(source=0) room for 2" in error["message"]
+    assert (
+        error["rank"] == 1
+        and "has 3 float64, and the buffer of Recv(source=0) room for 2" in error["message"]
+    )
     report = mpi.rehearse(program, 2, True)
     assert report.ok and same(report.results[1], np.array([0.0, 1.0]))
 
@@ -242,7 +305,10 @@ def test_a_buffer_that_changes_before_its_wait():
         return got
 
     assert mpi.rehearse(program, 2, False).ok
-    for eager, numbers in ((None, -np.ones(4)), (100, np.arange(4.0))):  # what MPI may do, and what it may do as well
+    for eager, numbers in (
+        (None, -np.ones(4)),
+        (100, np.arange(4.0)),
+    ):  # what MPI may do, and what it may do as well
         error = the_error(program, 2, "buffer", True, eager=eager)
         assert error["rank"] == 0 and error["code"].startswith("request = comm.Isend")
         assert same(mpi.rehearse(program, 2, True, eager=eager).results[1], numbers)
@@ -260,7 +326,9 @@ def test_a_receive_buffer_is_nobodys_until_its_wait():
         return early, got
 
     report = mpi.rehearse(program, 2, "read")
-    assert report.ok and np.isnan(report.results[0][0]) and same(report.results[0][1], np.arange(4.0))
+    assert (
+        report.ok and np.isnan(report.results[0][0]) and same(report.results[0][1], np.arange(4.0))
+    )
     assert "wrote to the buffer" in the_error(program, 2, "buffer", "write")["message"]
 
 
@@ -299,7 +367,9 @@ def test_what_is_left_over():
 
     report = mpi.rehearse(program, 2)
     assert [e["tool"] for e in report.errors] == ["leftover"] * 4
-    assert "rank 1 never receives the message of" in str(report) and "never waits for its Irecv(" in str(report)
+    assert "rank 1 never receives the message of" in str(
+        report
+    ) and "never waits for its Irecv(" in str(report)
 
 
 def test_an_exception_is_told_with_its_rank_and_what_the_others_wait_in():
@@ -329,7 +399,11 @@ def test_a_loop_without_end_is_ended():
 
     begin = time.process_time()
     error = the_error(program, 3, "timeout", timeout=0.3)
-    assert error["rank"] == 1 and time.process_time() - begin < 2 * SLOW and "while comm.rank == 1" in error["message"]
+    assert (
+        error["rank"] == 1
+        and time.process_time() - begin < 2 * SLOW
+        and "while comm.rank == 1" in error["message"]
+    )
 
 
 def test_a_poll_without_end_and_a_deaf_loop_are_ended():
@@ -339,7 +413,10 @@ def test_a_poll_without_end_and_a_deaf_loop_are_ended():
             pass
 
     begin = time.process_time()
-    assert the_error(polls, 2, "timeout", timeout=0.3)["line"] and time.process_time() - begin < 2 * SLOW
+    assert (
+        the_error(polls, 2, "timeout", timeout=0.3)["line"]
+        and time.process_time() - begin < 2 * SLOW
+    )
 
     def deaf(comm):
         end = time.monotonic() + 1
@@ -364,7 +441,9 @@ def test_compiled_code_is_outlived():
     time.sleep(max(0, begin + 4 - time.monotonic()))  # its thread ends as soon as the sleep does
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that interrupt")
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system has no timers that interrupt"
+)
 def test_an_interrupt_ends_it():
     def program(comm):
         while True:
@@ -405,7 +484,11 @@ def test_ranks_share_nothing():
 
 def test_a_world_that_was_named_before_is_that_of_the_rehearsal():
     world = MPI.COMM_WORLD
-    assert mpi.rehearse(lambda comm: (world.rank, world.allreduce(1)), 3).results == [(0, 3), (1, 3), (2, 3)]
+    assert mpi.rehearse(lambda comm: (world.rank, world.allreduce(1)), 3).results == [
+        (0, 3),
+        (1, 3),
+        (2, 3),
+    ]
 
 
 def test_a_function_that_cannot_be_copied_is_shared():
@@ -425,7 +508,10 @@ def test_what_ranks_print_comes_in_their_order(capsys):
             comm.Barrier()
 
     report = mpi.rehearse(program, 2)
-    assert capsys.readouterr().out == "[rank 0] line 0\n[rank 0] line 1\n[rank 1] line 0\n[rank 1] line 1\n"
+    assert (
+        capsys.readouterr().out
+        == "[rank 0] line 0\n[rank 0] line 1\n[rank 1] line 0\n[rank 1] line 1\n"
+    )
     assert report.printed == ["line 0\nline 1\n"] * 2
     mpi.rehearse(program, 2, show=False)
     assert capsys.readouterr().out == ""
@@ -439,7 +525,9 @@ def winners(comm):
 
 def test_a_schedule_draws_another_order():
     orders = [tuple(mpi.rehearse(winners, 5, schedule=seed).results[0]) for seed in range(8)]
-    assert len(set(orders)) > 2 and orders[3] == tuple(mpi.rehearse(winners, 5, schedule=3).results[0])
+    assert len(set(orders)) > 2 and orders[3] == tuple(
+        mpi.rehearse(winners, 5, schedule=3).results[0]
+    )
     assert mpi.rehearse(winners, 5).results[0] == [1, 2, 3, 4]
 
 
@@ -467,7 +555,9 @@ def test_the_clock_of_a_message():
 def test_a_rank_receives_one_message_at_a_time():
     def program(comm):
         if comm.rank == 0:
-            MPI.Request.Waitall([comm.Irecv(np.zeros(4, np.uint8), source=r) for r in range(1, comm.size)])
+            MPI.Request.Waitall(
+                [comm.Irecv(np.zeros(4, np.uint8), source=r) for r in range(1, comm.size)]
+            )
         else:
             comm.Send(np.zeros(4, np.uint8), dest=0)
 
@@ -476,7 +566,9 @@ def test_a_rank_receives_one_message_at_a_time():
 
 @pytest.mark.parametrize("n", range(1, 7))
 def test_the_ring_takes_what_its_formula_says(n):
-    report = mpi.rehearse(lambda comm: mpi.ring_allreduce(comm, np.zeros(12 * n)), n, alpha=ALPHA, beta=BETA)
+    report = mpi.rehearse(
+        lambda comm: mpi.ring_allreduce(comm, np.zeros(12 * n)), n, alpha=ALPHA, beta=BETA
+    )
     assert report.seconds == pytest.approx(2 * (n - 1) * (ALPHA + 96 * BETA))
 
 
@@ -489,7 +581,9 @@ def test_collectives_begin_with_the_last_and_take_their_model():
     for n in (2, 3, 4):
         rounds = (n - 1).bit_length()
         took = min(rounds * (ALPHA + 16 * BETA), 2 * (n - 1) * (ALPHA + 16 * BETA / n))
-        assert mpi.rehearse(program, n, alpha=ALPHA, beta=BETA).results == pytest.approx([n - 1 + took] * n)
+        assert mpi.rehearse(program, n, alpha=ALPHA, beta=BETA).results == pytest.approx(
+            [n - 1 + took] * n
+        )
 
 
 def test_work_and_a_message_at_the_same_time():
@@ -503,13 +597,18 @@ def test_work_and_a_message_at_the_same_time():
 
 def test_two_collectives_share_the_links():
     def program(comm):
-        MPI.Request.Waitall([comm.Iallreduce(MPI.IN_PLACE, np.zeros(16, np.uint8)) for _ in range(2)])
+        MPI.Request.Waitall(
+            [comm.Iallreduce(MPI.IN_PLACE, np.zeros(16, np.uint8)) for _ in range(2)]
+        )
 
     assert mpi.rehearse(program, 2, alpha=ALPHA, beta=BETA).seconds == 12.0
 
 
 def test_compute_is_nothing_on_a_real_communicator():
-    assert mpi.compute(MPI.COMM_SELF, 100.0) is None and mpi.compute(mpi.CountingComm(MPI.COMM_SELF), 100.0) is None
+    assert (
+        mpi.compute(MPI.COMM_SELF, 100.0) is None
+        and mpi.compute(mpi.CountingComm(MPI.COMM_SELF), 100.0) is None
+    )
 
 
 def test_many_ranks_and_bad_input():

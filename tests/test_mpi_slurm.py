@@ -19,7 +19,9 @@ from course_lib.mpi.launcher import launch
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 pytestmark = [
     pytest.mark.timeout(120 * SLOW),
-    pytest.mark.skipif(bool(slurm_node.missing()), reason=f"no Slurm for a test here: {slurm_node.missing()}"),
+    pytest.mark.skipif(
+        bool(slurm_node.missing()), reason=f"no Slurm for a test here: {slurm_node.missing()}"
+    ),
 ]
 NAMES = "from mpi4py import MPI\nimport os\ncomm = MPI.COMM_WORLD\nrank = comm.rank\n"
 NODE = "print(os.environ['SLURMD_NODENAME'], comm.size, comm.Split_type(MPI.COMM_TYPE_SHARED).size)"
@@ -39,7 +41,9 @@ def room(slurm, tmp_path, monkeypatch):
     mark = uuid.uuid4().hex
     home, work = tmp_path / "ipython", tmp_path / "work"
     work.mkdir()
-    crowded = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}  # four ranks that wait may share two real cores here
+    crowded = {
+        "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"
+    }  # four ranks that wait may share two real cores here
     for name, value in {"COURSE_MARK": mark, "IPYTHONDIR": str(home), **crowded}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(work)
@@ -48,7 +52,9 @@ def room(slurm, tmp_path, monkeypatch):
     for cluster in mpi.launcher.ranks._current:
         cluster.stop()
     assert gone(slurm.queue) == [] and gone(lambda: left(mark)) == []
-    assert not list(home.glob("course-mpi-*")) and {path.name for path in work.iterdir()} <= {"cluster.toml"}
+    assert not list(home.glob("course-mpi-*")) and {path.name for path in work.iterdir()} <= {
+        "cluster.toml"
+    }
 
 
 def left(mark):
@@ -57,7 +63,11 @@ def left(mark):
     for process in psutil.process_iter():
         try:
             if process.pid != os.getpid() and process.environ().get("COURSE_MARK") == mark:
-                found += [" ".join(process.cmdline())] if process.status() != psutil.STATUS_ZOMBIE else []
+                found += (
+                    [" ".join(process.cmdline())]
+                    if process.status() != psutil.STATUS_ZOMBIE
+                    else []
+                )
         except psutil.Error:
             continue
     return found
@@ -77,26 +87,40 @@ def settings(room, text):
 
 def test_four_ranks_on_two_nodes(slurm, room, capsys):
     """Cells, an error that ranks survive, a rank killed, ranks by a command of one's own, a deadlock, and the end."""
-    settings(room, 'nodes = 2\nranks_per_node = 2\ntime = "5"\npartition = "teaching"\nports = "42000-42100"\n')
+    settings(
+        room,
+        'nodes = 2\nranks_per_node = 2\ntime = "5"\npartition = "teaching"\nports = "42000-42100"\n',
+    )
     with mpi.cluster(4, timeout=10 * SLOW, profile="slurm") as ranks:
         said = capsys.readouterr().out.split(", ")
         assert said[0] == "controller" and said[1].startswith("job ") and said[-1] == "ready.\n"
         ranks.execute(NAMES + NODE)
         nodes = ["n1 4 2", "n1 4 2", "n2 4 2", "n2 4 2"]
-        assert capsys.readouterr().out == "".join(f"[rank {r}] {node}\n" for r, node in enumerate(nodes))
+        assert capsys.readouterr().out == "".join(
+            f"[rank {r}] {node}\n" for r, node in enumerate(nodes)
+        )
         with pytest.raises(mpi.RankError, match="rank 2 raised ZeroDivisionError"):
             ranks.execute("1 / (rank - 2)")
         assert slurm.queue()[0][1] == "RUNNING"
-        with pytest.raises(mpi.RankError, match="rank 1 died in this cell: killed by signal 9") as error:
+        with pytest.raises(
+            mpi.RankError, match="rank 1 died in this cell: killed by signal 9"
+        ) as error:
             ranks.execute("if rank == 1:\n    os.kill(os.getpid(), 9)\ncomm.recv()")
         assert "comm.recv()" in str(error.value) and gone(slurm.queue) == []
         start = f"{launch.mpiexec()} -disable-auto-cleanup -bootstrap slurm -n {{n}}"
         settings(room, f"nodes = 2\nranks_per_node = 2\nstart = '{start}'\n")
         capsys.readouterr()
         ranks.execute(NAMES + NODE)
-        assert [line.split()[2] for line in capsys.readouterr().out.splitlines()[1:]] == ["n1", "n1", "n2", "n2"]
+        assert [line.split()[2] for line in capsys.readouterr().out.splitlines()[1:]] == [
+            "n1",
+            "n1",
+            "n2",
+            "n2",
+        ]
         began = time.monotonic()
-        with pytest.raises(mpi.RankError, match="ranks 0, 1, 2, 3 had not finished after 2 s\nrank 0 was in line 1"):
+        with pytest.raises(
+            mpi.RankError, match="ranks 0, 1, 2, 3 had not finished after 2 s\nrank 0 was in line 1"
+        ):
             ranks.execute("comm.recv(source=(rank + 1) % 4)", timeout=2)
         assert time.monotonic() - began < 10 * SLOW
 
@@ -131,10 +155,16 @@ def test_interrupted_while_the_job_waits_in_the_queue(slurm, room):
         mpi.cluster(2, profile="slurm", progress=False)
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ('partition = "no-such"\n', "slurm took no job.\nsbatch: error: invalid partition"),
-    ('commands = ["echo there is no such module", "false"]\n', "0 of 2 have come.*there is no such module"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('partition = "no-such"\n', "slurm took no job.\nsbatch: error: invalid partition"),
+        (
+            'commands = ["echo there is no such module", "false"]\n',
+            "0 of 2 have come.*there is no such module",
+        ),
+    ],
+)
 def test_a_job_that_fails_says_why(slurm, room, text, words):
     settings(room, text)
     with pytest.raises(mpi.RankError, match=f"(?s){words}"):

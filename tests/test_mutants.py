@@ -24,7 +24,9 @@ def verdicts(path):
     names = [cell.name for cell in exercise(path).tasks]
     shares = [share for share in (names[::2], names[1::2]) if share]
     with ThreadPoolExecutor(len(shares)) as pool:
-        found = pool.map(lambda share: mutants.run(exercise(path), ROOT, first=[NO_NETWORK], only=share), shares)
+        found = pool.map(
+            lambda share: mutants.run(exercise(path), ROOT, first=[NO_NETWORK], only=share), shares
+        )
         return {(v.task, v.answer): v for verdicts in found for v in verdicts}
 
 
@@ -35,7 +37,10 @@ def cases():
                 found = mutants.answers(exercise(path))
             except source.SourceError:
                 found = [("the source", "is right")]
-            yield from (pytest.param(path, *pair, id=f"{path.parent.name[:2]}-{'-'.join(pair)}") for pair in found)
+            yield from (
+                pytest.param(path, *pair, id=f"{path.parent.name[:2]}-{'-'.join(pair)}")
+                for pair in found
+            )
 
 
 @pytest.mark.parametrize("path, task, answer", list(cases()))

@@ -53,8 +53,14 @@ print("\\n" + json.dumps(told))
 def told(tmp_path, **changes):
     """What CODE tells under these variables; every kernel is compiled anew."""
     variables = {**os.environ, "COURSE_GPU": "cpu", "COURSE_CACHE": str(tmp_path), **changes}
-    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=variables, capture_output=True, text=True,
-                          timeout=SECONDS)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", CODE],
+        cwd=ROOT,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -93,7 +99,9 @@ def test_the_counts_are_those_of_the_compiler_of_this_machine(alone, tmp_path):
     except BadInput:
         pytest.skip("there is no g++ or clang++ here to compare with")
     assert here["compiler"] != alone["compiler"]
-    assert {kernel: here[kernel]["rows"] for kernel in RUNGS} == {kernel: alone[kernel]["rows"] for kernel in RUNGS}
+    assert {kernel: here[kernel]["rows"] for kernel in RUNGS} == {
+        kernel: alone[kernel]["rows"] for kernel in RUNGS
+    }
     assert all(here[kernel]["rows"] for kernel in RUNGS)
 
 
@@ -132,15 +140,18 @@ APPLE = "Apple clang version 15.0.0 (clang-1500.1.0.2.5)\nTarget: arm64-apple-da
 STUB = "xcode-select: note: No developer tools were found, requesting install."
 
 
-@pytest.mark.parametrize(("programs", "chosen"), [
-    ({"g++": (DEBIAN, 0), "clang++": (APPLE, 0)}, "g++"),
-    ({"g++": (APPLE, 0)}, "g++"),
-    ({"g++": (UBUNTU, 0)}, "zig"),
-    ({"g++": (RED_HAT, 0), "clang++": (APPLE, 0)}, "clang++"),
-    ({"c++": (CONDA, 0)}, "c++"),
-    ({"g++": (STUB, 1), "clang++": (STUB, 1), "c++": (STUB, 1)}, "zig"),
-    ({}, "zig"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("programs", "chosen"),
+    [
+        ({"g++": (DEBIAN, 0), "clang++": (APPLE, 0)}, "g++"),
+        ({"g++": (APPLE, 0)}, "g++"),
+        ({"g++": (UBUNTU, 0)}, "zig"),
+        ({"g++": (RED_HAT, 0), "clang++": (APPLE, 0)}, "clang++"),
+        ({"c++": (CONDA, 0)}, "c++"),
+        ({"g++": (STUB, 1), "clang++": (STUB, 1), "c++": (STUB, 1)}, "zig"),
+        ({}, "zig"),
+    ],
+)
 def test_a_compiler_that_cannot_do_it_is_passed_over(choice, programs, chosen):
     choice.update(programs)
     assert Path(engine.compiler()[0]).name == chosen
@@ -157,5 +168,7 @@ def test_course_cxx_chooses(choice, monkeypatch):
 
 def test_with_neither_it_is_said_what_to_install(choice, monkeypatch):
     monkeypatch.setattr(engine, "find_spec", lambda name: None)
-    with pytest.raises(BadInput, match=r"install g\+\+ 11 or newer or clang\+\+, or pip install ziglang"):
+    with pytest.raises(
+        BadInput, match=r"install g\+\+ 11 or newer or clang\+\+, or pip install ziglang"
+    ):
         engine.compiler()

@@ -9,14 +9,22 @@ import pytest
 from sample_chapter import notebook
 
 ROOT = Path(__file__).parents[1]
-PLUGINS = ["-p", "course_lib.classroom.notebook_totals", "-p", "course_lib.classroom.nbval_strict", "--nbval"]
+PLUGINS = [
+    "-p",
+    "course_lib.classroom.notebook_totals",
+    "-p",
+    "course_lib.classroom.nbval_strict",
+    "--nbval",
+]
 
 
 def run(folder, allowed, *options):
     """pytest on two notebooks of 0.6 seconds each, whose folder may take `allowed` seconds."""
     for name in ("a", "b"):
         notebook(folder / "lessons" / f"{name}.ipynb", "import time; time.sleep(0.6)")
-    (folder / "pytest.ini").write_text(f"[pytest]\nnotebook_folder_seconds =\n    lessons {allowed}\n")
+    (folder / "pytest.ini").write_text(
+        f"[pytest]\nnotebook_folder_seconds =\n    lessons {allowed}\n"
+    )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *PLUGINS, *options]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=env, text=True, capture_output=True)
@@ -29,7 +37,9 @@ def lessons(tmp_path):
 
 def test_enough(tmp_path):
     done = run(tmp_path, 30)
-    assert done.returncode == 0 and "lessons: the cells of 2 took 1 s, of 30 s allowed" in done.stdout
+    assert (
+        done.returncode == 0 and "lessons: the cells of 2 took 1 s, of 30 s allowed" in done.stdout
+    )
     assert "TOO LONG" not in done.stdout
 
 

@@ -24,7 +24,9 @@ def short(path, kind):
 
 built = pytest.mark.parametrize("path, kind", BUILT, ids=[short(*b) for b in BUILT])
 lectures = pytest.mark.parametrize("path, kind", LECTURES, ids=[short(*b) for b in LECTURES])
-OF_A_MACHINE = re.compile(r"/home/\w|/Users/\w|/root/|[A-Z]:\\\\?Users|/tmp/|/var/folders/|site-packages|ipykernel_\d")
+OF_A_MACHINE = re.compile(
+    r"/home/\w|/Users/\w|/root/|[A-Z]:\\\\?Users|/tmp/|/var/folders/|site-packages|ipykernel_\d"
+)
 
 
 def file_of(path, kind):
@@ -55,13 +57,19 @@ def test_it_is_what_its_source_gives(path, kind, tmp_path):
     state, detail, _ = build.state(read, kind, ROOT)
     if state == "edited" and committed(path, kind, tmp_path):
         state, detail, _ = build.state(read, kind, tmp_path)
-        warnings.warn(f"{file_of(path, kind).name}: changed here since the commit; the committed one was checked",
-                      stacklevel=1)
+        warnings.warn(
+            f"{file_of(path, kind).name}: changed here since the commit; the committed one was checked",
+            stacklevel=1,
+        )
     assert state == "current", f"{detail}: python -m course_lib build"
 
 
 def test_nothing_is_missing_or_left_over():
-    rows = [row for row in build.check(build.Options(ROOT)) if not row.good and row.state not in ("edited", "stale")]
+    rows = [
+        row
+        for row in build.check(build.Options(ROOT))
+        if not row.good and row.state not in ("edited", "stale")
+    ]
     assert not rows, rows
 
 
@@ -86,7 +94,10 @@ def test_the_exercise_gives_nothing_away(path):
     assert "SOLUTION" not in text and '"mutants"' not in text
     for cell in load(path, "exercise").cells:
         if cell.metadata.get("course", {}).get("task"):
-            blanks = sum(cell.source.count(blank) for blank in ("raise NotImplementedError(", '#error "write '))
+            blanks = sum(
+                cell.source.count(blank)
+                for blank in ("raise NotImplementedError(", '#error "write ')
+            )
             assert blanks == 1 and cell.metadata.deletable is False
         if cell.metadata.get("course", {}).get("check"):
             assert cell.metadata.editable is False and cell.metadata.deletable is False
@@ -110,7 +121,9 @@ def figure_faults(stored):
     faults = []
     for name, html, plain in figures(stored):
         alts = re.findall(r"<img\b[^>]*\balt=(\"[^\"]*\"|'[^']*')", html)
-        if len(alts) < max(1, html.count("<img")) or any(len(alt.strip("\"' ")) < 20 for alt in alts):
+        if len(alts) < max(1, html.count("<img")) or any(
+            len(alt.strip("\"' ")) < 20 for alt in alts
+        ):
             faults.append(f"{name}: a figure without alt text that says what is to be seen")
         if "<table" not in html or "<details" not in html:
             faults.append(f"{name}: a figure without its data as a table one click away")
@@ -125,21 +138,34 @@ def test_every_figure_has_alt_text_and_a_table(path, kind):
 
 
 def test_there_are_figures_to_look_at():
-    assert sum(1 for path, kind in BUILT if kind == "lecture" for _ in figures(load(path, kind))) >= 5
+    assert (
+        sum(1 for path, kind in BUILT if kind == "lecture" for _ in figures(load(path, kind))) >= 5
+    )
 
 
 FALLS = "the loss falls from 2.3 to 0.1"
 
 
-@pytest.mark.parametrize("data, faults", [
-    ({"image/png": "aa", "text/plain": "<Figure>"}, 3),
-    ({"text/html": "<img src='x' alt=''>", "text/plain": "a description that is long enough"}, 2),
-    ({"text/html": f'<img alt="{FALLS}"><details><table>', "text/plain": FALLS}, 0),
-    ({"text/html": "<b>no figure</b>", "text/plain": ""}, 0),
-])
+@pytest.mark.parametrize(
+    "data, faults",
+    [
+        ({"image/png": "aa", "text/plain": "<Figure>"}, 3),
+        (
+            {
+                "text/html": "<img src='x' alt=''>",
+                "text/plain": "a description that is long enough",
+            },
+            2,
+        ),
+        ({"text/html": f'<img alt="{FALLS}"><details><table>', "text/plain": FALLS}, 0),
+        ({"text/html": "<b>no figure</b>", "text/plain": ""}, 0),
+    ],
+)
 def test_a_figure_without_them_is_found(data, faults):
     output = nbformat.v4.new_output("display_data", data=data)
-    stored = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("plot()", id="plot", outputs=[output])])
+    stored = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("plot()", id="plot", outputs=[output])]
+    )
     assert len(figure_faults(stored)) == faults
 
 
@@ -147,7 +173,9 @@ def test_a_figure_without_them_is_found(data, faults):
 def test_every_image_in_the_text_has_alt_text(path, kind):
     for cell in load(path, kind).cells:
         if cell.cell_type == "markdown":
-            assert not re.search(r"!\[\s*\]\(", cell.source), f"{cell.id}: an image without alt text"
+            assert not re.search(r"!\[\s*\]\(", cell.source), (
+                f"{cell.id}: an image without alt text"
+            )
             for image in re.findall(r"<img\b[^>]*>", cell.source):
                 assert re.search(r"\balt=.{5,}", image), f"{cell.id}: {image}"
 
@@ -157,7 +185,9 @@ def test_every_image_in_the_text_has_alt_text(path, kind):
 
 @lectures
 def test_code_cells_are_short(path, kind):
-    lines = sorted(len(c.source.splitlines()) for c in load(path, kind).cells if c.cell_type == "code")
+    lines = sorted(
+        len(c.source.splitlines()) for c in load(path, kind).cells if c.cell_type == "code"
+    )
     assert statistics.median(lines) <= 6
     assert lines[int(0.9 * (len(lines) - 1))] <= 20
 

@@ -43,22 +43,45 @@ LEAVES = """
     started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(20)"], start_new_session=True)
 """
 HELLO = [new_output("stream", name="stdout", text="hello\n")]
-PICTURE = [new_output("display_data", data={"image/png": "iVBORw0KGgo=", "text/plain": "a picture"})]
+PICTURE = [
+    new_output("display_data", data={"image/png": "iVBORw0KGgo=", "text/plain": "a picture"})
+]
 WORDS = "from IPython.display import display\ndisplay({'text/plain': 'a picture'}, raw=True)"
-AROUND = [new_output("stream", name="stdout", text="one\n"), new_output("display_data", data={"text/plain": "two"})]
-TURNED = "from IPython.display import display\ndisplay({'text/plain': 'two'}, raw=True)\nprint('one')"
+AROUND = [
+    new_output("stream", name="stdout", text="one\n"),
+    new_output("display_data", data={"text/plain": "two"}),
+]
+TURNED = (
+    "from IPython.display import display\ndisplay({'text/plain': 'two'}, raw=True)\nprint('one')"
+)
 STDERR = [new_output("stream", name="stderr", text="building\n")]
 
 GOOD = [
     "import os, tempfile, pathlib\nprint('hello')",
     {"source": "x = 1", "id": "make-x"},
-    {"source": "print(f'{x:.1f} in 3.2 ms, seed 42')", "id": "use-x",
-     "outputs": [new_output("stream", name="stdout", text="1.0 in 71 s, seed 7\n")]},
+    {
+        "source": "print(f'{x:.1f} in 3.2 ms, seed 42')",
+        "id": "use-x",
+        "outputs": [new_output("stream", name="stdout", text="1.0 in 71 s, seed 7\n")],
+    },
     {"source": "import sys\nprint('building', file=sys.stderr)", "outputs": STDERR},
-    {"source": "1 / 0", "tags": ["raises-exception"],
-     "outputs": [new_output("error", ename="ZeroDivisionError", evalue="division by zero", traceback=["elsewhere"])]},
-    {"source": "import time; print(time.time_ns())", "tags": ["nbval-ignore-output"],
-     "outputs": [new_output("stream", name="stdout", text="1\n")]},
+    {
+        "source": "1 / 0",
+        "tags": ["raises-exception"],
+        "outputs": [
+            new_output(
+                "error",
+                ename="ZeroDivisionError",
+                evalue="division by zero",
+                traceback=["elsewhere"],
+            )
+        ],
+    },
+    {
+        "source": "import time; print(time.time_ns())",
+        "tags": ["nbval-ignore-output"],
+        "outputs": [new_output("stream", name="stdout", text="1\n")],
+    },
     "_ = pathlib.Path('pids.txt').open('a').write(f'{os.getpid()}\\n')",
 ]
 GOOD[0] = {"source": GOOD[0], "outputs": HELLO}
@@ -69,19 +92,41 @@ CELLS = {
     "unrun": ({"source": "print('anything')", "count": None}, "passed", ["no execution count"]),
     "skipped": ({"source": "1 / 0", "tags": ["nbval-skip"]}, "skipped", ["marked to be skipped"]),
     "no-picture": ({"source": WORDS, "outputs": PICTURE}, "passed", ["-[image/png]"]),
-    "other-order": ({"source": TURNED, "outputs": AROUND}, "passed", ["[stdout]", "[display_data]", "-two", "+two"]),
-    "did-not-raise": ({"source": "x = 1", "tags": ["raises-exception"]}, "passed", ["raised nothing"]),
-    "vanished": ({"source": "x = 1", "outputs": PICTURE, "tags": ["nbval-ignore-output"]}, "passed",
-                 ["may vary but not vanish: stored is [image/png, text/plain]; this run gave nothing"]),
-    "other-text": ({"source": "print('hullo')", "outputs": HELLO}, "failed",
-                   ["-hello", "+hullo", "stored in the notebook", "    print('hullo')"]),
-    "silent": ({"source": SILENT}, "passed", ["it raised"]),  # the last: it takes away the kernel's error messages
+    "other-order": (
+        {"source": TURNED, "outputs": AROUND},
+        "passed",
+        ["[stdout]", "[display_data]", "-two", "+two"],
+    ),
+    "did-not-raise": (
+        {"source": "x = 1", "tags": ["raises-exception"]},
+        "passed",
+        ["raised nothing"],
+    ),
+    "vanished": (
+        {"source": "x = 1", "outputs": PICTURE, "tags": ["nbval-ignore-output"]},
+        "passed",
+        ["may vary but not vanish: stored is [image/png, text/plain]; this run gave nothing"],
+    ),
+    "other-text": (
+        {"source": "print('hullo')", "outputs": HELLO},
+        "failed",
+        ["-hello", "+hullo", "stored in the notebook", "    print('hullo')"],
+    ),
+    "silent": (
+        {"source": SILENT},
+        "passed",
+        ["it raised"],
+    ),  # the last: it takes away the kernel's error messages
 }
 
 # Holes that take a notebook of their own: its cells, what nbval makes of them, what the course makes of them.
 HOLES = {
     "swallows": ([SWALLOWS, "1 + 1"], ["passed", "xfailed"], ["failed", "failed", "failed"]),
-    "dies": (["import os; os._exit(1)", "pass"], ["failed", "xfailed"], ["failed", "failed", "failed"]),
+    "dies": (
+        ["import os; os._exit(1)", "pass"],
+        ["failed", "xfailed"],
+        ["failed", "failed", "failed"],
+    ),
     "leaves": ([LEAVES], ["passed"], ["passed", "failed"]),
     "no-code": ([], [], ["failed"]),
 }
@@ -104,15 +149,38 @@ class Run:
 
     def __init__(self, folder, *options, ini=""):
         self.name = "strict" if STRICT[1] in options else "plain"
-        self.folder, self.report, self.log = folder, folder / f"{self.name}.xml", folder / f"{self.name}.txt"
+        self.folder, self.report, self.log = (
+            folder,
+            folder / f"{self.name}.xml",
+            folder / f"{self.name}.txt",
+        )
         config = folder / f"{self.name}.ini"
         config.write_text(f"[pytest]\n{ini}")
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-        command = [sys.executable, "-m", "pytest", "-q", "-c", str(config), "--rootdir", str(folder), "--color=no",
-                   "-p", "no:cacheprovider", "--nbval", "--nbval-current-env", f"--junitxml={self.report}"]
+        env = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-c",
+            str(config),
+            "--rootdir",
+            str(folder),
+            "--color=no",
+            "-p",
+            "no:cacheprovider",
+            "--nbval",
+            "--nbval-current-env",
+            f"--junitxml={self.report}",
+        ]
         command += [*options, str(folder)]
         with self.log.open("w") as log:  # a file: an orphaned kernel would hold a pipe open
-            self.process = subprocess.Popen(command, env=env, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(
+                command, env=env, cwd=folder, stdout=log, stderr=subprocess.STDOUT
+            )
 
     def finish(self):
         """Keep the text and, by notebook, the outcomes, the seconds and the messages of its cells in order."""
@@ -120,7 +188,9 @@ class Run:
         self.text = self.log.read_text()
         self.outcomes, self.seconds, self.messages = {}, {}, {}
         for case in ET.parse(self.report).getroot().iter("testcase"):
-            name = Path(case.get("classname").split("::")[0].replace(".ipynb", "")).name.rsplit(".", 1)[-1]
+            name = Path(case.get("classname").split("::")[0].replace(".ipynb", "")).name.rsplit(
+                ".", 1
+            )[-1]
             self.outcomes.setdefault(name, []).append(_outcome(case))
             self.seconds.setdefault(name, []).append(float(case.get("time")))
             self.messages.setdefault(name, []).append("".join(child.text or "" for child in case))
@@ -167,15 +237,18 @@ def test_the_hole_of_one_cell_is_there_and_closed(plain_and_strict, hole):
         assert words in strict.messages["cells"][at]
 
 
-@pytest.mark.parametrize("name, says", [
-    ("swallows", ["did not end within 4 s", "not run: the kernel was lost in cell cell-1"]),
-    ("stubborn", ["did not heed the interrupt", "not run: the kernel was lost in cell cell-1"]),
-    ("hangs", ["it was interrupted here", "time.sleep(60)"]),
-    ("dies", ["the kernel died in this cell", "not run: the kernel was lost in cell cell-1"]),
-    ("crashes", ["the kernel died in this cell"]),
-    ("leaves", ["its kernel has ended, but not what it started", "time.sleep(20)"]),
-    ("no-code", ["no code cell"]),
-])
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        ("swallows", ["did not end within 4 s", "not run: the kernel was lost in cell cell-1"]),
+        ("stubborn", ["did not heed the interrupt", "not run: the kernel was lost in cell cell-1"]),
+        ("hangs", ["it was interrupted here", "time.sleep(60)"]),
+        ("dies", ["the kernel died in this cell", "not run: the kernel was lost in cell cell-1"]),
+        ("crashes", ["the kernel died in this cell"]),
+        ("leaves", ["its kernel has ended, but not what it started", "time.sleep(20)"]),
+        ("no-code", ["no code cell"]),
+    ],
+)
 def test_the_message_says_what_and_where(plain_and_strict, name, says):
     message = "\n".join(plain_and_strict[1].messages[name])
     for words in [*says, f"{name}.ipynb"]:
@@ -185,7 +258,10 @@ def test_the_message_says_what_and_where(plain_and_strict, name, says):
 def test_a_dead_kernel_is_noticed_before_the_limit(plain_and_strict):
     plain, strict = plain_and_strict
     assert plain.seconds["dies"][0] >= float(LIMIT), "nbval waits out its limit"
-    assert "the kernel died" in strict.messages["dies"][0] and "did not end" not in strict.messages["dies"][0]
+    assert (
+        "the kernel died" in strict.messages["dies"][0]
+        and "did not end" not in strict.messages["dies"][0]
+    )
     assert max(strict.seconds["dies"][1:]) < 1, "what comes after it is not waited for"
 
 
@@ -216,10 +292,17 @@ def test_xdist_keeps_a_notebook_in_one_kernel(tmp_path):
     assert len((tmp_path / "pids.txt").read_text().split()) == 1
 
 
-@pytest.mark.parametrize("dist, becomes", [
-    ("load", "loadfile"), ("worksteal", "loadfile"), ("loadgroup", "loadfile"), ("loadscope", "loadscope"),
-    ("each", "each"), ("no", "no"),
-])
+@pytest.mark.parametrize(
+    "dist, becomes",
+    [
+        ("load", "loadfile"),
+        ("worksteal", "loadfile"),
+        ("loadgroup", "loadfile"),
+        ("loadscope", "loadscope"),
+        ("each", "each"),
+        ("no", "no"),
+    ],
+)
 def test_no_way_of_scattering_is_left(dist, becomes):
     option = SimpleNamespace(nbval_lax=False, nbval_sanitize_with=None, dist=dist)
     config = SimpleNamespace(option=option, rootpath=ROOT, stash=pytest.Stash())
@@ -231,7 +314,9 @@ def test_no_way_of_scattering_is_left(dist, becomes):
 def test_a_slow_notebook_a_broken_file_and_a_good_one(tmp_path):
     notebook(tmp_path / "slow.ipynb", "import time; time.sleep(1)")
     (tmp_path / "broken.ipynb").write_text("{not json")
-    run = Run(tmp_path, *STRICT, "--continue-on-collection-errors", ini="notebook_seconds =\n    . 0.5\n").finish()
+    run = Run(
+        tmp_path, *STRICT, "--continue-on-collection-errors", ini="notebook_seconds =\n    . 0.5\n"
+    ).finish()
     assert run.outcomes["slow"] == ["passed", "failed"]
     assert "0 s are allowed. The slowest: cell-1" in run.messages["slow"][1]
     assert "is not a notebook" in run.text and run.process.returncode == 1
@@ -241,4 +326,6 @@ def test_lax_comparison_is_refused(tmp_path):
     command = [sys.executable, "-m", "pytest", *STRICT, "--nbval-lax", str(tmp_path)]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, text=True, env=env, capture_output=True)
-    assert done.returncode == 4 and "--nbval-lax compares next to nothing" in done.stdout + done.stderr
+    assert (
+        done.returncode == 4 and "--nbval-lax compares next to nothing" in done.stdout + done.stderr
+    )

@@ -28,7 +28,9 @@ READ = np.array([3, 0, 2, 1, 1])
 WEIGHTS = rng.standard_normal((49, 6))
 COUNTS = np.array([[50, 3, 0], [2, 60, 1], [0, 7, 41]])
 SIZES = [1, 16, 256]
-HISTORY = SimpleNamespace(loss=[0.9, 0.5, 0.25], val_accuracy=[0.7, 0.85, 0.875], seconds=[1, 1, 1], stopped=None)
+HISTORY = SimpleNamespace(
+    loss=[0.9, 0.5, 0.25], val_accuracy=[0.7, 0.85, 0.875], seconds=[1, 1, 1], stopped=None
+)
 SPANS = [(0, "delta", 1, 7.0, 7.25), (0, "delta", 0, 7.25, 7.5), (1, "grad", 1, 7.25, 7.4375)]
 EVENTS = [
     {"rank": 0, "op": "compute", "begin": 1.0, "end": 1.5},
@@ -40,9 +42,15 @@ EVENTS = [
 NODES = {"w": (0.5, 2.25), "x": (2.0, -0.75), "z": (1.0, 1.0, "w x")}
 
 ROW = {  # as of a Report's accesses: every second float from the 64th, but for lane 3
-    "line": 7, "space": "global", "op": "load", "array": "A", "lanes_block": (2, 0, 0), "lanes_warp": 1,
-    "lanes_bytes": 4, "lanes": [None if lane == 3 else 4 * (64 + 2 * lane) for lane in range(32)],
-}  # fmt: skip
+    "line": 7,
+    "space": "global",
+    "op": "load",
+    "array": "A",
+    "lanes_block": (2, 0, 0),
+    "lanes_warp": 1,
+    "lanes_bytes": 4,
+    "lanes": [None if lane == 3 else 4 * (64 + 2 * lane) for lane in range(32)],
+}
 
 
 def halved(z):
@@ -72,8 +80,14 @@ EXAMPLES = {
         [(1, 0.9, 0.7), (2, 0.5, 0.85), (3, 0.25, 0.875)],
     ),
     plots.lines: (
-        lambda: plots.lines([1, 2, 4], {"a": [5.0, 1.0, 3.0], "b": [2, 2, 2]}, xlabel="threads", ylabel="seconds"),
-        ["a: 5 at 1, 3 at 4, lowest 1 at 2", "b: 2 throughout", "Line chart of seconds over threads"],
+        lambda: plots.lines(
+            [1, 2, 4], {"a": [5.0, 1.0, 3.0], "b": [2, 2, 2]}, xlabel="threads", ylabel="seconds"
+        ),
+        [
+            "a: 5 at 1, 3 at 4, lowest 1 at 2",
+            "b: 2 throughout",
+            "Line chart of seconds over threads",
+        ],
         [(1, 5.0, 2.0), (2, 1.0, 2.0), (4, 3.0, 2.0)],
     ),
     plots.bars: (
@@ -87,7 +101,9 @@ EXAMPLES = {
         [(-2, -1.0), (-1, -0.5), (0, 0.0), (1, 0.5), (2, 1.0)],
     ),
     plots.time_against_batch: (
-        lambda: plots.time_against_batch(SIZES, {"loops": [9, 8.5, 9.5], "BLAS": [Timing([1.0, 3, 2])] * 3}),
+        lambda: plots.time_against_batch(
+            SIZES, {"loops": [9, 8.5, 9.5], "BLAS": [Timing([1.0, 3, 2])] * 3}
+        ),
         ["loops: 9 at 1, 9.5 at 256, lowest 8.5 at 16", "BLAS: 2 throughout", "batch size"],
         [(1, 9.0, 2.0, 1.5, 2.5), (16, 8.5, 2.0, 1.5, 2.5), (256, 9.5, 2.0, 1.5, 2.5)],
     ),
@@ -97,18 +113,33 @@ EXAMPLES = {
         [(1, 3.5, 97.5), (16, 18.0, 97.5), (256, 51.0, 97.5)],
     ),
     plots.roofline: (
-        lambda: plots.roofline({"one": (0.5, 5.0), "many": (50.0, 80.0)}, peak=100.0, bandwidth=20.0),
-        ["ridge at 5 flops per byte", "one: 5 GFLOP/s at 0.5", "50 % of its roof, bound by memory", "80 % of its roof"],
+        lambda: plots.roofline(
+            {"one": (0.5, 5.0), "many": (50.0, 80.0)}, peak=100.0, bandwidth=20.0
+        ),
+        [
+            "ridge at 5 flops per byte",
+            "one: 5 GFLOP/s at 0.5",
+            "50 % of its roof, bound by memory",
+            "80 % of its roof",
+        ],
         [("one", 0.5, 5.0, 10.0, 0.5, "memory"), ("many", 50.0, 80.0, 100.0, 0.8, "arithmetic")],
     ),
     plots.timeline: (
         lambda: plots.timeline(SPANS, [(0, "delta", 1, 3.0, 3.25)]),
-        ["3 tasks in 500 milliseconds", "thread 0 busy 100 %, thread 1 busy 38 %", "Predicted: 1 task in 250 milli"],
+        [
+            "3 tasks in 500 milliseconds",
+            "thread 0 busy 100 %, thread 1 busy 38 %",
+            "Predicted: 1 task in 250 milli",
+        ],
         [("measured", 1, "grad", 1, 0.25, 0.4375), ("predicted", 0, "delta", 1, 0.0, 0.25)],
     ),
     plots.rank_timeline: (
         lambda: plots.rank_timeline(EVENTS),
-        ["Gantt chart of 2 seconds", "Rank 0: compute 25 %, send 25 %, collective 38 %, wait 12 %.", "receive 25 %"],
+        [
+            "Gantt chart of 2 seconds",
+            "Rank 0: compute 25 %, send 25 %, collective 38 %, wait 12 %.",
+            "receive 25 %",
+        ],
         [(0, "compute", "", 0, 0.0, 0.5, 0.0), (1, "Recv", "0", 80, 0.0, 1.0, 0.5)],
     ),
     plots.network: (
@@ -123,17 +154,30 @@ EXAMPLES = {
     ),
     plots.warp_accesses: (
         lambda: plots.warp_accesses(ROW),
-        ["Line 7, load of A by warp 1 of block (2, 0, 0): 8 sectors", "31 lanes of 4 bytes", "sector 9: lanes 4–7"],
+        [
+            "Line 7, load of A by warp 1 of block (2, 0, 0): 8 sectors",
+            "31 lanes of 4 bytes",
+            "sector 9: lanes 4–7",
+        ],
         [(0, 64, 256, 8), (3, None, None, None), (31, 126, 504, 15)],
     ),
     plots.gemm_tiles: (
         lambda: plots.gemm_tiles(130, 40, 10, 64, 16, 4, TM=1, TN=16, block=(2, 1)),
-        ["rows 128–129 and columns 16–31 of D", "In step 2 it reads k = 8–9", "A: 2 x 4 of 130 x 10", "thread of 64"],
+        [
+            "rows 128–129 and columns 16–31 of D",
+            "In step 2 it reads k = 8–9",
+            "A: 2 x 4 of 130 x 10",
+            "thread of 64",
+        ],
         [(0, "128–129", "16–31", "0–3", 8, 64, 128), (2, "128–129", "16–31", "8–9", 4, 32, 64)],
     ),
     plots.triples_box: (
         lambda: plots.triples_box(10, 30, 20, {"rows": (4, 1, 1), "all": (2, 2, 2)}),
-        ["10 x 20 x 30 triples", "rows: 4 x 1 x 1 parts; numbers that move: 0 of A, 1,800 of B, 0 of D.", "600 of D"],
+        [
+            "10 x 20 x 30 triples",
+            "rows: 4 x 1 x 1 parts; numbers that move: 0 of A, 1,800 of B, 0 of D.",
+            "600 of D",
+        ],
         [("rows", 4, 1, 1, 0, 1800, 0, 1800), ("all", 2, 2, 2, 200, 600, 600, 1400)],
     ),
 }
@@ -182,7 +226,11 @@ def test_every_function_of_the_course_is_held_to_this():
 @each_figure
 def test_alt_text_tells_the_numbers(draw):
     figure, words = example(draw), EXAMPLES[draw][1]
-    assert isinstance(figure, Figure) and figure.title and figure.alt.startswith(figure.title.rstrip("."))
+    assert (
+        isinstance(figure, Figure)
+        and figure.title
+        and figure.alt.startswith(figure.title.rstrip("."))
+    )
     for word in words:
         assert word in figure.alt, figure.alt
     assert repr(figure) == f"{figure.title}\n{figure.alt}"
@@ -193,7 +241,10 @@ def test_table_equals_the_input(draw):
     (header, rows), wanted = example(draw).table, EXAMPLES[draw][2]
     assert all(len(row) == len(header) for row in rows)
     for want in wanted:
-        assert any([str(v) for v in row[: len(want)]] == [str(v) for v in want] for row in rows), (want, rows)
+        assert any([str(v) for v in row[: len(want)]] == [str(v) for v in want] for row in rows), (
+            want,
+            rows,
+        )
 
 
 @each_figure
@@ -206,7 +257,10 @@ def test_png_is_valid_small_opaque_and_the_same_twice(draw, tmp_path):
     with Image.open(one.save(tmp_path / "figure.png")) as picture:
         picture.load()
         assert picture.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
-        assert "transparency" not in picture.info and len(np.unique(np.asarray(picture.convert("L")))) > 10
+        assert (
+            "transparency" not in picture.info
+            and len(np.unique(np.asarray(picture.convert("L")))) > 10
+        )
     assert b"tIME" not in one.png and b"Software" not in one.png
 
 
@@ -219,7 +273,9 @@ def test_html_is_accessible(draw):
     (image,) = page.all("img")
     assert image["alt"] == figure.alt and image["src"].startswith("data:image/png;base64,")
     width, height = struct.unpack(">II", figure.png[16:24])
-    assert int(image["width"]) == round(width * 96 / 144) and int(image["height"]) == round(height * 96 / 144)
+    assert int(image["width"]) == round(width * 96 / 144) and int(image["height"]) == round(
+        height * 96 / 144
+    )
     assert page.all("caption") and page.all("details") and page.all("summary")
     assert {th["scope"] for th in page.all("th")} == {"col", "row"}
     assert [th["scope"] for th in page.all("th")].count("col") == len(figure.table[0])
@@ -262,7 +318,9 @@ def test_pyplot_and_the_settings_stay_untouched():
 
 
 def test_no_pyplot_and_no_own_settings_in_a_fresh_process(tmp_path):
-    (tmp_path / "matplotlibrc").write_text("axes.facecolor: red\nfont.size: 30\nfigure.dpi: 30\nbackend: agg\n")
+    (tmp_path / "matplotlibrc").write_text(
+        "axes.facecolor: red\nfont.size: 30\nfigure.dpi: 30\nbackend: agg\n"
+    )
     code = (
         "import hashlib, sys; from course_lib import plots; f = plots.network((3, 2)); "
         "assert 'matplotlib.pyplot' not in sys.modules; print(hashlib.sha256(f.png).hexdigest())"
@@ -286,7 +344,11 @@ def test_long_tables_are_abridged_in_html_alone():
     text = table_html("numbers", ("i", "half"), rows)
     page = Checker(text)
     assert len(page.all("tr")) == 1 + 60 + 1 and "940 rows left out" in text
-    assert "first and last 30 of 1,000 rows" in text and "<td>14.5</td>" in text and "<td>15</td>" not in text
+    assert (
+        "first and last 30 of 1,000 rows" in text
+        and "<td>14.5</td>" in text
+        and "<td>15</td>" not in text
+    )
     figure = plots.lines(np.arange(1000), {"y": np.arange(1000) / 2})
     assert len(figure.table[1]) == 1000 and figure.table[1] == rows
     assert "rows left out" not in table_html("few", ("i", "half"), rows[:60])
@@ -336,7 +398,9 @@ BAD = {
     "lines of different lengths": lambda: plots.lines([1, 2], {"a": [1, 2, 3]}),
     "lines with zero on a log axis": lambda: plots.lines([1, 2], {"a": [0, 1]}, logy=True),
     "lines with a zero x on a log axis": lambda: plots.lines([0, 2], {"a": [1, 1]}, logx=True),
-    "lines with a spread upside down": lambda: plots.lines([1], {"a": [1]}, spread={"a": ([2], [0])}),
+    "lines with a spread upside down": lambda: plots.lines(
+        [1], {"a": [1]}, spread={"a": ([2], [0])}
+    ),
     "lines of a list": lambda: plots.lines([1], [1]),
     "bars of nothing": lambda: plots.bars({}),
     "bars with NaN": lambda: plots.bars({"a": NAN}),
@@ -379,7 +443,9 @@ BAD = {
     "a network of nothing": lambda: plots.network((3, 0)),
     "a network of seven layers": lambda: plots.network((1,) * 7),
     "an edge to nowhere": lambda: plots.computation_graph({"a": 1.0}, [("a", "b")]),
-    "a graph in a circle": lambda: plots.computation_graph({"a": 1.0, "b": 1.0}, [("a", "b"), ("b", "a")]),
+    "a graph in a circle": lambda: plots.computation_graph(
+        {"a": 1.0, "b": 1.0}, [("a", "b"), ("b", "a")]
+    ),
     "a node without value": lambda: plots.computation_graph({"a": None}, []),
     "a node of NaN": lambda: plots.computation_graph({"a": NAN}, []),
     "accesses of a row without lanes": lambda: plots.warp_accesses({"line": 7, "array": "A"}),
@@ -415,7 +481,9 @@ def test_bad_input_gets_one_clear_error(call):
 
 
 def test_a_diverged_run_is_drawn_to_its_last_finite_loss_and_said():
-    bad = SimpleNamespace(loss=[2.0, 9.0, NAN], val_accuracy=[0.2, 0.1, 0.1], seconds=[1] * 3, stopped="loss is nan")
+    bad = SimpleNamespace(
+        loss=[2.0, 9.0, NAN], val_accuracy=[0.2, 0.1, 0.1], seconds=[1] * 3, stopped="loss is nan"
+    )
     figure = plots.curves({"eta = 1": HISTORY, "eta = 50": bad})
     assert "eta = 50: 2 at 1, 9 at 2 (stopped)" in figure.alt
     assert figure.table[0] == (
@@ -480,8 +548,14 @@ def test_a_timeline_labels_what_is_wide_enough_and_keeps_rows_and_scale_in_commo
     bars = [(0, "delta", 11, 0.0, 1.0), (0, "grad", 7, 1.0, 1.001), (3, "update", 5, 1.0, 2.0)]
     figure = plots.timeline(bars, [(1, "delta", 2, 5.0, 9.0)])
     above, below = figure.figure.axes
-    assert [text.get_text() for text in above.texts] == ["11", "5"] and [t.get_text() for t in below.texts] == ["2"]
-    assert above.get_xlim() == below.get_xlim() and above.get_xlim()[0] == 0 and above.get_xlim()[1] >= 4
+    assert [text.get_text() for text in above.texts] == ["11", "5"] and [
+        t.get_text() for t in below.texts
+    ] == ["2"]
+    assert (
+        above.get_xlim() == below.get_xlim()
+        and above.get_xlim()[0] == 0
+        and above.get_xlim()[1] >= 4
+    )
     assert above.get_ylim() == below.get_ylim() and len(above.get_yticks()) == 4
     assert len({(p.get_facecolor(), p.get_hatch()) for p in above.patches}) == 3
     assert below.get_xlabel() == "time (seconds)"
@@ -502,7 +576,9 @@ def test_the_legend_of_a_timeline_covers_nothing():
     figure = plots.timeline([(t, "delta", t, 0.0, 1.0) for t in range(2)], SPANS, title="x").figure
     figure.draw_without_rendering()
     legend = figure.axes[0].get_legend().get_window_extent()
-    assert not legend.overlaps(figure.axes[0].bbox) and not legend.overlaps(figure._suptitle.get_window_extent())
+    assert not legend.overlaps(figure.axes[0].bbox) and not legend.overlaps(
+        figure._suptitle.get_window_extent()
+    )
 
 
 # The request of each pattern: index of a lane, bytes, sectors, wavefronts, ways. As tests/test_cpu_engine_counts.py
@@ -531,8 +607,13 @@ def test_a_warp_needs_the_sectors_and_wavefronts_that_are_drawn(pattern):
     assert len({cells[3] for cells in in_sectors.table[1]} - {None}) == sectors
     in_banks = plots.warp_accesses(row, "bank", itemsize=size)
     conflict = f"{ways}-way" if ways > 1 else "no"
-    assert in_banks.title == f"{wavefronts} wavefront{'s' * (wavefronts > 1)}, {conflict} bank conflict"
-    turns = [int(turn) for *_, turns in in_banks.table[1] if turns for turn in re.findall(r"\d+", turns)]
+    assert (
+        in_banks.title
+        == f"{wavefronts} wavefront{'s' * (wavefronts > 1)}, {conflict} bank conflict"
+    )
+    turns = [
+        int(turn) for *_, turns in in_banks.table[1] if turns for turn in re.findall(r"\d+", turns)
+    ]
     assert max(turns) == wavefronts
 
 
@@ -540,7 +621,9 @@ def test_a_warp_needs_the_sectors_and_wavefronts_that_are_drawn(pattern):
 @pytest.mark.parametrize("pattern", ["coalesced", "stride 32", "padded", "double, stride 2"])
 def test_nothing_of_a_warp_is_drawn_outside_or_over_something_else(pattern, kind):
     index, size, *_ = PATTERNS[pattern]
-    figure = plots.warp_accesses([1000 + index(lane) for lane in range(32)], kind, itemsize=size).figure
+    figure = plots.warp_accesses(
+        [1000 + index(lane) for lane in range(32)], kind, itemsize=size
+    ).figure
     figure.draw_without_rendering()
     texts = [t for t in [*figure.texts, *figure.axes[0].texts] if t.get_text()]
     boxes = [text.get_window_extent() for text in texts]
@@ -554,7 +637,9 @@ TILINGS = {
     "naive": lambda: plots.gemm_tiles(48, 64, 40, 1, 1, 1, steps=[0, 20, 39]),
     "shared": lambda: plots.gemm_tiles(128, 160, 96, 32, 32, 32),
     "register 16 x 4": lambda: plots.gemm_tiles(256, 128, 64, 64, 16, 4, TM=1, TN=16),
-    "warptile": lambda: plots.gemm_tiles(1024, 1024, 1024, 128, 128, 8, TM=8, TN=8, steps=[0, 1, 2, 127]),
+    "warptile": lambda: plots.gemm_tiles(
+        1024, 1024, 1024, 128, 128, 8, TM=8, TN=8, steps=[0, 1, 2, 127]
+    ),
     "ragged": lambda: plots.gemm_tiles(70, 50, 37, 32, 32, 32, block=(2, 1)),
     "one row": lambda: plots.gemm_tiles(1, 300, 200, 1, 32, 8),
 }
@@ -575,19 +660,43 @@ def test_nothing_of_a_tiling_is_drawn_outside_or_over_something_else(tiling):
 def test_a_tiling_tells_what_a_step_reads_and_does():
     """32 x 32 tiles: 2 x 1,024 numbers for 32,768 products, 16 each. 64 x 16 x 4: 320 for 4,096, 12.8 each."""
     shared, register = (TILINGS[name]().alt for name in ("shared", "register 16 x 4"))
-    assert "3 steps through K; in each, 32,768 multiply-adds for 2,048 numbers: 16 for each." in shared
-    assert "one thread of 1,024, with 1 x 1 of D; in each step it uses 1 x 32 of A and 32 x 1 of B." in shared
-    assert "16 steps through K; in each, 4,096 multiply-adds for 320 numbers: 12.8 for each." in register
-    assert "one thread of 64, with 1 x 16 of D; in each step it uses 1 x 4 of A and 4 x 16 of B." in register
-    assert "The thread shown owns row 23 and column 31 of D. In step 0 it reads k = 0 of" in TILINGS["naive"]().alt
+    assert (
+        "3 steps through K; in each, 32,768 multiply-adds for 2,048 numbers: 16 for each." in shared
+    )
+    assert (
+        "one thread of 1,024, with 1 x 1 of D; in each step it uses 1 x 32 of A and 32 x 1 of B."
+        in shared
+    )
+    assert (
+        "16 steps through K; in each, 4,096 multiply-adds for 320 numbers: 12.8 for each."
+        in register
+    )
+    assert (
+        "one thread of 64, with 1 x 16 of D; in each step it uses 1 x 4 of A and 4 x 16 of B."
+        in register
+    )
+    assert (
+        "The thread shown owns row 23 and column 31 of D. In step 0 it reads k = 0 of"
+        in TILINGS["naive"]().alt
+    )
 
 
 def test_bars_of_ranks_add_up_to_the_time_and_take_labels_where_they_fit():
     figure = plots.rank_timeline(EVENTS)
     (axis,) = figure.figure.axes
-    drawn = sorted((round(p.get_y() + p.get_height() / 2), p.get_x(), p.get_x() + p.get_width()) for p in axis.patches)
-    assert drawn == [(0, 0, 0.5), (0, 0.5, 1.0), (0, 1.0, 1.25), (0, 1.25, 2.0),
-                     (1, 0, 0.5), (1, 0.5, 1.0), (1, 1.25, 2.0)]  # fmt: skip
+    drawn = sorted(
+        (round(p.get_y() + p.get_height() / 2), p.get_x(), p.get_x() + p.get_width())
+        for p in axis.patches
+    )
+    assert drawn == [
+        (0, 0, 0.5),
+        (0, 0.5, 1.0),
+        (0, 1.0, 1.25),
+        (0, 1.25, 2.0),
+        (1, 0, 0.5),
+        (1, 0.5, 1.0),
+        (1, 1.25, 2.0),
+    ]
     assert sorted(text.get_text() for text in axis.texts) == ["Allreduce", "Allreduce", "←0", "→1"]
     assert [tick.get_text() for tick in axis.get_yticklabels()] == ["rank 0", "rank 1"]
     assert not plots.rank_timeline(EVENTS, labels=False).figure.axes[0].texts
@@ -603,14 +712,22 @@ def test_a_rehearsal_is_drawn_as_it_is():
     report = mpi.rehearse(once, 3, alpha=1e-6, beta=1e-9)
     figure = plots.rank_timeline(report, title="A ring (model)")
     assert len(figure.table[1]) == len(report.events) and "rank 2" in figure.alt.lower()
-    assert figure.alt.startswith(f"A ring (model). Gantt chart of {number(float(f'{report.seconds * 1e6:.4g}'))} micro")
+    assert figure.alt.startswith(
+        f"A ring (model). Gantt chart of {number(float(f'{report.seconds * 1e6:.4g}'))} micro"
+    )
 
 
 BOXES = {
     "one": lambda: plots.triples_box(8, 8, 8, [(2, 1, 4)]),
-    "three": lambda: plots.triples_box(100, 1024, 784, {"rows": (4, 1, 1), "sum": (1, 4, 1), "columns": (1, 1, 4)}),
+    "three": lambda: plots.triples_box(
+        100, 1024, 784, {"rows": (4, 1, 1), "sum": (1, 4, 1), "columns": (1, 1, 4)}
+    ),
     "four, long names": lambda: plots.triples_box(
-        10**5, 1024, 784, {f"a layer with long name number {n}": (2, 2, n) for n in range(1, 5)}, title="x " * 60
+        10**5,
+        1024,
+        784,
+        {f"a layer with long name number {n}": (2, 2, n) for n in range(1, 5)},
+        title="x " * 60,
     ),
 }
 
@@ -634,4 +751,6 @@ def test_a_box_tells_what_the_cost_model_counts():
     for in_place, shared in (("", True), ("A", False)):
         rows = plots.triples_box(10, 30, 20, cuts, in_place, shared).table[1]
         for cut, row in zip(cuts, rows, strict=True):
-            assert list(row[4:7]) == list(blocking.moved(10, 30, 20, cut, in_place, shared).values())
+            assert list(row[4:7]) == list(
+                blocking.moved(10, 30, 20, cut, in_place, shared).values()
+            )

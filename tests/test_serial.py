@@ -20,7 +20,9 @@ def batch(net, B, dtype=np.float64, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(B, net.sizes[0])).astype(dtype)
     Y = np.eye(net.sizes[-1], dtype=dtype)[rng.integers(0, net.sizes[-1], B)]
-    params = [(W, (b + rng.normal(size=b.shape)).astype(dtype)) for W, b in net.init_params(seed, dtype)]
+    params = [
+        (W, (b + rng.normal(size=b.shape)).astype(dtype)) for W, b in net.init_params(seed, dtype)
+    ]
     return params, X, Y
 
 
@@ -60,7 +62,10 @@ def test_sigmoid_and_softmax_hold_for_any_z(dtype):
     assert np.max(np.abs(a - want)) <= np.finfo(dtype).eps
     assert p[0, -1] == 1 and p[0, :-1].max() == 0
     shifted = serial.softmax(np.array([[3.0, 1.0, 2.0]], dtype) + dtype(1000))
-    assert np.max(np.abs(shifted - serial.softmax(np.array([[3.0, 1.0, 2.0]], dtype)))) <= 1000 * np.finfo(dtype).eps
+    assert (
+        np.max(np.abs(shifted - serial.softmax(np.array([[3.0, 1.0, 2.0]], dtype))))
+        <= 1000 * np.finfo(dtype).eps
+    )
 
 
 @DTYPES
@@ -112,7 +117,12 @@ def test_penalty_is_on_weights_only_and_added_to_either_loss():
         params, X, Y = batch(bare, 3)
         extra = serial.loss_value(with_lam, params, X, Y) - serial.loss_value(bare, params, X, Y)
         assert abs(extra - 0.25 * sum((W**2).sum() for W, _ in params)) <= 1e-13
-        pairs = zip(serial.gradients(bare, params, X, Y), serial.gradients(with_lam, params, X, Y), params, strict=True)
+        pairs = zip(
+            serial.gradients(bare, params, X, Y),
+            serial.gradients(with_lam, params, X, Y),
+            params,
+            strict=True,
+        )
         for (dW, db), (dW_lam, db_lam), (W, _) in pairs:
             assert np.max(np.abs(dW_lam - dW - 0.5 * W)) <= 1e-14
             assert np.array_equal(db, db_lam)
@@ -136,10 +146,17 @@ def test_nothing_passed_in_is_changed_and_delegates_agree():
     cache = net.forward(params, X)
     kept = [a.copy() for a in cache.A + cache.Z]
     grads = net.backward(params, cache, Y)
-    assert all(np.array_equal(a, b) for a, b in zip(before, [X, Y, *[p for pair in params for p in pair]], strict=True))
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(before, [X, Y, *[p for pair in params for p in pair]], strict=True)
+    )
     assert all(np.array_equal(a, b) for a, b in zip(kept, cache.A + cache.Z, strict=True))
     again = serial.backward(params, serial.forward(params, X, net), Y)
-    assert all(np.array_equal(g, h) for u, v in zip(grads, again, strict=True) for g, h in zip(u, v, strict=True))
+    assert all(
+        np.array_equal(g, h)
+        for u, v in zip(grads, again, strict=True)
+        for g, h in zip(u, v, strict=True)
+    )
 
 
 def test_without_a_network_forward_takes_sigmoid_and_mse():
@@ -154,8 +171,15 @@ def test_sgd_step_moves_in_place_and_keeps_dtype_and_gradients():
     want = [W - np.float32(0.25) * dW for (W, _), (dW, _) in zip(params, grads, strict=True)]
     kept, arrays = [dW.copy() for dW, _ in grads], [W for W, _ in params]
     assert serial.sgd_step(params, grads, np.float64(0.25)) is params
-    for W, wanted, array, (dW, _), old in zip([W for W, _ in params], want, arrays, grads, kept, strict=True):
-        assert W is array and W.dtype == np.float32 and np.array_equal(W, wanted) and np.array_equal(dW, old)
+    for W, wanted, array, (dW, _), old in zip(
+        [W for W, _ in params], want, arrays, grads, kept, strict=True
+    ):
+        assert (
+            W is array
+            and W.dtype == np.float32
+            and np.array_equal(W, wanted)
+            and np.array_equal(dW, old)
+        )
 
 
 def test_predict_with_one_output_asks_whether_it_exceeds_half():
@@ -177,7 +201,10 @@ def test_predict_with_one_output_asks_whether_it_exceeds_half():
         ({"sizes": (784, -3, 10)}, r"sizes\[1\]"),
         ({"sizes": (784, 10.0)}, r"sizes\[1\]"),
         ({"sizes": (True, 10)}, r"sizes\[0\]"),
-        ({"activation": "swish"}, "activation must be one of sigmoid, tanh, relu, identity, not 'swish'"),
+        (
+            {"activation": "swish"},
+            "activation must be one of sigmoid, tanh, relu, identity, not 'swish'",
+        ),
         ({"loss": "hinge"}, "loss must be one of mse, cross_entropy, not 'hinge'"),
         ({"lam": -0.1}, "lam must be a finite number of at least 0, not -0.1"),
         ({"lam": float("nan")}, "lam must be a finite number"),
@@ -190,7 +217,9 @@ def test_impossible_networks_get_one_clear_error(bad, says):
         Network(**({"sizes": (4, 3, 2)} | bad))
 
 
-@pytest.mark.parametrize("seed, dtype, says", [(-1, np.float32, "seed"), (0.5, np.float32, "seed"), (0, int, "dtype")])
+@pytest.mark.parametrize(
+    "seed, dtype, says", [(-1, np.float32, "seed"), (0.5, np.float32, "seed"), (0, int, "dtype")]
+)
 def test_impossible_init_gets_one_clear_error(seed, dtype, says):
     with pytest.raises(BadInput, match=says):
         serial.init_params((4, 2), seed, dtype)
@@ -202,32 +231,65 @@ X, Y = np.zeros((5, 4), np.float32), np.zeros((5, 2), np.float32)
 WRONG_CALLS = [
     (lambda: serial.forward(GOOD, X[:, :3], NET), r"X must have shape \(B, 4\), not \(5, 3\)"),
     (lambda: serial.forward(GOOD, X[0], NET), r"X must have shape \(B, 4\), not \(4,\)"),
-    (lambda: serial.forward(GOOD, X.astype(np.float64), NET), "X must have dtype float32, not float64"),
+    (
+        lambda: serial.forward(GOOD, X.astype(np.float64), NET),
+        "X must have dtype float32, not float64",
+    ),
     (lambda: serial.forward(GOOD, X.astype(np.int64), NET), "X must have dtype float32, not int64"),
     (lambda: serial.forward(GOOD, X.tolist(), NET), "X must be a NumPy array, not list"),
     (lambda: serial.forward(GOOD, X[:0], NET), "X has no rows"),
     (lambda: serial.forward(GOOD[:1], X, NET), "params must be a list of 2 pairs"),
     (lambda: serial.forward(None, X, NET), "params must be a list of 2 pairs .* not NoneType"),
     (lambda: serial.forward(None, X), "make them with init_params"),
-    (lambda: serial.forward(GOOD[::-1], X, NET), r"params\[0\]\[0\] \(W\) must have shape \(4, 3\)"),
-    (lambda: serial.forward([(W.astype(int), b) for W, b in GOOD], X, NET), "must have dtype float32 or float64"),
-    (lambda: serial.forward([GOOD[0], (GOOD[1][0].astype(float), GOOD[1][1])], X, NET), r"params\[1\]\[0\] .* float32"),
-    (lambda: serial.backward(GOOD, NET.forward(GOOD, X), Y[:4]), r"Y must have shape \(5, 2\), not \(4, 2\)"),
-    (lambda: serial.backward(GOOD, NET.forward(GOOD, X), Y[:, 0]), r"Y must have shape \(5, 2\), not \(5,\)"),
-    (lambda: serial.backward(GOOD, NET.forward(GOOD, X), Y.astype(int)), "Y must have dtype float32, not int64"),
+    (
+        lambda: serial.forward(GOOD[::-1], X, NET),
+        r"params\[0\]\[0\] \(W\) must have shape \(4, 3\)",
+    ),
+    (
+        lambda: serial.forward([(W.astype(int), b) for W, b in GOOD], X, NET),
+        "must have dtype float32 or float64",
+    ),
+    (
+        lambda: serial.forward([GOOD[0], (GOOD[1][0].astype(float), GOOD[1][1])], X, NET),
+        r"params\[1\]\[0\] .* float32",
+    ),
+    (
+        lambda: serial.backward(GOOD, NET.forward(GOOD, X), Y[:4]),
+        r"Y must have shape \(5, 2\), not \(4, 2\)",
+    ),
+    (
+        lambda: serial.backward(GOOD, NET.forward(GOOD, X), Y[:, 0]),
+        r"Y must have shape \(5, 2\), not \(5,\)",
+    ),
+    (
+        lambda: serial.backward(GOOD, NET.forward(GOOD, X), Y.astype(int)),
+        "Y must have dtype float32, not int64",
+    ),
     (lambda: serial.loss_value(NET, GOOD, X, Y[:4]), "X has 5 rows and Y has 4"),
     (lambda: serial.predict(NET, GOOD, X[:0]), "X has no rows"),
     (lambda: serial.predict(NET, GOOD, None), "X must be a NumPy array"),
-    (lambda: serial.accuracy(NET, GOOD, X, np.array([0, 1, 2, 0, 0])), "y holds the label 2.*from 0 to 1"),
+    (
+        lambda: serial.accuracy(NET, GOOD, X, np.array([0, 1, 2, 0, 0])),
+        "y holds the label 2.*from 0 to 1",
+    ),
     (lambda: serial.accuracy(NET, GOOD, X, np.array([0, 1, -1, 0, 0])), "y holds the label -1"),
     (lambda: serial.accuracy(NET, GOOD, X, np.zeros(5)), "y must hold whole numbers"),
     (lambda: serial.accuracy(NET, GOOD, X, np.zeros(4, int)), "X has 5 rows and y has 4"),
     (lambda: serial.confusion(NET, GOOD, X, np.zeros((5, 1), int)), r"y must have shape \(N,\)"),
     (lambda: serial.sgd_step(GOOD, GOOD[:1], 0.1), "gradients must be a list of 2 pairs"),
-    (lambda: serial.sgd_step(GOOD, None, 0.1), "gradients must be a list of 2 pairs .* not NoneType"),
+    (
+        lambda: serial.sgd_step(GOOD, None, 0.1),
+        "gradients must be a list of 2 pairs .* not NoneType",
+    ),
     (lambda: serial.sgd_step(GOOD, [W for W, _ in GOOD], 0.1), "must be a pair"),
-    (lambda: serial.sgd_step(GOOD, [(W, b[:1]) for W, b in GOOD], 0.1), r"gradients\[0\]\[1\] \(db\) must have shape"),
-    (lambda: serial.sgd_step(GOOD, [(W.astype(float), b) for W, b in GOOD], 0.1), "must have dtype float32"),
+    (
+        lambda: serial.sgd_step(GOOD, [(W, b[:1]) for W, b in GOOD], 0.1),
+        r"gradients\[0\]\[1\] \(db\) must have shape",
+    ),
+    (
+        lambda: serial.sgd_step(GOOD, [(W.astype(float), b) for W, b in GOOD], 0.1),
+        "must have dtype float32",
+    ),
 ]
 
 
@@ -241,4 +303,6 @@ def test_labels_of_a_narrow_dtype_do_not_wrap_around():
     net = Network((2, 20), "sigmoid", "cross_entropy")
     params = net.init_params(0, np.float64)
     X, y = np.random.default_rng(0).normal(size=(50, 2)), (np.arange(50) % 20).astype(np.uint8)
-    assert np.array_equal(serial.confusion(net, params, X, y).sum(axis=1), np.bincount(y, minlength=20))
+    assert np.array_equal(
+        serial.confusion(net, params, X, y).sum(axis=1), np.bincount(y, minlength=20)
+    )

@@ -18,7 +18,9 @@ NETS = [
 
 def batch(net, B=6, dtype=np.float64, seed=0):
     rng = np.random.default_rng(seed)
-    params = [(W, (b + rng.normal(size=b.shape)).astype(dtype)) for W, b in net.init_params(seed, dtype)]
+    params = [
+        (W, (b + rng.normal(size=b.shape)).astype(dtype)) for W, b in net.init_params(seed, dtype)
+    ]
     Y = np.eye(net.sizes[-1], dtype=dtype)[rng.integers(0, net.sizes[-1], B)]
     return params, rng.normal(size=(B, net.sizes[0])).astype(dtype), Y
 
@@ -27,7 +29,9 @@ def batch(net, B=6, dtype=np.float64, seed=0):
 def test_our_backward_passes_everywhere(net):
     report = gradient_check(net, *batch(net))
     assert report.ok, str(report)
-    assert report.checked + report.skipped == report.n_params == net.n_params and "right" in str(report)
+    assert report.checked + report.skipped == report.n_params == net.n_params and "right" in str(
+        report
+    )
 
 
 def test_float32_is_copied_to_float64_and_left_alone():
@@ -35,7 +39,10 @@ def test_float32_is_copied_to_float64_and_left_alone():
     params, X, Y = batch(net, dtype=np.float32)
     before = [p.copy() for pair in params for p in pair]
     assert gradient_check(net, params, X, Y).max_relative_error <= 1e-6
-    assert all(np.array_equal(a, b) for a, b in zip(before, [p for pair in params for p in pair], strict=True))
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(before, [p for pair in params for p in pair], strict=True)
+    )
 
 
 def wrong(change):
@@ -63,7 +70,9 @@ def test_a_wrong_backward_fails(net, change):
     assert not report.ok and "WRONG" in str(report)
 
 
-@pytest.mark.parametrize("where", [(0, "W", (4, 1)), (1, "W", (0, 2)), (0, "b", (3,)), (1, "b", (0,))], ids=str)
+@pytest.mark.parametrize(
+    "where", [(0, "W", (4, 1)), (1, "W", (0, 2)), (0, "b", (3,)), (1, "b", (0,))], ids=str
+)
 @pytest.mark.parametrize("value", [0.7, np.nan])
 def test_one_wrong_entry_is_found_and_located(where, value):
     layer, name, index = where
@@ -94,13 +103,16 @@ def test_few_samples_reach_every_array_and_the_seed_decides_which():
     seen = []
     for layer in range(2):
         for which in range(2):
+
             def backward(params, cache, Y, layer=layer, which=which):
                 grads = serial.backward(params, cache, Y)
                 grads[layer][which][...] = 1e3
                 return grads
 
             report = gradient_check(net, *batch(net), samples=8, backward=backward)
-            assert not report.ok and report.where[:2] == (layer, "Wb"[which]) and report.checked == 8
+            assert (
+                not report.ok and report.where[:2] == (layer, "Wb"[which]) and report.checked == 8
+            )
             seen.append(report.where)
     again = gradient_check(net, *batch(net), samples=8, seed=0)
     assert again == gradient_check(net, *batch(net), samples=8) and again.ok
@@ -128,7 +140,9 @@ def test_a_report_without_a_single_checked_entry_is_not_ok():
 def test_a_coarser_step_of_the_students_own_still_tells_right_from_wrong():
     net = NETS[0]
     assert gradient_check(net, *batch(net), eps=1e-4).ok
-    assert not gradient_check(net, *batch(net), eps=1e-4, backward=wrong(MISTAKES["no factor 2"])).ok
+    assert not gradient_check(
+        net, *batch(net), eps=1e-4, backward=wrong(MISTAKES["no factor 2"])
+    ).ok
 
 
 @pytest.mark.parametrize(
@@ -136,9 +150,18 @@ def test_a_coarser_step_of_the_students_own_still_tells_right_from_wrong():
     [
         (lambda p, c, Y: None, "gradients must be a list of 2 pairs .* not NoneType"),
         (lambda p, c, Y: serial.backward(p, c, Y)[:1], "not 1 entries"),
-        (lambda p, c, Y: [dW for dW, _ in serial.backward(p, c, Y)], r"gradients\[0\] must be a pair"),
-        (lambda p, c, Y: [(dW.T, db) for dW, db in serial.backward(p, c, Y)], r"\(dW\) must have shape \(5, 4\)"),
-        (lambda p, c, Y: [(dW, 0.0) for dW, _ in serial.backward(p, c, Y)], r"\(db\) must be a NumPy array"),
+        (
+            lambda p, c, Y: [dW for dW, _ in serial.backward(p, c, Y)],
+            r"gradients\[0\] must be a pair",
+        ),
+        (
+            lambda p, c, Y: [(dW.T, db) for dW, db in serial.backward(p, c, Y)],
+            r"\(dW\) must have shape \(5, 4\)",
+        ),
+        (
+            lambda p, c, Y: [(dW, 0.0) for dW, _ in serial.backward(p, c, Y)],
+            r"\(db\) must be a NumPy array",
+        ),
     ],
 )
 def test_a_backward_of_the_wrong_form_gets_one_clear_error(backward, says):
@@ -146,7 +169,9 @@ def test_a_backward_of_the_wrong_form_gets_one_clear_error(backward, says):
         gradient_check(NETS[0], *batch(NETS[0]), backward=backward)
 
 
-@pytest.mark.parametrize("bad, says", [({"eps": 0}, "eps"), ({"samples": 0}, "samples"), ({"eps": np.nan}, "eps")])
+@pytest.mark.parametrize(
+    "bad, says", [({"eps": 0}, "eps"), ({"samples": 0}, "samples"), ({"eps": np.nan}, "eps")]
+)
 def test_impossible_settings_get_one_clear_error(bad, says):
     with pytest.raises(BadInput, match=says):
         gradient_check(NETS[0], *batch(NETS[0]), **bad)

@@ -19,7 +19,10 @@ DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float3
 
 def batch(sizes, B, dtype, seed=0):
     rng = np.random.default_rng(seed)
-    params = [(W, (b + rng.normal(size=b.shape)).astype(dtype)) for W, b in serial.init_params(sizes, seed, dtype)]
+    params = [
+        (W, (b + rng.normal(size=b.shape)).astype(dtype))
+        for W, b in serial.init_params(sizes, seed, dtype)
+    ]
     Y = np.eye(sizes[-1], dtype=dtype)[np.arange(B) % sizes[-1]]
     return params, rng.normal(size=(B, sizes[0])).astype(dtype), Y
 
@@ -30,7 +33,11 @@ def tolerance(sizes, B, dtype):
 
 
 def largest_difference(g, h):
-    return max(float(np.max(np.abs(a - b))) for u, v in zip(g, h, strict=True) for a, b in zip(u, v, strict=True))
+    return max(
+        float(np.max(np.abs(a - b)))
+        for u, v in zip(g, h, strict=True)
+        for a, b in zip(u, v, strict=True)
+    )
 
 
 @DTYPES
@@ -49,11 +56,16 @@ def test_three_forms_agree_at_every_step_of_a_training_run(sizes, dtype):
             diff = largest_difference(form, whole)
             assert diff <= tolerance(sizes, 4, dtype), f"{name}, step {step}: off by {diff:.1e}"
         serial.sgd_step(params, whole, 0.5)
-    assert all(np.max(np.abs(W - V)) > 1e-3 for (W, _), V in zip(params, start, strict=True)), "nothing was trained"
+    assert all(np.max(np.abs(W - V)) > 1e-3 for (W, _), V in zip(params, start, strict=True)), (
+        "nothing was trained"
+    )
 
 
 def test_one_example_takes_nested_lists_and_gives_kamras_z_a_and_gradient():
-    params = [([[0.5, -1.0, 0.25], [2.0, 0.0, 1.0]], [0.1, 0.2, -0.3]), ([[1.0], [-2.0], [0.5]], [0.05])]
+    params = [
+        ([[0.5, -1.0, 0.25], [2.0, 0.0, 1.0]], [0.1, 0.2, -0.3]),
+        ([[1.0], [-2.0], [0.5]], [0.05]),
+    ]
     z, a = per_example.forward_example(params, [0.3, -0.7])
     arrays = [(np.array(W), np.array(b)) for W, b in params]
     cache = serial.forward(arrays, np.array([[0.3, -0.7]]))
@@ -77,15 +89,25 @@ def test_numba_takes_read_only_and_strided_arrays_without_compiling_again():
     compiled = len(numba_form._add_examples.signatures)
     X.flags.writeable = False
     got = numba_form.gradients([(np.asfortranarray(W), b) for W, b in params], X[::2], Y[::2])
-    assert largest_difference(got, want) == 0 and len(numba_form._add_examples.signatures) == compiled
+    assert (
+        largest_difference(got, want) == 0 and len(numba_form._add_examples.signatures) == compiled
+    )
 
 
 def test_numba_sums_over_parts_add_up_to_the_mean():
     numba_form = pytest.importorskip("course_lib.serial.per_example_numba")
     params, X, Y = batch((7, 5, 3), 11, np.float64)
-    parts = [numba_form.gradient_sums(params, X[rows], Y[rows]) for rows in (slice(0, 4), slice(4, 11), slice(11, 11))]
-    mean = [tuple(sum(part[layer][which] for part in parts) / 11 for which in range(2)) for layer in range(2)]
-    assert largest_difference(mean, numba_form.gradients(params, X, Y)) <= tolerance((7, 5, 3), 11, np.float64)
+    parts = [
+        numba_form.gradient_sums(params, X[rows], Y[rows])
+        for rows in (slice(0, 4), slice(4, 11), slice(11, 11))
+    ]
+    mean = [
+        tuple(sum(part[layer][which] for part in parts) / 11 for which in range(2))
+        for layer in range(2)
+    ]
+    assert largest_difference(mean, numba_form.gradients(params, X, Y)) <= tolerance(
+        (7, 5, 3), 11, np.float64
+    )
 
 
 def test_numba_lets_other_threads_run():
@@ -110,7 +132,9 @@ def test_numba_lets_other_threads_run():
     finally:
         done.set()
         other.join()
-    assert sum(begin < tick < end for tick in ticks) >= 3, "no other thread ran while Numba computed"
+    assert sum(begin < tick < end for tick in ticks) >= 3, (
+        "no other thread ran while Numba computed"
+    )
 
 
 @pytest.mark.parametrize("form", ["per_example", "per_example_numba"])
@@ -142,5 +166,7 @@ def test_numba_works_where_no_cache_can_be_written():
         "print(round(float(form._sigmoid(0.0)), 3))\n"
     )
     pytest.importorskip("numba")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, timeout=120
+    )
     assert done.stdout.strip() == "0.5", done.stderr

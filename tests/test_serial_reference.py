@@ -45,10 +45,16 @@ def test_forward_loss_and_gradient_equal_pytorch(case, dtype):
     atol = tolerance(net, len(X), dtype)
     cache = serial.forward(params, X, net)
     grads = serial.backward(params, cache, Y)
-    assert_close(np.array(serial.loss_value(net, params, X, Y)), STORED[f"{case['name']}/loss"], atol, "loss")
+    assert_close(
+        np.array(serial.loss_value(net, params, X, Y)), STORED[f"{case['name']}/loss"], atol, "loss"
+    )
     assert cache.A[0] is X and len(cache.Z) == net.n_layers and cache.net is net
     for layer, (dW, db) in enumerate(grads):
-        for name, got in ((f"A{layer + 1}", cache.A[layer + 1]), (f"dW{layer}", dW), (f"db{layer}", db)):
+        for name, got in (
+            (f"A{layer + 1}", cache.A[layer + 1]),
+            (f"dW{layer}", dW),
+            (f"db{layer}", db),
+        ):
             assert got.dtype == dtype, f"{name} was cast to {got.dtype}"
             assert_close(got, STORED[f"{case['name']}/{name}"], atol, name)
 
@@ -66,16 +72,22 @@ def test_training_equals_torch_sgd_after_every_epoch(case):
     data = SimpleNamespace(x_train=X, y_train=y, x_val=X, y_val=y)
     steps = -(-len(X) // case["batch_size"])
     for epoch in range(case["epochs"]):
-        history = serial.train(net, params, data, 1, case["batch_size"], case["eta"], progress=False, shuffle=False)
+        history = serial.train(
+            net, params, data, 1, case["batch_size"], case["eta"], progress=False, shuffle=False
+        )
         atol = tolerance(net, len(X), np.float64, steps * (epoch + 1))
         stored = f"{case['name']}/epoch{epoch}"
-        assert_close(np.array(history.loss[0]), STORED[f"{stored}/loss"], atol, f"loss of epoch {epoch}")
+        assert_close(
+            np.array(history.loss[0]), STORED[f"{stored}/loss"], atol, f"loss of epoch {epoch}"
+        )
         for layer, (W, b) in enumerate(params):
             assert_close(W, STORED[f"{stored}/W{layer}"], atol, f"W{layer} after epoch {epoch}")
             assert_close(b, STORED[f"{stored}/b{layer}"], atol, f"b{layer} after epoch {epoch}")
 
 
-@pytest.mark.parametrize("activation, theirs", [("sigmoid", "logistic"), ("tanh", "tanh"), ("relu", "relu")])
+@pytest.mark.parametrize(
+    "activation, theirs", [("sigmoid", "logistic"), ("tanh", "tanh"), ("relu", "relu")]
+)
 def test_three_steps_equal_scikit_learns_mlp(activation, theirs):
     neural_network = pytest.importorskip("sklearn.neural_network")
     rng = np.random.default_rng(5)
@@ -83,9 +95,15 @@ def test_three_steps_equal_scikit_learns_mlp(activation, theirs):
     net = Network((6, 5, 4, 3), activation, "cross_entropy", lam)
     params = [(W, b + rng.normal(size=b.shape)) for W, b in net.init_params(1, np.float64)]
     model = neural_network.MLPClassifier(
-        (5, 4), activation=theirs, solver="sgd", alpha=lam * 12, batch_size=12,  # alpha is divided by the batch
-        learning_rate_init=eta, momentum=0, shuffle=False,
-    )  # fmt: skip
+        (5, 4),
+        activation=theirs,
+        solver="sgd",
+        alpha=lam * 12,
+        batch_size=12,  # alpha is divided by the batch
+        learning_rate_init=eta,
+        momentum=0,
+        shuffle=False,
+    )
     model.partial_fit(X, y, classes=[0, 1, 2])
     for ours, coefs, intercepts in zip(params, model.coefs_, model.intercepts_, strict=True):
         coefs[:], intercepts[:] = ours
@@ -105,7 +123,10 @@ def test_log_loss_accuracy_and_confusion_equal_scikit_learns():
     rng = np.random.default_rng(8)
     net = Network((7, 9, 4), "tanh", "cross_entropy")
     params = net.init_params(3, np.float64)
-    X, y = rng.normal(size=(2345, 7)), rng.integers(0, 3, size=2345)  # class 3 never occurs; more rows than one chunk
+    X, y = (
+        rng.normal(size=(2345, 7)),
+        rng.integers(0, 3, size=2345),
+    )  # class 3 never occurs; more rows than one chunk
     guess = serial.predict(net, params, X)
     assert guess.dtype == np.int64 and len(np.unique(guess)) == 4
     counts = serial.confusion(net, params, X, y)

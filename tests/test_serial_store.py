@@ -74,7 +74,9 @@ def test_a_flipped_byte_is_bad_input_or_changes_nothing(tmp_path):
         except BadInput:
             refused += 1
         else:  # a byte that means nothing, such as a date inside the zip
-            assert net == NET and all(np.array_equal(W, V) for (W, _), (V, _) in zip(params, loaded, strict=True))
+            assert net == NET and all(
+                np.array_equal(W, V) for (W, _), (V, _) in zip(params, loaded, strict=True)
+            )
     assert refused >= 150
 
 
@@ -104,7 +106,10 @@ CHANGES = {
     "foreign": (lambda d: {"x": np.zeros(3)}, "no file of save_params"),
     "other format": (lambda d: d | {"format": "weights"}, "no file of save_params"),
     "newer version": (lambda d: d | {"version": 2}, "has format version 2"),
-    "sizes lie": (lambda d: d | {"sizes": [6, 4, 3]}, r"W.* must have shape \(6, 4\), not \(6, 5\)"),
+    "sizes lie": (
+        lambda d: d | {"sizes": [6, 4, 3]},
+        r"W.* must have shape \(6, 4\), not \(6, 5\)",
+    ),
     "sizes negative": (lambda d: d | {"sizes": [6, -5, 3]}, "sizes"),
     "sizes a number": (lambda d: d | {"sizes": 6}, "hold together"),
     "layer missing": (lambda d: {k: v for k, v in d.items() if k != "b1"}, "b1"),

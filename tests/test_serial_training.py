@@ -20,7 +20,9 @@ def blobs(n_train=60, n_val=30, dtype=np.float32):
     rng = np.random.default_rng(17)
     y = rng.integers(0, 3, size=n_train + n_val)
     x = (3 * np.eye(3)[y] + rng.normal(size=(len(y), 3))).astype(dtype)
-    return SimpleNamespace(x_train=x[:n_train], y_train=y[:n_train], x_val=x[n_train:], y_val=y[n_train:])
+    return SimpleNamespace(
+        x_train=x[:n_train], y_train=y[:n_train], x_val=x[n_train:], y_val=y[n_train:]
+    )
 
 
 class Recorder:
@@ -38,12 +40,19 @@ class Recorder:
 def test_training_learns_and_the_history_says_so():
     params = NET.init_params(0)
     history = serial.train(NET, params, blobs(), 20, 8, 0.2, progress=False)
-    assert len(history.loss) == len(history.val_accuracy) == len(history.seconds) == 20 and history.stopped is None
+    assert (
+        len(history.loss) == len(history.val_accuracy) == len(history.seconds) == 20
+        and history.stopped is None
+    )
     assert history.loss[-1] < 0.5 * history.loss[0] and history.val_accuracy[-1] >= 0.9
     assert all(s > 0 for s in history.seconds) and all(W.dtype == np.float32 for W, _ in params)
     lines = str(history).splitlines()
     assert lines[0].split() == ["epoch", "loss", "validation", "seconds"] and len(lines) == 21
-    assert lines[20].split()[:3] == ["20", f"{history.loss[-1]:.6f}", f"{history.val_accuracy[-1]:.2%}"]
+    assert lines[20].split()[:3] == [
+        "20",
+        f"{history.loss[-1]:.6f}",
+        f"{history.val_accuracy[-1]:.2%}",
+    ]
 
 
 def test_the_last_batch_is_ragged_and_the_order_is_the_promised_one():
@@ -54,15 +63,22 @@ def test_the_last_batch_is_ragged_and_the_order_is_the_promised_one():
         order = np.random.default_rng([5, epoch]).permutation(11)
         X = np.concatenate([X for X, _ in seen.batches[3 * epoch : 3 * epoch + 3]])
         Y = np.concatenate([Y for _, Y in seen.batches[3 * epoch : 3 * epoch + 3]])
-        assert np.array_equal(X, data.x_train[order]) and np.array_equal(Y.argmax(axis=1), data.y_train[order])
+        assert np.array_equal(X, data.x_train[order]) and np.array_equal(
+            Y.argmax(axis=1), data.y_train[order]
+        )
 
 
 def test_the_history_loss_is_the_mean_over_examples_with_or_without_the_plugs_own_loss():
     plain = serial.train(NET, NET.init_params(0), blobs(11), 3, 4, 0.1, progress=False)
     for with_loss in (False, True):
         plug = Recorder(with_loss)
-        other = serial.train(NET, NET.init_params(0), blobs(11), 3, 4, 0.1, gradients=plug, progress=False)
-        assert np.max(np.abs(np.subtract(other.loss, plain.loss))) <= 11 * np.finfo(np.float32).eps * 10
+        other = serial.train(
+            NET, NET.init_params(0), blobs(11), 3, 4, 0.1, gradients=plug, progress=False
+        )
+        assert (
+            np.max(np.abs(np.subtract(other.loss, plain.loss)))
+            <= 11 * np.finfo(np.float32).eps * 10
+        )
         assert other.val_accuracy == plain.val_accuracy
 
 
@@ -105,16 +121,32 @@ def test_divergence_stops_the_training_and_names_epoch_step_and_eta():
     net = Network((3, 8, 8, 3), "relu", "cross_entropy")
     params = net.init_params(0)
     history = serial.train(net, params, blobs(), 5, 8, 1e20, progress=False)
-    assert history.stopped is not None and len(history.loss) == len(history.val_accuracy) == len(history.seconds) < 5
-    for part in ("epoch 1", "step ", " of 8", "eta = 1e+20", "say 1e+19", "smaller eta", "init_params"):
+    assert (
+        history.stopped is not None
+        and len(history.loss) == len(history.val_accuracy) == len(history.seconds) < 5
+    )
+    for part in (
+        "epoch 1",
+        "step ",
+        " of 8",
+        "eta = 1e+20",
+        "say 1e+19",
+        "smaller eta",
+        "init_params",
+    ):
         assert part in history.stopped
     assert f"stopped: {history.stopped}" in str(history)
 
 
 def test_a_parameter_that_overflows_in_the_last_step_is_noticed():
     broken = lambda net, params, X, Y: [(np.full_like(W, np.inf), b * 0) for W, b in params]  # noqa: E731
-    history = serial.train(NET, NET.init_params(0), blobs(), 2, None, 0.1, gradients=broken, progress=False)
-    assert "a parameter is NaN or infinite in epoch 1, the last step" in history.stopped and history.loss == []
+    history = serial.train(
+        NET, NET.init_params(0), blobs(), 2, None, 0.1, gradients=broken, progress=False
+    )
+    assert (
+        "a parameter is NaN or infinite in epoch 1, the last step" in history.stopped
+        and history.loss == []
+    )
 
 
 class Terminal(io.StringIO):
@@ -155,7 +187,9 @@ def test_grid_search_finds_the_eta_that_learns_and_keeps_the_one_that_diverges()
 
 
 def test_a_grid_in_which_all_runs_diverge_has_no_best_eta():
-    result = serial.grid_search(Network((3, 8, 3), "relu", "cross_entropy"), blobs(), [1e20], 2, 8, 0, progress=False)
+    result = serial.grid_search(
+        Network((3, 8, 3), "relu", "cross_entropy"), blobs(), [1e20], 2, 8, 0, progress=False
+    )
     assert "diverged" in str(result)
     with pytest.raises(BadInput, match="try smaller ones"):
         _ = result.best_eta
@@ -168,7 +202,10 @@ def test_a_grid_in_which_all_runs_diverge_has_no_best_eta():
         ({"epochs": 1.5}, "epochs"),
         ({"batch_size": 0}, "batch_size must be a whole number from 1 to 60, not 0"),
         ({"batch_size": 61}, "batch_size must be a whole number from 1 to 60, not 61"),
-        ({"batch_size": 7, "max_examples": 6}, "batch_size must be a whole number from 1 to 6, not 7"),
+        (
+            {"batch_size": 7, "max_examples": 6},
+            "batch_size must be a whole number from 1 to 6, not 7",
+        ),
         ({"batch_size": -1}, "batch_size"),
         ({"eta": 0}, "eta must be a finite number above 0, not 0"),
         ({"eta": -0.1}, "eta"),
@@ -178,9 +215,15 @@ def test_a_grid_in_which_all_runs_diverge_has_no_best_eta():
         ({"seed": -1}, "seed"),
         ({"seed": None}, "seed"),
         ({"max_examples": 0}, "max_examples"),
-        ({"x_train": np.zeros((60, 4), np.float32)}, r"dataset.x_train must have shape \(N, 3\), not \(60, 4\)"),
+        (
+            {"x_train": np.zeros((60, 4), np.float32)},
+            r"dataset.x_train must have shape \(N, 3\), not \(60, 4\)",
+        ),
         ({"x_train": np.zeros((60, 3))}, "dataset.x_train must have dtype float32, not float64"),
-        ({"x_train": np.zeros((60, 3), np.uint8)}, "dataset.x_train must have dtype float32, not uint8"),
+        (
+            {"x_train": np.zeros((60, 3), np.uint8)},
+            "dataset.x_train must have dtype float32, not uint8",
+        ),
         ({"x_train": np.zeros((59, 3), np.float32)}, "59 rows and y_train 60"),
         ({"x_val": np.zeros((30, 2), np.float32)}, "dataset.x_val must have shape"),
         ({"y_train": np.full(60, 3)}, "dataset.y_train holds the label 3: .* from 0 to 2"),
@@ -199,12 +242,23 @@ def test_impossible_settings_and_unfit_data_get_one_clear_error(bad, says):
     params = NET.init_params(0)
     with pytest.raises(BadInput, match=says):
         serial.train(NET, params, data, **settings)
-    assert all(np.array_equal(W, V) for (W, _), (V, _) in zip(params, NET.init_params(0), strict=True))
+    assert all(
+        np.array_equal(W, V) for (W, _), (V, _) in zip(params, NET.init_params(0), strict=True)
+    )
 
 
 def test_a_plug_that_returns_nonsense_gets_one_clear_error():
     with pytest.raises(BadInput, match=r"gradients must be a list of 2 pairs .* not NoneType"):
-        serial.train(NET, NET.init_params(0), blobs(), 1, 8, 0.1, gradients=lambda *args: None, progress=False)
+        serial.train(
+            NET,
+            NET.init_params(0),
+            blobs(),
+            1,
+            8,
+            0.1,
+            gradients=lambda *args: None,
+            progress=False,
+        )
 
 
 def test_data_that_are_no_dataset_get_one_clear_error():

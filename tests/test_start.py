@@ -34,7 +34,11 @@ def load(folder):
 
 def make_clone(folder):
     folder.mkdir(parents=True)
-    for name in ("start.py", "pyproject.toml", *(path.name for path in ROOT.glob("requirements*.txt"))):
+    for name in (
+        "start.py",
+        "pyproject.toml",
+        *(path.name for path in ROOT.glob("requirements*.txt")),
+    ):
         shutil.copy(ROOT / name, folder / name)
     return folder
 
@@ -58,7 +62,10 @@ class Fake:
         """What the steps did, in a word each; forgets them."""
         known = ("venv", "sync", "-e", "uv", "install")
         words = [next(w for w in known if w in step) for step in self.steps]
-        words = ["pip" if "pip" in step[:3] else word for word, step in zip(words, self.steps, strict=True)]
+        words = [
+            "pip" if "pip" in step[:3] else word
+            for word, step in zip(words, self.steps, strict=True)
+        ]
         self.steps = []
         return words
 
@@ -68,7 +75,9 @@ def start(tmp_path, monkeypatch):
     module = load(make_clone(tmp_path / "a clone"))
     module.fake = Fake(module)
     monkeypatch.setattr(module, "run_step", module.fake)
-    monkeypatch.setattr(module.shutil, "which", lambda name: f"/usr/bin/{name}")  # there is a compiler
+    monkeypatch.setattr(
+        module.shutil, "which", lambda name: f"/usr/bin/{name}"
+    )  # there is a compiler
     return module
 
 
@@ -87,7 +96,9 @@ def old_pythons():
 
 def _version(path):
     try:
-        said = subprocess.run([path, "-c", "import sys; print(list(sys.version_info[:2]))"], capture_output=True)
+        said = subprocess.run(
+            [path, "-c", "import sys; print(list(sys.version_info[:2]))"], capture_output=True
+        )
         return tuple(json.loads(said.stdout or b"null") or ())
     except OSError:
         return ()
@@ -96,9 +107,13 @@ def _version(path):
 def test_old_pythons_get_one_line():
     pythons = old_pythons()
     if not pythons:
-        pytest.skip("no Python older than 3.11 on this machine; the syntax is checked by the next test all the same")
+        pytest.skip(
+            "no Python older than 3.11 on this machine; the syntax is checked by the next test all the same"
+        )
     for python in pythons:
-        done = subprocess.run([python, "-E", "start.py", "lab"], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run(
+            [python, "-E", "start.py", "lab"], cwd=ROOT, capture_output=True, text=True
+        )
         lines = done.stderr.splitlines()
         assert (done.returncode, len(lines), done.stdout) == (1, 1, ""), f"{python}: {done.stderr}"
         assert "the course needs Python 3.11, 3.12 or 3.13" in lines[0]
@@ -106,23 +121,39 @@ def test_old_pythons_get_one_line():
 
 def test_syntax_is_that_of_python_2():
     SOURCE.encode("ascii")
-    new = (ast.JoinedStr, ast.AnnAssign, ast.NamedExpr, ast.Nonlocal, ast.AsyncFunctionDef, ast.YieldFrom, ast.MatMult)
+    new = (
+        ast.JoinedStr,
+        ast.AnnAssign,
+        ast.NamedExpr,
+        ast.Nonlocal,
+        ast.AsyncFunctionDef,
+        ast.YieldFrom,
+        ast.MatMult,
+    )
     for node in ast.walk(ast.parse(SOURCE)):
         assert not isinstance(node, new), f"line {node.lineno}: too new for Python 2.7"
         if isinstance(node, ast.FunctionDef):
-            annotated = [a for a in node.args.args if a.annotation] + [node.returns] * bool(node.returns)
-            assert not (annotated or node.args.kwonlyargs or node.args.posonlyargs), f"line {node.lineno}"
+            annotated = [a for a in node.args.args if a.annotation] + [node.returns] * bool(
+                node.returns
+            )
+            assert not (annotated or node.args.kwonlyargs or node.args.posonlyargs), (
+                f"line {node.lineno}"
+            )
         if isinstance(node, ast.Raise):
             assert node.cause is None, f"line {node.lineno}: raise ... from"
 
 
 def test_standard_library_alone():
-    names = {a.name for n in ast.walk(ast.parse(SOURCE)) if isinstance(n, ast.Import) for a in n.names}
+    names = {
+        a.name for n in ast.walk(ast.parse(SOURCE)) if isinstance(n, ast.Import) for a in n.names
+    }
     names |= {n.module for n in ast.walk(ast.parse(SOURCE)) if isinstance(n, ast.ImportFrom)}
     assert names <= set(sys.stdlib_module_names)
 
 
-@pytest.mark.parametrize("version, good", [((3, 10), 0), ((3, 11), 1), ((3, 13), 1), ((3, 14), 0), ((4, 0), 0)])
+@pytest.mark.parametrize(
+    "version, good", [((3, 10), 0), ((3, 11), 1), ((3, 13), 1), ((3, 14), 0), ((4, 0), 0)]
+)
 def test_range_of_versions(start, monkeypatch, capsys, version, good):
     monkeypatch.setattr(sys, "version_info", (*version, 0, "final", 0))
     if good:
@@ -141,9 +172,13 @@ def test_no_ensurepip_names_the_package(start, monkeypatch, capsys):
     assert start.fake.steps == []
 
 
-@pytest.mark.parametrize("arguments, status", [([], 2), (["labs"], 2), (["--help"], 0), (["-h"], 0)])
+@pytest.mark.parametrize(
+    "arguments, status", [([], 2), (["labs"], 2), (["--help"], 0), (["-h"], 0)]
+)
 def test_wrong_call(arguments, status):
-    done = subprocess.run([sys.executable, "start.py", *arguments], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "start.py", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == status
     assert "start.py lab" in done.stdout and "start.py test" in done.stdout
 
@@ -171,7 +206,10 @@ def test_test_adds_to_a_lab_in_use_and_removes_nothing(start):
     start.ready("lab")
     start.fake.verbs()
     start.ready("test")
-    assert "--clear" not in [word for step in start.fake.steps for word in step] and start.fake.verbs() == ADDED
+    assert (
+        "--clear" not in [word for step in start.fake.steps for word in step]
+        and start.fake.verbs() == ADDED
+    )
     start.ready("test")
     start.ready("lab")
     assert start.fake.verbs() == []
@@ -239,7 +277,9 @@ def test_another_python_in_range_keeps_the_environment(start, monkeypatch):
     assert start.fake.verbs() == []
     start.ready("test")
     assert start.fake.verbs() == ADDED
-    assert start.read_stamp()["test"], "the stamp must name .venv's Python, not the one that ran start.py"
+    assert start.read_stamp()["test"], (
+        "the stamp must name .venv's Python, not the one that ran start.py"
+    )
 
 
 # Two at once
@@ -250,7 +290,9 @@ def holder(folder, seconds):
     child = f"import time; print('Installed', flush=True); time.sleep({seconds})"
     code = f"import sys; sys.path.insert(0, {str(folder)!r}); import start; held = start.lock(); "
     code += f"start.run_step('step', [sys.executable, '-c', {child!r}], held)"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     while "Installed" not in process.stdout.readline():
         assert process.poll() is None
     return process
@@ -278,18 +320,39 @@ def test_killed_set_up_is_waited_for_until_its_children_are_gone(start, capsys):
 
 # what venv, pip and uv print, and what must be said then
 OUTPUTS = [
-    ("Failed to establish a new connection: [Errno -3] Temporary failure in name resolution'", "no network"),
+    (
+        "Failed to establish a new connection: [Errno -3] Temporary failure in name resolution'",
+        "no network",
+    ),
     ("error: Failed to fetch: `...`\ncause: error sending request\ncause: dns error", "no network"),
-    ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk"),
-    ("error: Failed to install: scipy\ncause: failed to copy file: No space left on device (os error 28)", "disk"),
+    (
+        "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
+        "disk",
+    ),
+    (
+        "error: Failed to install: scipy\ncause: failed to copy file: No space left on device (os error 28)",
+        "disk",
+    ),
     ("cause: There is not enough space on the disk. (os error 112)", "disk"),
-    ("cause: failed to create directory `/home/x/.cache/uv`: Permission denied (os error 13)", "cannot be written"),
+    (
+        "cause: failed to create directory `/home/x/.cache/uv`: Permission denied (os error 13)",
+        "cannot be written",
+    ),
     ("Error: [Errno 30] Read-only file system: '/clone/.venv'", "cannot be written"),
     ("cause: invalid peer certificate: UnknownIssuer", "certificate"),
     ("error: Hash mismatch for `numpy==2.4.6`", "not the one that was pinned"),
-    ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "not the one that was pinned"),
-    ("cause: Because numba==0.61 has no usable wheels and you require numba==0.61", "no ready-built file"),
-    ("Error: Command '[...]' returned non-zero exit status 1: -m ensurepip --upgrade", "cannot make an environment"),
+    (
+        "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
+        "not the one that was pinned",
+    ),
+    (
+        "cause: Because numba==0.61 has no usable wheels and you require numba==0.61",
+        "no ready-built file",
+    ),
+    (
+        "Error: Command '[...]' returned non-zero exit status 1: -m ensurepip --upgrade",
+        "cannot make an environment",
+    ),
 ]
 
 
@@ -310,7 +373,11 @@ def test_failed_step_is_one_line_and_a_log(tmp_path, capsys):
     with start.lock() as held, pytest.raises(SystemExit) as stopped:
         start.run_step("[3/4] packages", step, held)
     said = capsys.readouterr()
-    assert stopped.value.code == 1 and len(said.err.splitlines()) == 1 and "cannot be written" in said.err
+    assert (
+        stopped.value.code == 1
+        and len(said.err.splitlines()) == 1
+        and "cannot be written" in said.err
+    )
     assert said.out.splitlines() == ["[3/4] packages ...", "    Downloading x (1 MB)"]
     assert "first" in (tmp_path / "clone/.venv.log").read_text()
 
@@ -320,10 +387,14 @@ def test_full_disk_is_seen_before(start, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**12, 10**12, 10**8))
     with pytest.raises(SystemExit) as stopped:
         start.main(["lab"])
-    assert stopped.value.code == 1 and "2000 MB" in capsys.readouterr().err and start.fake.steps == []
+    assert (
+        stopped.value.code == 1 and "2000 MB" in capsys.readouterr().err and start.fake.steps == []
+    )
 
 
-@pytest.mark.parametrize("number, said", [(errno.ENOSPC, "2000 MB"), (errno.EROFS, "write"), (errno.EACCES, "write")])
+@pytest.mark.parametrize(
+    "number, said", [(errno.ENOSPC, "2000 MB"), (errno.EROFS, "write"), (errno.EACCES, "write")]
+)
 def test_system_errors_are_one_line(start, monkeypatch, capsys, number, said):
     def fail(*args):
         raise OSError(number, os.strerror(number), "some file")
@@ -369,7 +440,11 @@ def test_lab_opens_chapter_00(start, monkeypatch, user, allowed):
     assert path == start.PYTHON and line[1:3] == ["-m", "jupyterlab"] and line[-1] == "--no-browser"
     assert "--LabApp.default_url=/lab/tree/notebooks/00-start-here.ipynb" in line
     assert f"--ServerApp.root_dir={start.ROOT}" in line and ("--allow-root" in line) == allowed
-    assert env["JUPYTER_PREFER_ENV_PATH"] == "1" and env["UV_PYTHON_DOWNLOADS"] == "never" and "PYTHONPATH" not in env
+    assert (
+        env["JUPYTER_PREFER_ENV_PATH"] == "1"
+        and env["UV_PYTHON_DOWNLOADS"] == "never"
+        and "PYTHONPATH" not in env
+    )
     assert env["JUPYTER_CONFIG_PATH"].split(os.pathsep)[0] == os.path.join(start.ROOT, ".jupyter")
     assert env["PATH"].startswith(start.SCRIPTS + os.pathsep)
 

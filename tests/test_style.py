@@ -14,25 +14,56 @@ LIBRARY = ROOT / "course_lib"
 ROOMS = ("serial", "threads", "gpu", "mpi")
 # Machinery inside of a room, counted apart with a limit of its own: (at least, at most) lines of code
 MACHINERY = {
-    "gpu/cpu_engine": (500, 2000), "mpi/launcher": (200, 630), "mpi/profiles": (0, 200), "mpi/rehearsal": (500, 1150),
-}  # fmt: skip
+    "gpu/cpu_engine": (500, 2000),
+    "mpi/launcher": (200, 630),
+    "mpi/profiles": (0, 200),
+    "mpi/rehearsal": (500, 1150),
+}
 # a room -> the other rooms it may import
 ARROWS = {
     "data": set(),
     "serial": {"data"},
-    "threads": {"serial", "data", "measure"},  # measure: BLAS is pinned to one thread while our own run
+    "threads": {
+        "serial",
+        "data",
+        "measure",
+    },  # measure: BLAS is pinned to one thread while our own run
     "gpu": {"serial", "data"},
-    "mpi": {"serial", "data", "measure"},  # measure: what a step of one rank costs stands in a cost model
+    "mpi": {
+        "serial",
+        "data",
+        "measure",
+    },  # measure: what a step of one rank costs stands in a cost model
     "measure": set(),
     "plots": {"measure"},
-    "checks": {"serial", "data", "threads", "gpu", "mpi"},  # what a schedule, a launch, a message is stands there
+    "checks": {
+        "serial",
+        "data",
+        "threads",
+        "gpu",
+        "mpi",
+    },  # what a schedule, a launch, a message is stands there
 }
-HEAVY = ("numba", "matplotlib", "sklearn", "scipy", "threadpoolctl", "jupytext", "IPython", "mpi4py", "pycuda",
-         "psutil", "ipyparallel", "cloudpickle")  # fmt: skip
+HEAVY = (
+    "numba",
+    "matplotlib",
+    "sklearn",
+    "scipy",
+    "threadpoolctl",
+    "jupytext",
+    "IPython",
+    "mpi4py",
+    "pycuda",
+    "psutil",
+    "ipyparallel",
+    "cloudpickle",
+)
 
 
 def tool(*arguments):
-    done = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, f"{' '.join(arguments)}\n{done.stdout}{done.stderr}"
 
 
@@ -42,7 +73,9 @@ def test_ruff():
 
 
 def test_ruff_reads_the_notebooks():
-    built = sorted(path for room in ("notebooks", "solutions") for path in (ROOT / room).glob("*.ipynb"))
+    built = sorted(
+        path for room in ("notebooks", "solutions") for path in (ROOT / room).glob("*.ipynb")
+    )
     show = [sys.executable, "-m", "ruff", "check", "--show-files", "."]
     seen = set(subprocess.run(show, cwd=ROOT, capture_output=True, text=True).stdout.splitlines())
     assert built and not [path for path in built if str(path) not in seen]
@@ -62,7 +95,11 @@ def imports(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            here = ("course_lib", *path.relative_to(LIBRARY).parts)[: -node.level or None] if node.level else ()
+            here = (
+                ("course_lib", *path.relative_to(LIBRARY).parts)[: -node.level or None]
+                if node.level
+                else ()
+            )
             base = ".".join([*here, *([node.module] if node.module else [])])
             names = [f"{base}.{alias.name}" for alias in node.names]
         else:
@@ -75,7 +112,9 @@ def test_arrows_go_downwards(room):
     allowed = ARROWS[room] | {room, "errors"}
     for path in LIBRARY.rglob("*.py"):
         if room_of(path) == room:
-            assert set(imports(path)) <= allowed, f"{path.relative_to(ROOT)} imports {set(imports(path)) - allowed}"
+            assert set(imports(path)) <= allowed, (
+                f"{path.relative_to(ROOT)} imports {set(imports(path)) - allowed}"
+            )
 
 
 def test_classroom_is_imported_by_nobody():
@@ -85,7 +124,11 @@ def test_classroom_is_imported_by_nobody():
 
 
 def modules():
-    return sorted(path.parent.name for path in LIBRARY.glob("*/__init__.py") if path.parent.name != "classroom")
+    return sorted(
+        path.parent.name
+        for path in LIBRARY.glob("*/__init__.py")
+        if path.parent.name != "classroom"
+    )
 
 
 @pytest.mark.parametrize("module", ["errors", "__main__", *modules()])
@@ -97,11 +140,22 @@ def test_import_needs_numpy_alone(module):
 def lines_of_code(text):
     """Lines that hold code: what docstrings must say of shapes, errors and sources does not count against a room."""
     nodes = ast.walk(ast.parse(text))
-    parts = [node for node in nodes if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    parts = [
+        node for node in nodes if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    ]
     strings = [node.body[0] for node in parts if ast.get_docstring(node) is not None]
     said = {line for node in strings for line in range(node.lineno, node.end_lineno + 1)}
-    empty = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
-    tokens = [t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in empty]
+    empty = (
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    )
+    tokens = [
+        t for t in tokenize.generate_tokens(io.StringIO(text).readline) if t.type not in empty
+    ]
     return len({line for t in tokens for line in range(t.start[0], t.end[0] + 1)} - said)
 
 
@@ -109,7 +163,9 @@ def engine_lines(path):
     text = path.read_text(encoding="utf-8") if path.suffix in (".py", ".cpp", ".h") else ""
     if path.suffix == ".py":
         return lines_of_code(text)
-    return sum(1 for line in text.splitlines() if line.strip() and not line.lstrip().startswith("//"))
+    return sum(
+        1 for line in text.splitlines() if line.strip() and not line.lstrip().startswith("//")
+    )
 
 
 def test_lines_of_code_are_counted():
@@ -120,8 +176,13 @@ def test_lines_of_code_are_counted():
 def test_teaching_rooms_stay_small():
     machines = [LIBRARY / name for name in MACHINERY]
     files = [path for path in LIBRARY.rglob("*.py") if room_of(path) in ROOMS]
-    taught = [path for path in files if not any(path.is_relative_to(machine) for machine in machines)]
-    lines = {str(path.relative_to(ROOT)): lines_of_code(path.read_text(encoding="utf-8")) for path in taught}
+    taught = [
+        path for path in files if not any(path.is_relative_to(machine) for machine in machines)
+    ]
+    lines = {
+        str(path.relative_to(ROOT)): lines_of_code(path.read_text(encoding="utf-8"))
+        for path in taught
+    }
     assert sum(lines.values()) <= 2800, lines
     assert sum(1 for line in (ROOT / "start.py").open()) <= 250
 

@@ -4,12 +4,28 @@ import threading
 
 import numpy as np
 import pytest
-from thread_tools import ALL_IDS, ALL_NETS, arrays, assert_close, batch, copied, no_thread_left, same_bits
+from thread_tools import (
+    ALL_IDS,
+    ALL_NETS,
+    arrays,
+    assert_close,
+    batch,
+    copied,
+    no_thread_left,
+    same_bits,
+)
 
 from course_lib import measure, serial
 from course_lib.data import Dataset
 from course_lib.errors import BadInput
-from course_lib.threads import DataParallel, Pool, ThreadFault, data_parallel, data_parallel_gradients, shards
+from course_lib.threads import (
+    DataParallel,
+    Pool,
+    ThreadFault,
+    data_parallel,
+    data_parallel_gradients,
+    shards,
+)
 
 NET = serial.Network((5, 7, 3))
 EPS = {dtype: float(np.finfo(dtype).eps) for dtype in (np.float32, np.float64)}
@@ -35,7 +51,11 @@ def test_equal_to_serial_at_every_step_of_a_training_run(net, dtype):
         for step in range(12):
             rows = slice(step % 4 * 12, step % 4 * 12 + 12)  # 12, 12, 12, 5 rows
             grads = gradients(net, ours, X[rows], Y[rows])
-            assert_close(grads, serial.gradients(net, theirs, X[rows], Y[rows]), tolerance(12, dtype, step + 1))
+            assert_close(
+                grads,
+                serial.gradients(net, theirs, X[rows], Y[rows]),
+                tolerance(12, dtype, step + 1),
+            )
             serial.sgd_step(ours, grads, 0.5)
             serial.sgd_step(theirs, serial.gradients(net, theirs, X[rows], Y[rows]), 0.5)
             assert_close(ours, theirs, tolerance(12, dtype, step + 1))
@@ -53,7 +73,9 @@ def test_equal_to_serial_for_any_batch_and_number_of_threads(B, T, lam):
             data_parallel_gradients(net, params, X, Y, T)
     else:
         assert_close(data_parallel_gradients(net, params, X, Y, T), want, tolerance(B, np.float64))
-    with DataParallel(net, params, 64, T) as gradients:  # a batch of fewer rows than T takes fewer threads
+    with DataParallel(
+        net, params, 64, T
+    ) as gradients:  # a batch of fewer rows than T takes fewer threads
         assert_close(gradients(net, params, X, Y), want, tolerance(B, np.float64))
 
 
@@ -77,7 +99,9 @@ def test_the_partial_sums_are_added_in_the_order_of_the_shards():
         for rows in shards(23, 5):
             partials.append([(np.empty_like(W), np.empty_like(b)) for W, b in params])
             data_parallel._numpy(NET, params, X[rows], Y[rows], partials[-1])
-    want = [sum(group[1:], start=group[0]) / 23 for group in zip(*map(arrays, partials), strict=True)]
+    want = [
+        sum(group[1:], start=group[0]) / 23 for group in zip(*map(arrays, partials), strict=True)
+    ]
     got = arrays(data_parallel_gradients(NET, params, X, Y, 5))
     assert all(np.array_equal(a, b) for a, b in zip(got, want, strict=True))
 
@@ -89,7 +113,11 @@ def test_the_three_bodies_agree(body, dtype):
     params, (X, Y) = net.init_params(4, dtype), batch(net, 11, dtype)
     want = serial.gradients(net, params, X, Y)
     with DataParallel(net, params, 11, 3, body) as gradients:
-        for rows in (slice(0, 11), slice(0, 2), slice(0, 11)):  # the third must not see the second's sums
+        for rows in (
+            slice(0, 11),
+            slice(0, 2),
+            slice(0, 11),
+        ):  # the third must not see the second's sums
             want = serial.gradients(net, params, X[rows], Y[rows])
             assert_close(gradients(net, params, X[rows], Y[rows]), want, tolerance(11, dtype))
     got = data_parallel_gradients(net, params, X, Y, 4, body)
@@ -103,20 +131,40 @@ def test_inputs_stay_as_they_are_and_strided_ones_are_taken():
     before = [copied(params), X.copy(), Y.copy()]
     for body in ("numpy", "python", "numba"):
         want = data_parallel_gradients(net, params, X[::2].copy(), Y[::2].copy(), 2, body)
-        assert_close(data_parallel_gradients(net, turned, X[::2], Y[::2], 2, body), want, tolerance(6, np.float32))
-    assert same_bits(before[0], params) and np.array_equal(before[1], X) and np.array_equal(before[2], Y)
+        assert_close(
+            data_parallel_gradients(net, turned, X[::2], Y[::2], 2, body),
+            want,
+            tolerance(6, np.float32),
+        )
+    assert (
+        same_bits(before[0], params)
+        and np.array_equal(before[1], X)
+        and np.array_equal(before[2], Y)
+    )
 
 
 def test_the_result_lies_in_the_buffer_of_partial_sums():
     params, (X, Y) = NET.init_params(4), batch(NET, 6)
     with DataParallel(NET, params, 6, 2) as gradients:
         first, again = (gradients(NET, params, X, Y) for _ in range(2))
-        assert all(np.shares_memory(a, b) for a, b in zip(arrays(first), arrays(again), strict=True))
+        assert all(
+            np.shares_memory(a, b) for a, b in zip(arrays(first), arrays(again), strict=True)
+        )
 
 
 def test_train_with_threads_is_train():
     X, Y = batch(NET, 47)
-    data = Dataset(X, Y.argmax(1), X[:9], Y[:9].argmax(1), X[:5], Y[:5].argmax(1), ("a", "b", "c"), "toy", "made up")
+    data = Dataset(
+        X,
+        Y.argmax(1),
+        X[:9],
+        Y[:9].argmax(1),
+        X[:5],
+        Y[:5].argmax(1),
+        ("a", "b", "c"),
+        "toy",
+        "made up",
+    )
     ours, theirs = NET.init_params(5), NET.init_params(5)
     with DataParallel(NET, ours, 10, 3) as gradients:
         threaded = serial.train(NET, ours, data, 4, 10, 0.5, gradients=gradients, progress=False)
@@ -162,13 +210,20 @@ def test_a_fault_in_a_shard_names_it_and_nothing_hangs(monkeypatch, bad):
             assert caught.value.thread == bad and isinstance(caught.value.__cause__, MemoryError)
             assert measure.blas_library()["threads"] == before
         monkeypatch.setattr(data_parallel, "forward", forward)
-        assert_close(gradients(NET, params, X, Y), serial.gradients(NET, params, X, Y), tolerance(11, np.float32))
+        assert_close(
+            gradients(NET, params, X, Y),
+            serial.gradients(NET, params, X, Y),
+            tolerance(11, np.float32),
+        )
 
 
 @pytest.mark.parametrize("T", [0, -1, 1.5, True, None, 7])
 def test_refuses_threads(T):
     params, (X, Y) = NET.init_params(4), batch(NET, 6)
-    for call in (lambda: data_parallel_gradients(NET, params, X, Y, T), lambda: DataParallel(NET, params, 6, T)):
+    for call in (
+        lambda: data_parallel_gradients(NET, params, X, Y, T),
+        lambda: DataParallel(NET, params, 6, T),
+    ):
         with pytest.raises(BadInput, match="whole number from 1 to 6"):
             call()
 
@@ -200,7 +255,9 @@ def test_refuses_what_does_not_fit():
     with Pool(1) as pool, pytest.raises(BadInput, match="number of calls"):
         data_parallel_gradients(NET, params, X, Y, 2, pool=pool)
     with DataParallel(NET, params, 6, 2) as gradients:
-        with pytest.raises(BadInput, match="number of rows of X must be a whole number from 1 to 6, not 7"):
+        with pytest.raises(
+            BadInput, match="number of rows of X must be a whole number from 1 to 6, not 7"
+        ):
             gradients(NET, params, *batch(NET, 7))
         with pytest.raises(BadInput, match="was made for"):
             gradients(relu, params, X, Y)

@@ -74,9 +74,16 @@ def test_an_epoch_in_any_order_is_the_serial_epoch(sizes, T, P):
     ours, theirs = net.init_params(1), net.init_params(1)
     X, Y = batch(net, 50)
     with GridStep(net, ours, 16, 0.2, T, P) as grid:
-        for order in (None, np.random.default_rng(0).permutation(50), np.arange(49, 0, -3, dtype=np.int32), [7]):
+        for order in (
+            None,
+            np.random.default_rng(0).permutation(50),
+            np.arange(49, 0, -3, dtype=np.int32),
+            [7],
+        ):
             order = np.array(order) if isinstance(order, list) else order
-            want = serial_epoch(net, theirs, 16, 0.2, X, Y, np.arange(50) if order is None else order)
+            want = serial_epoch(
+                net, theirs, 16, 0.2, X, Y, np.arange(50) if order is None else order
+            )
             assert abs(grid.epoch(X, Y, order) - want) <= 1e-5 * max(1, want)
             assert_close(ours, theirs, 200 * EPS)
 
@@ -132,11 +139,17 @@ def test_any_thread_may_be_slow_anywhere_thanks_to_the_barriers(T, P):
             for i, (_, function, _) in enumerate(grid._calls[8][0][1])
             if isinstance(getattr(function, "__self__", None), Barrier)
         ]
-    assert len(meetings) == 7  # a group: gathered, 2 forward, 2 backward; all: before and after the update
+    assert (
+        len(meetings) == 7
+    )  # a group: gathered, 2 forward, 2 backward; all: before and after the update
     for number, (i, barrier) in enumerate(meetings):
         if len(barrier._gates) > 1:
-            tries = (late_run(T, P, T * P - 1, i) for _ in range(5))  # on a busy machine others may be as late
-            assert any(got[0] != loss or not same_bits(got[1], params) for got in tries), f"barrier {number}: no need"
+            tries = (
+                late_run(T, P, T * P - 1, i) for _ in range(5)
+            )  # on a busy machine others may be as late
+            assert any(got[0] != loss or not same_bits(got[1], params) for got in tries), (
+                f"barrier {number}: no need"
+            )
 
 
 def test_params_change_in_place_and_data_does_not():
@@ -206,7 +219,11 @@ def test_blas_is_pinned_inside_and_as_before_outside():
         spy = ("spy", lambda: seen.append(measure.blas_library()["threads"]), ())
         grid._calls[4][1][1].insert(0, spy)
         grid.step(X, Y)
-        assert measure.blas_library()["threads"] == before and set(seen) <= {1, None} and len(seen) == 1
+        assert (
+            measure.blas_library()["threads"] == before
+            and set(seen) <= {1, None}
+            and len(seen) == 1
+        )
 
 
 # faults
@@ -228,7 +245,9 @@ def test_a_fault_anywhere_reaches_the_caller_and_nothing_hangs(T, P):
                 fault = caught.value
                 calls[i] = (what, function, arguments)
                 assert fault.thread == t and isinstance(fault.__cause__, ZeroDivisionError)
-                assert fault.where.startswith(f"shard {t // P}, row") and fault.where.endswith(f"of batch 0, {what}")
+                assert fault.where.startswith(f"shard {t // P}, row") and fault.where.endswith(
+                    f"of batch 0, {what}"
+                )
         assert np.isfinite(grid.epoch(X, Y)) and measure.blas_library()["threads"] == before
 
 
@@ -237,7 +256,9 @@ def test_a_fault_in_a_later_batch_is_named():
     with GridStep(NET, NET.init_params(1), 8, 0.1, 2) as grid:
         grid.epoch(X, Y)
         grid._calls[4][1][1][1] = ("layer 0, forward", lambda: [][0], ())
-        with pytest.raises(ThreadFault, match=r"shard 1, rows 2 to 3 of batch 2, layer 0, forward \(thread 1\): In"):
+        with pytest.raises(
+            ThreadFault, match=r"shard 1, rows 2 to 3 of batch 2, layer 0, forward \(thread 1\): In"
+        ):
             grid.epoch(X, Y)
 
 
@@ -308,7 +329,10 @@ def test_refuses_what_does_not_fit():
             ((X.astype(np.float64), Y), "X must have dtype float32"),
             ((X, Y.astype(np.float64)), "Y must have dtype float32"),
             ((None, Y), "X must be a NumPy array"),
-            ((X, Y, np.array([0, 12])), "order must hold one or more row numbers of X, from 0 to 11"),
+            (
+                (X, Y, np.array([0, 12])),
+                "order must hold one or more row numbers of X, from 0 to 11",
+            ),
             ((X, Y, np.array([-1, 2])), "order must hold"),
             ((X, Y, np.array([0.0, 1.0])), "order must hold"),
             ((X, Y, np.array([], dtype=int)), "order must hold"),
@@ -319,7 +343,9 @@ def test_refuses_what_does_not_fit():
             with pytest.raises(BadInput, match=words):
                 grid.epoch(*arguments)
         for rows in (0, 7):
-            with pytest.raises(BadInput, match="number of rows of X must be a whole number from 1 to 6"):
+            with pytest.raises(
+                BadInput, match="number of rows of X must be a whole number from 1 to 6"
+            ):
                 grid.step(X[:rows], Y[:rows])
         with pytest.raises(BadInput, match="X must be a NumPy array"):
             grid.step(None, Y)
@@ -331,7 +357,9 @@ def test_refuses_what_does_not_fit():
 
 
 def test_exp_is_accurate_and_passes_nan_on():
-    x = np.concatenate([np.linspace(-86, 88, 200_001), np.linspace(-1e-3, 1e-3, 1001)]).astype(np.float32)
+    x = np.concatenate([np.linspace(-86, 88, 200_001), np.linspace(-1e-3, 1e-3, 1001)]).astype(
+        np.float32
+    )
     got = np.array([kernels.exp(v) for v in x[::7]], dtype=np.float64)
     want = np.exp(x[::7].astype(np.float64))
     assert (np.abs(got - want) <= 2 * EPS * want).all()
@@ -342,14 +370,19 @@ def test_exp_is_accurate_and_passes_nan_on():
 @pytest.mark.parametrize("name", serial.ACTIVATIONS)
 def test_activations_and_their_derivatives(name):
     rng = np.random.default_rng(0)
-    Z, b = 5 * rng.standard_normal((3, 40), dtype=np.float32), rng.standard_normal(40, dtype=np.float32)
+    Z, b = (
+        5 * rng.standard_normal((3, 40), dtype=np.float32),
+        rng.standard_normal(40, dtype=np.float32),
+    )
     Z[0, :6] = [200, -200, 3e38, -3e38, 0, -0.0]
     b[:6] = 0
     activate, derive, constant = kernels.ACTIVATIONS[name]
     A, dZ = Z.copy(), np.ones_like(Z)
     activate(A, b, 0, 30, constant)
     derive(dZ, A, 0, 30, constant)
-    assert np.array_equal(A[:, 30:], Z[:, 30:]) and (dZ[:, 30:] == 1).all()  # other columns are another thread's
+    assert (
+        np.array_equal(A[:, 30:], Z[:, 30:]) and (dZ[:, 30:] == 1).all()
+    )  # other columns are another thread's
     z = (Z + b)[:, :30].astype(np.float64)
     f, derivative = serial.ACTIVATIONS[name]
     want = f(z)
@@ -368,7 +401,9 @@ def test_choose_split_takes_one_that_fits():
     assert choose_split(serial.Network((9, 2)), 9, 6) in [(3, 2), (6, 1)]
 
 
-@pytest.mark.parametrize("B, threads", [(4, 0), (4, -1), (4, 1.5), (0, 1), (4, True), (None, 2), (2, 1000), (4, 31)])
+@pytest.mark.parametrize(
+    "B, threads", [(4, 0), (4, -1), (4, 1.5), (0, 1), (4, True), (None, 2), (2, 1000), (4, 31)]
+)
 def test_choose_split_refuses(B, threads):
     with pytest.raises(BadInput, match="whole number"):
         choose_split(serial.Network((20, 30, 5)), B, threads)

@@ -10,7 +10,13 @@ import pytest
 from course_lib import measure, serial
 from course_lib.errors import BadInput
 from course_lib.serial import Network
-from course_lib.threads import ThreadFault, Timeline, deferred_backward, deferred_schedule, leapfrog_backward
+from course_lib.threads import (
+    ThreadFault,
+    Timeline,
+    deferred_backward,
+    deferred_schedule,
+    leapfrog_backward,
+)
 from course_lib.threads import leapfrog_schedule as schedule_of
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.timeout(60, method="thread")]
@@ -48,7 +54,11 @@ def assert_same(got, want, what=""):
     assert isinstance(got, list) and len(got) == len(want)
     for layer, (mine, theirs) in enumerate(zip(got, want, strict=True)):
         for name, a, b in zip(("dW", "db"), mine, theirs, strict=True):
-            assert a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b), (what, layer, name)
+            assert a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b), (
+                what,
+                layer,
+                name,
+            )
 
 
 # ------------------------------------------------------------------ equal to serial
@@ -103,7 +113,9 @@ def test_equal_at_every_step_of_a_training_run(backward):
             serial.sgd_step(theirs, serial.gradients(net, theirs, X, Y), 0.1)
             serial.sgd_step(mine, backward(mine, net.forward(mine, X), Y, 1 + step % 5), 0.1)
         assert_same(mine, theirs, step)
-    assert all(not np.array_equal(W, before) for (W, _), before in zip(mine, start, strict=True)), "nothing was learnt"
+    assert all(not np.array_equal(W, before) for (W, _), before in zip(mine, start, strict=True)), (
+        "nothing was learnt"
+    )
 
 
 @BOTH
@@ -113,7 +125,9 @@ def test_as_gradients_of_train(backward):
     y = rng.integers(0, 3, 70)
     from course_lib.data import Dataset
 
-    dataset = Dataset(x[:50], y[:50], x[50:60], y[50:60], x[60:], y[60:], ("a", "b", "c"), "random", "")
+    dataset = Dataset(
+        x[:50], y[:50], x[50:60], y[50:60], x[60:], y[60:], ("a", "b", "c"), "random", ""
+    )
     net = Network((8, 9, 7, 3), "relu", "cross_entropy")
     runs = {}
     for name, gradients in {
@@ -135,7 +149,9 @@ def test_inputs_stay_as_they_were_and_results_are_fresh(backward):
     now = [*cache.A, *cache.Z, Y, *(p for pair in params for p in pair)]
     assert all(np.array_equal(a, b) for a, b in zip(held, now, strict=True))
     arrays = [a for pair in one for a in pair]
-    assert not any(np.shares_memory(a, b) for a in arrays for b in [*now, *(c for pair in two for c in pair)])
+    assert not any(
+        np.shares_memory(a, b) for a in arrays for b in [*now, *(c for pair in two for c in pair)]
+    )
 
 
 # ------------------------------------------------------------------ who did what
@@ -147,9 +163,13 @@ def test_leapfrogging_does_its_schedule_literally():
         line = Timeline()
         leapfrog_backward(params, net.forward(params, X), Y, k, line)
         for thread in range(k):
-            assert [span[:3] for span in line if span.thread == thread] == schedule_of(L, k).of(thread), (L, k)
+            assert [span[:3] for span in line if span.thread == thread] == schedule_of(L, k).of(
+                thread
+            ), (L, k)
         fork = max(span.end for span in line[: 2 * k])
-        assert all(span.start >= fork for span in line[2 * k :]), "the parent's tasks come before the fork"
+        assert all(span.start >= fork for span in line[2 * k :]), (
+            "the parent's tasks come before the fork"
+        )
 
 
 def test_leapfrogging_keeps_its_delta_chains_apart(monkeypatch):
@@ -160,7 +180,9 @@ def test_leapfrogging_keeps_its_delta_chains_apart(monkeypatch):
 
     def spoilt(self, task, dZ=None):
         dZ = right(self, task, dZ)
-        return dZ + 1 if task == (1, "delta", 4) else dZ  # layer 4 is walked by threads 0 and 1 of L = 8, k = 2
+        return (
+            dZ + 1 if task == (1, "delta", 4) else dZ
+        )  # layer 4 is walked by threads 0 and 1 of L = 8, k = 2
 
     net, params, X, Y = case(8, 4, "identity", lam=0.0)
     cache = net.forward(params, X)
@@ -168,7 +190,9 @@ def test_leapfrogging_keeps_its_delta_chains_apart(monkeypatch):
     monkeypatch.setattr(Equations, "do", spoilt)
     got = leapfrog_backward(params, cache, Y, 2)
     wrong = {layer for layer in range(8) if not np.array_equal(got[layer][0], want[layer][0])}
-    assert wrong == {task.layer for task in schedule_of(8, 2).of(1) if task.kind == "grad" and task.layer <= 4}
+    assert wrong == {
+        task.layer for task in schedule_of(8, 2).of(1) if task.kind == "grad" and task.layer <= 4
+    }
 
 
 def test_deferred_walks_once_and_each_gradient_waits_for_its_delta():
@@ -177,12 +201,16 @@ def test_deferred_walks_once_and_each_gradient_waits_for_its_delta():
         line = Timeline()
         deferred_backward(params, net.forward(params, X), Y, k, line)
         deltas = [span for span in line if span.kind == "delta"]
-        assert [(span.thread, span.layer) for span in deltas] == [(0, layer) for layer in reversed(range(L))]
+        assert [(span.thread, span.layer) for span in deltas] == [
+            (0, layer) for layer in reversed(range(L))
+        ]
         known = {span.layer: span.end for span in deltas}
         grads = [span for span in line if span.kind == "grad"]
         assert sorted(span.layer for span in grads) == list(range(L))
         assert all(span.start >= known[span.layer] for span in grads)
-        assert all(span.start >= known[0] for span in grads if span.thread == 0), "thread 0 helps only at the end"
+        assert all(span.start >= known[0] for span in grads if span.thread == 0), (
+            "thread 0 helps only at the end"
+        )
         assert len(line) == len(deferred_schedule(L, k))
 
 
@@ -214,7 +242,11 @@ def test_impossible_k_gets_one_clear_error(backward, k):
 def test_labels_and_params_that_do_not_fit_get_serials_errors(backward):
     net, params, X, Y = case(3, 4)
     cache = net.forward(params, X)
-    for arguments in [(params[:2], cache, Y), (params, cache, Y[:2]), (params, cache, Y.astype(np.float64))]:
+    for arguments in [
+        (params[:2], cache, Y),
+        (params, cache, Y[:2]),
+        (params, cache, Y.astype(np.float64)),
+    ]:
         with pytest.raises(BadInput) as serials:
             serial.backward(*arguments)
         with pytest.raises(BadInput) as ours:
@@ -245,12 +277,16 @@ class Broken:
 @pytest.mark.parametrize("kind", ["delta", "grad"])
 def test_an_error_in_any_task_reaches_the_caller_with_its_layer(backward, kind, k):
     for layer in range(6 if kind == "grad" else 5):
-        net, params, X, Y = case(6, 4, "relu")  # relu's derivative looks at Z alone, so that A is used by dW alone
+        net, params, X, Y = case(
+            6, 4, "relu"
+        )  # relu's derivative looks at Z alone, so that A is used by dW alone
         cache = net.forward(params, X)
         want = reference(params, cache, Y)
         place, error = (cache.Z if kind == "delta" else cache.A), ValueError("no such luck")
         held, place[layer] = place[layer], Broken(error)
-        with pytest.raises(ThreadFault, match=rf"layer {layer}, {kind} .*ValueError: no such luck") as fault:
+        with pytest.raises(
+            ThreadFault, match=rf"layer {layer}, {kind} .*ValueError: no such luck"
+        ) as fault:
             backward(params, cache, Y, k)
         assert fault.value.where == f"layer {layer}, {kind}" and fault.value.__cause__ is error
         assert 0 <= fault.value.thread < k
@@ -293,13 +329,19 @@ def test_numpys_warnings_arrive_and_are_silent_where_the_caller_silenced_them(ba
     assert isinstance(fault.value.__cause__, RuntimeWarning)
     with np.errstate(over="ignore", invalid="ignore"):
         got, want = backward(params, cache, Y, 2), reference(params, cache, Y)
-    pairs = [pair for mine, theirs in zip(got, want, strict=True) for pair in zip(mine, theirs, strict=True)]
+    pairs = [
+        pair
+        for mine, theirs in zip(got, want, strict=True)
+        for pair in zip(mine, theirs, strict=True)
+    ]
     assert all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
     assert not all(np.isfinite(dW).all() for dW, _ in got)
 
 
 @BOTH
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs pthread_kill to press Ctrl-C")
+@pytest.mark.skipif(
+    not hasattr(signal, "pthread_kill"), reason="needs pthread_kill to press Ctrl-C"
+)
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_ctrl_c_in_the_caller_ends_cleanly(backward, k):
     net, params, X, Y = case(6, 4, "relu")
@@ -356,7 +398,10 @@ def test_two_callers_at_once(backward):
     want = reference(params, cache, Y)
     found = []
     with measure.blas_threads(1):
-        callers = [threading.Thread(target=lambda: found.append(backward(params, cache, Y, 3))) for _ in range(4)]
+        callers = [
+            threading.Thread(target=lambda: found.append(backward(params, cache, Y, 3)))
+            for _ in range(4)
+        ]
         for caller in callers:
             caller.start()
         for caller in callers:

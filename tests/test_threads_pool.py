@@ -36,10 +36,16 @@ def test_shards_cover_each_row_once_and_evenly():
             found = shards(B, T)
             assert [row for s in found for row in range(s.start, s.stop)] == list(range(B))
             sizes = [s.stop - s.start for s in found]
-            assert len(sizes) == T and sizes == sorted(sizes, reverse=True) and sizes[0] - sizes[-1] <= 1
+            assert (
+                len(sizes) == T
+                and sizes == sorted(sizes, reverse=True)
+                and sizes[0] - sizes[-1] <= 1
+            )
 
 
-@pytest.mark.parametrize("B, T", [(4, 5), (4, 0), (4, -1), (4, 1.0), (4, True), (4, None), (0, 1), (-3, 1), (2.5, 1)])
+@pytest.mark.parametrize(
+    "B, T", [(4, 5), (4, 0), (4, -1), (4, 1.0), (4, True), (4, None), (0, 1), (-3, 1), (2.5, 1)]
+)
 def test_shards_refuses(B, T):
     with pytest.raises(BadInput) as caught:
         shards(B, T)
@@ -48,7 +54,11 @@ def test_shards_refuses(B, T):
 
 def test_cut_may_leave_slices_empty():
     assert [s.stop - s.start for s in cut(2, 4)] == [1, 1, 0, 0]
-    assert [rows_text(s) for s in (slice(34, 52), slice(3, 4), slice(3, 3))] == ["rows 34 to 51", "row 3", "no rows"]
+    assert [rows_text(s) for s in (slice(34, 52), slice(3, 4), slice(3, 3))] == [
+        "rows 34 to 51",
+        "row 3",
+        "no rows",
+    ]
 
 
 # fork_join and Pool
@@ -72,10 +82,14 @@ def test_a_pool_keeps_its_threads_and_fork_join_makes_new_ones():
     with Pool(2) as pool:
         first, again = (set(pool.run([threading.current_thread] * 2)) for _ in range(2))
     assert first == again and len(first) == 2
-    assert not set(fork_join([threading.current_thread] * 2)) & set(fork_join([threading.current_thread] * 2))
+    assert not set(fork_join([threading.current_thread] * 2)) & set(
+        fork_join([threading.current_thread] * 2)
+    )
 
 
-@pytest.mark.parametrize("where, text", [(None, "call 1"), (["a", "b", "c"], "b"), (lambda t: f"shard {t}", "shard 1")])
+@pytest.mark.parametrize(
+    "where, text", [(None, "call 1"), (["a", "b", "c"], "b"), (lambda t: f"shard {t}", "shard 1")]
+)
 def test_a_fault_names_place_thread_and_cause(where, text):
     calls = [lambda: 1, fail, lambda: 3]
     with Pool(3) as pool:
@@ -83,7 +97,9 @@ def test_a_fault_names_place_thread_and_cause(where, text):
             with pytest.raises(ThreadFault) as caught:
                 run(calls, where)
             fault = caught.value
-            assert (fault.where, fault.thread) == (text, 1) and isinstance(fault.__cause__, ValueError)
+            assert (fault.where, fault.thread) == (text, 1) and isinstance(
+                fault.__cause__, ValueError
+            )
             assert str(fault) == f"{text} (thread 1): ValueError: broken"
         assert pool.run([lambda: "works again"]) == ["works again"]
 
@@ -182,7 +198,9 @@ def test_an_abort_that_fails_hides_nothing_and_ends_no_thread():
 def test_bad_calls():
     with Pool(2) as pool:
         for calls in ([], [int] * 3):
-            with pytest.raises(BadInput, match="number of calls must be a whole number from 1 to 2"):
+            with pytest.raises(
+                BadInput, match="number of calls must be a whole number from 1 to 2"
+            ):
                 pool.run(calls)
         with pytest.raises(ThreadFault, match="a call of this pool cannot use the pool"):
             pool.run([lambda: pool.run([int])])
@@ -276,9 +294,15 @@ def test_an_aborted_barrier_turns_all_away_until_it_is_reset():
 # the GIL
 
 
-@pytest.mark.parametrize("disabled, on, words", [
-    (0, True, "has a GIL"), (None, True, "has a GIL"), (1, True, "its GIL is on"), (1, False, "its GIL is off"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "disabled, on, words",
+    [
+        (0, True, "has a GIL"),
+        (None, True, "has a GIL"),
+        (1, True, "its GIL is on"),
+        (1, False, "its GIL is off"),
+    ],
+)
 def test_gil_state(monkeypatch, disabled, on, words):
     monkeypatch.setattr(sysconfig, "get_config_var", lambda name: disabled)
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: on, raising=False)

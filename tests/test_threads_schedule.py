@@ -37,7 +37,9 @@ def algorithm_1(L, k):
 
 def section_3(L, k):
     """The layers with gradients: the last k, "all quantities", and mk + j < L-k-1 by thread j."""
-    return list(range(L - k + 1, L + 1)) + [m * k + j for j in range(k) for m in range(L) if m * k + j < L - k - 1]
+    return list(range(L - k + 1, L + 1)) + [
+        m * k + j for j in range(k) for m in range(L) if m * k + j < L - k - 1
+    ]
 
 
 def proof(L, k):
@@ -63,14 +65,21 @@ def test_leapfrogging_is_algorithm_1_task_by_task(form):
         assert list(schedule[: schedule.fork]) == want, (L, k)
         rest = schedule[schedule.fork :]
         for j, done in enumerate(threads):
-            assert [t for t in rest if t.thread == j] == [Task(j, kinds[e][0], layer - 2) for e, layer in done], (L, k)
+            assert [t for t in rest if t.thread == j] == [
+                Task(j, kinds[e][0], layer - 2) for e, layer in done
+            ], (L, k)
 
 
 def test_repaired_covers_every_layer_once_and_algorithm_1_all_but_the_last():
     for L, k in SHAPES:
         assert leapfrog_schedule(L, k).coverage() == dict.fromkeys(range(L), 1)
         parent, threads = algorithm_1(L + 1, k)
-        layers = [layer for done in [parent, *threads] for equation, layer in done if equation == "6 and 7"]
+        layers = [
+            layer
+            for done in [parent, *threads]
+            for equation, layer in done
+            if equation == "6 and 7"
+        ]
         found = leapfrog_schedule(L, k, "algorithm 1").coverage()
         assert found == counted(layers, L) == dict.fromkeys(range(L), 1) | {L - 1: 0}
         assert min(layers, default=2) >= 2, "algorithm 1 never touches the input layer"
@@ -80,7 +89,9 @@ def test_section_3_misses_two_layers_and_names_two_without_weights():
     for L, k in SHAPES:
         found = leapfrog_schedule(L, k, "section 3").coverage()
         assert found == counted(section_3(L + 1, k), L)
-        assert {layer for layer, n in found.items() if n == 0} == {L - k - 1, L - k - 2} & set(range(L))
+        assert {layer for layer, n in found.items() if n == 0} == {L - k - 1, L - k - 2} & set(
+            range(L)
+        )
         assert max(found.values()) == 1
         if L - k >= 2:
             assert {0, 1} <= set(section_3(L + 1, k))
@@ -97,7 +108,9 @@ def test_the_proof_counts_layers_twice_and_misses_none():
 
 def test_algorithm_1_leaves_the_layers_at_k_above_their_number():
     parent, _ = algorithm_1(6, 6)
-    assert ("6 and 7", 1) in parent, "with k = L the parent's loop reaches the input, which has no weights"
+    assert ("6 and 7", 1) in parent, (
+        "with k = L the parent's loop reaches the input, which has no weights"
+    )
     parent, _ = algorithm_1(6, 5)
     assert min(layer for _, layer in parent) == 2
 
@@ -110,7 +123,11 @@ def test_each_task_can_be_done_from_what_its_thread_has_or_was_handed(form):
         known = {0: set()} | {j: set(parent) for j in range(1, k)}
         for n, (thread, kind, layer) in enumerate(schedule):
             assert 0 <= layer < L and 0 <= thread < k and (thread == 0 or n >= schedule.fork)
-            assert kind == "grad" or layer == L - 1 or layer + 1 in known[thread], (L, k, schedule[n])
+            assert kind == "grad" or layer == L - 1 or layer + 1 in known[thread], (
+                L,
+                k,
+                schedule[n],
+            )
             assert kind == "delta" or layer in known[thread], (L, k, schedule[n])
             known[thread].add(layer)
 
@@ -147,7 +164,9 @@ def test_deferred_by_hand():
 def test_schedule_is_a_tuple_with_its_shape_and_a_table():
     schedule = leapfrog_schedule(6, 2)
     assert isinstance(schedule, tuple) and (schedule.L, schedule.k, schedule.fork) == (6, 2, 4)
-    assert schedule[0] == (0, "delta", 5) and sorted(schedule.of(0) + schedule.of(1)) == sorted(schedule)
+    assert schedule[0] == (0, "delta", 5) and sorted(schedule.of(0) + schedule.of(1)) == sorted(
+        schedule
+    )
     lines = schedule.table().splitlines()
     assert lines[0].split() == ["layer", "parent", "thread", "0", "thread", "1", "gradients"]
     assert [line.split() for line in lines[2:5]] == [
@@ -161,19 +180,27 @@ def test_schedule_is_a_tuple_with_its_shape_and_a_table():
 
 
 @pytest.mark.parametrize("make", [leapfrog_schedule, deferred_schedule])
-@pytest.mark.parametrize("L, k", [(4, 0), (4, -1), (4, 1.5), (4, 5), (4, True), (4, None), (4, "2"), (0, 1), (2.0, 1)])
+@pytest.mark.parametrize(
+    "L, k", [(4, 0), (4, -1), (4, 1.5), (4, 5), (4, True), (4, None), (4, "2"), (0, 1), (2.0, 1)]
+)
 def test_impossible_shapes_get_one_clear_error(make, L, k):
-    with pytest.raises(BadInput, match=r"^[kL] \(.*\) must be a whole number (from 1 to 4|of at least 1), not "):
+    with pytest.raises(
+        BadInput, match=r"^[kL] \(.*\) must be a whole number (from 1 to 4|of at least 1), not "
+    ):
         make(L, k)
 
 
 def test_other_bad_input():
-    with pytest.raises(BadInput, match="form must be one of repaired, algorithm 1, section 3, proof, not 'paper'"):
+    with pytest.raises(
+        BadInput, match="form must be one of repaired, algorithm 1, section 3, proof, not 'paper'"
+    ):
         leapfrog_schedule(4, 2, "paper")
     for task in [(2, "delta", 0), (-1, "grad", 0), (0, "update", 0), (0, "grad", 4)]:
         with pytest.raises(BadInput, match="with L = 4 layers and k = 2 threads there is no Task"):
             Schedule([task], L=4, k=2)
-    with pytest.raises(BadInput, match="f3 must be one number, or one for each of the 4 layers, not 2 numbers"):
+    with pytest.raises(
+        BadInput, match="f3 must be one number, or one for each of the 4 layers, not 2 numbers"
+    ):
         deferred_schedule(4, 2, 1, [1, 2])
     with pytest.raises(BadInput, match="f2 of layer 0"):
         deferred_schedule(4, 2, -1)

@@ -31,8 +31,15 @@ def spans_of(line, thread):
 def test_leapfrogging_three_layers_by_two_threads_by_hand():
     line = simulate(leapfrog_schedule(3, 2), f2=2, f3=3)
     parent = [("delta", 2, 0, 2), ("grad", 2, 2, 5), ("delta", 1, 5, 7), ("grad", 1, 7, 10)]
-    assert spans_of(line, 0) == [*parent, ("delta", 1, 10, 12), ("delta", 0, 12, 14), ("grad", 0, 14, 17)]
-    assert spans_of(line, 1) == [] and line.makespan == 17 and line.busy(0) == 17 and line.busy(1) == 0
+    assert spans_of(line, 0) == [
+        *parent,
+        ("delta", 1, 10, 12),
+        ("delta", 0, 12, 14),
+        ("grad", 0, 14, 17),
+    ]
+    assert (
+        spans_of(line, 1) == [] and line.makespan == 17 and line.busy(0) == 17 and line.busy(1) == 0
+    )
 
 
 def test_leapfrogging_on_two_cores_and_on_one_by_hand():
@@ -47,7 +54,12 @@ def test_leapfrogging_on_two_cores_and_on_one_by_hand():
 def test_deferred_by_hand_with_forward_and_costs_by_layer():
     line = simulate(deferred_schedule(3, 2, 2, 3), f2=2, f3=3, f1=[1, 0, 4])
     assert spans_of(line, 0)[:2] == [("forward", 0, 0, 1), ("forward", 2, 1, 5)]
-    assert spans_of(line, 0)[2:] == [("delta", 2, 5, 7), ("delta", 1, 7, 9), ("delta", 0, 9, 11), ("grad", 0, 11, 14)]
+    assert spans_of(line, 0)[2:] == [
+        ("delta", 2, 5, 7),
+        ("delta", 1, 7, 9),
+        ("delta", 0, 9, 11),
+        ("grad", 0, 11, 14),
+    ]
     assert spans_of(line, 1) == [("grad", 2, 7, 10), ("grad", 1, 10, 13)] and line.makespan == 14
     layered = simulate(deferred_schedule(3, 2, [1, 2, 4], [8, 1, 1]), f2=[1, 2, 4], f3=[8, 1, 1])
     assert spans_of(layered, 1) == [("grad", 2, 4, 5), ("grad", 1, 6, 7)]
@@ -56,7 +68,12 @@ def test_deferred_by_hand_with_forward_and_costs_by_layer():
 
 def test_the_proofs_threads_take_the_parents_deltas():
     line = simulate(leapfrog_schedule(4, 2, "proof"), f2=1, f3=1)
-    assert spans_of(line, 0)[4:] == [("grad", 2, 4, 5), ("delta", 1, 5, 6), ("delta", 0, 6, 7), ("grad", 0, 7, 8)]
+    assert spans_of(line, 0)[4:] == [
+        ("grad", 2, 4, 5),
+        ("delta", 1, 5, 6),
+        ("delta", 0, 6, 7),
+        ("grad", 0, 7, 8),
+    ]
     assert spans_of(line, 1) == [("delta", 1, 4, 5), ("grad", 1, 5, 6), ("delta", 0, 6, 7)]
 
 
@@ -70,7 +87,9 @@ def random_schedules(count=150):
         k, cores = rng.randint(1, L), rng.randint(1, 5)
         f1, f2, f3 = ([rng.choice([0, 0.25, 1, 3, 10]) for _ in range(L)] for _ in range(3))
         form = rng.choice(["repaired", "algorithm 1", "section 3", "proof", "deferred"])
-        schedule = deferred_schedule(L, k, f2, f3) if form == "deferred" else leapfrog_schedule(L, k, form)
+        schedule = (
+            deferred_schedule(L, k, f2, f3) if form == "deferred" else leapfrog_schedule(L, k, form)
+        )
         yield schedule, f1, f2, f3, cores
 
 
@@ -107,7 +126,9 @@ def test_no_makespan_is_below_its_bounds_nor_above_grahams():
 def test_threads_do_one_thing_at_a_time_in_order_and_never_more_than_there_are_cores():
     for schedule, f1, f2, f3, cores in random_schedules():
         line = simulate(schedule, f2, f3, f1, cores=cores)
-        assert [s for s in line if s.kind != "forward"] == sorted(line, key=lambda s: s.start)[-len(schedule) :]
+        assert [s for s in line if s.kind != "forward"] == sorted(line, key=lambda s: s.start)[
+            -len(schedule) :
+        ]
         for t in range(schedule.k):
             mine = [span for span in line if span.thread == t and span.kind != "forward"]
             assert [span[:3] for span in mine] == schedule.of(t)
@@ -118,7 +139,10 @@ def test_threads_do_one_thing_at_a_time_in_order_and_never_more_than_there_are_c
 
 def test_one_core_costs_all_the_work():
     for L, k in SHAPES:
-        assert simulate(leapfrog_schedule(L, k), 2, 3, 1, cores=1).makespan == L * 6 + (k - 1) * (L - k) * 2
+        assert (
+            simulate(leapfrog_schedule(L, k), 2, 3, 1, cores=1).makespan
+            == L * 6 + (k - 1) * (L - k) * 2
+        )
         assert simulate(deferred_schedule(L, k, 2, 3), 2, 3, 1, cores=1).makespan == L * 6
 
 

@@ -50,14 +50,27 @@ def ran(tool, monkeypatch):
 def test_all_steps_in_order(ran, tmp_path):
     status, steps = ran()
     titles = [title for title, _, _ in steps]
-    assert status == 0 and titles == ["the environment", "is PyCUDA there?", "CuPy, for cuBLAS", "room for the peers",
-        "PyTorch and vgre", "the tests that need a GPU", "chapters 05 to 09", "measuring"]  # fmt: skip
+    assert status == 0 and titles == [
+        "the environment",
+        "is PyCUDA there?",
+        "CuPy, for cuBLAS",
+        "room for the peers",
+        "PyTorch and vgre",
+        "the tests that need a GPU",
+        "chapters 05 to 09",
+        "measuring",
+    ]
     words = {title: words for title, words, _ in steps}
-    assert "cupy-cuda13x[ctk]" in words["CuPy, for cuBLAS"] and words["the tests that need a GPU"].endswith("-m gpu")
+    assert "cupy-cuda13x[ctk]" in words["CuPy, for cuBLAS"] and words[
+        "the tests that need a GPU"
+    ].endswith("-m gpu")
     assert words["chapters 05 to 09"].count(".ipynb") == 10
     assert "bench gpu --record --peers-python" in words["measuring"]
     engine = {title: env.get("COURSE_GPU") for title, _, env in steps}
-    assert engine["the tests that need a GPU"] == engine["chapters 05 to 09"] == "cuda" and engine["measuring"] is None
+    assert (
+        engine["the tests that need a GPU"] == engine["chapters 05 to 09"] == "cuda"
+        and engine["measuring"] is None
+    )
     assert all(env["PATH"].startswith(f"{tmp_path}/bin") for _, _, env in steps[1:])
 
 
@@ -65,9 +78,16 @@ def test_pycuda_is_built_where_it_does_not_work(ran, tool, monkeypatch):
     seen = {}
 
     def run(title, command, env):
-        seen[title] = {path.name: path for path in Path(env["HOME"]).iterdir()} if "minutes" in title else None
+        seen[title] = (
+            {path.name: path for path in Path(env["HOME"]).iterdir()}
+            if "minutes" in title
+            else None
+        )
         if seen[title]:
-            assert seen[title]["libcuda.so"].readlink() == Path(LIBRARY) and env["HOME"] in env["LIBRARY_PATH"]
+            assert (
+                seen[title]["libcuda.so"].readlink() == Path(LIBRARY)
+                and env["HOME"] in env["LIBRARY_PATH"]
+            )
             assert "CURAND = False" in seen[title][".aksetup-defaults.py"].read_text()
         return "there?" not in title
 
@@ -93,7 +113,9 @@ def test_without_a_toolkit_the_wheels_bring_nvcc(ran, tool, monkeypatch):
     assert status == 1 and "nvidia-cuda-nvcc>=13,<14" in steps[-1][1]
 
 
-@pytest.mark.skipif(not shutil.which("g++"), reason="no g++ to build a stand-in for the driver's library with")
+@pytest.mark.skipif(
+    not shutil.which("g++"), reason="no g++ to build a stand-in for the driver's library with"
+)
 @pytest.mark.parametrize("devices", [1, 0])
 def test_what_the_driver_says(tool, monkeypatch, tmp_path, devices):
     library = tmp_path / "libcuda.so.1"
@@ -107,9 +129,13 @@ def test_what_the_driver_says(tool, monkeypatch, tmp_path, devices):
             tool.look()
 
 
-@pytest.mark.parametrize(("toolkit", "compiler", "says"), [
-    (None, "/usr/bin/g++", "CUDA 12 at most"), (Path("/cuda"), None, "there is no g"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("toolkit", "compiler", "says"),
+    [
+        (None, "/usr/bin/g++", "CUDA 12 at most"),
+        (Path("/cuda"), None, "there is no g"),
+    ],
+)
 def test_what_must_be_there(tool, monkeypatch, toolkit, compiler, says):
     answer = subprocess.CompletedProcess([], 0, f"12 {LIBRARY}\n", "")
     monkeypatch.setattr(tool.subprocess, "run", lambda *args, **how: answer)

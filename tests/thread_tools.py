@@ -12,7 +12,9 @@ import pytest
 
 from course_lib import serial
 
-needs_signals = pytest.mark.skipif(os.name == "nt", reason="Windows wakes no waiting main thread for Ctrl-C")
+needs_signals = pytest.mark.skipif(
+    os.name == "nt", reason="Windows wakes no waiting main thread for Ctrl-C"
+)
 
 
 @contextmanager
@@ -44,7 +46,9 @@ def batch(net, N, dtype=np.float32, seed=0):
     """(X, Y) of N rows."""
     rng = np.random.default_rng([seed, N])
     labels = rng.integers(0, net.sizes[-1], N)
-    return rng.standard_normal((N, net.sizes[0])).astype(dtype), np.eye(net.sizes[-1], dtype=dtype)[labels]
+    return rng.standard_normal((N, net.sizes[0])).astype(dtype), np.eye(net.sizes[-1], dtype=dtype)[
+        labels
+    ]
 
 
 def arrays(pairs):
@@ -62,7 +66,9 @@ def copied(params):
 def assert_close(got, want, tolerance):
     for i, (a, b) in enumerate(zip(arrays(got), arrays(want), strict=True)):
         worst = np.abs(a - b).max()
-        assert worst <= tolerance, f"layer {i // 2}, {'Wb'[i % 2]}: {worst} > {tolerance}"  # a NaN fails too
+        assert worst <= tolerance, (
+            f"layer {i // 2}, {'Wb'[i % 2]}: {worst} > {tolerance}"
+        )  # a NaN fails too
 
 
 ALL_NETS = [

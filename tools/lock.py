@@ -21,7 +21,12 @@ PINNED = {
     "requirements-test.txt": ["--group", "setup", "--extra", "test", "--extra", "book"],
 }
 # python-platform names of uv; every pinned package must have a wheel for each of them
-PLATFORMS = ["x86_64-manylinux_2_28", "aarch64-manylinux_2_28", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"]
+PLATFORMS = [
+    "x86_64-manylinux_2_28",
+    "aarch64-manylinux_2_28",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+]
 PYTHONS = ["3.11", "3.12", "3.13"]
 
 
@@ -39,7 +44,9 @@ def export(selection: list[str]) -> str:
     text = uv("export", "--frozen", "--no-emit-project", "--no-header", "--no-annotate", *selection)
     for line in text.splitlines():
         if "://" in line or line.startswith("-"):
-            sys.exit(f"the export holds an address or an option, which must not be committed: {line}")
+            sys.exit(
+                f"the export holds an address or an option, which must not be committed: {line}"
+            )
     return text
 
 
@@ -48,8 +55,25 @@ def missing_wheels(name: str) -> list[str]:
     missing = []
     for platform in PLATFORMS:
         for python in PYTHONS:
-            command = [sys.executable, "-m", "uv", "pip", "compile", name, "--quiet", "--no-deps", "--no-header"]
-            command += ["--only-binary", ":all:", "--python-platform", platform, "--python-version", python]
+            command = [
+                sys.executable,
+                "-m",
+                "uv",
+                "pip",
+                "compile",
+                name,
+                "--quiet",
+                "--no-deps",
+                "--no-header",
+            ]
+            command += [
+                "--only-binary",
+                ":all:",
+                "--python-platform",
+                platform,
+                "--python-version",
+                python,
+            ]
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             if done.returncode:
                 missing.append(f"{name} on {platform}, Python {python}:\n{done.stderr.strip()}")
@@ -58,20 +82,31 @@ def missing_wheels(name: str) -> list[str]:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="pin the packages again from pyproject.toml")
-    parser.add_argument("--upgrade", action="store_true", help="take the newest versions that the ranges allow")
-    parser.add_argument("--check", action="store_true", help="write nothing: fail if a pinned file is out of date")
+    parser.add_argument(
+        "--upgrade", action="store_true", help="take the newest versions that the ranges allow"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing: fail if a pinned file is out of date"
+    )
     options = parser.parse_args(argv)
     uv("lock", *(["--upgrade"] if options.upgrade else []))
     texts = {name: export(selection) for name, selection in PINNED.items()}
     if options.check:
-        stale = [name for name, text in texts.items() if (ROOT / name).read_text(encoding="utf-8") != text]
+        stale = [
+            name
+            for name, text in texts.items()
+            if (ROOT / name).read_text(encoding="utf-8") != text
+        ]
         print("out of date: " + ", ".join(stale) if stale else "the pinned files are up to date")
         return 1 if stale else 0
     for name, text in texts.items():
         (ROOT / name).write_text(text, encoding="utf-8", newline="\n")
         print(f"{name}: {sum('==' in line for line in text.splitlines())} packages")
     problems = missing_wheels("requirements-test.txt")
-    print("\n".join(problems) or f"wheels for {', '.join(PLATFORMS)} on Python {', '.join(PYTHONS)}: all there")
+    print(
+        "\n".join(problems)
+        or f"wheels for {', '.join(PLATFORMS)} on Python {', '.join(PYTHONS)}: all there"
+    )
     return 1 if problems else 0
 
 

@@ -24,10 +24,19 @@ grade/               `bench grade`
 import argparse
 
 BENCHES = {
-    "threads": ("threads_command", "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn"),
-    "mpi": ("mpi_command", "allreduces and schemes of training on 1, 2 and 4 ranks, beside MPI's own and PyTorch DDP"),
+    "threads": (
+        "threads_command",
+        "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn",
+    ),
+    "mpi": (
+        "mpi_command",
+        "allreduces and schemes of training on 1, 2 and 4 ranks, beside MPI's own and PyTorch DDP",
+    ),
     "papers": ("papers.command", "every number of the five texts, listed and measured again"),
-    "gpu": ("gpu_command", "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training"),
+    "gpu": (
+        "gpu_command",
+        "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training",
+    ),
     "grade": ("grade.command", "seconds and memory of `course grade`, beside nbval and nbgrader"),
 }
 

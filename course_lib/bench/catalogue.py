@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
-NETS = {"Net-1h": (784, 1024, 10), "Net-2h": (784, 1024, 1024, 10)}  # [000] section 5.2, [001] "Network structures"
+NETS = {
+    "Net-1h": (784, 1024, 10),
+    "Net-2h": (784, 1024, 1024, 10),
+}  # [000] section 5.2, [001] "Network structures"
 LAYERS, WIDTH = 12, 1024  # the deep net of the schemes of chapter 04
 EPOCH = 50_000  # training examples of MNIST as the papers divide it
 ETA = 0.1
@@ -20,21 +23,94 @@ class Way(NamedTuple):
 
 
 WAYS = (
-    Way("python", "Python loops", "1", "course", "[000] algorithms 4 and 5, neuron by neuron, in plain Python", True),
-    Way("loops", "Numba loops", "1", "course", "the same loops compiled: what the papers call serial"),
-    Way("loops-threads", "Numba loops in threads", "T", "course", "[000] algorithm 3: a thread for each shard"),
-    Way("numpy", "NumPy, one BLAS thread", "1", "course", "course_lib.serial: three products a layer, then sgd_step"),
-    Way("numpy-blas", "NumPy, threads inside BLAS", "T", "course", "[001]'s second way, by BLAS's own threads"),
-    Way("numpy-threads", "NumPy in threads", "T", "course", "DataParallel: [000] algorithm 3, persistent pool"),
-    Way("grid-1", "GridStep, one thread", "1", "course", "our best step: in place, fused, nothing allocated"),
-    Way("grid-examples", "GridStep, examples shared", "T", "course", "T groups of one thread: data parallelism"),
-    Way("grid-products", "GridStep, products shared", "T", "course", "one group of T threads: [001]'s second way"),
-    Way("grid-hybrid", "GridStep, both shared", "T", "course", "T/2 groups of 2: what [001] leaves as future work"),
-    Way("grid", "GridStep, split chosen", "T", "course", "the split that choose_split found quickest"),
+    Way(
+        "python",
+        "Python loops",
+        "1",
+        "course",
+        "[000] algorithms 4 and 5, neuron by neuron, in plain Python",
+        True,
+    ),
+    Way(
+        "loops",
+        "Numba loops",
+        "1",
+        "course",
+        "the same loops compiled: what the papers call serial",
+    ),
+    Way(
+        "loops-threads",
+        "Numba loops in threads",
+        "T",
+        "course",
+        "[000] algorithm 3: a thread for each shard",
+    ),
+    Way(
+        "numpy",
+        "NumPy, one BLAS thread",
+        "1",
+        "course",
+        "course_lib.serial: three products a layer, then sgd_step",
+    ),
+    Way(
+        "numpy-blas",
+        "NumPy, threads inside BLAS",
+        "T",
+        "course",
+        "[001]'s second way, by BLAS's own threads",
+    ),
+    Way(
+        "numpy-threads",
+        "NumPy in threads",
+        "T",
+        "course",
+        "DataParallel: [000] algorithm 3, persistent pool",
+    ),
+    Way(
+        "grid-1",
+        "GridStep, one thread",
+        "1",
+        "course",
+        "our best step: in place, fused, nothing allocated",
+    ),
+    Way(
+        "grid-examples",
+        "GridStep, examples shared",
+        "T",
+        "course",
+        "T groups of one thread: data parallelism",
+    ),
+    Way(
+        "grid-products",
+        "GridStep, products shared",
+        "T",
+        "course",
+        "one group of T threads: [001]'s second way",
+    ),
+    Way(
+        "grid-hybrid",
+        "GridStep, both shared",
+        "T",
+        "course",
+        "T/2 groups of 2: what [001] leaves as future work",
+    ),
+    Way(
+        "grid",
+        "GridStep, split chosen",
+        "T",
+        "course",
+        "the split that choose_split found quickest",
+    ),
     Way("torch-1", "PyTorch, one thread", "1", "torch", "nn.Sequential, autograd, optim.SGD"),
     Way("torch", "PyTorch", "T", "torch", "the same with T threads"),
-    Way("sklearn", "scikit-learn", "T", "sklearn", "MLPClassifier.partial_fit; softmax and cross-entropy, not MSE"),
-)  # fmt: skip
+    Way(
+        "sklearn",
+        "scikit-learn",
+        "T",
+        "sklearn",
+        "MLPClassifier.partial_fit; softmax and cross-entropy, not MSE",
+    ),
+)
 WAY = {way.key: way for way in WAYS}
 BEST = ("grid-examples", "grid-products", "grid-hybrid", "grid")  # ours with T threads
 

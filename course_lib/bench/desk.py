@@ -10,7 +10,9 @@ from course_lib.bench.catalogue import ETA
 from course_lib.data import load_mnist, one_hot
 from course_lib.serial import Network, gradients, sgd_step
 
-TOLERANCE = 1e-3  # of the largest change of a parameter; float32 sums in another order give about 1e-5
+TOLERANCE = (
+    1e-3  # of the largest change of a parameter; float32 sums in another order give about 1e-5
+)
 
 
 class Trainer:
@@ -83,7 +85,9 @@ class Desk:
         change = max(_difference(params, before))
         error = float(max(_difference(params, trainer.params())) / change)
         if not error <= TOLERANCE:
-            raise ArithmeticError(f"not the serial library's step: differs by {error:.2g} of the largest change")
+            raise ArithmeticError(
+                f"not the serial library's step: differs by {error:.2g} of the largest change"
+            )
         return error
 
     def _examples(self, trainer, B, seconds):

@@ -24,7 +24,10 @@ class CompileDesk:
         start = time.perf_counter()
         for traced in (False, True):
             compiler.build(rewrite("__global__ void nothing() {}"), traced=traced)
-        return {"seconds": time.perf_counter() - start, "compiler": compiler._version().partition("\n")[0]}
+        return {
+            "seconds": time.perf_counter() - start,
+            "compiler": compiler._version().partition("\n")[0],
+        }
 
     def kernel(self, rung, traced):
         """Seconds to compile a rung; each time with another macro, so that it is never found in the cache."""

@@ -30,7 +30,9 @@ class CourseDesk(Desk):
 
     def rate(self, key, threads, seconds):
         """GFLOP/s of this machine: see rates.py."""
-        return (rates.separate_rate if key == "sgemm-separate" else rates.product_rate)(threads, seconds)
+        return (rates.separate_rate if key == "sgemm-separate" else rates.product_rate)(
+            threads, seconds
+        )
 
     def scheme(self, do_, **arguments):
         """A command of schemes.py."""

@@ -13,7 +13,9 @@ from course_lib.bench.desk_ranks import RankDesk
 
 class Desk(RankDesk):
     def __init__(self):
-        self.rank, self.size = (int(os.environ[f"COURSE_BENCH_{name}"]) for name in ("RANK", "SIZE"))
+        self.rank, self.size = (
+            int(os.environ[f"COURSE_BENCH_{name}"]) for name in ("RANK", "SIZE")
+        )
         torch.set_num_threads(1)
         meet = os.environ["COURSE_BENCH_MEET"]
         dist.init_process_group("gloo", init_method=meet, rank=self.rank, world_size=self.size)
@@ -42,7 +44,10 @@ class Desk(RankDesk):
         layers = []
         for W, b in net.init_params(0):
             layer = torch.nn.Linear(*W.shape)
-            layer.weight.data[:], layer.bias.data[:] = torch.from_numpy(W.T.copy()), torch.from_numpy(b)
+            layer.weight.data[:], layer.bias.data[:] = (
+                torch.from_numpy(W.T.copy()),
+                torch.from_numpy(b),
+            )
             layers += [layer, torch.nn.Sigmoid()]
         model = torch.nn.Sequential(*layers)
         whole = DistributedDataParallel(model) if self.size > 1 else model

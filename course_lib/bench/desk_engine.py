@@ -26,7 +26,11 @@ __global__ void barriers(int n, int *x)
 class EngineDesk(ProductDesk):
     def hello(self):
         words = compiler._version().partition("\n")[0]
-        return {"python": platform.python_version(), "numpy": np.__version__, "the engine's compiler": words}
+        return {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "the engine's compiler": words,
+        }
 
     def threads(self):
         """How many threads the engine spreads blocks over."""

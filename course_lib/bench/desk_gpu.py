@@ -23,7 +23,9 @@ class GpuDesk(ProductDesk):
             try:
                 self.gpu = gpu()
                 return
-            except Exception as error:  # not installed, no driver, no device, a driver too old: all are reasons
+            except (
+                Exception
+            ) as error:  # not installed, no driver, no device, a driver too old: all are reasons
                 self.why[gpu.name] = f"{gpu.name}: {error}"
         raise RuntimeError("; ".join(self.why.values()))
 
@@ -32,7 +34,11 @@ class GpuDesk(ProductDesk):
 
     def attributes(self):
         """Name, multiprocessors, compute capability, memory; what launches kernels, and why not PyCUDA."""
-        return {**self.gpu.attributes(), "launched_by": self.gpu.name, "instead_of": self.why.get("PyCUDA", "")}
+        return {
+            **self.gpu.attributes(),
+            "launched_by": self.gpu.name,
+            "instead_of": self.why.get("PyCUDA", ""),
+        }
 
     def make(self, key, problem):
         if key == "cublas-cupy":

@@ -19,7 +19,9 @@ class TorchGpuTrainingDesk(Desk):
 
     def make(self, key, net, B, threads):
         trainer = {"torch-gpu-sent": SentTrainer, "torch-gpu-resident": ResidentTrainer}[key]
-        return trainer(net, B, threads, torch.from_numpy(self.X), torch.from_numpy(self.Y), device="cuda")
+        return trainer(
+            net, B, threads, torch.from_numpy(self.X), torch.from_numpy(self.Y), device="cuda"
+        )
 
 
 class SentTrainer(TorchTrainer):

@@ -17,7 +17,9 @@ class MlpDesk(Desk):
         try:
             device.engine_name()
         except BadInput as error:  # "COURSE_GPU=cuda, but PyCUDA is not installed. Set it to ..."
-            raise RuntimeError(str(error).partition(", but ")[2].partition(". Set it to")[0]) from None
+            raise RuntimeError(
+                str(error).partition(", but ")[2].partition(". Set it to")[0]
+            ) from None
         super().__init__()
 
     def hello(self):

@@ -20,8 +20,12 @@ from course_lib.mpi.launcher.supervisor import unlink_shared_memory
 from course_lib.serial import Network, sgd_step
 from course_lib.serial.minibatch import gradients_and_loss
 
-ALLREDUCE = {"mpi": mpi.mpi_allreduce, "ring": mpi.ring_allreduce, "doubling": mpi.doubling_allreduce,
-             "tree": mpi.tree_allreduce}  # fmt: skip
+ALLREDUCE = {
+    "mpi": mpi.mpi_allreduce,
+    "ring": mpi.ring_allreduce,
+    "doubling": mpi.doubling_allreduce,
+    "tree": mpi.tree_allreduce,
+}
 
 
 class Desk(RankDesk):
@@ -101,9 +105,13 @@ class Desk(RankDesk):
         params, order = net.init_params(0), np.random.default_rng(3).permutation(len(self.X))
         X, Y = self.X[order[:B]], self.Y[order[:B]]
         flat = weighted_gradients(net, params, X, Y, B)
-        others = cycle(order[i : i + B] for i in range(0, len(order) - B + 1, B))  # not those that a cache still has
+        others = cycle(
+            order[i : i + B] for i in range(0, len(order) - B + 1, B)
+        )  # not those that a cache still has
         calls: dict[str, Callable] = {
-            "gather": lambda: [array[rows] for rows in [next(others)] for array in (self.X, self.Y)],
+            "gather": lambda: [
+                array[rows] for rows in [next(others)] for array in (self.X, self.Y)
+            ],
             "update": lambda: sgd_step(params, unpack(flat[:-1], params), 0.0),
         }
         calls |= {str(n): partial(weighted_gradients, net, params, X[:n], Y[:n], B) for n in shares}
@@ -158,7 +166,11 @@ class Desk(RankDesk):
 
         def step(rows):
             X, Y = self.X[rows], self.Y[rows]
-            grads = grid.gradients(local, X, Y) if grid else model.backward(local, model.forward(local, X), Y)
+            grads = (
+                grid.gradients(local, X, Y)
+                if grid
+                else model.backward(local, model.forward(local, X), Y)
+            )
             sgd_step(local, grads, ETA)
 
         return step, lambda: model.join(local)

@@ -13,7 +13,9 @@ from numba import cuda, float32
 from course_lib.bench.gpu_catalogue import WAY
 from course_lib.bench.products import Product, ProductDesk
 
-assert os.environ.get("NUMBA_ENABLE_CUDASIM") == "1", "the simulator is chosen before Numba is imported"
+assert os.environ.get("NUMBA_ENABLE_CUDASIM") == "1", (
+    "the simulator is chosen before Numba is imported"
+)
 WHOLE = 64  # larger products would take minutes
 
 
@@ -64,4 +66,8 @@ class NumbaSimDesk(ProductDesk):
             return D[: part[1] * block[1], : part[0] * block[0]]
 
         blocks = grid[0] * grid[1]
-        return Product(call, part[0] * part[1] / blocks, "" if part == grid else f"timed on 1 block of {blocks}")
+        return Product(
+            call,
+            part[0] * part[1] / blocks,
+            "" if part == grid else f"timed on 1 block of {blocks}",
+        )

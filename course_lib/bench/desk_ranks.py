@@ -40,7 +40,9 @@ class RankDesk:
 
     def load(self, folder):
         """Map the examples that the parent has written: all ranks share one copy of them."""
-        self.X, self.Y = (np.asarray(np.load(Path(folder, f"{name}.npy"), mmap_mode="r")) for name in "xy")
+        self.X, self.Y = (
+            np.asarray(np.load(Path(folder, f"{name}.npy"), mmap_mode="r")) for name in "xy"
+        )
         self.ways, self.serial = {}, {}
 
     # Allreduces ------------------------------------------------------------------------------------------------------
@@ -52,7 +54,9 @@ class RankDesk:
         calls, repeats = {name: self.allreduce(name, np.zeros(n, np.float32)) for name in names}, {}
         for name in names:
             self.timed(calls[name], 1)
-            repeats[name] = int(self.first(np.clip(round(seconds / self.timed(calls[name], 2)), 1, 1000)))
+            repeats[name] = int(
+                self.first(np.clip(round(seconds / self.timed(calls[name], 2)), 1, 1000))
+            )
         found: dict[str, list[float]] = {name: [] for name in names}
         for i in range(rounds):
             for name in [*names[i % len(names) :], *names[: i % len(names)]]:
@@ -69,7 +73,10 @@ class RankDesk:
 
     def check_sums(self, names, n):
         """Hold sums of random numbers against float64: p - 1 additions of at most half an eps each, and some air."""
-        parts = [np.random.default_rng([n, r]).random(n, np.float32) - np.float32(0.5) for r in range(self.size)]
+        parts = [
+            np.random.default_rng([n, r]).random(n, np.float32) - np.float32(0.5)
+            for r in range(self.size)
+        ]
         wanted = sum(part.astype(np.float64) for part in parts)
         allowed = ROUNDINGS * self.size * 2.0**-24 * sum(np.abs(part) for part in parts)
         for name in names:
@@ -102,7 +109,9 @@ class RankDesk:
             error = float(max(differences(after, found)) / max(differences(after, before)))
         error = self.first(error)
         if not error <= TOLERANCE:
-            raise ArithmeticError(f"not the serial library's step: differs by {error:.2g} of the largest change")
+            raise ArithmeticError(
+                f"not the serial library's step: differs by {error:.2g} of the largest change"
+            )
         return error
 
     def trained(self, net, B, order):

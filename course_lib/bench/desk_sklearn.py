@@ -30,9 +30,17 @@ class SklearnTrainer(Trainer):
     def __init__(self, net, B, X, y):
         self.X, self.y = X, y
         self.model = MLPClassifier(
-            net.sizes[1:-1], activation="logistic", solver="sgd", alpha=0, batch_size=B, learning_rate_init=ETA,
-            momentum=0, nesterovs_momentum=False, shuffle=False, random_state=0,
-        )  # fmt: skip
+            net.sizes[1:-1],
+            activation="logistic",
+            solver="sgd",
+            alpha=0,
+            batch_size=B,
+            learning_rate_init=ETA,
+            momentum=0,
+            nesterovs_momentum=False,
+            shuffle=False,
+            random_state=0,
+        )
         warnings.simplefilter("ignore")  # a last run shorter than B is "clipped"
         self.model.partial_fit(X[:B], y[:B], classes=np.arange(net.sizes[-1]))
 

@@ -37,7 +37,10 @@ class TorchTrainer(Trainer):
         layers = []
         for W, b in net.init_params(0):
             layer = torch.nn.Linear(*W.shape)
-            layer.weight.data[:], layer.bias.data[:] = torch.from_numpy(W.T.copy()), torch.from_numpy(b)
+            layer.weight.data[:], layer.bias.data[:] = (
+                torch.from_numpy(W.T.copy()),
+                torch.from_numpy(b),
+            )
             layers += [layer, torch.nn.Sigmoid()]
         self.model = torch.nn.Sequential(*layers).to(device)
         self.optimiser = torch.optim.SGD(self.model.parameters(), lr=ETA)
@@ -57,5 +60,8 @@ class TorchTrainer(Trainer):
 
     def params(self):
         linear = [layer for layer in self.model if hasattr(layer, "weight")]
-        both = ((layer.weight.detach().cpu().numpy(), layer.bias.detach().cpu().numpy()) for layer in linear)
+        both = (
+            (layer.weight.detach().cpu().numpy(), layer.bias.detach().cpu().numpy())
+            for layer in linear
+        )
         return [(W.T.copy(), b.copy()) for W, b in both]

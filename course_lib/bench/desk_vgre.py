@@ -31,14 +31,20 @@ class VgreDesk(ProductDesk):
         if rung.by_columns:  # D^T = B^T A^T, as course_lib.gpu.gemm does it
             numbers = [N, M, K, 1.0, problem.B, 1, N, problem.A, 1, K, 0.0, D, D, 1, N]
         grid = rung.grid(*numbers[:2])
-        part = grid if max(problem.shape) <= WHOLE or rung.by_columns else (grid[0], max(1, grid[1] // 8))
+        part = (
+            grid
+            if max(problem.shape) <= WHOLE or rung.by_columns
+            else (grid[0], max(1, grid[1] // 8))
+        )
 
         def call():
             vgre.native_launch_kernel(kernel, (*part, 1), rung.block, numbers)
             vgre.native_synchronize()
             return D[: part[1] * rung.tile[0]] if part != grid else D
 
-        return Product(call, part[1] / grid[1], "" if part == grid else "timed on an eighth of the blocks")
+        return Product(
+            call, part[1] / grid[1], "" if part == grid else "timed on an eighth of the blocks"
+        )
 
     def close(self):
         vgre.native_shutdown()

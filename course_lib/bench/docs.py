@@ -17,15 +17,22 @@ MARK = re.compile(r"(<!-- made: ([a-z]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def written(
-    document: str, result: dict[str, Any], blocks: Mapping[str, Callable[[dict[str, Any]], str]] | None = None
+    document: str,
+    result: dict[str, Any],
+    blocks: Mapping[str, Callable[[dict[str, Any]], str]] | None = None,
 ) -> str:
     """The document with its marked blocks made anew; blocks: who makes them, by default those of bench-threads.md.
 
     Raises BadInput for a mark that nobody makes, or none at all.
     """
-    makers, found = BLOCKS if blocks is None else blocks, [name for _, name, _, _ in MARK.findall(document)]
+    makers, found = (
+        BLOCKS if blocks is None else blocks,
+        [name for _, name, _, _ in MARK.findall(document)],
+    )
     if sorted(found) != sorted(makers):
-        raise BadInput(f"the document's marked blocks are {found}; they must be {list(makers)}, each once")
+        raise BadInput(
+            f"the document's marked blocks are {found}; they must be {list(makers)}, each once"
+        )
     return MARK.sub(lambda match: f"{match[1]}\n{makers[match[2]](result)}\n\n{match[4]}", document)
 
 

@@ -39,7 +39,9 @@ def threads_style(result: dict[str, Any]) -> Style:
     T = result["settings"]["threads"]
     peak = noise(result)["median"], f"sgemm on {T} thread{'s' if T > 1 else ''}"
     drawn = {key: WAY[key].label for key in DRAWN}
-    return Style("threads", drawn, "loops", "the Numba loops", "the compiled loops on one thread", peak)
+    return Style(
+        "threads", drawn, "loops", "the Numba loops", "the compiled loops on one thread", peak
+    )
 
 
 def figures(result: dict[str, Any], style: Style | None = None) -> dict[str, Figure]:
@@ -48,7 +50,10 @@ def figures(result: dict[str, Any], style: Style | None = None) -> dict[str, Fig
     found: dict[str, Figure | None] = {}
     for net in result["settings"]["nets"]:
         cases = [case for case in result["training"] if case["net"] == net]
-        stem, keys = f"{style.stem}-{net.lower()}", [k for k in style.drawn if all(runs(case, k) for case in cases)]
+        stem, keys = (
+            f"{style.stem}-{net.lower()}",
+            [k for k in style.drawn if all(runs(case, k) for case in cases)],
+        )
         if cases and keys:
             found[f"{stem}-time.png"] = _time(net, cases, style, keys)
             found[f"{stem}-gflops.png"] = _gflops(result, net, cases, style, keys)
@@ -69,15 +74,25 @@ def _batches(cases: Cases) -> list[int]:
 
 
 def _time(net: str, cases: Cases, style: Style, keys: list[str]) -> Figure:
-    series = {style.drawn[key]: [Spread(*quartiles_of(runs(case, key) or [])) for case in cases] for key in keys}
+    series = {
+        style.drawn[key]: [Spread(*quartiles_of(runs(case, key) or [])) for case in cases]
+        for key in keys
+    }
     return time_against_batch(
-        _batches(cases), series, ylabel="seconds for 50,000 examples", title=f"{net}: time of an epoch"
+        _batches(cases),
+        series,
+        ylabel="seconds for 50,000 examples",
+        title=f"{net}: time of an epoch",
     )
 
 
-def _gflops(result: dict[str, Any], net: str, cases: Cases, style: Style, keys: list[str]) -> Figure:
+def _gflops(
+    result: dict[str, Any], net: str, cases: Cases, style: Style, keys: list[str]
+) -> Figure:
     series = {
-        style.drawn[key]: [quartiles_of(rates(result, case, runs(case, key) or []))[0] for case in cases]
+        style.drawn[key]: [
+            quartiles_of(rates(result, case, runs(case, key) or []))[0] for case in cases
+        ]
         for key in keys
     }
     peak, reached = style.peak or (None, "")
@@ -89,8 +104,17 @@ def _speedup(net: str, cases: Cases, style: Style, keys: list[str]) -> Figure | 
     """How many times as fast as the way that the style takes as the base."""
     if style.base not in keys:
         return None
-    series = {style.drawn[key]: [ratio(runs(case, style.base), runs(case, key)) for case in cases] for key in keys}
+    series = {
+        style.drawn[key]: [ratio(runs(case, style.base), runs(case, key)) for case in cases]
+        for key in keys
+    }
     return lines(
-        _batches(cases), series, xlabel="batch size B (examples)", ylabel=f"times as fast as {style.over}",
-        title=f"{net}: speed-up over {style.over_title}", logx=True, logy=True, xticks=_batches(cases),
-    )  # fmt: skip
+        _batches(cases),
+        series,
+        xlabel="batch size B (examples)",
+        ylabel=f"times as fast as {style.over}",
+        title=f"{net}: speed-up over {style.over_title}",
+        logx=True,
+        logy=True,
+        xticks=_batches(cases),
+    )

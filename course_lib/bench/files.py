@@ -17,12 +17,16 @@ RESULTS = Path("benchmarks/results")
 BUSY = 0.3  # of a core: above that, somebody else is at work
 
 
-def folder(what: str, docs: bool, out: Path | None, option: str = "--docs", document: str = "") -> Path:
+def folder(
+    what: str, docs: bool, out: Path | None, option: str = "--docs", document: str = ""
+) -> Path:
     """Where `bench what` writes, made if it is not there. docs: into the clone's results. Raises BadInput."""
     document = document or f"docs/bench-{what}.md"
     clone = (ROOT / document).is_file()
     if docs and not clone:
-        raise BadInput(f"{option} needs a clone of the course: there is no {document} beside this course_lib")
+        raise BadInput(
+            f"{option} needs a clone of the course: there is no {document} beside this course_lib"
+        )
     if docs and out:
         raise BadInput(f"{option} writes to {RESULTS}: leave out --out")
     default = ROOT / RESULTS if docs else ROOT / RESULTS / "own" if clone else Path(f"bench-{what}")
@@ -42,7 +46,10 @@ def read(path: Path, what: str, schema: int) -> dict[str, Any]:
         result = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"--reuse: {path} cannot be read as JSON: {error}") from None
-    if not isinstance(result, dict) or (result.get("benchmark"), result.get("schema")) != (what, schema):
+    if not isinstance(result, dict) or (result.get("benchmark"), result.get("schema")) != (
+        what,
+        schema,
+    ):
         raise BadInput(f"--reuse: {path} holds no result of `course bench {what}`, schema {schema}")
     return result
 
@@ -55,11 +62,20 @@ def text(result: dict[str, Any], targets: Callable[[dict[str, Any]], list[Any]])
 
 def recorded(what: str, schema: int) -> list[dict[str, Any]]:
     """All results of `bench what` in benchmarks/results, by file name."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / RESULTS).glob("*.json"))]
-    return [result for result in found if (result.get("benchmark"), result.get("schema")) == (what, schema)]
+    found = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / RESULTS).glob("*.json"))
+    ]
+    return [
+        result
+        for result in found
+        if (result.get("benchmark"), result.get("schema")) == (what, schema)
+    ]
 
 
-def rewrite(document: Path, blocks: Mapping[str, Callable[[dict[str, Any]], str]], result: dict[str, Any]) -> None:
+def rewrite(
+    document: Path, blocks: Mapping[str, Callable[[dict[str, Any]], str]], result: dict[str, Any]
+) -> None:
     """The document of the clone, its made blocks anew."""
     from .docs import written
 
@@ -88,4 +104,7 @@ def warn_if_busy(what: str) -> None:
     """Say so if other programs are at work."""
     busy = load()
     if busy is not None and busy > BUSY:
-        say(what, f"warning: the load average is {busy:g}: other programs are at work, and these times will show it")
+        say(
+            what,
+            f"warning: the load average is {busy:g}: other programs are at work, and these times will show it",
+        )

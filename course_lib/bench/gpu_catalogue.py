@@ -4,11 +4,23 @@ from typing import NamedTuple
 
 from . import catalogue
 
-RUNGS = ("naive", "shared", "register_16x4", "warptile")  # as in course_lib.gpu.gemm, in the order of the ladder
+RUNGS = (
+    "naive",
+    "shared",
+    "register_16x4",
+    "warptile",
+)  # as in course_lib.gpu.gemm, in the order of the ladder
 SIZES = (64, 128, 256, 512)  # on the CPU: M = N = K
 TRACED = 128  # the largest that is traced: at 256 a trace takes seconds
-SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096),
-          (1000, 1000, 1000), (4095, 4097, 1023), (37, 4096, 2000), (4096, 10, 784))  # fmt: skip   on a GPU: M, N, K
+SHAPES = (
+    (1024, 1024, 1024),
+    (2048, 2048, 2048),
+    (4096, 4096, 4096),
+    (1000, 1000, 1000),
+    (4095, 4097, 1023),
+    (37, 4096, 2000),
+    (4096, 10, 784),
+)  # on a GPU: M, N, K
 
 
 class Way(NamedTuple):
@@ -32,7 +44,9 @@ def _ways():
     for rung in RUNGS:
         yield Way(f"traced-{rung}", f"engine, {rung}, traced", "1", "engine", rung, TRACED)
     for rung in RUNGS[:2]:
-        yield Way(f"numba-{rung}", f"Numba's CUDA simulator, {rung}", "1", "numba-sim", rung, slow=True)
+        yield Way(
+            f"numba-{rung}", f"Numba's CUDA simulator, {rung}", "1", "numba-sim", rung, slow=True
+        )
     for rung in RUNGS:
         yield Way(f"vgre-{rung}", f"vgre, {rung}", "T", "vgre", rung, slow=True)
 
@@ -47,18 +61,48 @@ TRANSFERS = tuple(4**i for i in range(5, 14))  # bytes: 1 KiB to 64 MiB
 BATCHES = (64, 256, 1024, 4096)  # of the training on a GPU
 TRAINING_WAYS = (
     *(catalogue.WAY[key] for key in ("numpy", "grid", "torch-1", "torch")),
-    catalogue.Way("mlp-paper", "our kernels as [000]'s", "1", "mlp", "a thread for each element, W by rows of n_in"),
-    catalogue.Way("mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp", "course_lib.gpu.mlp as it stands"),
-    catalogue.Way("torch-gpu-sent", "PyTorch, GPU, batches sent in", "1", "torch-gpu-training",
-                  "as ours: gathered on the host, page-locked"),
-    catalogue.Way("torch-gpu-resident", "PyTorch, GPU, examples there", "1", "torch-gpu-training",
-                  "all examples on the GPU beforehand"),
-)  # fmt: skip
+    catalogue.Way(
+        "mlp-paper",
+        "our kernels as [000]'s",
+        "1",
+        "mlp",
+        "a thread for each element, W by rows of n_in",
+    ),
+    catalogue.Way(
+        "mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp", "course_lib.gpu.mlp as it stands"
+    ),
+    catalogue.Way(
+        "torch-gpu-sent",
+        "PyTorch, GPU, batches sent in",
+        "1",
+        "torch-gpu-training",
+        "as ours: gathered on the host, page-locked",
+    ),
+    catalogue.Way(
+        "torch-gpu-resident",
+        "PyTorch, GPU, examples there",
+        "1",
+        "torch-gpu-training",
+        "all examples on the GPU beforehand",
+    ),
+)
 SMALL = ("a small net", (784, 64, 10), 64)  # name, widths, batch size: on the CPU engine
 ENGINE_WAYS = (
     *(catalogue.WAY[key] for key in ("numpy", "grid")),
-    catalogue.Way("mlp-engine-paper", "our kernels as [000]'s, on the CPU engine", "T", "mlp-engine", "as on a GPU"),
-    catalogue.Way("mlp-engine-tiles", "our kernels, 4 x 4 a thread, on the CPU engine", "T", "mlp-engine", "as there"),
+    catalogue.Way(
+        "mlp-engine-paper",
+        "our kernels as [000]'s, on the CPU engine",
+        "T",
+        "mlp-engine",
+        "as on a GPU",
+    ),
+    catalogue.Way(
+        "mlp-engine-tiles",
+        "our kernels, 4 x 4 a thread, on the CPU engine",
+        "T",
+        "mlp-engine",
+        "as there",
+    ),
 )
 TRAINERS = {way.key: way for way in (*TRAINING_WAYS, *ENGINE_WAYS)}
 

@@ -20,19 +20,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "NumPy, threads and PyTorch. In one run; about 7 minutes."
     )
     add = parser.add_argument
-    add("--quick", action="store_true", help="under a minute: 64^3 and few runs. A glance, not a measurement")
+    add(
+        "--quick",
+        action="store_true",
+        help="under a minute: 64^3 and few runs. A glance, not a measurement",
+    )
     add("--json", action="store_true", help="print the JSON instead of the tables")
-    add("--out", type=Path, metavar="FOLDER", help="where <device>.json and the figures go (default: "
-        "benchmarks/results/own in a clone, else bench-gpu)")  # fmt: skip
-    add("--record", action="store_true", help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}")
-    add("--reuse", type=Path, metavar="FILE", help="measure nothing: make tables and document from this JSON")
-    add("--peers-python", metavar="PATH", help="a Python with vgre and PyTorch, if they are not in this one")
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where <device>.json and the figures go (default: "
+        "benchmarks/results/own in a clone, else bench-gpu)",
+    )
+    add(
+        "--record",
+        action="store_true",
+        help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}",
+    )
+    add(
+        "--reuse",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing: make tables and document from this JSON",
+    )
+    add(
+        "--peers-python",
+        metavar="PATH",
+        help="a Python with vgre and PyTorch, if they are not in this one",
+    )
 
 
 def command(options: argparse.Namespace) -> int:
     """Run it; 0 when everything was measured or said to be missing, 1 where something failed."""
     source = read(options.reuse, "gpu", SCHEMA) if options.reuse else _settings(options)
-    out = folder("gpu", options.record, options.out, "--record")  # before the measuring: nobody waits in vain
+    out = folder(
+        "gpu", options.record, options.out, "--record"
+    )  # before the measuring: nobody waits in vain
     if options.record and isinstance(source, Settings) and source.quick:
         raise BadInput("--record keeps whole runs: leave out --quick")
     made = measure_gpu(source) if isinstance(source, Settings) else source

@@ -34,8 +34,12 @@ class CupyGpu:
 
     def attributes(self):
         known = self.cupy.cuda.runtime.getDeviceProperties(0)
-        return {"name": known["name"].decode(), "multiprocessors": known["multiProcessorCount"],
-                "compute_capability": [known["major"], known["minor"]], "memory": known["totalGlobalMem"]}  # fmt: skip
+        return {
+            "name": known["name"].decode(),
+            "multiprocessors": known["multiProcessorCount"],
+            "compute_capability": [known["major"], known["minor"]],
+            "memory": known["totalGlobalMem"],
+        }
 
     def product(self, rung, problem):
         return Product(Launch(self.cupy, RUNGS[rung], problem))
@@ -113,9 +117,22 @@ class Launch(Call):
         if rung.by_columns:  # D^T = B^T A^T
             left, right, out, M, N = (self.B, 1, N), (self.A, 1, K), (self.D, 1, N), N, M
         self.grid, self.block = rung.grid(M, N), rung.block
-        sizes, strides = map(np.int32, (M, N, K)), [tuple(map(np.int32, X[1:])) for X in (left, right, out)]
-        self.arguments = (*sizes, np.float32(1), left[0], *strides[0], right[0], *strides[1], np.float32(0), out[0],
-                          out[0], *strides[2])  # fmt: skip
+        sizes, strides = (
+            map(np.int32, (M, N, K)),
+            [tuple(map(np.int32, X[1:])) for X in (left, right, out)],
+        )
+        self.arguments = (
+            *sizes,
+            np.float32(1),
+            left[0],
+            *strides[0],
+            right[0],
+            *strides[1],
+            np.float32(0),
+            out[0],
+            out[0],
+            *strides[2],
+        )
 
     def launch(self):
         self.function(self.grid, self.block, self.arguments)

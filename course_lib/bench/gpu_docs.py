@@ -12,7 +12,12 @@ from .gpu_tables import (
     scaling_table,
     target_table,
 )
-from .gpu_training_tables import engine_training_tables, training_figures, training_note, training_tables
+from .gpu_training_tables import (
+    engine_training_tables,
+    training_figures,
+    training_note,
+    training_tables,
+)
 from .report import machine_line, versions_line
 from .tables import markdown, plain
 
@@ -30,13 +35,25 @@ def settings_line(result: Result) -> str:
 
 
 def _lines(result: Result) -> list[str]:
-    return [machine_line(result), gpu_note(result), versions_line(result), settings_line(result), noise_note(result)]
+    return [
+        machine_line(result),
+        gpu_note(result),
+        versions_line(result),
+        settings_line(result),
+        noise_note(result),
+    ]
 
 
 def report(result: Result) -> str:
     """All tables as text."""
-    tables = [*product_tables(result), scaling_table(result), *engine_tables(result), *gpu_tables(result),
-              *training_tables(result), *engine_training_tables(result)]  # fmt: skip
+    tables = [
+        *product_tables(result),
+        scaling_table(result),
+        *engine_tables(result),
+        *gpu_tables(result),
+        *training_tables(result),
+        *engine_training_tables(result),
+    ]
     head = "\n".join([*_lines(result), training_note(result)])
     return "\n\n".join([head, *map(plain, tables), plain(target_table(result))])
 
@@ -67,5 +84,7 @@ BLOCKS: dict[str, Callable[[Result], str]] = {
     "engine": lambda result: "\n\n".join(map(markdown, engine_tables(result))),
     "gpu": _gpu,
     "training": _training,
-    "small": lambda result: "\n\n".join(map(markdown, engine_training_tables(result))) or training_note(result),
+    "small": lambda result: (
+        "\n\n".join(map(markdown, engine_training_tables(result))) or training_note(result)
+    ),
 }

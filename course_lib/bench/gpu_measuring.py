@@ -11,7 +11,17 @@ from typing import Any
 from ..errors import BadInput
 from ..measure import machine
 from .catalogue import NETS
-from .gpu_catalogue import BATCHES, BLOCKS, NOT_INSTALLED, PEERS, RUNGS, SHAPES, SIZES, TRANSFERS, WAYS
+from .gpu_catalogue import (
+    BATCHES,
+    BLOCKS,
+    NOT_INSTALLED,
+    PEERS,
+    RUNGS,
+    SHAPES,
+    SIZES,
+    TRANSFERS,
+    WAYS,
+)
 from .gpu_training import measure_training, training_failures
 from .gpu_workers import start
 from .measuring import load
@@ -40,15 +50,25 @@ class Settings:
     peers_python: str | None = None
 
 
-QUICK: dict[str, Any] = {"sizes": (64,), "shapes": ((256, 256, 256), (333, 129, 65)), "rounds": 2, "seconds": 0.02,
-                         "compilers": ("",), "transfers": TRANSFERS[:3], "nets": ("Net-1h",),
-                         "batches": (64, 256), "quick": True}  # fmt: skip
+QUICK: dict[str, Any] = {
+    "sizes": (64,),
+    "shapes": ((256, 256, 256), (333, 129, 65)),
+    "rounds": 2,
+    "seconds": 0.02,
+    "compilers": ("",),
+    "transfers": TRANSFERS[:3],
+    "nets": ("Net-1h",),
+    "batches": (64, 256),
+    "quick": True,
+}
 
 
 def measure_gpu(settings: Settings) -> dict[str, Any]:
     """Run everything; return the JSON's dict."""
     began, before = time.monotonic(), load()
-    progress = Progress("course bench gpu", 5 + len(settings.sizes) + len(settings.compilers) + _on_gpu(settings))
+    progress = Progress(
+        "course bench gpu", 5 + len(settings.sizes) + len(settings.compilers) + _on_gpu(settings)
+    )
     progress.part("starting the workers")
     with contextlib.ExitStack() as stack:
         workers, versions = start(stack, LIBRARIES, settings.peers_python)
@@ -59,14 +79,17 @@ def measure_gpu(settings: Settings) -> dict[str, Any]:
         barrier = _barrier(_engine(workers), settings, progress)
         compiled = [_compile(settings, name, progress) for name in settings.compilers]
         gpu = _gpu(workers, settings, progress)
-    training = measure_training(settings, min(machine().usable or 1, 64), "error" not in gpu, progress)
+    training = measure_training(
+        settings, min(machine().usable or 1, 64), "error" not in gpu, progress
+    )
     progress.close()
     return {
         **_head(settings, threads),
         "seconds": round(time.monotonic() - began, 1),
         "load": {"before": before, "after": load()},
         "versions": {**versions, **training.pop("versions")},
-        "device": gpu.get("attributes", {}).get("name") or f"CPU engine, {machine().cpu or 'unknown processor'}",
+        "device": gpu.get("attributes", {}).get("name")
+        or f"CPU engine, {machine().cpu or 'unknown processor'}",
         "products": products,
         "barrier": barrier,
         "compile": compiled,
@@ -84,8 +107,13 @@ def _head(settings: Settings, threads: int) -> dict[str, Any]:
     shown = asdict(settings)
     del shown["peers_python"]  # a path of this machine is nobody's business
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    return {"schema": SCHEMA, "benchmark": "gpu", "when": when, "settings": {**shown, "threads": threads},
-            "machine": asdict(machine())}  # fmt: skip
+    return {
+        "schema": SCHEMA,
+        "benchmark": "gpu",
+        "when": when,
+        "settings": {**shown, "threads": threads},
+        "machine": asdict(machine()),
+    }
 
 
 def _engine(workers: dict[str, Worker | str]) -> Worker:
@@ -98,13 +126,17 @@ def _engine(workers: dict[str, Worker | str]) -> Worker:
 def _why(error: WorkerError) -> str:
     """What stands in a row without numbers."""
     refused = error.kind in REFUSALS
-    return f"not possible: {str(error).removeprefix('BadInput: ')}" if refused else f"failed: {error}"
+    return (
+        f"not possible: {str(error).removeprefix('BadInput: ')}" if refused else f"failed: {error}"
+    )
 
 
 Runs = dict[str, Callable[[int], Any]]
 
 
-def _build(worker: Worker | str, key: str, shape: Any, settings: Settings, rows: dict[str, Any], runs: Runs) -> None:
+def _build(
+    worker: Worker | str, key: str, shape: Any, settings: Settings, rows: dict[str, Any], runs: Runs
+) -> None:
     """Make one way ready; its row so far, and what to run in each round."""
     if isinstance(worker, str):
         rows[key] |= {"error": worker}
@@ -120,14 +152,18 @@ def _keep(answers: dict[str, Any], rows: dict[str, Any]) -> None:
     """Write what the rounds gave into the rows."""
     for key in rows.keys() & answers.keys():
         found = answers[key]
-        rows[key] |= {"error": f"failed: {found}"} if isinstance(found, WorkerError) else {"seconds": found}
+        rows[key] |= (
+            {"error": f"failed: {found}"} if isinstance(found, WorkerError) else {"seconds": found}
+        )
 
 
 def _products(
     workers: dict[str, Worker | str], settings: Settings, n: int, threads: int, progress: Progress
 ) -> dict[str, Any]:
     """All ways on the CPU, for one size."""
-    progress.part(f"{n} x {n} x {n} on the CPU: making and checking each way, then {settings.rounds} rounds")
+    progress.part(
+        f"{n} x {n} x {n} on the CPU: making and checking each way, then {settings.rounds} rounds"
+    )
     rows: dict[str, Any] = {}
     runs: Runs = {}
     ways = [way for way in WAYS if n <= way.most]
@@ -167,7 +203,10 @@ def _compile(settings: Settings, name: str, progress: Progress) -> dict[str, Any
                 case |= worker.ask("ready")
                 for rung in RUNGS:
                     case["kernels"][rung] = {
-                        kind: [worker.ask("kernel", rung=rung, traced=kind == "traced") for _ in range(_few(settings))]
+                        kind: [
+                            worker.ask("kernel", rung=rung, traced=kind == "traced")
+                            for _ in range(_few(settings))
+                        ]
                         for kind in ("plain", "traced")
                     }
             except WorkerError as error:
@@ -179,13 +218,17 @@ def _few(settings: Settings) -> int:
     return 1 if settings.quick else 3
 
 
-def _gpu(workers: dict[str, Worker | str], settings: Settings, progress: Progress) -> dict[str, Any]:
+def _gpu(
+    workers: dict[str, Worker | str], settings: Settings, progress: Progress
+) -> dict[str, Any]:
     """Everything on a GPU, or why nothing."""
     worker = workers["gpu"]
     if isinstance(worker, str):
         return {"error": worker}
     gpu: dict[str, Any] = {"attributes": worker.ask("attributes")}
-    gpu["products"] = [_gpu_products(workers, worker, settings, shape, progress) for shape in settings.shapes]
+    gpu["products"] = [
+        _gpu_products(workers, worker, settings, shape, progress) for shape in settings.shapes
+    ]
     try:
         gpu["transfers"] = _transfers(worker, settings)
         gpu["launches"] = worker.ask("launches")
@@ -195,13 +238,26 @@ def _gpu(workers: dict[str, Worker | str], settings: Settings, progress: Progres
 
 
 def _gpu_products(
-    workers: dict[str, Worker | str], worker: Worker, settings: Settings, shape: Any, progress: Progress
+    workers: dict[str, Worker | str],
+    worker: Worker,
+    settings: Settings,
+    shape: Any,
+    progress: Progress,
 ) -> dict[str, Any]:
-    progress.part(f"{' x '.join(map(str, shape))} on the GPU: checked, warmed up, {settings.rounds} rounds")
+    progress.part(
+        f"{' x '.join(map(str, shape))} on the GPU: checked, warmed up, {settings.rounds} rounds"
+    )
     rows: dict[str, Any] = {key: {} for key in (*RUNGS, *PEERS)}
     runs: Runs = {}
     for key in rows:
-        _build(workers["torch-gpu"] if key == "cublas-torch" else worker, key, shape, settings, rows, runs)
+        _build(
+            workers["torch-gpu"] if key == "cublas-torch" else worker,
+            key,
+            shape,
+            settings,
+            rows,
+            runs,
+        )
     for key in ("cublas-cupy",):
         if "ModuleNotFoundError" in rows[key].get("error", ""):
             rows[key]["error"] = NOT_INSTALLED["cupy"]
@@ -211,21 +267,31 @@ def _gpu_products(
 
 def _transfers(worker: Worker, settings: Settings) -> list[dict[str, Any]]:
     """Seconds of copies of each size, kind of memory and direction, round by round."""
-    cases = [{"bytes": size, "pinned": pinned, "to_device": to}
-             for size in settings.transfers for pinned in (False, True) for to in (True, False)]  # fmt: skip
+    cases = [
+        {"bytes": size, "pinned": pinned, "to_device": to}
+        for size in settings.transfers
+        for pinned in (False, True)
+        for to in (True, False)
+    ]
     rounds = range(_few(settings))
     return [{**case, "seconds": [worker.ask("transfer", **case) for _ in rounds]} for case in cases]
 
 
 def failures(result: dict[str, Any]) -> list[str]:
     """What did not work, each in a line; what is not installed or cannot be is no failure."""
-    found = [f"{c['n']}^3: {key}: {way.get('error')}" for c in result["products"] for key, way in c["ways"].items()]
+    found = [
+        f"{c['n']}^3: {key}: {way.get('error')}"
+        for c in result["products"]
+        for key, way in c["ways"].items()
+    ]
     found += [f"barrier: {case.get('error')}" for case in result["barrier"].values()]
     found += [f"compile: {case.get('error')}" for case in result["compile"]]
     gpu = result["gpu"]
     found += [f"GPU: {part.get('error')}" for part in (gpu, gpu.get("moved", {}))]
     for case in gpu.get("products", []):
-        found += [f"GPU, {case['shape']}: {key}: {way.get('error')}" for key, way in case["ways"].items()]
+        found += [
+            f"GPU, {case['shape']}: {key}: {way.get('error')}" for key, way in case["ways"].items()
+        ]
     found += training_failures(result.get("training", {}))
     return [line for line in found if ": failed: " in line]
 

@@ -19,7 +19,9 @@ class PycudaGpu:
         try:
             device.engine_name()
         except BadInput as error:  # "COURSE_GPU=cuda, but PyCUDA is not installed. Set it to ..."
-            raise RuntimeError(str(error).partition(", but ")[2].partition(". Set it to")[0]) from None
+            raise RuntimeError(
+                str(error).partition(", but ")[2].partition(". Set it to")[0]
+            ) from None
         import pycuda
         import pycuda.driver as driver
 
@@ -29,7 +31,10 @@ class PycudaGpu:
         return {"pycuda": self.version}
 
     def attributes(self):
-        return {**self.device.attributes(), "memory": self.driver.Context.get_device().total_memory()}
+        return {
+            **self.device.attributes(),
+            "memory": self.driver.Context.get_device().total_memory(),
+        }
 
     def product(self, rung, problem):
         return Product(Call(self.device, rung, problem))

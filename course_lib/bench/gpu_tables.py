@@ -17,18 +17,36 @@ WORDS = {True: "met", False: "NOT MET", None: "not measured"}
 def target_table(result: dict[str, Any]) -> Table:
     """Each target, met or not; those of a GPU are not measured where there is none."""
     no_gpu = "not measured: no GPU" if "error" in result["gpu"] else WORDS[None]
-    lines = [(t.what, t.where, t.want, digits(t.got), no_gpu if t.met is None and "on the GPU" in t.where
-              else WORDS[t.met]) for t in targets(result)]  # fmt: skip
+    lines = [
+        (
+            t.what,
+            t.where,
+            t.want,
+            digits(t.got),
+            no_gpu if t.met is None and "on the GPU" in t.where else WORDS[t.met],
+        )
+        for t in targets(result)
+    ]
     return Table("Targets", ("target", "where", "wanted", "found", ""), lines)
 
 
 def product_tables(result: dict[str, Any]) -> Iterator[Table]:
     """One table for each size on the CPU."""
-    header = ("way", "threads", "a product", "quartiles", "GFLOP/s", "x BLAS's time", "Numba's time over it")
+    header = (
+        "way",
+        "threads",
+        "a product",
+        "quartiles",
+        "GFLOP/s",
+        "x BLAS's time",
+        "Numba's time over it",
+    )
     for case in result["products"]:
         n = case["n"]
         lines = [_product_row(case, key, row) for key, row in case["ways"].items()]
-        yield Table(f"{n} x {n} x {n} on the CPU, from NumPy arrays to a NumPy array", header, lines)
+        yield Table(
+            f"{n} x {n} x {n} on the CPU, from NumPy arrays to a NumPy array", header, lines
+        )
 
 
 def _product_row(case: dict[str, Any], key: str, row: dict[str, Any]) -> tuple[str, ...]:
@@ -41,7 +59,15 @@ def _product_row(case: dict[str, Any], key: str, row: dict[str, Any]) -> tuple[s
     slower = "" if own else digits(ratio(seconds(case, f"numba-{WAY[key].kernel}"), runs))
     spread = f"{format_seconds(low)} to {format_seconds(high)}"
     rate = digits(2 * case["n"] ** 3 / middle / 1e9)
-    return (label, head[1], format_seconds(middle), spread, rate, digits(ratio(runs, seconds(case, "blas"))), slower)
+    return (
+        label,
+        head[1],
+        format_seconds(middle),
+        spread,
+        rate,
+        digits(ratio(runs, seconds(case, "blas"))),
+        slower,
+    )
 
 
 def scaling_table(result: dict[str, Any]) -> Table:
@@ -49,11 +75,18 @@ def scaling_table(result: dict[str, Any]) -> Table:
     sizes = [case["n"] for case in result["products"]]
     lines = []
     for key, way in WAY.items():
-        found = [quartiles(runs)[0] if (runs := seconds(case, key)) else None for case in result["products"]]
+        found = [
+            quartiles(runs)[0] if (runs := seconds(case, key)) else None
+            for case in result["products"]
+        ]
         if any(found):
             times = ["" if one is None else format_seconds(one) for one in found]
-            lines.append((f"{way.label}, {_threads(result, way.threads)}", *times, _exponent(sizes, found)))
-    return Table("Time of a product by size", ("way", *(f"{n}^3" for n in sizes), "grows as n to the"), lines)
+            lines.append(
+                (f"{way.label}, {_threads(result, way.threads)}", *times, _exponent(sizes, found))
+            )
+    return Table(
+        "Time of a product by size", ("way", *(f"{n}^3" for n in sizes), "grows as n to the"), lines
+    )
 
 
 def _exponent(sizes: Sequence[int], found: Sequence[float | None]) -> str:
@@ -76,7 +109,9 @@ def engine_tables(result: dict[str, Any]) -> Iterator[Table]:
         runs = row.get("seconds")
         numbers = map(digits, (1e9 * v for v in quartiles(runs))) if runs else None
         lines.append((block, *_spread(*numbers)) if numbers else (block, row["error"]))
-    yield Table("A barrier of the engine, ns a thread", ("threads of a block", "median", "quartiles"), lines)
+    yield Table(
+        "A barrier of the engine, ns a thread", ("threads of a block", "median", "quartiles"), lines
+    )
     for case in result["compile"]:
         yield _compile_table(case)
 
@@ -86,13 +121,20 @@ def _spread(middle: str, low: str, high: str) -> tuple[str, str]:
 
 
 def _compile_table(case: dict[str, Any]) -> Table:
-    name = case.get("compiler", case["which"]) + (", of the package ziglang" if case["which"] == "ziglang" else "")
+    name = case.get("compiler", case["which"]) + (
+        ", of the package ziglang" if case["which"] == "ziglang" else ""
+    )
     if "error" in case:
         return Table(f"Compiling with {name}", ("kernel", ""), [("", case["error"])])
     own = ("the engine's own parts, plain and traced, once", format_seconds(case["seconds"]), "")
     lines: list[tuple[str, ...]] = [own]
     for rung, kinds in case["kernels"].items():
-        lines.append((f"gemm_{rung}", *(format_seconds(quartiles(kinds[kind])[0]) for kind in ("plain", "traced"))))
+        lines.append(
+            (
+                f"gemm_{rung}",
+                *(format_seconds(quartiles(kinds[kind])[0]) for kind in ("plain", "traced")),
+            )
+        )
     return Table(f"Compiling with {name}, nothing cached", ("kernel", "plain", "traced"), lines)
 
 
@@ -104,8 +146,10 @@ def gpu_tables(result: dict[str, Any]) -> Iterator[Table]:
         yield _transfer_table(result["gpu"]["transfers"])
     if "launches" in result["gpu"]:
         found = result["gpu"]["launches"]
-        lines = [("in a row, not waited for", format_seconds(found["in_a_row"])),
-                 ("each waited for", format_seconds(found["waited_for"]))]  # fmt: skip
+        lines = [
+            ("in a row, not waited for", format_seconds(found["in_a_row"])),
+            ("each waited for", format_seconds(found["waited_for"])),
+        ]
         yield Table("A launch of an empty kernel, as the host sees it", ("", "a launch"), lines)
 
 
@@ -121,18 +165,33 @@ def _gpu_table(case: dict[str, Any]) -> Table:
         share = ratio(cublas(case), runs)
         rate = f"{2 * M * N * K / middle / 1e12:.2f}"
         spread = f"{format_seconds(low)} to {format_seconds(high)}"
-        lines.append((label, format_seconds(middle), spread, rate, "" if share is None else f"{100 * share:.0f} %"))
+        lines.append(
+            (
+                label,
+                format_seconds(middle),
+                spread,
+                rate,
+                "" if share is None else f"{100 * share:.0f} %",
+            )
+        )
     header = ("kernel", "a product", "quartiles", "TFLOP/s", "of cuBLAS's rate")
-    return Table(f"M, N, K = {M}, {N}, {K} on the GPU, float32 without TF32, by events", header, lines)
+    return Table(
+        f"M, N, K = {M}, {N}, {K} on the GPU, float32 without TF32, by events", header, lines
+    )
 
 
 def _transfer_table(rows: Sequence[dict[str, Any]]) -> Table:
     columns = [(pinned, to) for pinned in (False, True) for to in (True, False)]
-    found = {(row["bytes"], row["pinned"], row["to_device"]): quartiles(row["seconds"])[0] for row in rows}
+    found = {
+        (row["bytes"], row["pinned"], row["to_device"]): quartiles(row["seconds"])[0]
+        for row in rows
+    }
     lines = []
     for size in sorted({row["bytes"] for row in rows}):
         times = [found[size, *column] for column in columns]
-        lines.append((f"{size:,}", *(f"{format_seconds(t)}, {size / t / 1e9:.2f} GB/s" for t in times)))
+        lines.append(
+            (f"{size:,}", *(f"{format_seconds(t)}, {size / t / 1e9:.2f} GB/s" for t in times))
+        )
     names = ("pageable, to the GPU", "pageable, back", "pinned, to the GPU", "pinned, back")
     return Table("Copies between host and GPU, each waited for", ("bytes", *names), lines)
 
@@ -145,8 +204,10 @@ def gpu_note(result: dict[str, Any]) -> str:
     known = gpu["attributes"]
     capability = ".".join(map(str, known["compute_capability"]))
     instead = f" ({known['instead_of']})" if known["instead_of"] else ""
-    return (f"GPU: {known['name']}, {known['multiprocessors']} multiprocessors, compute capability {capability}, "
-            f"{known['memory'] / 2**30:.0f} GiB; kernels launched by {known['launched_by']}{instead}.")  # fmt: skip
+    return (
+        f"GPU: {known['name']}, {known['multiprocessors']} multiprocessors, compute capability {capability}, "
+        f"{known['memory'] / 2**30:.0f} GiB; kernels launched by {known['launched_by']}{instead}."
+    )
 
 
 def noise_note(result: dict[str, Any]) -> str:
@@ -155,8 +216,13 @@ def noise_note(result: dict[str, Any]) -> str:
     middle, low, high = quartiles(values)
     before, after = result["load"]["before"], result["load"]["after"]
     load = "unknown" if before is None else f"{before:g} before, {after:g} after"
-    text = (f"Noise: over all rounds sgemm (1024^3) on one thread ran at {middle:.0f} GFLOP/s (quartiles {low:.0f} to "
-            f"{high:.0f}, extremes {min(values):.0f} to {max(values):.0f}); load average {load}.")  # fmt: skip
+    text = (
+        f"Noise: over all rounds sgemm (1024^3) on one thread ran at {middle:.0f} GFLOP/s (quartiles {low:.0f} to "
+        f"{high:.0f}, extremes {min(values):.0f} to {max(values):.0f}); load average {load}."
+    )
     spread = (high - low) / middle
-    return text + (f" The quartiles lie {100 * spread:.0f} % apart: take differences below that as noise."
-                   if spread > 0.05 else "")  # fmt: skip
+    return text + (
+        f" The quartiles lie {100 * spread:.0f} % apart: take differences below that as noise."
+        if spread > 0.05
+        else ""
+    )

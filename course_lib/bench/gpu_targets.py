@@ -27,7 +27,9 @@ def at_size(result: dict[str, Any], n: int) -> dict[str, Any] | None:
 
 def on_gpu(result: dict[str, Any], shape: list[int]) -> dict[str, Any] | None:
     """The products of that shape on the GPU."""
-    return next((case for case in result["gpu"].get("products", []) if case["shape"] == shape), None)
+    return next(
+        (case for case in result["gpu"].get("products", []) if case["shape"] == shape), None
+    )
 
 
 def cublas(case: dict[str, Any] | None) -> list[float | None] | None:
@@ -51,7 +53,9 @@ def _of_traces(result: dict[str, Any]) -> Iterator[Target]:
     case = at_size(result, 128)
     for rung in RUNGS:
         runs = seconds(case, f"traced-{rung}")
-        yield _at_most("A whole trace, seconds", f"128^3, {rung}", 0.5, quartiles(runs)[0] if runs else None)
+        yield _at_most(
+            "A whole trace, seconds", f"128^3, {rung}", 0.5, quartiles(runs)[0] if runs else None
+        )
 
 
 def _of_barriers(result: dict[str, Any]) -> Iterator[Target]:

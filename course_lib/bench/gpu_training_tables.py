@@ -24,8 +24,10 @@ def training_note(result: dict[str, Any]) -> str:
     made = part(result)
     if "error" in made:
         return f"Net-1h and Net-2h on a GPU: {made['error']}."
-    return (f"Net-1h and Net-2h: runs of about {made['settings']['seconds']:g} s, scaled to an epoch of "
-            f"{made['settings']['epoch']:,} examples.")  # fmt: skip
+    return (
+        f"Net-1h and Net-2h: runs of about {made['settings']['seconds']:g} s, scaled to an epoch of "
+        f"{made['settings']['epoch']:,} examples."
+    )
 
 
 def training_tables(result: dict[str, Any]) -> Iterator[Table]:
@@ -52,7 +54,9 @@ def _table(result: dict[str, Any], case: dict[str, Any], words: str) -> Table:
     return Table(title, HEADER, [_row(made, case, key, row) for key, row in case["ways"].items()])
 
 
-def _row(made: dict[str, Any], case: dict[str, Any], key: str, row: dict[str, Any]) -> tuple[str, ...]:
+def _row(
+    made: dict[str, Any], case: dict[str, Any], key: str, row: dict[str, Any]
+) -> tuple[str, ...]:
     way, found = TRAINERS[key], row.get("seconds")
     where = f"CPU, {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
     head = (way.label, "GPU" if way.library in ("mlp", "torch-gpu-training") else where)
@@ -61,7 +65,11 @@ def _row(made: dict[str, Any], case: dict[str, Any], key: str, row: dict[str, An
     middle, low, high = map(digits, quartiles(found))
     rate = quartiles(rates(made, case, found))[0]
     label = f"{way.label} ({row['note']})" if row["note"] else way.label
-    numbers = (digits(rate), digits(ratio(runs(case, "numpy"), found)), f"{row['disagreement']:.1e}")
+    numbers = (
+        digits(rate),
+        digits(ratio(runs(case, "numpy"), found)),
+        f"{row['disagreement']:.1e}",
+    )
     return (label, head[1], middle, f"{low} to {high}", *numbers)
 
 

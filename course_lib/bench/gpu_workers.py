@@ -8,8 +8,11 @@ from ..errors import BadInput
 from .gpu_catalogue import NOT_INSTALLED
 from .processes import Worker, WorkerError
 
-ENVIRONMENT = {"numba-sim": {"NUMBA_ENABLE_CUDASIM": "1"}, "mlp": {"COURSE_GPU": "cuda"},
-               "mlp-engine": {"COURSE_GPU": "cpu"}}  # fmt: skip
+ENVIRONMENT = {
+    "numba-sim": {"NUMBA_ENABLE_CUDASIM": "1"},
+    "mlp": {"COURSE_GPU": "cuda"},
+    "mlp-engine": {"COURSE_GPU": "cpu"},
+}
 PEERS = ("vgre", "torch", "torch-gpu", "torch-gpu-training")  # may live in another Python
 ON_GPU = ("gpu", "torch-gpu", "torch-gpu-training", "mlp")
 
@@ -22,7 +25,9 @@ def start(
     for library in libraries:
         try:
             python = peers_python if library in PEERS else None
-            started[library] = stack.enter_context(Worker(library, python, ENVIRONMENT.get(library)))
+            started[library] = stack.enter_context(
+                Worker(library, python, ENVIRONMENT.get(library))
+            )
         except OSError as error:
             raise BadInput(f"--peers-python cannot be started: {error.strerror}") from None
         started[library].send("hello")  # they load their libraries side by side
@@ -44,5 +49,9 @@ def absent(library: str, error: WorkerError) -> str:
     if library in ON_GPU and error.kind == "RuntimeError":
         there = ask("nvidia-smi", "-L")
         why = str(error).removeprefix("RuntimeError: ")
-        return f"failed: there is a GPU, but {why}" if there and library == "gpu" else f"not measured: {why}"
+        return (
+            f"failed: there is a GPU, but {why}"
+            if there and library == "gpu"
+            else f"not measured: {why}"
+        )
     return f"failed: {error}"

@@ -44,12 +44,16 @@ class ClockedStep(GridStep):
         if not what.startswith(("layer", "output layer")):
             return "rest", "rest"
         what = what.replace("output layer", f"layer {self.net.n_layers - 1}")
-        return what, "product" if function is np.matmul or str(module).endswith("threads.gemm") else "elementwise"
+        return what, "product" if function is np.matmul or str(module).endswith(
+            "threads.gemm"
+        ) else "elementwise"
 
     def parts(self):
         """(seconds of a step, {(name, kind): seconds}): means over the threads and the quicker half of the steps."""
         lengths = np.mean([np.diff(stamps[:, 0]) for stamps in self.stamps.values()], axis=0)
-        quick = np.flatnonzero(lengths <= np.median(lengths))  # the slower half has met other programs
+        quick = np.flatnonzero(
+            lengths <= np.median(lengths)
+        )  # the slower half has met other programs
         found: dict[tuple[str, str], float] = {}
         for t, stamps in self.stamps.items():
             means = np.diff(stamps[quick], axis=1).mean(axis=0) / len(self.stamps)
@@ -76,7 +80,9 @@ def profile(sizes, B, splits, X, Y, seconds, rounds):
         pairs = []
         for T, P in splits:
             kinds = (GridStep, ClockedStep)
-            pairs.append([stack.enter_context(kind(net, net.init_params(0), B, ETA, T, P)) for kind in kinds])
+            pairs.append(
+                [stack.enter_context(kind(net, net.init_params(0), B, ETA, T, P)) for kind in kinds]
+            )
         orders = [_order(step, X, Y, seconds) for step, _ in pairs]
         found: list[list[dict]] = [[] for _ in splits]
         sgemm: dict[int, list[float]] = {n: [] for n in threads}
@@ -85,7 +91,9 @@ def profile(sizes, B, splits, X, Y, seconds, rounds):
                 sgemm[n].append(rates.product_rate(n, seconds))
             for pair, order, runs in zip(pairs, orders, found, strict=True):
                 runs.append(_run(pair, order, X, Y))
-        steps = [_step(pair[1], runs, net.sizes, B) for pair, runs in zip(pairs, found, strict=True)]
+        steps = [
+            _step(pair[1], runs, net.sizes, B) for pair, runs in zip(pairs, found, strict=True)
+        ]
     return {"sgemm": {n: float(np.median(values)) for n, values in sgemm.items()}, "steps": steps}
 
 
@@ -121,8 +129,10 @@ def _step(clocked, runs, sizes, B):
         if kind == "product":
             _, layer, word = name.replace(",", "").split()
             with blas_threads(1):
-                part |= {"flops": getattr(flops, STEPS[word])[int(layer)], "alone": clocked.alone(name)}
+                part |= {
+                    "flops": getattr(flops, STEPS[word])[int(layer)],
+                    "alone": clocked.alone(name),
+                }
         parts.append(part)
     plain = float(np.median([run["plain"] for run in runs]))
     return {"T": clocked.T, "P": clocked.P, "plain": plain, "step": median["step"], "parts": parts}
-

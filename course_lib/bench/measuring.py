@@ -41,7 +41,9 @@ class Settings:
         for B in self.batches:
             check_count("a batch of --batches", B, 1, EPOCH)
         if not self.batches or len(set(self.batches)) != len(self.batches):
-            raise BadInput("--batches must name one batch size or more, each once, such as 64,256,1024")
+            raise BadInput(
+                "--batches must name one batch size or more, each once, such as 64,256,1024"
+            )
 
 
 def measure_threads(settings: Settings) -> dict[str, Any]:
@@ -53,7 +55,10 @@ def measure_threads(settings: Settings) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         workers, versions = _start(stack, settings)
         training = [_train(workers, settings, net, B, progress) for net, B in cases]
-        schemes = [measure_schemes(workers["course"], settings, B, progress) for B in settings.scheme_batches]
+        schemes = [
+            measure_schemes(workers["course"], settings, B, progress)
+            for B in settings.scheme_batches
+        ]
         profile = [_profile(workers["course"], settings, net, B, progress) for net, B in cases]
     progress.close()
     return {
@@ -87,15 +92,21 @@ def load() -> float | None:
         return None
 
 
-def _start(stack: contextlib.ExitStack, settings: Settings) -> tuple[dict[str, Worker | str], dict[str, str]]:
+def _start(
+    stack: contextlib.ExitStack, settings: Settings
+) -> tuple[dict[str, Worker | str], dict[str, str]]:
     """The workers by library, or why there is none; and the versions of what they run."""
     started: dict[str, Worker] = {}
     for library in LIBRARIES:
         try:
-            started[library] = Worker(library, settings.torch_python if library == "torch" else None)
+            started[library] = Worker(
+                library, settings.torch_python if library == "torch" else None
+            )
         except OSError as error:
             raise BadInput(f"--torch-python cannot be started: {error.strerror}") from None
-        stack.enter_context(started[library]).send("hello")  # they load their libraries side by side
+        stack.enter_context(started[library]).send(
+            "hello"
+        )  # they load their libraries side by side
     workers: dict[str, Worker | str] = {}
     versions: dict[str, str] = {}
     for library, worker in started.items():
@@ -130,7 +141,9 @@ def measure_schemes(worker: Any, settings: Settings, B: int, progress: Progress)
         return {**case, "error": f"failed: {error}"}
     good = [key for key, trouble in troubles.items() if trouble is None]
     runs = {key: partial(_scheme, worker, key) for key in good}
-    case["runs"] = {key: {"error": trouble} for key, trouble in troubles.items() if trouble is not None}
+    case["runs"] = {
+        key: {"error": trouble} for key, trouble in troubles.items() if trouble is not None
+    }
     for key, found in interleave(runs, settings.rounds).items():
         if isinstance(found, WorkerError):
             case["runs"][key] = {"error": f"failed: {found}"}
@@ -145,7 +158,9 @@ def _scheme(worker: Worker, key: str, i: int) -> dict[str, Any]:
     return worker.ask("scheme", do_="run", key=key)
 
 
-def _profile(worker: Any, settings: Settings, net: str, B: int, progress: Progress) -> dict[str, Any]:
+def _profile(
+    worker: Any, settings: Settings, net: str, B: int, progress: Progress
+) -> dict[str, Any]:
     """Where GridStep's time goes, with one thread and with T threads shared in either way."""
     T = settings.threads
     splits = [(1, 1), *(split for split in ((T, 1), (1, T)) if T > 1 and split[0] <= B)]

@@ -20,19 +20,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ranks, measured and predicted; what a message and a rank that waits cost. In one run; about 4 minutes."
     )
     add = parser.add_argument
-    add("--quick", action="store_true", help="half a minute: 1 and 2 ranks, few and short runs. A glance, no more")
+    add(
+        "--quick",
+        action="store_true",
+        help="half a minute: 1 and 2 ranks, few and short runs. A glance, no more",
+    )
     add("--json", action="store_true", help="print the JSON instead of the tables")
-    add("--out", type=Path, metavar="FOLDER", help="where mpi-<machine>.json goes (default: benchmarks/results/own in "
-        "a clone, else bench-mpi)")  # fmt: skip
-    add("--record", action="store_true", help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}")
-    add("--reuse", type=Path, metavar="FILE", help="measure nothing: make tables and document from this JSON")
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where mpi-<machine>.json goes (default: benchmarks/results/own in "
+        "a clone, else bench-mpi)",
+    )
+    add(
+        "--record",
+        action="store_true",
+        help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}",
+    )
+    add(
+        "--reuse",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing: make tables and document from this JSON",
+    )
     add("--torch-python", metavar="PATH", help="a Python with PyTorch, if that is not this one")
 
 
 def command(options: argparse.Namespace) -> int:
     """Run it; 0 when everything was measured or said to be missing, 1 where something failed."""
     source = read(options.reuse, "mpi", SCHEMA) if options.reuse else _settings(options)
-    out = folder("mpi", options.record, options.out, "--record")  # before the measuring: nobody waits in vain
+    out = folder(
+        "mpi", options.record, options.out, "--record"
+    )  # before the measuring: nobody waits in vain
     if options.record and isinstance(source, Settings) and source.quick:
         raise BadInput("--record keeps whole runs: leave out --quick")
     try:

@@ -3,7 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .mpi_tables import allreduce_tables, noise_note, part_table, scheme_tables, settings_table, target_table
+from .mpi_tables import (
+    allreduce_tables,
+    noise_note,
+    part_table,
+    scheme_tables,
+    settings_table,
+    target_table,
+)
 from .report import machine_line, machine_name, versions_line
 from .tables import markdown, plain
 
@@ -26,8 +33,13 @@ def _lines(result: Result) -> list[str]:
 
 def report(result: Result) -> str:
     """All tables as text."""
-    tables = [settings_table(result), *allreduce_tables(result), part_table(result), *scheme_tables(result),
-              target_table(result)]  # fmt: skip
+    tables = [
+        settings_table(result),
+        *allreduce_tables(result),
+        part_table(result),
+        *scheme_tables(result),
+        target_table(result),
+    ]
     return "\n\n".join(["\n".join(_lines(result)), *map(plain, tables)])
 
 

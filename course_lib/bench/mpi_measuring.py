@@ -16,14 +16,26 @@ from ..measure import machine
 from ..mpi.launcher.launch import waiting
 from .catalogue import EPOCH, ETA, NETS
 from .measuring import NOT_INSTALLED, load
-from .mpi_catalogue import ALLREDUCES, CASES, EXAMPLES, PING_PONG, RANKS, SCHEMES, SETTINGS, SIZES, TARGET_SIZE
+from .mpi_catalogue import (
+    ALLREDUCES,
+    CASES,
+    EXAMPLES,
+    PING_PONG,
+    RANKS,
+    SCHEMES,
+    SETTINGS,
+    SIZES,
+    TARGET_SIZE,
+)
 from .mpi_ranks import Ranks
 from .processes import WorkerError
 from .progress import Progress
 from .rounds import interleave
 
 SCHEMA = 1
-SETTLE = 0.01  # seconds of rest between two runs: BLAS has one thread a rank, and none that spins on
+SETTLE = (
+    0.01  # seconds of rest between two runs: BLAS has one thread a rank, and none that spins on
+)
 Groups = dict[str, "Ranks | str"]
 
 
@@ -41,19 +53,30 @@ class Settings:
     torch_python: str | None = None
 
 
-QUICK: dict[str, Any] = {"sizes": (8, 100_000), "cases": (("Net-1h", 64),), "ranks": (1, 2), "rounds": 2,
-                         "seconds": 0.02, "examples": 2048, "quick": True}  # fmt: skip
+QUICK: dict[str, Any] = {
+    "sizes": (8, 100_000),
+    "cases": (("Net-1h", 64),),
+    "ranks": (1, 2),
+    "rounds": 2,
+    "seconds": 0.02,
+    "examples": 2048,
+    "quick": True,
+}
 
 
 def measure_mpi(settings: Settings) -> dict[str, Any]:
     """Run everything; return the JSON's dict. Raises WorkerError where our own ranks do not start."""
     began, before = time.monotonic(), load()
     several = [p for p in settings.ranks if p > 1]
-    progress = Progress("course bench mpi", 1 + 2 * len(several) + len(several) + 2 * len(settings.cases))
+    progress = Progress(
+        "course bench mpi", 1 + 2 * len(several) + len(several) + 2 * len(settings.cases)
+    )
     progress.part("starting the ranks")
     with contextlib.ExitStack() as stack:
         groups, versions = _start(stack, settings)
-        costs = {key: _costs(groups[key], key, settings, progress) for key in groups if _counts(key)}
+        costs = {
+            key: _costs(groups[key], key, settings, progress) for key in groups if _counts(key)
+        }
         sums = [case for p in several for case in _allreduces(groups, p, settings, progress)]
         training = [_train(groups, net, B, settings, progress) for net, B in settings.cases]
     progress.close()
@@ -73,8 +96,13 @@ def _head(settings: Settings) -> dict[str, Any]:
     del shown["torch_python"]  # a path of this machine is nobody's business
     shown["waiting"] = {str(p): chosen(p) for p in settings.ranks}
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    return {"schema": SCHEMA, "benchmark": "mpi", "when": when, "machine": asdict(machine()),
-            "settings": shown}  # fmt: skip
+    return {
+        "schema": SCHEMA,
+        "benchmark": "mpi",
+        "when": when,
+        "machine": asdict(machine()),
+        "settings": shown,
+    }
 
 
 def chosen(p: int) -> str:
@@ -139,18 +167,30 @@ def _costs(group: Ranks | str, key: str, settings: Settings, progress: Progress)
     quick = settings.quick
     cpu, beside, alone = group.ask("waiting", seconds=0.1 if quick else 0.5)
     times = group.ask("messages", sizes=PING_PONG, repeats=10 if quick else 50)
-    sums = group.ask("allreduces", names=["mpi", "ring"], size=TARGET_SIZE, rounds=settings.rounds, seconds=0.02)
-    return {"messages": dict(zip(map(str, PING_PONG), times, strict=True)), "waiting": cpu,
-            "beside": beside, "alone": alone, "allreduces": sums}  # fmt: skip
+    sums = group.ask(
+        "allreduces", names=["mpi", "ring"], size=TARGET_SIZE, rounds=settings.rounds, seconds=0.02
+    )
+    return {
+        "messages": dict(zip(map(str, PING_PONG), times, strict=True)),
+        "waiting": cpu,
+        "beside": beside,
+        "alone": alone,
+        "allreduces": sums,
+    }
 
 
-def _allreduces(groups: Groups, p: int, settings: Settings, progress: Progress) -> list[dict[str, Any]]:
+def _allreduces(
+    groups: Groups, p: int, settings: Settings, progress: Progress
+) -> list[dict[str, Any]]:
     """All allreduces over p ranks, by size."""
     progress.part(f"allreduces over {p} ranks, {settings.rounds} rounds")
     found = []
     for size in settings.sizes:
         ways: dict[str, Any] = {}
-        for library, names in (("mpi", [name for name in ALLREDUCES if name != "gloo"]), ("torch", ["gloo"])):
+        for library, names in (
+            ("mpi", [name for name in ALLREDUCES if name != "gloo"]),
+            ("torch", ["gloo"]),
+        ):
             group = _group(groups, library, p, chosen(p))
             how = {"size": size, "rounds": settings.rounds, "seconds": 0.02}
             ways |= {name: {"seconds": runs} for name, runs in _sums(group, names, how).items()}
@@ -179,7 +219,9 @@ def _why_not(groups: Groups, p: int, name: str) -> str:
 Runs = dict[str, Callable[[int], Any]]
 
 
-def _train(groups: Groups, net: str, B: int, settings: Settings, progress: Progress) -> dict[str, Any]:
+def _train(
+    groups: Groups, net: str, B: int, settings: Settings, progress: Progress
+) -> dict[str, Any]:
     """All schemes on all numbers of ranks for one net and batch size, and the parts of one rank's step."""
     name = f"{net}, B = {B}"
     progress.part(f"{name}: making and checking each scheme")
@@ -194,16 +236,29 @@ def _train(groups: Groups, net: str, B: int, settings: Settings, progress: Progr
             runs[f"sgemm-{p}"] = partial(_asked, ours, "rate", {"seconds": settings.seconds / 2})
     progress.part(f"{name}: {settings.rounds} rounds of {len(runs)} runs")
     answers = interleave(runs, settings.rounds, settle=SETTLE)
-    rates = {key: found for key, found in answers.items() if key.startswith("sgemm") and isinstance(found, list)}
+    rates = {
+        key: found
+        for key, found in answers.items()
+        if key.startswith("sgemm") and isinstance(found, list)
+    }
     parts = {str(p): _by_name(answers[f"parts-{p}"]) for p in settings.ranks}
     for key in rows.keys() & answers.keys():
         found = answers[key]
-        rows[key] |= {"error": f"failed: {found}"} if isinstance(found, WorkerError) else {"seconds": found}
+        rows[key] |= (
+            {"error": f"failed: {found}"} if isinstance(found, WorkerError) else {"seconds": found}
+        )
     for group in groups.values():
         if isinstance(group, Ranks):
             with contextlib.suppress(WorkerError):  # it ended: its rows say so
                 group.ask("clear")
-    return {"net": net, "sizes": list(NETS[net]), "B": B, "ways": rows, "rates": rates, "parts": parts}
+    return {
+        "net": net,
+        "sizes": list(NETS[net]),
+        "B": B,
+        "ways": rows,
+        "rates": rates,
+        "parts": parts,
+    }
 
 
 def _asked(group: Ranks, do: str, how: dict[str, Any], i: int) -> Any:
@@ -212,7 +267,11 @@ def _asked(group: Ranks, do: str, how: dict[str, Any], i: int) -> Any:
 
 def _by_name(found: Any) -> dict[str, list[float]]:
     """{part: seconds, round by round}; nothing where the ranks failed: their rows say so."""
-    return {} if isinstance(found, WorkerError) else {part: [one[part] for one in found] for part in found[0]}
+    return (
+        {}
+        if isinstance(found, WorkerError)
+        else {part: [one[part] for one in found] for part in found[0]}
+    )
 
 
 def _build(groups: Groups, net: str, B: int, settings: Settings) -> tuple[dict[str, Any], Runs]:
@@ -226,7 +285,12 @@ def _build(groups: Groups, net: str, B: int, settings: Settings) -> tuple[dict[s
             rows[key]["error"] = group
             continue
         try:
-            how: dict[str, Any] = {"sizes": NETS[net], "B": B, "seconds": settings.seconds, "check": check}
+            how: dict[str, Any] = {
+                "sizes": NETS[net],
+                "B": B,
+                "seconds": settings.seconds,
+                "check": check,
+            }
             rows[key] |= group.ask("build", key=scheme, **how)
             runs[key] = partial(_time, group, scheme)
         except WorkerError as error:
@@ -254,8 +318,14 @@ def _time(group: Ranks, scheme: str, i: int) -> float:
 
 def failures(result: dict[str, Any]) -> list[str]:
     """What did not work, each in a line; what is not installed is no failure."""
-    found = [f"{c['p']} ranks, {c['size']} bytes: {name}: {way.get('error')}" for c in result["allreduces"]
-             for name, way in c["ways"].items()]  # fmt: skip
-    found += [f"{c['net']}, B = {c['B']}: {key}: {way.get('error')}" for c in result["training"]
-              for key, way in c["ways"].items()]  # fmt: skip
+    found = [
+        f"{c['p']} ranks, {c['size']} bytes: {name}: {way.get('error')}"
+        for c in result["allreduces"]
+        for name, way in c["ways"].items()
+    ]
+    found += [
+        f"{c['net']}, B = {c['B']}: {key}: {way.get('error')}"
+        for c in result["training"]
+        for key, way in c["ways"].items()
+    ]
     return [line for line in found if ": failed: " in line]

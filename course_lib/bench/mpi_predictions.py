@@ -41,7 +41,9 @@ def epoch_seconds(result: dict[str, Any], case: dict[str, Any], key: str) -> flo
         return None
     net, B, settings = Network(tuple(case["sizes"])), case["B"], result["settings"]
     crowd, parts = max(1.0, p / settings["cores"]), medians(case, 1)
-    alpha, beta = fitted(result, key.replace(row["scheme"], "mpi") if key.count("-") == 3 else group_of(result, p))
+    alpha, beta = fitted(
+        result, key.replace(row["scheme"], "mpi") if key.count("-") == 3 else group_of(result, p)
+    )
     if scheme.scheme.startswith("grid"):
         data, model = map(int, scheme.scheme.removeprefix("grid-").split("x"))
         found = [(ranks, 4 * items) for ranks, items, _ in cost.allreduces(net, B, data, model)]
@@ -50,8 +52,12 @@ def epoch_seconds(result: dict[str, Any], case: dict[str, Any], key: str) -> flo
     else:
         model = p if scheme.scheme == "model" else 1
         compute = {int(n): crowd * seconds for n, seconds in parts.items() if n.isdigit()}
-        time = scaling.predict(scheme.scheme, net, B, p, alpha, beta, compute.__getitem__, scheme.allreduce).seconds
-    alone = 1.0 if scheme.scheme == "master" else crowd  # the master gathers and updates while the others wait
+        time = scaling.predict(
+            scheme.scheme, net, B, p, alpha, beta, compute.__getitem__, scheme.allreduce
+        ).seconds
+    alone = (
+        1.0 if scheme.scheme == "master" else crowd
+    )  # the master gathers and updates while the others wait
     return (time + alone * (parts["gather"] + parts["update"] / model)) * settings["epoch"] / B
 
 

@@ -29,7 +29,12 @@ GRACE = 2.0  # seconds that the others get after one rank has failed
 
 def environment(settings: str) -> dict[str, str]:
     """What ranks get: one BLAS thread each, MPICH's way of waiting."""
-    return {**os.environ, **ONE_THREAD, **(QUIET if settings == "quiet" else {}), "PYTHONPATH": str(PACKAGE.parent)}
+    return {
+        **os.environ,
+        **ONE_THREAD,
+        **(QUIET if settings == "quiet" else {}),
+        "PYTHONPATH": str(PACKAGE.parent),
+    }
 
 
 class Ranks:
@@ -40,7 +45,11 @@ class Ranks:
 
     def __init__(self, library: str, n: int, settings: str = "plain", python: str | None = None):
         self.trouble = ""  # why something of it is missing in the result
-        self.library, self.n, self.where = library, n, f"{n} rank{'s' if n > 1 else ''} of {library}"
+        self.library, self.n, self.where = (
+            library,
+            n,
+            f"{n} rank{'s' if n > 1 else ''} of {library}",
+        )
         self.folder = tempfile.TemporaryDirectory(prefix="ranks")
         self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (close ends it)
         self.token, self.sockets = secrets.token_hex(16), {}  # type: str, dict[int, socket.socket]
@@ -49,14 +58,38 @@ class Ranks:
         env = environment(settings) | {"COURSE_BENCH_TOKEN": self.token}
         self.processes = self._start(address, env, python or sys.executable)
 
-    def _start(self, address: str, env: Mapping[str, str], python: str) -> list[subprocess.Popen[Any]]:
+    def _start(
+        self, address: str, env: Mapping[str, str], python: str
+    ) -> list[subprocess.Popen[Any]]:
         def popen(command: list[str], **more: str) -> subprocess.Popen[Any]:
-            own = {key: value for key, value in env.items() if self.library == "mpi" or key != "PYTHONPATH"}
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-                                    env=own | more, start_new_session=True)  # fmt: skip
+            own = {
+                key: value
+                for key, value in env.items()
+                if self.library == "mpi" or key != "PYTHONPATH"
+            }
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=self.log,
+                stderr=self.log,
+                env=own | more,
+                start_new_session=True,
+            )
 
         if self.library == "mpi":
-            return [popen([mpiexec(), "-n", str(self.n), python, "-m", "course_lib.bench.mpi_worker", address])]
+            return [
+                popen(
+                    [
+                        mpiexec(),
+                        "-n",
+                        str(self.n),
+                        python,
+                        "-m",
+                        "course_lib.bench.mpi_worker",
+                        address,
+                    ]
+                )
+            ]
         meet = Path(self.folder.name, "meet").as_uri()
         alone = {"COURSE_BENCH_SIZE": str(self.n), "COURSE_BENCH_MEET": meet}
         command = [python, "-c", START, str(PACKAGE), address]
@@ -70,7 +103,9 @@ class Ranks:
                 self.server.settimeout(0.2)
                 one, _ = self.server.accept()
             except TimeoutError:
-                if time.monotonic() > end or any(process.poll() is not None for process in self.processes):
+                if time.monotonic() > end or any(
+                    process.poll() is not None for process in self.processes
+                ):
                     self._fail("did not start")
                 continue
             one.settimeout(limit)
@@ -102,7 +137,9 @@ class Ranks:
         replies = self._replies(time.monotonic() + limit)
         errors = [reply for _, reply in sorted(replies.items()) if "error" in reply]
         if len(replies) < self.n:
-            self._fail(errors[0]["error"] if errors else f"had not finished `{do}` after {limit:g} s")
+            self._fail(
+                errors[0]["error"] if errors else f"had not finished `{do}` after {limit:g} s"
+            )
         if errors:
             raise WorkerError(errors[0]["error"], errors[0]["kind"])
         return replies[0]["answer"]
@@ -130,7 +167,9 @@ class Ranks:
         self._end(patience=0.0)
         self.log.seek(0)
         words = [line for line in self.log.read().strip().splitlines() if line.strip(" =")]
-        raise WorkerError(f"{self.where}: {what}{f': {words[-1]}' if words and not self.sockets else ''}", "died")
+        raise WorkerError(
+            f"{self.where}: {what}{f': {words[-1]}' if words and not self.sockets else ''}", "died"
+        )
 
     def _end(self, patience: float) -> None:
         """Closed sockets are the sign to leave; who does not within `patience` seconds is killed, with all its own."""

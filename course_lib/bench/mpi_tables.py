@@ -24,11 +24,17 @@ def allreduce_tables(result: dict[str, Any]) -> Iterator[Table]:
     for p in (p for p in result["settings"]["ranks"] if p > 1):
         cases = [case for case in result["allreduces"] if case["p"] == p]
         header = ("bytes", *ALLREDUCES.values(), "ring / MPI's")
-        yield Table(f"Allreduce over {p} ranks: median time", header, [_measured(case) for case in cases])
+        yield Table(
+            f"Allreduce over {p} ranks: median time", header, [_measured(case) for case in cases]
+        )
         names = [name for name in ALLREDUCES if allreduce_seconds(result, p, 8, name) is not None]
         header = ("bytes", *(ALLREDUCES[name] for name in names))
         lines = [_predicted(result, case, names) for case in cases]
-        yield Table(f"Allreduce over {p} ranks: predicted, and how many times that was measured", header, lines)
+        yield Table(
+            f"Allreduce over {p} ranks: predicted, and how many times that was measured",
+            header,
+            lines,
+        )
 
 
 def _measured(case: dict[str, Any]) -> tuple[str, ...]:
@@ -43,20 +49,43 @@ def _median(runs: list[float | None] | None) -> str:
 def _predicted(result: dict[str, Any], case: dict[str, Any], names: list[str]) -> tuple[str, ...]:
     cells = []
     for name in names:
-        model, runs = allreduce_seconds(result, case["p"], case["size"], name) or 0.0, runs_of(case, name)
-        cells.append(format_seconds(model) + (f", x {digits(quartiles(runs)[0] / model)}" if runs and model else ""))
+        model, runs = (
+            allreduce_seconds(result, case["p"], case["size"], name) or 0.0,
+            runs_of(case, name),
+        )
+        cells.append(
+            format_seconds(model)
+            + (f", x {digits(quartiles(runs)[0] / model)}" if runs and model else "")
+        )
     return (f"{case['size']:,}", *cells)
 
 
 def scheme_tables(result: dict[str, Any]) -> Iterator[Table]:
     """One table for each net and batch size."""
-    header = ("scheme", "ranks", "s an epoch", "quartiles", "predicted", "x serial", "efficiency", "differs by")
+    header = (
+        "scheme",
+        "ranks",
+        "s an epoch",
+        "quartiles",
+        "predicted",
+        "x serial",
+        "efficiency",
+        "differs by",
+    )
     for case in result["training"]:
-        rate = {key: digits(quartiles(runs)[0]) for key, runs in case["rates"].items() if isinstance(runs, list)}
+        rate = {
+            key: digits(quartiles(runs)[0])
+            for key, runs in case["rates"].items()
+            if isinstance(runs, list)
+        }
         told = ", ".join(f"{value} on {key.removeprefix('sgemm-')}" for key, value in rate.items())
-        title = (f"{case['net']} ({'-'.join(map(str, case['sizes']))}), B = {case['B']}; "
-                 f"sgemm in the same rounds, GFLOP/s by ranks: {told}")  # fmt: skip
-        shown = [key for key, row in case["ways"].items() if key == f"{row['scheme']}-{row['ranks']}"]
+        title = (
+            f"{case['net']} ({'-'.join(map(str, case['sizes']))}), B = {case['B']}; "
+            f"sgemm in the same rounds, GFLOP/s by ranks: {told}"
+        )
+        shown = [
+            key for key, row in case["ways"].items() if key == f"{row['scheme']}-{row['ranks']}"
+        ]
         yield Table(title, header, [_scheme_row(result, case, key) for key in shown])
 
 
@@ -70,9 +99,15 @@ def _scheme_row(result: dict[str, Any], case: dict[str, Any], key: str) -> tuple
     speed = ratio(runs_of(case, "torch-1" if row["scheme"] == "torch" else "serial-1"), runs)
     own = ratio(runs_of(case, "serial-1"), runs)
     error = row.get("disagreement")
-    return (*head, digits(middle), f"{digits(low)} to {digits(high)}", digits(model), digits(own),
-            "" if speed is None else f"{100 * speed / row['ranks']:.0f} %",
-            "" if error is None else f"{error:.1e}")  # fmt: skip
+    return (
+        *head,
+        digits(middle),
+        f"{digits(low)} to {digits(high)}",
+        digits(model),
+        digits(own),
+        "" if speed is None else f"{100 * speed / row['ranks']:.0f} %",
+        "" if error is None else f"{error:.1e}",
+    )
 
 
 def _label(row: dict[str, Any]) -> str:
@@ -83,9 +118,24 @@ def _label(row: dict[str, Any]) -> str:
 
 def part_table(result: dict[str, Any]) -> Table:
     """What a data-parallel step is made of, on all ranks at once, beside the step as a whole."""
-    lines = [_part_row(result, case, int(p)) for case in result["training"] for p in case["parts"] if case["parts"][p]]
-    header = ("net, B", "ranks", "rows a rank", "gradient and packing", "on one rank alone", "allreduce",
-              "gathering the batch", "update", "sum", "the step")  # fmt: skip
+    lines = [
+        _part_row(result, case, int(p))
+        for case in result["training"]
+        for p in case["parts"]
+        if case["parts"][p]
+    ]
+    header = (
+        "net, B",
+        "ranks",
+        "rows a rank",
+        "gradient and packing",
+        "on one rank alone",
+        "allreduce",
+        "gathering the batch",
+        "update",
+        "sum",
+        "the step",
+    )
     return Table("The parts of a data-parallel step", header, lines)
 
 
@@ -102,8 +152,16 @@ def _part_row(result: dict[str, Any], case: dict[str, Any], p: int) -> tuple[str
 
 def settings_table(result: dict[str, Any]) -> Table:
     """What waiting costs, with MPICH's settings and with ours."""
-    header = ("ranks, way of waiting", "alpha", "1/beta", "3.2 MB, MPI's", "3.2 MB, ring", "a waiting rank",
-              "work beside it", "data parallel")  # fmt: skip
+    header = (
+        "ranks, way of waiting",
+        "alpha",
+        "1/beta",
+        "3.2 MB, MPI's",
+        "3.2 MB, ring",
+        "a waiting rank",
+        "work beside it",
+        "data parallel",
+    )
     lines = []
     for key, found in result["costs"].items():
         _, p, way = key.split("-")
@@ -113,8 +171,17 @@ def settings_table(result: dict[str, Any]) -> Table:
         mark = ", as the course has it" if key == group_of(result, int(p)) else ""
         bandwidth = f"{1e-9 / beta:.1f} GB/s" if beta else ""
         work = f"{100 * found['beside'] / found['alone']:.0f} %"
-        lines.append((f"{p}, {SETTINGS[way]}{mark}", format_seconds(alpha), bandwidth, *sums, used, work,
-                      _step(result, key)))  # fmt: skip
+        lines.append(
+            (
+                f"{p}, {SETTINGS[way]}{mark}",
+                format_seconds(alpha),
+                bandwidth,
+                *sums,
+                used,
+                work,
+                _step(result, key),
+            )
+        )
     return Table("Messages, and ranks that wait", header, lines)
 
 
@@ -122,7 +189,9 @@ def _step(result: dict[str, Any], key: str) -> str:
     """Seconds an epoch of data parallelism by MPI's allreduce, at the target's batch, with these settings."""
     case = next((case for case in result["training"] if case["B"] == TARGET_BATCH), None)
     _, p, way = key.split("-")
-    runs = runs_of(case, f"data-mpi-{p}" if key == group_of(result, int(p)) else f"data-mpi-{p}-{way}")
+    runs = runs_of(
+        case, f"data-mpi-{p}" if key == group_of(result, int(p)) else f"data-mpi-{p}-{way}"
+    )
     return f"{digits(quartiles(runs)[0])} s" if runs else ""
 
 
@@ -132,10 +201,14 @@ def noise_note(result: dict[str, Any]) -> str:
     middle, low, high = quartiles(values)
     before, after = result["load"]["before"], result["load"]["after"]
     load = "unknown" if before is None else f"{before:g} before, {after:g} after"
-    both = [ratio(case["rates"].get("sgemm-2"), case["rates"]["sgemm-1"]) for case in result["training"]]
+    both = [
+        ratio(case["rates"].get("sgemm-2"), case["rates"]["sgemm-1"]) for case in result["training"]
+    ]
     known = [value for value in both if value is not None]
-    text = (f"Noise: sgemm (1024^3) on one thread ran at {middle:.0f} GFLOP/s (quartiles {low:.0f} to {high:.0f}, "
-            f"extremes {min(values):.0f} to {max(values):.0f}); load average {load}.")  # fmt: skip
+    text = (
+        f"Noise: sgemm (1024^3) on one thread ran at {middle:.0f} GFLOP/s (quartiles {low:.0f} to {high:.0f}, "
+        f"extremes {min(values):.0f} to {max(values):.0f}); load average {load}."
+    )
     if known:
         text += f" Two ranks, each with its own product, had {quartiles(known)[0]:.2f} times the rate of one."
     return text

@@ -61,7 +61,9 @@ def _row(case: dict[str, Any], key: str, found: dict[str, Any], threads: int) ->
     f = parts(case)
     formula, simulated = _predict(name, k, f, threads) if f else (None, None)
     over = ratio(case["runs"].get("serial", {}).get("whole"), found["whole"])
-    return SchemeRow(case["B"], key, label, backward, quartiles(found["whole"]), formula, simulated, over)
+    return SchemeRow(
+        case["B"], key, label, backward, quartiles(found["whole"]), formula, simulated, over
+    )
 
 
 def key_of(key: str) -> tuple[str, int]:
@@ -70,7 +72,9 @@ def key_of(key: str) -> tuple[str, int]:
     return (name, int(k)) if k.isdigit() else (key, 1)
 
 
-def _predict(name: str, k: int, f: dict[str, list[float]], cores: int) -> tuple[float | None, float | None]:
+def _predict(
+    name: str, k: int, f: dict[str, list[float]], cores: int
+) -> tuple[float | None, float | None]:
     """(the closed formula, the simulator's makespan) of a step in seconds, where there is one."""
     from ..threads import deferred_schedule, leapfrog_schedule, predicted_costs, simulate
 

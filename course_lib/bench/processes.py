@@ -28,21 +28,29 @@ class WorkerError(RuntimeError):
     """A worker could not do what it was told. kind: the name of the exception there, or "died"."""
 
     def __init__(self, message: str, kind: str):
-        super().__init__(message.replace(f"{PACKAGE.parent}/", ""))  # results hold no paths of this machine
+        super().__init__(
+            message.replace(f"{PACKAGE.parent}/", "")
+        )  # results hold no paths of this machine
         self.kind = kind
 
 
 class Worker:
     """A process that holds one library. Use it as a context manager: on leaving, the process ends."""
 
-    def __init__(self, library: str, python: str | None = None, env: Mapping[str, str] | None = None):
+    def __init__(
+        self, library: str, python: str | None = None, env: Mapping[str, str] | None = None
+    ):
         self.library = library
         self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (close ends it)
         self.process = subprocess.Popen(
             [python or sys.executable, "-c", START, str(PACKAGE), library],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True, encoding="utf-8",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            encoding="utf-8",
             env={**os.environ, **(env or {})},
-        )  # fmt: skip
+        )
 
     def ask(self, do: str, **arguments: Any) -> Any:
         """Send one command, wait for its answer. Raises WorkerError where the worker failed or died."""

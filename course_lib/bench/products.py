@@ -44,7 +44,9 @@ def check(D, problem):
     wanted = problem.wanted[: D.shape[0], : D.shape[1]]
     error = float(np.abs(D - wanted).max() / (2.0**-24 * problem.shape[2]))
     if not error <= ROUNDINGS:
-        raise ArithmeticError(f"wrong result: off by {error:.3g} units of 2^-24 K; {ROUNDINGS} are allowed")
+        raise ArithmeticError(
+            f"wrong result: off by {error:.3g} units of 2^-24 K; {ROUNDINGS} are allowed"
+        )
     return error
 
 
@@ -77,9 +79,16 @@ class ProductDesk:
         start = time.perf_counter()
         error = check(np.asarray(product.call()), self.problem)
         first = time.perf_counter() - start
-        once = first if first > 1 else max(self.timed(product.call, 1), 1e-7)  # one that takes seconds runs once more
+        once = (
+            first if first > 1 else max(self.timed(product.call, 1), 1e-7)
+        )  # one that takes seconds runs once more
         self.products[key] = product, int(np.clip(round(seconds / once), 1, 1000))
-        return {"error_units": error, "repeats": self.products[key][1], "share": product.share, "note": product.note}
+        return {
+            "error_units": error,
+            "repeats": self.products[key][1],
+            "share": product.share,
+            "note": product.note,
+        }
 
     def time(self, key):
         """Seconds of one product: of several calls in a row, and scaled where only a share is computed."""

@@ -43,26 +43,44 @@ def _kinds(cases: list[dict[str, Any]]) -> Table:
     for case in cases:
         for step in case["steps"]:
             found = totals(step)
-            shares = (f"{1e3 * found[kind]:.3f} ({100 * found[kind] / step['step']:.0f} %)" for kind in KINDS)
+            shares = (
+                f"{1e3 * found[kind]:.3f} ({100 * found[kind] / step['step']:.0f} %)"
+                for kind in KINDS
+            )
             name = f"{case['net']}, {case['B']}, {split_text(step)}"
             lines.append((name, f"{1e3 * step['step']:.3f}", f"{1e3 * step['plain']:.3f}", *shares))
-    return Table("Where a step of GridStep goes: milliseconds of a thread's step, and their share", header, lines)
+    return Table(
+        "Where a step of GridStep goes: milliseconds of a thread's step, and their share",
+        header,
+        lines,
+    )
 
 
 def _products(case: dict[str, Any]) -> Table:
     """GFLOP/s of each product, all threads together, in the step and alone."""
     steps = case["steps"]
-    header = ("product", "% of flops", *(f"{split_text(s)}" for s in steps), *(f"{split_text(s)} alone" for s in steps))
+    header = (
+        "product",
+        "% of flops",
+        *(f"{split_text(s)}" for s in steps),
+        *(f"{split_text(s)} alone" for s in steps),
+    )
     flops = step_flops(NETS[case["net"]], case["B"]).products
     lines = []
     for name in [p["name"] for p in steps[0]["parts"] if p["kind"] == "product"]:
-        parts = [next(p for p in step["parts"] if (p["name"], p["kind"]) == (name, "product")) for step in steps]
+        parts = [
+            next(p for p in step["parts"] if (p["name"], p["kind"]) == (name, "product"))
+            for step in steps
+        ]
         inside = [digits(p["flops"] / p["seconds"] / 1e9) for p in parts]
         alone = [
-            digits(p["flops"] / (s["T"] * s["P"]) / p["alone"] / 1e9) for p, s in zip(parts, steps, strict=True)
+            digits(p["flops"] / (s["T"] * s["P"]) / p["alone"] / 1e9)
+            for p, s in zip(parts, steps, strict=True)
         ]
         lines.append((name, digits(100 * parts[0]["flops"] / flops), *inside, *alone))
-    told = ", ".join(f"{rate:.0f} on {n} thread{'s' if n != '1' else ''}" for n, rate in case["sgemm"].items())
+    told = ", ".join(
+        f"{rate:.0f} on {n} thread{'s' if n != '1' else ''}" for n, rate in case["sgemm"].items()
+    )
     title = (
         f"{case['net']}, B = {case['B']}: GFLOP/s of each product, by all threads during the step, and of one thread's "
         f"share alone; sgemm in the same minutes: {told}"
@@ -72,7 +90,14 @@ def _products(case: dict[str, Any]) -> Table:
 
 def shortfall(result: dict[str, Any]) -> str:
     """A table: what stands between GridStep's step and its flops at sgemm's rate, part by part."""
-    header = ("net, B, split", "ms a step", "at sgemm's rate", "wide products", "thin products", *KINDS[1:])
+    header = (
+        "net, B, split",
+        "ms a step",
+        "at sgemm's rate",
+        "wide products",
+        "thin products",
+        *KINDS[1:],
+    )
     lines = [_lost(case) for case in result["profile"] if "error" not in case]
     title = "From sgemm's rate to GridStep's quickest split, milliseconds a step: the other columns add up to the first"
     return markdown(Table(title, header, lines))
@@ -88,5 +113,11 @@ def _lost(case: dict[str, Any]) -> tuple[str, ...]:
         if part["kind"] == "product":
             beyond[part["name"].startswith(last)] += part["seconds"] - part["flops"] / rate
     ideal = step_flops(NETS[case["net"]], case["B"]).products / rate
-    numbers = (step["step"], ideal, beyond[False], beyond[True], *(found[kind] for kind in KINDS[1:]))
+    numbers = (
+        step["step"],
+        ideal,
+        beyond[False],
+        beyond[True],
+        *(found[kind] for kind in KINDS[1:]),
+    )
     return (f"{case['net']}, {case['B']}, {split_text(step)}", *(f"{1e3 * v:.3f}" for v in numbers))

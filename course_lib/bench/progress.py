@@ -23,7 +23,11 @@ class Progress:
 
     def note(self, text: str) -> None:
         """A line that stays."""
-        print(("\n" if self.live and self.done else "") + f"{self.command}: {text}", file=sys.stderr, flush=True)
+        print(
+            ("\n" if self.live and self.done else "") + f"{self.command}: {text}",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def close(self) -> None:
         if self.live:

@@ -13,13 +13,17 @@ from .tables import noise_note, plain, rate_table, scheme_tables, target_table, 
 def machine_line(result: dict[str, Any]) -> str:
     """The machine that the numbers come from, in one line."""
     names = {field.name for field in fields(Machine)}
-    return str(Machine(**{name: value for name, value in result["machine"].items() if name in names}))
+    return str(
+        Machine(**{name: value for name, value in result["machine"].items() if name in names})
+    )
 
 
 def machine_name(result: dict[str, Any]) -> str:
     """The machine of `bench mpi` and `bench grade`, for a title and a file."""
     cores = result["settings"]["cores"]
-    return f"{result['machine']['cpu'] or 'unknown processor'}, {cores} core{'s' if cores > 1 else ''}"
+    return (
+        f"{result['machine']['cpu'] or 'unknown processor'}, {cores} core{'s' if cores > 1 else ''}"
+    )
 
 
 def versions_line(result: dict[str, Any]) -> str:

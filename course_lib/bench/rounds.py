@@ -10,7 +10,10 @@ SETTLE = 0.15  # seconds of rest between two runs: OpenBLAS's idle threads spin 
 
 
 def interleave(
-    runs: Mapping[str, Callable[[int], Any]], rounds: int, seldom: Sequence[str] = (), settle: float = SETTLE
+    runs: Mapping[str, Callable[[int], Any]],
+    rounds: int,
+    seldom: Sequence[str] = (),
+    settle: float = SETTLE,
 ) -> dict[str, list[Any]]:
     """Call each run once in each round, given the round's number; {name: one answer, or None, for each round}.
 

@@ -30,8 +30,15 @@ def _threads(result: dict[str, Any]) -> Table:
     lines = []
     for several, one in PAIRS.items():
         found = [ratio(runs(case, one), runs(case, several)) for case in result["training"]]
-        lines.append((f"{WAY[several].label} over {WAY[one].label}", *(f"{v:.2f}" if v else "" for v in found)))
-    return Table(f"How many times as fast on {T} threads as on one, by net and batch size", header, lines)
+        lines.append(
+            (
+                f"{WAY[several].label} over {WAY[one].label}",
+                *(f"{v:.2f}" if v else "" for v in found),
+            )
+        )
+    return Table(
+        f"How many times as fast on {T} threads as on one, by net and batch size", header, lines
+    )
 
 
 def _batches(result: dict[str, Any]) -> Table:
@@ -40,7 +47,9 @@ def _batches(result: dict[str, Any]) -> Table:
     nets = result["settings"]["nets"]
     lines = []
     for key in WAY:
-        found = {(c["net"], c["B"]): quartiles(s)[0] for c in result["training"] if (s := runs(c, key))}
+        found = {
+            (c["net"], c["B"]): quartiles(s)[0] for c in result["training"] if (s := runs(c, key))
+        }
         both = [(found.get((net, large)), found.get((net, small))) for net in nets]
         if any(a and b for a, b in both):
             lines.append((WAY[key].label, *(digits(a / b) if a and b else "" for a, b in both)))

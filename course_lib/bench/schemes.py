@@ -38,7 +38,9 @@ def prepare(B, threads, ks):
     state = State(B, threads, ks)
     _state.append(state)
     with blas_threads(1):
-        wanted = serial.backward(state.params, serial.forward(state.params, state.X, state.net), state.Y)
+        wanted = serial.backward(
+            state.params, serial.forward(state.params, state.X, state.net), state.Y
+        )
     return {key: _trouble(state, key, wanted) for key in state.runs}
 
 
@@ -52,7 +54,11 @@ def run(key):
     with blas_threads(threads):
         one_call()
         rows = [one_call() for _ in range(state.calls[key])]
-    return {name: np.mean([row[name] for row in rows], axis=0).tolist() for name in rows[0] if name != "grads"}
+    return {
+        name: np.mean([row[name] for row in rows], axis=0).tolist()
+        for name in rows[0]
+        if name != "grads"
+    }
 
 
 def finish():
@@ -80,7 +86,9 @@ def _runs(state, ks):
         yield f"leapfrog-{k}", (lambda k=k: step(leapfrog_backward, k), 1)
         yield f"deferred-{k}", (lambda k=k: step(deferred_backward, k), 1)
     if state.threads <= state.B:
-        workers = DataParallel(state.net, state.params, state.B, state.threads, body="numpy").__enter__()
+        workers = DataParallel(
+            state.net, state.params, state.B, state.threads, body="numpy"
+        ).__enter__()
         state.closers.append(lambda: workers.__exit__(None, None, None))
         yield f"data-{state.threads}", (lambda: _whole(state, workers), 1)
     yield "parts", (lambda: _parts(state, leapfrog_backward), 1)
@@ -102,7 +110,10 @@ def _parts(state, leapfrog_backward):
     forward = time.perf_counter() - start
     grads = leapfrog_backward(state.params, cache, state.Y, 1, timeline=timeline)
     f2, f3 = (
-        [sum(s.end - s.start for s in timeline if (s.kind, s.layer) == (kind, layer)) for layer in range(LAYERS)]
+        [
+            sum(s.end - s.start for s in timeline if (s.kind, s.layer) == (kind, layer))
+            for layer in range(LAYERS)
+        ]
         for kind in ("delta", "grad")
     )
     return {"f1": [forward / LAYERS] * LAYERS, "f2": f2, "f3": f3, "grads": grads}

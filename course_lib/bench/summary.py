@@ -37,7 +37,9 @@ def quartiles(values: Sequence[float | None]) -> tuple[float, float, float]:
     return float(np.median(found)), float(np.quantile(found, 0.25)), float(np.quantile(found, 0.75))
 
 
-def ratio(top: Sequence[float | None] | None, bottom: Sequence[float | None] | None) -> float | None:
+def ratio(
+    top: Sequence[float | None] | None, bottom: Sequence[float | None] | None
+) -> float | None:
     """Median of top / bottom over the rounds in which both ran: what slowed one down slowed the other."""
     if not top or not bottom:
         return None
@@ -57,7 +59,9 @@ def runs(case: dict[str, Any], key: str) -> list[float | None] | None:
     return case["ways"].get(key, {}).get("seconds")
 
 
-def rates(result: dict[str, Any], case: dict[str, Any], seconds: Sequence[float | None]) -> list[float | None]:
+def rates(
+    result: dict[str, Any], case: dict[str, Any], seconds: Sequence[float | None]
+) -> list[float | None]:
     """GFLOP/s of each round."""
     flops = step_flops(case["sizes"], result["settings"]["epoch"]).products / 1e9
     return [None if s is None else flops / s for s in seconds]
@@ -89,14 +93,27 @@ def best_of(case: dict[str, Any]) -> str | None:
 def noise(result: dict[str, Any]) -> dict[str, Any]:
     """How even the machine was: the sgemm rate at T threads over all rounds, and how often the rate of one thread."""
     T = result["settings"]["threads"]
-    values = [v for case in result["training"] for v in case["rates"].get(f"sgemm-{T}", []) if v is not None]
+    values = [
+        v
+        for case in result["training"]
+        for v in case["rates"].get(f"sgemm-{T}", [])
+        if v is not None
+    ]
     middle, low, high = quartiles(values)
-    both = [ratio(case["rates"].get(f"sgemm-{T}"), case["rates"].get("sgemm-1")) for case in result["training"]]
+    both = [
+        ratio(case["rates"].get(f"sgemm-{T}"), case["rates"].get("sgemm-1"))
+        for case in result["training"]
+    ]
     found = [value for value in both if value is not None]
     return {
-        "median": middle, "q25": low, "q75": high, "min": min(values), "max": max(values),
-        "spread": (high - low) / middle, "scaling": float(np.median(found)) if found else None,
-    }  # fmt: skip
+        "median": middle,
+        "q25": low,
+        "q75": high,
+        "min": min(values),
+        "max": max(values),
+        "spread": (high - low) / middle,
+        "scaling": float(np.median(found)) if found else None,
+    }
 
 
 def machine_rate(case: dict[str, Any], key: str) -> tuple[float, float, float] | None:

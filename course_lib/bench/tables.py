@@ -36,20 +36,33 @@ def markdown(table: Table) -> str:
     """For a document."""
     lines = [table.header, ("---", *("---:" for _ in table.header[1:])), *table.rows]
     filled = (line + ("",) * (len(table.header) - len(line)) for line in lines)
-    return "\n".join([f"**{table.title}**", "", *("| " + " | ".join(line) + " |" for line in filled)])
+    return "\n".join(
+        [f"**{table.title}**", "", *("| " + " | ".join(line) + " |" for line in filled)]
+    )
 
 
 def training_tables(result: dict[str, Any]) -> Iterator[Table]:
     """One table for each net and batch size."""
     found = list(rows(result))
     T = result["settings"]["threads"]
-    header = ("way", "threads", "s an epoch", "quartiles", "GFLOP/s", "x loops", "x NumPy", "% of sgemm")
+    header = (
+        "way",
+        "threads",
+        "s an epoch",
+        "quartiles",
+        "GFLOP/s",
+        "x loops",
+        "x NumPy",
+        "% of sgemm",
+    )
     for case in result["training"]:
         net, B = case["net"], case["B"]
         rate = {n: machine_rate(case, f"sgemm-{n}") for n in sorted({1, T})}
         told = ", ".join(f"{v[0]:.0f} on {_threads(n)}" for n, v in rate.items() if v)
         title = f"{net} ({'-'.join(map(str, NETS[net]))}), B = {B}; sgemm in the same rounds: {told} GFLOP/s"
-        yield Table(title, header, [_training_row(row) for row in found if (row.net, row.B) == (net, B)])
+        yield Table(
+            title, header, [_training_row(row) for row in found if (row.net, row.B) == (net, B)]
+        )
 
 
 def _training_row(row: Row) -> tuple[str, ...]:
@@ -72,21 +85,37 @@ def rate_table(result: dict[str, Any]) -> Table:
         single = f"{name.removesuffix('-separate')}-1"
         both = ((case["rates"].get(key), case["rates"].get(single)) for case in result["training"])
         times = [found for found in (ratio(*pair) for pair in both) if found is not None]
-        pooled = {"rates": {key: [v for case in result["training"] for v in case["rates"].get(key, [])]}}
+        pooled = {
+            "rates": {key: [v for case in result["training"] for v in case["rates"].get(key, [])]}
+        }
         middle, low, high = machine_rate(pooled, key) or (None, None, None)
         over = digits(quartiles(times)[0]) if times else ""
-        lines.append((RATES[name], threads, digits(middle), f"{digits(low)} to {digits(high)}", over))
+        lines.append(
+            (RATES[name], threads, digits(middle), f"{digits(low)} to {digits(high)}", over)
+        )
     header = ("product", "threads", "GFLOP/s", "quartiles", "x one thread")
     return Table("The machine's own rate, in the same rounds", header, lines)
 
 
 def scheme_tables(result: dict[str, Any]) -> Iterator[Table]:
     """One table for each batch size: the schemes of chapter 04."""
-    header = ("scheme", "backward", "whole step", "quartiles", "formula", "simulated", "x one thread")
+    header = (
+        "scheme",
+        "backward",
+        "whole step",
+        "quartiles",
+        "formula",
+        "simulated",
+        "x one thread",
+    )
     found = list(scheme_rows(result))
     for case in result["schemes"]:
         f = parts(case)
-        told = "; ".join(f"{n} = {format_seconds(sum(v))}" for n, v in f.items()) if f else "parts not measured"
+        told = (
+            "; ".join(f"{n} = {format_seconds(sum(v))}" for n, v in f.items())
+            if f
+            else "parts not measured"
+        )
         title = f"12 layers of width 1024, tanh, MSE, B = {case['B']}; on one thread {told}"
         yield Table(title, header, [_scheme_row(row) for row in found if case["B"] == row.B])
 
@@ -104,7 +133,8 @@ def target_table(result: dict[str, Any]) -> Table:
     """Each target, met or not."""
     words = {True: "met", False: "NOT MET", None: "not measured"}
     lines = [
-        (t.what, t.where, t.want, "" if t.got is None else f"{t.got:.2f}", words[t.met]) for t in targets(result)
+        (t.what, t.where, t.want, "" if t.got is None else f"{t.got:.2f}", words[t.met])
+        for t in targets(result)
     ]
     return Table("Targets", ("target", "where", "wanted", "found", ""), lines)
 

@@ -26,7 +26,12 @@ def _of_steps(result: dict[str, Any]) -> Iterator[Target]:
     cases = [case for case in result["training"] if case["B"] >= 256]
     for case in cases:
         where, ours = f"{case['net']}, B = {case['B']}", runs(case, "grid")
-        yield _at_most("GridStep's time over PyTorch's, equal threads", where, 0.9, ratio(ours, runs(case, "torch")))
+        yield _at_most(
+            "GridStep's time over PyTorch's, equal threads",
+            where,
+            0.9,
+            ratio(ours, runs(case, "torch")),
+        )
     for case in cases:
         where, ours = f"{case['net']}, B = {case['B']}", runs(case, "grid")
         share = ratio(rates(result, case, ours or []), case["rates"].get(f"sgemm-{T}"))
@@ -48,11 +53,15 @@ def _of_schemes(result: dict[str, Any]) -> Iterator[Target]:
     for case in result["schemes"]:
         if case["B"] < 128:
             continue
-        leapfrog, deferred = (case["runs"].get(f"{name}-2", {}) for name in ("leapfrog", "deferred"))
+        leapfrog, deferred = (
+            case["runs"].get(f"{name}-2", {}) for name in ("leapfrog", "deferred")
+        )
         for what, name in (("backward pass", "backward"), ("forward and backward", "whole")):
             found = ratio(leapfrog.get(name), deferred.get(name))
             where = f"k = 2, B = {case['B']}"
-            yield _at_least(f"Leapfrogging's time over deferred gradients', {what}", where, 1.15, found)
+            yield _at_least(
+                f"Leapfrogging's time over deferred gradients', {what}", where, 1.15, found
+            )
 
 
 def _at_least(what: str, where: str, bound: float, got: float | None) -> Target:

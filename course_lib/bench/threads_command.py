@@ -20,15 +20,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run on the same cores; compare the schemes of chapter 04 on a deep net; profile GridStep. Up to 10 minutes."
     )
     add = parser.add_argument
-    add("--threads", type=int, metavar="N", help="threads for all that have several (default: usable processors)")
-    add("--batches", type=_batches, metavar="B,B", help="mini-batch sizes (64,256,1024; with --quick 64,256)")
-    add("--quick", action="store_true", help="under a minute: Net-1h, few and short runs. A glance, not a measurement")
+    add(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads for all that have several (default: usable processors)",
+    )
+    add(
+        "--batches",
+        type=_batches,
+        metavar="B,B",
+        help="mini-batch sizes (64,256,1024; with --quick 64,256)",
+    )
+    add(
+        "--quick",
+        action="store_true",
+        help="under a minute: Net-1h, few and short runs. A glance, not a measurement",
+    )
     add("--json", action="store_true", help="print the JSON instead of the tables")
-    add("--out", type=Path, metavar="FOLDER", help="where threads.json and the figures go (default: "
-        "benchmarks/results/own in a clone, else bench-threads)")  # fmt: skip
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where threads.json and the figures go (default: "
+        "benchmarks/results/own in a clone, else bench-threads)",
+    )
     add("--torch-python", metavar="PATH", help="a Python with PyTorch, if that is not this one")
-    add("--docs", action="store_true", help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}")
-    add("--reuse", type=Path, metavar="FILE", help="measure nothing: make tables, figures and docs from this JSON")
+    add(
+        "--docs",
+        action="store_true",
+        help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}",
+    )
+    add(
+        "--reuse",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing: make tables, figures and docs from this JSON",
+    )
 
 
 def command(options: argparse.Namespace) -> int:
@@ -53,8 +81,16 @@ def command(options: argparse.Namespace) -> int:
 def failures(result: dict[str, Any]) -> list[str]:
     """What did not work, each in a line; what is not installed or cannot be is no failure."""
     cases = result["training"]
-    found = [f"{c['net']}, B = {c['B']}: {k}: {w.get('error')}" for c in cases for k, w in c["ways"].items()]
-    found += [f"B = {c['B']}: {k}: {r.get('error')}" for c in result["schemes"] for k, r in c["runs"].items()]
+    found = [
+        f"{c['net']}, B = {c['B']}: {k}: {w.get('error')}"
+        for c in cases
+        for k, w in c["ways"].items()
+    ]
+    found += [
+        f"B = {c['B']}: {k}: {r.get('error')}"
+        for c in result["schemes"]
+        for k, r in c["runs"].items()
+    ]
     found += [f"{c.get('B')}: {c.get('error')}" for c in (*result["schemes"], *result["profile"])]
     return [line for line in found if ": failed: " in line]
 
@@ -63,7 +99,9 @@ def _batches(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 64,256,1024") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no list of whole numbers such as 64,256,1024"
+        ) from None
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -73,7 +111,13 @@ def _settings(options: argparse.Namespace) -> Settings:
     python = interpreter("--torch-python", options.torch_python)
     quick: dict[str, Any] = {}
     if options.quick:
-        quick = {"nets": ("Net-1h",), "rounds": 3, "seconds": 0.05, "scheme_batches": (128,), "quick": True}
+        quick = {
+            "nets": ("Net-1h",),
+            "rounds": 3,
+            "seconds": 0.05,
+            "scheme_batches": (128,),
+            "quick": True,
+        }
     settings = Settings(threads, batches, torch_python=python, **quick)
     _warn(threads, usable)
     return settings
@@ -81,7 +125,10 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 def _warn(threads: int, usable: int) -> None:
     if threads > usable:
-        say("threads", f"warning: {threads} threads on {usable} usable processors: they will wait for each other")
+        say(
+            "threads",
+            f"warning: {threads} threads on {usable} usable processors: they will wait for each other",
+        )
     warn_if_busy("threads")
 
 

@@ -32,7 +32,9 @@ class Case(NamedTuple):
     check: bool = True
 
 
-def train(workers: Workers, effort: Effort, ways: Sequence[Way], case: Case, progress: Progress) -> dict[str, Any]:
+def train(
+    workers: Workers, effort: Effort, ways: Sequence[Way], case: Case, progress: Progress
+) -> dict[str, Any]:
     """All these ways for one case: what each is, and the seconds of each round; and the machine's rates."""
     name = f"{case.net}, B = {case.B}"
     progress.part(f"{name}: making and checking each way")
@@ -40,7 +42,11 @@ def train(workers: Workers, effort: Effort, ways: Sequence[Way], case: Case, pro
     runs |= _rates(workers, effort)
     progress.part(f"{name}: {effort.rounds} rounds of {len(runs)} runs")
     answers = interleave(runs, effort.rounds, [way.key for way in ways if way.slow])
-    rates = {key: answers[key] for key in runs if key not in rows and not isinstance(answers[key], WorkerError)}
+    rates = {
+        key: answers[key]
+        for key in runs
+        if key not in rows and not isinstance(answers[key], WorkerError)
+    }
     for key in set(runs) & set(rows):
         found = answers[key]
         if isinstance(found, WorkerError):
@@ -66,7 +72,13 @@ def _build(
         if isinstance(worker, str):
             rows[way.key] = {"threads": T, "error": worker}
             continue
-        wanted = {"sizes": case.sizes, "B": case.B, "threads": T, "seconds": effort.seconds, "check": case.check}
+        wanted = {
+            "sizes": case.sizes,
+            "B": case.B,
+            "threads": T,
+            "seconds": effort.seconds,
+            "check": case.check,
+        }
         try:
             made = worker.ask("build", key=way.key, **wanted)
         except WorkerError as error:
@@ -79,7 +91,11 @@ def _build(
 
 def _why(error: WorkerError) -> str:
     """What stands in a row without numbers. More threads than examples, for one, is nobody's failure."""
-    return str(error).replace("BadInput: ", "not possible: ") if error.kind == "BadInput" else f"failed: {error}"
+    return (
+        str(error).replace("BadInput: ", "not possible: ")
+        if error.kind == "BadInput"
+        else f"failed: {error}"
+    )
 
 
 def _time(worker: Worker, key: str, i: int) -> list[float]:

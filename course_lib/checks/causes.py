@@ -10,7 +10,13 @@ from .tolerance import is_wrong
 
 def likely_cause(misses, results):
     """A sentence on the likely cause, or None. misses: [(Mismatch, result)], one kind; results: of all cases."""
-    rules = {"values": VALUES, "shape": SHAPES, "none": (_nothing,), "type": (_wrong_type,), "dtype": (_wrong_dtype,)}
+    rules = {
+        "values": VALUES,
+        "shape": SHAPES,
+        "none": (_nothing,),
+        "type": (_wrong_type,),
+        "dtype": (_wrong_dtype,),
+    }
     for rule in rules.get(misses[0][0].kind, ()):
         text = rule(misses)
         if text:
@@ -29,7 +35,9 @@ def _not_finite(misses):
     if result.inplace and np.isnan(miss.got).any():
         return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
     if np.isnan(miss.got).any():
-        return "NaN: 0 / 0, inf - inf, the logarithm of a negative number, or an array from np.empty"
+        return (
+            "NaN: 0 / 0, inf - inf, the logarithm of a negative number, or an array from np.empty"
+        )
     return "infinity: a division by zero, log(0), or exp of a large number"
 
 
@@ -52,28 +60,41 @@ def _few_digits(misses):
     if decimals and error < 0.2:  # 0 decimals: told elsewhere
         return f"your numbers are rounded to {decimals} decimals: return them as they are"
     for narrow in ("float32", "float16"):
-        eps = float(np.finfo(narrow).eps)  # a float: beside a float16 a huge error would be cast, and overflow
+        eps = float(
+            np.finfo(narrow).eps
+        )  # a float: beside a float16 a huge error would be cast, and overflow
         if eps > wide.eps and eps / 64 < error <= 8 * eps:
-            return (f"right to the digits that {narrow} has, and no further: somewhere the computation is in {narrow}, "
-                    f"not {wide.dtype}, or it is rounded or an approximation")
+            return (
+                f"right to the digits that {narrow} has, and no further: somewhere the computation is in {narrow}, "
+                f"not {wide.dtype}, or it is rounded or an approximation"
+            )
     if error <= 1e-4:
-        return (f"right to about {int(-np.log10(error))} digits and no further: rounded, approximate (a difference "
-                "quotient?), or with a small number added")
+        return (
+            f"right to about {int(-np.log10(error))} digits and no further: rounded, approximate (a difference "
+            "quotient?), or with a small number added"
+        )
     return None
 
 
 def _relative_error(miss):
     """The largest error over the largest |wanted|; infinite where something is not finite."""
     scale = float(np.abs(miss.want).max(initial=0.0))
-    error = float(np.abs(np.float64(miss.got) - miss.want).max(initial=0.0)) if np.isfinite(miss.got).all() else np.inf
+    error = (
+        float(np.abs(np.float64(miss.got) - miss.want).max(initial=0.0))
+        if np.isfinite(miss.got).all()
+        else np.inf
+    )
     return error / scale if scale and error == error else np.inf
 
 
 def _has_decimals(miss, decimals):
     """Numbers of so many decimals, as near to the right ones as rounding leaves them: 0.25 for 0.2424 is another."""
     near = np.abs(np.float64(miss.got) - miss.want).max(initial=0.0) < 0.51 * 10.0**-decimals
-    return near and np.array_equal(np.round(miss.got, decimals), miss.got) and not np.array_equal(
-        np.round(miss.want, decimals), miss.want)
+    return (
+        near
+        and np.array_equal(np.round(miss.got, decimals), miss.got)
+        and not np.array_equal(np.round(miss.want, decimals), miss.want)
+    )
 
 
 def _zeros(misses):
@@ -83,10 +104,18 @@ def _zeros(misses):
 
 
 def _input_itself(misses):
-    names = [{n for n, arg in r.named_arrays() if arg.shape == m.got.shape and np.array_equal(arg, m.got)}
-             for m, r in misses]
+    names = [
+        {
+            n
+            for n, arg in r.named_arrays()
+            if arg.shape == m.got.shape and np.array_equal(arg, m.got)
+        }
+        for m, r in misses
+    ]
     common = set.intersection(*names)
-    return f"your function gives back its argument {sorted(common)[0]} unchanged" if common else None
+    return (
+        f"your function gives back its argument {sorted(common)[0]} unchanged" if common else None
+    )
 
 
 def _transposed_values(misses):
@@ -121,7 +150,9 @@ def _size_factor(misses, factors):
             continue
         which = f"the length of axis {axis} of {name}"
         if np.allclose(factors, sizes, rtol=1e-3):
-            return f"your result is {which} ({sizes[0]} here) times ours: a sum where a mean belongs?"
+            return (
+                f"your result is {which} ({sizes[0]} here) times ours: a sum where a mean belongs?"
+            )
         if np.allclose(np.multiply(factors, sizes), 1, rtol=1e-3):
             return f"your result is ours divided by {which} ({sizes[0]} here): a mean where a sum belongs?"
     return None
@@ -154,15 +185,23 @@ def _offset(misses):
 
 def _constant(misses):
     values = {float(v) for m, _ in misses for v in np.unique(m.got)[:2]}
-    if len(values) == 1 and len(misses) > 1 and any(np.ptp(np.float64(m.want)) for m, _ in misses if m.want.size):
+    if (
+        len(values) == 1
+        and len(misses) > 1
+        and any(np.ptp(np.float64(m.want)) for m, _ in misses if m.want.size)
+    ):
         return f"every entry is {values.pop():.6g}, whatever the input: the result does not depend on it"
     return None
 
 
 def _ignores_input(misses):
     first = misses[0][0]
-    if len(misses) > 1 and all(m.got.shape == first.got.shape and np.array_equal(m.got, first.got) for m, _ in misses):
-        return "the same result for every input: are the arguments used, or variables of the notebook?"
+    if len(misses) > 1 and all(
+        m.got.shape == first.got.shape and np.array_equal(m.got, first.got) for m, _ in misses
+    ):
+        return (
+            "the same result for every input: are the arguments used, or variables of the notebook?"
+        )
     return None
 
 
@@ -205,7 +244,10 @@ def _transposed_shape(misses):
 
 
 def _same_values(misses):
-    if all(np.size(m.got) == np.size(m.want) and _near(np.reshape(m.got, np.shape(m.want)), m) for m, _ in misses):
+    if all(
+        np.size(m.got) == np.size(m.want) and _near(np.reshape(m.got, np.shape(m.want)), m)
+        for m, _ in misses
+    ):
         return "the values are right, only the shape is not: look at keepdims, reshape, indexing with [:, 0]"
     return None
 
@@ -216,7 +258,9 @@ def _unsummed(misses):
             if all(_reduced(m, reduce, axis) for m, _ in misses):
                 return f"a {verb} over axis {axis} is missing: with it your result would be right"
     for verb, reduce in (("sum", np.sum), ("mean", np.mean)):
-        if all(np.ndim(m.want) == 0 and np.ndim(m.got) and _near(reduce(m.got), m) for m, _ in misses):
+        if all(
+            np.ndim(m.want) == 0 and np.ndim(m.got) and _near(reduce(m.got), m) for m, _ in misses
+        ):
             return f"a {verb} over all entries is missing: with it your result would be right"
     return None
 
@@ -235,7 +279,9 @@ def _over_reduced(misses):
 def _outer(misses):
     pairs = [(np.shape(m.got), np.shape(m.want)) for m, _ in misses]
     if all(len(g) == 2 and g[0] == g[1] and w in ((g[0],), (g[0], 1)) for g, w in pairs):
-        return "arrays of shape (n,) and (n, 1) met and broadcast to (n, n): give both the same shape"
+        return (
+            "arrays of shape (n,) and (n, 1) met and broadcast to (n, n): give both the same shape"
+        )
     return None
 
 
@@ -296,12 +342,24 @@ def _near(got, miss, times=1):
 
 
 def _near_sorted(miss):
-    return not is_wrong(np.sort(miss.got, axis=None), np.sort(miss.want, axis=None), _slack(miss)).any()
+    return not is_wrong(
+        np.sort(miss.got, axis=None), np.sort(miss.want, axis=None), _slack(miss)
+    ).any()
 
 
 VALUES = (
-    _not_finite, _zeros, _input_itself, _transposed_values, _sign, _few_digits, _factor, _constant, _ignores_input,
-    _truncated, _offset, _other_order, _one_slice,
+    _not_finite,
+    _zeros,
+    _input_itself,
+    _transposed_values,
+    _sign,
+    _few_digits,
+    _factor,
+    _constant,
+    _ignores_input,
+    _truncated,
+    _offset,
+    _other_order,
+    _one_slice,
 )
 SHAPES = (_transposed_shape, _same_values, _unsummed, _over_reduced, _outer)
-

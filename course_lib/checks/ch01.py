@@ -9,6 +9,13 @@ from .ch01_gradients import check_mse_gradient, check_numeric_gradient
 from .ch01_losses import check_cross_entropy, check_output_delta, check_softmax
 
 __all__ = [
-    "check_backward", "check_cross_entropy", "check_forward", "check_mse_gradient", "check_neuron",
-    "check_numeric_gradient", "check_output_delta", "check_sgd_epoch", "check_softmax",
+    "check_backward",
+    "check_cross_entropy",
+    "check_forward",
+    "check_mse_gradient",
+    "check_neuron",
+    "check_numeric_gradient",
+    "check_output_delta",
+    "check_sgd_epoch",
+    "check_softmax",
 ]

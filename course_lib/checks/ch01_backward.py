@@ -14,7 +14,13 @@ def _backward_cases(rng):
     for sizes in depths(rng):
         params = layers(rng, sizes)
         Z, A = forward_pass(params, normal(rng, sizes[0], dtype=np.float64))
-        cases.append(Case((params, Z, A, normal(rng, sizes[-1], dtype=np.float64)), net_label(sizes), scale=10.0))
+        cases.append(
+            Case(
+                (params, Z, A, normal(rng, sizes[-1], dtype=np.float64)),
+                net_label(sizes),
+                scale=10.0,
+            )
+        )
     return cases
 
 
@@ -82,12 +88,18 @@ check_backward = Check(
     K=80,
     each=("dW", "db"),
     diagnoses=[
-        (_sweep(slope=lambda Z, A, l: 1.0), "sigma' is missing in the hidden layers: delta = (W delta) o sigma'(z)"),
+        (
+            _sweep(slope=lambda Z, A, l: 1.0),
+            "sigma' is missing in the hidden layers: delta = (W delta) o sigma'(z)",
+        ),
         (
             _sweep(slope=lambda Z, A, l: slope(A[l])),
             "sigma' is taken at a; it must be taken at z: sigma'(z) = a (1 - a), and sigmoid_prime wants z",
         ),
-        (_sweep(slope=lambda Z, A, l: sigmoid(Z[l - 1])), "sigma itself stands where sigma' belongs"),
+        (
+            _sweep(slope=lambda Z, A, l: sigmoid(Z[l - 1])),
+            "sigma itself stands where sigma' belongs",
+        ),
         (
             _sweep(slope=lambda Z, A, l: slope(Z[l])),
             "sigma' of the wrong layer: the delta that goes down into A[l] meets the z that made A[l], "
@@ -97,7 +109,10 @@ check_backward = Check(
             _sweep(outer=lambda a, delta: np.outer(delta, a)),
             "dW is transposed: W is (n_in, n_out), so dW = outer(A[l], delta), rows by input",
         ),
-        (_sweep(outer=lambda a, delta: a * delta), "`*` goes entry by entry: np.outer(A[l], delta) makes all pairs"),
+        (
+            _sweep(outer=lambda a, delta: a * delta),
+            "`*` goes entry by entry: np.outer(A[l], delta) makes all pairs",
+        ),
         (
             _sweep(through=lambda W, delta: W.T @ delta),
             "the delta goes down through W.T; forward was a @ W, so backward it is W @ delta",
@@ -108,23 +123,37 @@ check_backward = Check(
             lambda params, Z, A, delta: _backward(params, Z, A, delta * slope(Z[-1])),
             "sigma' a second time at the output: delta already holds the sigma' of the last layer",
         ),
-        (_sweep(feed=lambda A, l: A[l + 1]), "dW uses the layer's output; it needs what the layer was fed with, A[l]"),
+        (
+            _sweep(feed=lambda A, l: A[l + 1]),
+            "dW uses the layer's output; it needs what the layer was fed with, A[l]",
+        ),
         (_sweep(feed=lambda A, l: A[0]), "every dW uses x: layer l was fed with A[l]"),
         (
             _backward_delta_early,
             "the delta is carried down too early: take dW and db with the layer's own delta first, then go down",
         ),
-        (_backward_same_delta, "every layer gets the delta of the output: it must be carried down from layer to layer"),
-        (lambda *args: _backward(*args)[::-1], "the gradients come in reversed order: grads[0] belongs to params[0]"),
+        (
+            _backward_same_delta,
+            "every layer gets the delta of the output: it must be carried down from layer to layer",
+        ),
+        (
+            lambda *args: _backward(*args)[::-1],
+            "the gradients come in reversed order: grads[0] belongs to params[0]",
+        ),
         (
             lambda *args: [(-dW, -db) for dW, db in _backward(*args)],
             "the sign is wrong everywhere: return the gradient, the minus comes in the update",
         ),
         (
-            lambda params, Z, A, delta: [(dW, np.ones_like(db)) for dW, db in _backward(params, Z, A, delta)],
+            lambda params, Z, A, delta: [
+                (dW, np.ones_like(db)) for dW, db in _backward(params, Z, A, delta)
+            ],
             "db is not 1: dz/db is, so db = delta",
         ),
-        (_backward_upwards, "the loop runs upwards: the delta is known at the output, so begin at the last layer"),
+        (
+            _backward_upwards,
+            "the loop runs upwards: the delta is known at the output, so begin at the last layer",
+        ),
     ],
 )
 
@@ -141,7 +170,10 @@ def _sgd_cases(rng):
     cases = []
     for sizes, N in ((ragged(rng, 3), 5), (ragged(rng, 2), 4), (ragged(rng, 4), 6)):
         order = _scrambled(rng, N)
-        X, Y = normal(rng, N, sizes[0], dtype=np.float64), normal(rng, N, sizes[-1], dtype=np.float64)
+        X, Y = (
+            normal(rng, N, sizes[0], dtype=np.float64),
+            normal(rng, N, sizes[-1], dtype=np.float64),
+        )
         cases.append(
             Case(
                 (layers(rng, sizes), X, Y, float(rng.uniform(0.4, 0.8)), order, example_gradients),
@@ -228,19 +260,33 @@ check_sgd_epoch = Check(
         ),
         (_sgd(sign=1.0), "the step goes uphill: subtract eta times the gradient"),
         (_sgd(rate=1.0), "eta is missing: the step is eta times the gradient"),
-        *((_sgd(rate=r), "eta is not used: a number of your own stands in its place")
-          for r in (0.1, 0.01, 0.001, 0.05, 0.5)),
+        *(
+            (_sgd(rate=r), "eta is not used: a number of your own stands in its place")
+            for r in (0.1, 0.01, 0.001, 0.05, 0.5)
+        ),
         (_sgd(pick=lambda order, X: np.unique(order)), _TWICE),
         (_sgd(pick=lambda order, X: dict.fromkeys(order.tolist())), _TWICE),
-        (_sgd(pick=lambda order, X: range(len(X))), "the examples are taken as they lie: walk through `order`"),
+        (
+            _sgd(pick=lambda order, X: range(len(X))),
+            "the examples are taken as they lie: walk through `order`",
+        ),
         (
             _sgd(pick=lambda order, X: range(len(order))),
             "position and example are confused: use i in order, not i in range(len(order))",
         ),
-        (_sgd(pick=lambda order, X: order[:1]), "only the first example is used: is `return` inside the loop?"),
-        (_sgd(pick=lambda order, X: [order]), "gradients wants one example, X[i] and Y[i]: loop over `order`"),
+        (
+            _sgd(pick=lambda order, X: order[:1]),
+            "only the first example is used: is `return` inside the loop?",
+        ),
+        (
+            _sgd(pick=lambda order, X: [order]),
+            "gradients wants one example, X[i] and Y[i]: loop over `order`",
+        ),
         (_sgd(bias=False), "the biases are not updated"),
-        (_sgd(divide=len), "divided by the number of examples: here each example makes its own full step"),
+        (
+            _sgd(divide=len),
+            "divided by the number of examples: here each example makes its own full step",
+        ),
         (
             _sgd_layer_by_layer,
             "the gradient is taken again after some layers have already moved: "

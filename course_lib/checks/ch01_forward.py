@@ -53,9 +53,18 @@ check_neuron = Check(
             "1 / 1 + exp(-z) without brackets is (1 / 1) + exp(-z): divide by (1 + exp(-z))",
         ),
         (lambda x, w, b: x @ w + b, "this is z, not a: the sigmoid is missing"),
-        (lambda x, w, b: sigmoid(x * w + b), "x * w has one product for each input: add them up before the sigmoid"),
-        (lambda x, w, b: sigmoid(-x @ w - b), "the curve is mirrored: the exponent of the sigmoid is -z"),
-        (lambda x, w, b: sigmoid(x * w).sum() + b, "the sigmoid goes around the whole sum once, not around each term"),
+        (
+            lambda x, w, b: sigmoid(x * w + b),
+            "x * w has one product for each input: add them up before the sigmoid",
+        ),
+        (
+            lambda x, w, b: sigmoid(-x @ w - b),
+            "the curve is mirrored: the exponent of the sigmoid is -z",
+        ),
+        (
+            lambda x, w, b: sigmoid(x * w).sum() + b,
+            "the sigmoid goes around the whole sum once, not around each term",
+        ),
         (
             lambda x, w, b: sigmoid(x.sum() * w.sum() + b),
             "the sum of the products x[i] w[i] is not the product of the sums",
@@ -104,7 +113,10 @@ check_forward = Check(
     K=60,
     parts=("Z", "A"),
     diagnoses=[
-        (lambda params, x: walk(params, x, lambda a, W, b: a @ W), "the bias is missing: z = W^T a + b"),
+        (
+            lambda params, x: walk(params, x, lambda a, W, b: a @ W),
+            "the bias is missing: z = W^T a + b",
+        ),
         (
             lambda params, x: walk(params, x, lambda a, W, b: W @ a + b),
             "W is (n_in, n_out) here, so the product is a @ W, which is W.T @ a; with W @ a the axes are mixed up",
@@ -113,9 +125,18 @@ check_forward = Check(
             lambda params, x: walk(params, x, lambda a, W, b: a @ W + b, lambda z: z),
             "A holds z: the activation function is missing, and without it all layers are one linear map",
         ),
-        (_forward_from_x, "every layer reads x: layer l must read A[-1], the output of the layer before"),
-        (_forward_through_z, "the next layer is fed with z: it must read the activation sigmoid(z)"),
-        (_linear_last, "the sigmoid is missing in the last layer alone: here the output layer has it too"),
+        (
+            _forward_from_x,
+            "every layer reads x: layer l must read A[-1], the output of the layer before",
+        ),
+        (
+            _forward_through_z,
+            "the next layer is fed with z: it must read the activation sigmoid(z)",
+        ),
+        (
+            _linear_last,
+            "the sigmoid is missing in the last layer alone: here the output layer has it too",
+        ),
         (
             lambda params, x: (forward_pass(params, x)[0], forward_pass(params, x)[1][1:]),
             "A must begin with A[0] = x: the first layer's gradient will need it",
@@ -125,10 +146,16 @@ check_forward = Check(
             "Z begins with x: only A does. Z starts empty, one z for each layer",
         ),
         (
-            lambda params, x: (list(np.concatenate(forward_pass(params, x)[0])), forward_pass(params, x)[1]),
+            lambda params, x: (
+                list(np.concatenate(forward_pass(params, x)[0])),
+                forward_pass(params, x)[1],
+            ),
             "`Z += array` puts the entries in one by one: use Z.append(array), so that Z holds one array a layer",
         ),
-        (lambda params, x: walk(params, x, affine, np.tanh), "this is tanh: the activation here is the sigmoid"),
+        (
+            lambda params, x: walk(params, x, affine, np.tanh),
+            "this is tanh: the activation here is the sigmoid",
+        ),
         (
             lambda params, x: walk(params, x, affine, lambda z: np.maximum(z, 0)),
             "this is ReLU: the activation here is the sigmoid",

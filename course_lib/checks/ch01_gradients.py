@@ -103,21 +103,43 @@ check_mse_gradient = Check(
             _mse_scaled(lambda X: 1 / len(X)),
             "the sign is right, the factor 2 of the square is missing: d(r^2) = 2 r dr",
         ),
-        (_mse_scaled(lambda X: -2 / len(X)), "the sign is wrong: d(y - f) = -df, so the residual must be f - y"),
-        (_mse_scaled(lambda X: 2), "the mean is missing: eq. 1 divides by N, the number of examples"),
+        (
+            _mse_scaled(lambda X: -2 / len(X)),
+            "the sign is wrong: d(y - f) = -df, so the residual must be f - y",
+        ),
+        (
+            _mse_scaled(lambda X: 2),
+            "the mean is missing: eq. 1 divides by N, the number of examples",
+        ),
         (
             _mse_scaled(lambda X: 2 / X.shape[1]),
             "divided by the number of weights; N is the number of examples, len(y)",
         ),
         (_mse_scaled(lambda X: 2 / len(X) ** 2), "divided by N twice"),
-        (_mse_scaled(lambda X: 2 / X.size), "divided by N and by the number of weights: N alone, len(y)"),
+        (
+            _mse_scaled(lambda X: 2 / X.size),
+            "divided by N and by the number of weights: N alone, len(y)",
+        ),
         (_mse_squared, "the residual is still squared: the derivative of r^2 is 2 r"),
         (_mse_no_bias, "the bias is missing from f = X[i] . w + b"),
         (_mse_without_x, "the inner derivative is missing in dw: df/dw[j] = X[i, j]"),
-        (_mse_of_sigmoid(True), "there is no sigmoid in this task: the neuron is linear, f = X[i] . w + b"),
-        (_mse_of_sigmoid(False), "there is no sigmoid in this task: the neuron is linear, f = X[i] . w + b"),
-        *((_mse_columns(product, mean), _COLUMN) for product in _PRODUCTS for mean in (False, True)),
-        (lambda X, y, w, b: (_mse_gradient(X, y, w, b)[0], 0.0), "db is 0: the bias has a derivative too, df/db = 1"),
+        (
+            _mse_of_sigmoid(True),
+            "there is no sigmoid in this task: the neuron is linear, f = X[i] . w + b",
+        ),
+        (
+            _mse_of_sigmoid(False),
+            "there is no sigmoid in this task: the neuron is linear, f = X[i] . w + b",
+        ),
+        *(
+            (_mse_columns(product, mean), _COLUMN)
+            for product in _PRODUCTS
+            for mean in (False, True)
+        ),
+        (
+            lambda X, y, w, b: (_mse_gradient(X, y, w, b)[0], 0.0),
+            "db is 0: the bias has a derivative too, df/db = 1",
+        ),
     ],
 )
 
@@ -241,9 +263,17 @@ check_numeric_gradient = Check(
             _differences(lambda f, t, s: (f(t + s) - f(t - s)) / 2, lambda eps: 1 / eps),
             "multiplied by eps: without brackets / 2 * eps divides by 2 and then multiplies by eps",
         ),
-        *((_with_default(eps), "the default of eps is not 1e-5: def numeric_gradient(f, theta, eps=1e-5)")
-          for eps in (1.0, 0.1, 0.01, 1e-3)),
-        *((_with_step(10.0**-k), "eps is ignored: use the argument, not a number of your own") for k in range(2, 9)),
+        *(
+            (
+                _with_default(eps),
+                "the default of eps is not 1e-5: def numeric_gradient(f, theta, eps=1e-5)",
+            )
+            for eps in (1.0, 0.1, 0.01, 1e-3)
+        ),
+        *(
+            (_with_step(10.0**-k), "eps is ignored: use the argument, not a number of your own")
+            for k in range(2, 9)
+        ),
         (_row_by_row, _ROWS),
         (_row_views, _ROWS),
         (

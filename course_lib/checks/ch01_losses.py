@@ -97,7 +97,10 @@ check_softmax = Check(
     diagnoses=[
         (_naive32, _OVERFLOW),
         (lambda z: np.exp(z) / np.exp(z).sum(), _OVERFLOW),
-        (_shifted_late, "the maximum is subtracted after exp, when the overflow has already happened"),
+        (
+            _shifted_late,
+            "the maximum is subtracted after exp, when the overflow has already happened",
+        ),
         (
             _softmax_shifted(np.min),
             "subtracting the minimum makes every exponent positive, so exp can still overflow: subtract the maximum",
@@ -106,16 +109,26 @@ check_softmax = Check(
             _softmax_shifted(np.mean),
             "subtracting the mean leaves positive exponents, so exp can still overflow: subtract the maximum",
         ),
-        *((_softmax_shifted(lambda z, i=i: z[i]),
-           f"subtracting z[{i}] leaves positive exponents where it is not the largest: subtract the maximum")
-          for i in (0, -1)),
-        (_half_shifted, "the maximum is subtracted in the numerator alone: the sum below needs the same exp(z - m)"),
+        *(
+            (
+                _softmax_shifted(lambda z, i=i: z[i]),
+                f"subtracting z[{i}] leaves positive exponents where it is not the largest: subtract the maximum",
+            )
+            for i in (0, -1)
+        ),
+        (
+            _half_shifted,
+            "the maximum is subtracted in the numerator alone: the sum below needs the same exp(z - m)",
+        ),
         (
             lambda z: np.nan_to_num(_naive32(z)),
             "np.nan_to_num turns the NaN into 0 and hides that exp has overflowed: subtract max(z) before exp instead",
         ),
         (_of_sigmoids, "this is made of the sigmoid of each z: softmax is made of exp(z)"),
-        (_rescaled, "dividing by the maximum changes the result; subtracting it does not: exp(z - m) = exp(z) exp(-m)"),
+        (
+            _rescaled,
+            "dividing by the maximum changes the result; subtracting it does not: exp(z - m) = exp(z) exp(-m)",
+        ),
         (
             lambda z: np.exp(z - z.max()),
             "not normalised: divide by the sum (the largest entry is 1 already), so that the entries add up to 1",
@@ -124,9 +137,18 @@ check_softmax = Check(
             lambda z: np.exp(z - z.max()) / len(z),
             "divided by the number of classes: divide by the sum of the exponentials",
         ),
-        (lambda z: z - z.max() - np.log(np.exp(z - z.max()).sum()), "this is the logarithm of softmax"),
-        (lambda z: _softmax(-z), "the largest z must get the largest probability: the sign of z is flipped"),
-        (lambda z: (z == z.max()).astype(z.dtype), "this is argmax as a one-hot vector: softmax is its smooth version"),
+        (
+            lambda z: z - z.max() - np.log(np.exp(z - z.max()).sum()),
+            "this is the logarithm of softmax",
+        ),
+        (
+            lambda z: _softmax(-z),
+            "the largest z must get the largest probability: the sign of z is flipped",
+        ),
+        (
+            lambda z: (z == z.max()).astype(z.dtype),
+            "this is argmax as a one-hot vector: softmax is its smooth version",
+        ),
     ],
 )
 
@@ -140,9 +162,13 @@ def _cross_entropy_cases(rng):
         c = int(rng.choice([i for i in range(len(v)) if i != top]))
         cases.append((v, c, f"hopelessly wrong: {v[top] - v[c]:.0f} below the best"))
     v, top, _ = _far_cases(rng)[0]
-    v[-1] = v[top] - rng.uniform(0.5, 3.0)  # here -log(p) would do, and exp of anything but z - max(z) would not
+    v[-1] = v[top] - rng.uniform(
+        0.5, 3.0
+    )  # here -log(p) would do, and exp of anything but z - max(z) would not
     cases.append((v, len(v) - 1, "nearly the best"))
-    return [Case((v, c), label, scale=float(np.abs(v).max())) for v, c, label in cases]  # z may cancel, as in m - z[c]
+    return [
+        Case((v, c), label, scale=float(np.abs(v).max())) for v, c, label in cases
+    ]  # z may cancel, as in m - z[c]
 
 
 def _logsumexp(z):
@@ -202,7 +228,10 @@ check_cross_entropy = Check(
             lambda z, c: np.log(np.exp(z.astype(np.float32)).sum()) - z[c],
             "exp overflows in the sum: take the maximum m out, log sum exp(z) = m + log sum exp(z - m)",
         ),
-        (lambda z, c: z[c] - _logsumexp(z), "this is log-probability, at most 0: the loss is minus that"),
+        (
+            lambda z, c: z[c] - _logsumexp(z),
+            "this is log-probability, at most 0: the loss is minus that",
+        ),
         (
             lambda z, c: np.log(np.exp(z - z.max()).sum()) - z[c],
             "z[c] still has the maximum in it and the sum has not: subtract m from both, or from neither",
@@ -219,8 +248,14 @@ check_cross_entropy = Check(
         (lambda z, c: (_logsumexp(z) - z[c]) / np.log(10), _NATS.format("log10")),
         (_entropy_with(np.log2), _NATS.format("log2")),
         (_entropy_with(np.log10), _NATS.format("log10")),
-        *((_entropy_shifted(shift), _SHIFT) for shift in (lambda z: z[0], lambda z: z[-1], np.min, np.mean)),
-        (lambda z, c: _cross_entropy(z, c - 1), "z[c - 1] is another class: classes count from 0 here, so take z[c]"),
+        *(
+            (_entropy_shifted(shift), _SHIFT)
+            for shift in (lambda z: z[0], lambda z: z[-1], np.min, np.mean)
+        ),
+        (
+            lambda z, c: _cross_entropy(z, c - 1),
+            "z[c - 1] is another class: classes count from 0 here, so take z[c]",
+        ),
         (
             lambda z, c: (_logsumexp(z) - z[c]) / len(z),
             "averaged over the classes: one example has one term, that of class c",
@@ -241,11 +276,21 @@ def _delta_cases(rng):
             y = np.zeros(n)
             y[rng.integers(n)] = 1.0
             cases.append(
-                Case((normal(rng, n, dtype=np.float64, scale=1.5), y, loss), f"{loss}, {n} classes", scale=2.0)
+                Case(
+                    (normal(rng, n, dtype=np.float64, scale=1.5), y, loss),
+                    f"{loss}, {n} classes",
+                    scale=2.0,
+                )
             )
     n = int(rng.integers(3, 9))
     z = 1000 + normal(rng, n, dtype=np.float64)
-    cases.append(Case((z, np.eye(n)[rng.integers(n)], "cross_entropy"), "cross_entropy, z near 1000", scale=1000.0))
+    cases.append(
+        Case(
+            (z, np.eye(n)[rng.integers(n)], "cross_entropy"),
+            "cross_entropy, z near 1000",
+            scale=1000.0,
+        )
+    )
     return cases
 
 
@@ -275,8 +320,14 @@ check_output_delta = Check(
             _deltas(lambda z, y: 2 * (sigmoid(z) - y) * slope(sigmoid(z)), _ce_delta),
             "mse: sigma' is taken at a; it must be taken at z: sigma'(z) = a (1 - a)",
         ),
-        (_deltas(lambda z, y: (sigmoid(z) - y) * slope(z), _ce_delta), "mse: the factor 2 of the square is missing"),
-        (_deltas(lambda z, y: -mse_delta(z, y), _ce_delta), "mse: the sign is wrong, dL/da = 2 (a - y)"),
+        (
+            _deltas(lambda z, y: (sigmoid(z) - y) * slope(z), _ce_delta),
+            "mse: the factor 2 of the square is missing",
+        ),
+        (
+            _deltas(lambda z, y: -mse_delta(z, y), _ce_delta),
+            "mse: the sign is wrong, dL/da = 2 (a - y)",
+        ),
         (
             _deltas(lambda z, y: 2 * (z - y) * slope(z), _ce_delta),
             "mse: the loss compares y with a = sigma(z), not with z",
@@ -308,7 +359,13 @@ check_output_delta = Check(
             "cross_entropy: exp overflows where z is large. Your softmax of task 5 knows how: call it",
         ),
         (_deltas(_ce_delta, mse_delta), "the two losses are swapped: look at the `if`"),
-        (lambda z, y, loss: mse_delta(z, y), "both losses get the same delta: look at the argument loss"),
-        (lambda z, y, loss: _ce_delta(z, y), "both losses get the same delta: look at the argument loss"),
+        (
+            lambda z, y, loss: mse_delta(z, y),
+            "both losses get the same delta: look at the argument loss",
+        ),
+        (
+            lambda z, y, loss: _ce_delta(z, y),
+            "both losses get the same delta: look at the argument loss",
+        ),
     ],
 )

@@ -21,7 +21,9 @@ def biases(rng, count):
 
 def layers(rng, sizes):
     pairs = zip(sizes[:-1], sizes[1:], strict=True)
-    return [(normal(rng, n, m, dtype=np.float64), normal(rng, m, dtype=np.float64)) for n, m in pairs]
+    return [
+        (normal(rng, n, m, dtype=np.float64), normal(rng, m, dtype=np.float64)) for n, m in pairs
+    ]
 
 
 def depths(rng):

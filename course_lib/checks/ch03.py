@@ -8,6 +8,13 @@ from .ch03_sums import check_combine, check_reduce_slice, check_shards
 from .ch03_train import check_train_parallel
 
 __all__ = [
-    "check_combine", "check_fork_join_gradient", "check_pick_threads", "check_predict_speedup",
-    "check_reduce_slice", "check_run_pinned", "check_shards", "check_shared_sum", "check_train_parallel",
+    "check_combine",
+    "check_fork_join_gradient",
+    "check_pick_threads",
+    "check_predict_speedup",
+    "check_reduce_slice",
+    "check_run_pinned",
+    "check_shards",
+    "check_shared_sum",
+    "check_train_parallel",
 ]

@@ -30,7 +30,9 @@ class Run:
     faults: list = field(default_factory=list)
     noted: object = None  # what `watch` said just when the call ended
     busy: int = 0  # threads of the student's that were alive then, at work or idle
-    left: list = field(default_factory=list)  # threads of the student's that are alive a moment later, still
+    left: list = field(
+        default_factory=list
+    )  # threads of the student's that are alive a moment later, still
 
 
 def guarded(fn, *args, watch=lambda: None, stumble=False):
@@ -39,7 +41,9 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
     stumble: the workers wait a random moment before each of their lines, so that what is not held together falls apart.
     """
     run, before = Run(), set(threading.enumerate())
-    asked = getattr(fn, "stumbling" if stumble else "watched", fn)  # a function of another process is watched there
+    asked = getattr(
+        fn, "stumbling" if stumble else "watched", fn
+    )  # a function of another process is watched there
 
     def call():
         try:
@@ -65,7 +69,11 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
 def started_since(before):
     """Threads that are there now and were not before. A dummy stands for a thread that Python has not started, or for
     one that is just beginning or ending: nobody can join it, and it may be gone."""
-    return [t for t in threading.enumerate() if t not in before and not isinstance(t, threading._DummyThread)]
+    return [
+        t
+        for t in threading.enumerate()
+        if t not in before and not isinstance(t, threading._DummyThread)
+    ]
 
 
 def _look_elsewhere(run, fn):
@@ -85,16 +93,25 @@ def value_of(fn, *args):
 def outcome(run):
     """The value of a `Run`, or its failure, as `value_of` tells it."""
     for fault in run.faults:
-        if isinstance(fault, (NotImplementedError, Unmet)):  # a blank, or a `require` inside a stand-in of ours
+        if isinstance(
+            fault, (NotImplementedError, Unmet)
+        ):  # a blank, or a `require` inside a stand-in of ours
             raise fault
     lost = [short_error(fault) for fault in run.faults]
     then = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
-    require(not lost, f"a thread of yours stopped with {(lost or [''])[0]}",
-            cause="an exception ends only the thread it happens in, and whoever started it is not told" + then)
+    require(
+        not lost,
+        f"a thread of yours stopped with {(lost or [''])[0]}",
+        cause="an exception ends only the thread it happens in, and whoever started it is not told"
+        + then,
+    )
     if run.error is not None:
         raise run.error
-    require(not run.left, f"{len(run.left)} of your threads still ran when the function had returned",
-            cause="join every thread before you return (a pool: use it in a `with`, or shut it down)")
+    require(
+        not run.left,
+        f"{len(run.left)} of your threads still ran when the function had returned",
+        cause="join every thread before you return (a pool: use it in a `with`, or shut it down)",
+    )
     return run.value
 
 
@@ -136,7 +153,11 @@ def _stumbling(fn):
         return line
 
     def call(frame, event, argument):
-        return line if frame.f_code.co_filename == own and threading.current_thread().name != "check" else None
+        return (
+            line
+            if frame.f_code.co_filename == own and threading.current_thread().name != "check"
+            else None
+        )
 
     return call
 
@@ -172,15 +193,20 @@ def _report_hang(fn, caller, before):
     places = []
     for thread in [caller, *(t for t in started_since(before) if t is not caller)]:
         frame = frames.get(thread.ident)
-        while frame is not None and not (frame.f_code.co_filename == own or "ipykernel_" in frame.f_code.co_filename):
+        while frame is not None and not (
+            frame.f_code.co_filename == own or "ipykernel_" in frame.f_code.co_filename
+        ):
             frame = frame.f_back
         if frame is not None:
             places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}")
-    require(False, f"it has not come to an end within {DEADLINE:g} s: a deadlock, or a loop without end",
-            where="; ".join(sorted(set(places))) or None,
-            cause="somebody waits for what never comes: a lock that is not released (use `with lock:`), a join of "
-                  "a thread that waits itself, a queue or barrier that nobody fills. What hangs goes on: restart the "
-                  "kernel when you have found it")
+    require(
+        False,
+        f"it has not come to an end within {DEADLINE:g} s: a deadlock, or a loop without end",
+        where="; ".join(sorted(set(places))) or None,
+        cause="somebody waits for what never comes: a lock that is not released (use `with lock:`), a join of "
+        "a thread that waits itself, a queue or barrier that nobody fills. What hangs goes on: restart the "
+        "kernel when you have found it",
+    )
 
 
 class Meeting:
@@ -205,6 +231,9 @@ def require_told(run, what):
         told = told or isinstance(chain, ArithmeticError)
         chain = chain.__cause__ or chain.__context__
     other = f": it stopped with {short_error(run.error)} instead" if run.error is not None else ""
-    require(told, f"{what} raised an ArithmeticError, and the caller never heard of it{other}",
-            cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep "
-                  "it in a list, and raise that very exception after the join")
+    require(
+        told,
+        f"{what} raised an ArithmeticError, and the caller never heard of it{other}",
+        cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep "
+        "it in a list, and raise that very exception after the join",
+    )

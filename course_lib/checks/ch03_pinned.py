@@ -19,10 +19,17 @@ class _Blas:
 
     def pin(self, n):
         """As measure.blas_threads: `with pin(n):` gives n threads inside."""
-        require(isinstance(n, (int, np.integer)), "pin got a number of threads that is not whole", got=repr(n),
-                cause="cores / workers is a float: use //")
-        require(n >= 1, f"pin({n}): a BLAS cannot work with {n} threads",
-                cause="more workers than cores make cores // workers zero: max(1, ...)")
+        require(
+            isinstance(n, (int, np.integer)),
+            "pin got a number of threads that is not whole",
+            got=repr(n),
+            cause="cores / workers is a float: use //",
+        )
+        require(
+            n >= 1,
+            f"pin({n}): a BLAS cannot work with {n} threads",
+            cause="more workers than cores make cores // workers zero: max(1, ...)",
+        )
         self.made += 1
         return _Pin(self, int(n))
 
@@ -72,20 +79,38 @@ class _Calls:
 
 def _check_pins(blas, workers, cores, seen):
     budget = max(1, cores // workers)
-    require(bool(blas.pins) or not blas.made, "pin(n) was called, but not in a `with`",
-            cause="a context manager does nothing until it is entered: `with pin(n):` around the fork and the join")
-    require(bool(blas.pins), "pin was never called: every worker's products use all BLAS threads",
-            where=f"{workers} workers on {cores} cores: {workers} times {cores} = {workers * cores} threads",
-            cause="oversubscription. `with pin(...):` around the fork and the join")
+    require(
+        bool(blas.pins) or not blas.made,
+        "pin(n) was called, but not in a `with`",
+        cause="a context manager does nothing until it is entered: `with pin(n):` around the fork and the join",
+    )
+    require(
+        bool(blas.pins),
+        "pin was never called: every worker's products use all BLAS threads",
+        where=f"{workers} workers on {cores} cores: {workers} times {cores} = {workers * cores} threads",
+        cause="oversubscription. `with pin(...):` around the fork and the join",
+    )
     inside = [t for t in blas.by if t.name != "check"]
-    require(not inside, f"pin was called by {len(inside)} of the workers",
-            cause="the number of BLAS threads is one setting for the whole process: the worker that leaves first "
-                  "resets it for all. Set it once, by the caller, around fork and join")
-    require(blas.pins == [budget], f"pin({blas.pins[0]}) for {workers} workers on {cores} cores",
-            got=str(blas.pins), wanted=str([budget]), cause=_pin_cause(blas.pins[0], workers, cores))
-    require(all(n == budget for n in seen), "the pin did not hold while the workers ran",
-            got=str(sorted(set(seen))), wanted=str([budget]),
-            cause="fork and join must both stand inside the `with`: before it and after it the old setting holds")
+    require(
+        not inside,
+        f"pin was called by {len(inside)} of the workers",
+        cause="the number of BLAS threads is one setting for the whole process: the worker that leaves first "
+        "resets it for all. Set it once, by the caller, around fork and join",
+    )
+    require(
+        blas.pins == [budget],
+        f"pin({blas.pins[0]}) for {workers} workers on {cores} cores",
+        got=str(blas.pins),
+        wanted=str([budget]),
+        cause=_pin_cause(blas.pins[0], workers, cores),
+    )
+    require(
+        all(n == budget for n in seen),
+        "the pin did not hold while the workers ran",
+        got=str(sorted(set(seen))),
+        wanted=str([budget]),
+        cause="fork and join must both stand inside the `with`: before it and after it the old setting holds",
+    )
 
 
 def _pin_cause(n, workers, cores):
@@ -104,19 +129,39 @@ def _check_pinned_run(fn, workers, cores):
     given = list(calls.list)
     run = guarded(fn, given, cores, blas.pin, watch=calls.unfinished)
     busy = min(run.busy, run.noted)
-    require(run.error is not None or not busy, f"it returned while {busy} of its threads were still at work",
-            where=where, cause="join them all, inside the `with`: a sleep is no join")
+    require(
+        run.error is not None or not busy,
+        f"it returned while {busy} of its threads were still at work",
+        where=where,
+        cause="join them all, inside the `with`: a sleep is no join",
+    )
     got = outcome(run)
-    require(same_calls(given, calls.list), "the list of calls was changed", where=where,
-            cause="it belongs to the caller: read it, no more")
+    require(
+        same_calls(given, calls.list),
+        "the list of calls was changed",
+        where=where,
+        cause="it belongs to the caller: read it, no more",
+    )
     _check_each_once(calls, where)
     _check_pins(blas, workers, cores, calls.seen)
     want = [10 * t + 1 for t in range(workers)]
-    right = isinstance(got, (list, tuple)) and len(got) == workers and all(map(_is_number, got, want))
-    require(right, "the results are not those of the calls, in their order", str(got)[:200], wanted=str(want),
-            where=where, cause=_results_cause(got, want))
-    require(blas.threads == cores, f"afterwards BLAS has {blas.threads} threads, before it had {cores}", where=where,
-            cause="`with pin(n):` puts the old number back at its end")
+    right = (
+        isinstance(got, (list, tuple)) and len(got) == workers and all(map(_is_number, got, want))
+    )
+    require(
+        right,
+        "the results are not those of the calls, in their order",
+        str(got)[:200],
+        wanted=str(want),
+        where=where,
+        cause=_results_cause(got, want),
+    )
+    require(
+        blas.threads == cores,
+        f"afterwards BLAS has {blas.threads} threads, before it had {cores}",
+        where=where,
+        cause="`with pin(n):` puts the old number back at its end",
+    )
 
 
 def same_calls(given, calls):
@@ -125,15 +170,30 @@ def same_calls(given, calls):
 
 
 def _check_each_once(calls, where):
-    lost, again = [t for t, n in enumerate(calls.made) if not n], [t for t, n in enumerate(calls.made) if n > 1]
+    lost, again = (
+        [t for t, n in enumerate(calls.made) if not n],
+        [t for t, n in enumerate(calls.made) if n > 1],
+    )
     late = " A function made in a loop reads the loop's variable when it runs: hand the value over, args=(t,)"
-    require(not again, f"call {again[0] if again else ''} was made {calls.made[again[0]] if again else 0} times",
-            where=where, cause="each call is made once." + (late if lost else ""))
-    require(not lost, f"call {lost[0] if lost else ''} was never made", where=where,
-            cause="is there a thread for each, and is it started?")
-    require(not calls.meeting.missed, "no two calls ran at the same time", where=where,
-            cause="Thread(target=call()) calls here and now; first start all threads, then join all; a pool needs as "
-                  "many threads as there are calls")
+    require(
+        not again,
+        f"call {again[0] if again else ''} was made {calls.made[again[0]] if again else 0} times",
+        where=where,
+        cause="each call is made once." + (late if lost else ""),
+    )
+    require(
+        not lost,
+        f"call {lost[0] if lost else ''} was never made",
+        where=where,
+        cause="is there a thread for each, and is it started?",
+    )
+    require(
+        not calls.meeting.missed,
+        "no two calls ran at the same time",
+        where=where,
+        cause="Thread(target=call()) calls here and now; first start all threads, then join all; a pool needs as "
+        "many threads as there are calls",
+    )
 
 
 def _is_number(got, want):
@@ -160,8 +220,14 @@ def check_run_pinned(fn, *, rng):
         calls = _Calls(blas, 2, fault=fault, slow=1 - fault)
         run = guarded(fn, calls.list, 6, blas.pin, watch=calls.unfinished)
         require_told(run, f"call {fault}")
-        require(not min(run.busy, run.noted), "after a fault in one call another one was still at work when it ended",
-                cause="join all threads first, always; then raise what was caught")
-        require(blas.threads == 6, f"after a fault in a worker BLAS has {blas.threads} threads, before it had 6",
-                cause="`with pin(n):` puts the old number back even when an exception passes")
+        require(
+            not min(run.busy, run.noted),
+            "after a fault in one call another one was still at work when it ended",
+            cause="join all threads first, always; then raise what was caught",
+        )
+        require(
+            blas.threads == 6,
+            f"after a fault in a worker BLAS has {blas.threads} threads, before it had 6",
+            cause="`with pin(n):` puts the old number back even when an exception passes",
+        )
     return "5 budgets kept, the setting put back each time, after a fault as well"

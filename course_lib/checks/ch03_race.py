@@ -29,7 +29,9 @@ class Traffic:
         me = threading.current_thread()
         self.writers.add(me)
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and any(t.is_alive() for t in self.workers - self.writers - {me}):
+        while time.monotonic() < end and any(
+            t.is_alive() for t in self.workers - self.writers - {me}
+        ):
             time.sleep(0.001)
 
 

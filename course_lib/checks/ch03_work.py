@@ -29,7 +29,9 @@ def shard_slices(B, T):
 def make_batch(rng, B, n_layers=2):
     """(params, X, Y) float32: layer l uses the first columns of X and Y, as many as it has inputs and outputs."""
     sizes = ragged(rng, 2 * n_layers, 2, 9)
-    params = [(normal(rng, n, m), normal(rng, m)) for n, m in zip(sizes[::2], sizes[1::2], strict=True)]
+    params = [
+        (normal(rng, n, m), normal(rng, m)) for n, m in zip(sizes[::2], sizes[1::2], strict=True)
+    ]
     X, Y = normal(rng, B, max(sizes)), normal(rng, B, max(sizes))
     X[:, 0] = np.arange(B, dtype=np.float32) / STEP
     return params, X, Y
@@ -52,7 +54,9 @@ def scaled(grads, factor):
 
 def added(many):
     """The sum of several gradients; [] of none."""
-    return [(sum(p[0] for p in layer), sum(p[1] for p in layer)) for layer in zip(*many, strict=True)]
+    return [
+        (sum(p[0] for p in layer), sum(p[1] for p in layer)) for layer in zip(*many, strict=True)
+    ]
 
 
 def sums_of_shards(params, X, Y, T):
@@ -91,7 +95,9 @@ class Workers:
 
     def __call__(self, params, X, Y):
         if len(X) != len(Y):
-            raise ValueError(f"gradient_sum got {len(X)} rows of X and {len(Y)} of Y: cut both by the same slice")
+            raise ValueError(
+                f"gradient_sum got {len(X)} rows of X and {len(Y)} of Y: cut both by the same slice"
+            )
         rows = (first_row(X), len(X))
         shard = self.rows.index(rows) if rows in self.rows else None
         with self._lock:
@@ -118,13 +124,24 @@ def first_row(X):
 def explain_gradient(got, shards, B, K, late=None):
     """The likely cause of a wrong mean gradient, or None. shards: exact sums; late: the shard that came last."""
     T = len(shards)
-    whole, means = added(shards), [scaled(s, 1 / n) for s, n in zip(shards, shard_sizes(B, T), strict=True)]
-    divisors = [(1, "the sum over the batch is not divided: divide by B"),
-                (T, "divided by T, the number of threads: the mean is over B examples"),
-                (B / T, "divided by B/T, the size of a shard: the mean is over all B examples of the batch"),
-                (B // T, "divided by B/T, the size of a shard: the mean is over all B examples of the batch"),
-                (B * T, "divided by B and by T: once, by B, is enough"),
-                (B * B, "divided by B twice: once is enough")]
+    whole, means = (
+        added(shards),
+        [scaled(s, 1 / n) for s, n in zip(shards, shard_sizes(B, T), strict=True)],
+    )
+    divisors = [
+        (1, "the sum over the batch is not divided: divide by B"),
+        (T, "divided by T, the number of threads: the mean is over B examples"),
+        (
+            B / T,
+            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
+        ),
+        (
+            B // T,
+            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
+        ),
+        (B * T, "divided by B and by T: once, by B, is enough"),
+        (B * B, "divided by B twice: once is enough"),
+    ]
     for divisor, text in divisors:
         if alike(got, scaled(whole, 1 / divisor), K):
             return text
@@ -142,8 +159,10 @@ def _explain_missing(got, shards, B, K, late):
             if alike(got, scaled(added([shards[t] for t in some]), 1 / B), K):
                 lost = [t for t in range(T) if t not in some]
                 if lost == [late]:
-                    return (f"the part of shard {late} is missing, the one that was ready last: the parts were added "
-                            "up before its thread had been joined")
+                    return (
+                        f"the part of shard {late} is missing, the one that was ready last: the parts were added "
+                        "up before its thread had been joined"
+                    )
                 return f"the part of shard {' and '.join(map(str, lost))} is missing"
     for t in range(T):
         if alike(got, scaled(added([*shards, shards[t]]), 1 / B), K):

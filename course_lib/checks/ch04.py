@@ -5,6 +5,13 @@ from .ch04_schedules import check_coverage, check_leapfrog_schedule, check_threa
 from .ch04_threads import check_deferred_backward, check_leapfrog_backward, check_walk
 
 __all__ = [
-    "check_coverage", "check_deferred_backward", "check_leapfrog_backward", "check_leapfrog_schedule", "check_makespan",
-    "check_smallest_k", "check_step_costs", "check_thread_levels", "check_walk",
+    "check_coverage",
+    "check_deferred_backward",
+    "check_leapfrog_backward",
+    "check_leapfrog_schedule",
+    "check_makespan",
+    "check_smallest_k",
+    "check_step_costs",
+    "check_thread_levels",
+    "check_walk",
 ]

@@ -19,7 +19,21 @@ from .trees import a_thing
 # 4. walk --------------------------------------------------------------------------------------------------------
 
 
-def _walk(tasks, dZ, params, A, grads, fresh=True, slope=None, db=None, at=0, weights=1, inputs=0, stop=99, scale=None):
+def _walk(
+    tasks,
+    dZ,
+    params,
+    A,
+    grads,
+    fresh=True,
+    slope=None,
+    db=None,
+    at=0,
+    weights=1,
+    inputs=0,
+    stop=99,
+    scale=None,
+):
     """The truth, and with the other arguments changed: known wrong ways. Returns (grads, deltas)."""
     deltas, given = [dZ], dZ
     for kind, layer in tasks[:stop]:
@@ -75,17 +89,38 @@ def _exchanged(tasks, *rest):
 def _walk_cases(rng):
     cases = []
     same = int(rng.integers(4, 7))
-    plan = [(8, 3, 0, None, 5), (8, 3, 2, None, 4), (7, 2, 1, same, 3), (6, 4, 0, None, 1), (5, 1, 0, same, same),
-            (6, 5, 3, None, 3)]
+    plan = [
+        (8, 3, 0, None, 5),
+        (8, 3, 2, None, 4),
+        (7, 2, 1, same, 3),
+        (6, 4, 0, None, 1),
+        (5, 1, 0, same, same),
+        (6, 5, 3, None, 3),
+    ]
     for L, k, j, width, B in plan:
-        sizes = [width] * (L + 1) if width else [*ragged(rng, 5, 2, 9), *ragged(rng, 5, 2, 9)][: L + 1]
-        params = [(normal(rng, n, m, scale=n**-0.5), normal(rng, m)) for n, m in zip(sizes, sizes[1:], strict=False)]
+        sizes = (
+            [width] * (L + 1) if width else [*ragged(rng, 5, 2, 9), *ragged(rng, 5, 2, 9)][: L + 1]
+        )
+        params = [
+            (normal(rng, n, m, scale=n**-0.5), normal(rng, m))
+            for n, m in zip(sizes, sizes[1:], strict=False)
+        ]
         A = [np.tanh(normal(rng, B, n)) for n in sizes]
-        grads = [(normal(rng, n, m), normal(rng, m)) for n, m in zip(sizes, sizes[1:], strict=False)]
-        tasks, label = child(L, k, j, k), f"thread {j} of {k}, {L} layers" + (" of equal width" if width else "")
+        grads = [
+            (normal(rng, n, m), normal(rng, m)) for n, m in zip(sizes, sizes[1:], strict=False)
+        ]
+        tasks, label = (
+            child(L, k, j, k),
+            f"thread {j} of {k}, {L} layers" + (" of equal width" if width else ""),
+        )
         cases.append(Case((tasks, normal(rng, B, sizes[L - j]), params, A, grads), label))
     *_, params, A, grads = cases[0].args
-    cases.append(Case((leapfrog(8, 3)[0][1:], normal(rng, 5, len(params[-1][1])), params, A, grads), "the parent"))
+    cases.append(
+        Case(
+            (leapfrog(8, 3)[0][1:], normal(rng, 5, len(params[-1][1])), params, A, grads),
+            "the parent",
+        )
+    )
     return cases
 
 
@@ -96,43 +131,96 @@ class _WalkCheck(Check):
         def call(tasks, dZ, params, A, grads):
             deltas = fn(tasks, dZ, params, A, grads)
             return grads, deltas
+
         return super().probe(call, seed)
 
 
 _LATE = "a stale delta: each step of the walk starts from the delta before it, so keep it, dZ = ..."
 
 check_walk = _WalkCheck(
-    "walk", _walk_cases, _walk_true, K=90, c=8.0, may_change=(4,), parts=("grads", "what is returned"),
+    "walk",
+    _walk_cases,
+    _walk_true,
+    K=90,
+    c=8.0,
+    may_change=(4,),
+    parts=("grads", "what is returned"),
     diagnoses=[
         (_walk_with(fresh=False), _LATE),
-        (_stale, "a stale delta: the gradient of a layer needs the delta of that layer, not of the one above"),
-        (_first_delta, "a stale delta: every gradient is taken with the delta that was handed over"),
-        (_walk_with(slope=lambda A, layer, dA: 1), "f' is missing: eq. 5 ends with * (1 - A[layer + 1] ** 2) for tanh"),
-        (_walk_with(slope=lambda A, layer, dA: 1 - A[layer] ** 2),
-         "f' of the wrong layer: A[layer + 1] is what layer `layer` puts out, A[layer] is what goes in"),
-        (_walk_with(slope=lambda A, layer, dA: A[layer + 1] * (1 - A[layer + 1])),
-         "that is the derivative of the sigmoid: tanh has 1 - a^2"),
-        (_walk_with(slope=lambda A, layer, dA: 1 - A[layer + 1]), "the derivative of tanh is 1 - a^2: the square is "
-         "missing"),
-        (lambda tasks, *rest: _walk([t for kind, layer in tasks for t in ((kind, layer), ("grad", layer))], *rest),
-         "a gradient is written at every delta: only where the list says \"grad\", the others are other threads'"),
-        (_walk_with(slope=lambda A, layer, dA: A[layer + 1] ** 2), "the derivative of tanh is 1 - a^2, not a^2"),
+        (
+            _stale,
+            "a stale delta: the gradient of a layer needs the delta of that layer, not of the one above",
+        ),
+        (
+            _first_delta,
+            "a stale delta: every gradient is taken with the delta that was handed over",
+        ),
+        (
+            _walk_with(slope=lambda A, layer, dA: 1),
+            "f' is missing: eq. 5 ends with * (1 - A[layer + 1] ** 2) for tanh",
+        ),
+        (
+            _walk_with(slope=lambda A, layer, dA: 1 - A[layer] ** 2),
+            "f' of the wrong layer: A[layer + 1] is what layer `layer` puts out, A[layer] is what goes in",
+        ),
+        (
+            _walk_with(slope=lambda A, layer, dA: A[layer + 1] * (1 - A[layer + 1])),
+            "that is the derivative of the sigmoid: tanh has 1 - a^2",
+        ),
+        (
+            _walk_with(slope=lambda A, layer, dA: 1 - A[layer + 1]),
+            "the derivative of tanh is 1 - a^2: the square is missing",
+        ),
+        (
+            lambda tasks, *rest: _walk(
+                [t for kind, layer in tasks for t in ((kind, layer), ("grad", layer))], *rest
+            ),
+            'a gradient is written at every delta: only where the list says "grad", the others are other threads\'',
+        ),
+        (
+            _walk_with(slope=lambda A, layer, dA: A[layer + 1] ** 2),
+            "the derivative of tanh is 1 - a^2, not a^2",
+        ),
         (_walk_with(weights=0), "eq. 5 takes the weights of the layer above, params[layer + 1]"),
-        (_walk_with(inputs=1), "dW = A[layer].T @ dZ: A[layer] is what goes into the layer, A[layer + 1] comes out"),
-        (_walk_with(at=-1), "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
-         "other threads"),
-        (_walk_with(at=1), "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
-         "other threads"),
-        (_walk_with(db=lambda dZ: dZ.mean(axis=0)), "db is a mean: dZ holds the 1/B already, so sum the rows"),
-        (_walk_with(db=lambda dZ: dZ.sum(axis=1)), "db sums over the neurons: examples lie in rows, axis=0"),
+        (
+            _walk_with(inputs=1),
+            "dW = A[layer].T @ dZ: A[layer] is what goes into the layer, A[layer + 1] comes out",
+        ),
+        (
+            _walk_with(at=-1),
+            "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
+            "other threads",
+        ),
+        (
+            _walk_with(at=1),
+            "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
+            "other threads",
+        ),
+        (
+            _walk_with(db=lambda dZ: dZ.mean(axis=0)),
+            "db is a mean: dZ holds the 1/B already, so sum the rows",
+        ),
+        (
+            _walk_with(db=lambda dZ: dZ.sum(axis=1)),
+            "db sums over the neurons: examples lie in rows, axis=0",
+        ),
         (_walk_with(scale=len), "1/B once more: dZ holds it already"),
         (_exchanged, "dW and db are exchanged: grads[layer] = (dW, db)"),
-        (lambda tasks, dZ, params, A, grads: (grads, _walk_true(tasks, dZ, params, A, list(grads))[1]),
-         "the gradients are written nowhere: grads[layer] = (dW, db)"),
-        (lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][-1]),
-         "only the last delta is returned: the parent hands over one to each child, so return the list of all"),
-        (lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][1:]),
-         "the list of deltas begins with the one that was handed over"),
+        (
+            lambda tasks, dZ, params, A, grads: (
+                grads,
+                _walk_true(tasks, dZ, params, A, list(grads))[1],
+            ),
+            "the gradients are written nowhere: grads[layer] = (dW, db)",
+        ),
+        (
+            lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][-1]),
+            "only the last delta is returned: the parent hands over one to each child, so return the list of all",
+        ),
+        (
+            lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][1:]),
+            "the list of deltas begins with the one that was handed over",
+        ),
     ],
 )
 
@@ -162,14 +250,16 @@ class _Walks:
         self._lock = threading.Lock()
 
     def who(self, tasks):
-        """"parent", the number of a child, or None for a list that is nobody's."""
+        """ "parent", the number of a child, or None for a list that is nobody's."""
         if list(tasks) == self.parent:
             return "parent"
         same = [j for j in range(self.k) if list(tasks) == self.children[j] and tasks]
         return same[0] if same else "idle" if not tasks else None
 
     def __call__(self, tasks, dZ):
-        pairs = isinstance(tasks, (list, tuple)) and all(isinstance(t, tuple) and len(t) == 2 for t in tasks)
+        pairs = isinstance(tasks, (list, tuple)) and all(
+            isinstance(t, tuple) and len(t) == 2 for t in tasks
+        )
         who = self.who(tasks) if pairs else None
         if who is None and self.odd is None:
             self.odd = str(tasks)[:100]
@@ -210,29 +300,54 @@ def hang(fn, args, cause):
 def _check_handed(walks, where):
     """Every child once, each from its own delta."""
     require(bool(walks.calls), "walk was never called", where=where)
-    require(walks.odd is None, "walk was called with tasks that are neither the parent's nor a child's", where=where,
-            got=walks.odd, wanted="parent, or one of the lists in children, whole")
+    require(
+        walks.odd is None,
+        "walk was called with tasks that are neither the parent's nor a child's",
+        where=where,
+        got=walks.odd,
+        wanted="parent, or one of the lists in children, whole",
+    )
     parents = sum(call[0] == "parent" for call in walks.calls)
-    require(parents <= 1, f"the parent's tasks were done {parents} times", where=where,
-            cause="deltas = walk(parent, dZ), once")
-    require(not walks.early, "the children began before the parent had done its part", where=where,
-            cause="first deltas = walk(parent, dZ), then the threads: they start from what it returns")
+    require(
+        parents <= 1,
+        f"the parent's tasks were done {parents} times",
+        where=where,
+        cause="deltas = walk(parent, dZ), once",
+    )
+    require(
+        not walks.early,
+        "the children began before the parent had done its part",
+        where=where,
+        cause="first deltas = walk(parent, dZ), then the threads: they start from what it returns",
+    )
     for j in walks.busy:
         times = [call for call in walks.calls if call[0] == j]
-        require(len(times) <= 1, f"thread {j}'s tasks were done {len(times)} times", where=where,
-                cause="a lambda (or function) made in a loop reads j when it RUNS, and by then the loop has gone on: "
-                      "hand it over, Thread(target=work, args=(j,))")
+        require(
+            len(times) <= 1,
+            f"thread {j}'s tasks were done {len(times)} times",
+            where=where,
+            cause="a lambda (or function) made in a loop reads j when it RUNS, and by then the loop has gone on: "
+            "hand it over, Thread(target=work, args=(j,))",
+        )
     for j in walks.busy:
         times = [call for call in walks.calls if call[0] == j]
-        require(bool(times), f"thread {j}'s tasks were done by nobody", where=where,
-                cause="making a Thread does not run it: start() does. Is there one for every child?")
+        require(
+            bool(times),
+            f"thread {j}'s tasks were done by nobody",
+            where=where,
+            cause="making a Thread does not run it: start() does. Is there one for every child?",
+        )
         got, wanted = times[0][1], walks.L - 1 - j
         bad = not isinstance(got, _Delta) or got.layer != wanted
-        require(not bad, f"thread {j} started from {f'the {got}' if isinstance(got, _Delta) else a_thing(got)}",
+        require(
+            not bad,
+            f"thread {j} started from {f'the {got}' if isinstance(got, _Delta) else a_thing(got)}",
             where=where,
-                wanted=f"deltas[{j}], the delta of layer L - 1 - {j} = {wanted}",
-                cause="all start from the same delta: each thread has its own, deltas[j]"
-                if _all_same(walks) else "thread j gets deltas[j]: the list begins with that of the last layer")
+            wanted=f"deltas[{j}], the delta of layer L - 1 - {j} = {wanted}",
+            cause="all start from the same delta: each thread has its own, deltas[j]"
+            if _all_same(walks)
+            else "thread j gets deltas[j]: the list begins with that of the last layer",
+        )
 
 
 def _all_same(walks):
@@ -243,21 +358,36 @@ def _all_same(walks):
 def _all_told(error):
     """The text of an error and of the one it was raised from."""
     told = f"{error} {error.__cause__} {'' if error.__suppress_context__ else error.__context__}"
-    return told + " ".join(str(one) for one in getattr(error, "exceptions", ()))  # those of an ExceptionGroup
+    return told + " ".join(
+        str(one) for one in getattr(error, "exceptions", ())
+    )  # those of an ExceptionGroup
 
 
 def _lost_fault(run):
     lost = [fault for fault in run.faults if not isinstance(fault, ArithmeticError)]
     if lost:
-        raise lost[0] if isinstance(lost[0], NotImplementedError) else Unmet(
-            f"a thread of yours stopped with {short_error(lost[0])}",
-            [("cause", "an exception ends only the thread that it happens in: whoever started it is not told")])
+        raise (
+            lost[0]
+            if isinstance(lost[0], NotImplementedError)
+            else Unmet(
+                f"a thread of yours stopped with {short_error(lost[0])}",
+                [
+                    (
+                        "cause",
+                        "an exception ends only the thread that it happens in: whoever started it is not told",
+                    )
+                ],
+            )
+        )
 
 
 def _fork_run(fn, walks):
-    return hang(fn, (walks.parent, walks.children, _Delta(walks.L - 1), walks),
-                 "somebody waits for what never comes: join() only threads that were started, and hold no lock while "
-                 "you wait")
+    return hang(
+        fn,
+        (walks.parent, walks.children, _Delta(walks.L - 1), walks),
+        "somebody waits for what never comes: join() only threads that were started, and hold no lock while "
+        "you wait",
+    )
 
 
 def _check_fork(fn, L, k, where, delay):
@@ -268,33 +398,64 @@ def _check_fork(fn, L, k, where, delay):
     if run.error is not None:
         raise run.error
     _check_handed(walks, where)
-    require(not walks.meeting.missed, "no two threads were at work at the same time", where=where,
-            cause="Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
-                  "thread before the next one starts: first start all, then join all. A lock around the walk, or "
-                  "fewer threads than children, lets them wait for each other, too")
-    require(not early and not run.busy, "the function returned while a thread was still at work", where=where,
-            cause="join every thread before you return: the gradients are not there yet")
+    require(
+        not walks.meeting.missed,
+        "no two threads were at work at the same time",
+        where=where,
+        cause="Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
+        "thread before the next one starts: first start all, then join all. A lock around the walk, or "
+        "fewer threads than children, lets them wait for each other, too",
+    )
+    require(
+        not early and not run.busy,
+        "the function returned while a thread was still at work",
+        where=where,
+        cause="join every thread before you return: the gradients are not there yet",
+    )
     mine = {call[2] for call in walks.calls if call[0] in walks.busy}
-    require(len(mine) == len(walks.busy), "two children were walked by the same thread", where=where)
+    require(
+        len(mine) == len(walks.busy), "two children were walked by the same thread", where=where
+    )
 
 
 def _check_fork_fault(fn, L, k, fault):
     walks = _Walks(L, k, slow=0 if fault else k - 1, fault=fault, delay=0.25)
     run = _fork_run(fn, walks)
-    where = f"L = {L}, k = {k}, an exception in " + (f"thread {fault}" if fault != "parent" else "the parent's part")
-    require(run.error is not None, "an exception in a thread was lost: the function returned as if all were well",
-            where=where, cause="an exception ends its own thread, and nobody else is told: catch it there, keep "
-                "it, and raise after all joins")
+    where = f"L = {L}, k = {k}, an exception in " + (
+        f"thread {fault}" if fault != "parent" else "the parent's part"
+    )
+    require(
+        run.error is not None,
+        "an exception in a thread was lost: the function returned as if all were well",
+        where=where,
+        cause="an exception ends its own thread, and nobody else is told: catch it there, keep "
+        "it, and raise after all joins",
+    )
     told = isinstance(run.error, ArithmeticError) or "cannot go on" in _all_told(run.error)
-    require(told, f"an exception in a thread became {short_error(run.error)}", where=where,
-            cause="raise the exception that you kept, or `raise ... from` it: it says what went wrong")
+    require(
+        told,
+        f"an exception in a thread became {short_error(run.error)}",
+        where=where,
+        cause="raise the exception that you kept, or `raise ... from` it: it says what went wrong",
+    )
     begun = sum(call[0] != "parent" for call in walks.calls)
-    require(fault == "parent" or (walks.ended == begun and not run.busy),
-            "the exception was raised while other threads were still at work", where=where,
-            cause="join all threads first, then raise")
-    require(fault != "parent" or not begun, "the children started although the parent had failed", where=where)
-    require(not run.left, f"{len(run.left)} of your threads still waited when the exception came", where=where,
-            cause="threads that wait for the parent's part must be told when it fails: start them after it")
+    require(
+        fault == "parent" or (walks.ended == begun and not run.busy),
+        "the exception was raised while other threads were still at work",
+        where=where,
+        cause="join all threads first, then raise",
+    )
+    require(
+        fault != "parent" or not begun,
+        "the children started although the parent had failed",
+        where=where,
+    )
+    require(
+        not run.left,
+        f"{len(run.left)} of your threads still waited when the exception came",
+        where=where,
+        cause="threads that wait for the parent's part must be told when it fails: start them after it",
+    )
 
 
 @function_check("leapfrog_backward")
@@ -318,7 +479,13 @@ class _Chain:
     PATIENCE = 1.5
 
     def __init__(self, L, k, delta_fault=None, grad_fault=None, staged=True, late=2 * HELD_BACK):
-        self.L, self.k, self.delta_fault, self.grad_fault, self.late = L, k, delta_fault, grad_fault, late
+        self.L, self.k, self.delta_fault, self.grad_fault, self.late = (
+            L,
+            k,
+            delta_fault,
+            grad_fault,
+            late,
+        )
         self.deltas, self.grads, self.threads = [], [], set()
         self.begun, self.chain_done = threading.Event(), threading.Event()
         self.meeting, self.staged, self.overlap = Meeting(k), staged and 1 < k <= L, True
@@ -330,11 +497,15 @@ class _Chain:
         got = above.layer if isinstance(above, _Delta) else above
         right = got is None if layer == self.L - 1 else got == layer + 1
         if not right and self.wrong is None:
-            self.wrong = (f"delta({layer}, ...) was called with {above!r}",
-                          "the chain goes from L - 1 down to 0, each delta from the one before: dZ = delta(layer, dZ)")
+            self.wrong = (
+                f"delta({layer}, ...) was called with {above!r}",
+                "the chain goes from L - 1 down to 0, each delta from the one before: dZ = delta(layer, dZ)",
+            )
         self.deltas.append(layer)
         self.chain_thread = threading.current_thread()
-        time.sleep(self.late if layer == self.L - 1 else 0.002)  # threads that are there begin, and find nothing
+        time.sleep(
+            self.late if layer == self.L - 1 else 0.002
+        )  # threads that are there begin, and find nothing
         if layer == self.delta_fault:
             raise ArithmeticError(f"the delta of layer {layer} cannot be computed")
         if layer == 0:
@@ -353,16 +524,24 @@ class _Chain:
             if threading.current_thread() is self.chain_thread and not self.chain_done.is_set():
                 self.in_turn = self.k > 1
             if not (isinstance(dZ, _Delta) and dZ.layer == layer) and self.wrong is None:
-                self.wrong = (f"grad({layer}, ...) was called with {'the ' if isinstance(dZ, _Delta) else ''}{dZ!r}",
-                              "a stale delta: hand over the delta together with its layer, queue.put((layer, dZ)): a "
-                              "shared variable has changed before the other thread reads it" if dZ is not None else
-                              "its delta is not there yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))")
+                self.wrong = (
+                    f"grad({layer}, ...) was called with {'the ' if isinstance(dZ, _Delta) else ''}{dZ!r}",
+                    "a stale delta: hand over the delta together with its layer, queue.put((layer, dZ)): a "
+                    "shared variable has changed before the other thread reads it"
+                    if dZ is not None
+                    else "its delta is not there yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))",
+                )
         self.begun.set()
         try:
-            if self.grad_fault in (layer, "chain" if threading.current_thread() is self.chain_thread else layer):
+            if self.grad_fault in (
+                layer,
+                "chain" if threading.current_thread() is self.chain_thread else layer,
+            ):
                 raise ArithmeticError(f"the gradient of layer {layer} cannot be computed")
             if not self.staged and threading.current_thread() is not self.chain_thread:
-                time.sleep(0.2 if self._is_last_started() else 0.03)  # whoever joins only some is found out
+                time.sleep(
+                    0.2 if self._is_last_started() else 0.03
+                )  # whoever joins only some is found out
             if self.staged and n <= self.k and not self.in_turn:
                 self.chain_done.wait(self.PATIENCE)
                 self.meeting.wait()
@@ -374,16 +553,19 @@ class _Chain:
             with self._lock:
                 self.active -= 1
 
-
     def _is_last_started(self):
         return started_since(self._before)[-1] is threading.current_thread()
 
 
-_QUEUE = ("a thread waits at the queue for what never comes. Each waiting thread takes one None out and ends: put "
-          "in one for each of them, and start k - 1 of them, since the chain's thread is the k-th. (A Queue with a "
-          "maxsize also waits, in put.)")
-_QUEUE_FAULT = ("a thread waits at the queue for what never comes: when the chain or a gradient fails, the end "
-                "sign must come all the same (try, finally)")
+_QUEUE = (
+    "a thread waits at the queue for what never comes. Each waiting thread takes one None out and ends: put "
+    "in one for each of them, and start k - 1 of them, since the chain's thread is the k-th. (A Queue with a "
+    "maxsize also waits, in put.)"
+)
+_QUEUE_FAULT = (
+    "a thread waits at the queue for what never comes: when the chain or a gradient fails, the end "
+    "sign must come all the same (try, finally)"
+)
 
 
 def _deferred_run(fn, chain, cause):
@@ -398,71 +580,142 @@ def _check_deferred(fn, L, k, late):
         raise run.error
     if chain.wrong:
         require(False, chain.wrong[0], where=where, cause=chain.wrong[1])
-    require(sorted(chain.deltas) == list(range(L)), f"{len(chain.deltas)} deltas were computed, there are {L}",
+    require(
+        sorted(chain.deltas) == list(range(L)),
+        f"{len(chain.deltas)} deltas were computed, there are {L}",
         where=where,
-            got=f"layers {chain.deltas}", cause="layer 0 is missing: reversed(range(L)) goes down to 0"
-            if sorted(chain.deltas) == list(range(1, L)) else
-            "one thread computes each delta once, the others take them from the queue")
-    require(not chain.in_turn, "the chain's thread computed a gradient before the chain was done", where=where,
-            cause="everybody waits for the chain: its thread does deltas only until it is done, and hands the rest "
-                "over")
+        got=f"layers {chain.deltas}",
+        cause="layer 0 is missing: reversed(range(L)) goes down to 0"
+        if sorted(chain.deltas) == list(range(1, L))
+        else "one thread computes each delta once, the others take them from the queue",
+    )
+    require(
+        not chain.in_turn,
+        "the chain's thread computed a gradient before the chain was done",
+        where=where,
+        cause="everybody waits for the chain: its thread does deltas only until it is done, and hands the rest "
+        "over",
+    )
     _check_results(run, chain, where)
-    require(chain.overlap, "no gradient had begun when the chain of deltas ended", where=where,
-            cause="hand a layer over as soon as its delta exists, to threads that run already. `while not "
-                  "queue.empty()`, or a get with a timeout, ends a thread that comes too early: wait with queue.get(). "
-                  "And there must be k - 1 of them")
+    require(
+        chain.overlap,
+        "no gradient had begun when the chain of deltas ended",
+        where=where,
+        cause="hand a layer over as soon as its delta exists, to threads that run already. `while not "
+        "queue.empty()`, or a get with a timeout, ends a thread that comes too early: wait with queue.get(). "
+        "And there must be k - 1 of them",
+    )
     mine = len(chain.threads | {chain.chain_thread})
-    require(mine <= k, f"{mine} threads computed deltas or gradients", where=where, wanted=f"k = {k} threads in all",
-            cause="the thread of the chain is one of the k: start k - 1 more")
-    require(not chain.meeting.missed, f"never were k = {k} threads at work on gradients", where=where,
-            cause="when the chain is done its thread helps with the gradients that are left, as one of k; and "
-                  "there must be k - 1 others, and no lock held while grad runs")
-    require(not run.busy and not chain.active, "the function returned while a thread was still there", where=where,
-            cause="tell every thread that nothing more will come, and join it before you return")
+    require(
+        mine <= k,
+        f"{mine} threads computed deltas or gradients",
+        where=where,
+        wanted=f"k = {k} threads in all",
+        cause="the thread of the chain is one of the k: start k - 1 more",
+    )
+    require(
+        not chain.meeting.missed,
+        f"never were k = {k} threads at work on gradients",
+        where=where,
+        cause="when the chain is done its thread helps with the gradients that are left, as one of k; and "
+        "there must be k - 1 others, and no lock held while grad runs",
+    )
+    require(
+        not run.busy and not chain.active,
+        "the function returned while a thread was still there",
+        where=where,
+        cause="tell every thread that nothing more will come, and join it before you return",
+    )
 
 
 def _check_results(run, chain, where):
     L, given = chain.L, run.value
     lost = [layer for layer in range(L) if layer not in chain.grads]
     again = [layer for layer in range(L) if chain.grads.count(layer) > 1]
-    require(not again, f"the gradient of layer {again[0] if again else ''} was computed more than once", where=where,
-            cause="the queue gives each layer to one thread: queue.get() takes it out")
-    require(not lost, f"the gradient of layer {', '.join(map(str, lost))} was computed by nobody", where=where,
-            cause="a thread gave up while there was work: end at the None, not before; and put the Nones in after the "
-                  "last layer")
-    require(given is not None, "deferred_backward returned None", where=where, cause="end with `return grads`")
-    require(isinstance(given, (list, tuple)) and len(given) == L, f"the result must be a list of {L} gradients",
-            got=a_thing(given), where=where)
+    require(
+        not again,
+        f"the gradient of layer {again[0] if again else ''} was computed more than once",
+        where=where,
+        cause="the queue gives each layer to one thread: queue.get() takes it out",
+    )
+    require(
+        not lost,
+        f"the gradient of layer {', '.join(map(str, lost))} was computed by nobody",
+        where=where,
+        cause="a thread gave up while there was work: end at the None, not before; and put the Nones in after the "
+        "last layer",
+    )
+    require(
+        given is not None,
+        "deferred_backward returned None",
+        where=where,
+        cause="end with `return grads`",
+    )
+    require(
+        isinstance(given, (list, tuple)) and len(given) == L,
+        f"the result must be a list of {L} gradients",
+        got=a_thing(given),
+        where=where,
+    )
     right = [f"gradient of layer {layer}" for layer in range(L)]
-    order = "they are in the order in which they were ready, or in that of the chain: put each in its place, " \
-            "grads[layer] = grad(layer, dZ)"
-    require(list(given) == right, "the gradients are not in their places", where=where, got=f"grads[0] is {given[0]!r}",
-            cause=order if sorted(map(str, given)) == sorted(right) else
-            "some place holds nothing: it was returned before the threads had been joined?")
+    order = (
+        "they are in the order in which they were ready, or in that of the chain: put each in its place, "
+        "grads[layer] = grad(layer, dZ)"
+    )
+    require(
+        list(given) == right,
+        "the gradients are not in their places",
+        where=where,
+        got=f"grads[0] is {given[0]!r}",
+        cause=order
+        if sorted(map(str, given)) == sorted(right)
+        else "some place holds nothing: it was returned before the threads had been joined?",
+    )
 
 
 def _check_deferred_fault(fn, L, k, **fault):
     chain = _Chain(L, k, staged=False, **fault)
     kind, layer = next(iter(fault.items()))
-    place = f"the {kind.split('_')[0]} of layer {layer}" if layer != "chain" else "a gradient of the chain's thread"
+    place = (
+        f"the {kind.split('_')[0]} of layer {layer}"
+        if layer != "chain"
+        else "a gradient of the chain's thread"
+    )
     where = f"L = {L}, k = {k}, an exception in {place}"
     try:
         run = _deferred_run(fn, chain, _QUEUE_FAULT)
     except Unmet as unmet:
-        raise Unmet(unmet.args[0], [*(row for row in unmet.args[1] if row[0] != "where"), ("where", where)]) from None
+        raise Unmet(
+            unmet.args[0], [*(row for row in unmet.args[1] if row[0] != "where"), ("where", where)]
+        ) from None
     _lost_fault(run)
-    require(run.error is not None, "an exception was lost: the function returned as if all were well", where=where,
-            cause="an exception ends its own thread, and nobody else is told: catch it there, keep it, raise it at "
-                "the end")
+    require(
+        run.error is not None,
+        "an exception was lost: the function returned as if all were well",
+        where=where,
+        cause="an exception ends its own thread, and nobody else is told: catch it there, keep it, raise it at "
+        "the end",
+    )
     told = "cannot be computed" in _all_told(run.error)
-    require(told, f"the exception became {short_error(run.error)}", where=where,
-            cause="raise the exception that you kept, or `raise ... from` it")
-    require(not run.left, f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited "
-        f"when the "
-            "exception came", where=where, cause="nobody told the others that the chain has ended: put the end "
-            "signs in, and join, in a `finally`")
-    require(not run.busy, "other threads were still at work when the exception came", where=where,
-            cause="first join all threads, then raise; and an exception in the chain's own gradients must wait as well")
+    require(
+        told,
+        f"the exception became {short_error(run.error)}",
+        where=where,
+        cause="raise the exception that you kept, or `raise ... from` it",
+    )
+    require(
+        not run.left,
+        f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited when the exception came",
+        where=where,
+        cause="nobody told the others that the chain has ended: put the end "
+        "signs in, and join, in a `finally`",
+    )
+    require(
+        not run.busy,
+        "other threads were still at work when the exception came",
+        where=where,
+        cause="first join all threads, then raise; and an exception in the chain's own gradients must wait as well",
+    )
 
 
 @function_check("deferred_backward")
@@ -472,7 +725,13 @@ def check_deferred_backward(fn, *, rng):
     for n, (L, k) in enumerate(plan):
         _check_deferred(fn, L, k, 0.3 if n == 0 else 2 * HELD_BACK)
     _check_arrays(fn)
-    faults = {"delta_fault": 3}, {"delta_fault": 6}, {"grad_fault": 4}, {"grad_fault": 0}, {"grad_fault": "chain"}
+    faults = (
+        {"delta_fault": 3},
+        {"delta_fault": 6},
+        {"grad_fault": 4},
+        {"grad_fault": 0},
+        {"grad_fault": "chain"},
+    )
     for fault in faults:
         _check_deferred_fault(fn, 7, 3, **fault)
     return f"{len(plan)} pairs of L and k, a run with arrays, and {len(faults)} runs with a fault in them"
@@ -480,6 +739,7 @@ def check_deferred_backward(fn, *, rng):
 
 def _check_arrays(fn, L=6, k=2):
     """Deltas that are arrays of one shape: a buffer that serves for all of them shows."""
+
     def delta(layer, above):
         return np.full(4, layer, np.float32)
 
@@ -492,6 +752,11 @@ def _check_arrays(fn, L=6, k=2):
     if run.error is not None:
         raise run.error
     right = [float(layer) for layer in range(L)]
-    require(list(run.value) == right, "the gradients are those of other layers' deltas", where=f"L = {L}, k = {k}",
-            got=f"from the deltas of layers {run.value}", cause="a stale delta: one buffer for all deltas is "
-            "overwritten while another thread still reads it. Hand each delta over as it came")
+    require(
+        list(run.value) == right,
+        "the gradients are those of other layers' deltas",
+        where=f"L = {L}, k = {k}",
+        got=f"from the deltas of layers {run.value}",
+        cause="a stale delta: one buffer for all deltas is "
+        "overwritten while another thread still reads it. Hand each delta over as it came",
+    )

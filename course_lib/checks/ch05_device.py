@@ -14,8 +14,18 @@ class Ledger:
     back: a copy of the array that came back last.
     """
 
-    remote = ("In", "Out", "InOut", "to_device", "from_device", "from_device_like", "mem_alloc", "memcpy_htod",
-              "memcpy_dtoh", "gpuarray")  # what an answer in another process may use
+    remote = (
+        "In",
+        "Out",
+        "InOut",
+        "to_device",
+        "from_device",
+        "from_device_like",
+        "mem_alloc",
+        "memcpy_htod",
+        "memcpy_dtoh",
+        "gpuarray",
+    )  # what an answer in another process may use
 
     def __init__(self):
         self.calls, self.gpuarray, self.back = [], Arrays(self), np.empty(0)
@@ -39,8 +49,10 @@ class Ledger:
         return array
 
     def __str__(self):
-        return (f"{self.launches} launch{'es' * (self.launches != 1)}, {self.sent} copies to the device, "
-                f"{self.fetched} back, {self.bytes:,} bytes")
+        return (
+            f"{self.launches} launch{'es' * (self.launches != 1)}, {self.sent} copies to the device, "
+            f"{self.fetched} back, {self.bytes:,} bytes"
+        )
 
     def __getattr__(self, name):
         return getattr(device, name)
@@ -49,7 +61,9 @@ class Ledger:
         return Module(self, device.SourceModule(*args, **more))
 
     def mem_alloc(self, nbytes):
-        return device.mem_alloc(nbytes)  # a class where there is no GPU: a class cannot travel to an answer's process
+        return device.mem_alloc(
+            nbytes
+        )  # a class where there is no GPU: a class cannot travel to an answer's process
 
     def to_device(self, array):
         self.note("to device", array.nbytes)

@@ -40,26 +40,67 @@ def _cause_of_numbers(got, a, x, y, times, book):
 
 
 def _check_result(got, a, x, y, times, book):
-    cause = "end with `return` and y, copied back" if got is None else "copy y from the device before returning"
-    require(isinstance(got, np.ndarray), f"repeat_saxpy returned {type(got).__name__}, not a NumPy array", cause=cause)
-    require(got.shape == y.shape and got.dtype == np.float32, "not an array like y", got=f"{got.dtype} {got.shape}",
-            wanted=f"float32 {y.shape}")
-    require(np.allclose(got, y + times * a * x, rtol=1e-4, atol=1e-4), "wrong numbers",
-            where=f"n = {len(x)}, times = {times}", cause=_cause_of_numbers(got, a, x, y, times, book))
+    cause = (
+        "end with `return` and y, copied back"
+        if got is None
+        else "copy y from the device before returning"
+    )
+    require(
+        isinstance(got, np.ndarray),
+        f"repeat_saxpy returned {type(got).__name__}, not a NumPy array",
+        cause=cause,
+    )
+    require(
+        got.shape == y.shape and got.dtype == np.float32,
+        "not an array like y",
+        got=f"{got.dtype} {got.shape}",
+        wanted=f"float32 {y.shape}",
+    )
+    require(
+        np.allclose(got, y + times * a * x, rtol=1e-4, atol=1e-4),
+        "wrong numbers",
+        where=f"n = {len(x)}, times = {times}",
+        cause=_cause_of_numbers(got, a, x, y, times, book),
+    )
 
 
 def _check_books(book, n, times):
     where = f"n = {n}, times = {times}: {book}"
-    require(book.launches == times, "another number of launches", got=str(book.launches), wanted=str(times),
-            where=where, cause="one launch a step; every one of them reads the y that the one before has written")
-    require(book.sent > 0 or not times, "no copy to the device was counted", where=where,
-            cause="work with the device that is passed in: its to_device, from_device, In, Out, gpuarray")
-    require(book.fetched <= 1, f"the numbers are right, but {book.fetched} copies came back from the device",
-            where=where, wanted="1", cause=EVERY_STEP)
-    require(book.sent <= 2, f"the numbers are right, but {book.sent} copies went to the device", where=where,
-            wanted="2", cause="x and y are sent anew in every step: to_device once, before the loop")
-    require(book.bytes <= 12 * n, f"{book.bytes:,} bytes crossed the bus", where=where, wanted=f"{12 * n:,}",
-            cause="x and y go there, y comes back: 4 bytes each for an element")
+    require(
+        book.launches == times,
+        "another number of launches",
+        got=str(book.launches),
+        wanted=str(times),
+        where=where,
+        cause="one launch a step; every one of them reads the y that the one before has written",
+    )
+    require(
+        book.sent > 0 or not times,
+        "no copy to the device was counted",
+        where=where,
+        cause="work with the device that is passed in: its to_device, from_device, In, Out, gpuarray",
+    )
+    require(
+        book.fetched <= 1,
+        f"the numbers are right, but {book.fetched} copies came back from the device",
+        where=where,
+        wanted="1",
+        cause=EVERY_STEP,
+    )
+    require(
+        book.sent <= 2,
+        f"the numbers are right, but {book.sent} copies went to the device",
+        where=where,
+        wanted="2",
+        cause="x and y are sent anew in every step: to_device once, before the loop",
+    )
+    require(
+        book.bytes <= 12 * n,
+        f"{book.bytes:,} bytes crossed the bus",
+        where=where,
+        wanted=f"{12 * n:,}",
+        cause="x and y go there, y comes back: 4 bytes each for an element",
+    )
 
 
 @property_check("repeat_saxpy")
@@ -75,11 +116,18 @@ def check_repeat_saxpy(fn, *, rng):
         kept = x.copy(), y.copy()
         got = fn(book, saxpy, a, x, y, times)
         same = np.array_equal(x, kept[0]) and np.array_equal(y, kept[1])
-        require(same, "x or y, the host's arrays, were changed", where=f"n = {n}, times = {times}",
-                cause="InOut(y) and memcpy_dtoh(y, ...) write into the caller's y: copy back into a new array")
+        require(
+            same,
+            "x or y, the host's arrays, were changed",
+            where=f"n = {n}, times = {times}",
+            cause="InOut(y) and memcpy_dtoh(y, ...) write into the caller's y: copy back into a new array",
+        )
         _check_result(got, a, *kept, times, book)
         _check_books(book, n, times)
-        require(np.array_equal(got, book.back), "the numbers are right, but not those that came back from the device",
-                where=f"n = {n}, times = {times}", cause="return what was copied back, as it is: the launches have "
-                "done the work")
+        require(
+            np.array_equal(got, book.back),
+            "the numbers are right, but not those that came back from the device",
+            where=f"n = {n}, times = {times}",
+            cause="return what was copied back, as it is: the launches have done the work",
+        )
     return f"{len(plan)} runs right, three copies each, whatever the number of steps"

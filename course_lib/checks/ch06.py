@@ -8,6 +8,13 @@ from .ch06_rounding import check_accepts
 from .ch06_traffic import check_best_width, check_predict_traffic
 
 __all__ = [
-    "check_accepts", "check_best_width", "check_gemm", "check_grid_for", "check_intensities", "check_layer_products",
-    "check_predict_traffic", "check_product", "check_verdict",
+    "check_accepts",
+    "check_best_width",
+    "check_gemm",
+    "check_grid_for",
+    "check_intensities",
+    "check_layer_products",
+    "check_predict_traffic",
+    "check_product",
+    "check_verdict",
 ]

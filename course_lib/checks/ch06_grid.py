@@ -4,11 +4,16 @@ from .core import Case, Check, CheckFailed, choose_seed, property_check, ragged,
 from .probe import short_error
 from .words import not_a_function
 
-LIMIT = 65_535  # blocks of a grid along y: CUDA C++ programming guide, table of compute capabilities
+LIMIT = (
+    65_535  # blocks of a grid along y: CUDA C++ programming guide, table of compute capabilities
+)
 
 
-def grid_by(across=lambda M, N, b: -(-N // b[0]), down=lambda M, N, b: -(-M // b[1]),
-            idle=lambda x, y, M, N, b: x * y * b[0] * b[1] - M * N):  # fmt: skip
+def grid_by(
+    across=lambda M, N, b: -(-N // b[0]),
+    down=lambda M, N, b: -(-M // b[1]),
+    idle=lambda x, y, M, N, b: x * y * b[0] * b[1] - M * N,
+):
     """The right answer, or a known wrong one with a part replaced."""
 
     def grid_for(M, N, block):
@@ -21,33 +26,61 @@ def grid_by(across=lambda M, N, b: -(-N // b[0]), down=lambda M, N, b: -(-M // b
 def _cases(rng):
     M, N = ragged(rng, 2, 40, 400)
     return [
-        Case((M, N, (32, 8)), "ragged"), Case((N, M, (16, 16)), "square blocks"), Case((64, 32, (32, 8)), "no edge"),
-        Case((1, 1, (32, 8)), "one element"), Case((3, 1000, (8, 32)), "a few long rows"),
-        Case((M, 3, (1, 256)), "blocks one thread wide"), Case((N, 2048, (256, 1)), "one row a block"),
-    ]  # fmt: skip
+        Case((M, N, (32, 8)), "ragged"),
+        Case((N, M, (16, 16)), "square blocks"),
+        Case((64, 32, (32, 8)), "no edge"),
+        Case((1, 1, (32, 8)), "one element"),
+        Case((3, 1000, (8, 32)), "a few long rows"),
+        Case((M, 3, (1, 256)), "blocks one thread wide"),
+        Case((N, 2048, (256, 1)), "one row a block"),
+    ]
 
 
 GRID = Check(
-    "grid_for", _cases, lambda M, N, block: grid_by()(M, N, block), dtype=None, parts=("grid", "idle threads"),
+    "grid_for",
+    _cases,
+    lambda M, N, block: grid_by()(M, N, block),
+    dtype=None,
+    parts=("grid", "idle threads"),
     diagnoses=[
-        (grid_by(lambda M, N, b: N // b[0], lambda M, N, b: M // b[1]),
-         "rounded down: the last rows and columns have no thread. -(-a // b) rounds up"),
-        (grid_by(lambda M, N, b: N // b[0] + 1, lambda M, N, b: M // b[1] + 1),
-         "a block too many where the size is a multiple of the block: a // b + 1 is not rounding up"),
-        (grid_by(lambda M, N, b: -(-M // b[0]), lambda M, N, b: -(-N // b[1])),
-         "x and y are swapped: x runs along the N columns, y down the M rows"),
-        (grid_by(lambda M, N, b: -(-N // b[1]), lambda M, N, b: -(-M // b[0])),
-         "the block is (threads along x, threads along y), in this order"),
-        (lambda M, N, b: (grid_by()(M, N, b)[0][::-1], grid_by()(M, N, b)[1]),
-         "the two are in the wrong order: blocks along x (columns of D) come first"),
-        (grid_by(idle=lambda x, y, M, N, b: x * b[0] - N + y * b[1] - M),
-         "rows and columns beyond the edge are counted: each of them has many threads"),
-        (grid_by(idle=lambda x, y, M, N, b: x * y - M * N), "blocks are counted, and threads are asked for"),
-        (grid_by(idle=lambda x, y, M, N, b: x * y * b[0] * b[1]), "all threads are counted: M N of them have work"),
-        (grid_by(idle=lambda x, y, M, N, b: (x * b[0] - N) * (y * b[1] - M)),
-         "only the corner is counted: a thread is idle if its row or its column is beyond the edge"),
+        (
+            grid_by(lambda M, N, b: N // b[0], lambda M, N, b: M // b[1]),
+            "rounded down: the last rows and columns have no thread. -(-a // b) rounds up",
+        ),
+        (
+            grid_by(lambda M, N, b: N // b[0] + 1, lambda M, N, b: M // b[1] + 1),
+            "a block too many where the size is a multiple of the block: a // b + 1 is not rounding up",
+        ),
+        (
+            grid_by(lambda M, N, b: -(-M // b[0]), lambda M, N, b: -(-N // b[1])),
+            "x and y are swapped: x runs along the N columns, y down the M rows",
+        ),
+        (
+            grid_by(lambda M, N, b: -(-N // b[1]), lambda M, N, b: -(-M // b[0])),
+            "the block is (threads along x, threads along y), in this order",
+        ),
+        (
+            lambda M, N, b: (grid_by()(M, N, b)[0][::-1], grid_by()(M, N, b)[1]),
+            "the two are in the wrong order: blocks along x (columns of D) come first",
+        ),
+        (
+            grid_by(idle=lambda x, y, M, N, b: x * b[0] - N + y * b[1] - M),
+            "rows and columns beyond the edge are counted: each of them has many threads",
+        ),
+        (
+            grid_by(idle=lambda x, y, M, N, b: x * y - M * N),
+            "blocks are counted, and threads are asked for",
+        ),
+        (
+            grid_by(idle=lambda x, y, M, N, b: x * y * b[0] * b[1]),
+            "all threads are counted: M N of them have work",
+        ),
+        (
+            grid_by(idle=lambda x, y, M, N, b: (x * b[0] - N) * (y * b[1] - M)),
+            "only the corner is counted: a thread is idle if its row or its column is beyond the edge",
+        ),
     ],
-)  # fmt: skip
+)
 
 
 def check_grid_for(fn, seed=None):
@@ -75,9 +108,19 @@ def _served(fn, M, block):
     except Exception as error:
         got = short_error(error)
     wanted = grid_by()(M, 5, block)
-    served = isinstance(got, tuple | list) and len(got) == 2 and tuple(got[0]) == wanted[0] and got[1] == wanted[1]
-    require(served, f"{M:,} rows in blocks of {block} are just served: 65,535 blocks along y",
-            got=repr(got), wanted=repr(wanted), cause="blocks are limited, not rows")  # fmt: skip
+    served = (
+        isinstance(got, tuple | list)
+        and len(got) == 2
+        and tuple(got[0]) == wanted[0]
+        and got[1] == wanted[1]
+    )
+    require(
+        served,
+        f"{M:,} rows in blocks of {block} are just served: 65,535 blocks along y",
+        got=repr(got),
+        wanted=repr(wanted),
+        cause="blocks are limited, not rows",
+    )
 
 
 def _refused(fn, M, block):
@@ -88,5 +131,10 @@ def _refused(fn, M, block):
         return
     except Exception as error:
         require(False, f"{what}: it stopped with {short_error(error)}", wanted="ValueError")
-    require(False, f"{what} need more than 65,535 blocks along y, and no grid has more", got=repr(got),
-            wanted="raise ValueError(...)", cause="such a launch fails, and on a GPU only: say it here")  # fmt: skip
+    require(
+        False,
+        f"{what} need more than 65,535 blocks along y, and no grid has more",
+        got=repr(got),
+        wanted="raise ValueError(...)",
+        cause="such a launch fails, and on a GPU only: say it here",
+    )

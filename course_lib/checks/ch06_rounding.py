@@ -19,7 +19,9 @@ def _by_steps(A, B, order, fused=False):
 
 def _in_blocks(A, B, size=8):
     blocks = [slice(k, min(k + size, len(B))) for k in range(0, len(B), size)]
-    return np.sum([_by_steps(A, B, range(b.start, b.stop)) for b in blocks], axis=0, dtype=np.float32)
+    return np.sum(
+        [_by_steps(A, B, range(b.start, b.stop)) for b in blocks], axis=0, dtype=np.float32
+    )
 
 
 def bound(A, B):
@@ -38,7 +40,10 @@ def _stagnating(K):
 
 def _cancelling(rng, K):
     """The result is small in one column, and its terms are not."""
-    A, B = rng.standard_normal((5, K)).astype(np.float32), rng.standard_normal((K, 4)).astype(np.float32)
+    A, B = (
+        rng.standard_normal((5, K)).astype(np.float32),
+        rng.standard_normal((K, 4)).astype(np.float32),
+    )
     half = K // 2
     A[:, half : 2 * half], B[half : 2 * half, 1] = A[:, :half], -B[:half, 1]
     return A, B
@@ -51,20 +56,30 @@ def _right(rng):
     order, Z = rng.permutation(K), A * (np.arange(M) != M // 2)[:, None].astype(np.float32)
     (S, T), (P, Q) = _cancelling(rng, 40), _stagnating(513)
     return [
-        ("k upwards", _by_steps(A, B, range(K)), A, B), ("k downwards", _by_steps(A, B, range(K)[::-1]), A, B),
-        ("k in a random order", _by_steps(A, B, order), A, B), ("in blocks of 8", _in_blocks(A, B), A, B),
+        ("k upwards", _by_steps(A, B, range(K)), A, B),
+        ("k downwards", _by_steps(A, B, range(K)[::-1]), A, B),
+        ("k in a random order", _by_steps(A, B, order), A, B),
+        ("in blocks of 8", _in_blocks(A, B), A, B),
         ("with fused multiply-adds", _by_steps(A, B, range(K), fused=True), A, B),
         ("one term", A[:, :1] * B[:1], A[:, :1], B[:1]),
         ("a column in which the terms cancel", _by_steps(S, T, rng.permutation(40)), S, T),
         ("all roundings in one direction", _by_steps(P, Q, range(513)), P, Q),
         ("a row of zeros, as behind a ReLU", _by_steps(Z, B, range(K)), Z, B),
-        ("numbers of a millionth", _by_steps(A * np.float32(1e-6), B, range(K)), A * np.float32(1e-6), B),
+        (
+            "numbers of a millionth",
+            _by_steps(A * np.float32(1e-6), B, range(K)),
+            A * np.float32(1e-6),
+            B,
+        ),
     ]
 
 
 def _between(rng, n=60):
     """Within the bound of a product in float32, and not of the exact one: K = 2, one element moved by a last digit."""
-    A, B = rng.uniform(0.5, 1, (n, 2)).astype(np.float32), rng.uniform(0.5, 1, (2, n)).astype(np.float32)
+    A, B = (
+        rng.uniform(0.5, 1, (n, 2)).astype(np.float32),
+        rng.uniform(0.5, 1, (2, n)).astype(np.float32),
+    )
     near, exact, limit = A @ B, A.astype(np.float64) @ B.astype(np.float64), bound(A, B)
     away = np.where(near > exact, np.float32(np.inf), np.float32(-np.inf))
     D = np.nextafter(near, away)
@@ -82,7 +97,10 @@ def _changed(D, change):
 def _wrong(rng):
     """(label, cause, D, A, B): what no right kernel gives."""
     M, N, K = ragged(rng, 3, 20, 60)
-    A, B = rng.standard_normal((M, K)).astype(np.float32), rng.standard_normal((K, N)).astype(np.float32)
+    A, B = (
+        rng.standard_normal((M, K)).astype(np.float32),
+        rng.standard_normal((K, N)).astype(np.float32),
+    )
     D, i, j = _by_steps(A, B, range(K)), int(rng.integers(M)), int(rng.integers(N))
     small, tiny = A * np.float32(1e-6), B * np.float32(1e-4)
     rows = A * (np.float32(10) ** -(np.arange(M) % 5).astype(np.float32))[:, None]
@@ -93,18 +111,49 @@ def _wrong(rng):
         return _changed(matrix, lambda X: X.__setitem__(at, exact[at] + times * bound(*pair)[at]))
 
     return [
-        ("one element is NaN", "every comparison with NaN is false: ask whether the difference IS small enough, of all",
-         _changed(D, lambda X: X.__setitem__((i, j), np.nan)), A, B),
+        (
+            "one element is NaN",
+            "every comparison with NaN is false: ask whether the difference IS small enough, of all",
+            _changed(D, lambda X: X.__setitem__((i, j), np.nan)),
+            A,
+            B,
+        ),
         ("the last product is missing", None, _by_steps(A, B, range(K - 1)), A, B),
-        ("one element is off by 1.5 times its bound", "too generous: u = 2^-24 is half of "
-         "np.finfo(np.float32).eps; and no element may hide behind the others", off(D, (A, B), 1.5), A, B),
-        ("the same, downwards", "the difference may be negative: take its size", off(D, (A, B), -1.5), A, B),
-        ("one element of a small row is off by 1.5 times its bound", "each element has a bound of its own: "
-         "the largest of the others says nothing about it", off(E, (rows, B), 1.5, (least, j)), rows, B),
-        ("all numbers are tiny, and D is 0", "no absolute tolerance: the bound shrinks with the numbers",
-         np.zeros_like(D), small, tiny),
-        ("one element is off by little more than its bound", "K u / (1 - K u) and no more (K = 2 here); and the exact "
-         "product computed in float64: in float32 it has errors of its own", *_between(rng)),
+        (
+            "one element is off by 1.5 times its bound",
+            "too generous: u = 2^-24 is half of "
+            "np.finfo(np.float32).eps; and no element may hide behind the others",
+            off(D, (A, B), 1.5),
+            A,
+            B,
+        ),
+        (
+            "the same, downwards",
+            "the difference may be negative: take its size",
+            off(D, (A, B), -1.5),
+            A,
+            B,
+        ),
+        (
+            "one element of a small row is off by 1.5 times its bound",
+            "each element has a bound of its own: the largest of the others says nothing about it",
+            off(E, (rows, B), 1.5, (least, j)),
+            rows,
+            B,
+        ),
+        (
+            "all numbers are tiny, and D is 0",
+            "no absolute tolerance: the bound shrinks with the numbers",
+            np.zeros_like(D),
+            small,
+            tiny,
+        ),
+        (
+            "one element is off by little more than its bound",
+            "K u / (1 - K u) and no more (K = 2 here); and the exact "
+            "product computed in float64: in float32 it has errors of its own",
+            *_between(rng),
+        ),
         ("D was computed in half precision", None, D.astype(np.float16).astype(np.float32), A, B),
     ]
 
@@ -122,15 +171,24 @@ def check_accepts(fn, *, rng):
     for label, cause, D, A, B in wrong:
         got = fn(D, A, B)
         _a_bool(got)
-        require(not got, f"a wrong product is accepted: {label}", where=f"A {A.shape}, B {B.shape}", cause=cause)
+        require(
+            not got,
+            f"a wrong product is accepted: {label}",
+            where=f"A {A.shape}, B {B.shape}",
+            cause=cause,
+        )
     return f"{len(right)} right products accepted, {len(wrong)} wrong ones refused"
 
 
 def _a_bool(got):
     require(got is not None, "accepts returned None", cause="end with `return` and True or False")
     one = isinstance(got, bool | np.bool_)
-    require(one, "accepts must return True or False", got=type(got).__name__,
-            cause="one answer for the whole matrix: .all()")  # fmt: skip
+    require(
+        one,
+        "accepts must return True or False",
+        got=type(got).__name__,
+        cause="one answer for the whole matrix: .all()",
+    )
 
 
 def _too_strict(label):
@@ -140,5 +198,7 @@ def _too_strict(label):
         return "there the bound is 0 and so is the difference: ask for at most the bound, not for less or a quotient"
     if "direction" in label:
         return "the roundings may all go the same way: the bound grows like K, not like its root"
-    return ("each element's bound is K u / (1 - K u) times (|A| |B|), which is not |A B|, with u = 2^-24; nothing "
-            "absolute; and the exact product in float64")  # fmt: skip
+    return (
+        "each element's bound is K u / (1 - K u) times (|A| |B|), which is not |A B|, with u = 2^-24; nothing "
+        "absolute; and the exact product in float64"
+    )

@@ -31,12 +31,24 @@ def counted(M, N, K, w):
     return {X: (report.total("requests", array=X), report.total("sectors", array=X)) for X in "ABD"}
 
 
-def traffic(M, N, K, w, a=lambda w, h: h, b=lambda w, h: -(-w // 8), d=lambda w, h: h * -(-w // 8), warps=None,
-            steps=None, d_steps=1):  # fmt: skip
+def traffic(
+    M,
+    N,
+    K,
+    w,
+    a=lambda w, h: h,
+    b=lambda w, h: -(-w // 8),
+    d=lambda w, h: h * -(-w // 8),
+    warps=None,
+    steps=None,
+    d_steps=1,
+):
     """The model, or a known wrong one: requests of warps of h rows and w columns, times the sectors of one."""
     warps, steps = warps(M, N, w) if warps else M * N // 32, K if steps is None else steps
     each = {"A": (warps * steps, a), "B": (warps * steps, b), "D": (warps * d_steps, d)}
-    return {X: (requests, requests * sectors(w, 32 // w)) for X, (requests, sectors) in each.items()}
+    return {
+        X: (requests, requests * sectors(w, 32 // w)) for X, (requests, sectors) in each.items()
+    }
 
 
 def _with(**parts):
@@ -44,24 +56,39 @@ def _with(**parts):
 
 
 PART = "a part of a sector is moved as a whole one: round w / 8 up"
-NEXT_ROW = "A: the next row's word is K floats away, in another sector: one for each row of the warp"
+NEXT_ROW = (
+    "A: the next row's word is K floats away, in another sector: one for each row of the warp"
+)
 STORED = "D: the warp stores h rows of w neighbours, each of them with sectors of its own"
 KNOWN = [
-    (_with(a=lambda w, h: 1, b=lambda w, h: 4, d=lambda w, h: 4),
-     "that is a warp of 32 columns (j along x), whatever w is: a warp has w columns and 32 / w rows"),
-    (_with(b=lambda w, h: w, d=lambda w, h: 32), "a sector for each column: 8 neighbouring floats lie in one sector"),
+    (
+        _with(a=lambda w, h: 1, b=lambda w, h: 4, d=lambda w, h: 4),
+        "that is a warp of 32 columns (j along x), whatever w is: a warp has w columns and 32 / w rows",
+    ),
+    (
+        _with(b=lambda w, h: w, d=lambda w, h: 32),
+        "a sector for each column: 8 neighbouring floats lie in one sector",
+    ),
     (_with(b=lambda w, h: w / 8, d=lambda w, h: h * w / 8), PART),
     (_with(b=lambda w, h: w // 8, d=lambda w, h: h * (w // 8)), PART),
-    (_with(a=lambda w, h: 32), "A: all lanes of a row of the warp want the same word, and there are 32 / w rows"),
-    (_with(a=lambda w, h: 4), NEXT_ROW), (_with(a=lambda w, h: -(-h // 8)), NEXT_ROW),
+    (
+        _with(a=lambda w, h: 32),
+        "A: all lanes of a row of the warp want the same word, and there are 32 / w rows",
+    ),
+    (_with(a=lambda w, h: 4), NEXT_ROW),
+    (_with(a=lambda w, h: -(-h // 8)), NEXT_ROW),
     (_with(a=lambda w, h: -(-w // 8), b=lambda w, h: h), "A and B are exchanged"),
-    (_with(d=lambda w, h: -(-w // 8)), STORED), (_with(d=lambda w, h: 4), STORED),
+    (_with(d=lambda w, h: -(-w // 8)), STORED),
+    (_with(d=lambda w, h: 4), STORED),
     (_with(warps=lambda M, N, w: M * N), "a request is one of a warp, of 32 threads: divide by 32"),
-    (_with(warps=lambda M, N, w: M * N // w), "a warp has w columns and 32 / w rows: M N / 32 warps, whatever w is"),
+    (
+        _with(warps=lambda M, N, w: M * N // w),
+        "a warp has w columns and 32 / w rows: M N / 32 warps, whatever w is",
+    ),
     (_with(warps=lambda M, N, w: M * N // 256), "these are blocks: requests are of warps"),
     (_with(steps=1), "every step of k makes its own requests of A and B"),
     (lambda M, N, K, w: traffic(M, N, K, w, d_steps=K), "D is stored once, after the loop over k"),
-]  # fmt: skip
+]
 
 
 @function_check("predict_traffic")
@@ -75,7 +102,14 @@ def check_predict_traffic(fn, *, rng):
         for X in "ABD":
             where = f"M, N, K = {M}, {N}, {K}, blocks of {w} x {256 // w}; (requests, sectors)"
             right = got[X] == want[X]
-            require(right, f"{X}: not what the engine counts", _plain(got[X]), str(want[X]), where, cause)
+            require(
+                right,
+                f"{X}: not what the engine counts",
+                _plain(got[X]),
+                str(want[X]),
+                where,
+                cause,
+            )
     return f"requests and sectors as the engine counts them, for {len(asked)} fresh sizes and shapes of warp"
 
 
@@ -84,7 +118,11 @@ def _no_counting():
     """The engine is closed while the student predicts."""
 
     def refuse(*args, **kwargs):
-        require(False, "predict_traffic asks the engine", cause="a prediction comes before the count: use arithmetic")
+        require(
+            False,
+            "predict_traffic asks the engine",
+            cause="a prediction comes before the count: use arithmetic",
+        )
 
     build, tracing.build = tracing.build, refuse
     try:
@@ -102,10 +140,22 @@ def _sizes(rng, w):
 def _read(got):
     """The answer as {array: (requests, sectors)} of floats."""
     wanted = '{"A": (requests, sectors), "B": (...), "D": (...)}'
-    require(got is not None, "predict_traffic returned None", wanted=wanted, cause="end with `return` and the dict")
+    require(
+        got is not None,
+        "predict_traffic returned None",
+        wanted=wanted,
+        cause="end with `return` and the dict",
+    )
     known = isinstance(got, dict) and set(got) == set("ABD")
-    require(known, 'predict_traffic must return a dict with "A", "B" and "D"', got=repr(got), wanted=wanted)
-    pairs = all(isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2 for pair in got.values())
+    require(
+        known,
+        'predict_traffic must return a dict with "A", "B" and "D"',
+        got=repr(got),
+        wanted=wanted,
+    )
+    pairs = all(
+        isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2 for pair in got.values()
+    )
     require(pairs, "each entry must be a pair (requests, sectors)", got=repr(got), wanted=wanted)
     return {X: tuple(float(n) for n in pair) for X, pair in got.items()}
 
@@ -132,13 +182,19 @@ def check_best_width(fn, *, rng):
     given = {order: fn(*order) for order in ORDERS}
     for (a, b), got in given.items():
         stored = f"A by {'rows' if a else 'columns'}, B by {'rows' if b else 'columns'}"
-        require(got is not None, "best_width returned None", cause="end with `return` and the width")
+        require(
+            got is not None, "best_width returned None", cause="end with `return` and the width"
+        )
         known = isinstance(got, int | float | np.number) and got in WIDTHS
         require(known, "best_width must be one of 32, 16, 8, 4, 2, 1", got=repr(got), where=stored)
         least = min(step_sectors(w, a, b) for w in WIDTHS)
-        require(step_sectors(got, a, b) == least, f"{stored}: there is a better width than {got}",
-                got=f"{got}, {step_sectors(got, a, b)} sectors a step", wanted=f"{least} sectors a step",
-                cause=_width_cause(given, got, a, b))  # fmt: skip
+        require(
+            step_sectors(got, a, b) == least,
+            f"{stored}: there is a better width than {got}",
+            got=f"{got}, {step_sectors(got, a, b)} sectors a step",
+            wanted=f"{least} sectors a step",
+            cause=_width_cause(given, got, a, b),
+        )
     return "the fewest sectors a step for all four storage orders"
 
 
@@ -150,5 +206,9 @@ def _width_cause(given, got, a, b):
     if not b:
         return "B by columns: the w lanes of a row of the warp go down a column, w sectors"
     if not a:
-        return "A by columns: the h = 32 / w rows of the warp are neighbours in memory, 8 to a sector"
-    return "write down h = 32 / w, the sectors of A and of B, for all six widths, and compare the sums"
+        return (
+            "A by columns: the h = 32 / w rows of the warp are neighbours in memory, 8 to a sector"
+        )
+    return (
+        "write down h = 32 / w, the sectors of A and of B, for all six widths, and compare the sums"
+    )

@@ -8,5 +8,13 @@ from .ch07_sum import check_row_sum
 from .ch07_traffic import check_tile_cost
 from .ch07_transpose import check_transpose
 
-__all__ = ["check_differences", "check_gemm_tiled", "check_hazards", "check_row_sum", "check_smooth", "check_tile_cost",
-           "check_transpose", "check_ways"]  # fmt: skip
+__all__ = [
+    "check_differences",
+    "check_gemm_tiled",
+    "check_hazards",
+    "check_row_sum",
+    "check_smooth",
+    "check_tile_cost",
+    "check_transpose",
+    "check_ways",
+]

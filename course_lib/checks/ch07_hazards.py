@@ -31,12 +31,18 @@ __global__ void mirror(int chunks, const float *x, float *y)
 }
 """
 KINDS = {"RAW": "read after write", "WAR": "write after read", "none": "no hazard"}
-LATER = {"A": "the load of s[t - 1] below it", "B": "the store of 2 * left below it", "C": "the load of s[63 - t] "
-                                                                                           "below it",
-         "D": "the store of the next chunk, in the next turn"}  # fmt: skip
-EARLIER = {"A": "the store of the chunk above it", "B": "the load of s[t - 1] above it", "C": "the store of 2 * left "
-                                                                                              "above it",
-           "D": "the load of s[63 - t] above it"}  # fmt: skip
+LATER = {
+    "A": "the load of s[t - 1] below it",
+    "B": "the store of 2 * left below it",
+    "C": "the load of s[63 - t] below it",
+    "D": "the store of the next chunk, in the next turn",
+}
+EARLIER = {
+    "A": "the store of the chunk above it",
+    "B": "the load of s[t - 1] above it",
+    "C": "the store of 2 * left above it",
+    "D": "the load of s[63 - t] above it",
+}
 
 
 def without(barrier):
@@ -53,7 +59,11 @@ def hazard_of(barrier):
         return "none"
     lines = MIRROR.splitlines()
     at = next(i for i, line in enumerate(lines) if line.endswith(f"// {barrier}"))
-    below = lines[at + 1] if barrier != "D" else next(line for line in lines if "= x[" in line and "//" not in line)
+    below = (
+        lines[at + 1]
+        if barrier != "D"
+        else next(line for line in lines if "= x[" in line and "//" not in line)
+    )
     return "WAR" if below.strip().startswith("s[t] =") else "RAW"
 
 
@@ -63,25 +73,41 @@ def check_hazards(fn, *, rng):
     if not callable(fn):
         raise CheckFailed(not_a_function("hazards", fn))
     got = fn()
-    require(isinstance(got, dict) and set(got) == set(BARRIERS), "hazards returns a dict with the keys A, B, C, D, E",
-            got=repr(got))  # fmt: skip
+    require(
+        isinstance(got, dict) and set(got) == set(BARRIERS),
+        "hazards returns a dict with the keys A, B, C, D, E",
+        got=repr(got),
+    )
     odd = [b for b in BARRIERS if got[b] not in KINDS]
-    require(not odd, f'{", ".join(odd)}: the answers are "RAW", "WAR" and "none"', got=str([got[b] for b in odd]))
+    require(
+        not odd,
+        f'{", ".join(odd)}: the answers are "RAW", "WAR" and "none"',
+        got=str([got[b] for b in odd]),
+    )
     for barrier in BARRIERS:
         want = hazard_of(barrier)
-        require(got[barrier] == want, f"barrier {barrier} does not stop {KINDS[got[barrier]]}"
-                if got[barrier] != "none" else f"barrier {barrier} is needed", got=got[barrier],
-                cause=_why(barrier, want))  # fmt: skip
+        require(
+            got[barrier] == want,
+            f"barrier {barrier} does not stop {KINDS[got[barrier]]}"
+            if got[barrier] != "none"
+            else f"barrier {barrier} is needed",
+            got=got[barrier],
+            cause=_why(barrier, want),
+        )
     return "five barriers, each as the engine finds without it"
 
 
 def _why(barrier, want):
     if want == "none":
-        return (f"without {barrier} the engine finds nothing: D has gone before it, and after it nobody touches the "
-                f"table. "
-                "y[t] is each thread's own")
+        return (
+            f"without {barrier} the engine finds nothing: D has gone before it, and after it nobody touches the "
+            f"table. "
+            "y[t] is each thread's own"
+        )
     first = without(barrier).errors[0]
     lines = sorted((first["line"], first["other"]["line"]))
-    return (f"which access above it, and which below, touch the same words? Here {EARLIER[barrier]} and "
-            f"{LATER[barrier]}. "
-            f"Without it racecheck reports lines {lines[0]} and {lines[1]}")  # fmt: skip
+    return (
+        f"which access above it, and which below, touch the same words? Here {EARLIER[barrier]} and "
+        f"{LATER[barrier]}. "
+        f"Without it racecheck reports lines {lines[0]} and {lines[1]}"
+    )

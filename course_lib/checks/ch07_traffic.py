@@ -28,10 +28,16 @@ PARTS = ("requests", "sectors", "flops a byte", "threads", "shared bytes")
 
 def counted(M, N, K, T):
     """What the engine counts of the loads of A and B, as tile_cost returns it."""
-    A, B, D = np.ones((M, K), np.float32), np.ones((K, N), np.float32), np.full((M, N), np.nan, np.float32)
+    A, B, D = (
+        np.ones((M, K), np.float32),
+        np.ones((K, N), np.float32),
+        np.full((M, N), np.nan, np.float32),
+    )
     args = [np.int32(N), np.int32(K), np.int32(T), A, B, D]
     report = trace(ANY_T, "any_t", (N // T, M // T), (T, T), args, shared=8 * T * T)
-    requests, sectors = (report.total(what, space="global", op="load") for what in ("requests", "sectors"))
+    requests, sectors = (
+        report.total(what, space="global", op="load") for what in ("requests", "sectors")
+    )
     return requests, sectors, 2 * M * N * K / (32 * sectors), T * T, 8 * T * T
 
 
@@ -50,39 +56,78 @@ def _model(M, N, K, T, a=None, b=None, per_request=4, numbers=4, tiles=2):
 
 
 KNOWN = [
-    (lambda M, N, K, T: _model(M, N, K, T, M // T, N // T),
-     "A is loaded once for each block across, N / T times, and B once for each block down, M / T times: not the "
-     "other way round"),
-    (lambda M, N, K, T: _model(M, N, K, T, N, M),
-     "that is algorithm 1: with tiles, A is loaded N / T times and B M / T times"),
-    (lambda M, N, K, T: _model(M, N, K, T, 1, 1), "each matrix once: but every block across loads A again, and every "
-                                                  "block down B"),
-    (lambda M, N, K, T: _model(M, N, K, T, per_request=1), "a request of 32 neighbouring floats is 128 bytes: 4 "
-                                                           "sectors"),
-    (lambda M, N, K, T: _model(M, N, K, T, per_request=32), "32 sectors a request: neighbouring threads share a "
-                                                            "sector here"),
-    (lambda M, N, K, T: _model(M, N, K, T, tiles=1), "two tiles lie in shared memory, one of A and one of B"),
+    (
+        lambda M, N, K, T: _model(M, N, K, T, M // T, N // T),
+        "A is loaded once for each block across, N / T times, and B once for each block down, M / T times: not the "
+        "other way round",
+    ),
+    (
+        lambda M, N, K, T: _model(M, N, K, T, N, M),
+        "that is algorithm 1: with tiles, A is loaded N / T times and B M / T times",
+    ),
+    (
+        lambda M, N, K, T: _model(M, N, K, T, 1, 1),
+        "each matrix once: but every block across loads A again, and every block down B",
+    ),
+    (
+        lambda M, N, K, T: _model(M, N, K, T, per_request=1),
+        "a request of 32 neighbouring floats is 128 bytes: 4 sectors",
+    ),
+    (
+        lambda M, N, K, T: _model(M, N, K, T, per_request=32),
+        "32 sectors a request: neighbouring threads share a sector here",
+    ),
+    (
+        lambda M, N, K, T: _model(M, N, K, T, tiles=1),
+        "two tiles lie in shared memory, one of A and one of B",
+    ),
     (lambda M, N, K, T: _model(M, N, K, T, numbers=1), "a float has 4 bytes"),
-    (lambda M, N, K, T: (lambda r, s, f, *rest: (32 * r, s, f, *rest))(*_model(M, N, K, T)),
-     "a request serves the 32 threads of a warp: so many loads of a thread are 1/32 as many requests"),
-    (lambda M, N, K, T: (lambda r, s, f, *rest: (r, s, f / 2, *rest))(*_model(M, N, K, T)),
-     "a multiplication and an addition are two flops"),
-    (lambda M, N, K, T: (lambda r, s, f, *rest: (r, s, 1 / f, *rest))(*_model(M, N, K, T)), "bytes a flop: turn it "
-                                                                                            "over"),
-    (lambda M, N, K, T: (lambda r, s, f, *rest: (r, s, 4 * f, *rest))(*_model(M, N, K, T)),
-     "flops for each number loaded: a number has 4 bytes"),
-    (lambda M, N, K, T: (*_model(M, N, K, T)[:4], 8 * T * (T + 1)),
-     "these tiles have no padding: rows of a row and a broadcast need none"),
-    (lambda M, N, K, T: (_model(M, N, K, T)[0] * 32 // T, *_model(M, N, K, T)[1:]),
-     "a request serves a warp, and a warp of a T x T block covers 32 / T rows of the tile"),
-    (lambda M, N, K, T: (lambda r, s, f, *rest: (r + M * N // 32, s + M * N // 8, f, *rest))(*_model(M, N, K, T)),
-     "the stores of D are counted as well: the loads of A and B are asked for"),
-    (lambda M, N, K, T: (lambda r, s, f, t, b: (r, s, f, T, b))(*_model(M, N, K, T)), "a block has T x T threads"),
-]  # fmt: skip
+    (
+        lambda M, N, K, T: (lambda r, s, f, *rest: (32 * r, s, f, *rest))(*_model(M, N, K, T)),
+        "a request serves the 32 threads of a warp: so many loads of a thread are 1/32 as many requests",
+    ),
+    (
+        lambda M, N, K, T: (lambda r, s, f, *rest: (r, s, f / 2, *rest))(*_model(M, N, K, T)),
+        "a multiplication and an addition are two flops",
+    ),
+    (
+        lambda M, N, K, T: (lambda r, s, f, *rest: (r, s, 1 / f, *rest))(*_model(M, N, K, T)),
+        "bytes a flop: turn it over",
+    ),
+    (
+        lambda M, N, K, T: (lambda r, s, f, *rest: (r, s, 4 * f, *rest))(*_model(M, N, K, T)),
+        "flops for each number loaded: a number has 4 bytes",
+    ),
+    (
+        lambda M, N, K, T: (*_model(M, N, K, T)[:4], 8 * T * (T + 1)),
+        "these tiles have no padding: rows of a row and a broadcast need none",
+    ),
+    (
+        lambda M, N, K, T: (_model(M, N, K, T)[0] * 32 // T, *_model(M, N, K, T)[1:]),
+        "a request serves a warp, and a warp of a T x T block covers 32 / T rows of the tile",
+    ),
+    (
+        lambda M, N, K, T: (lambda r, s, f, *rest: (r + M * N // 32, s + M * N // 8, f, *rest))(
+            *_model(M, N, K, T)
+        ),
+        "the stores of D are counted as well: the loads of A and B are asked for",
+    ),
+    (
+        lambda M, N, K, T: (lambda r, s, f, t, b: (r, s, f, T, b))(*_model(M, N, K, T)),
+        "a block has T x T threads",
+    ),
+]
+
 
 def _numbers(value):
     """As floats: whole numbers of any type will do."""
-    return tuple(float(number) for number in value) if isinstance(value, tuple) and len(value) == 5 else value
+    return (
+        tuple(float(number) for number in value)
+        if isinstance(value, tuple) and len(value) == 5
+        else value
+    )
 
 
-check_tile_cost = Check("tile_cost", _cases, counted, post=_numbers, K=8, dtype=None, parts=PARTS, diagnoses=KNOWN)
+check_tile_cost = Check(
+    "tile_cost", _cases, counted, post=_numbers, K=8, dtype=None, parts=PARTS, diagnoses=KNOWN
+)

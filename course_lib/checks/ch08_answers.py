@@ -33,7 +33,9 @@ def check_turned(turned, *, rng):
         *given, left, right = got
         shapes = f"A {A.shape}, B {B.shape}"
         require(
-            all(isinstance(X, np.ndarray) for X in (left, right)), "left and right must be NumPy arrays", where=shapes
+            all(isinstance(X, np.ndarray) for X in (left, right)),
+            "left and right must be NumPy arrays",
+            where=shapes,
         )
         _names(given, (M, N, K), left, A, B, shapes)
         for name, X, whole in (("left", left, B), ("right", right, A)):
@@ -41,7 +43,9 @@ def check_turned(turned, *, rng):
                 np.shares_memory(X, whole),
                 f"{name} is a copy, or the wrong matrix",
                 where=shapes,
-                cause=("nothing has to be copied or moved: a matrix stored by rows is its transpose stored by columns"),
+                cause=(
+                    "nothing has to be copied or moved: a matrix stored by rows is its transpose stored by columns"
+                ),
             )
             require(X.flags.c_contiguous or X.flags.f_contiguous, f"{name} has gaps", where=shapes)
         _memory_order(left, right, B, A, shapes)
@@ -81,7 +85,10 @@ def _names(given, truth, left, A, B, shapes):
 
 def _memory_order(left, right, B, A, shapes):
     for name, X, whole in (("left", left, B), ("right", right, A)):
-        same = X.__array_interface__["data"][0] == whole.__array_interface__["data"][0] and X.size == whole.size
+        same = (
+            X.__array_interface__["data"][0] == whole.__array_interface__["data"][0]
+            and X.size == whole.size
+        )
         require(same, f"{name} is only a part of the matrix", where=shapes)
 
 
@@ -145,10 +152,21 @@ FACTORS = (
 def check_advantage(advantage_of, *, rng):
     """`advantage(M, N, K)` -> dict of seven counts; fresh sizes, and once the engine's counts."""
     for _ in range(3):
-        M, N, K = int(rng.integers(1, 9)) * 64, int(rng.integers(1, 9)) * 32, int(rng.integers(1, 9)) * 32
-        _held(advantage_of(M, N, K), advantage(M, N, K), f"M, N, K = {M}, {N}, {K}", "by the formulas")
+        M, N, K = (
+            int(rng.integers(1, 9)) * 64,
+            int(rng.integers(1, 9)) * 32,
+            int(rng.integers(1, 9)) * 32,
+        )
+        _held(
+            advantage_of(M, N, K), advantage(M, N, K), f"M, N, K = {M}, {N}, {K}", "by the formulas"
+        )
     M, N, K = 64, 32 * int(rng.integers(1, 3)), 32
-    _held(advantage_of(M, N, K), counted(rng, M, N, K), f"M, N, K = {M}, {N}, {K}", "counted by the engine")
+    _held(
+        advantage_of(M, N, K),
+        counted(rng, M, N, K),
+        f"M, N, K = {M}, {N}, {K}",
+        "counted by the engine",
+    )
     return "seven quantities, by formula and as the engine counts them"
 
 
@@ -159,7 +177,11 @@ def _held(got, truth, where, how):
     require(not missing, f"{', '.join(missing)} missing in the dict", where=where)
     for key, value in truth.items():
         given = got[key]
-        require(isinstance(given, int | float | np.number), f"{key} must be a number", got=a_thing(given))
+        require(
+            isinstance(given, int | float | np.number),
+            f"{key} must be a number",
+            got=a_thing(given),
+        )
         ratio = next((text for factor, text in FACTORS if given == factor * value), None)
         require(
             given == value,

@@ -27,7 +27,9 @@ def normal(rng, *shape):
 
 def ragged(rng, *tiles):
     """For each tile's size, one tile and a part of the next: no multiple of 4, so that no float4 fits every row."""
-    return tuple(size + 4 * int(rng.integers(0, size // 4)) + int(rng.integers(1, 4)) for size in tiles)
+    return tuple(
+        size + 4 * int(rng.integers(0, size // 4)) + int(rng.integers(1, 4)) for size in tiles
+    )
 
 
 def aligned(launch):
@@ -43,10 +45,16 @@ def most_sectors(array, op, each, cause=APART, whole=aligned):
 
     @limit(f"sectors a request of {array}")
     def check(report, launch):
-        rows = [row for row in report.accesses if (row["space"], row["array"], row["op"]) == ("global", array, op)]
+        rows = [
+            row
+            for row in report.accesses
+            if (row["space"], row["array"], row["op"]) == ("global", array, op)
+        ]
         for row in rows if whole(launch) else ():
             words = max(1, row["bytes"] // max(row["threads"], 1) // 4)
-            line = at_most("sectors a request", each * words, cause, space="global", array=array, op=op)
+            line = at_most(
+                "sectors a request", each * words, cause, space="global", array=array, op=op
+            )
             if broken := line(SimpleNamespace(accesses=[row]), launch):
                 return broken
         return None
@@ -56,7 +64,14 @@ def most_sectors(array, op, each, cause=APART, whole=aligned):
 
 def loads_tiles(array, most, cause=AGAIN):
     """The limit: bytes loaded of this input are at most those of so many numbers, whole tiles at the edges as well."""
-    return at_most("bytes", lambda launch: 4 * most(*sizes(launch)), cause, space="global", op="load", array=array)
+    return at_most(
+        "bytes",
+        lambda launch: 4 * most(*sizes(launch)),
+        cause,
+        space="global",
+        op="load",
+        array=array,
+    )
 
 
 # Section 4.2: 16 x 4 threads, 64 x 16 of D, all by columns ------------------------------------------------------------
@@ -69,7 +84,11 @@ def _row_owner(launch, j, i):
 
 def _cases_16x4(rng):
     launches, edges = [], ragged(rng, 64, 16, 8)
-    for (M, N, K), label in (((128, 48, 24), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")):
+    for (M, N, K), label in (
+        ((128, 48, 24), "whole tiles"),
+        (edges, "ragged in every direction"),
+        ((3, 5, 2), "tiny"),
+    ):
         args = {
             "M": np.int32(M),
             "N": np.int32(N),
@@ -78,7 +97,17 @@ def _cases_16x4(rng):
             "B": normal(rng, N, K),
             "D": np.empty((N, M), np.float32),
         }  # stored by columns: a row here is a column there
-        launches.append(Launch((up(M, 64), up(N, 16)), (16, 4), args, out=("D",), label=label, K=K, owner=_row_owner))
+        launches.append(
+            Launch(
+                (up(M, 64), up(N, 16)),
+                (16, 4),
+                args,
+                out=("D",),
+                label=label,
+                K=K,
+                owner=_row_owner,
+            )
+        )
     return launches
 
 
@@ -115,7 +144,9 @@ check_gemm_16x4 = KernelCheck(
         loads_tiles(
             "B",
             lambda M, N, K: up(M, 64) * up(N, 16) * 16 * up(K, 4) * 4,
-            cause=("a block loads each element of its 4 x 16 tile of B once, one a thread, and shares it"),
+            cause=(
+                "a block loads each element of its 4 x 16 tile of B once, one a thread, and shares it"
+            ),
         ),
         at_most(
             "bytes",
@@ -150,9 +181,18 @@ check_gemm_16x4 = KernelCheck(
         ),
     ],
     diagnoses=[
-        (lambda M, N, K, A, B, D: B.reshape(K, N).T @ A, "B is read as if it lay by rows: B(k, j) is B[k + j * K]"),
-        (lambda M, N, K, A, B, D: B @ A.reshape(M, K).T, "A is read as if it lay by rows: A(i, k) is A[i + k * M]"),
-        (_tile_turned, "b_tile has a row for each j: B(k0 + k, j0 + j) is b_tile[j][k], not b_tile[k][j]"),
+        (
+            lambda M, N, K, A, B, D: B.reshape(K, N).T @ A,
+            "B is read as if it lay by rows: B(k, j) is B[k + j * K]",
+        ),
+        (
+            lambda M, N, K, A, B, D: B @ A.reshape(M, K).T,
+            "A is read as if it lay by rows: A(i, k) is A[i + k * M]",
+        ),
+        (
+            _tile_turned,
+            "b_tile has a row for each j: B(k0 + k, j0 + j) is b_tile[j][k], not b_tile[k][j]",
+        ),
         (
             lambda M, N, K, A, B, D: B[:, np.arange(K) % 16 < 4] @ A[np.arange(K) % 16 < 4],
             "of 16 values of k only the first four count: k0 goes on in steps of 4",
@@ -160,7 +200,11 @@ check_gemm_16x4 = KernelCheck(
     ],
     causes=[
         (
-            lambda e: e["tool"] == "racecheck" and e["array"] == "b_tile" and e["op"] == e["other"]["op"] == "store",
+            lambda e: (
+                e["tool"] == "racecheck"
+                and e["array"] == "b_tile"
+                and e["op"] == e["other"]["op"] == "store"
+            ),
             "two threads copy the same element of the tile: with t = threadIdx.y * 16 + threadIdx.x they are numbered "
             "from 0 to 63, and each has an element of its own",
         ),
@@ -192,13 +236,19 @@ def by_rows(rng, shapes, tile):
             "B": normal(rng, K, N),
             "D": np.empty((M, N), np.float32),
         }
-        launches.append(Launch((up(N, tile), up(M, tile)), (16, 16), args, out=("D",), label=label, K=K))
+        launches.append(
+            Launch((up(N, tile), up(M, tile)), (16, 16), args, out=("D",), label=label, K=K)
+        )
     return launches
 
 
 def _cases_4x4(rng):
     edges = ragged(rng, 64, 64, 16)
-    shapes = ((64, 128, 32), "whole tiles"), (edges, "ragged in every direction"), ((5, 3, 7), "tiny")
+    shapes = (
+        ((64, 128, 32), "whole tiles"),
+        (edges, "ragged in every direction"),
+        ((5, 3, 7), "tiny"),
+    )
     return by_rows(rng, shapes, 64)
 
 

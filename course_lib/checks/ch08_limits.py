@@ -12,9 +12,20 @@ def _sectors_with(of=lambda byte: byte // 32, lanes=32):
 
 
 def _load_cases(rng):
-    cases = [Case((0, 1), "side by side"), Case((0, 0), "all the same"), Case((0, 2), "every second")]
-    cases += [Case((int(rng.integers(1, 8)), 1), "side by side, from the middle of a sector"), Case((3, 5), "stride 5")]
-    return [*cases, Case((int(rng.integers(0, 8)), int(rng.integers(9, 900))), "far apart"), Case((1, 7), "stride 7")]
+    cases = [
+        Case((0, 1), "side by side"),
+        Case((0, 0), "all the same"),
+        Case((0, 2), "every second"),
+    ]
+    cases += [
+        Case((int(rng.integers(1, 8)), 1), "side by side, from the middle of a sector"),
+        Case((3, 5), "stride 5"),
+    ]
+    return [
+        *cases,
+        Case((int(rng.integers(0, 8)), int(rng.integers(9, 900))), "far apart"),
+        Case((1, 7), "stride 7"),
+    ]
 
 
 check_sectors_of_load = Check(
@@ -27,7 +38,10 @@ check_sectors_of_load = Check(
             _sectors_with(of=lambda byte: byte // 4 // 32),
             "elements taken for bytes: a sector is 32 bytes, 8 floats (32 floats are a cache line)",
         ),
-        (_sectors_with(of=lambda byte: byte), "addresses are counted, not the sectors in which they lie"),
+        (
+            _sectors_with(of=lambda byte: byte),
+            "addresses are counted, not the sectors in which they lie",
+        ),
         (
             _sectors_with(of=lambda byte: byte // 4 % 8),
             "the place within a sector is counted, element % 8: the sector itself is element // 8",
@@ -57,10 +71,14 @@ def warps_of_registers(registers, sm, portion=8):
     return 4 * (sm["registers"] // 4 // (ceil(registers / portion) * portion * 32))
 
 
-def _blocks(threads, registers, shared, sm, by_registers=warps_of_registers, reserved=True, pick=min):
+def _blocks(
+    threads, registers, shared, sm, by_registers=warps_of_registers, reserved=True, pick=min
+):
     taken = shared + (sm["reserved"] if reserved else 0)
     room = sm["shared"] // taken if taken else sm["blocks"]
-    return pick(sm["blocks"], sm["threads"] // threads, by_registers(registers, sm) // (threads // 32), room)
+    return pick(
+        sm["blocks"], sm["threads"] // threads, by_registers(registers, sm) // (threads // 32), room
+    )
 
 
 def _blocks_with(**how):
@@ -105,22 +123,33 @@ check_blocks_per_sm = Check(
             "has a quarter of the registers, and a warp cannot be split between two: round down for each",
         ),
         (_blocks_with(by_registers=lambda r, sm: 10**9), "the registers are not looked at"),
-        (_blocks_with(reserved=False), "every block takes `reserved` bytes of shared memory more than it asked for"),
         (
-            lambda threads, registers, shared, sm: _blocks(threads, registers, shared, sm | {"reserved": 1024}),
+            _blocks_with(reserved=False),
+            "every block takes `reserved` bytes of shared memory more than it asked for",
+        ),
+        (
+            lambda threads, registers, shared, sm: _blocks(
+                threads, registers, shared, sm | {"reserved": 1024}
+            ),
             "1 KiB is not reserved on every GPU: take sm['reserved']",
         ),
         (_blocks_with(pick=max), "max where min belongs: every limit has to be kept"),
         (
-            lambda threads, registers, shared, sm: _blocks(threads, registers, shared, sm | {"blocks": 10**9}),
+            lambda threads, registers, shared, sm: _blocks(
+                threads, registers, shared, sm | {"blocks": 10**9}
+            ),
             "the most blocks of an SM are not looked at",
         ),
         (
-            lambda threads, registers, shared, sm: _blocks(threads, registers, shared, sm | {"threads": 10**9}),
+            lambda threads, registers, shared, sm: _blocks(
+                threads, registers, shared, sm | {"threads": 10**9}
+            ),
             "the most threads of an SM are not looked at",
         ),
         (
-            lambda threads, registers, shared, sm: _blocks(threads, registers, 0, sm | {"reserved": 0}),
+            lambda threads, registers, shared, sm: _blocks(
+                threads, registers, 0, sm | {"reserved": 0}
+            ),
             "shared memory is not looked at",
         ),
     ],
@@ -162,9 +191,13 @@ def _tile_cases(rng):
         (A100 | {"shared": 11 * 1024}, 1, "11 KiB of shared memory, 1 block"),
         (A100 | {"registers": 131072}, 1, "twice the registers, 1 block"),
     ):
-        mixed = [tiles[i][:: 1 if turn else -1] for i, turn in enumerate(rng.integers(0, 2, len(tiles)))]
+        mixed = [
+            tiles[i][:: 1 if turn else -1] for i, turn in enumerate(rng.integers(0, 2, len(tiles)))
+        ]
         mixed = [mixed[i] for i in rng.permutation(len(tiles))]
-        mixed.sort(key=lambda tile: tile[0] == tile[1])  # of equally many sums, the square comes last
+        mixed.sort(
+            key=lambda tile: tile[0] == tile[1]
+        )  # of equally many sums, the square comes last
         cases.append(Case((mixed, sm, at_least), label))
     return cases
 
@@ -181,7 +214,10 @@ check_choose_tile = Check(
             _choose_with(key=lambda TM, TN: TM * TN),
             "the most sums are not the most FMAs for a number loaded: a square beats a longer rectangle",
         ),
-        (_choose_with(key=lambda TM, TN: -(TM * TN) / (TM + TN)), "the smallest ratio, where the largest is wanted"),
+        (
+            _choose_with(key=lambda TM, TN: -(TM * TN) / (TM + TN)),
+            "the smallest ratio, where the largest is wanted",
+        ),
         (
             _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0], _needs(TM, TN)[1] // 2)),
             "two buffers need twice the shared memory",
@@ -190,7 +226,10 @@ check_choose_tile = Check(
             _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0], _needs(TM, TN)[1] // 4)),
             "numbers counted for bytes: a float has 4",
         ),
-        (_choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0], 0)), "the shared memory of the tile is not looked at"),
+        (
+            _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0], 0)),
+            "the shared memory of the tile is not looked at",
+        ),
         (
             _choose_with(needs=lambda TM, TN: (TM * TN, _needs(TM, TN)[1])),
             "only the sums are counted as registers: A's and B's numbers and 30 others need room, too",

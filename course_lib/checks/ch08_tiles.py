@@ -25,9 +25,19 @@ def _cases_copy(rng):
     launches = []
     for rows, columns, width, label in (
         (64, 32, 16, "tiles of 64 x 16"),
-        (64 + int(rng.integers(1, 64)), 16 + 4 * int(rng.integers(1, 4)), 16, "ragged tiles of 64 x 16"),
+        (
+            64 + int(rng.integers(1, 64)),
+            16 + 4 * int(rng.integers(1, 4)),
+            16,
+            "ragged tiles of 64 x 16",
+        ),
         (16, 128, 64, "tiles of 16 x 64"),
-        (16 + int(rng.integers(1, 16)), 64 + 4 * int(rng.integers(1, 16)), 64, "ragged tiles of 16 x 64"),
+        (
+            16 + int(rng.integers(1, 16)),
+            64 + 4 * int(rng.integers(1, 16)),
+            64,
+            "ragged tiles of 16 x 64",
+        ),
     ):
         grid = (up(columns, width), up(rows, 1024 // width))
         args = {
@@ -86,13 +96,17 @@ check_copy_tile = _CopyCheck(
         ),
         at_most(
             "requests",
-            lambda launch: 2 * _requests(launch),  # where a warp stands inside and outside, it may store twice
+            lambda launch: (
+                2 * _requests(launch)
+            ),  # where a warp stands inside and outside, it may store twice
             "store the float4 in one piece as well: *(float4 *)(tile + ...) = ...",
             space="shared",
             array="tile",
             op="store",
         ),
-        most_sectors("X", "load", 4, IN_ORDER, whole=lambda launch: launch.args["columns"] % 8 == 0),
+        most_sectors(
+            "X", "load", 4, IN_ORDER, whole=lambda launch: launch.args["columns"] % 8 == 0
+        ),
         no_bank_conflicts("tile", IN_ORDER),
     ],
     causes=[
@@ -108,8 +122,14 @@ check_copy_tile = _CopyCheck(
         ),
     ],
     diagnoses=[
-        (lambda **args: _copied(**args, row=0), "all tiles begin in row 0: row + n / width is meant"),
-        (lambda **args: _copied(**args, column=0), "all tiles begin in column 0: column + n % width is meant"),
+        (
+            lambda **args: _copied(**args, row=0),
+            "all tiles begin in row 0: row + n / width is meant",
+        ),
+        (
+            lambda **args: _copied(**args, column=0),
+            "all tiles begin in column 0: column + n % width is meant",
+        ),
     ],
     axes=("tile", "element"),
 )
@@ -130,14 +150,20 @@ COUNTING = r"""
 
 def _cases_buffers(rng):
     edges = ragged(rng, 16, 32, 32)
-    shapes = ((32, 32, 64), "whole tiles"), (edges, "ragged in every direction"), ((3, 5, 2), "tiny")
+    shapes = (
+        ((32, 32, 64), "whole tiles"),
+        (edges, "ragged in every direction"),
+        ((3, 5, 2), "tiny"),
+    )
     return by_rows(rng, shapes, 16)
 
 
 def barriers(source, kernel, launch):
     """How many barriers thread (0, 0) of block (0, 0) passes: the source is run once more, with a counter in it."""
     args = launch.prepared()
-    return trace(COUNTING + source, kernel, launch.grid, launch.block, list(args.values())).printed.count(TOLD)
+    return trace(
+        COUNTING + source, kernel, launch.grid, launch.block, list(args.values())
+    ).printed.count(TOLD)
 
 
 @limit("barriers")
@@ -181,8 +207,14 @@ check_two_buffers = KernelCheck(
             lambda M, N, K, A, B, D: A[:, : K // 16 * 16] @ B[: K // 16 * 16],
             "the last values of k are missing: the loop ends before a tile that is not whole",
         ),
-        (lambda M, N, K, A, B, D: A[:, np.arange(K) % 16] @ B, "every step loads the first tile of A: where is k0?"),
-        (lambda M, N, K, A, B, D: A @ B[np.arange(K) % 16], "every step loads the first tile of B: where is k0?"),
+        (
+            lambda M, N, K, A, B, D: A[:, np.arange(K) % 16] @ B,
+            "every step loads the first tile of A: where is k0?",
+        ),
+        (
+            lambda M, N, K, A, B, D: A @ B[np.arange(K) % 16],
+            "every step loads the first tile of B: where is k0?",
+        ),
     ],
     axes=("i", "j"),
 )

@@ -5,5 +5,14 @@ from .ch09_kernels import check_bias_step, check_hidden_delta, check_softmax_del
 from .ch09_numpy import check_layer_step, check_loss_of_eq8, check_output_delta
 from .ch09_scales import check_scales, check_wanted
 
-__all__ = ["check_bias_step", "check_hidden_delta", "check_layer_step", "check_loss_of_eq8", "check_output_delta",
-           "check_scales", "check_softmax_delta", "check_softplus", "check_wanted"]  # fmt: skip
+__all__ = [
+    "check_bias_step",
+    "check_hidden_delta",
+    "check_layer_step",
+    "check_loss_of_eq8",
+    "check_output_delta",
+    "check_scales",
+    "check_softmax_delta",
+    "check_softplus",
+    "check_wanted",
+]

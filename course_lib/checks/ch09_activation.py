@@ -31,9 +31,9 @@ def values(activation, z):
 
 
 def _points(rng):
-    return np.concatenate([rng.uniform(-4, 4, 60), rng.uniform(-25, -9, 20), [-100, 100, 95, -95, 0]]).astype(
-        np.float32
-    )
+    return np.concatenate(
+        [rng.uniform(-4, 4, 60), rng.uniform(-25, -9, 20), [-100, 100, 95, -95, 0]]
+    ).astype(np.float32)
 
 
 def _first(wrong, z, got, want):
@@ -99,7 +99,12 @@ def check_softplus(fn, *, rng):
     want, bend = np.maximum(wide, 0) + np.log1p(np.exp(-abs(wide))), 1 / (1 + np.exp(-wide))
     wrong = ~(abs(a - want) <= 2e-5 * want + 1e-30)
     if wrong.any():
-        require(False, "f is not softplus", **_first(wrong, z, a, want), cause=_cause_of_f(z, a, want, wrong))
+        require(
+            False,
+            "f is not softplus",
+            **_first(wrong, z, a, want),
+            cause=_cause_of_f(z, a, want, wrong),
+        )
     wrong = ~(abs(slope - bend) <= 2e-5 * bend + 1e-30)
     if wrong.any():
         require(

@@ -31,7 +31,9 @@ def _delta_launch(rng, M, N, K, label):
     args = _ints(M=M, N=N, K=K) | {"dZ": normal(rng, M, K), "W": normal(rng, N, K)}
     args |= {"A": np.tanh(normal(rng, M, N)), "D": np.empty((M, N), np.float32)}
     grid = (_up(N), _up(M))
-    return Launch(grid, (32, 32), args, out=("D",), label=label, K=K + 3, scale=3.0 * K, owner=x_across)
+    return Launch(
+        grid, (32, 32), args, out=("D",), label=label, K=K + 3, scale=3.0 * K, owner=x_across
+    )
 
 
 def _delta_cases(rng):
@@ -59,7 +61,9 @@ def _row_of_w_as_a_row_of_the_tile(dZ, W, M, N):
     d, w = np.zeros((M, full_K)), np.zeros((full_N, full_K))
     d[:, : dZ.shape[1]], w[: W.shape[0], : W.shape[1]] = dZ, W
     steps = d.reshape(M, -1, 32)
-    return np.einsum("msk,nksx->mnx", steps, w.reshape(-1, 32, full_K // 32, 32)).reshape(M, full_N)[:, :N]
+    return np.einsum("msk,nksx->mnx", steps, w.reshape(-1, 32, full_K // 32, 32)).reshape(
+        M, full_N
+    )[:, :N]
 
 
 SHARE = "a block fetches each element of its rows of dZ and of W once; its threads share them on the table"
@@ -87,7 +91,12 @@ check_hidden_delta = KernelCheck(
             op="store",
         ),
         at_most(
-            "bytes", 0, "D is not read: multiply by the slope before you store", space="global", array="D", op="load"
+            "bytes",
+            0,
+            "D is not read: multiply by the slope before you store",
+            space="global",
+            array="D",
+            op="load",
         ),
         at_most_sectors("dZ", "load", 5),
         at_most_sectors(
@@ -104,18 +113,28 @@ check_hidden_delta = KernelCheck(
     diagnoses=[
         (_delta(bend=lambda A: 1), "the derivative is missing: times df(A), element by element"),
         (_delta(bend=lambda A: A * (1 - A)), "the sigmoid's slope: df here is tanh's, and given"),
-        (_delta(of=_as_it_lies), "W is read as if it were K x N: it is N x K, and a row holds one neuron's K weights"),
+        (
+            _delta(of=_as_it_lies),
+            "W is read as if it were K x N: it is N x K, and a row holds one neuron's K weights",
+        ),
         (
             _delta(of=_row_of_w_as_a_row_of_the_tile),
             "the tile holds a row of W as its row, w_tile[y][x], and the inner loop reads w_tile[k][x]: that is dZ W. "
             "Put it into a column, w_tile[x][y], or read w_tile[x][k]",
         ),
         (_delta(bend=lambda A: A), "times A itself: times df(A), the slope"),
-        (_delta(bend=lambda A: 1 - np.tanh(A) ** 2), "tanh once too often: A is f(z) already, and df takes it"),
+        (
+            _delta(bend=lambda A: 1 - np.tanh(A) ** 2),
+            "tanh once too often: A is f(z) already, and df takes it",
+        ),
         (_delta(of=lambda dZ, W, M, N: -dZ @ W.T), "the sign: nothing changes sign here"),
         (_delta(of=lambda dZ, W, M, N: dZ @ W.T / M), "divided by the batch: 1/B is in dZ already"),
         (
-            _delta(of=lambda dZ, W, M, N: dZ[:, : dZ.shape[1] // 32 * 32] @ W[:, : dZ.shape[1] // 32 * 32].T),
+            _delta(
+                of=lambda dZ, W, M, N: (
+                    dZ[:, : dZ.shape[1] // 32 * 32] @ W[:, : dZ.shape[1] // 32 * 32].T
+                )
+            ),
             "the last, ragged step along K is missing: k0 runs while k0 < K",
         ),
     ],
@@ -145,12 +164,21 @@ check_hidden_delta = KernelCheck(
 
 
 def _bias_launch(rng, M, N, label):
-    args = _ints(M=M, N=N) | {"eta": np.float32(rng.uniform(0.2, 2)), "dZ": normal(rng, M, N), "b": normal(rng, N)}
-    return Launch(_up(N), (32, 8), args, inout=("b",), label=label, K=M + 2, scale=6.0 * M, axes=("neuron",))
+    args = _ints(M=M, N=N) | {
+        "eta": np.float32(rng.uniform(0.2, 2)),
+        "dZ": normal(rng, M, N),
+        "b": normal(rng, N),
+    }
+    return Launch(
+        _up(N), (32, 8), args, inout=("b",), label=label, K=M + 2, scale=6.0 * M, axes=("neuron",)
+    )
 
 
 def _bias_cases(rng):
-    M, N = int(rng.integers(67, 90)), int(rng.integers(33, 60))  # more rows than 8 warps have with 8 each
+    M, N = (
+        int(rng.integers(67, 90)),
+        int(rng.integers(33, 60)),
+    )  # more rows than 8 warps have with 8 each
     return [
         _bias_launch(rng, M, N, "a ragged batch"),
         _bias_launch(rng, 64, 64, "whole blocks"),
@@ -170,7 +198,8 @@ check_bias_step = KernelCheck(
     _bias(),
     limits=[
         loads_each_once(
-            "dZ", cause="each thread adds every eighth row, beginning with its threadIdx.y; no element twice"
+            "dZ",
+            cause="each thread adds every eighth row, beginning with its threadIdx.y; no element twice",
         ),
         uses_shared(
             cause="eight warps add every eighth row each, and their sums meet in shared memory: one warp for all rows "
@@ -203,7 +232,10 @@ check_bias_step = KernelCheck(
             _bias(of=lambda dZ: dZ.sum(axis=0) + dZ[::8].sum(axis=0)),
             "the first warp's sum counts twice: its thread has it already, so begin with part[1]",
         ),
-        (_bias(of=lambda dZ: dZ.sum(axis=0) - dZ[7::8].sum(axis=0)), "the last warp's sum is missing: part[7], p < 8"),
+        (
+            _bias(of=lambda dZ: dZ.sum(axis=0) - dZ[7::8].sum(axis=0)),
+            "the last warp's sum is missing: part[7], p < 8",
+        ),
         (
             _bias(of=lambda dZ: dZ[:64].sum(axis=0)),
             "only the first 64 rows: M may be any number, so i goes on by 8 while i < M",
@@ -217,13 +249,22 @@ check_bias_step = KernelCheck(
         (_bias(keep=0), "the old b is lost: b - eta db"),
     ],
     causes=[
-        (lambda e: e["tool"] == "synccheck", "threads beyond the last neuron must come to the barrier as well"),
-        (lambda e: e["tool"] == "racecheck" and e["array"] == "b", "eight threads write one b[j]: one is enough"),
+        (
+            lambda e: e["tool"] == "synccheck",
+            "threads beyond the last neuron must come to the barrier as well",
+        ),
+        (
+            lambda e: e["tool"] == "racecheck" and e["array"] == "b",
+            "eight threads write one b[j]: one is enough",
+        ),
         (
             lambda e: e["tool"] == "racecheck",
             "a sum is read before the warp that makes it has put it down: a barrier between",
         ),
-        (lambda e: e["tool"] == "memcheck" and e["array"] == "dZ", "columns beyond N: ask for j < N before the loads"),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] == "dZ",
+            "columns beyond N: ask for j < N before the loads",
+        ),
     ],
 )
 
@@ -234,8 +275,16 @@ def _softmax_launch(rng, M, N, label, spread=2.0, shift=0.0):
     """shift: what each row is moved by, times a number of its own in -1 to 1."""
     Y = np.zeros((M, N), np.float32)
     Y[np.arange(M), rng.integers(0, N, M)] = 1
-    Z = normal(rng, M, N) * np.float32(spread) + np.float32(shift) * np.linspace(-1, 1, M, dtype=np.float32)[:, None]
-    args = _ints(M=M, N=N) | {"scale": np.float32(1 / M), "Z": Z, "Y": Y, "dZ": np.empty((M, N), np.float32)}
+    Z = (
+        normal(rng, M, N) * np.float32(spread)
+        + np.float32(shift) * np.linspace(-1, 1, M, dtype=np.float32)[:, None]
+    )
+    args = _ints(M=M, N=N) | {
+        "scale": np.float32(1 / M),
+        "Z": Z,
+        "Y": Y,
+        "dZ": np.empty((M, N), np.float32),
+    }
     return Launch(
         _up(M, 4),
         (32, 4),
@@ -277,7 +326,10 @@ def _exchanging(sums=ALL_FARS, maxima=ALL_FARS, partner=lambda lane, far: lane ^
     def exchanged(values, add, fars):
         for far in fars:
             asked = [partner(lane, far) for lane in range(32)]
-            values = add(values, values[:, [lane if other > 31 else other for lane, other in enumerate(asked)]])
+            values = add(
+                values,
+                values[:, [lane if other > 31 else other for lane, other in enumerate(asked)]],
+            )
         return values
 
     def softmax(Z):
@@ -285,7 +337,9 @@ def _exchanging(sums=ALL_FARS, maxima=ALL_FARS, partner=lambda lane, far: lane ^
         lanes = np.full((len(Z), full), -np.inf)
         lanes[:, :N] = Z
         lanes = lanes.reshape(len(Z), -1, 32)
-        most = np.maximum(exchanged(lanes.max(axis=1), np.maximum, maxima), Z.min())  # no lane keeps -infinity
+        most = np.maximum(
+            exchanged(lanes.max(axis=1), np.maximum, maxima), Z.min()
+        )  # no lane keeps -infinity
         powers = np.exp(lanes - most[:, None, :])
         total = exchanged(powers.sum(axis=1), np.add, sums)
         return (powers / total[:, None, :]).reshape(len(Z), full)[:, :N]
@@ -305,7 +359,9 @@ def _lanes_left(Z):
         return _softmax(Z)
 
     def far_lanes(values, far):
-        return np.array([values[:, lane ^ far] if lane ^ far < N else 0 * values[:, 0] for lane in range(N)]).T
+        return np.array(
+            [values[:, lane ^ far] if lane ^ far < N else 0 * values[:, 0] for lane in range(N)]
+        ).T
 
     most = Z
     for far in (16, 8, 4, 2, 1):
@@ -361,7 +417,9 @@ check_softmax_delta = KernelCheck(
             "the search begins with 0, which is larger than any z of a negative row: begin with -INFINITY",
         ),
         (
-            _soft_delta(lambda Z: np.exp(Z - Z.max()) / np.exp(Z - Z.max()).sum(axis=1, keepdims=True)),
+            _soft_delta(
+                lambda Z: np.exp(Z - Z.max()) / np.exp(Z - Z.max()).sum(axis=1, keepdims=True)
+            ),
             "the maximum of the whole batch: far rows underflow to 0 / 0. Each row needs its own",
         ),
         (_soft_delta(_lanes_left), ALL_LANES),
@@ -381,7 +439,10 @@ check_softmax_delta = KernelCheck(
             _soft_delta(_exchanging(ALL_FARS[1:], ALL_FARS[1:])),
             "lanes 0 to 15 and 16 to 31 never meet: begin with far = 16",
         ),
-        (_soft_delta(_exchanging(ALL_FARS[:-1], ALL_FARS[:-1])), "neighbours never meet: the last far is 1"),
+        (
+            _soft_delta(_exchanging(ALL_FARS[:-1], ALL_FARS[:-1])),
+            "neighbours never meet: the last far is 1",
+        ),
         (_soft_delta(scale_of=lambda scale: 1), "1/B is missing: times scale"),
         (
             lambda M, N, scale, Z, Y, dZ: _soft_delta()(M, N, scale / M, Z, Y, dZ),
@@ -389,7 +450,10 @@ check_softmax_delta = KernelCheck(
         ),
         (_soft_delta(combine=lambda P, Y: Y - P), "the sign: A - Y is the gradient"),
         (_soft_delta(combine=lambda P, Y: P), "Y is missing: this is softmax itself"),
-        (_soft_delta(combine=lambda P, Y: (P - Y) * P * (1 - P)), "the cross-entropy's delta has no slope: it cancels"),
+        (
+            _soft_delta(combine=lambda P, Y: (P - Y) * P * (1 - P)),
+            "the cross-entropy's delta has no slope: it cancels",
+        ),
         (_soft_delta(lambda Z: np.exp(Z - Z.max(axis=1, keepdims=True))), "not divided by the sum"),
     ],
     causes=[

@@ -28,7 +28,11 @@ def _delta_with(sign=1.0, factor=2.0, slope=True, soft_slope=False, over=len):
     def output_delta(A, Y, loss):
         D = sign * (A - Y) / over(A)
         bend = A * (1 - A)
-        return D * factor * (bend if slope else 1) if loss == "mse" else D * (bend if soft_slope else 1)
+        return (
+            D * factor * (bend if slope else 1)
+            if loss == "mse"
+            else D * (bend if soft_slope else 1)
+        )
 
     return output_delta
 
@@ -49,23 +53,34 @@ check_output_delta = Check(
             "f'(z_L) is missing for the MSE, as in equation 8, and so is the 2: this is "
             "the delta of the cross-entropy, with either name",
         ),
-        (_delta_with(slope=False), "f'(z_L) is missing: the MSE's output is a sigmoid, whose slope is A (1 - A)"),
+        (
+            _delta_with(slope=False),
+            "f'(z_L) is missing: the MSE's output is a sigmoid, whose slope is A (1 - A)",
+        ),
         (_delta_with(factor=1.0), "the 2 of the square is missing: [000] eq. 6 has no 1/2"),
         (
-            lambda A, Y, loss: _delta_with()(A, Y, "mse" if loss == "cross_entropy" else "cross_entropy"),
+            lambda A, Y, loss: _delta_with()(
+                A, Y, "mse" if loss == "cross_entropy" else "cross_entropy"
+            ),
             "the two losses are mixed up: the MSE has the 2 and the slope, the cross-entropy neither",
         ),
         (
             lambda A, Y, loss: _delta_with()(A, Y, "mse"),
             "the MSE's delta for both losses: with softmax and cross-entropy the slopes cancel, A - Y over B is left",
         ),
-        (_delta_with(soft_slope=True), "softmax with cross-entropy has no further factor: f' cancels ([003] eq. 3)"),
+        (
+            _delta_with(soft_slope=True),
+            "softmax with cross-entropy has no further factor: f' cancels ([003] eq. 3)",
+        ),
         (_delta_with(over=lambda A: 1), "1/B is missing: the loss is the mean over the examples"),
         (
             _delta_with(over=lambda A: A.size),
             "divided by all entries: eq. 6 sums over the outputs and takes the mean over the examples, 1/B",
         ),
-        (_delta_with(over=lambda A: A.shape[1]), "divided by the number of outputs; 1/B is meant, the number of rows"),
+        (
+            _delta_with(over=lambda A: A.shape[1]),
+            "divided by the number of outputs; 1/B is meant, the number of rows",
+        ),
     ],
 )
 
@@ -90,7 +105,11 @@ def _loss_cases(rng):
             Z[0, 0], Z[1, 0] = 1000, -1000  # where float64 overflows as well
         return Case((Z, Y), label, scale=float(columns * (spread + 1)))
 
-    return [case(B, n, 1, "a batch"), case(1, 5, 2, "one example"), case(n, 3, 300, "large z, both signs")]
+    return [
+        case(B, n, 1, "a batch"),
+        case(1, 5, 2, "one example"),
+        case(n, 3, 300, "large z, both signs"),
+    ]
 
 
 OVERFLOW = (
@@ -120,18 +139,36 @@ check_loss_of_eq8 = Check(
     K=40,
     diagnoses=[
         (
-            _loss_with(lambda Z, Y: -Y * np.log(1 / (1 + np.exp(-Z))) - (1 - Y) * np.log(1 - 1 / (1 + np.exp(-Z)))),
+            _loss_with(
+                lambda Z, Y: (
+                    -Y * np.log(1 / (1 + np.exp(-Z))) - (1 - Y) * np.log(1 - 1 / (1 + np.exp(-Z)))
+                )
+            ),
             OVERFLOW,
         ),
         (_loss_with(lambda Z, Y: np.log(1 + np.exp(Z.astype(np.float32))) - Y * Z), OVERFLOW),
-        *((_loss_with(_clipped(least)), CLIPPED) for least in (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-15)),
         *(
-            (_loss_with(lambda Z, Y, most=most: np.log1p(np.exp(np.clip(Z, -most, most))) - Y * Z), CLIPPED)
+            (_loss_with(_clipped(least)), CLIPPED)
+            for least in (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-15)
+        ),
+        *(
+            (
+                _loss_with(
+                    lambda Z, Y, most=most: np.log1p(np.exp(np.clip(Z, -most, most))) - Y * Z
+                ),
+                CLIPPED,
+            )
             for most in (20, 30, 50, 80, 88, 100, 500, 700)
         ),
         (_loss_with(over=lambda Z: 1), "1/B is missing: the mean over the examples"),
-        (_loss_with(over=lambda Z: Z.size), "the mean over all entries: sum over the outputs, mean over the examples"),
-        (_loss_with(lambda Z, Y: Y * Z - _softplus(Z)), "the sign: a loss is minus the logarithm of a probability"),
+        (
+            _loss_with(over=lambda Z: Z.size),
+            "the mean over all entries: sum over the outputs, mean over the examples",
+        ),
+        (
+            _loss_with(lambda Z, Y: Y * Z - _softplus(Z)),
+            "the sign: a loss is minus the logarithm of a probability",
+        ),
         (
             _loss_with(lambda Z, Y: Y * (_softplus(Z) - Z)),
             "only the outputs with y = 1 count: what about (1 - y) log(1 - a)? Equation 8 pushes them down, too",
@@ -151,15 +188,25 @@ def _step_cases(rng):
 
     def case(B, n_in, n_out, label):
         A, W, b, dZ, slope = (
-            normal(rng, *shape) for shape in ((B, n_in), (n_in, n_out), (n_out,), (B, n_out), (B, n_in))
+            normal(rng, *shape)
+            for shape in ((B, n_in), (n_in, n_out), (n_out,), (B, n_out), (B, n_in))
         )
         return Case((A, W, b, dZ, slope, 0.25), label, scale=float(B + n_out))
 
-    return [case(B, n_in, n_out, "a ragged layer"), case(9, 6, 6, "a square layer"), case(1, 5, 3, "one example")]
+    return [
+        case(B, n_in, n_out, "a ragged layer"),
+        case(9, 6, 6, "a square layer"),
+        case(1, 5, 3, "one example"),
+    ]
 
 
 def _step_with(
-    weights=lambda W, new: W, turned=True, bend=True, sign=-1.0, over=lambda A: 1, bias=lambda dZ: dZ.sum(axis=0)
+    weights=lambda W, new: W,
+    turned=True,
+    bend=True,
+    sign=-1.0,
+    over=lambda A: 1,
+    bias=lambda dZ: dZ.sum(axis=0),
 ):
     """The reference, or a known wrong one."""
 
@@ -183,14 +230,20 @@ check_layer_step = Check(
             _step_with(weights=lambda W, new: new),
             "update before delta: the delta of the layer below needs W as the forward pass used it, not the new one",
         ),
-        (_step_with(turned=False), "W where W^T belongs (it fits where the layer is square, and is wrong there)"),
+        (
+            _step_with(turned=False),
+            "W where W^T belongs (it fits where the layer is square, and is wrong there)",
+        ),
         (_step_with(bend=False), "the slope of the layer below is missing"),
         (
             _step_with(sign=1.0),
             "+ for -: dZ is a gradient, so the step goes against it (eq. 10 of [000] has a +, because its D is Y - A)",
         ),
         (_step_with(over=len), "divided by B: 1/B is in dZ already, from the output delta"),
-        (_step_with(bias=lambda dZ: dZ[0]), "the bias is not summed: each example has a share in db"),
+        (
+            _step_with(bias=lambda dZ: dZ[0]),
+            "the bias is not summed: each example has a share in db",
+        ),
         (
             _step_with(bias=lambda dZ: dZ.mean(axis=0)),
             "db is the sum over the batch, not the mean: 1/B is in dZ already",

@@ -42,25 +42,49 @@ check_scales = Check(
     parts=("alpha", "beta", "beta_b"),
     K=4,
     diagnoses=[
-        (_scales_with(signs=(1, -1)), "both signs: dZ points uphill (A - Y), D of equation 8 downhill (Y - A)"),
-        (_scales_with(signs=(-1, -1)), "the sign for equation 8: its D is Y - A, and equation 10 adds"),
+        (
+            _scales_with(signs=(1, -1)),
+            "both signs: dZ points uphill (A - Y), D of equation 8 downhill (Y - A)",
+        ),
+        (
+            _scales_with(signs=(-1, -1)),
+            "the sign for equation 8: its D is Y - A, and equation 10 adds",
+        ),
         (_scales_with(signs=(1, 1)), "the sign for a gradient: the step goes against it"),
-        (_scales_with(over=lambda delta, B: 1), "1/B is missing: D = Y - A has none, and equation 10 has n/b"),
+        (
+            _scales_with(over=lambda delta, B: 1),
+            "1/B is missing: D = Y - A has none, and equation 10 has n/b",
+        ),
         (_scales_with(over=lambda delta, B: B), "1/B twice: the gradient dZ has it already"),
         (_scales_with(L2=lambda eta, lam: 1.0), "the L2 penalty is missing: W - eta (dW + lam W)"),
-        (_scales_with(L2=lambda eta, lam: 1 + eta * lam), "the sign of the L2 penalty: it makes weights smaller"),
+        (
+            _scales_with(L2=lambda eta, lam: 1 + eta * lam),
+            "the sign of the L2 penalty: it makes weights smaller",
+        ),
         (
             _with_beta(lambda delta, eta, lam, B: 1 - eta * lam / B),
             "the penalty has no 1/B: [003] adds it once, outside of the mean over the examples",
         ),
-        (_scales_with(L2=lambda eta, lam: 1 - 2 * eta * lam), "a 2 too many: the 0.5 of the penalty takes it"),
+        (
+            _scales_with(L2=lambda eta, lam: 1 - 2 * eta * lam),
+            "a 2 too many: the 0.5 of the penalty takes it",
+        ),
         (
             _with_beta(lambda delta, eta, lam, B: 1 + eta * lam * (1 if delta == "eq8" else -1)),
             "the penalty makes weights smaller with either D: only alpha depends on the sign of D",
         ),
-        (_scales_with(bias=lambda eta, lam: 0.0), "beta_b multiplies the old b: with 0 it is forgotten"),
-        (_scales_with(L2=lambda eta, lam: 1 - lam), "lam without eta: the penalty is part of the gradient"),
-        (_scales_with(bias=lambda eta, lam: 1 - eta * lam), "the penalty is on W alone, not on b ([003] eq. 1)"),
+        (
+            _scales_with(bias=lambda eta, lam: 0.0),
+            "beta_b multiplies the old b: with 0 it is forgotten",
+        ),
+        (
+            _scales_with(L2=lambda eta, lam: 1 - lam),
+            "lam without eta: the penalty is part of the gradient",
+        ),
+        (
+            _scales_with(bias=lambda eta, lam: 1 - eta * lam),
+            "the penalty is on W alone, not on b ([003] eq. 1)",
+        ),
     ],
 )
 
@@ -96,7 +120,12 @@ def _wanted_with(share=lambda *sizes: _wanted(*sizes)[0], idle=lambda *sizes: _w
 
 def _whole(answer):
     """A count that came as 704.0, from np.ceil, is a count."""
-    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], float) and answer[1].is_integer():
+    if (
+        isinstance(answer, tuple)
+        and len(answer) == 2
+        and isinstance(answer[1], float)
+        and answer[1].is_integer()
+    ):
         return answer[0], int(answer[1])
     return answer
 

@@ -6,6 +6,12 @@ from .ch10_messages import check_pass_on, check_stream
 from .ch10_sums import check_ring, check_tree_reduce
 
 __all__ = [
-    "check_global_mean", "check_paper", "check_pass_on", "check_ring", "check_scatter_rows", "check_stream",
-    "check_tree_reduce", "check_who_has_what",
-]  # fmt: skip
+    "check_global_mean",
+    "check_paper",
+    "check_pass_on",
+    "check_ring",
+    "check_scatter_rows",
+    "check_stream",
+    "check_tree_reduce",
+    "check_who_has_what",
+]

@@ -19,8 +19,10 @@ def _why(place, rank, got):
     if place == 1:
         return "in a broadcast the root's argument goes to all, here rank 2's; what the others pass is not looked at"
     if place == 2:
-        return ("scatter: each rank gets one item of the root's list, rank r the item r; here the root is rank 0, "
-                "which has 20")
+        return (
+            "scatter: each rank gets one item of the root's list, rank r the item r; here the root is rank 0, "
+            "which has 20"
+        )
     if place == 3 and got is not None and rank != 1:
         late = "root=1: it is rank 1 that gets the sum" if rank == 0 else "a reduce gives the sum"
         return f"{late}, only at its root; all others get None"
@@ -33,17 +35,32 @@ def _why(place, rank, got):
 def check_who_has_what(fn, *, rng):
     """`who_has_what()` -> three lists of five."""
     got: list = fn()
-    require(isinstance(got, list | tuple) and len(got) == 3, "three lists are wanted, one for each rank",
-            got=a_thing(got))  # fmt: skip
+    require(
+        isinstance(got, list | tuple) and len(got) == 3,
+        "three lists are wanted, one for each rank",
+        got=a_thing(got),
+    )
     for rank, have in enumerate(got):
-        require(isinstance(have, list | tuple) and len(have) == 5, f"rank {rank}: five entries are wanted",
-                got=a_thing(have))  # fmt: skip
+        require(
+            isinstance(have, list | tuple) and len(have) == 5,
+            f"rank {rank}: five entries are wanted",
+            got=a_thing(have),
+        )
     for place, call in enumerate(CALLS):
         for rank, have in enumerate(got):
             want = HAVE[rank][place]
-            right = have[place] is None if want is None else have[place] is not None and have[place] == want
-            require(right, f"not what rank {rank} has after {call}", where=f"rank {rank}, entry {place}",
-                    got=repr(have[place]), cause=_because(got, place, rank))  # fmt: skip
+            right = (
+                have[place] is None
+                if want is None
+                else have[place] is not None and have[place] == want
+            )
+            require(
+                right,
+                f"not what rank {rank} has after {call}",
+                where=f"rank {rank}, entry {place}",
+                got=repr(have[place]),
+                cause=_because(got, place, rank),
+            )
     return "all fifteen entries"
 
 
@@ -73,17 +90,34 @@ CAUSES = {
 def _wrong(p, n, rounds):
     """{key: [(wrong value, cause)]}: slips that are told by their number."""
     return {
-        "root": [(n, "rank 0 sends the sum to each of the others, one after the other: not once"),
-                 (2 * (p - 1) * n, "what rank 0 receives is not what it sends")],
-        "trees": [(2 * rounds * n, "log2(p) rounds up and as many down, but no rank sends in all of them: rank 0 sends "
-                   "only on the way down"),
-                  (2 * (p - 1) * n, "that is what all ranks together send; the busiest one is asked for")],
-        "doubling": [(2 * rounds * n, "one message a round and rank: what comes back is sent by the partner"),
-                     ((p - 1) * n, "log2 p rounds, not p - 1: what is swapped is the sum of a whole group")],
-        "ring": [((p - 1) * n // p, "a ring allreduce has two halves: reduce-scatter and allgather, p - 1 steps each"),
-                 (2 * (p - 1) * n, "what travels are parts of n / p bytes, not whole arrays"),
-                 (2 * n, "there are p - 1 steps in each half, not p: the last part is there already")],
-    }  # fmt: skip
+        "root": [
+            (n, "rank 0 sends the sum to each of the others, one after the other: not once"),
+            (2 * (p - 1) * n, "what rank 0 receives is not what it sends"),
+        ],
+        "trees": [
+            (
+                2 * rounds * n,
+                "log2(p) rounds up and as many down, but no rank sends in all of them: rank 0 sends "
+                "only on the way down",
+            ),
+            (2 * (p - 1) * n, "that is what all ranks together send; the busiest one is asked for"),
+        ],
+        "doubling": [
+            (
+                2 * rounds * n,
+                "one message a round and rank: what comes back is sent by the partner",
+            ),
+            ((p - 1) * n, "log2 p rounds, not p - 1: what is swapped is the sum of a whole group"),
+        ],
+        "ring": [
+            (
+                (p - 1) * n // p,
+                "a ring allreduce has two halves: reduce-scatter and allgather, p - 1 steps each",
+            ),
+            (2 * (p - 1) * n, "what travels are parts of n / p bytes, not whole arrays"),
+            (2 * n, "there are p - 1 steps in each half, not p: the last part is there already"),
+        ],
+    }
 
 
 @function_check("paper")
@@ -92,15 +126,29 @@ def check_paper(fn, *, rng):
     for p in (8, 4, 2, 64):
         n, rounds = p * int(rng.integers(3, 90)), p.bit_length() - 1
         got, where = fn(p, n), f"p = {p}, n = {n:,}"
-        truth = {"root": (p - 1) * n, "trees": rounds * n, "doubling": rounds * n, "ring": 2 * (p - 1) * n // p}
+        truth = {
+            "root": (p - 1) * n,
+            "trees": rounds * n,
+            "doubling": rounds * n,
+            "ring": 2 * (p - 1) * n // p,
+        }
         require(isinstance(got, dict), "a dict is wanted", got=a_thing(got))
         missing = [key for key in truth if key not in got]
         require(not missing, f"{', '.join(missing)} missing in the dict", where=where)
         for key, want in truth.items():
-            number = isinstance(got[key], int | float | np.number) and not isinstance(got[key], bool)
+            number = isinstance(got[key], int | float | np.number) and not isinstance(
+                got[key], bool
+            )
             require(number, f"{key} must be a number", got=a_thing(got[key]))
             off = key != "root" and got[key] == (rounds + 1) * n
-            cause = "the number of rounds is log2(p): 1 for p = 2, 3 for p = 8" if off and key != "ring" else None
-            cause = cause or next((text for value, text in _wrong(p, n, rounds)[key] if got[key] == value), CAUSES[key])
+            cause = (
+                "the number of rounds is log2(p): 1 for p = 2, 3 for p = 8"
+                if off and key != "ring"
+                else None
+            )
+            cause = cause or next(
+                (text for value, text in _wrong(p, n, rounds)[key] if got[key] == value),
+                CAUSES[key],
+            )
             require(got[key] == want, f"{key} is not right", got=got[key], where=where, cause=cause)
     return "four ways, four values of p"

@@ -16,7 +16,10 @@ from .words import count
 
 def _rings(rng, n):
     sizes = (int(rng.integers(20, 60)), 1)
-    return [RankCase([(normal(rng, size),) for _ in range(n)], label=f"{size} numbers") for size in sizes]
+    return [
+        RankCase([(normal(rng, size),) for _ in range(n)], label=f"{size} numbers")
+        for size in sizes
+    ]
 
 
 def _from(step):
@@ -32,29 +35,46 @@ def from_nobody(error):
     return error["tool"] == "deadlock" and "rank 0 has finished" in error["message"]
 
 
-FROM_NOBODY = ("rank 0 is done, and others still wait for it. Does it receive from rank - 1 without % size? That is "
-               "-1, which MPICH takes for MPI.PROC_NULL, nobody, and the receive returns at once")  # fmt: skip
+FROM_NOBODY = (
+    "rank 0 is done, and others still wait for it. Does it receive from rank - 1 without % size? That is "
+    "-1, which MPICH takes for MPI.PROC_NULL, nobody, and the receive returns at once"
+)
 
 check_pass_on = RankCheck(
-    "pass_on", _rings, _from(-1), ranks=ALONE_LAST,
+    "pass_on",
+    _rings,
+    _from(-1),
+    ranks=ALONE_LAST,
     limits=[
-        no_collectives("a collective moves far more than one neighbour's array: one message a rank will do"),
+        no_collectives(
+            "a collective moves far more than one neighbour's array: one message a rank will do"
+        ),
         at_most_messages(1, "everybody has one array to hand on"),
-        at_most_bytes(lambda n, case: case.args[0][0].nbytes,
-                      "a small letter sends a pickle: take Sendrecv, with a capital S, and an array to receive into"),
+        at_most_bytes(
+            lambda n, case: case.args[0][0].nbytes,
+            "a small letter sends a pickle: take Sendrecv, with a capital S, and an array to receive into",
+        ),
     ],
     diagnoses=[
         (_from(1), "this is the right neighbour's array: send to the right, receive from the left"),
         (_from(0), "this is the rank's own array: return what came"),
-        (lambda ranks: [np.full_like(x, np.nan) for x, in ranks], "what comes is read before its Wait: until "
-                                                                  "then it is NaN "
-         "here, and on real ranks whatever was there before"),
+        (
+            lambda ranks: [np.full_like(x, np.nan) for (x,) in ranks],
+            "what comes is read before its Wait: until "
+            "then it is NaN "
+            "here, and on real ranks whatever was there before",
+        ),
     ],
-    causes=[(_alone, "one rank alone is its own neighbour, and a Send waits for a Recv that it would have to "
-                     "call itself: "
-             "Sendrecv, or Irecv before Send, works for it as well"),
-            (from_nobody, FROM_NOBODY)],
-)  # fmt: skip
+    causes=[
+        (
+            _alone,
+            "one rank alone is its own neighbour, and a Send waits for a Recv that it would have to "
+            "call itself: "
+            "Sendrecv, or Irecv before Send, works for it as well",
+        ),
+        (from_nobody, FROM_NOBODY),
+    ],
+)
 
 # stream ---------------------------------------------------------------------------------------------------------------
 
@@ -93,7 +113,11 @@ def _overwritten(ranks):
 
 
 def _no_request(error):
-    return error["tool"] == "exception" and "NoneType" in error["message"] and "Wait" in error["message"]
+    return (
+        error["tool"] == "exception"
+        and "NoneType" in error["message"]
+        and "Wait" in error["message"]
+    )
 
 
 def _pickled(error):
@@ -101,9 +125,11 @@ def _pickled(error):
 
 
 SEND = 1.5  # seconds of a message on the model's clock; making a block takes one second
-AT_ONCE = ("making and sending do not happen at the same time: rank 0 waits for a block before it makes the "
-           "next one. Wait "
-           "only for the send of the array that is needed now, two blocks ago")  # fmt: skip
+AT_ONCE = (
+    "making and sending do not happen at the same time: rank 0 waits for a block before it makes the "
+    "next one. Wait "
+    "only for the send of the array that is needed now, two blocks ago"
+)
 
 
 @limit("messages")
@@ -112,37 +138,81 @@ def _a_message_a_block(report, n, case):
     sent, k = report.messages, case.args[1]
     other = next((r for r in range(1, n) if sent[r]), None)
     if other is not None:
-        return f"rank {other} sends a message: blocks go from rank 0 to rank 1", "rank 0 alone sends"
-    return None if sent[0] == k else (f"rank 0 sends {count(sent[0], 'message')} for {count(k, 'block')}",
-                                      "one message a block, as soon as it is made")  # fmt: skip
+        return (
+            f"rank {other} sends a message: blocks go from rank 0 to rank 1",
+            "rank 0 alone sends",
+        )
+    return (
+        None
+        if sent[0] == k
+        else (
+            f"rank 0 sends {count(sent[0], 'message')} for {count(k, 'block')}",
+            "one message a block, as soon as it is made",
+        )
+    )
 
 
 @limit("two arrays")
 def _two_arrays(report, n, case):
     """Block i is begun when the send of block i - 2 is over, at 1 + SEND (i - 1), and not before."""
-    begun = [event["begin"] for event in report.events if event["rank"] == 0 and event["op"] == "compute"]
+    begun = [
+        event["begin"] for event in report.events if event["rank"] == 0 and event["op"] == "compute"
+    ]
     early = next((i for i, t in enumerate(begun) if i > 1 and t < 1 + SEND * (i - 1) - 1e-9), None)
-    return None if early is None else (
-        f"rank 0 makes block {early} before the send of block {early - 2} is over",
-        "it has more than two arrays, or sends copies: make block i in the array of block i - 2, once that has "
-        "been sent")
+    return (
+        None
+        if early is None
+        else (
+            f"rank 0 makes block {early} before the send of block {early - 2} is over",
+            "it has more than two arrays, or sends copies: make block i in the array of block i - 2, once that has "
+            "been sent",
+        )
+    )
 
 
 check_stream = RankCheck(
-    "stream", _streams, _blocks, ranks=(2, 3, 4), dtype=None, axes=("row", "number"),
+    "stream",
+    _streams,
+    _blocks,
+    ranks=(2, 3, 4),
+    dtype=None,
+    axes=("row", "number"),
     limits=[
-        no_collectives("blocks go from rank 0 to rank 1: the other ranks have nothing to do with it"),
+        no_collectives(
+            "blocks go from rank 0 to rank 1: the other ranks have nothing to do with it"
+        ),
         _a_message_a_block,
-        at_most_bytes(lambda n, case, rank: 8 * case.args[1] * case.args[2] if rank == 0 else 0,
-                      "a small letter sends a pickle: Isend, with a capital I"),
-        at_most_seconds(lambda n, case: SEND * case.args[1] + 1 if case.args[1] else 0, SEND, 0.0, AT_ONCE),
+        at_most_bytes(
+            lambda n, case, rank: 8 * case.args[1] * case.args[2] if rank == 0 else 0,
+            "a small letter sends a pickle: Isend, with a capital I",
+        ),
+        at_most_seconds(
+            lambda n, case: SEND * case.args[1] + 1 if case.args[1] else 0, SEND, 0.0, AT_ONCE
+        ),
         _two_arrays,
     ],
-    diagnoses=[(_overwritten, "a block is overwritten while it is on its way: before make writes into an array again, "
-                              "wait for the send of what was in it, two blocks ago"),
-               (lambda ranks: [ranks[0][0].table * np.nan if r == 1 else None for r in range(len(ranks))],
-                "NaN in each block: make fills out in place and returns nothing, so do not assign what it returns")],
-    causes=[(_no_request, "a request that does not exist yet is None, also at the end if there was one block only, or "
-                          "none: if request: request.Wait()"),
-            (_pickled, "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I")],
-)  # fmt: skip
+    diagnoses=[
+        (
+            _overwritten,
+            "a block is overwritten while it is on its way: before make writes into an array again, "
+            "wait for the send of what was in it, two blocks ago",
+        ),
+        (
+            lambda ranks: [
+                ranks[0][0].table * np.nan if r == 1 else None for r in range(len(ranks))
+            ],
+            "NaN in each block: make fills out in place and returns nothing, so do not assign what it returns",
+        ),
+    ],
+    causes=[
+        (
+            _no_request,
+            "a request that does not exist yet is None, also at the end if there was one block only, or "
+            "none: if request: request.Wait()",
+        ),
+        (
+            _pickled,
+            "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I",
+        ),
+    ],
+)

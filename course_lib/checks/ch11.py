@@ -6,5 +6,13 @@ from .ch11_replicas import check_replicas_agree
 from .ch11_step import check_mended_training, check_parallel_step
 from .ch11_sums import check_mean_of_means, check_sum_gradients
 
-__all__ = ["check_mean_of_means", "check_mended_training", "check_overlapped_sum", "check_parallel_step",
-           "check_predict_efficiency", "check_replicas_agree", "check_step_bytes", "check_sum_gradients"]  # fmt: skip
+__all__ = [
+    "check_mean_of_means",
+    "check_mended_training",
+    "check_overlapped_sum",
+    "check_parallel_step",
+    "check_predict_efficiency",
+    "check_replicas_agree",
+    "check_step_bytes",
+    "check_sum_gradients",
+]

@@ -9,7 +9,10 @@ from .core import normal
 from .ranks import RankCase, RankCheck
 from .ranks_limits import at_most_seconds
 
-ALPHA, BETA = 10e-6, 1e-6  # bytes cost far more than messages: one packed sum at the end is no way out
+ALPHA, BETA = (
+    10e-6,
+    1e-6,
+)  # bytes cost far more than messages: one packed sum at the end is no way out
 
 
 class Backward:
@@ -20,8 +23,14 @@ class Backward:
 
     def __call__(self, comm, layer):
         if layer != self.next:
-            what = f"layer {self.next} comes first" if self.next >= 0 else "each layer's gradient is computed once"
-            raise ValueError(f"gradient(comm, {layer}): backpropagation goes from the last layer to layer 0; {what}")
+            what = (
+                f"layer {self.next} comes first"
+                if self.next >= 0
+                else "each layer's gradient is computed once"
+            )
+            raise ValueError(
+                f"gradient(comm, {layer}): backpropagation goes from the last layer to layer 0; {what}"
+            )
         self.next -= 1
         compute(comm, self.seconds[layer])
         return self.arrays[layer].copy()
@@ -30,9 +39,16 @@ class Backward:
 def _passes(rng, n):
     sizes = [int(size) for size in rng.integers(30, 60, 4)]
     network = Network(n, ALPHA, BETA)
-    share = (0.5, 1.5, 0.5, 1.5)  # of the time of its sum, layer 0 first: computing now takes longer, now sending
-    seconds = [network.collective("Allreduce", n, 4 * size) * s if n > 1 else 1e-5
-               for size, s in zip(sizes, share, strict=True)]  # fmt: skip
+    share = (
+        0.5,
+        1.5,
+        0.5,
+        1.5,
+    )  # of the time of its sum, layer 0 first: computing now takes longer, now sending
+    seconds = [
+        network.collective("Allreduce", n, 4 * size) * s if n > 1 else 1e-5
+        for size, s in zip(sizes, share, strict=True)
+    ]
 
     def backward():
         return Backward([normal(rng, size) for size in sizes], seconds)
@@ -49,8 +65,10 @@ def _not_waited(but=()):
     """NaN, as in buffers that were never waited for, in all layers but these."""
 
     def reference(ranks):
-        return [[total if layer in but else np.nan * total for layer, total in enumerate(totals)]
-                for totals in _sums(ranks)]  # fmt: skip
+        return [
+            [total if layer in but else np.nan * total for layer, total in enumerate(totals)]
+            for totals in _sums(ranks)
+        ]
 
     return reference
 
@@ -66,17 +84,39 @@ def model_seconds(n, sizes, seconds):
 
 def _most(n, case):
     _, gradient = case.args[0]
-    return model_seconds(n, [len(array) for array in gradient.arrays], gradient.seconds) * (1 + 1e-9) + 1e-9
+    return (
+        model_seconds(n, [len(array) for array in gradient.arrays], gradient.seconds) * (1 + 1e-9)
+        + 1e-9
+    )
 
 
 check_overlapped_sum = RankCheck(
-    "overlapped_sum", _passes, _sums, dtype=np.float32,
-    limits=[at_most_seconds(_most, ALPHA, BETA, "computing and sending do not go on at the same time: start each "
-                            "layer's Iallreduce as soon as its gradient is there, and Wait after the last one")],
-    diagnoses=[(lambda ranks: [sums[::-1] for sums in _sums(ranks)], "the layers are in the order of sending: layer 0 "
-                "belongs first"),
-               (lambda ranks: [[None] * ranks[0][0]] * len(ranks), "Wait returns nothing: the sums are in the arrays "
-                "that Iallreduce was given"),
-               (_not_waited(), "the sums are not there yet: Wait for every request before you return"),
-               (_not_waited((0,)), "only layer 0 was waited for: requests may end in any order, so Wait for each")],
-)  # fmt: skip
+    "overlapped_sum",
+    _passes,
+    _sums,
+    dtype=np.float32,
+    limits=[
+        at_most_seconds(
+            _most,
+            ALPHA,
+            BETA,
+            "computing and sending do not go on at the same time: start each "
+            "layer's Iallreduce as soon as its gradient is there, and Wait after the last one",
+        )
+    ],
+    diagnoses=[
+        (
+            lambda ranks: [sums[::-1] for sums in _sums(ranks)],
+            "the layers are in the order of sending: layer 0 belongs first",
+        ),
+        (
+            lambda ranks: [[None] * ranks[0][0]] * len(ranks),
+            "Wait returns nothing: the sums are in the arrays that Iallreduce was given",
+        ),
+        (_not_waited(), "the sums are not there yet: Wait for every request before you return"),
+        (
+            _not_waited((0,)),
+            "only layer 0 was waited for: requests may end in any order, so Wait for each",
+        ),
+    ],
+)

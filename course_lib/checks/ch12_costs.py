@@ -14,8 +14,21 @@ from .trees import a_thing
 # step_bytes -----------------------------------------------------------------------------------------------------------
 
 
-def paper(sizes, B, data, model, *, rows=True, share=True, dA=True, images=False, row_bias=1, column_bias=1,
-          every=False, swapped=False):  # fmt: skip
+def paper(
+    sizes,
+    B,
+    data,
+    model,
+    *,
+    rows=True,
+    share=True,
+    dA=True,
+    images=False,
+    row_bias=1,
+    column_bias=1,
+    every=False,
+    swapped=False,
+):
     """The truth, and with other switches the wrong counts that have a cause."""
     grads = wide = 0.0
     for layer, (n_in, n_out) in enumerate(zip(sizes, sizes[1:], strict=False)):
@@ -24,7 +37,9 @@ def paper(sizes, B, data, model, *, rows=True, share=True, dA=True, images=False
         grads += column_bias * n_out / model if column else row_bias * n_out
         into, out = (n_out, n_in) if swapped else (n_in, n_out)
         wide += out if every or not column else (dA * into * (layer > 0 or images))
-    return 4 * (2 * (data - 1) / data * grads + 2 * (model - 1) / model * (B / data if rows else B) * wide)
+    return 4 * (
+        2 * (data - 1) / data * grads + 2 * (model - 1) / model * (B / data if rows else B) * wide
+    )
 
 
 def _row_bias_cut(sizes, B, data, model):
@@ -43,7 +58,13 @@ WRONG: list[tuple[dict, str]] = [
     ({"column_bias": 0}, "the biases of the column layers are missing"),
     ({"row_bias": 0}, "the biases of the row layers are missing"),
 ]  # fmt: skip
-FACTORS = [(0.5, "half of"), (2, "twice"), (0.25, "a quarter of"), (0.125, "an eighth of"), (8, "eight times")]
+FACTORS = [
+    (0.5, "half of"),
+    (2, "twice"),
+    (0.25, "a quarter of"),
+    (0.125, "an eighth of"),
+    (8, "eight times"),
+]
 
 
 def _cause(given, drawn):
@@ -55,21 +76,30 @@ def _cause(given, drawn):
     for factor, text in FACTORS:
         if like([factor * x for x in truth]):
             return f"it is {text} what it should be" + (
-                ": an allreduce is a reduce-scatter and an allgather" if factor in (0.5, 2) else
-                ": a float32 has 4 bytes" if factor in (0.25, 4) else "")  # fmt: skip
+                ": an allreduce is a reduce-scatter and an allgather"
+                if factor in (0.5, 2)
+                else ": a float32 has 4 bytes"
+                if factor in (0.25, 4)
+                else ""
+            )
     if like([data * model * x for x, (_, _, data, model) in zip(truth, drawn, strict=True)]):
         return "that is what all ranks send together: one rank's bytes are wanted"
     if like([_row_bias_cut(*args) for args in drawn]):
         return "the bias of a row layer is whole on every rank, and so is its gradient"
     if like([paper(*args, column_bias=args[3]) for args in drawn]):
         return "the bias of a column layer is cut, as its neurons are"
-    return next((text for switches, text in WRONG if like([paper(*args, **switches) for args in drawn])), None)
+    return next(
+        (text for switches, text in WRONG if like([paper(*args, **switches) for args in drawn])),
+        None,
+    )
 
 
 def _drawn(rng):
     found = []
     for data, model, layers in ((4, 1, 2), (1, 4, 2), (2, 2, 4), (3, 2, 4), (2, 3, 6), (16, 4, 4)):
-        sizes = tuple(int(n) * data * model for n in rng.choice(np.arange(2, 12), layers + 1, replace=False))
+        sizes = tuple(
+            int(n) * data * model for n in rng.choice(np.arange(2, 12), layers + 1, replace=False)
+        )
         found.append((sizes, int(rng.integers(2, 9)) * data * model, data, model))
     return found
 
@@ -93,14 +123,21 @@ def check_step_bytes(step_bytes, *, rng):
         )
     for args in drawn[2:4]:
         counted = _counted(rng, *args)
-        require(np.isclose(counted, paper(*args)), "the formula and the count of a rehearsed step differ", got=counted)
+        require(
+            np.isclose(counted, paper(*args)),
+            "the formula and the count of a rehearsed step differ",
+            got=counted,
+        )
     return "six grids by the formula, two of them counted"
 
 
 def _counted(rng, sizes, B, data, model):
     """Mean bytes a rank of a real step on rehearsed ranks."""
     net = Network(sizes)
-    X, Y = rng.random((B, sizes[0]), np.float32), np.eye(sizes[-1], dtype=np.float32)[rng.integers(0, sizes[-1], B)]
+    X, Y = (
+        rng.random((B, sizes[0]), np.float32),
+        np.eye(sizes[-1], dtype=np.float32)[rng.integers(0, sizes[-1], B)],
+    )
     report = mpi.rehearse(_step, data * model, net, net.init_params(0), X, Y, data, model)
     return sum(report.bytes) / (data * model)
 
@@ -126,8 +163,11 @@ def weights_of(sizes):
 
 def possible(sizes, p, memory, gradients=2):
     neurons = min(sizes[1::2])
-    return [(p // m, m) for m in range(1, p + 1)
-            if p % m == 0 and m <= neurons and gradients * 4 * weights_of(sizes) / m <= memory]  # fmt: skip
+    return [
+        (p // m, m)
+        for m in range(1, p + 1)
+        if p % m == 0 and m <= neurons and gradients * 4 * weights_of(sizes) / m <= memory
+    ]
 
 
 def best(sizes, B, p, memory, **more):
@@ -178,17 +218,27 @@ def check_pick_grid(pick_grid, *, rng):
     )
     for got, (label, sizes, B, p, memory) in zip(given, cases, strict=True):
         where = f"{label}: {'-'.join(map(str, sizes))}, B = {B:,}, p = {p}" + (
-            f", memory {memory:,.0f}" if memory < NO_LIMIT else "")  # fmt: skip
+            f", memory {memory:,.0f}" if memory < NO_LIMIT else ""
+        )
         _possible(got, sizes, p, memory, where)
     for got, (label, sizes, B, p, memory) in zip(given, cases, strict=True):
         costs, truth = grid_costs(sizes, B, p), best(sizes, B, p, memory)
         if not costs[tuple(got)] <= costs[truth] * (1 + 1e-9):
-            _not_the_best(tuple(got), truth, costs, f"{label}: {'-'.join(map(str, sizes))}, B = {B:,}, p = {p}")
+            _not_the_best(
+                tuple(got),
+                truth,
+                costs,
+                f"{label}: {'-'.join(map(str, sizes))}, B = {B:,}, p = {p}",
+            )
     return f"{len(cases)} networks, each with the grid that sends the fewest bytes"
 
 
 def _a_grid(got, p):
-    pair = isinstance(got, tuple | list) and len(got) == 2 and all(isinstance(n, int | np.integer) for n in got)
+    pair = (
+        isinstance(got, tuple | list)
+        and len(got) == 2
+        and all(isinstance(n, int | np.integer) for n in got)
+    )
     require(pair, "a pair (data, model) of whole numbers is wanted", got=a_thing(got))
     require(got[0] * got[1] == p, "data * model is not p", got=tuple(got), where=f"p = {p}")
 
@@ -200,7 +250,9 @@ def _possible(got, sizes, p, memory, where):
     else:
         size = 8 * weights_of(sizes) / model
         cause = f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit"
-    require(tuple(got) in grids, "this grid is not possible", got=tuple(got), where=where, cause=cause)
+    require(
+        tuple(got) in grids, "this grid is not possible", got=tuple(got), where=where, cause=cause
+    )
 
 
 def _not_the_best(got, truth, costs, where):

@@ -19,10 +19,20 @@ def check_crossing(crossing, *, rng):
     """`crossing(axis)` -> (read whole, summand); the truth is what slabs do when they compute."""
     given = {axis: crossing(axis) for axis in "ikj"}
     for axis, pair in given.items():
-        fits = isinstance(pair, tuple | list) and len(pair) == 2 and all(name in INDICES for name in pair)
-        require(fits, f"two names of {', '.join(INDICES)} are wanted", got=pair, where=f'axis "{axis}"')
+        fits = (
+            isinstance(pair, tuple | list)
+            and len(pair) == 2
+            and all(name in INDICES for name in pair)
+        )
+        require(
+            fits, f"two names of {', '.join(INDICES)} are wanted", got=pair, where=f'axis "{axis}"'
+        )
     if {axis: tuple(pair) for axis, pair in given.items()} == PAPERS:
-        require(False, "i and j are exchanged", cause="these are [003]'s letters: here i is an example, j an output")
+        require(
+            False,
+            "i and j are exchanged",
+            cause="these are [003]'s letters: here i is an example, j an output",
+        )
     for axis, (read, summed) in given.items():
         _right(axis, read, summed)
     return "the six answers, as slabs of the box have them"
@@ -40,10 +50,14 @@ def _right(axis, read, summed):
         )
     require(
         summed in PRODUCTS and read not in PRODUCTS,
-        "what is read and what is summed are exchanged" if read != summed else "the two names are the same",
+        "what is read and what is summed are exchanged"
+        if read != summed
+        else "the two names are the same",
         where=f'axis "{axis}"',
         cause="of "
-        + next(name for name, factors in PRODUCTS.items() if all(axis in INDICES[f] for f in factors))
+        + next(
+            name for name, factors in PRODUCTS.items() if all(axis in INDICES[f] for f in factors)
+        )
         + f" each rank has a summand, for it is made by a sum over {axis}; the other matrix of that face is only read",
     )
 
@@ -65,12 +79,20 @@ def _split_cases(rng):
     return cases
 
 
-def _parts(W1=lambda W, p, r, mine: W[:, mine], b1=lambda b, p, r, mine: b[mine],
-           W2=lambda W, p, r, mine: W[mine], b2=lambda b, p, r, mine: b, mine=None):  # fmt: skip
+def _parts(
+    W1=lambda W, p, r, mine: W[:, mine],
+    b1=lambda b, p, r, mine: b[mine],
+    W2=lambda W, p, r, mine: W[mine],
+    b2=lambda b, p, r, mine: b,
+    mine=None,
+):
     def split_two(params, p, r):
         (one, b_one), (two, b_two) = params
         own = (mine or shard)(len(b_one), p, r)
-        return [(W1(one, p, r, own), b1(b_one, p, r, own)), (W2(two, p, r, own), b2(b_two, p, r, own))]
+        return [
+            (W1(one, p, r, own), b1(b_one, p, r, own)),
+            (W2(two, p, r, own), b2(b_two, p, r, own)),
+        ]
 
     return split_two
 
@@ -93,29 +115,57 @@ _split = Check(
     _parts(),
     each=("W", "b"),
     diagnoses=[
-        (_parts(W1=_rows, b1=_whole, W2=_columns, b2=_rows), "these are [003]'s rows and columns, but its W is our W "
-         "transposed"),
-        (_parts(W1=_rows, b1=_whole, W2=_columns, b2=_whole), "these are [003]'s rows and columns, but its W is our W "
-         "transposed"),
-        (_parts(W2=_columns, b2=_rows), "both layers are cut by columns: then A1 must be stacked on every rank before "
-         "layer 2. Cut W2 by rows, the hidden neurons that this rank has"),
-        (_parts(W1=_rows), "W1 is cut along the wrong axis: its rows are the inputs, its columns the hidden neurons"),
-        (_parts(W1=_rows, b1=_whole), "W1 is cut along the wrong axis: its rows are the inputs, its columns the hidden "
-         "neurons"),
+        (
+            _parts(W1=_rows, b1=_whole, W2=_columns, b2=_rows),
+            "these are [003]'s rows and columns, but its W is our W transposed",
+        ),
+        (
+            _parts(W1=_rows, b1=_whole, W2=_columns, b2=_whole),
+            "these are [003]'s rows and columns, but its W is our W transposed",
+        ),
+        (
+            _parts(W2=_columns, b2=_rows),
+            "both layers are cut by columns: then A1 must be stacked on every rank before "
+            "layer 2. Cut W2 by rows, the hidden neurons that this rank has",
+        ),
+        (
+            _parts(W1=_rows),
+            "W1 is cut along the wrong axis: its rows are the inputs, its columns the hidden neurons",
+        ),
+        (
+            _parts(W1=_rows, b1=_whole),
+            "W1 is cut along the wrong axis: its rows are the inputs, its columns the hidden "
+            "neurons",
+        ),
         (_parts(W2=_columns), "W2 is cut along the wrong axis: its rows are the hidden neurons"),
         (_parts(_whole, _whole, _whole), "nothing is cut: every rank has all of the network"),
         (_parts(b1=_whole), "b1 belongs to the hidden neurons, and these are cut"),
-        (_parts(b2=_rows), "b2 belongs to the outputs, and these are not cut: it is whole on every rank"),
-        (_parts(b2=lambda b, p, r, mine: b / p), "b2 is whole on every rank, not a p-th of it: forward adds it once, "
-         "after the sum"),
-        (_parts(mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p))), "the remainder: n1 // p neurons each "
-         "leave n1 % p with nobody. shard(n1, p, r) gives them out"),
-        (_parts(mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p) if r < p - 1 else n)), "the remainder went "
-         "to the last rank: shard(n1, p, r) gives one neuron more to each of the first"),
-        (_parts(mine=lambda n, p, r: slice(r, n, p)), "every p-th neuron is a fair share, too, but the others count on "
-         "shard(n1, p, r)"),
+        (
+            _parts(b2=_rows),
+            "b2 belongs to the outputs, and these are not cut: it is whole on every rank",
+        ),
+        (
+            _parts(b2=lambda b, p, r, mine: b / p),
+            "b2 is whole on every rank, not a p-th of it: forward adds it once, after the sum",
+        ),
+        (
+            _parts(mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p))),
+            "the remainder: n1 // p neurons each "
+            "leave n1 % p with nobody. shard(n1, p, r) gives them out",
+        ),
+        (
+            _parts(
+                mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p) if r < p - 1 else n)
+            ),
+            "the remainder went "
+            "to the last rank: shard(n1, p, r) gives one neuron more to each of the first",
+        ),
+        (
+            _parts(mine=lambda n, p, r: slice(r, n, p)),
+            "every p-th neuron is a fair share, too, but the others count on shard(n1, p, r)",
+        ),
     ],
-)  # fmt: skip
+)
 
 
 def check_split_two(split_two, seed=None):

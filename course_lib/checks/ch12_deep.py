@@ -15,7 +15,9 @@ def _cases(rng, n):
 
 
 def _case(rng, n, layers):
-    widths = [int(w) * 2 + 1 for w in rng.choice(np.arange(3, 12), layers + 1, replace=False)]  # odd: uneven parts
+    widths = [
+        int(w) * 2 + 1 for w in rng.choice(np.arange(3, 12), layers + 1, replace=False)
+    ]  # odd: uneven parts
     B, kinds = 2 * int(rng.integers(2, 6)) + 1, ["column", "row"] * (layers // 2)
     whole = [normal(rng, a, b, scale=0.5) for a, b in zip(widths, widths[1:], strict=False)]
     A = [normal(rng, B, widths[0])] + [sigmoid(normal(rng, B, w)) for w in widths[1:-1]]
@@ -24,14 +26,19 @@ def _case(rng, n, layers):
         local, mine = [], []
         for layer, (W, kind) in enumerate(zip(whole, kinds, strict=True)):
             cut = shard(W.shape[kind == "column"], n, r)
-            local.append((W[:, cut].copy(), normal(rng, W.shape[1])[cut]) if kind == "column" else
-                         (W[cut].copy(), normal(rng, W.shape[1])))  # fmt: skip
+            local.append(
+                (W[:, cut].copy(), normal(rng, W.shape[1])[cut])
+                if kind == "column"
+                else (W[cut].copy(), normal(rng, W.shape[1]))
+            )
             mine.append(A[layer] if kind == "column" else A[layer][:, cut].copy())
         args.append((local, kinds, mine, dZ))
     return RankCase(args, f"{layers} layers", K=sum(widths) + B)
 
 
-def _reference(owed=lambda kind: kind == "column", mean=False, slope=lambda a: a * (1 - a), first=False):
+def _reference(
+    owed=lambda kind: kind == "column", mean=False, slope=lambda a: a * (1 - a), first=False
+):
     """owed: of which kind of layer dA is summed. first: only the summand of rank 0 is taken."""
 
     def backward(ranks):
@@ -54,11 +61,16 @@ def _reference(owed=lambda kind: kind == "column", mean=False, slope=lambda a: a
 def _sums_owed(report, n, case):
     """One sum for each column layer but the first."""
     local, kinds, _, dZ = case.args[0]
-    owed = [len(dZ) * len(W) * dZ.itemsize for (W, _), kind in zip(local[1:], kinds[1:], strict=True)
-            if kind == "column"]  # fmt: skip
+    owed = [
+        len(dZ) * len(W) * dZ.itemsize
+        for (W, _), kind in zip(local[1:], kinds[1:], strict=True)
+        if kind == "column"
+    ]
     what = beyond_the_sums(report, owed, hand_made(n) * sum(owed))
-    cause = ("the sum of dA is owed by each column layer but the first: below layer 0 there is nothing to update, "
-             "nobody needs the gradient of the images; and no rank needs the others' weights")  # fmt: skip
+    cause = (
+        "the sum of dA is owed by each column layer but the first: below layer 0 there is nothing to update, "
+        "nobody needs the gradient of the images; and no rank needs the others' weights"
+    )
     return what and (f"{what}, with {case.label}", cause)
 
 
@@ -70,13 +82,24 @@ check_backward_deep = RankCheck(
     _reference(),
     limits=[_sums_owed],
     diagnoses=[
-        (_reference(owed=lambda kind: False), "a sum over the ranks is missing: behind a column layer each rank has "
-         "only its own neurons' summand of dA, and all the layers below get a wrong dZ"),
-        (_reference(mean=True), "the sum is divided by the number of ranks: summands of other neurons, no mean"),
+        (
+            _reference(owed=lambda kind: False),
+            "a sum over the ranks is missing: behind a column layer each rank has "
+            "only its own neurons' summand of dA, and all the layers below get a wrong dZ",
+        ),
+        (
+            _reference(mean=True),
+            "the sum is divided by the number of ranks: summands of other neurons, no mean",
+        ),
         (_reference(first=True), "all ranks have rank 0's summand: a bcast is no sum"),
         (_reference(slope=lambda a: 1), "f' is missing: dZ = dA * A (1 - A)"),
     ],
-    causes=[(waiting, "what is added up must be the same thing, in the same shape, on every rank. A row layer's dA is "
-             "of this rank's own neurons and complete, dW is of its own weights; a column layer's dA is all of dA, "
-             "but only a summand")],
-)  # fmt: skip
+    causes=[
+        (
+            waiting,
+            "what is added up must be the same thing, in the same shape, on every rank. A row layer's dA is "
+            "of this rank's own neurons and complete, dW is of its own weights; a column layer's dA is all of dA, "
+            "but only a summand",
+        )
+    ],
+)

@@ -20,7 +20,10 @@ def softmax(z):
 
 def network(rng, n0, n1, n2):
     """Whole parameters, with biases that are not zero."""
-    return [(normal(rng, n0, n1, scale=0.4), normal(rng, n1)), (normal(rng, n1, n2, scale=0.4), normal(rng, n2))]
+    return [
+        (normal(rng, n0, n1, scale=0.4), normal(rng, n1)),
+        (normal(rng, n1, n2, scale=0.4), normal(rng, n2)),
+    ]
 
 
 def parts(params, n):
@@ -40,7 +43,9 @@ def sizes(rng, n):
     return B, n0, 2 * int(rng.integers(12, 18)) + 1, n2
 
 
-SAME_CALLS = "a sum needs all of its ranks: every rank must call it, in the same order, with the same shape"
+SAME_CALLS = (
+    "a sum needs all of its ranks: every rank must call it, in the same order, with the same shape"
+)
 
 
 def waiting(error):
@@ -76,7 +81,10 @@ def _one_sum(report, n, case):
     local, X = case.args[0]
     Z2 = len(X) * len(local[1][1]) * X.itemsize
     what = beyond_the_sums(report, [Z2], hand_made(n) * Z2)
-    return what and (what, "what a rank has of A1 and W2 stays with it: one sum is enough, an allreduce of Z2")
+    return what and (
+        what,
+        "what a rank has of A1 and W2 stays with it: one sum is enough, an allreduce of Z2",
+    )
 
 
 _one_sum.says = "one sum"  # type: ignore[attr-defined]
@@ -87,21 +95,35 @@ check_forward_two = RankCheck(
     _forward(),
     limits=[_one_sum],
     diagnoses=[
-        (_forward(bias=lambda b, n: n * b), "b2 is added once by every rank, n times in all: add it after the sum"),
+        (
+            _forward(bias=lambda b, n: n * b),
+            "b2 is added once by every rank, n times in all: add it after the sum",
+        ),
         (_forward(bias=lambda b, n: 0), "b2 is missing"),
-        (_forward(combine=lambda Z, r: Z[r]), "Z2 is only this rank's summand: the ranks' neurons have to be added up"),
-        (_forward(combine=lambda Z, r: Z[r], bias=lambda b, n: 0), "Z2 is only this rank's summand, without b2"),
-        (_forward(combine=lambda Z, r: sum(Z) / len(Z)), "the sum is divided by the number of ranks: the summands are "
-         "of different neurons, not of different examples"),
+        (
+            _forward(combine=lambda Z, r: Z[r]),
+            "Z2 is only this rank's summand: the ranks' neurons have to be added up",
+        ),
+        (
+            _forward(combine=lambda Z, r: Z[r], bias=lambda b, n: 0),
+            "Z2 is only this rank's summand, without b2",
+        ),
+        (
+            _forward(combine=lambda Z, r: sum(Z) / len(Z)),
+            "the sum is divided by the number of ranks: the summands are "
+            "of different neurons, not of different examples",
+        ),
         (_forward(f=lambda z: z), "the sigmoid is missing between the layers"),
         (_forward(output=sigmoid), "Z2 is wanted, not f(Z2)"),
         (_forward(output=softmax), "Z2 is wanted, not its softmax"),
         (_forward(combine=lambda Z, r: Z[0]), "all ranks have rank 0's summand: a bcast is no sum"),
-        (_forward(combine=lambda Z, r: sum(Z) if r == 0 else Z[r]), "only rank 0 has the sum: Reduce gives it to the "
-         "root alone, Allreduce to all"),
+        (
+            _forward(combine=lambda Z, r: sum(Z) if r == 0 else Z[r]),
+            "only rank 0 has the sum: Reduce gives it to the root alone, Allreduce to all",
+        ),
     ],
     causes=[(waiting, SAME_CALLS)],
-)  # fmt: skip
+)
 
 
 # backward_two ---------------------------------------------------------------------------------------------------------
@@ -118,14 +140,23 @@ def _backward_cases(rng, n):
     return cases
 
 
-def _backward(p=softmax, over=lambda B, n: B, slope=lambda a: a * (1 - a), sign=1, lower=lambda n: 1, db2=lambda n: 1,
-              dW2=lambda n: 1):  # fmt: skip
+def _backward(
+    p=softmax,
+    over=lambda B, n: B,
+    slope=lambda a: a * (1 - a),
+    sign=1,
+    lower=lambda n: 1,
+    db2=lambda n: 1,
+    dW2=lambda n: 1,
+):
     def reference(ranks):
         n, found = len(ranks), []
         for local, X, A1, Z2, Y in ranks:
             dZ2 = sign * (p(Z2) - Y) / over(len(X), n)
             dZ1 = lower(n) * (dZ2 @ local[1][0].T) * slope(A1)
-            found.append([(X.T @ dZ1, dZ1.sum(axis=0)), (dW2(n) * A1.T @ dZ2, db2(n) * dZ2.sum(axis=0))])
+            found.append(
+                [(X.T @ dZ1, dZ1.sum(axis=0)), (dW2(n) * A1.T @ dZ2, db2(n) * dZ2.sum(axis=0))]
+            )
         return found
 
     return reference
@@ -134,9 +165,11 @@ def _backward(p=softmax, over=lambda B, n: B, slope=lambda a: a * (1 - a), sign=
 def _silent(report, n, case):
     calls = sum(sum(c.values()) for c in report.collectives)
     if calls or sum(report.messages):
-        return (f"the ranks make {calls} collective calls and send {sum(report.messages)} messages",
-                "nothing has to be sent: each rank has all images, its own neurons, and all of dZ2; "
-                "and the gradient of the images is not wanted")  # fmt: skip
+        return (
+            f"the ranks make {calls} collective calls and send {sum(report.messages)} messages",
+            "nothing has to be sent: each rank has all images, its own neurons, and all of dZ2; "
+            "and the gradient of the images is not wanted",
+        )
     return None
 
 
@@ -148,19 +181,33 @@ check_backward_two = RankCheck(
     _backward(),
     limits=[_silent],
     diagnoses=[
-        (_backward(db2=lambda n: n), "db2 is added up over the ranks: dZ2 has all examples and is the same everywhere, "
-         "so is its sum"),
-        (_backward(over=lambda B, n: B * n), "divided by the number of ranks: every rank has all B examples"),
-        (_backward(over=lambda B, n: B / n), "n times too large: every rank has all B examples, nothing is summed"),
+        (
+            _backward(db2=lambda n: n),
+            "db2 is added up over the ranks: dZ2 has all examples and is the same everywhere, "
+            "so is its sum",
+        ),
+        (
+            _backward(over=lambda B, n: B * n),
+            "divided by the number of ranks: every rank has all B examples",
+        ),
+        (
+            _backward(over=lambda B, n: B / n),
+            "n times too large: every rank has all B examples, nothing is summed",
+        ),
         (_backward(over=lambda B, n: 1), "not divided by B: the loss is a mean"),
         (_backward(slope=lambda a: 1), "f' is missing: dZ1 = dA1 * A1 (1 - A1)"),
         (_backward(p=lambda z: z), "the softmax is missing: dZ2 = (softmax(Z2) - Y) / B"),
         (_backward(p=sigmoid), "a sigmoid in the place of the softmax"),
         (_backward(sign=-1), "the sign: softmax(Z2) - Y points uphill"),
-        (_backward(lower=lambda n: n), "dZ2 is the same on every rank already: adding it up makes it n times too large "
-         "for the layer below"),
-        (_backward(lower=lambda n: n, db2=lambda n: n, dW2=lambda n: n), "dZ2 is the same on every rank already: "
-         "adding it up makes all n times too large"),
+        (
+            _backward(lower=lambda n: n),
+            "dZ2 is the same on every rank already: adding it up makes it n times too large "
+            "for the layer below",
+        ),
+        (
+            _backward(lower=lambda n: n, db2=lambda n: n, dW2=lambda n: n),
+            "dZ2 is the same on every rank already: adding it up makes all n times too large",
+        ),
     ],
     causes=[(waiting, SAME_CALLS + ". But is there anything to add up?")],
-)  # fmt: skip
+)

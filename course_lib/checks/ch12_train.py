@@ -13,7 +13,15 @@ def _cases(rng, n):
     for steps, eta in ((1, 0.5), (3, 0.25)):
         n0, n1, n2, B = 5, 2 * int(rng.integers(4, 7)) + 1, 3, 2 * int(rng.integers(3, 6)) + 1
         N = B + int(rng.integers(9, 16))
-        args = (network(rng, n0, n1, n2), normal(rng, N, n0), one_hot(rng, N, n2), steps, B, eta, int(rng.integers(99)))
+        args = (
+            network(rng, n0, n1, n2),
+            normal(rng, N, n0),
+            one_hot(rng, N, n2),
+            steps,
+            B,
+            eta,
+            int(rng.integers(99)),
+        )
         cases.append(RankCase(args, f"{steps} step{'s' * (steps > 1)}", K=(n0 + n1 + B) * steps))
     return cases
 
@@ -50,12 +58,17 @@ def _a_sum_a_step(report, n, case):
     """The sum of Z2 in each step: no less, or the ranks do not work together, and no more."""
     params, X, _, steps, B, _, _ = case.args
     if n > 1 and sum(report.collectives[0].values()) + min(report.messages) < steps:
-        return (f"{n} ranks, {steps} step{'s' * (steps > 1)}, and fewer calls than steps",
-                "every rank computes with all neurons, and keeps its part of the result at the end: that shares no "
-                "work. Cut the parameters first; forward_two adds up the summands")  # fmt: skip
+        return (
+            f"{n} ranks, {steps} step{'s' * (steps > 1)}, and fewer calls than steps",
+            "every rank computes with all neurons, and keeps its part of the result at the end: that shares no "
+            "work. Cut the parameters first; forward_two adds up the summands",
+        )
     Z2 = B * len(params[1][1]) * X.itemsize
     what = beyond_the_sums(report, [Z2] * steps, hand_made(n) * steps * Z2)
-    return what and (what, "forward_two sends all that is needed, one sum of Z2 a step; each rank draws the batches")
+    return what and (
+        what,
+        "forward_two sends all that is needed, one sum of Z2 a step; each rank draws the batches",
+    )
 
 
 _a_sum_a_step.says = "one sum a step"  # type: ignore[attr-defined]
@@ -66,20 +79,42 @@ check_train_two = RankCheck(
     _train(),
     limits=[_a_sum_a_step],
     diagnoses=[
-        (_train(seed=lambda s, r: s + r), "the ranks draw with different seeds: their summands of Z2 are of other "
-         "images. One seed for all"),
-        (_train(seed=lambda s, r: [s, r]), "the ranks draw with different seeds: their summands of Z2 are of other "
-         "images. One seed for all"),
-        (_train(redraw=True), "the same batch in every step: make the generator once, before the loop"),
-        (_train(eta=lambda eta, n: n * eta), "as if eta were multiplied by the number of ranks: the gradient is "
-         "complete, nothing is averaged"),
-        (_train(eta=lambda eta, n: eta / n), "as if eta were divided by the number of ranks: the gradient is "
-         "complete, it is no sum over ranks"),
+        (
+            _train(seed=lambda s, r: s + r),
+            "the ranks draw with different seeds: their summands of Z2 are of other "
+            "images. One seed for all",
+        ),
+        (
+            _train(seed=lambda s, r: [s, r]),
+            "the ranks draw with different seeds: their summands of Z2 are of other "
+            "images. One seed for all",
+        ),
+        (
+            _train(redraw=True),
+            "the same batch in every step: make the generator once, before the loop",
+        ),
+        (
+            _train(eta=lambda eta, n: n * eta),
+            "as if eta were multiplied by the number of ranks: the gradient is "
+            "complete, nothing is averaged",
+        ),
+        (
+            _train(eta=lambda eta, n: eta / n),
+            "as if eta were divided by the number of ranks: the gradient is "
+            "complete, it is no sum over ranks",
+        ),
         (_train(eta=lambda eta, n: -eta), "it climbs: W - eta dW goes down"),
-        (_train(eta=lambda eta, n: 0), "nothing has changed: W -= eta dW changes the array, W = W - eta dW only the "
-         "name"),
+        (
+            _train(eta=lambda eta, n: 0),
+            "nothing has changed: W -= eta dW changes the array, W = W - eta dW only the name",
+        ),
         (_train(biases=False), "the biases are not updated"),
     ],
-    causes=[(waiting, "the ranks do not add up arrays of one shape: in model parallelism each rank takes all of the "
-             "batch, and a share of the neurons")],
-)  # fmt: skip
+    causes=[
+        (
+            waiting,
+            "the ranks do not add up arrays of one shape: in model parallelism each rank takes all of the "
+            "batch, and a share of the neurons",
+        )
+    ],
+)

@@ -3,5 +3,12 @@
 from .ch13_models import check_amdahl_fit, check_choose, check_crossover, check_predict_step
 from .ch13_results import check_against_bound, check_honest_speedup, check_judge
 
-__all__ = ["check_against_bound", "check_amdahl_fit", "check_choose", "check_crossover", "check_honest_speedup",
-           "check_judge", "check_predict_step"]  # fmt: skip
+__all__ = [
+    "check_against_bound",
+    "check_amdahl_fit",
+    "check_choose",
+    "check_crossover",
+    "check_honest_speedup",
+    "check_judge",
+    "check_predict_step",
+]

@@ -60,10 +60,19 @@ class Check:
     def __post_init__(self):
         for what in ("cases", "reference"):
             if not callable(getattr(self, what)):
-                raise BadInput(f"Check({self.name!r}): {what} must be a function, not {getattr(self, what)!r}")
+                raise BadInput(
+                    f"Check({self.name!r}): {what} must be a function, not {getattr(self, what)!r}"
+                )
         for item in self.diagnoses:
-            if not (isinstance(item, tuple) and len(item) == 2 and callable(item[0]) and isinstance(item[1], str)):
-                raise BadInput(f"Check({self.name!r}): a diagnosis is (wrong function, text), not {item!r}")
+            if not (
+                isinstance(item, tuple)
+                and len(item) == 2
+                and callable(item[0])
+                and isinstance(item[1], str)
+            ):
+                raise BadInput(
+                    f"Check({self.name!r}): a diagnosis is (wrong function, text), not {item!r}"
+                )
 
     def __call__(self, fn, seed=None):
         """Check `fn`: print one green line, or raise CheckFailed. seed: replays the inputs of an earlier run."""
@@ -82,7 +91,9 @@ class Check:
         except Exception as error:
             raise CheckBroken(self.name, f"its cases raise {short_error(error)}", seed) from error
         if not cases or not all(isinstance(case, Case) for case in cases):
-            raise CheckBroken(self.name, "its cases must be a list of Case, and not an empty one", seed)
+            raise CheckBroken(
+                self.name, "its cases must be a list of Case, and not an empty one", seed
+            )
         return cases
 
     def probe(self, fn, seed):
@@ -95,26 +106,40 @@ class Check:
         blanks = [answer.blank for answer in answers if answer.blank is not None]
         if blanks:
             return Verdict(not_written(self.name, blanks[0]), len(cases))
-        results = [self.result(case, answer, seed) for case, answer in zip(cases, answers, strict=True)]
+        results = [
+            self.result(case, answer, seed) for case, answer in zip(cases, answers, strict=True)
+        ]
         bad = sorted((r for r in results if r.misses), key=lambda r: _slightness(r.misses[0]))
         if bad:
             return Verdict(CheckFailed(self.report(bad[0], results, seed)), len(cases))
         warned = sorted({w for answer in answers for w in answer.warned})
-        return Verdict(None, len(cases), tuple(f"right, but there was a warning: {short(w, 120)}" for w in warned[:3]))
+        return Verdict(
+            None,
+            len(cases),
+            tuple(f"right, but there was a warning: {short(w, 120)}" for w in warned[:3]),
+        )
 
     def result(self, case, answer, seed=None):
         """The `Result` of one case: the answer held against the reference."""
         want = self.truth(self.reference, case)
         if isinstance(want, Exception):
-            raise CheckBroken(self.name, f"its reference raises {short_error(want)}", seed) from want
-        if want is None or any(isinstance(x, np.ndarray) and x.dtype == object for x in leaves(want)):
+            raise CheckBroken(
+                self.name, f"its reference raises {short_error(want)}", seed
+            ) from want
+        if want is None or any(
+            isinstance(x, np.ndarray) and x.dtype == object for x in leaves(want)
+        ):
             raise CheckBroken(self.name, f"its reference returns {describe(want)}", seed)
-        result = Result(case, answer, want, [], self._argument_names(), self.inplace, self.may_change)
+        result = Result(
+            case, answer, want, [], self._argument_names(), self.inplace, self.may_change
+        )
         if answer.error:
             result.misses = [Mismatch("error", "the call", f"it stopped with {answer.error}")]
         else:
             misses = compare(answer.value, want, self.rules(case, self.dtype))
-            result.misses = sorted(misses, key=_slightness) or self._returned(result) or self._changes(result)
+            result.misses = (
+                sorted(misses, key=_slightness) or self._returned(result) or self._changes(result)
+            )
         return result
 
     def truth(self, fn, case):
@@ -123,7 +148,11 @@ class Check:
         try:
             with np.errstate(all="ignore"):
                 value = fn(*args, **kwargs)
-                value = argument(args, kwargs, self.inplace) if self.inplace is not None and value is None else value
+                value = (
+                    argument(args, kwargs, self.inplace)
+                    if self.inplace is not None and value is None
+                    else value
+                )
                 return self.post(value) if self.post else value
         except Exception as error:
             return error
@@ -131,9 +160,15 @@ class Check:
     def rules(self, case, dtype):
         """The rules of comparison for a case; dtype as the field of that name."""
         working = working_dtype([*case.args, *case.kwargs.values()])
-        wanted = working if isinstance(dtype, str) and dtype == "input" else dtype and np.dtype(dtype).name
+        wanted = (
+            working
+            if isinstance(dtype, str) and dtype == "input"
+            else dtype and np.dtype(dtype).name
+        )
         K = int(self.K(case) if callable(self.K) else self.K)
-        return Rules(self.c, K, wanted or working, wanted, self.parts, self.each, case.scale, self.digits)
+        return Rules(
+            self.c, K, wanted or working, wanted, self.parts, self.each, case.scale, self.digits
+        )
 
     def report(self, result, results, seed):
         """The report on the first wrong case; results: of all cases."""
@@ -145,17 +180,29 @@ class Check:
         allowed = {self.inplace, *self.may_change}
         spoilt = result.changed_names(allowed)
         parts = list(dict.fromkeys(result.part_of(c) for c in result.changes(allowed)))
-        where = "" if parts == spoilt else ": " + " and ".join(parts[:2]) + (" and more" if len(parts) > 2 else "")
+        where = (
+            ""
+            if parts == spoilt
+            else ": " + " and ".join(parts[:2]) + (" and more" if len(parts) > 2 else "")
+        )
         what = f"the result is right, but your function changes its argument {', '.join(spoilt)}{where}"
         return [Mismatch("changed", parts[0], what)] if spoilt else []
 
     def _returned(self, result):
         """The argument that takes the result must be returned as well, where the task asks for it."""
         value = result.answer.returned
-        if not self.returns_inplace or not compare(value, result.want, self.rules(result.case, None)):
+        if not self.returns_inplace or not compare(
+            value, result.want, self.rules(result.case, None)
+        ):
             return []
         name = result.name_of(self.inplace)
-        return [Mismatch("returned", name, f"{name} changes as it should, but your function returns {a_thing(value)}")]
+        return [
+            Mismatch(
+                "returned",
+                name,
+                f"{name} changes as it should, but your function returns {a_thing(value)}",
+            )
+        ]
 
     def _argument_names(self):
         """The names of the positional arguments, from the reference's signature."""
@@ -163,7 +210,9 @@ class Check:
             parameters = list(inspect.signature(self.reference).parameters.values())
         except (TypeError, ValueError):  # some built-in functions have none
             parameters = []
-        names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        names = [
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
         return [*names, *(f"argument {i}" for i in range(len(names), 20))]
 
 

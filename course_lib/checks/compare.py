@@ -44,10 +44,16 @@ class Rules:
         """The tolerance for a float array `want`."""
         sizes = np.abs(np.where(np.isfinite(want), want, 0.0))
         if self.scale is None:
-            return Tolerance(self.c, self.K, self.working, float(sizes.max(initial=0.0)), self.digits)
+            return Tolerance(
+                self.c, self.K, self.working, float(sizes.max(initial=0.0)), self.digits
+            )
         if isinstance(self.scale, str):  # "entry"; far below 1e-30, float32 has no digits left
-            return Tolerance(self.c, self.K, self.working, np.maximum(sizes, 1e-30), self.digits, "|wanted|")
-        return Tolerance(self.c, self.K, self.working, self.scale, self.digits, "size of the numbers summed")
+            return Tolerance(
+                self.c, self.K, self.working, np.maximum(sizes, 1e-30), self.digits, "|wanted|"
+            )
+        return Tolerance(
+            self.c, self.K, self.working, self.scale, self.digits, "size of the numbers summed"
+        )
 
 
 def compare(got, want, rules, path=()):
@@ -89,7 +95,10 @@ def _compare_dict(got, want, rules, path, name):
     if not isinstance(got, dict):
         return [Mismatch("type", name, f"{name} is {a_thing(got)}, not a dict", got, want)]
     if set(got) != set(want):
-        lacks, extra = sorted(map(str, set(want) - set(got))), sorted(map(str, set(got) - set(want)))
+        lacks, extra = (
+            sorted(map(str, set(want) - set(got))),
+            sorted(map(str, set(got) - set(want))),
+        )
         what = f"{name} lacks the keys {lacks}" if lacks else f"{name} has unknown keys {extra}"
         return [Mismatch("structure", name, what, got, want)]
     return [bad for key in want for bad in compare(got[key], want[key], rules, (*path, key))]
@@ -103,14 +112,20 @@ def _compare_numbers(got, want, rules, name):
         thing = "one number" if scalar else f"a NumPy array {wanted.shape} {dtype}"
         return Mismatch("type", name, f"{name} is {a_thing(got)}, not {thing}", got, want)
     if not isinstance(got, np.ndarray) and wanted.ndim:
-        return Mismatch("shape", name, f"{name} is one number, not an array of shape {wanted.shape}", got, want)
+        return Mismatch(
+            "shape", name, f"{name} is one number, not an array of shape {wanted.shape}", got, want
+        )
     have = np.asarray(got)
     if have.dtype.kind not in "biuf":
-        return Mismatch("type", name, f"{name} has dtype {have.dtype}, not {wanted.dtype.name}", got, want)
+        return Mismatch(
+            "type", name, f"{name} has dtype {have.dtype}, not {wanted.dtype.name}", got, want
+        )
     if have.shape != wanted.shape:
         thing = "one number" if scalar else f"{wanted.shape}"
         return Mismatch("shape", name, f"{name} has shape {have.shape}, not {thing}", have, wanted)
-    return _compare_values(have, wanted, rules, name) or _compare_dtype(got, have, wanted, rules, name)
+    return _compare_values(have, wanted, rules, name) or _compare_dtype(
+        got, have, wanted, rules, name
+    )
 
 
 def _compare_values(have, want, rules, name):
@@ -121,7 +136,11 @@ def _compare_values(have, want, rules, name):
         tolerance, wrong = None, have != want
     if not wrong.any():
         return None
-    count = f"{int(wrong.sum())} of {wrong.size} entries of {name} differ" if wrong.ndim else f"{name} differs"
+    count = (
+        f"{int(wrong.sum())} of {wrong.size} entries of {name} differ"
+        if wrong.ndim
+        else f"{name} differs"
+    )
     return Mismatch("values", name, count, have, want, wrong, tolerance)
 
 
@@ -130,12 +149,22 @@ def _compare_dtype(got, have, want, rules, name):
     wanted = rules.dtype or "float" if wanted_kind == "f" else want.dtype.name
     whole = kind in "iu" and wanted_kind in "iu"
     if wanted_kind == "f" and kind == "f":
-        right = rules.dtype is None or have.dtype.name == rules.dtype or not isinstance(got, np.ndarray)
+        right = (
+            rules.dtype is None or have.dtype.name == rules.dtype or not isinstance(got, np.ndarray)
+        )
     else:  # a plain 0 or 1 may stand for 0.0 or 1.0; integers of any width are integers
-        right = kind == wanted_kind or whole or (wanted_kind == "f" and not isinstance(got, np.ndarray))
+        right = (
+            kind == wanted_kind or whole or (wanted_kind == "f" and not isinstance(got, np.ndarray))
+        )
     if right:
         return None
-    return Mismatch("dtype", name, f"the values are right, but {name} has dtype {have.dtype}, not {wanted}", have, want)
+    return Mismatch(
+        "dtype",
+        name,
+        f"the values are right, but {name} has dtype {have.dtype}, not {wanted}",
+        have,
+        want,
+    )
 
 
 def _plainly_equal(got, want):
@@ -143,4 +172,6 @@ def _plainly_equal(got, want):
 
 
 def _plain_mismatch(name, got, want):
-    return Mismatch("plain", name, f"{name} is {short(repr(got))}, not {short(repr(want))}", got, want)
+    return Mismatch(
+        "plain", name, f"{name} is {short(repr(got))}, not {short(repr(want))}", got, want
+    )

@@ -19,6 +19,19 @@ from .messages import CheckBroken, CheckFailed, NotWritten, Report
 from .probe import Answer
 
 __all__ = [
-    "Answer", "Case", "Check", "CheckBroken", "CheckFailed", "NotWritten", "Report", "Verdict", "check_value",
-    "choose_seed", "normal", "poison", "property_check", "ragged", "require",
+    "Answer",
+    "Case",
+    "Check",
+    "CheckBroken",
+    "CheckFailed",
+    "NotWritten",
+    "Report",
+    "Verdict",
+    "check_value",
+    "choose_seed",
+    "normal",
+    "poison",
+    "property_check",
+    "ragged",
+    "require",
 ]

@@ -26,7 +26,9 @@ def diagnose(check, result, results):
     special = _about_returning(check, result) or cause_of_form(check, failing, _alike(check))
     if special:
         return special
-    same = [(m, r) for r in results for m in r.misses if m.kind == miss.kind and m.name == miss.name]
+    same = [
+        (m, r) for r in results for m in r.misses if m.kind == miss.kind and m.name == miss.name
+    ]
     return likely_cause(same, results)
 
 
@@ -41,24 +43,34 @@ def _of_side_effect(check, miss, result):
     part, first = miss.name, result.changes({check.inplace, *check.may_change})[0]
     whole = result.name_of(first.argument)
     if first.slight:
-        return (f"{whole} is put back only up to rounding: x + h - h is not always x. Keep the old value in "
-                "variable and write that")
+        return (
+            f"{whole} is put back only up to rounding: x + h - h is not always x. Keep the old value in "
+            "variable and write that"
+        )
     if first.relisted:
-        return (f"the caller's list itself is changed: {whole}.reverse(), .pop(), .append(...) and {whole}[i] = ... do "
-                f"that. Work on a copy, list({whole})")
+        return (
+            f"the caller's list itself is changed: {whole}.reverse(), .pop(), .append(...) and {whole}[i] = ... do "
+            f"that. Work on a copy, list({whole})"
+        )
     short = part.split(" of ")[0] if " of " in part else part
-    return (f"`{short} += ...`, `{short}[...] = ...` and `out={short}` write into the caller's array, also under a "
-            f"second name: work on a copy, {short}.copy()")
+    return (
+        f"`{short} += ...`, `{short}[...] = ...` and `out={short}` write into the caller's array, also under a "
+        f"second name: work on a copy, {short}.copy()"
+    )
 
 
 def _is_like(check, wrong, result):
     """Did the student get, in this case, what this known wrong function gives?"""
     value = check.truth(wrong, result.case)
     if isinstance(value, Exception) or result.answer.error:
-        return isinstance(value, Exception) and short_error(value) == result.answer.error  # the sizes are in the words
+        return (
+            isinstance(value, Exception) and short_error(value) == result.answer.error
+        )  # the sizes are in the words
     got, like = tree_map(_nan_is_inf, result.answer.value), tree_map(_nan_is_inf, value)
     rules = check.rules(result.case, None)
-    own = replace(rules, scale=None)  # a wrong result may be larger than the case's scale, or known less exactly
+    own = replace(
+        rules, scale=None
+    )  # a wrong result may be larger than the case's scale, or known less exactly
     return not compare(got, like, own) or (rules.scale != "entry" and not compare(got, like, rules))
 
 
@@ -74,7 +86,11 @@ def _about_returning(check, result):
     answer = result.answer
     if check.inplace is None:
         filled = ", ".join(result.changed_names(result.may_change))
-        return f"your function fills {filled} but does not return it" if answer.value is None and filled else None
+        return (
+            f"your function fills {filled} but does not return it"
+            if answer.value is None and filled
+            else None
+        )
     returned = answer.returned
     if returned is not None and not compare(returned, result.want, check.rules(result.case, None)):
         return "you return a new array, but the task changes its argument: write into it with name[...] = ..."

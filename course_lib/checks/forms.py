@@ -22,7 +22,9 @@ def cause_of_form(check, results, alike):
 def _swapped_parts(check, results, alike):
     """The parts of a tuple in another order, the same in all cases."""
     n = _parts(results)
-    if not n or any(not isinstance(r.answer.value, (list, tuple)) or len(r.answer.value) != n for r in results):
+    if not n or any(
+        not isinstance(r.answer.value, (list, tuple)) or len(r.answer.value) != n for r in results
+    ):
         return None
     for order in list(permutations(range(n)))[1:]:
         if all(alike(tuple(r.answer.value[i] for i in order), r.want, r) for r in results):
@@ -58,7 +60,10 @@ def _part_alone(check, results, alike):
     """One part of the tuple alone."""
     n = _parts(results)
     for i in range(n):
-        if all(not isinstance(r.answer.value, tuple) and alike(r.answer.value, r.want[i], r) for r in results):
+        if all(
+            not isinstance(r.answer.value, tuple) and alike(r.answer.value, r.want[i], r)
+            for r in results
+        ):
             names = _names(check, n)
             return f"only {names.split(', ')[i]} is returned: return {names}, with a comma between them"
     return None
@@ -73,10 +78,18 @@ def _unfilled(check, results, alike):
     sizes = [len(values) for values in lists]
     said = "your function does return its list, but some entries were never filled: "
     if not any(full):
-        return said + "the loop does not run at all; range(n - 1, 0) is empty, going down needs a third number, -1"
-    if all(found == list(range(1, n)) for found, n in zip(full, sizes, strict=True)) and max(sizes) > 2:
-        return said + ("the loop stops before entry 0; range(n - 1, 0, -1) leaves 0 out, "
-                       "range(n - 1, -1, -1) or reversed(range(n)) do not")
+        return (
+            said
+            + "the loop does not run at all; range(n - 1, 0) is empty, going down needs a third number, -1"
+        )
+    if (
+        all(found == list(range(1, n)) for found, n in zip(full, sizes, strict=True))
+        and max(sizes) > 2
+    ):
+        return said + (
+            "the loop stops before entry 0; range(n - 1, 0, -1) leaves 0 out, "
+            "range(n - 1, -1, -1) or reversed(range(n)) do not"
+        )
     if all(len(found) <= 1 for found in full):
         return said + "`return` stands inside the loop, so that the loop ends after its first round"
     if all(found == list(range(n - 1)) for found, n in zip(full, sizes, strict=True)):
@@ -94,12 +107,18 @@ def _extended(check, results, alike):
 
 
 def _all_alike(flat, wanted, results, alike):
-    return all(f.shape == w.shape and alike(f, w, r) for f, w, r in zip(flat, wanted, results, strict=True))
+    return all(
+        f.shape == w.shape and alike(f, w, r) for f, w, r in zip(flat, wanted, results, strict=True)
+    )
 
 
 def _flat(value):
     """A list of numbers as an array, or None."""
-    if isinstance(value, list) and value and all(isinstance(x, (float, np.floating)) for x in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(x, (float, np.floating)) for x in value)
+    ):
         return np.array(value)
     return None
 

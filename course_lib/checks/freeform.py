@@ -13,7 +13,9 @@ from .trees import copied
 from .words import again, not_a_function, plain
 
 
-def check_value(name, got, wanted, K=1, c=4.0, dtype=None, diagnoses=(), axes=(), digits=None, parts=()):
+def check_value(
+    name, got, wanted, K=1, c=4.0, dtype=None, diagnoses=(), axes=(), digits=None, parts=()
+):
     """Check one answer in a variable: a number, an array, a text, or a tuple of them. Prints or raises like Check.
 
     diagnoses: (wrong value, "likely cause"). digits: decimals that a number worked out by hand must have right.
@@ -22,7 +24,9 @@ def check_value(name, got, wanted, K=1, c=4.0, dtype=None, diagnoses=(), axes=()
         raise not_written(name)
     wrong = [(_giver(value), text) for value, text in diagnoses]
     case = Case(())
-    check = Check(name, lambda rng: [case], _giver(wanted), K, c, wrong, dtype, axes, parts, digits=digits)
+    check = Check(
+        name, lambda rng: [case], _giver(wanted), K, c, wrong, dtype, axes, parts, digits=digits
+    )
     result = check.result(case, Answer(copied(got)))
     if result.misses:
         report = check.report(result, [result], None)
@@ -79,11 +83,16 @@ def _failure(name, error, given, seed):
         return CheckFailed(report.add("again", again(seed)))
     functions = [fn for fn in given if callable(fn)]
     line = next((text for fn in functions if (text := students_line(error, fn))), None)
-    theirs = getattr(error, "of_answer", False)  # it comes from the process in which an answer is graded
+    theirs = getattr(
+        error, "of_answer", False
+    )  # it comes from the process in which an answer is graded
     if line is None and not theirs and not _called_wrongly(error, functions):
         return CheckBroken(name, f"it raises {short_error(error)}", seed)
-    return CheckFailed(report.add("what", f"it stopped with {short_error(error)}").add("at", line)
-                       .add("again", again(seed)))
+    return CheckFailed(
+        report.add("what", f"it stopped with {short_error(error)}")
+        .add("at", line)
+        .add("again", again(seed))
+    )
 
 
 def _called_wrongly(error, functions):
@@ -98,6 +107,7 @@ def _giver(value):
 
 def function_check(name):
     """A `property_check` of a function: whatever else it is given is refused."""
+
     def wrap(body):
         @property_check(name)
         @functools.wraps(body)
@@ -105,5 +115,7 @@ def function_check(name):
             if not callable(fn):
                 raise CheckFailed(not_a_function(name, fn))
             return body(fn, rng=rng)
+
         return check
+
     return wrap

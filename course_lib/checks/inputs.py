@@ -15,14 +15,18 @@ def choose_seed(seed=None):
     if not text:
         return int.from_bytes(os.urandom(4), "little") % 900_000 + 100_000
     if not text.isdigit():
-        raise BadInput(f"COURSE_SEED must be a whole number such as 123456, not {text!r}: set it again or unset it")
+        raise BadInput(
+            f"COURSE_SEED must be a whole number such as 123456, not {text!r}: set it again or unset it"
+        )
     return int(text)
 
 
 def ragged(rng, count, low=2, high=9):
     """`count` distinct sizes from low to high, shuffled: no square, no size that could pass for another."""
     if high - low + 1 < count:
-        raise BadInput(f"ragged: {count} distinct sizes do not fit between {low} and {high}: widen the range")
+        raise BadInput(
+            f"ragged: {count} distinct sizes do not fit between {low} and {high}: widen the range"
+        )
     return [int(n) for n in rng.choice(np.arange(low, high + 1), size=count, replace=False)]
 
 

@@ -46,8 +46,20 @@ from .probe import short_error
 from .words import again
 
 __all__ = [
-    "KernelCheck", "Launch", "at_least", "at_most", "at_most_sectors", "exactly", "limit", "loads_each_once",
-    "mentions", "no_bank_conflicts", "padded", "uses_shared", "without", "x_across",
+    "KernelCheck",
+    "Launch",
+    "at_least",
+    "at_most",
+    "at_most_sectors",
+    "exactly",
+    "limit",
+    "loads_each_once",
+    "mentions",
+    "no_bank_conflicts",
+    "padded",
+    "uses_shared",
+    "without",
+    "x_across",
 ]
 ON_GPU = "it rests on the order in which threads run, or on what memory held before: not all of that is seen here"
 SILENT = "memcheck, racecheck, initcheck and synccheck silent"
@@ -97,7 +109,9 @@ class KernelCheck:
         except Exception as error:
             raise CheckBroken(self.name, f"its cases raise {short_error(error)}", seed) from error
         if not launches or not all(isinstance(launch, Launch) for launch in launches):
-            raise CheckBroken(self.name, "its cases must be a list of Launch, and not an empty one", seed)
+            raise CheckBroken(
+                self.name, "its cases must be a list of Launch, and not an empty one", seed
+            )
         return launches
 
     def judge(self, source, launches, seed):
@@ -108,7 +122,10 @@ class KernelCheck:
             return does_not_compile(self.name, source, error)
         except (BadInput, LaunchFailed) as error:
             report = Report(f"{self.name} cannot be launched").add("what", str(error))
-            return report.add("cause", "keep the types of the task's parameters" if "pass np." in str(error) else "")
+            return report.add(
+                "cause",
+                "keep the types of the task's parameters" if "pass np." in str(error) else "",
+            )
         return self.faults(runs) or self.over_limits(runs, seed) or self.on_gpu(source, runs, seed)
 
     def run(self, source, launches, seed):
@@ -126,13 +143,25 @@ class KernelCheck:
         try:
             want = wanted(self.reference, run.launch, run.before)
         except Exception as error:
-            raise CheckBroken(self.name, f"its reference raises {short_error(error)}", seed) from error
+            raise CheckBroken(
+                self.name, f"its reference raises {short_error(error)}", seed
+            ) from error
         for name, array in want.items():
             own = run.before.get(name)
-            if name not in run.launch.outs or array.ndim != own.ndim or any(np.less(own.shape, array.shape)):
-                raise CheckBroken(self.name, f"its reference gives {name} {array.shape}, which is no output", seed)
+            if (
+                name not in run.launch.outs
+                or array.ndim != own.ndim
+                or any(np.less(own.shape, array.shape))
+            ):
+                raise CheckBroken(
+                    self.name, f"its reference gives {name} {array.shape}, which is no output", seed
+                )
             if array.dtype.kind == "f" and np.isnan(array).any():
-                raise CheckBroken(self.name, f"its reference gives NaN in {name}: does it read what is in out?", seed)
+                raise CheckBroken(
+                    self.name,
+                    f"its reference gives NaN in {name}: does it read what is in out?",
+                    seed,
+                )
         return want
 
     def faults(self, runs):
@@ -149,10 +178,21 @@ class KernelCheck:
 
     def diagnosis(self, runs):
         """The author's cause whose wrong numbers are the student's in every launch that ran to its end, or None."""
-        whole = [run for run in runs if not is_fatal(run) and all(e["tool"] != "memcheck" for e in run.report.errors)]
+        whole = [
+            run
+            for run in runs
+            if not is_fatal(run) and all(e["tool"] != "memcheck" for e in run.report.errors)
+        ]
         if not any(run.findings and run.findings[0].kind == "values" for run in whole):
             return None
-        return next((text for wrong, text in self.diagnoses if all(is_like(self, wrong, run) for run in whole)), None)
+        return next(
+            (
+                text
+                for wrong, text in self.diagnoses
+                if all(is_like(self, wrong, run) for run in whole)
+            ),
+            None,
+        )
 
     def over_limits(self, runs, seed):
         """The Report on the first limit that is not kept, or None."""
@@ -161,7 +201,9 @@ class KernelCheck:
                 try:
                     broken = check(run.report, run.launch)
                 except Exception as error:
-                    raise CheckBroken(self.name, f"a limit raises {short_error(error)}", seed) from error
+                    raise CheckBroken(
+                        self.name, f"a limit raises {short_error(error)}", seed
+                    ) from error
                 if broken:
                     return limit_report(self, run, *broken)
         return None
@@ -173,10 +215,16 @@ class KernelCheck:
                 run.after = on_gpu(source, self.kernel, run.launch)
             except CompileError as error:
                 return does_not_compile(self.name, source, error, " for the GPU")
-            except Exception as error:  # LaunchFailed, BadInput without nvcc, and what PyCUDA raises afterwards
-                report = Report(f"{self.name}: right on the CPU engine, but the launch fails on the GPU")
+            except (
+                Exception
+            ) as error:  # LaunchFailed, BadInput without nvcc, and what PyCUDA raises afterwards
+                report = Report(
+                    f"{self.name}: right on the CPU engine, but the launch fails on the GPU"
+                )
                 return report.add("what", short_error(error))
             run.findings = wrongs(self, run.launch, run.before, run.after, self.want(run, seed))
             if run.findings:
-                return numbers_report(self, run, [run], ON_GPU, " on the GPU, and right on the CPU engine")
+                return numbers_report(
+                    self, run, [run], ON_GPU, " on the GPU, and right on the CPU engine"
+                )
         return None

@@ -27,22 +27,36 @@ def does_not_compile(name, source, error, where=""):
     far = not found or _is_vague(*found[0], source)
     slip = next((slip for slip in slips if far or slip[0] == found[0][0]), None)
     if slip:
-        return Report(f"{name} does not compile{where}").add("what", slip[1]).add("at", source_line(source, slip[0])) \
+        return (
+            Report(f"{name} does not compile{where}")
+            .add("what", slip[1])
+            .add("at", source_line(source, slip[0]))
             .add("cause", slip[2])
+        )
     if not found:
         said = [line for line in text.splitlines()[1:] if "/" not in line and line.strip()]
         what = "\n".join(said[:4]) or "the compiler does not say why"
         return Report(f"{name} does not compile{where}").add("what", what)
     line, what = found[0]
-    what = re.sub(r"'\*\((\w+) \+ .*\)'", r"\1[...]", what)  # g++ writes an element as it computes its address
-    report = Report(f"{name} does not compile{where}").add("what", what).add("at", source_line(source, line))
+    what = re.sub(
+        r"'\*\((\w+) \+ .*\)'", r"\1[...]", what
+    )  # g++ writes an element as it computes its address
+    report = (
+        Report(f"{name} does not compile{where}")
+        .add("what", what)
+        .add("at", source_line(source, line))
+    )
     report.add("cause", _cause(what))
-    return report.add("then", f"{len(found) - 1} more, which may come from this one" if len(found) > 1 else "")
+    return report.add(
+        "then", f"{len(found) - 1} more, which may come from this one" if len(found) > 1 else ""
+    )
 
 
 def _is_vague(line, what, source):
     """Is this said of the end of the source, or of a brace that closes too much: far from what is wrong?"""
-    return line > source.count("\n") + 1 or bool(re.search(r"end of input|declaration before '\}'|extraneous", what))
+    return line > source.count("\n") + 1 or bool(
+        re.search(r"end of input|declaration before '\}'|extraneous", what)
+    )
 
 
 def _cause(what):
@@ -52,8 +66,11 @@ def _cause(what):
 def _slips(source):
     """(line, what, cause) of slips that compilers tell badly: read only once the source has failed to compile."""
     bare = TOKEN.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), source)
-    found = [(_line(bare, m.start()), what.format(*m.groups()), cause)
-             for pattern, what, cause in SLIPS for m in re.finditer(pattern, bare)]  # fmt: skip
+    found = [
+        (_line(bare, m.start()), what.format(*m.groups()), cause)
+        for pattern, what, cause in SLIPS
+        for m in re.finditer(pattern, bare)
+    ]
     return _braces(bare) + sorted(found)
 
 
@@ -69,13 +86,31 @@ def _braces(bare):
             return [(_line(bare, m.start()), f"this {m[0]} closes nothing", "a bracket too many")]
         elif opened:
             last = opened[-1]
-            return [(_line(bare, last.start()), f"this {last[0]} is never closed", f"a {_closing(last[0])} is missing")]
+            return [
+                (
+                    _line(bare, last.start()),
+                    f"this {last[0]} is never closed",
+                    f"a {_closing(last[0])} is missing",
+                )
+            ]
         else:
-            return [(_line(bare, m.start()), f"this {m[0]} closes nothing", "a brace too many, here or above")]
+            return [
+                (
+                    _line(bare, m.start()),
+                    f"this {m[0]} closes nothing",
+                    "a brace too many, here or above",
+                )
+            ]
     if not opened:
         return []
     last = opened[-1]
-    return [(_line(bare, last.start()), f"this {last[0]} is never closed", f"a {_closing(last[0])} is missing")]
+    return [
+        (
+            _line(bare, last.start()),
+            f"this {last[0]} is never closed",
+            f"a {_closing(last[0])} is missing",
+        )
+    ]
 
 
 def _closing(bracket):

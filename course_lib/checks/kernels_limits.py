@@ -10,16 +10,26 @@ import numpy as np
 
 from .kernels_source import without_comments
 
-RATES = {"sectors a request": ("sectors", "requests"), "wavefronts a request": ("wavefronts", "requests"),
-         "bytes a thread": ("bytes", "threads"), "threads a request": ("threads", "requests")}  # fmt: skip
+RATES = {
+    "sectors a request": ("sectors", "requests"),
+    "wavefronts a request": ("wavefronts", "requests"),
+    "bytes a thread": ("bytes", "threads"),
+    "threads a request": ("threads", "requests"),
+}
 SINGLE = (*RATES, "max_way")  # judged row by row; all else is added up
 OPS = {"load": "loads of", "store": "stores to", "atomic": "atomics on"}
-FAR = ("the threads of a warp go to elements that lie far apart: let threadIdx.x run along the direction in which "
-       "the elements are neighbours in memory")  # fmt: skip
-SHIFTED = ("neighbouring threads go to neighbouring elements, but the first one lies in the middle of a sector: the "
-           "offset, or the length of a row, is no multiple of 32 bytes")  # fmt: skip
-BANKS = ("threads of one warp ask one bank for different words: word w lies in bank w % 32. A column of padding moves "
-         "each row on by one bank")  # fmt: skip
+FAR = (
+    "the threads of a warp go to elements that lie far apart: let threadIdx.x run along the direction in which "
+    "the elements are neighbours in memory"
+)
+SHIFTED = (
+    "neighbouring threads go to neighbouring elements, but the first one lies in the middle of a sector: the "
+    "offset, or the length of a row, is no multiple of 32 bytes"
+)
+BANKS = (
+    "threads of one warp ask one bank for different words: word w lies in bank w % 32. A column of padding moves "
+    "each row on by one bank"
+)
 
 
 def limit(says):
@@ -38,12 +48,16 @@ def at_most(what, most, cause=None, **where):
     what: requests, threads, bytes, sectors, wavefronts; or, for each row by itself, max_way, "sectors a request",
     "wavefronts a request", "bytes a thread", "threads a request". most: a number, or a function of the launch.
     """
-    return _bound(what, most, cause, where, "at most", lambda n, bound: n <= bound * (1 + 1e-9), max)
+    return _bound(
+        what, most, cause, where, "at most", lambda n, bound: n <= bound * (1 + 1e-9), max
+    )
 
 
 def at_least(what, least, cause=None, **where):
     """As `at_most`, the other way round; no access at all is too few."""
-    return _bound(what, least, cause, where, "at least", lambda n, bound: n >= bound * (1 - 1e-9), min)
+    return _bound(
+        what, least, cause, where, "at least", lambda n, bound: n >= bound * (1 - 1e-9), min
+    )
 
 
 def exactly(what, number, cause=None, **where):
@@ -53,14 +67,20 @@ def exactly(what, number, cause=None, **where):
 
 def at_most_sectors(array, op, per_request, cause=None):
     """No line that loads (stores) the array takes more than so many 32-byte sectors a request of a warp, on average."""
-    return at_most("sectors a request", per_request, cause or _scattered, space="global", array=array, op=op)
+    return at_most(
+        "sectors a request", per_request, cause or _scattered, space="global", array=array, op=op
+    )
 
 
 def _scattered(row):
     """Why a request takes many sectors: as its first lanes show it."""
     lanes = [offset for offset in row.get("lanes") or () if offset is not None]
     steps = {after - before for before, after in zip(lanes, lanes[1:], strict=False)}
-    return SHIFTED if min(steps, default=0) > 0 and row["lanes_bytes"] in steps and len(steps) <= 2 else FAR
+    return (
+        SHIFTED
+        if min(steps, default=0) > 0 and row["lanes_bytes"] in steps and len(steps) <= 2
+        else FAR
+    )
 
 
 def no_bank_conflicts(array=None, cause=None):
@@ -68,13 +88,19 @@ def no_bank_conflicts(array=None, cause=None):
 
     @limit(f"bank conflicts{f' of {array}' if array else ''}")
     def check(report, launch):
-        bad = [row for row in _rows(report, _shared(array)) if row["wavefronts"] > row["ideal_wavefronts"]]
+        bad = [
+            row
+            for row in _rows(report, _shared(array))
+            if row["wavefronts"] > row["ideal_wavefronts"]
+        ]
         if not bad:
             return None
         row = max(bad, key=lambda row: row["max_way"])
         way = f"{'an' if row['max_way'] in (8, 11, 18) else 'a'} {row['max_way']}-way bank conflict"
-        what = f"{way} in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} wavefronts where " \
-               f"{row['ideal_wavefronts']:,} will do{_clash(row)}"  # fmt: skip
+        what = (
+            f"{way} in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} wavefronts where "
+            f"{row['ideal_wavefronts']:,} will do{_clash(row)}"
+        )
         return what, cause or BANKS, row["line"]
 
     return check
@@ -85,9 +111,18 @@ def loads_each_once(*arrays, times=1, cause=None):
 
     Its size is without elements that are NaN: those lie in gaps.
     """
-    parts = [at_most("bytes", lambda launch, name=name: _size(launch, name, times), cause or
-                     "threads load the same elements again: load them once, then keep or share them", space="global",
-                     op="load", array=name) for name in arrays]  # fmt: skip
+    parts = [
+        at_most(
+            "bytes",
+            lambda launch, name=name: _size(launch, name, times),
+            cause
+            or "threads load the same elements again: load them once, then keep or share them",
+            space="global",
+            op="load",
+            array=name,
+        )
+        for name in arrays
+    ]
 
     @limit(f"bytes of {', '.join(arrays)}")
     def check(report, launch):
@@ -105,7 +140,8 @@ def uses_shared(array=None, cause=None):
             return None
         named = f" array named {array}" if array else " memory"
         return f"the kernel uses no shared{named}", cause or (
-            "the task is to put the data into a __shared__ array, which all threads of a block see")
+            "the task is to put the data into a __shared__ array, which all threads of a block see"
+        )
 
     return check
 
@@ -121,7 +157,10 @@ def mentions(word, cause, least=0, most=None):
     @limit("")
     def check(report, launch):
         bare = without_comments(report.source)
-        at = [bare.count("\n", 0, m.start()) + 1 for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", bare)]
+        at = [
+            bare.count("\n", 0, m.start()) + 1
+            for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", bare)
+        ]
         if len(at) < least:
             return f"{word} stands {len(at)} times in the source, and {least} are needed", cause
         if most is not None and len(at) > most:
@@ -142,7 +181,10 @@ def _bound(what, bound, cause, where, words, fits, worst):
             amount = worst(counts)
             row = rows[counts.index(amount)] if rows else None
         else:
-            amount, row = sum(row[what] for row in rows), max(rows, key=lambda row: row[what], default=None)
+            amount, row = (
+                sum(row[what] for row in rows),
+                max(rows, key=lambda row: row[what], default=None),
+            )
         if fits(amount, allowed):
             return None
         text = f"{_number(amount)} {subject}, and the task wants {words} {_number(allowed)}"
@@ -160,8 +202,14 @@ def looked_at(limits):
     parts: dict = {}
     for check in limits:
         what, _, array = getattr(check, "says", "").partition(" of ")
-        parts.setdefault(what, []).extend(name for name in array.split(", ") if name and name not in parts[what])
-    texts = [f"{what} of {', '.join(arrays)}" if arrays else what for what, arrays in parts.items() if what]
+        parts.setdefault(what, []).extend(
+            name for name in array.split(", ") if name and name not in parts[what]
+        )
+    texts = [
+        f"{what} of {', '.join(arrays)}" if arrays else what
+        for what, arrays in parts.items()
+        if what
+    ]
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
@@ -189,7 +237,9 @@ def _shared(array):
 
 
 def _rows(report, where):
-    return [row for row in report.accesses if all(row[key] == value for key, value in where.items())]
+    return [
+        row for row in report.accesses if all(row[key] == value for key, value in where.items())
+    ]
 
 
 def _rate(row, what):
@@ -204,7 +254,9 @@ def _of(where):
 
 def _lanes(row, launch):
     """Where the first lanes of the costliest request go, in words: "; lanes 0, 1, 2 of a warp go to x[0], ..."."""
-    taken = [(lane, offset) for lane, offset in enumerate(row.get("lanes") or ()) if offset is not None]
+    taken = [
+        (lane, offset) for lane, offset in enumerate(row.get("lanes") or ()) if offset is not None
+    ]
     if len(taken) < 3:
         return ""
     array = launch.args.get(row["array"]) if row["space"] == "global" else None

@@ -21,8 +21,10 @@ def _by_place(mask, launch):
     if mask.ndim > 1 or not flat[right:].all():
         return None
     if right == threads:
-        return (f"only the first {right:,} are right, as many as a block has threads: does blockIdx.x take part in "
-                "the index?")
+        return (
+            f"only the first {right:,} are right, as many as a block has threads: does blockIdx.x take part in "
+            "the index?"
+        )
     if right == flat.size - 1:
         return "only the last one: does the guard stop one too early?"
     if right % threads == 0:
@@ -37,8 +39,10 @@ def _by_owner(mask, launch):
         return None
     grid, block = triple(launch.grid), triple(launch.block)
     for axis, letter in enumerate("xyz"):
-        for which, extent, at in (("blockIdx", grid[axis], owners[..., 0, axis]),
-                                  ("threadIdx", block[axis], owners[..., 1, axis])):  # fmt: skip
+        for which, extent, at in (
+            ("blockIdx", grid[axis], owners[..., 0, axis]),
+            ("threadIdx", block[axis], owners[..., 1, axis]),
+        ):
             if extent > 1 and (said := _along(mask, at, f"{which}.{letter}")):
                 return said
     return None
@@ -49,9 +53,15 @@ def _along(mask, at, name):
     if last == 0:
         return None
     if np.array_equal(mask, at > 0):
-        return f"only where {name} is 0 all is right: does {name} take part in the index as it should?"
+        return (
+            f"only where {name} is 0 all is right: does {name} take part in the index as it should?"
+        )
     if np.array_equal(mask, at == last):
-        end = "the ragged edge" if name.startswith("block") else "its neighbour belongs to another block"
+        end = (
+            "the ragged edge"
+            if name.startswith("block")
+            else "its neighbour belongs to another block"
+        )
         return f"exactly the elements with the last {name} ({last}): {end}"
     if np.array_equal(mask, at == 0):
         return f"exactly the elements with {name} = 0"

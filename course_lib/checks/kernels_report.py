@@ -9,11 +9,18 @@ from .messages import Report
 from .trees import short
 from .words import NEAR, _two_numbers, count
 
-FATAL, PRINTED = ("crash", "timeout"), 4  # tools that end a launch; lines shown of what a kernel prints
+FATAL, PRINTED = (
+    ("crash", "timeout"),
+    4,
+)  # tools that end a launch; lines shown of what a kernel prints
 DIVIDED = "a whole number divided by zero, or % 0 (a GPU would go on with a wrong number)"
 LOST = "a function that calls itself without end, or a pointer to nowhere"
 CRASHES = {
-    "Floating point": DIVIDED, "FPE": DIVIDED, "Segmentation": LOST, "SEGV": LOST, "Bus error": LOST,
+    "Floating point": DIVIDED,
+    "FPE": DIVIDED,
+    "Segmentation": LOST,
+    "SEGV": LOST,
+    "Bus error": LOST,
     "exit status": "the kernel ends the whole program: exit() and its like have no place in a kernel",
 }
 
@@ -30,7 +37,9 @@ def fault_report(check, run, runs, known):
     report.add("cause", _own_cause(check, error) or cause.removesuffix("."))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("where", _place(run.launch, error))
-    report.add("meets", source_line(run.report.source, error["other"]["line"]) if _elsewhere(error) else "")
+    report.add(
+        "meets", source_line(run.report.source, error["other"]["line"]) if _elsewhere(error) else ""
+    )
     if run.findings:
         first = run.findings[0]
         report.add("numbers", f"{first.what}, {element(first.name, first.first)} first")
@@ -53,7 +62,11 @@ def _place(launch, error):
 def _also(others):
     if not others:
         return ""
-    first = f"{others[0]['tool']} in line {others[0]['line']}" if others[0]["line"] else others[0]["tool"]
+    first = (
+        f"{others[0]['tool']} in line {others[0]['line']}"
+        if others[0]["line"]
+        else others[0]["tool"]
+    )
     more = f" and {count(len(others) - 1, 'more finding')}" if len(others) > 1 else ""
     return f"{first}{more}; begin with the one above"
 
@@ -64,29 +77,40 @@ def is_fatal(run):
 
 
 def _elsewhere(error):
-    return error["tool"] == "racecheck" and error["other"] and error["other"]["line"] != error["line"]
+    return (
+        error["tool"] == "racecheck" and error["other"] and error["other"]["line"] != error["line"]
+    )
 
 
 def _own_cause(check, error):
     """The author's cause for a finding, or that of a crash, or None."""
     said = next((text for like, text in check.causes if like(error)), None)
     crashed = CRASHES if error["tool"] == "crash" else {}
-    return said or next((text for words, text in crashed.items() if words in error["message"]), None)
+    return said or next(
+        (text for words, text in crashed.items() if words in error["message"]), None
+    )
 
 
 def numbers_report(check, run, runs, known, where=""):
     """The report on wrong numbers, on writes outside, on changed inputs."""
     bad = run.findings[0]
-    same = [(r, f) for r in runs for f in r.findings[:1] if (f.kind, f.name) == (bad.kind, bad.name)]
+    same = [
+        (r, f) for r in runs for f in r.findings[:1] if (f.kind, f.name) == (bad.kind, bad.name)
+    ]
     same.sort(key=lambda pair: pair[0] is not run)  # the one that is shown comes first
     values, at = bad.kind == "values", bad.first
     report = _title(check, runs)
     report.add("what", f"{'' if values else 'the numbers are right, but '}{bad.what}{where}")
     report.add("cause", known or cause_of(bad, same))
-    report.add("where", element(bad.name, at) + _axes(check, run.launch, bad, at) + _owner(run.launch, at, bad))
+    report.add(
+        "where",
+        element(bad.name, at) + _axes(check, run.launch, bad, at) + _owner(run.launch, at, bad),
+    )
     got, want = _two_numbers(bad.got[at], bad.want[at])
     never = values and bad.silent[at]
-    report.add("got", f"{got}, as it arrived" if never else got).add("wanted" if values else "before", want)
+    report.add("got", f"{got}, as it arrived" if never else got).add(
+        "wanted" if values else "before", want
+    )
     if values and not never:
         _add_allowed(report, bad, at)
     errors = run.report.errors
@@ -113,7 +137,9 @@ def _title(check, runs):
         timeout = any(error["tool"] == "timeout" for error in runs[-1].report.errors)
         did = f"was stopped after {SECONDS:g} s" if timeout else "crashed"
         return Report(f"{check.name}: launch {len(runs)} {did}")
-    return Report(f"{check.name}: {wrong} of {len(runs)} launch{'es' * (len(runs) != 1)} not right yet")
+    return Report(
+        f"{check.name}: {wrong} of {len(runs)} launch{'es' * (len(runs) != 1)} not right yet"
+    )
 
 
 def _add_allowed(report, bad, at):
@@ -131,7 +157,9 @@ def _axes(check, launch, bad, at):
     axes = axes.get(bad.name, ()) if isinstance(axes, dict) else axes
     if len(axes) != len(at) or bad.kind == "input":
         return ""
-    return f" ({', '.join(f'{axis} {i}' for axis, i in zip(axes, at, strict=True))}, counted from 0)"
+    return (
+        f" ({', '.join(f'{axis} {i}' for axis, i in zip(axes, at, strict=True))}, counted from 0)"
+    )
 
 
 def _owner(launch, at, bad):
@@ -151,7 +179,9 @@ def _end(report, check, run, runs):
     report.add("case", run.launch.label)
     where = f"{_shape(run.launch.grid)}, {_shape(run.launch.block)}{shared}"
     report.add("launch", f"{check.kernel}<<<{where}>>>({', '.join(args)})")
-    right = [r.launch.label for r in runs if not r.report.errors and not r.findings and r.launch.label]
+    right = [
+        r.launch.label for r in runs if not r.report.errors and not r.findings and r.launch.label
+    ]
     report.add("right on", "; ".join(right))
     printed = run.report.printed.strip().splitlines()
     shown = [short(line, 90) for line in printed[:PRINTED]] + ["..."] * (len(printed) > PRINTED)
@@ -168,4 +198,10 @@ def _shape(shape):
 def _short(value):
     if isinstance(value, np.ndarray):
         return f"{value.shape} {value.dtype}"
-    return "= NULL" if value is None else f"= {value.item():g}" if value.dtype.kind == "f" else f"= {value}"
+    return (
+        "= NULL"
+        if value is None
+        else f"= {value.item():g}"
+        if value.dtype.kind == "f"
+        else f"= {value}"
+    )

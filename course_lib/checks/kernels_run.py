@@ -12,7 +12,11 @@ from course_lib.gpu import device
 from course_lib.gpu.cpu_engine import Report, trace
 from course_lib.gpu.cpu_engine.rewrite import rewrite
 
-POISON = {2: 0x7E5D, 4: 0x7FC0DEAD, 8: 0x7FF800000000DEAD}  # as a float it is a NaN that no computation makes
+POISON = {
+    2: 0x7E5D,
+    4: 0x7FC0DEAD,
+    8: 0x7FF800000000DEAD,
+}  # as a float it is a NaN that no computation makes
 SECONDS = 5.0  # a launch may take
 
 
@@ -45,12 +49,18 @@ class Launch:
     def __post_init__(self):
         for name in self.outs:
             if not isinstance(self.args.get(name), np.ndarray):
-                raise BadInput(f"Launch: {name!r} is an output, so args must hold an array of that name")
+                raise BadInput(
+                    f"Launch: {name!r} is an output, so args must hold an array of that name"
+                )
         for name, value in self.args.items():
             if not (value is None or isinstance(value, np.ndarray | np.generic)):
-                raise BadInput(f"Launch: {name} is {value!r}: pass an array, a NumPy scalar such as np.int32, or None")
+                raise BadInput(
+                    f"Launch: {name} is {value!r}: pass an array, a NumPy scalar such as np.int32, or None"
+                )
         if not self.outs or set(self.out) & set(self.inout):
-            raise BadInput("Launch: name the arrays that the kernel fills in out, those it reads and changes in inout")
+            raise BadInput(
+                "Launch: name the arrays that the kernel fills in out, those it reads and changes in inout"
+            )
 
     @property
     def outs(self):
@@ -62,7 +72,9 @@ class Launch:
         copies: dict = {}
         for name, value in self.args.items():
             if isinstance(value, np.ndarray) and id(value) not in copies:
-                copies[id(value)] = poisoned(value) if name in self.out else np.array(value, order="C")
+                copies[id(value)] = (
+                    poisoned(value) if name in self.out else np.array(value, order="C")
+                )
         return {name: copies.get(id(value), value) for name, value in self.args.items()}
 
 
@@ -91,8 +103,16 @@ def bits_of(array):
 def on_engine(source, kernel, launch):
     """A `Run`, traced. Raises CompileError, BadInput."""
     before, after = launch.prepared(), launch.prepared()
-    report = trace(source, kernel, launch.grid, launch.block, list(after.values()), launch.shared, timeout=SECONDS,
-                   symbols=launch.symbols)  # fmt: skip
+    report = trace(
+        source,
+        kernel,
+        launch.grid,
+        launch.block,
+        list(after.values()),
+        launch.shared,
+        timeout=SECONDS,
+        symbols=launch.symbols,
+    )
     _by_the_tasks_names(report, rewrite(source).kernels[kernel], launch)
     return Run(launch, report, before, after)
 
@@ -130,7 +150,9 @@ def on_gpu(source, kernel, launch):
     for value in after.values():
         if isinstance(value, np.ndarray) and id(value) not in sent:
             sent[id(value)] = device.to_device(value)
-    args = [np.uint64(0) if value is None else sent.get(id(value), value) for value in after.values()]
+    args = [
+        np.uint64(0) if value is None else sent.get(id(value), value) for value in after.values()
+    ]
     module = device.SourceModule(source)
     for name, value in launch.symbols.items():
         device.memcpy_htod(module.get_global(name)[0], np.ascontiguousarray(value))

@@ -15,13 +15,13 @@ from .trees import upcast
 
 IN_C = {  # what is said of Python, as it is in a kernel
     "the fractions are": "the fractions are lost: whole numbers divided (1 / 2 is 0, and 1.0f / 2 is 0.5f), or an int "
-                         "where a float belongs",
+    "where a float belongs",
     "all zeros": "all zeros: whole numbers divided (2 / 7 is 0), or a difference of two equal things",
     "NaN: 0 / 0": "NaN: 0 / 0, infinity minus infinity, the logarithm of a negative number, or a number nobody set: a "
-                  "variable without a first value?",
+    "variable without a first value?",
     "infinity: a": "infinity: a division by zero, log(0), exp of a large number, or a variable without a first value",
     "the same result": "the same result for every input: are the parameters used?",
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -55,10 +55,16 @@ def wanted(reference, launch, before):
 
 def wrongs(check, launch, before, after, want):
     """All that is `Wrong` after a launch, wrong numbers first."""
-    found = [bad for name in want if (bad := _values(check, launch, name, before, after, want[name]))]
-    found += [bad for name in want if (bad := _outside(name, before[name], after[name], want[name]))]
+    found = [
+        bad for name in want if (bad := _values(check, launch, name, before, after, want[name]))
+    ]
+    found += [
+        bad for name in want if (bad := _outside(name, before[name], after[name], want[name]))
+    ]
     mine = {id(after[name]) for name in launch.outs}
-    inputs = [n for n, value in after.items() if isinstance(value, np.ndarray) and id(value) not in mine]
+    inputs = [
+        n for n, value in after.items() if isinstance(value, np.ndarray) and id(value) not in mine
+    ]
     return found + [bad for name in inputs if (bad := _input(name, before[name], after[name]))]
 
 
@@ -85,7 +91,16 @@ def _values(check, launch, name, before, after, want):
     if not mask.any():
         return None
     silent = mask & (bits_of(got) == bits_of(old))
-    return Wrong("values", name, _how_many(name, mask, silent, name in launch.out), mask, got, want, allowed, silent)
+    return Wrong(
+        "values",
+        name,
+        _how_many(name, mask, silent, name in launch.out),
+        mask,
+        got,
+        want,
+        allowed,
+        silent,
+    )
 
 
 def _how_many(name, mask, silent, poisoned):
@@ -104,7 +119,11 @@ def _outside(name, before, after, want):
     corner(mask, want)[...] = False
     if not mask.any():
         return None
-    part = f"first {want.shape[0]:,}" if want.ndim == 1 else f"{' x '.join(map(str, want.shape))} elements"
+    part = (
+        f"first {want.shape[0]:,}"
+        if want.ndim == 1
+        else f"{' x '.join(map(str, want.shape))} elements"
+    )
     verb = "was" if mask.sum() == 1 else "were"
     what = f"{_count(mask)} of {name} beyond the {part} that are to be filled {verb} changed"
     return Wrong("outside", name, what, mask, after, before)
@@ -112,8 +131,18 @@ def _outside(name, before, after, want):
 
 def _input(name, before, after):
     mask = bits_of(before) != bits_of(after)
-    return Wrong("input", name, f"{_count(mask)} of {name}, which is an input, changed", mask, after, before) \
-        if mask.any() else None
+    return (
+        Wrong(
+            "input",
+            name,
+            f"{_count(mask)} of {name}, which is an input, changed",
+            mask,
+            after,
+            before,
+        )
+        if mask.any()
+        else None
+    )
 
 
 def _count(mask):
@@ -135,22 +164,34 @@ def _alike(check, run, name, value):
     if got.shape != value.shape:
         return False
     bad = np.asarray(differs(got, value, tolerance(check, run.launch, got, value)))
-    both = np.isnan(value) & np.isnan(got) if got.dtype.kind == "f" and value.dtype.kind == "f" else False
+    both = (
+        np.isnan(value) & np.isnan(got)
+        if got.dtype.kind == "f" and value.dtype.kind == "f"
+        else False
+    )
     return not (bad & ~np.asarray(both)).any()
 
 
 def cause_of(bad, pairs):
     """A sentence on the likely cause of what is `Wrong`, or None. pairs: (Run, its Wrong of the same array)."""
     if bad.kind == "outside":
-        return ("threads beyond the edge write as well: the guard must compare with the width of what is filled, not "
-                "with the length of a row in memory")  # fmt: skip
+        return (
+            "threads beyond the edge write as well: the guard must compare with the width of what is filled, not "
+            "with the length of a row in memory"
+        )
     if bad.kind == "input":
         return f"{bad.name} is only to be read: write into the output"
     launch = pairs[0][0].launch
     if bad.silent.sum() == bad.mask.size:
         return f"no thread writes to {bad.name}: is the guard turned round, or the store missing?"
     found = _everywhere(pairs) if not bad.silent.any() else None
-    said = _gap_read(bad, pairs[0][0]) or _huge(bad) or found or _misplaced(bad) or pattern(bad.mask, launch)
+    said = (
+        _gap_read(bad, pairs[0][0])
+        or _huge(bad)
+        or found
+        or _misplaced(bad)
+        or pattern(bad.mask, launch)
+    )
     if said or not bad.silent.any():
         return said
     return "no thread writes these elements: look at the guard, and at the index that a thread computes"
@@ -158,12 +199,27 @@ def cause_of(bad, pairs):
 
 def _gap_read(bad, run):
     """NaN where a number belongs, and an input that holds NaN: authors put it where nobody should read."""
-    if bad.got.dtype.kind != "f" or not (np.isnan(bad.got) & ~bad.silent & np.isfinite(bad.want)).any():
+    if (
+        bad.got.dtype.kind != "f"
+        or not (np.isnan(bad.got) & ~bad.silent & np.isfinite(bad.want)).any()
+    ):
         return None
-    names = [name for name, value in run.before.items() if name not in run.launch.outs
-             and isinstance(value, np.ndarray) and value.dtype.kind == "f" and np.isnan(value).any()]  # fmt: skip
-    return (f"NaN: {' or '.join(names)} was read where nothing is, in the gap behind a row or behind the end. Is the "
-            "stride that of the row in memory, and does the loop end in time?") if names else None  # fmt: skip
+    names = [
+        name
+        for name, value in run.before.items()
+        if name not in run.launch.outs
+        and isinstance(value, np.ndarray)
+        and value.dtype.kind == "f"
+        and np.isnan(value).any()
+    ]
+    return (
+        (
+            f"NaN: {' or '.join(names)} was read where nothing is, in the gap behind a row or behind the end. Is the "
+            "stride that of the row in memory, and does the loop end in time?"
+        )
+        if names
+        else None
+    )
 
 
 def _huge(bad):

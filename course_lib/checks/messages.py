@@ -58,7 +58,9 @@ class CheckBroken(RuntimeError):
 
     def __init__(self, name, what, seed=None):
         again = f" with seed {seed}" if seed is not None else ""
-        super().__init__(f"the check of {name} is broken{again}, and that is not your fault: {what}. Please report it.")
+        super().__init__(
+            f"the check of {name} is broken{again}, and that is not your fault: {what}. Please report it."
+        )
 
 
 def not_written(name, inner=""):
@@ -66,7 +68,9 @@ def not_written(name, inner=""):
     blank = inner if inner and inner != name else name
     report = Report(f"{blank} is not written yet")
     if blank != name:
-        report.add("what", f"{name} calls it. Is the task of {blank} solved, and its cell run since?")
+        report.add(
+            "what", f"{name} calls it. Is the task of {blank} solved, and its cell run since?"
+        )
         return NotWritten(report)
     report.add(
         "next",

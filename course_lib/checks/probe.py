@@ -67,8 +67,12 @@ def probe_case(fn, case, inplace=None, post=None):
             answer.error, answer.line = short_error(error), students_line(error, fn)
     answer.printed = out.getvalue()
     answer.warned = sorted({str(w.message) for w in caught})
-    answer.changes = [c for i, arg in enumerate(args) for c in _changes(i, case.args[i], arg, held[i])]
-    answer.changes += [c for key, arg in kwargs.items() for c in _changes(key, case.kwargs[key], arg, held[key])]
+    answer.changes = [
+        c for i, arg in enumerate(args) for c in _changes(i, case.args[i], arg, held[i])
+    ]
+    answer.changes += [
+        c for key, arg in kwargs.items() for c in _changes(key, case.kwargs[key], arg, held[key])
+    ]
     return answer
 
 
@@ -79,13 +83,20 @@ def _changes(argument, before, after, held):
     old, new = dict(paths(before)), dict(paths(after))
     if list(old) != list(new):
         return [Change(argument, relisted=True)]
-    return [Change(argument, path, _slight(old[path], new[path]), new[path] is not held[path])
-            for path in old if not same(old[path], new[path])]
+    return [
+        Change(argument, path, _slight(old[path], new[path]), new[path] is not held[path])
+        for path in old
+        if not same(old[path], new[path])
+    ]
 
 
 def _slight(before, after):
     """Differ two float arrays by a few roundings only?"""
-    if not isinstance(before, np.ndarray) or before.dtype.kind != "f" or np.shape(after) != before.shape:
+    if (
+        not isinstance(before, np.ndarray)
+        or before.dtype.kind != "f"
+        or np.shape(after) != before.shape
+    ):
         return False
     scale = 1 + np.abs(before).max(initial=0.0)
     return bool((np.abs(after - before) <= 8 * np.finfo(before.dtype).eps * scale).all())
@@ -97,7 +108,11 @@ def blank_in(error):
         return None
     if told := getattr(error, "remote_lines", None):
         return told[-1][2] if len(told) > 1 else ""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE + os.sep)]
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if not f.filename.startswith(HERE + os.sep)
+    ]
     return frames[-1].name if len(frames) > 1 else ""
 
 
@@ -129,7 +144,11 @@ def students_line(error, fn):
         _, line, name, text = told[-1]
         return f"line {line} of {name}" + (f": {text}" if text else "")
     own = getattr(getattr(fn, "__code__", None), "co_filename", None)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE + os.sep)]
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if not f.filename.startswith(HERE + os.sep)
+    ]
     mine = [f for f in frames if f.filename == own or "ipykernel_" in f.filename]
     if not mine:
         return None

@@ -48,8 +48,16 @@ from .trees import tree_map, upcast, working_dtype
 from .words import again, count, not_a_function
 
 __all__ = [
-    "RankCase", "RankCheck", "at_most_bytes", "at_most_messages", "at_most_seconds", "at_most_total_messages",
-    "exactly_collectives", "no_collectives", "no_messages", "same_bits_on_all_ranks",
+    "RankCase",
+    "RankCheck",
+    "at_most_bytes",
+    "at_most_messages",
+    "at_most_seconds",
+    "at_most_total_messages",
+    "exactly_collectives",
+    "no_collectives",
+    "no_messages",
+    "same_bits_on_all_ranks",
 ]
 EXPLAINS = ("buffer", "type")  # findings that explain wrong numbers
 
@@ -89,7 +97,9 @@ class RankCheck:
         """alpha and beta of the model: those that its limit on seconds names."""
         named = {check.network for check in self.limits if hasattr(check, "network")}
         if len(named) > 1:
-            raise BadInput(f"RankCheck({self.name!r}): limits on seconds with several networks, {sorted(named)}")
+            raise BadInput(
+                f"RankCheck({self.name!r}): limits on seconds with several networks, {sorted(named)}"
+            )
         return named.pop() if named else (0.0, 0.0)
 
     def __call__(self, fn, seed=None):
@@ -112,7 +122,9 @@ class RankCheck:
     def run(self, fn, seed):
         """Every case with every number of ranks; nothing after a timeout."""
         rng, runs = np.random.default_rng(seed), []
-        for n, case in [(ranks, case) for ranks in self.ranks for case in self.draw(rng, ranks, seed)]:
+        for n, case in [
+            (ranks, case) for ranks in self.ranks for case in self.draw(rng, ranks, seed)
+        ]:
             for schedule in (None, *self.schedules):
                 runs.append(run := run_case(fn, n, case, self, schedule))
                 if run.fatal and run.fatal["tool"] in ("timeout", "exception"):
@@ -149,15 +161,21 @@ class RankCheck:
 
     def misses(self, run):
         """(rank, Mismatch) of all that is not as wanted; a wrong dtype last."""
-        found = [(rank, miss) for rank, (got, want) in enumerate(zip(run.values, run.want, strict=True))
-                 if want is not ... for miss in compare(got, want, self.rules(run))]  # fmt: skip
+        found = [
+            (rank, miss)
+            for rank, (got, want) in enumerate(zip(run.values, run.want, strict=True))
+            if want is not ...
+            for miss in compare(got, want, self.rules(run))
+        ]
         return sorted(found, key=lambda pair: pair[1].kind in SLIGHT)
 
     def rules(self, run, dtype="as told"):
         """The rules of comparison for a run."""
         working = working_dtype(run.args)
         told = self.dtype if isinstance(dtype, str) else dtype
-        wanted = working if isinstance(told, str) and told == "input" else told and np.dtype(told).name
+        wanted = (
+            working if isinstance(told, str) and told == "input" else told and np.dtype(told).name
+        )
         return Rules(self.c, int(run.case.K), wanted or working, wanted, scale=run.case.scale)
 
     def faults(self, fn, runs):
@@ -166,7 +184,9 @@ class RankCheck:
         fatal = next((run for run in runs if run.fatal), None)
         if fatal and not (known and plain):
             return fault_report(self, fn, fatal, runs, fatal.fatal)
-        explained = next((run for run in runs if run.finding and run.finding["tool"] in EXPLAINS), None)
+        explained = next(
+            (run for run in runs if run.finding and run.finding["tool"] in EXPLAINS), None
+        )
         if explained and not known:
             return fault_report(self, fn, explained, runs, explained.finding)
         if plain:
@@ -183,7 +203,14 @@ class RankCheck:
         whole = [run for run in runs if not run.fatal]
         if not any(run.misses for run in whole):
             return None
-        return next((text for wrong, text in self.diagnoses if all(self.is_like(wrong, run) for run in whole)), None)
+        return next(
+            (
+                text
+                for wrong, text in self.diagnoses
+                if all(self.is_like(wrong, run) for run in whole)
+            ),
+            None,
+        )
 
     def is_like(self, wrong, run):
         """Did this run give what this known wrong function gives?"""
@@ -191,8 +218,11 @@ class RankCheck:
         if isinstance(like, Exception):
             return False
         rules = self.rules(run, None)
-        pairs = [(tree_map(_nan_is_inf, got), tree_map(_nan_is_inf, want))
-                 for got, want in zip(run.values, like, strict=True) if want is not ...]  # fmt: skip
+        pairs = [
+            (tree_map(_nan_is_inf, got), tree_map(_nan_is_inf, want))
+            for got, want in zip(run.values, like, strict=True)
+            if want is not ...
+        ]
         return not any(compare(got, want, rules) for got, want in pairs)
 
     def over_limits(self, fn, runs, seed):
@@ -202,7 +232,9 @@ class RankCheck:
                 try:
                     broken = check(run.report, run.n, run.case)
                 except Exception as error:
-                    raise CheckBroken(self.name, f"a limit raises {short_error(error)}", seed) from error
+                    raise CheckBroken(
+                        self.name, f"a limit raises {short_error(error)}", seed
+                    ) from error
                 if broken:
                     return limit_report(self, fn, run, *broken)
         return None

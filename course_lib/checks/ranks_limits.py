@@ -27,8 +27,15 @@ def at_most_total_messages(most, cause=None):
     @limit("messages in all")
     def check(report, n, case):
         sent, bound = sum(report.messages), _bound(most, n, case, 0)
-        return None if sent <= bound else (f"with {count(n, 'rank')} {sent:,} messages are sent in all; the task wants "
-                                           f"at most {bound:,}", cause)  # fmt: skip
+        return (
+            None
+            if sent <= bound
+            else (
+                f"with {count(n, 'rank')} {sent:,} messages are sent in all; the task wants "
+                f"at most {bound:,}",
+                cause,
+            )
+        )
 
     return check
 
@@ -50,7 +57,9 @@ def exactly_collectives(wanted, cause=None):
 
 def no_collectives(cause=None):
     """No rank calls a collective: the task is to write one."""
-    return exactly_collectives({}, cause or "the task is to build it from Send, Recv and their like")
+    return exactly_collectives(
+        {}, cause or "the task is to build it from Send, Recv and their like"
+    )
 
 
 def no_messages(cause=None):
@@ -63,10 +72,20 @@ def same_bits_on_all_ranks(cause=None):
 
     @limit("the same bits on all ranks")
     def check(report, n, case):
-        rank = next((r for r, value in enumerate(report.results) if not same(report.results[0], value)), None)
-        return None if rank is None else (
-            f"with {count(n, 'rank')}, rank {rank} does not return the same bits as rank 0, only numbers close to them",
-            cause or "each rank adds up in its own order: let one rank make each sum, and hand it on")  # fmt: skip
+        rank = next(
+            (r for r, value in enumerate(report.results) if not same(report.results[0], value)),
+            None,
+        )
+        return (
+            None
+            if rank is None
+            else (
+                f"with {count(n, 'rank')}, rank {rank} does not return the same bits as "
+                f"rank 0, only numbers close to them",
+                cause
+                or "each rank adds up in its own order: let one rank make each sum, and hand it on",
+            )
+        )
 
     return check
 
@@ -77,9 +96,15 @@ def at_most_seconds(most, alpha, beta, cause=None):
     @limit("time of the model")
     def check(report, n, case):
         bound = _bound(most, n, case, 0)
-        return None if report.seconds <= bound * (1 + 1e-9) else (
-            f"with {count(n, 'rank')} it takes {report.seconds:.4g} s on the model's clock; the task wants at most "
-            f"{bound:.4g} s", cause)  # fmt: skip
+        return (
+            None
+            if report.seconds <= bound * (1 + 1e-9)
+            else (
+                f"with {count(n, 'rank')} it takes {report.seconds:.4g} s on the model's clock; the task wants at most "
+                f"{bound:.4g} s",
+                cause,
+            )
+        )
 
     check.network = (alpha, beta)
     return check
@@ -92,7 +117,10 @@ def _each_rank(what, counts, most, cause):
             bound = _bound(most, n, case, rank)
             if not sent <= bound:
                 few = f"at most {bound:,.10g}" if bound else "none"
-                return f"with {count(n, 'rank')}, rank {rank} sends {sent:,} {what}; the task wants {few}", cause
+                return (
+                    f"with {count(n, 'rank')}, rank {rank} sends {sent:,} {what}; the task wants {few}",
+                    cause,
+                )
         return None
 
     return check
@@ -106,4 +134,7 @@ def _bound(bound, n, case, rank):
 
 
 def _calls(calls):
-    return ", ".join(f"{name} {count(times, 'time')}" for name, times in calls.items()) or "no collective"
+    return (
+        ", ".join(f"{name} {count(times, 'time')}" for name, times in calls.items())
+        or "no collective"
+    )

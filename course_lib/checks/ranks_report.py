@@ -55,8 +55,11 @@ def changed_report(check, fn, run, changed):
     name = argument_names(fn, i + 1)[i]
     report = Report(f"{check.name}: the results are right, but an argument is changed")
     report.add("what", f"rank {rank}'s {name} is not what it was")
-    report.add("cause", f"`{name} += ...`, `{name}[...] = ...`, and a receive or MPI.IN_PLACE with {name} write into "
-                        f"the caller's array: work on a copy, {name}.copy()")  # fmt: skip
+    report.add(
+        "cause",
+        f"`{name} += ...`, `{name}[...] = ...`, and a receive or MPI.IN_PLACE with {name} write into "
+        f"the caller's array: work on a copy, {name}.copy()",
+    )
     return _end(report, check, fn, run, [])
 
 
@@ -69,10 +72,21 @@ def limit_report(check, fn, run, what, cause):
 def cause_of(run, plain, runs):
     """A sentence on the likely cause of wrong results, or None."""
     miss = run.misses[0][1]
-    same = [(m, _result(r, at)) for r in plain for at, m in r.misses if m.kind == miss.kind and m.name == miss.name]
+    same = [
+        (m, _result(r, at))
+        for r in plain
+        for at, m in r.misses
+        if m.kind == miss.kind and m.name == miss.name
+    ]
     same.sort(key=lambda pair: pair[0] is not miss)
-    said = _of_ranks(run, plain, runs, miss) if miss.kind in ("values", "none", "shape", "type") else None
-    return said or likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
+    said = (
+        _of_ranks(run, plain, runs, miss)
+        if miss.kind in ("values", "none", "shape", "type")
+        else None
+    )
+    return said or likely_cause(
+        same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)]
+    )
 
 
 def _of_ranks(run, plain, runs, miss):
@@ -80,18 +94,35 @@ def _of_ranks(run, plain, runs, miss):
     wrong = {(r.n, at) for r in plain for at, _ in r.misses}
     if miss.kind == "none":
         alone = all(at for _, at in wrong)
-        return "rank 0 alone has the result: the others need it too (Bcast, or the form with All)" if alone else None
+        return (
+            "rank 0 alone has the result: the others need it too (Bcast, or the form with All)"
+            if alone
+            else None
+        )
     pairs = [(r, at, m) for r in plain for at, m in r.misses if m.kind == "values"]
     if len(pairs) < len(wrong) or any(m.want.dtype.kind != "f" or r.n == 1 for r, _, m in pairs):
         return None
-    tries = ((lambda n: n, "each number is p times too large, p being the number of ranks: is something added p times, "
-                           "or a mean not divided?"),
-             (lambda n: 1 / n, "each number is p times too small, p being the number of ranks: divided by p once too "
-                               "often, or one rank's part alone"))  # fmt: skip
+    tries = (
+        (
+            lambda n: n,
+            "each number is p times too large, p being the number of ranks: is something added p times, "
+            "or a mean not divided?",
+        ),
+        (
+            lambda n: 1 / n,
+            "each number is p times too small, p being the number of ranks: divided by p once too "
+            "often, or one rank's part alone",
+        ),
+    )
     for factor, text in tries:
-        if len({r.n for r, _, _ in pairs}) > 1 and all(_is(m.got, m.want * factor(r.n), m) for r, _, m in pairs):
+        if len({r.n for r, _, _ in pairs}) > 1 and all(
+            _is(m.got, m.want * factor(r.n), m) for r, _, m in pairs
+        ):
             return text
-    if all(any(_is(m.got, other, m) for at2, other in enumerate(r.want) if at2 != at) for r, at, m in pairs):
+    if all(
+        any(_is(m.got, other, m) for at2, other in enumerate(r.want) if at2 != at)
+        for r, at, m in pairs
+    ):
         return "right results on wrong ranks: look at who sends to whom"
     if all(any(_is(m.got, arg, m) for arg in r.args[at]) for r, at, m in pairs):
         return "that is what the rank was given: nothing from the other ranks has come into it"
@@ -100,14 +131,20 @@ def _of_ranks(run, plain, runs, miss):
 
 def _is(got, other, miss):
     """Is an array another one, but for rounding?"""
-    if not isinstance(other, np.ndarray | float | np.floating) or np.shape(other) != got.shape or not np.size(got):
+    if (
+        not isinstance(other, np.ndarray | float | np.floating)
+        or np.shape(other) != got.shape
+        or not np.size(got)
+    ):
         return False
     return not is_wrong(got, np.asarray(other), miss.tolerance.value).any()
 
 
 def _result(run, rank):
     args = run.args[rank]
-    return Result(Case(args), Answer(run.values[rank]), run.want[rank], [], [str(i) for i in range(len(args))])
+    return Result(
+        Case(args), Answer(run.values[rank]), run.want[rank], [], [str(i) for i in range(len(args))]
+    )
 
 
 def _title(check, runs):
@@ -120,8 +157,11 @@ def _named(check, fn, rank, miss):
     whole = f"rank {rank}'s result"
     if check.inplace is not None:
         whole = f"{argument_names(fn, check.inplace + 1)[check.inplace]} on rank {rank}"
-    what = miss.what.replace("the result", whole, 1) if "the result" in miss.what else \
-        miss.what.replace("result[", f"{whole}[", 1)  # fmt: skip
+    what = (
+        miss.what.replace("the result", whole, 1)
+        if "the result" in miss.what
+        else miss.what.replace("result[", f"{whole}[", 1)
+    )
     name = whole if miss.name == "the result" else miss.name.replace("result", whole, 1)
     return replace(miss, what=what, name=name)
 
@@ -130,8 +170,11 @@ def _others(run, rank):
     ranks = sorted({at for at, _ in run.misses} - {rank})
     if not ranks:
         return "" if run.n == 1 else "; the other ranks' are right"
-    return "; so on all ranks" if len(ranks) == run.n - 1 else f"; also wrong: rank{'s' * (len(ranks) > 1)} " + \
-        ", ".join(map(str, ranks))  # fmt: skip
+    return (
+        "; so on all ranks"
+        if len(ranks) == run.n - 1
+        else f"; also wrong: rank{'s' * (len(ranks) > 1)} " + ", ".join(map(str, ranks))
+    )
 
 
 def _own_cause(check, error):
@@ -142,7 +185,11 @@ def _own_cause(check, error):
 def _of_exception(error):
     """The likely cause of what was raised."""
     raised = error.get("exception")
-    return None if raised is None or hasattr(raised, "rehearsal") else cause_of_error(short_error(raised))
+    return (
+        None
+        if raised is None or hasattr(raised, "rehearsal")
+        else cause_of_error(short_error(raised))
+    )
 
 
 def _end(report, check, fn, run, runs):
@@ -150,9 +197,22 @@ def _end(report, check, fn, run, runs):
     order = f", in another order (schedule={run.schedule})" if run.schedule is not None else ""
     report.add("case", f"{count(run.n, 'rank')}{label}{order}")
     right = sorted({r.n for r in runs} - {r.n for r in runs if r.report.errors or r.misses})
-    report.add("right for", f"{', '.join(map(str, right))} rank{'s' * (right != [1])}" if right else "")
+    report.add(
+        "right for", f"{', '.join(map(str, right))} rank{'s' * (right != [1])}" if right else ""
+    )
     names = argument_names(fn, len(run.args[0]))
     args = [f"{name} {describe(arg)}" for name, arg in zip(names, run.args[0], strict=True)]
-    report.add("call", short(f"{check.name}({', '.join(['comm', *args])})", 300) + (" on rank 0" if run.n > 1 else ""))
-    printed = [f"[rank {r}] {line}" for r, text in enumerate(run.report.printed) for line in text.splitlines()]
-    return report.add("printed", "\n".join(short(line, 90) for line in printed[:6]) + ("\n..." if printed[6:] else ""))
+    report.add(
+        "call",
+        short(f"{check.name}({', '.join(['comm', *args])})", 300)
+        + (" on rank 0" if run.n > 1 else ""),
+    )
+    printed = [
+        f"[rank {r}] {line}"
+        for r, text in enumerate(run.report.printed)
+        for line in text.splitlines()
+    ]
+    return report.add(
+        "printed",
+        "\n".join(short(line, 90) for line in printed[:6]) + ("\n..." if printed[6:] else ""),
+    )

@@ -14,7 +14,13 @@ from .inputs import poison
 from .trees import copied, same, tree_map
 
 SECONDS = 3.0  # all ranks of one rehearsal together
-FATAL = ("exception", "truncation", "mismatch", "deadlock", "timeout")  # after these there are no results
+FATAL = (
+    "exception",
+    "truncation",
+    "mismatch",
+    "deadlock",
+    "timeout",
+)  # after these there are no results
 
 
 @dataclass(frozen=True)
@@ -72,10 +78,14 @@ class Run:
 
 def run_case(fn, n, case, check, schedule=None):
     """A `Run` of fn, which is given copies."""
-    args = [tuple(_poisoned(arg) if i in check.out else copied(arg) for i, arg in enumerate(given))
-            for given in case.for_ranks(n)]  # fmt: skip
+    args = [
+        tuple(_poisoned(arg) if i in check.out else copied(arg) for i, arg in enumerate(given))
+        for given in case.for_ranks(n)
+    ]
     alpha, beta = check.network
-    rehearse = getattr(fn, "rehearse_each", None) or functools.partial(rehearse_each, fn)  # its ranks may be elsewhere
+    rehearse = getattr(fn, "rehearse_each", None) or functools.partial(
+        rehearse_each, fn
+    )  # its ranks may be elsewhere
     report, after = rehearse(args, check.eager, schedule, alpha, beta, SECONDS)
     values = report.results
     if check.inplace is not None:
@@ -93,4 +103,9 @@ def argument_names(fn, count):
 
 
 def _poisoned(arg):
-    return tree_map(lambda leaf: poison(*leaf.shape, dtype=leaf.dtype) if isinstance(leaf, np.ndarray) else leaf, arg)
+    return tree_map(
+        lambda leaf: (
+            poison(*leaf.shape, dtype=leaf.dtype) if isinstance(leaf, np.ndarray) else leaf
+        ),
+        arg,
+    )

@@ -16,7 +16,9 @@ import numpy as np
 from course_lib.serial import backward, forward, sgd_step
 
 U = 2.0**-24
-OWN = 8 * U  # relative error of tanh, and of a sigmoid made of exp; CUDA's are within 2 units in the last place
+OWN = (
+    8 * U
+)  # relative error of tanh, and of a sigmoid made of exp; CUDA's are within 2 units in the last place
 STEEPEST = {"sigmoid": 0.25, "tanh": 1.0, "relu": 1.0, "identity": 1.0}
 
 
@@ -36,7 +38,9 @@ class Rounding:
         errors = errors or [(0 * W, 0 * b) for W, b in params]
         cache = forward(params, X.astype(np.float64), self.net)
         grads = backward(params, cache, Y.astype(np.float64))
-        return grads, self._backward(params, cache, Y, grads, errors, *self._forward(params, cache, errors))
+        return grads, self._backward(
+            params, cache, Y, grads, errors, *self._forward(params, cache, errors)
+        )
 
     def step(self, params, X, Y, eta, errors=None):
         """One step in float64: changes params (float64) in place, and returns how far the float32 run's may be now."""
@@ -44,7 +48,11 @@ class Rounding:
         errors, after = errors or [(0.0, 0.0)] * len(params), []
         for pair, error, grad, bound in zip(params, errors, grads, bounds, strict=True):
             parts = zip(pair, error, grad, bound, strict=True)
-            after.append(tuple(e + eta * d + 4 * U * (abs(p) + e + eta * (abs(g) + d)) for p, e, g, d in parts))
+            after.append(
+                tuple(
+                    e + eta * d + 4 * U * (abs(p) + e + eta * (abs(g) + d)) for p, e, g, d in parts
+                )
+            )
         sgd_step(params, grads, eta)
         return after
 
@@ -53,7 +61,9 @@ class Rounding:
         eA, eZ = [np.zeros_like(cache.A[0])], []
         for l, ((W, b), (eW, eb)) in enumerate(zip(params, errors, strict=True)):
             A, Z, last = cache.A[l + 1], cache.Z[l], l == self.net.n_layers - 1
-            eZ.append(self.product(cache.A[l], eA[l], W, eW) + eb + self.roundings(len(W)) * (abs(b) + eb))
+            eZ.append(
+                self.product(cache.A[l], eA[l], W, eW) + eb + self.roundings(len(W)) * (abs(b) + eb)
+            )
             if last and self.net.loss == "cross_entropy":
                 eA.append(self.softmax(A, Z, eZ[-1]))
             else:
@@ -66,10 +76,17 @@ class Rounding:
         for l in reversed(range(self.net.n_layers)):
             (W, _), eW, lam, ones = params[l], errors[l][0], self.net.lam, np.ones((1, len(Y)))
             own = lam * eW + 4 * U * (lam * abs(W) + abs(grads[l][0]))
-            bounds.append((self.product(cache.A[l].T, eA[l].T, dZ, e) + own, self.product(ones, 0 * ones, dZ, e)[0]))
+            bounds.append(
+                (
+                    self.product(cache.A[l].T, eA[l].T, dZ, e) + own,
+                    self.product(ones, 0 * ones, dZ, e)[0],
+                )
+            )
             if l:
                 dA, e_dA = dZ @ W.T, self.product(dZ, e, W.T, eW.T)
-                slope, e_slope = self.slope(self.net.activation, cache.Z[l - 1], cache.A[l], eZ[l - 1], eA[l])
+                slope, e_slope = self.slope(
+                    self.net.activation, cache.Z[l - 1], cache.A[l], eZ[l - 1], eA[l]
+                )
                 dZ, e = dA * slope, self.times(dA, e_dA, slope, e_slope)
         return bounds[::-1]
 
@@ -87,7 +104,11 @@ class Rounding:
     def product(self, A, eA, W, eW):
         """Of A @ W, where A and W are off by eA and eW themselves."""
         most = (abs(A) + eA) @ (abs(W) + eW)
-        handed_on = most - abs(A) @ abs(W) if self.sure else np.sqrt((A * A) @ (eW * eW) + (eA * eA) @ (W * W))
+        handed_on = (
+            most - abs(A) @ abs(W)
+            if self.sure
+            else np.sqrt((A * A) @ (eW * eW) + (eA * eA) @ (W * W))
+        )
         return handed_on + self.roundings(A.shape[1]) * most
 
     def times(self, a, ea, b, eb):
@@ -97,7 +118,9 @@ class Rounding:
     def softmax(self, A, Z, eZ):
         worst = eZ.max(axis=1, keepdims=True)
         off = 2 * worst if self.sure else np.sqrt(eZ**2 + (A**2 * eZ**2).sum(axis=1, keepdims=True))
-        return A * (np.expm1(off + 2 * U * np.ptp(Z, axis=1, keepdims=True)) + (A.shape[1] + 12) * U)
+        return A * (
+            np.expm1(off + 2 * U * np.ptp(Z, axis=1, keepdims=True)) + (A.shape[1] + 12) * U
+        )
 
     def activation(self, f, Z, A, eZ):
         steep = STEEPEST[f] if self.sure else self.slope(f, Z, A, eZ, 0 * A)[0] + eZ

@@ -30,7 +30,11 @@ class Tolerance:
 
     def at(self, index):
         """The tolerance of one entry."""
-        return replace(self, scale=float(np.asarray(self.scale)[index])) if np.ndim(self.scale) else self
+        return (
+            replace(self, scale=float(np.asarray(self.scale)[index]))
+            if np.ndim(self.scale)
+            else self
+        )
 
     def __str__(self):
         if self.digits is not None:

@@ -59,11 +59,17 @@ def describe(value):
         return f"{value.shape} {value.dtype}"
     if isinstance(value, (bool, int, float, str, np.generic)) or value is None:
         return short(repr(value.item() if isinstance(value, np.generic) else value))
-    if isinstance(value, (list, tuple)) and value and all(isinstance(x, np.ndarray) for x in leaves(value)):
+    if (
+        isinstance(value, (list, tuple))
+        and value
+        and all(isinstance(x, np.ndarray) for x in leaves(value))
+    ):
         return short(_shapes(value), 70)
     if isinstance(value, (list, tuple)):
         kind = type(value).__name__
-        inside = ", ".join(describe(item) for item in value[:2]) + (", ..." if len(value) > 2 else "")
+        inside = ", ".join(describe(item) for item in value[:2]) + (
+            ", ..." if len(value) > 2 else ""
+        )
         return short(f"{kind} of {len(value)}: {inside}" if len(value) else f"an empty {kind}", 90)
     name = getattr(value, "__name__", None)
     return f"the function {name}" if callable(value) and name else f"a {type(value).__name__}"

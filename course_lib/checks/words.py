@@ -25,7 +25,9 @@ def failure_report(name, axes, result, results, cause, seed):
     if miss.kind != "changed" and result.inplace is None:
         spoilt = result.changed_names(result.may_change)
         report.add("also", " and ".join(f"it changes its argument {n}" for n in spoilt))
-    report.add("right on", ", ".join(r.case.label for r in results if not r.misses and r.case.label))
+    report.add(
+        "right on", ", ".join(r.case.label for r in results if not r.misses and r.case.label)
+    )
     report.add("printed", short(result.answer.printed.strip(), 300))
     report.add("warned", "; ".join(short(w, 120) for w in result.answer.warned[:3]))
     return _add_inputs(report, name, result).add("again", again(seed))
@@ -38,13 +40,19 @@ def count(n, noun):
 
 def again(seed):
     """How to get the same inputs once more."""
-    return f"add seed={seed} to the call of the check for the same inputs" if seed is not None else None
+    return (
+        f"add seed={seed} to the call of the check for the same inputs"
+        if seed is not None
+        else None
+    )
 
 
 def not_a_function(name, given):
     """The report for a check that got something else than a function."""
     report = Report(f"{name} must be a function, and this is {a_thing(given)}")
-    return report.add("cause", f"hand the function over without calling it: {name}, not {name}(...)")
+    return report.add(
+        "cause", f"hand the function over without calling it: {name}, not {name}(...)"
+    )
 
 
 def plain(value):
@@ -70,7 +78,11 @@ def _add_place(report, miss, axes):
 
 
 def _index_text(name, at, axes):
-    words = ", ".join(f"{axis} {i}" for axis, i in zip(axes, at, strict=True)) if len(axes) == len(at) else ""
+    words = (
+        ", ".join(f"{axis} {i}" for axis, i in zip(axes, at, strict=True))
+        if len(axes) == len(at)
+        else ""
+    )
     return f"{name}[{', '.join(map(str, at))}]" + (f" ({words}, counted from 0)" if words else "")
 
 
@@ -92,7 +104,11 @@ def _two_numbers(got, want):
 
 def _others(misses):
     names = [name for name in dict.fromkeys(m.name for m in misses) if name != misses[0].name]
-    return f"; also wrong: {', '.join(names[:3])}" + (" and more" if len(names) > 3 else "") if names else ""
+    return (
+        f"; also wrong: {', '.join(names[:3])}" + (" and more" if len(names) > 3 else "")
+        if names
+        else ""
+    )
 
 
 def _add_inputs(report, name, result):

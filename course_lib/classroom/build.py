@@ -86,7 +86,11 @@ def state(read, kind, root):
     except Exception as error:
         return "edited", f"not a notebook: {error}", None
     if not intact:
-        return "edited", "it was changed by hand, or run and saved; the source is in chapters/", stored
+        return (
+            "edited",
+            "it was changed by hand, or run and saved; the source is in chapters/",
+            stored,
+        )
     want = notebook.skeleton(read, kind)
     if stored.metadata["course"].get("source") != want.metadata["course"]["source"]:
         return "stale", "its source has changed since it was built", stored
@@ -155,7 +159,11 @@ def _build_one(read, kind, options):
 
 def _reused(made, stored, options):
     """Take the stored outputs over where only text has changed; False where the code must run."""
-    if stored is None or options.force or stored.metadata["course"].get("code") != made.metadata["course"]["code"]:
+    if (
+        stored is None
+        or options.force
+        or stored.metadata["course"].get("code") != made.metadata["course"]["code"]
+    ):
         return False
     old = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"}
     for cell in made.cells:
@@ -170,9 +178,12 @@ def _run(made, read, kind, options, row):
     folder = target(read, kind, options.root).parent
     folder.mkdir(parents=True, exist_ok=True)
     code = [(i, cell) for i, cell in enumerate(made.cells) if cell.cell_type == "code"]
-    with Progress(f"{read.chapter} {kind}", len(code), options.quiet) as progress, kernels.Session(
-        made, folder, kernels.environment(options.root), options.timeout
-    ) as session:
+    with (
+        Progress(f"{read.chapter} {kind}", len(code), options.quiet) as progress,
+        kernels.Session(
+            made, folder, kernels.environment(options.root), options.timeout
+        ) as session,
+    ):
         for number, (index, cell) in enumerate(code, 1):
             progress.begin(number, cell.id)
             _run_cell(session, cell, index, number, read)
@@ -220,7 +231,9 @@ class Progress:
         self.name, self.cell_began = name, time.perf_counter()
         if self.live and not self.quiet:
             seconds = time.perf_counter() - self.began
-            self.stream.write(f"\r\x1b[2K{self.title}: {number}/{self.total} {name}  ({seconds:.0f} s)")
+            self.stream.write(
+                f"\r\x1b[2K{self.title}: {number}/{self.total} {name}  ({seconds:.0f} s)"
+            )
             self.stream.flush()
 
     def end(self):
@@ -251,8 +264,14 @@ def _lonely(root, wanted):
     """Chapters without a lecture or without an exercise."""
     folders = {path.parent for path in source.find(root, wanted)}
     return [
-        Row(_short(folder / f"{kind}.md", root), "missing", "every chapter has a lecture and an exercise")
-        for folder in sorted(folders) for kind in source.KINDS if not (folder / f"{kind}.md").is_file()
+        Row(
+            _short(folder / f"{kind}.md", root),
+            "missing",
+            "every chapter has a lecture and an exercise",
+        )
+        for folder in sorted(folders)
+        for kind in source.KINDS
+        if not (folder / f"{kind}.md").is_file()
     ]
 
 
@@ -262,7 +281,9 @@ def _orphans(root):
         needs = "lecture.md" if kind == "lecture" else "exercise.md"
         for file in sorted((Path(root) / folder).glob("*.ipynb")):
             if not (Path(root) / "chapters" / file.stem / needs).is_file():
-                detail = f"there is no chapters/{file.stem}/{needs}: delete it, or name the chapter so"
+                detail = (
+                    f"there is no chapters/{file.stem}/{needs}: delete it, or name the chapter so"
+                )
                 rows.append(Row(_short(file, root), "orphaned", detail))
     return rows
 
@@ -291,13 +312,29 @@ def add_arguments(parser):
         "again, and only changed code runs. A change in course_lib is not seen here: the tests compare every stored "
         "output with a fresh run; after such a change use --force."
     )
-    parser.add_argument("chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given")
-    parser.add_argument("--check", action="store_true", help="run and write nothing; fail if a built file differs")
-    parser.add_argument("--force", action="store_true", help="run everything again, and overwrite hand-made changes")
-    parser.add_argument("--drop-ids", action="store_true", help="allow ids of tasks and checks to disappear")
-    parser.add_argument("--timeout", type=float, default=TIMEOUT, metavar="S", help="seconds for a cell (%(default)g)")
+    parser.add_argument(
+        "chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="run and write nothing; fail if a built file differs"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="run everything again, and overwrite hand-made changes"
+    )
+    parser.add_argument(
+        "--drop-ids", action="store_true", help="allow ids of tasks and checks to disappear"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT,
+        metavar="S",
+        help="seconds for a cell (%(default)g)",
+    )
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
-    parser.add_argument("--root", type=Path, default=None, help="the clone (default: where chapters/ is)")
+    parser.add_argument(
+        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
+    )
 
 
 def command(args):
@@ -320,7 +357,9 @@ def clone(root=None):
     for folder in tried:
         if (folder / "chapters").is_dir():
             return folder.resolve()
-    raise BadInput(f"no folder chapters/ in {tried[0]}: run this in the clone of the course, or pass --root")
+    raise BadInput(
+        f"no folder chapters/ in {tried[0]}: run this in the clone of the course, or pass --root"
+    )
 
 
 def _print(rows, checking):
@@ -334,6 +373,9 @@ def _print(rows, checking):
             print(f"    warning: {note}")
     bad = sum(not row.good for row in rows)
     if bad:
-        print(f"{source.count(bad, 'problem')}" + ("; build again: python -m course_lib build" if checking else ""))
+        print(
+            f"{source.count(bad, 'problem')}"
+            + ("; build again: python -m course_lib build" if checking else "")
+        )
     elif not rows:
         print("no chapters yet")

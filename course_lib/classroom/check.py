@@ -20,11 +20,19 @@ PASSED = "public checks passed; hidden checks run when you hand in"
 
 def add_arguments(parser):
     """The arguments of `check`."""
-    parser.description = "Run the public checks of exercises as they were saved; nothing in them is changed."
-    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK", help="exercises/03-*.ipynb")
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="S", help="seconds for a cell (%(default)g)")
+    parser.description = (
+        "Run the public checks of exercises as they were saved; nothing in them is changed."
+    )
+    parser.add_argument(
+        "notebooks", nargs="+", type=Path, metavar="NOTEBOOK", help="exercises/03-*.ipynb"
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, metavar="S", help="seconds for a cell (%(default)g)"
+    )
     parser.add_argument("--json", action="store_true", help="print what each task earned as JSON")
-    parser.add_argument("--root", type=Path, default=None, help="the clone (default: where chapters/ is)")
+    parser.add_argument(
+        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
+    )
 
 
 def command(args):
@@ -38,8 +46,13 @@ def command(args):
         for path, made in zip(args.notebooks, found, strict=True):
             run = _run(zygote, release, made, args.timeout)
             good = good and all(task.status == "pass" for task in run.tasks.values())
-            said.append({"notebook": str(path), "problems": run.problems,
-                         "tasks": [vars(task) for task in run.tasks.values()]})  # fmt: skip
+            said.append(
+                {
+                    "notebook": str(path),
+                    "problems": run.problems,
+                    "tasks": [vars(task) for task in run.tasks.values()],
+                }
+            )
             if not args.json:
                 _print(path, run)
     if args.json:
@@ -58,7 +71,9 @@ def _release(root):
 def _zygote():
     """Rooms where the system gives them; else plain processes, which on one's own machine do no harm."""
     if not hasattr(os, "fork"):
-        raise BadInput("this system cannot fork processes: run the check cells in the notebook; they are the same")
+        raise BadInput(
+            "this system cannot fork processes: run the check cells in the notebook; they are the same"
+        )
     from .grading import sandbox
     from .grading.zygote import Zygote
 
@@ -100,7 +115,11 @@ def _print(path, run):
     for task in tasks:
         mark = MARKS.get(task.status, "!!")
         points = f"{task.points:>2} of {task.out_of}"
-        message = "" if task.status == "pass" else f"  {task.message}".replace("\n", f"\n{'':{width + 15}}")
+        message = (
+            ""
+            if task.status == "pass"
+            else f"  {task.message}".replace("\n", f"\n{'':{width + 15}}")
+        )
         print(f"  {mark} {task.task:{width}}  {points}{message}".rstrip())
     for problem in run.problems:
         print(f"  note: {problem}")
@@ -108,4 +127,6 @@ def _print(path, run):
     if passed == len(tasks):
         print(f"  {PASSED}")
     else:
-        print(f"  {passed} of {len(tasks)} public checks passed; hidden checks run when you hand in")
+        print(
+            f"  {passed} of {len(tasks)} public checks passed; hidden checks run when you hand in"
+        )

@@ -19,7 +19,9 @@ def read(root):
 
 def of(source):
     """The lines that a source file gives."""
-    pairs = [("task", c.name) for c in source.cells if c.task] + [("check", c.name) for c in source.cells if c.checks]
+    pairs = [("task", c.name) for c in source.cells if c.task] + [
+        ("check", c.name) for c in source.cells if c.checks
+    ]
     return [(source.chapter, what, name) for what, name in pairs]
 
 
@@ -33,7 +35,11 @@ def lost(root, source):
 
 def homeless(root):
     """The recorded lines of chapters that have no exercise any more."""
-    return [row for row in read(root) if not (Path(root) / "chapters" / row[0] / "exercise.md").is_file()]
+    return [
+        row
+        for row in read(root)
+        if not (Path(root) / "chapters" / row[0] / "exercise.md").is_file()
+    ]
 
 
 def new(root, source):

@@ -19,10 +19,16 @@ class KernelLost(RuntimeError):
 
 def environment(root, first=(), **more):
     """The variables of a kernel: the clone importable, hashes and check seeds fixed, no settings of the user's own."""
-    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PYTHONSTARTUP", "PYTHONWARNINGS")}
+    env = {
+        k: v
+        for k, v in os.environ.items()
+        if k not in ("NO_COLOR", "PYTHONSTARTUP", "PYTHONWARNINGS")
+    }
     env.setdefault("COURSE_SEED", DEFAULT_SEED)
     paths = [*first, str(root), *env.get("PYTHONPATH", "").split(os.pathsep)]
-    env.update(PYTHONHASHSEED="0", PYTHONPATH=os.pathsep.join(dict.fromkeys(p for p in paths if p)), **more)
+    env.update(
+        PYTHONHASHSEED="0", PYTHONPATH=os.pathsep.join(dict.fromkeys(p for p in paths if p)), **more
+    )
     env["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     return env
 
@@ -41,8 +47,15 @@ class Session:
         self._temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._stderr = open(Path(self._temporary.name) / "stderr.txt", "w+", errors="replace")
         self.client: Any = _client_class()(
-            self.notebook, km=_manager(), allow_errors=True, timeout=self.timeout, startup_timeout=120,
-            iopub_timeout=30, raise_on_iopub_timeout=True, record_timing=False, on_cell_executed=self._keep_reply,
+            self.notebook,
+            km=_manager(),
+            allow_errors=True,
+            timeout=self.timeout,
+            startup_timeout=120,
+            iopub_timeout=30,
+            raise_on_iopub_timeout=True,
+            record_timing=False,
+            on_cell_executed=self._keep_reply,
         )
         self.client.log.disabled = True  # what goes wrong is raised, and said once
         self.mark = uuid.uuid4().hex
@@ -74,7 +87,9 @@ class Session:
         except DeadKernelError:
             words = self._last_words()
             self.close()
-            raise KernelLost("the kernel died in this cell" + (f":\n{words}" if words else "")) from None
+            raise KernelLost(
+                "the kernel died in this cell" + (f":\n{words}" if words else "")
+            ) from None
         except CellTimeoutError:
             where = self._interrupted(cell)
             self.close()
@@ -95,14 +110,18 @@ class Session:
     def _last_words(self):
         self._stderr.seek(0)
         lines = [line.rstrip() for line in self._stderr if line.strip()]
-        fatal = next((i for i, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
+        fatal = next(
+            (i for i, line in enumerate(lines) if line.startswith("Fatal Python error")), None
+        )
         return "\n".join(lines[fatal : fatal + 8]) if fatal is not None else ""
 
     def _interrupted(self, cell):
         errors = [output for output in cell.outputs if output["output_type"] == "error"]
         if errors:
             return "it was interrupted here:\n" + "\n".join(errors[-1]["traceback"])
-        return f"it did not heed the interrupt within {INTERRUPT_SECONDS} s, so its kernel was ended"
+        return (
+            f"it did not heed the interrupt within {INTERRUPT_SECONDS} s, so its kernel was ended"
+        )
 
     def close(self):
         """End the kernel; calling it again does nothing."""
@@ -145,6 +164,8 @@ def _manager():
 
     class ThisPython(KernelSpecManager):
         def get_kernel_spec(self, kernel_name):
-            return KernelSpec(argv=argv, display_name="Python 3", language="python", resource_dir=RESOURCES)
+            return KernelSpec(
+                argv=argv, display_name="Python 3", language="python", resource_dir=RESOURCES
+            )
 
     return AsyncKernelManager(kernel_name="python3", kernel_spec_manager=ThisPython())

@@ -60,13 +60,27 @@ def tables(lecture, exercise):
     """The Markdown of one chapter: its sections, then its tasks."""
     parts, tasks = sections(lecture), [cell.task for cell in exercise.tasks]
     rows = [f"| {title} | {time:.0f} |" for title, time in parts.items() if time >= 0.5]
-    lines = [f"## {lecture.chapter[:2]}. {lecture.title}", "",
-             f"Lecture: {sum(parts.values()):.0f} minutes by the rule; the chapter says {lecture.minutes}.", "",
-             "| section | minutes |", "|---|---:|", *rows, "",
-             f"Exercise: {sum(task.minutes for task in tasks)} minutes for the tasks, "
-             f"{sum(task.points for task in tasks)} points; the whole of it: {exercise.minutes} minutes.", "",
-             "| task | minutes | points | difficulty, 1 to 3 |", "|---|---:|---:|---:|"]  # fmt: skip
-    return "\n".join([*lines, *(f"| {t.name} | {t.minutes} | {t.points} | {t.difficulty} |" for t in tasks)]) + "\n"
+    lines = [
+        f"## {lecture.chapter[:2]}. {lecture.title}",
+        "",
+        f"Lecture: {sum(parts.values()):.0f} minutes by the rule; the chapter says {lecture.minutes}.",
+        "",
+        "| section | minutes |",
+        "|---|---:|",
+        *rows,
+        "",
+        f"Exercise: {sum(task.minutes for task in tasks)} minutes for the tasks, "
+        f"{sum(task.points for task in tasks)} points; the whole of it: {exercise.minutes} minutes.",
+        "",
+        "| task | minutes | points | difficulty, 1 to 3 |",
+        "|---|---:|---:|---:|",
+    ]
+    return (
+        "\n".join(
+            [*lines, *(f"| {t.name} | {t.minutes} | {t.points} | {t.difficulty} |" for t in tasks)]
+        )
+        + "\n"
+    )
 
 
 def document(root):
@@ -74,14 +88,22 @@ def document(root):
     chapters: dict = defaultdict(dict)
     for path in source.find(root):
         chapters[path.parent.name][path.stem] = source.read(path)
-    made = [tables(kinds["lecture"], kinds["exercise"]) for kinds in chapters.values() if len(kinds) == 2]
+    made = [
+        tables(kinds["lecture"], kinds["exercise"])
+        for kinds in chapters.values()
+        if len(kinds) == 2
+    ]
     return "\n".join([HEAD, *made])
 
 
 def main(argv=None):
     """Print the document, or write it; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m course_lib.classroom.minutes", description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT} instead of printing it")
+    parser = argparse.ArgumentParser(
+        prog="python -m course_lib.classroom.minutes", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {DOCUMENT} instead of printing it"
+    )
     arguments = parser.parse_args(argv)
     from .build import clone, write
 

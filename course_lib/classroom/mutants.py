@@ -36,7 +36,9 @@ class Verdict:
 def answers(read, only=None):
     """(task, answer) of everything that `run` tries, in its order."""
     return [
-        (cell.name, answer) for cell in read.tasks if only is None or cell.name in only
+        (cell.name, answer)
+        for cell in read.tasks
+        if only is None or cell.name in only
         for answer in (BLANK, *(m.name for m in cell.task.mutants), SOLUTION)
     ]
 
@@ -51,13 +53,19 @@ def run(read, root, seed=kernels.DEFAULT_SEED, first=(), timeout=60.0, only=None
     folder = Path(root) / "exercises"
     env = kernels.environment(root, first, COURSE_SEED=str(seed))
     verdicts: list = []
-    with kernels.Session(new_notebook(), folder if folder.is_dir() else root, env, timeout) as session:
+    with kernels.Session(
+        new_notebook(), folder if folder.is_dir() else root, env, timeout
+    ) as session:
         try:
             _run_cells(read, session, verdicts, only)
         except kernels.KernelLost as lost:
             left = answers(read, only)[len(verdicts) :]
             for task, answer in left:
-                why = "the kernel was lost" if (task, answer) == left[0] else f"not run, {' '.join(left[0])} came first"
+                why = (
+                    "the kernel was lost"
+                    if (task, answer) == left[0]
+                    else f"not run, {' '.join(left[0])} came first"
+                )
                 verdicts.append(Verdict(task, answer, False, "", f"{why}: {lost}", 0.0))
     return verdicts
 
@@ -98,10 +106,16 @@ def _try(session, cell, check, name, code, expect):
     message = _message(failed) if failed["status"] == "error" else "passed"
     if expect is None:
         ok = written["status"] == checked["status"] == "ok"
-    elif name == BLANK and written["status"] == "error":  # a task of variables: the blank itself stops the run
+    elif (
+        name == BLANK and written["status"] == "error"
+    ):  # a task of variables: the blank itself stops the run
         ok = written["ename"] == "NotImplementedError" and checked["status"] == "error"
     else:
-        ok = checked["status"] == "error" and checked["ename"] != "CheckBroken" and _plain(expect) in _plain(message)
+        ok = (
+            checked["status"] == "error"
+            and checked["ename"] != "CheckBroken"
+            and _plain(expect) in _plain(message)
+        )
     return Verdict(cell.name, name, ok, expect or "", message, seconds, cell.task.points)
 
 
@@ -119,18 +133,34 @@ def _plain(text):
 
 def main(argv=None):
     """Print the table of a chapter; exit status 1 if an answer does not fare as meant."""
-    parser = argparse.ArgumentParser(prog="python -m course_lib.classroom.mutants", description=__doc__.split("\n")[0])
-    parser.add_argument("chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given")
-    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="try N different seeds of the checks")
-    parser.add_argument("--all", action="store_true", help="show the messages of the answers that fare as meant, too")
+    parser = argparse.ArgumentParser(
+        prog="python -m course_lib.classroom.mutants", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument(
+        "chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=1, metavar="N", help="try N different seeds of the checks"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="show the messages of the answers that fare as meant, too",
+    )
     args = parser.parse_args(argv)
     from .build import clone
 
     try:
         root = clone()
         paths = [p for p in source.find(root, args.chapters) if p.stem == "exercise"]
-        seeds = [int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED)) + i for i in range(max(1, args.seeds))]
-        return max([_print(source.read(path), root, seed, args.all) for path in paths for seed in seeds], default=0)
+        seeds = [
+            int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED)) + i
+            for i in range(max(1, args.seeds))
+        ]
+        return max(
+            [_print(source.read(path), root, seed, args.all) for path in paths for seed in seeds],
+            default=0,
+        )
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
@@ -143,11 +173,18 @@ def _print(read, root, seed, everything):
     for v in verdicts:
         note = "" if v.ok else f"  expected {v.expect or 'a pass'!r}, got: {v.message}"
         note = f"  {v.message}" if v.ok and everything else note
-        print(f"{'ok   ' if v.ok else 'WRONG'} {f'{v.task} {v.answer}':{width}}  {v.seconds:5.2f} s{note}")
-    good, points = sum(v.ok for v in verdicts), sum(v.points for v in verdicts if v.answer == SOLUTION and v.ok)
+        print(
+            f"{'ok   ' if v.ok else 'WRONG'} {f'{v.task} {v.answer}':{width}}  {v.seconds:5.2f} s{note}"
+        )
+    good, points = (
+        sum(v.ok for v in verdicts),
+        sum(v.points for v in verdicts if v.answer == SOLUTION and v.ok),
+    )
     total = sum(cell.task.points for cell in read.tasks)
-    print(f"{read.chapter}, seed {seed}: {good} of {len(verdicts)} as meant; the solution earns {points} of "
-          f"{total} points; {time.perf_counter() - began:.1f} s")
+    print(
+        f"{read.chapter}, seed {seed}: {good} of {len(verdicts)} as meant; the solution earns {points} of "
+        f"{total} points; {time.perf_counter() - began:.1f} s"
+    )
     return int(good < len(verdicts))
 
 

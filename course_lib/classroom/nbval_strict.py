@@ -37,16 +37,29 @@ class NotebookRed(Exception):
 
 
 def pytest_addoption(parser):
-    parser.addini("notebook_pythonpath", "folders put first on the PYTHONPATH of kernels", type="paths", default=[])
-    parser.addini("notebook_cell_seconds", "the longest that one cell may take", default=str(CELL_SECONDS))
-    parser.addini("notebook_seconds", "lines `folder seconds`: the longest that a notebook there may take",
-                  type="linelist", default=[])
+    parser.addini(
+        "notebook_pythonpath",
+        "folders put first on the PYTHONPATH of kernels",
+        type="paths",
+        default=[],
+    )
+    parser.addini(
+        "notebook_cell_seconds", "the longest that one cell may take", default=str(CELL_SECONDS)
+    )
+    parser.addini(
+        "notebook_seconds",
+        "lines `folder seconds`: the longest that a notebook there may take",
+        type="linelist",
+        default=[],
+    )
 
 
 def pytest_configure(config):
     option = config.option
     if option.nbval_lax:
-        raise pytest.UsageError("--nbval-lax compares next to nothing: it is not for this course; use --nbval")
+        raise pytest.UsageError(
+            "--nbval-lax compares next to nothing: it is not for this course; use --nbval"
+        )
     sanitize = option.nbval_sanitize_with
     if sanitize and not Path(sanitize).is_file() and (config.rootpath / sanitize).is_file():
         option.nbval_sanitize_with = str(config.rootpath / sanitize)
@@ -56,7 +69,11 @@ def pytest_configure(config):
 
 
 def pytest_report_header(config):
-    return "notebooks: --dist loadfile keeps the cells of each together" if config.stash.get(_SWITCHED, False) else None
+    return (
+        "notebooks: --dist loadfile keeps the cells of each together"
+        if config.stash.get(_SWITCHED, False)
+        else None
+    )
 
 
 _SWITCHED = pytest.StashKey[bool]()
@@ -65,7 +82,10 @@ _SWITCHED = pytest.StashKey[bool]()
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path, parent):
     found = yield
-    return [Notebook.from_parent(parent, path=file_path) if type(one) is IPyNbFile else one for one in found]
+    return [
+        Notebook.from_parent(parent, path=file_path) if type(one) is IPyNbFile else one
+        for one in found
+    ]
 
 
 class Notebook(IPyNbFile):
@@ -85,7 +105,10 @@ class Notebook(IPyNbFile):
         self.lost: tuple = ()
         for number, index in enumerate(self.code):
             cell = self.nb.cells[index]
-            options = {**dict(find_metadata_tags(cell.metadata)), **dict(find_comment_markers(cell.source))}
+            options = {
+                **dict(find_metadata_tags(cell.metadata)),
+                **dict(find_comment_markers(cell.source)),
+            }
             options.setdefault("check", True)
             name = cell.get("id", f"cell-{number}")
             item = Cell.from_parent(self, name=name, cell_num=number, cell=cell, options=options)
@@ -100,7 +123,9 @@ class Notebook(IPyNbFile):
         self.fresh = nbformat.reads(nbformat.writes(self.nb), as_version=4)
         first = [str(path) for path in self.config.getini("notebook_pythonpath")]
         env = kernels.environment(self.config.rootpath, first)
-        self.session = kernels.Session(self.fresh, self.path.parent, env, _cell_seconds(self.config))
+        self.session = kernels.Session(
+            self.fresh, self.path.parent, env, _cell_seconds(self.config)
+        )
         self.session.__enter__()
 
     def teardown(self):
@@ -136,26 +161,36 @@ class Cell(IPyNbCell):
 
     def runtest(self):
         if self.options.get("skip"):
-            raise NotebookRed("it is marked to be skipped: a cell that is not run proves nothing; take the mark off")
+            raise NotebookRed(
+                "it is marked to be skipped: a cell that is not run proves nothing; take the mark off"
+            )
         reply, fresh, _ = self.parent.result(self.index)
         raises = bool(self.options.get("check_exception"))
         if reply["status"] == "error" and not raises:
-            raise NotebookRed("it raised:\n" + "\n".join(reply.get("traceback", [reply.get("evalue", "")])))
+            raise NotebookRed(
+                "it raised:\n" + "\n".join(reply.get("traceback", [reply.get("evalue", "")]))
+            )
         if reply["status"] == "ok" and raises:
             raise NotebookRed("it has the tag raises-exception and raised nothing")
         if self.cell.execution_count is None:
-            raise NotebookRed("it has no execution count, so it was stored without being run: build it again")
+            raise NotebookRed(
+                "it has no execution count, so it was stored without being run: build it again"
+            )
         stored, _ = outputs.tidy(self.cell.outputs, self.cell.execution_count, self.parent.folders)
         if self.options["check"]:
             self._compare(stored, fresh)
         elif _shape(stored) != _shape(fresh):
             was, now = (" ".join(_shape(side)) or "nothing" for side in (stored, fresh))
-            raise NotebookRed(f"its output may vary but not vanish: stored is {was}; this run gave {now}")
+            raise NotebookRed(
+                f"its output may vary but not vanish: stored is {was}; this run gave {now}"
+            )
 
     def _compare(self, stored, fresh):
         was, now = (_as_lines(side, self.sanitize) for side in (stored, fresh))
         if was != now:
-            diff = difflib.unified_diff(was, now, "stored in the notebook", "this run", lineterm="", n=2)
+            diff = difflib.unified_diff(
+                was, now, "stored in the notebook", "this run", lineterm="", n=2
+            )
             raise NotebookRed("its output differs from the stored one:\n" + "\n".join(diff))
 
     def repr_failure(self, excinfo):
@@ -182,8 +217,12 @@ class Whole(pytest.Item):
         limit = _limit(self.config, notebook.path)
         if not seconds <= limit:
             slow = sorted(notebook.ran.items(), key=lambda pair: -pair[1][2])[:5]
-            words = ", ".join(f"{notebook.nb.cells[i].get('id', i)} {row[2]:.1f} s" for i, row in slow)
-            raise NotebookRed(f"its cells took {seconds:.0f} s; {limit:.0f} s are allowed. The slowest: {words}")
+            words = ", ".join(
+                f"{notebook.nb.cells[i].get('id', i)} {row[2]:.1f} s" for i, row in slow
+            )
+            raise NotebookRed(
+                f"its cells took {seconds:.0f} s; {limit:.0f} s are allowed. The slowest: {words}"
+            )
         notebook.session.close()
         if left := left_running(notebook.session.mark):
             raise NotebookRed("its kernel has ended, but not what it started:\n" + "\n".join(left))
@@ -199,7 +238,9 @@ class Whole(pytest.Item):
 
 def _cell_seconds(config):
     given = float(config.option.nbval_cell_timeout)
-    return given if given != 2000 else float(config.getini("notebook_cell_seconds"))  # 2000: nbval's default
+    return (
+        given if given != 2000 else float(config.getini("notebook_cell_seconds"))
+    )  # 2000: nbval's default
 
 
 def _limit(config, path):
@@ -213,7 +254,11 @@ def _limit(config, path):
 
 def _shape(cell_outputs):
     """What is shown, without what it says: printed text, and the kinds of each display in order."""
-    printed = ["text"] if any(o["output_type"] == "stream" and o["name"] == "stdout" for o in cell_outputs) else []
+    printed = (
+        ["text"]
+        if any(o["output_type"] == "stream" and o["name"] == "stdout" for o in cell_outputs)
+        else []
+    )
     return printed + [f"[{', '.join(sorted(o['data']))}]" for o in cell_outputs if "data" in o]
 
 

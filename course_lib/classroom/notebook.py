@@ -8,8 +8,12 @@ from .source import Cell, count, split
 BUILDER = 1  # raise it when the built form changes: every notebook is then stale
 FOLDERS = {"lecture": "notebooks", "exercise": "exercises", "solution": "solutions"}
 LANGUAGE = {
-    "codemirror_mode": {"name": "ipython", "version": 3}, "file_extension": ".py", "mimetype": "text/x-python",
-    "name": "python", "nbconvert_exporter": "python", "pygments_lexer": "ipython3",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
 }
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
@@ -24,18 +28,31 @@ def skeleton(source, kind):
     """The notebook (nbformat 4.5) of that kind, code cells not run."""
     from nbformat.v4 import new_notebook
 
-    notebook = new_notebook(cells=[made for cell in source.cells for made in _cells(source, cell, kind)])
-    notebook.metadata.update(kernelspec=dict(KERNEL), language_info=json.loads(json.dumps(LANGUAGE)))
+    notebook = new_notebook(
+        cells=[made for cell in source.cells for made in _cells(source, cell, kind)]
+    )
+    notebook.metadata.update(
+        kernelspec=dict(KERNEL), language_info=json.loads(json.dumps(LANGUAGE))
+    )
     notebook.metadata["course"] = {
-        "builder": BUILDER, "chapter": source.chapter, "kind": kind, "title": source.title, "minutes": source.minutes,
-        "source": _hash([BUILDER, source.text]), "code": _hash([BUILDER, code_of(notebook)]),
+        "builder": BUILDER,
+        "chapter": source.chapter,
+        "kind": kind,
+        "title": source.title,
+        "minutes": source.minutes,
+        "source": _hash([BUILDER, source.text]),
+        "code": _hash([BUILDER, code_of(notebook)]),
     }
     return notebook
 
 
 def code_of(notebook):
     """What decides the outputs: name, tags and code of each code cell."""
-    return [[c.id, c.metadata.get("tags", []), c.source] for c in notebook.cells if c.cell_type == "code"]
+    return [
+        [c.id, c.metadata.get("tags", []), c.source]
+        for c in notebook.cells
+        if c.cell_type == "code"
+    ]
 
 
 def digest(notebook):
@@ -87,7 +104,10 @@ def _metadata(source, cell, kind):
     task = cell.task
     if task:
         metadata["course"] = {
-            "task": task.name, "points": task.points, "difficulty": task.difficulty, "minutes": task.minutes
+            "task": task.name,
+            "points": task.points,
+            "difficulty": task.difficulty,
+            "minutes": task.minutes,
         }
     if cell.checks:
         metadata["course"] = {"check": cell.name, "of": cell.checks}
@@ -111,4 +131,6 @@ def hints(task):
 
 
 def _hash(value):
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(value, sort_keys=True, ensure_ascii=False).encode()
+    ).hexdigest()

@@ -49,7 +49,11 @@ class Totals:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _over(self):
-        return [folder for folder, parts in self.seconds.items() if not sum(parts) <= self.limits[folder]]
+        return [
+            folder
+            for folder, parts in self.seconds.items()
+            if not sum(parts) <= self.limits[folder]
+        ]
 
     def pytest_terminal_summary(self, terminalreporter):
         for folder, parts in sorted(self.seconds.items()):

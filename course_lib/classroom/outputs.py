@@ -5,19 +5,31 @@ import re
 import sys
 from pathlib import Path
 
-CELL_FILE = re.compile(r"[^\s\"'(<]*[/\\]ipykernel_\d+[/\\]\d+\.py")  # where ipykernel pretends that a cell's code is
-NOISE = re.compile(r"Matplotlib is building the font cache; this may take a moment\.\n?")  # once in a fresh environment
+CELL_FILE = re.compile(
+    r"[^\s\"'(<]*[/\\]ipykernel_\d+[/\\]\d+\.py"
+)  # where ipykernel pretends that a cell's code is
+NOISE = re.compile(
+    r"Matplotlib is building the font cache; this may take a moment\.\n?"
+)  # once in a fresh environment
 SAME_LINE = re.compile(r"^.*\r(?=[^\n])", re.MULTILINE)
 
 
 def places(root):
     """(folder, what to write in its place), the longest first."""
-    pairs = {str(Path(root).resolve()): "<course>", str(root): "<course>", os.path.dirname(os.__file__): "<python>"}
-    if sys.prefix != sys.base_prefix:  # a virtual environment; /usr would be found in too many texts
+    pairs = {
+        str(Path(root).resolve()): "<course>",
+        str(root): "<course>",
+        os.path.dirname(os.__file__): "<python>",
+    }
+    if (
+        sys.prefix != sys.base_prefix
+    ):  # a virtual environment; /usr would be found in too many texts
         pairs[sys.prefix] = "<python>"
     if len(Path.home().parts) > 1:
         pairs.setdefault(str(Path.home()), "~")
-    pairs |= {folder.replace("\\", "\\\\"): name for folder, name in pairs.items()}  # as repr shows them on Windows
+    pairs |= {
+        folder.replace("\\", "\\\\"): name for folder, name in pairs.items()
+    }  # as repr shows them on Windows
     return sorted(pairs.items(), key=lambda pair: -len(pair[0]))
 
 
@@ -75,7 +87,9 @@ def _lines(text):
 
 def _scrub(text, folders, found):
     text = NOISE.sub("", text)
-    if "ipykernel_" in text:  # else the pattern would crawl through each picture's base64, in quadratic time
+    if (
+        "ipykernel_" in text
+    ):  # else the pattern would crawl through each picture's base64, in quadratic time
         text = CELL_FILE.sub("<cell>", text)
     for folder, name in folders:
         if folder in text:

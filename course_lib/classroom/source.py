@@ -12,7 +12,9 @@ from course_lib.errors import BadInput
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = ("lecture", "exercise")
-ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # a name becomes the id of a cell: kebab-case, at most 60 characters
+ID = re.compile(
+    r"[a-z0-9]+(-[a-z0-9]+)*"
+)  # a name becomes the id of a cell: kebab-case, at most 60 characters
 CHAPTER = re.compile(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*")
 TAGS = ("task", "check", "nbval-ignore-output", "raises-exception", "hide-input", "hide-output")
 TASK_KEYS = ("points", "difficulty", "minutes", "lines", "hints", "mutants")
@@ -143,7 +145,9 @@ def split(source):
     begins = [i for i, line in enumerate(lines) if line.strip() == BEGIN]
     ends = [i for i, line in enumerate(lines) if line.strip() == END]
     if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
-        raise ValueError(f"it needs one line {BEGIN!r} and one {END!r} after it, not {len(begins)} and {len(ends)}")
+        raise ValueError(
+            f"it needs one line {BEGIN!r} and one {END!r} after it, not {len(begins)} and {len(ends)}"
+        )
     first, last = begins[0], ends[0]
     region = textwrap.dedent("\n".join(lines[first + 1 : last])).strip("\n")
     if not region.strip():
@@ -152,7 +156,9 @@ def split(source):
     inside = {row not in _comment_rows(source) for row in (first, last)}
     if len(inside) == 2:
         raise ValueError("one of its markers stands inside a string, the other one outside")
-    return Region("\n".join(lines[:first]), indent, region, "\n".join(lines[last + 1 :]), inside.pop())
+    return Region(
+        "\n".join(lines[:first]), indent, region, "\n".join(lines[last + 1 :]), inside.pop()
+    )
 
 
 def _comment_rows(source):
@@ -166,14 +172,20 @@ def _comment_rows(source):
 
 def find(root, wanted=()):
     """The source files of a clone, sorted; `wanted`: chapters by number or name ("01"), all if empty."""
-    folders = sorted(p for p in (Path(root) / "chapters").glob("*") if p.is_dir() and not p.name.startswith("."))
+    folders = sorted(
+        p for p in (Path(root) / "chapters").glob("*") if p.is_dir() and not p.name.startswith(".")
+    )
     wrong = [p.name for p in folders if not CHAPTER.fullmatch(p.name)]
     if wrong:
-        raise BadInput(f"chapters/{wrong[0]}: a chapter's folder is named NN-topic in lower case, such as 03-threads")
+        raise BadInput(
+            f"chapters/{wrong[0]}: a chapter's folder is named NN-topic in lower case, such as 03-threads"
+        )
     chosen = [p for p in folders if not wanted or any(w in (p.name, p.name[:2]) for w in wanted)]
     for w in wanted:
         if not any(w in (p.name, p.name[:2]) for p in chosen):
-            raise BadInput(f"no chapter {w!r}: there is {', '.join(p.name for p in folders) or 'none in chapters/'}")
+            raise BadInput(
+                f"no chapter {w!r}: there is {', '.join(p.name for p in folders) or 'none in chapters/'}"
+            )
     return [p / f"{kind}.md" for p in chosen for kind in KINDS if (p / f"{kind}.md").is_file()]
 
 
@@ -193,7 +205,15 @@ class _Reader:
         self._check_tasks(cells)
         if self.problems:
             raise SourceError(self.problems)
-        return Source(self.path, self.chapter, self.kind, header["title"], header["minutes"], self.text, tuple(cells))
+        return Source(
+            self.path,
+            self.chapter,
+            self.kind,
+            header["title"],
+            header["minutes"],
+            self.text,
+            tuple(cells),
+        )
 
     def problem(self, line, text):
         self.problems.append(f"{self.path}:{line}: {text}")
@@ -228,11 +248,19 @@ class _Reader:
         line, meta = self.lines[index], dict(cell.metadata)
         name, tags = meta.get("name"), meta.get("tags", [])
         if cell.cell_type == "code" and not name:
-            self.problem(line, "this code cell has no name: add a line `:name: what-it-does` under the fence")
-        if name is not None and not (isinstance(name, str) and ID.fullmatch(name) and len(name) <= 60):
-            self.problem(line, f"the name {name!r} must be kebab-case (a-z, 0-9, -), at most 60 characters")
+            self.problem(
+                line, "this code cell has no name: add a line `:name: what-it-does` under the fence"
+            )
+        if name is not None and not (
+            isinstance(name, str) and ID.fullmatch(name) and len(name) <= 60
+        ):
+            self.problem(
+                line, f"the name {name!r} must be kebab-case (a-z, 0-9, -), at most 60 characters"
+            )
         if not isinstance(tags, list) or any(tag not in TAGS for tag in tags):
-            self.problem(line, f"{name}: tags must be a list of some of {', '.join(TAGS)}, not {tags!r}")
+            self.problem(
+                line, f"{name}: tags must be a list of some of {', '.join(TAGS)}, not {tags!r}"
+            )
             tags = []
         if cell.cell_type == "code":
             self._check_code(line, name, cell.source)
@@ -240,19 +268,28 @@ class _Reader:
         task = self._task(line, name, meta, cell.source) if "task" in tags else None
         checks = meta.get("checks") if "check" in tags else None
         extra = {key: meta[key] for key in ("jupyter", "slideshow") if key in meta}
-        return Cell(cell.cell_type, str(name or ""), cell.source, line, tuple(tags), task, checks, extra)
+        return Cell(
+            cell.cell_type, str(name or ""), cell.source, line, tuple(tags), task, checks, extra
+        )
 
     def _check_code(self, line, name, source):
         if not source.strip():
             self.problem(line, f"{name}: an empty code cell")
         if "NBVAL_" in source:
-            self.problem(line, f"{name}: say it with a tag (nbval-ignore-output), not with an NBVAL_ comment")
-        if any(row.lstrip().startswith(("%", "!", "?")) or row.rstrip().endswith("?") for row in source.split("\n")):
+            self.problem(
+                line, f"{name}: say it with a tag (nbval-ignore-output), not with an NBVAL_ comment"
+            )
+        if any(
+            row.lstrip().startswith(("%", "!", "?")) or row.rstrip().endswith("?")
+            for row in source.split("\n")
+        ):
             return  # IPython's own syntax
         try:
             ast.parse(source)
         except SyntaxError as error:
-            self.problem(line, f"{name}: line {error.lineno} of the cell is not Python: {error.msg}")
+            self.problem(
+                line, f"{name}: line {error.lineno} of the cell is not Python: {error.msg}"
+            )
 
     def _check_keys(self, line, name, meta, tags):
         allowed = CELL_KEYS + (TASK_KEYS if "task" in tags else ())
@@ -262,7 +299,10 @@ class _Reader:
             elif key not in allowed:
                 self.problem(line, f"{name}: unknown key {key!r}; known are {', '.join(allowed)}")
         if ("check" in tags) != ("checks" in meta):
-            self.problem(line, f"{name}: a check cell has the tag check and the key `checks: name-of-the-task`")
+            self.problem(
+                line,
+                f"{name}: a check cell has the tag check and the key `checks: name-of-the-task`",
+            )
         if BEGIN in str(meta):
             self.problem(line, f"{name}: a solution marker in the header")
 
@@ -272,7 +312,10 @@ class _Reader:
         hints = meta.get("hints", [])
         texts = isinstance(hints, list) and [h for h in hints if isinstance(h, str) and h.strip()]
         if not texts or len(texts) != HINTS or len(hints) != HINTS:
-            self.problem(line, f"{name}: hints must be a list of {HINTS} texts: a nudge, the idea, nearly the code")
+            self.problem(
+                line,
+                f"{name}: hints must be a list of {HINTS} texts: a nudge, the idea, nearly the code",
+            )
             hints = []
         try:
             region = split(source)
@@ -283,14 +326,23 @@ class _Reader:
         numbers = {key: meta.get(key) for key in ("points", "difficulty", "minutes", "lines")}
         in_string = region is not None and region.in_string
         if in_string and not re.match(r"\w+ *= *\w*('''|\"\"\")", source):
-            self.problem(line, f"{name}: NAME = r\"\"\" must open in the first line of the cell: the checks count "
-                               "lines from there")
+            self.problem(
+                line,
+                f'{name}: NAME = r""" must open in the first line of the cell: the checks count '
+                "lines from there",
+            )
         hints = tuple(h.strip() for h in hints)
         return Task(name=str(name), hints=hints, mutants=mutants, in_string=in_string, **numbers)
 
     def _mutants(self, line, name, given, region):
-        if not isinstance(given, list) or len(given) < MUTANTS or not all(isinstance(m, dict) for m in given):
-            self.problem(line, f"{name}: needs a list of at least {MUTANTS} mutants (planted wrong answers)")
+        if (
+            not isinstance(given, list)
+            or len(given) < MUTANTS
+            or not all(isinstance(m, dict) for m in given)
+        ):
+            self.problem(
+                line, f"{name}: needs a list of at least {MUTANTS} mutants (planted wrong answers)"
+            )
             given = [m for m in given if isinstance(m, dict)] if isinstance(given, list) else []
         mutants = tuple(self._mutant(line, name, m, region) for m in given)
         names = [m.name for m in mutants]
@@ -303,7 +355,10 @@ class _Reader:
         texts = {key: given.get(key) for key in ("name", "expect", "replace", "with", "body")}
         unknown = sorted(set(given) - set(texts))
         if unknown or any(v is not None and not isinstance(v, str) for v in texts.values()):
-            self.problem(line, f"{what}: keys are name, expect, and replace with `with`, or body; all of them texts")
+            self.problem(
+                line,
+                f"{what}: keys are name, expect, and replace with `with`, or body; all of them texts",
+            )
             return Mutant("", "")
         if not texts["name"] or not ID.fullmatch(texts["name"]):
             self.problem(line, f"{what}: its name must be kebab-case")
@@ -322,12 +377,17 @@ class _Reader:
             return
         found = 1 if mutant.body is not None else region.text.count(mutant.replace)
         if found != 1:
-            self.problem(line, f"{what}: {mutant.replace!r} occurs {count(found, 'time')} in the solution, not once")
+            self.problem(
+                line,
+                f"{what}: {mutant.replace!r} occurs {count(found, 'time')} in the solution, not once",
+            )
             return
         try:
             ast.parse(region.filled(mutant.apply(region.text)))
         except SyntaxError as error:
-            self.problem(line, f"{what}: the cell with it is not Python: {error.msg}, line {error.lineno}")
+            self.problem(
+                line, f"{what}: the cell with it is not Python: {error.msg}, line {error.lineno}"
+            )
         if mutant.body is None and mutant.apply(region.text) == region.text:
             self.problem(line, f"{what}: it changes nothing")
 
@@ -340,27 +400,42 @@ class _Reader:
                 continue
             after = next((c for c in cells[i + 1 :] if c.kind == "code"), None)
             name = f"{after.name}-text" if after else "end-text"
-            named.append(Cell("markdown", name, cell.source, cell.line, cell.tags, extra=cell.extra))
+            named.append(
+                Cell("markdown", name, cell.source, cell.line, cell.tags, extra=cell.extra)
+            )
         return named
 
     def _check_names(self, cells):
         seen: dict = {}
         for cell in cells:
             if cell.name in seen and cell.name and cell.kind == "markdown":
-                self.problem(cell.line, f"two text cells named {cell.name!r}: name one, +++ {{\"name\": \"...\"}}")
+                self.problem(
+                    cell.line,
+                    f'two text cells named {cell.name!r}: name one, +++ {{"name": "..."}}',
+                )
             elif cell.name in seen and cell.name:
-                self.problem(cell.line, f"the name {cell.name!r} is taken by the cell at line {seen[cell.name]}")
+                self.problem(
+                    cell.line,
+                    f"the name {cell.name!r} is taken by the cell at line {seen[cell.name]}",
+                )
             seen.setdefault(cell.name, cell.line)
 
     def _check_tasks(self, cells):
         code = [cell for cell in cells if cell.kind == "code"]
         for cell, after in zip(code, [*code[1:], None], strict=True):
             if cell.task and (after is None or after.checks != cell.name):
-                self.problem(cell.line, f"{cell.name}: the next code cell must be its check: `checks: {cell.name}`")
+                self.problem(
+                    cell.line,
+                    f"{cell.name}: the next code cell must be its check: `checks: {cell.name}`",
+                )
             if cell.task and f"{cell.name}-hints" in {c.name for c in cells}:
-                self.problem(cell.line, f"{cell.name}: the name {cell.name}-hints is kept for its hints")
+                self.problem(
+                    cell.line, f"{cell.name}: the name {cell.name}-hints is kept for its hints"
+                )
             if cell.task is None and (BEGIN in cell.source or END in cell.source):
-                self.problem(cell.line, f"{cell.name}: solution markers in a cell without the tag task")
+                self.problem(
+                    cell.line, f"{cell.name}: solution markers in a cell without the tag task"
+                )
         self._check_checks(code)
         if self.kind == "lecture" and any(c.task or c.checks for c in code):
             self.problem(1, "tasks and checks belong in exercise.md")
@@ -374,6 +449,9 @@ class _Reader:
             if cell.checks and cell.checks not in tasks:
                 self.problem(cell.line, f"{cell.name}: there is no task {cell.checks!r} to check")
             if cell.checks and cell.name != f"{cell.checks}-check":
-                self.problem(cell.line, f"{cell.name}: the check of {cell.checks} is named {cell.checks}-check")
+                self.problem(
+                    cell.line,
+                    f"{cell.name}: the check of {cell.checks} is named {cell.checks}-check",
+                )
         for name in sorted({n for n in checked if checked.count(n) > 1}):
             self.problem(1, f"{name}: two check cells")

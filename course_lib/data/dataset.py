@@ -103,7 +103,9 @@ def one_hot(y, n_classes, dtype=np.float32):
     n_classes = check_count("n_classes", n_classes)
     check_array("y", y, ("B",))
     if y.dtype.kind not in "iu":
-        raise BadInput(f"y must hold whole numbers (an integer dtype), not {y.dtype}: use y.astype(np.int64)")
+        raise BadInput(
+            f"y must hold whole numbers (an integer dtype), not {y.dtype}: use y.astype(np.int64)"
+        )
     if getattr(dtype, "__name__", str(dtype)) not in ("float32", "float64"):
         raise BadInput(f"dtype must be float32 or float64, not {dtype!r}")
     _check_labels("y", y, n_classes)
@@ -113,7 +115,11 @@ def one_hot(y, n_classes, dtype=np.float32):
 
 
 def _check_names(names):
-    good = isinstance(names, tuple) and len(names) >= 2 and all(isinstance(n, str) and n for n in names)
+    good = (
+        isinstance(names, tuple)
+        and len(names) >= 2
+        and all(isinstance(n, str) and n for n in names)
+    )
     if not good or len(set(names)) != len(names):
         raise BadInput(f"class_names must be a tuple of two or more different names, not {names!r}")
 
@@ -122,7 +128,9 @@ def _check_split(split, x, y, n_classes):
     check_array(f"x_{split}", x, ("N", "n0"), np.float32)
     check_array(f"y_{split}", y, (len(x),), np.int64)
     if x.size == 0:
-        raise BadInput(f"x_{split} is empty (shape {x.shape}): every split needs at least one example")
+        raise BadInput(
+            f"x_{split} is empty (shape {x.shape}): every split needs at least one example"
+        )
     # min and max carry NaN and infinity along and need no array of flags as large as the data
     if not np.isfinite(x.min()) or not np.isfinite(x.max()):
         check_array(f"x_{split}", x, finite=True)

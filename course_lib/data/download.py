@@ -74,7 +74,9 @@ def is_genuine(path, file: RemoteFile) -> bool:
 
 
 def _md5():
-    return hashlib.md5(usedforsecurity=False)  # the publisher's own sum, held against damage, not against forgers
+    return hashlib.md5(
+        usedforsecurity=False
+    )  # the publisher's own sum, held against damage, not against forgers
 
 
 def _download(file, mirrors, part):
@@ -100,7 +102,9 @@ def _receive(file, url, part):
     """Continue `part` from `url` to the file's full size and verify it."""
     start = _size(part)
     if start < file.size:
-        request = urllib.request.Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "course-lib"})
+        request = urllib.request.Request(
+            url, headers={"Accept-Encoding": "identity", "User-Agent": "course-lib"}
+        )
         if start:
             request.add_header("Range", f"bytes={start}-")
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:

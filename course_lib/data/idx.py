@@ -39,7 +39,9 @@ def read_idx(path_or_bytes, ndim=None):
             f"it holds {len(data):,}. Get the file again"
         )
     if len(data) > promised:
-        raise BadInput(f"{name} goes on after the {promised:,} bytes that its header promises: it is not one IDX file")
+        raise BadInput(
+            f"{name} goes on after the {promised:,} bytes that its header promises: it is not one IDX file"
+        )
     return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
 
 
@@ -73,7 +75,9 @@ def _open_file(path):
 def _read_header(stream, name, ndim):
     head = _read_at_most(stream, 4, name)
     if len(head) < 4:
-        raise BadInput(f"{name} is truncated: {len(head)} bytes, and the header alone has four or more")
+        raise BadInput(
+            f"{name} is truncated: {len(head)} bytes, and the header alone has four or more"
+        )
     zeros, code, n = struct.unpack(">HBB", head)
     if zeros != 0 or code not in TYPES or n == 0:
         raise BadInput(
@@ -81,7 +85,9 @@ def _read_header(stream, name, ndim):
             "images begin with 00 00 08 03, labels with 00 00 08 01"
         )
     if ndim is not None and n != ndim:
-        raise BadInput(f"{name} has {n} dimension(s), not {ndim}: were images (3) and labels (1) exchanged?")
+        raise BadInput(
+            f"{name} has {n} dimension(s), not {ndim}: were images (3) and labels (1) exchanged?"
+        )
     sizes = _read_at_most(stream, 4 * n, name)
     if len(sizes) < 4 * n:
         raise BadInput(f"{name} is truncated inside its header: get the file again")
@@ -91,7 +97,9 @@ def _read_header(stream, name, ndim):
 def _checked_sizes(dtype, shape, name):
     promised = math.prod(shape) * dtype.itemsize  # Python's whole numbers do not overflow
     if not 0 < promised <= MAX_BYTES:
-        raise BadInput(f"{name} claims the shape {shape}, {promised:,} bytes: its header is damaged")
+        raise BadInput(
+            f"{name} claims the shape {shape}, {promised:,} bytes: its header is damaged"
+        )
     return dtype, shape
 
 
@@ -103,5 +111,7 @@ def _read_at_most(stream, n, name):
             pieces.append(piece)
             left -= len(piece)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadInput(f"{name} is a damaged or truncated gzip file ({error}): get it again") from None
+        raise BadInput(
+            f"{name} is a damaged or truncated gzip file ({error}): get it again"
+        ) from None
     return b"".join(pieces)

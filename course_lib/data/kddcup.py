@@ -23,8 +23,14 @@ CLASS_NAMES = ("normal", "attack")
 SAMPLE = FILES / "kddcup99-sample"
 
 
-def load_kddcup99(percent10=True, categorical="onehot", drop_duplicates=False, official_test=False, seed=0,
-                   sample=False) -> Dataset:  # fmt: skip
+def load_kddcup99(
+    percent10=True,
+    categorical="onehot",
+    drop_duplicates=False,
+    official_test=False,
+    seed=0,
+    sample=False,
+) -> Dataset:
     """KDD Cup 1999 as a `Dataset`: x (N, n0) float32, y int64, 0 normal and 1 attack ([000] section 5.1).
 
     A record has 41 features, 38 numbers and three categories (protocol_type, service, flag), and a label.
@@ -50,7 +56,9 @@ def load_kddcup99(percent10=True, categorical="onehot", drop_duplicates=False, o
         raise BadInput(f'categorical must be "onehot" or "codes", not {categorical!r}')
     check_count("seed", seed, 0)
     if sample and not percent10:
-        raise BadInput("the sample is one of the 10 % file: leave out percent10=False, or sample=True")
+        raise BadInput(
+            "the sample is one of the 10 % file: leave out percent10=False, or sample=True"
+        )
     known, source = _read_training(percent10, sample)
     splits = _split(known.distinct() if drop_duplicates else known, seed, official_test)
     if official_test:
@@ -114,7 +122,9 @@ def _split(table, seed, official_test):
     if size == 0:
         raise BadInput(f"{len(table.row)} records are too few for a split of 5:1:1")
     order = np.random.default_rng(seed).permutation(len(table.row))
-    splits = {name: table.records(order[i * size : (i + 1) * size]) for i, name in enumerate(held_out)}
+    splits = {
+        name: table.records(order[i * size : (i + 1) * size]) for i, name in enumerate(held_out)
+    }
     return splits | {"train": table.records(order[len(held_out) * size :])}
 
 
@@ -138,10 +148,16 @@ def _encode(splits, known_categories, categorical):
 
 def _columns(table, vocabularies, categorical):
     """(U, n0) float64: the distinct rows as numbers, not yet standardised."""
-    codes = [_codes(column, words) for column, words in zip(table.categories.T, vocabularies, strict=True)]
+    codes = [
+        _codes(column, words)
+        for column, words in zip(table.categories.T, vocabularies, strict=True)
+    ]
     if categorical == "codes":
         return np.column_stack([table.numbers[:, :1], *codes, table.numbers[:, 1:]])
-    indicators = [code[:, None] == np.arange(len(words)) for code, words in zip(codes, vocabularies, strict=True)]
+    indicators = [
+        code[:, None] == np.arange(len(words))
+        for code, words in zip(codes, vocabularies, strict=True)
+    ]
     return np.column_stack([table.numbers, *indicators])
 
 
@@ -190,7 +206,9 @@ def _unknown(known, test):
     new = [~np.isin(column, known.categories[:, j]) for j, column in enumerate(test.categories.T)]
     records = np.any(new, axis=0)[test.row].sum()
     if records:
-        values = sorted({str(v) for at, column in zip(new, test.categories.T, strict=True) for v in column[at]})
+        values = sorted(
+            {str(v) for at, column in zip(new, test.categories.T, strict=True) for v in column[at]}
+        )
         yield (
             f"Unknown: {records:,} test records have a category that the training file lacks ({', '.join(values)}); "
             "one-hot gives them no 1, codes give them a code of their own."

@@ -15,15 +15,48 @@ import numpy as np
 from course_lib.errors import BadInput
 
 FEATURES = (
-    "duration", "protocol_type", "service", "flag", "src_bytes", "dst_bytes", "land", "wrong_fragment", "urgent",
-    "hot", "num_failed_logins", "logged_in", "num_compromised", "root_shell", "su_attempted", "num_root",
-    "num_file_creations", "num_shells", "num_access_files", "num_outbound_cmds", "is_host_login",
-    "is_guest_login", "count", "srv_count", "serror_rate", "srv_serror_rate", "rerror_rate", "srv_rerror_rate",
-    "same_srv_rate", "diff_srv_rate", "srv_diff_host_rate", "dst_host_count", "dst_host_srv_count",
-    "dst_host_same_srv_rate", "dst_host_diff_srv_rate", "dst_host_same_src_port_rate",
-    "dst_host_srv_diff_host_rate", "dst_host_serror_rate", "dst_host_srv_serror_rate", "dst_host_rerror_rate",
+    "duration",
+    "protocol_type",
+    "service",
+    "flag",
+    "src_bytes",
+    "dst_bytes",
+    "land",
+    "wrong_fragment",
+    "urgent",
+    "hot",
+    "num_failed_logins",
+    "logged_in",
+    "num_compromised",
+    "root_shell",
+    "su_attempted",
+    "num_root",
+    "num_file_creations",
+    "num_shells",
+    "num_access_files",
+    "num_outbound_cmds",
+    "is_host_login",
+    "is_guest_login",
+    "count",
+    "srv_count",
+    "serror_rate",
+    "srv_serror_rate",
+    "rerror_rate",
+    "srv_rerror_rate",
+    "same_srv_rate",
+    "diff_srv_rate",
+    "srv_diff_host_rate",
+    "dst_host_count",
+    "dst_host_srv_count",
+    "dst_host_same_srv_rate",
+    "dst_host_diff_srv_rate",
+    "dst_host_same_src_port_rate",
+    "dst_host_srv_diff_host_rate",
+    "dst_host_serror_rate",
+    "dst_host_srv_serror_rate",
+    "dst_host_rerror_rate",
     "dst_host_srv_rerror_rate",
-)  # fmt: skip
+)
 CATEGORICAL = (1, 2, 3)  # protocol_type, service, flag
 NUMERIC = tuple(i for i in range(len(FEATURES)) if i not in CATEGORICAL)
 
@@ -53,7 +86,9 @@ class Connections:
 
     def fingerprints(self):
         """For each of the U rows, a value that equal rows share, in this table and in any other."""
-        return [(n.tobytes(), *c) for n, c in zip(self.numbers, self.categories.tolist(), strict=True)]
+        return [
+            (n.tobytes(), *c) for n, c in zip(self.numbers, self.categories.tolist(), strict=True)
+        ]
 
 
 def read_csv(path):
@@ -70,7 +105,9 @@ def read_csv(path):
                 row.append(rows.setdefault(features, len(rows)))
                 labels.append(label.strip())
     except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"{path} cannot be read ({error}): check the path, or get the file again") from None
+        raise BadInput(
+            f"{path} cannot be read ({error}): check the path, or get the file again"
+        ) from None
     _check_lines(path, rows, row, labels)
     return _parse([text.decode("latin-1") for text in rows], row, labels, path)
 
@@ -81,7 +118,9 @@ def from_sklearn(features, labels):
     row = [rows.setdefault(tuple(record), len(rows)) for record in features.tolist()]
     numbers = np.array([[record[i] for i in NUMERIC] for record in rows], np.float64)
     categories = np.array([[_text(record[i]) for i in CATEGORICAL] for record in rows])
-    return Connections(numbers, categories, np.array(row), _is_attack([_text(v).encode() for v in labels]))
+    return Connections(
+        numbers, categories, np.array(row), _is_attack([_text(v).encode() for v in labels])
+    )
 
 
 def _text(value):
@@ -97,25 +136,35 @@ def _opened(path):
 
 def _check_lines(path, rows, row, labels):
     if not row:
-        raise BadInput(f"{path} is empty: it should hold a line of 41 features and a label for each connection")
+        raise BadInput(
+            f"{path} is empty: it should hold a line of 41 features and a label for each connection"
+        )
     for text, i in rows.items():
         if text.count(b",") != len(FEATURES) - 1:
             n = text.count(b",") + 2
-            raise BadInput(f"{path}, line {row.index(i) + 1}: {n} columns where 42 belong (41 features and the label)")
+            raise BadInput(
+                f"{path}, line {row.index(i) + 1}: {n} columns where 42 belong (41 features and the label)"
+            )
     if b"" in labels:
         raise BadInput(f"{path}, line {labels.index(b'') + 1}: the label is missing (column 42)")
 
 
 def _parse(texts, row, labels, path):
     try:
-        numbers = np.loadtxt(texts, np.float64, delimiter=",", comments=None, usecols=NUMERIC, ndmin=2)
+        numbers = np.loadtxt(
+            texts, np.float64, delimiter=",", comments=None, usecols=NUMERIC, ndmin=2
+        )
     except ValueError as error:
         raise BadInput(f"{path} holds a row that is not of KDD Cup 1999 ({error})") from None
     if not np.isfinite(numbers).all():
         u, j = np.argwhere(~np.isfinite(numbers))[0]
         name = FEATURES[NUMERIC[j]]
-        raise BadInput(f"{path}, line {row.index(u) + 1}: {name} is {numbers[u, j]}, it must be finite")
-    categories = np.array([text.split(",", 4)[1:4] for text in texts])  # protocol_type, service, flag
+        raise BadInput(
+            f"{path}, line {row.index(u) + 1}: {name} is {numbers[u, j]}, it must be finite"
+        )
+    categories = np.array(
+        [text.split(",", 4)[1:4] for text in texts]
+    )  # protocol_type, service, flag
     return Connections(numbers, categories, np.array(row), _is_attack(labels))
 
 

@@ -59,4 +59,6 @@ def _manifest_entry(path, name):
 
 
 def _damaged(path, why):
-    return BadInput(f"the data file {path} is missing or damaged ({why}): restore it with git or install again")
+    return BadInput(
+        f"the data file {path} is missing or damaged ({why}): restore it with git or install again"
+    )

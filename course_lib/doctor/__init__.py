@@ -35,7 +35,9 @@ def report(findings: Sequence[Finding], rows: Sequence[Chapter], width: int = 10
     lines += ["", "What each chapter runs on", ""]
     for row in rows:
         state = ("yes" if row.runs else "NO") if row.here else "later"
-        lines += _row((f"{row.number} {row.name}", state), (28, 7), row.on if row.here else _later(row), width)
+        lines += _row(
+            (f"{row.number} {row.name}", state), (28, 7), row.on if row.here else _later(row), width
+        )
     if not all(row.here for row in rows):
         lines += ["", "later: not in this edition yet; what it will run on is said all the same."]
     adds: dict[str, list[str]] = {}
@@ -54,18 +56,25 @@ def _later(row: Chapter) -> str:
 
 def _row(cells: Sequence[str], widths: Sequence[int], text: str, width: int) -> list[str]:
     start = "  " + "".join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True))
-    return textwrap.wrap(text, max(width, len(start) + 20), initial_indent=start, subsequent_indent=" " * len(start))
+    return textwrap.wrap(
+        text, max(width, len(start) + 20), initial_indent=start, subsequent_indent=" " * len(start)
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table (or JSON); return the exit status."""
-    parser = argparse.ArgumentParser(prog="course doctor", description="what this machine has and can run")
+    parser = argparse.ArgumentParser(
+        prog="course doctor", description="what this machine has and can run"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     options = parser.parse_args(argv)
     findings, rows = examine()
     good = all(row.runs for row in rows if row.here)
     if options.json:
-        lists = {"machine": [asdict(finding) for finding in findings], "chapters": [asdict(row) for row in rows]}
+        lists = {
+            "machine": [asdict(finding) for finding in findings],
+            "chapters": [asdict(row) for row in rows],
+        }
         text = json.dumps({"ok": good, **lists}, indent=2)
     else:
         text = report(findings, rows, min(shutil.get_terminal_size((100, 24)).columns, 120))

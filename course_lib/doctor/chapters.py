@@ -67,7 +67,12 @@ def _threads(found: Mapping[str, Finding]) -> tuple[bool, str]:
     usable = found["cores"].facts.get("usable")
     if not usable:
         return True, "CPU threads"
-    return True, f"{usable} CPU threads" if usable > 1 else "1 CPU thread: correct, but no speed-up can show"
+    return (
+        True,
+        f"{usable} CPU threads"
+        if usable > 1
+        else "1 CPU thread: correct, but no speed-up can show",
+    )
 
 
 def _gpu(found: Mapping[str, Finding]) -> tuple[bool, str]:
@@ -89,4 +94,9 @@ def _mpi(found: Mapping[str, Finding]) -> tuple[bool, str]:
 def _all(found: Mapping[str, Finding]) -> tuple[bool, str]:
     parts = {"GPU part": _gpu(found), "MPI part": _mpi(found)}
     lacking = [name for name, (runs, _) in parts.items() if not runs]
-    return True, "everything above" if not lacking else f"everything above but the {' and the '.join(lacking)}"
+    return (
+        True,
+        "everything above"
+        if not lacking
+        else f"everything above but the {' and the '.join(lacking)}",
+    )

@@ -32,9 +32,13 @@ def look(topic: str, probe: Callable[[], Finding], seconds: float) -> Finding:
         try:
             found.append(probe())
         except BaseException as error:  # a strange machine may raise anything, and one bad probe must not stop the rest
-            found.append(Finding(topic, UNKNOWN, f"could not be found out ({type(error).__name__}: {error})"))
+            found.append(
+                Finding(topic, UNKNOWN, f"could not be found out ({type(error).__name__}: {error})")
+            )
 
-    thread = threading.Thread(target=run, daemon=True)  # a daemon: a probe that hangs does not keep the doctor alive
+    thread = threading.Thread(
+        target=run, daemon=True
+    )  # a daemon: a probe that hangs does not keep the doctor alive
     thread.start()
     thread.join(seconds)
     return found[0] if found else Finding(topic, UNKNOWN, f"gave no answer within {seconds:g} s")
@@ -44,7 +48,9 @@ def look_all(probes: Mapping[str, Callable[[], Finding]], seconds: float) -> lis
     """All the probes side by side, in their order."""
     findings: dict[str, Finding] = {}
     threads = [
-        threading.Thread(target=lambda t=topic, p=probe: findings.update({t: look(t, p, seconds)}), daemon=True)
+        threading.Thread(
+            target=lambda t=topic, p=probe: findings.update({t: look(t, p, seconds)}), daemon=True
+        )
         for topic, probe in probes.items()
     ]
     for thread in threads:
@@ -58,7 +64,11 @@ def ask(*command: str, seconds: float = 5, env: Mapping[str, str] | None = None)
     """What a program prints on stdout; None if it is not there, fails, or takes too long."""
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, env={**os.environ, **(env or {})}
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            env={**os.environ, **(env or {})},
         )
     except (OSError, ValueError, subprocess.SubprocessError):
         return None

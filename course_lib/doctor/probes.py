@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 SET_UP = f"{'py' if os.name == 'nt' else 'python3'} start.py lab"
-GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # as in gpu/cpu_engine/compiler.py, whose choice is told
+GCC_VERSION = re.compile(
+    r"\S*[gc]\+\+\S* \(.*?\) (\d+)\."
+)  # as in gpu/cpu_engine/compiler.py, whose choice is told
 MANAGERS = {"apt-get": "install", "dnf": "install", "pacman": "-S", "zypper": "install"}
 
 
@@ -38,12 +40,16 @@ def system_package(**names: str) -> str:
     for manager, verb in MANAGERS.items():
         if shutil.which(manager):
             sudo = "" if getattr(os, "geteuid", lambda: 1)() == 0 else "sudo "
-            return f"{sudo}{manager} {verb} {names.get(manager.replace('-', '_'), names['default'])}"
+            return (
+                f"{sudo}{manager} {verb} {names.get(manager.replace('-', '_'), names['default'])}"
+            )
     return ""
 
 
 def python() -> Finding:
-    here = "the course's environment" if Path(sys.prefix).resolve() == ROOT / ".venv" else sys.prefix
+    here = (
+        "the course's environment" if Path(sys.prefix).resolve() == ROOT / ".venv" else sys.prefix
+    )
     good = (3, 11) <= sys.version_info[:2] <= (3, 13)
     add = "" if good else "install Python 3.11, 3.12 or 3.13"
     return Finding("Python", YES if good else NO, f"{platform.python_version()} in {here}", add)
@@ -60,16 +66,27 @@ def this_machine() -> "Machine | None":
 
 def processor() -> Finding:
     known = this_machine()
-    return Finding("processor", YES, (known and known.cpu) or platform.processor() or platform.machine())
+    return Finding(
+        "processor", YES, (known and known.cpu) or platform.processor() or platform.machine()
+    )
 
 
 def cores() -> Finding:
     known, affinity = this_machine(), getattr(os, "sched_getaffinity", None)
     logical = os.cpu_count() or 1
     usable = (known and known.usable) or (len(affinity(0)) if affinity else logical)
-    on = f" on {known.physical} cores" if known and known.physical and known.physical != logical else ""
+    on = (
+        f" on {known.physical} cores"
+        if known and known.physical and known.physical != logical
+        else ""
+    )
     note = f", {usable} of them usable here" if usable != logical else ""
-    return Finding("cores", YES, f"{logical} hardware threads{on}{note}", facts={"usable": usable, "logical": logical})
+    return Finding(
+        "cores",
+        YES,
+        f"{logical} hardware threads{on}{note}",
+        facts={"usable": usable, "logical": logical},
+    )
 
 
 def memory() -> Finding:
@@ -87,26 +104,47 @@ def blas() -> Finding:
     if this is None:
         return Finding("BLAS", NO, "NumPy is not installed", SET_UP)
     if not this.blas:
-        return Finding("BLAS", UNKNOWN, "NumPy is there, its BLAS could not be named", facts={"numpy": this.numpy})
+        return Finding(
+            "BLAS",
+            UNKNOWN,
+            "NumPy is there, its BLAS could not be named",
+            facts={"numpy": this.numpy},
+        )
     threads = f"{this.blas_threads} thread{'s' if this.blas_threads != 1 else ''}"
     text = f"{this.blas} {this.blas_version or ''}".strip() + f" with {threads}, NumPy {this.numpy}"
-    return Finding("BLAS", YES, text, facts={"name": this.blas, "threads": this.blas_threads, "numpy": this.numpy})
+    return Finding(
+        "BLAS",
+        YES,
+        text,
+        facts={"name": this.blas, "threads": this.blas_threads, "numpy": this.numpy},
+    )
 
 
 def compilers() -> Finding:
     """A C++ compiler for the CPU engine of the GPU chapters: g++ or clang++, else the one in the package ziglang."""
     said = {name: (ask(name, "--version") or "").partition("\n")[0] for name in ("g++", "clang++")}
-    old = [name for name, text in said.items() if (gcc := GCC_VERSION.match(text)) and int(gcc[1]) < 11]
+    old = [
+        name for name, text in said.items() if (gcc := GCC_VERSION.match(text)) and int(gcc[1]) < 11
+    ]
     names = [name for name, text in said.items() if text and name not in old]
     zig = installed("ziglang")
-    texts = [said[name] for name in names] + [f"{said[name]}, too old for the CPU engine" for name in old]
+    texts = [said[name] for name in names] + [
+        f"{said[name]}, too old for the CPU engine" for name in old
+    ]
     texts += [f"ziglang {zig}"] if zig else []
     nvcc = re.search(r"release ([\d.]+)", ask("nvcc", "--version") or "")
     texts += [f"nvcc {nvcc[1]}"] if nvcc else []
     first = (names + (["ziglang"] if zig else []) + [""])[0]
-    add = "" if first else system_package(default="gcc-c++", apt_get="g++", pacman="gcc") or pip_install("ziglang")
+    add = (
+        ""
+        if first
+        else system_package(default="gcc-c++", apt_get="g++", pacman="gcc")
+        or pip_install("ziglang")
+    )
     text = "; ".join(texts) or "no g++, clang++ or ziglang"
-    return Finding("C++ compiler", YES if first else NO, text, add, {"name": first, "nvcc": bool(nvcc)})
+    return Finding(
+        "C++ compiler", YES if first else NO, text, add, {"name": first, "nvcc": bool(nvcc)}
+    )
 
 
 def pip_install(requirement: str) -> str:
@@ -130,16 +168,30 @@ if count.value:
 
 def gpu() -> Finding:
     """An NVIDIA GPU whose driver answers, and whether PyCUDA can use it (asked in other processes: drivers crash)."""
-    smi = ask("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader") or ""
+    smi = (
+        ask("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
+        or ""
+    )
     name = ask(sys.executable, "-c", CUDA_QUESTION) or ""
     if not name:
         text = f"the driver of {smi.splitlines()[0]} does not start" if smi else "no NVIDIA GPU"
-        return Finding("GPU", NO, text + "; the GPU chapters use the CPU engine", facts={"name": "", "pycuda": False})
-    works = ask(sys.executable, "-c", "import pycuda.driver as d; d.init(); d.Device(0)") is not None
+        return Finding(
+            "GPU",
+            NO,
+            text + "; the GPU chapters use the CPU engine",
+            facts={"name": "", "pycuda": False},
+        )
+    works = (
+        ask(sys.executable, "-c", "import pycuda.driver as d; d.init(); d.Device(0)") is not None
+    )
     driver = f" (driver {smi.split(',')[1].strip()})" if smi.count(",") >= 2 else ""
     pycuda = f", PyCUDA {installed('pycuda')}" if works else ", but PyCUDA does not work here"
-    add = "" if works else pip_install("pycuda>=2025.1.2") + "   (docs/gpu.md: it needs nvcc and g++)"
-    return Finding("GPU", YES, name + driver + pycuda, add, {"name": name.split(",")[0], "pycuda": works})
+    add = (
+        "" if works else pip_install("pycuda>=2025.1.2") + "   (docs/gpu.md: it needs nvcc and g++)"
+    )
+    return Finding(
+        "GPU", YES, name + driver + pycuda, add, {"name": name.split(",")[0], "pycuda": works}
+    )
 
 
 MPI_QUESTION = """
@@ -161,7 +213,9 @@ def mpi() -> Finding:
         return Finding("MPI", NO, f"{mpi4py}, but no mpiexec", SET_UP)
     said = ask(mpiexec, "-n", "2", sys.executable, "-c", MPI_QUESTION, seconds=15) or ""
     if not said.startswith("2 "):
-        return Finding("MPI", NO, f"{mpi4py}, but {mpiexec} started no two ranks that answer", SET_UP)
+        return Finding(
+            "MPI", NO, f"{mpi4py}, but {mpiexec} started no two ranks that answer", SET_UP
+        )
     library = " ".join(said[2:].split("\n")[0].replace("Version:", "").split())
     text = f"{library}, {mpi4py}; two ranks of {mpiexec} answered"
     return Finding("MPI", YES, text, facts={"library": library, "mpiexec": mpiexec})
@@ -185,12 +239,17 @@ def sandbox() -> Finding:
 
 
 def jupyter() -> Finding:
-    parts = {name: installed(name) for name in ("jupyterlab", "ipykernel", "nbval", "ipyparallel", "jupytext")}
+    parts = {
+        name: installed(name)
+        for name in ("jupyterlab", "ipykernel", "nbval", "ipyparallel", "jupytext")
+    }
     missing = [name for name, number in parts.items() if number is None]
     text = ", ".join(f"{name} {number}" for name, number in parts.items() if number)
     if missing:
         text = (text + "; " if text else "") + "not installed: " + ", ".join(missing)
-    return Finding("Jupyter", NO if missing else YES, text, SET_UP if missing else "", {"missing": missing})
+    return Finding(
+        "Jupyter", NO if missing else YES, text, SET_UP if missing else "", {"missing": missing}
+    )
 
 
 def disk() -> Finding:

@@ -45,15 +45,21 @@ class Symbol:
 def address(value, what="the pointer"):
     """A device address as an int, from device memory, a device array, or a NumPy integer of 8 bytes."""
     value = getattr(value, "gpudata", value)
-    if isinstance(value, DeviceAllocation) or (isinstance(value, np.integer) and value.itemsize == 8):
+    if isinstance(value, DeviceAllocation) or (
+        isinstance(value, np.integer) and value.itemsize == 8
+    ):
         return int(value)
     got = type(value).__name__
-    raise BadInput(f"{what} must be device memory, a device array, or In, Out or InOut around a NumPy array, not {got}")
+    raise BadInput(
+        f"{what} must be device memory, a device array, or In, Out or InOut around a NumPy array, not {got}"
+    )
 
 
 def memcpy_htod(dest, src):
     """Copies an array's memory, as it lies, to the device."""
-    dest.copy(_raw(src), True) if isinstance(dest, Symbol) else arena().write(_anywhere(dest), _raw(src))
+    dest.copy(_raw(src), True) if isinstance(dest, Symbol) else arena().write(
+        _anywhere(dest), _raw(src)
+    )
 
 
 def memcpy_htod_async(dest, src, stream=None):
@@ -114,7 +120,12 @@ class GPUArray:
 
     def __init__(self, shape, dtype, gpudata=None, strides=None, order="C"):
         host = np.empty(shape, dtype, order)
-        self.shape, self.dtype, self.size, self.nbytes = host.shape, host.dtype, host.size, host.nbytes
+        self.shape, self.dtype, self.size, self.nbytes = (
+            host.shape,
+            host.dtype,
+            host.size,
+            host.nbytes,
+        )
         self.strides = strides or host.strides
         self.gpudata = mem_alloc(self.nbytes) if gpudata is None else gpudata
 
@@ -125,11 +136,15 @@ class GPUArray:
 
     def set(self, ary):
         """Copies an array to the device. Its order must be the same: PyCUDA copies memory as it lies."""
-        if (mine := (self.shape, self.dtype, self.strides)) != (its := (ary.shape, ary.dtype, ary.strides)):
+        if (mine := (self.shape, self.dtype, self.strides)) != (
+            its := (ary.shape, ary.dtype, ary.strides)
+        ):
             raise BadInput(f"the array must have shape, dtype and strides {mine}, not {its}")
         memcpy_htod(self.gpudata, ary)
 
-    T = property(lambda self: GPUArray(self.shape[::-1], self.dtype, self.gpudata, self.strides[::-1]))
+    T = property(
+        lambda self: GPUArray(self.shape[::-1], self.dtype, self.gpudata, self.strides[::-1])
+    )
 
 
 def to_gpu(ary):
@@ -144,15 +159,23 @@ def zeros(shape, dtype, order="C"):
 
 mem_alloc, empty, memset_d32 = DeviceAllocation, GPUArray, partial(memset_d8, dtype=np.uint32)
 pagelocked_empty = np.empty  # shape, dtype, order: any memory will do
-In, Out, InOut = partial(Argument, True, False), partial(Argument, False, True), partial(Argument, True, True)
+In, Out, InOut = (
+    partial(Argument, True, False),
+    partial(Argument, False, True),
+    partial(Argument, True, True),
+)
 
 
 def _anywhere(pointer):
-    return pointer if type(pointer) is int else address(pointer)  # memcpy takes int(memory) + offset, as in PyCUDA
+    return (
+        pointer if type(pointer) is int else address(pointer)
+    )  # memcpy takes int(memory) + offset, as in PyCUDA
 
 
 def _raw(array):
     """The bytes of an array, in the order in which they lie in memory."""
     if not (array := np.asarray(array)).flags.forc:
-        raise BadInput(f"an array of shape {array.shape} has gaps in memory: copy it with np.ascontiguousarray(...)")
+        raise BadInput(
+            f"an array of shape {array.shape} has gaps in memory: copy it with np.ascontiguousarray(...)"
+        )
     return (array if array.flags.c_contiguous else array.T).reshape(-1).view(np.uint8)

@@ -16,14 +16,19 @@ from course_lib.errors import BadInput
 
 from .cpu_engine import CompileError
 
-FACTS = {"registers": r"Used (\d+) registers", "spilled_bytes": r"(\d+) bytes spill stores",
-         "shared_bytes": r"(\d+) bytes smem"}  # fmt: skip
+FACTS = {
+    "registers": r"Used (\d+) registers",
+    "spilled_bytes": r"(\d+) bytes spill stores",
+    "shared_bytes": r"(\d+) bytes smem",
+}
 INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(?:@!?U?P\d\s+)?([A-Z]\w*)([^;]*);")
 
 
 def available():
     """What would compile: the path of nvcc or of NVRTC's library; None where there is neither."""
-    places = [path for folder in sys.path for path in Path(folder).glob("nvidia/*/lib/libnvrtc.so.*[0-9]")]
+    places = [
+        path for folder in sys.path for path in Path(folder).glob("nvidia/*/lib/libnvrtc.so.*[0-9]")
+    ]
     return shutil.which("nvcc") or next((str(path) for path in places), None)
 
 
@@ -35,8 +40,10 @@ def inspect(source, arch="sm_80", options=(), no_extern_c=False):
     log, _ = _compile(source, arch, options, no_extern_c)
     parts = re.split(r"Compiling entry function '(\w+)'", log)[1:]
     numbers = {fact: re.compile(pattern) for fact, pattern in FACTS.items()}
-    return {name: {fact: int((number.search(said) or [0, 0])[1]) for fact, number in numbers.items()}
-            for name, said in zip(parts[::2], parts[1::2], strict=True)}  # fmt: skip
+    return {
+        name: {fact: int((number.search(said) or [0, 0])[1]) for fact, number in numbers.items()}
+        for name, said in zip(parts[::2], parts[1::2], strict=True)
+    }
 
 
 def disassembler():
@@ -51,7 +58,9 @@ def main_loop(source, arch="sm_80", options=(), no_extern_c=False):
     Both sides of a branch in the loop are counted, though only one runs. One kernel a source. Raises as `inspect`.
     """
     if (tool := disassembler()) is None:
-        raise BadInput("there is no cuobjdump here: pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm")
+        raise BadInput(
+            "there is no cuobjdump here: pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
+        )
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(_compile(source, arch, options, no_extern_c)[1])
         file.flush()
@@ -63,9 +72,14 @@ def main_loop(source, arch="sm_80", options=(), no_extern_c=False):
 
 def _main_loop(listing):
     found = [(int(m[1], 16), m[2], m[3]) for m in INSTRUCTION.finditer(listing)]
-    backwards = [(int(to[1], 16), at) for at, name, rest in found
-                 if name == "BRA" and (to := re.search(r"0x([0-9a-f]+)", rest)) and int(to[1], 16) < at]  # fmt: skip
-    loops = [Counter(name for at, name, _ in found if first <= at <= last) for first, last in backwards]
+    backwards = [
+        (int(to[1], 16), at)
+        for at, name, rest in found
+        if name == "BRA" and (to := re.search(r"0x([0-9a-f]+)", rest)) and int(to[1], 16) < at
+    ]
+    loops = [
+        Counter(name for at, name, _ in found if first <= at <= last) for first, last in backwards
+    ]
     return max(loops, key=lambda loop: loop["FFMA"], default=Counter())
 
 

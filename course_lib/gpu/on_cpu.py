@@ -9,7 +9,14 @@ from course_lib.errors import BadInput
 from . import cpu_memory
 from .cpu_engine import CompileError, LaunchFailed  # noqa: F401 (a name of `device`)
 from .cpu_engine.compiler import build
-from .cpu_engine.launching import MAX_SHARED, MAX_THREADS, check_arguments, check_shape, pointer, scalar
+from .cpu_engine.launching import (
+    MAX_SHARED,
+    MAX_THREADS,
+    check_arguments,
+    check_shape,
+    pointer,
+    scalar,
+)
 from .cpu_engine.process import Process
 from .cpu_engine.rewrite import rewrite
 from .cpu_memory import Argument, Symbol, address, arena
@@ -20,9 +27,13 @@ WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 
 
 def attributes():
     """As of a GPU, but the engine's own: its threads stand for multiprocessors. They say nothing about a GPU."""
-    return {"name": f"the CPU engine with {WORKERS} threads, not on a GPU", "multiprocessors": WORKERS,
-            "max_threads_per_block": MAX_THREADS, "shared_bytes_per_block": MAX_SHARED,
-            "compute_capability": None}  # fmt: skip
+    return {
+        "name": f"the CPU engine with {WORKERS} threads, not on a GPU",
+        "multiprocessors": WORKERS,
+        "max_threads_per_block": MAX_THREADS,
+        "shared_bytes_per_block": MAX_SHARED,
+        "compute_capability": None,
+    }
 
 
 def synchronize():
@@ -67,28 +78,39 @@ class SourceModule:
 
     def get_function(self, name):
         if name not in self.known["kernels"]:
-            raise BadInput(f"there is no kernel {name!r}; there are {', '.join(self.known['kernels']) or 'none'}")
+            raise BadInput(
+                f"there is no kernel {name!r}; there are {', '.join(self.known['kernels']) or 'none'}"
+            )
         return lambda *args, **how: self.call(name, args, **how)
 
     def get_global(self, name):
         """(pointer, bytes) of a __constant__ or __device__ variable, for memcpy_htod and memcpy_dtoh."""
         if name not in self.known["symbols"]:
-            raise BadInput(f"there is no variable {name!r}; there are {', '.join(self.known['symbols']) or 'none'}")
+            raise BadInput(
+                f"there is no variable {name!r}; there are {', '.join(self.known['symbols']) or 'none'}"
+            )
         return Symbol(self, name), self.known["symbols"][name][1]
 
     def call(self, kernel, args, block=None, grid=(1, 1), shared=0, stream=None, time_kernel=False):
         """Runs a kernel. Raises BadInput for wrong arguments, LaunchFailed for a crash or after $COURSE_GPU_SECONDS."""
         if not (isinstance(block, tuple) and len(block) == 3 and isinstance(grid, tuple)):
-            raise BadInput(f"{kernel}: block must be a tuple of three, as (256, 1, 1), and grid a tuple")
+            raise BadInput(
+                f"{kernel}: block must be a tuple of three, as (256, 1, 1), and grid a tuple"
+            )
         grid, block, shared = check_shape(grid, block, shared)
         parameters = check_arguments(kernel, self.known["kernels"], args)
         copies, values = [], []
-        for name, parameter, arg in zip(self.program.kernels[kernel], parameters, args, strict=True):
+        for name, parameter, arg in zip(
+            self.program.kernels[kernel], parameters, args, strict=True
+        ):
             if isinstance(arg, Argument) and parameter[0] == "p":
                 copies.append((arg, arg.on_device()))
                 arg = copies[-1][1]
-            values.append(pointer(address(arg, f"{kernel}: {name}")) if parameter[0] == "p"
-                          else scalar(kernel, name, parameter, arg))  # fmt: skip
+            values.append(
+                pointer(address(arg, f"{kernel}: {name}"))
+                if parameter[0] == "p"
+                else scalar(kernel, name, parameter, arg)
+            )
         seconds = self._launch(kernel, grid, block, shared, values)
         for arg, memory in copies:
             arg.back(memory)
@@ -97,9 +119,13 @@ class SourceModule:
     def _launch(self, kernel, grid, block, shared, values):
         limit = float(os.environ.get("COURSE_GPU_SECONDS", 60))
         try:
-            launched = self.process.launch(kernel, grid, block, shared, WORKERS, values, timeout=limit)
+            launched = self.process.launch(
+                kernel, grid, block, shared, WORKERS, values, timeout=limit
+            )
         except LaunchFailed as failure:
-            self.known = self.process.describe()  # a new process, with what the host had written into variables
+            self.known = (
+                self.process.describe()
+            )  # a new process, with what the host had written into variables
             for name, data in self.written.items():
                 self.process.write_symbol(self.known["symbols"][name][0], data)
             raise LaunchFailed(f"{kernel}: {failure}", failure.tool, failure.printed) from None

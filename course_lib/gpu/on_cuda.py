@@ -35,8 +35,11 @@ def _release():
 def attributes():
     """name, multiprocessors, max_threads_per_block, shared_bytes_per_block and compute_capability of the GPU."""
     device, known = driver.Context.get_device(), driver.device_attribute
-    wanted = {"multiprocessors": known.MULTIPROCESSOR_COUNT, "max_threads_per_block": known.MAX_THREADS_PER_BLOCK,
-              "shared_bytes_per_block": known.MAX_SHARED_MEMORY_PER_BLOCK}  # fmt: skip
+    wanted = {
+        "multiprocessors": known.MULTIPROCESSOR_COUNT,
+        "max_threads_per_block": known.MAX_THREADS_PER_BLOCK,
+        "shared_bytes_per_block": known.MAX_SHARED_MEMORY_PER_BLOCK,
+    }
     found = {name: device.get_attribute(which) for name, which in wanted.items()}
     return {"name": device.name(), **found, "compute_capability": device.compute_capability()}
 
@@ -52,9 +55,13 @@ class SourceModule(pycuda.compiler.SourceModule):
     def __init__(self, source, options=(), no_extern_c=False):
         flags = [*pycuda.compiler.DEFAULT_NVCC_FLAGS, *options]
         try:
-            super().__init__(f'#line 1 "kernel.cu"\n{source}', options=flags, no_extern_c=no_extern_c)
+            super().__init__(
+                f'#line 1 "kernel.cu"\n{source}', options=flags, no_extern_c=no_extern_c
+            )
         except driver.CompileError as error:
-            raise CompileError(f"the kernel does not compile:\n{error.stderr or error.stdout or error}") from None
+            raise CompileError(
+                f"the kernel does not compile:\n{error.stderr or error.stdout or error}"
+            ) from None
         except OSError as error:
             raise BadInput(f"PyCUDA cannot compile: {error}") from None
 
@@ -70,10 +77,16 @@ class Function:
 
     def __call__(self, *args, **how):
         for i, arg in enumerate(args):
-            if isinstance(arg, np.ndarray):  # PyCUDA would pass its bytes where the kernel expects an address
-                raise BadInput(f"{self.name}: argument {i} is a NumPy array: wrap it in In, Out or InOut")
+            if isinstance(
+                arg, np.ndarray
+            ):  # PyCUDA would pass its bytes where the kernel expects an address
+                raise BadInput(
+                    f"{self.name}: argument {i} is a NumPy array: wrap it in In, Out or InOut"
+                )
             if type(arg) in (int, float, bool):
-                raise BadInput(f"{self.name}: argument {i} is a Python number: np.int32({arg}) has a size in bytes")
+                raise BadInput(
+                    f"{self.name}: argument {i} is a Python number: np.int32({arg}) has a size in bytes"
+                )
         return _call(self.name, self.function, *args, **how)
 
     def __getattr__(self, name):

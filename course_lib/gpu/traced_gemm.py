@@ -17,16 +17,22 @@ def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
     Small matrices: a second for about 15 million accesses. Raises BadInput as `gemm` does.
     """
     if not all(X is None or isinstance(X, np.ndarray) for X in (A, B, C)):
-        raise BadInput("the tracer runs on this machine's CPU: pass NumPy arrays, not device arrays (their .get())")
+        raise BadInput(
+            "the tracer runs on this machine's CPU: pass NumPy arrays, not device arrays (their .get())"
+        )
     check(A, B, C, beta, kernel)
     A, B, C = (X if X is None or X.flags.forc else np.ascontiguousarray(X) for X in (A, B, C))
     B = B.copy("K") if np.may_share_memory(A, B) else B  # or both would be told of as "A"
-    D = np.full((A.shape[0], B.shape[1]), np.nan, np.float32)  # nothing but NaN: counts as not written yet
+    D = np.full(
+        (A.shape[0], B.shape[1]), np.nan, np.float32
+    )  # nothing but NaN: counts as not written yet
     D = D if C is None or C.flags.c_contiguous else np.asfortranarray(D)
     rung = RUNGS[kernel]
     (M, N, K), left, right, out = turned(rung, A, B, D)
     left, right, out = ((_memory(X), *strides) for X, *strides in (left, right, out))
-    args = rung.arguments(M, N, K, alpha, left, right, beta, (_memory(C) if beta else None, *out[1:]), out)
+    args = rung.arguments(
+        M, N, K, alpha, left, right, beta, (_memory(C) if beta else None, *out[1:]), out
+    )
     return D, trace(rung.source, f"gemm_{kernel}", rung.grid(M, N), rung.block, args, timeout=120)
 
 

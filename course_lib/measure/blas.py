@@ -27,7 +27,12 @@ def blas_library() -> dict[str, Any]:
         }
     built: Any = np.show_config(mode="dicts")
     blas = built["Build Dependencies"]["blas"]
-    return {"name": blas.get("name"), "version": blas.get("version"), "threads": None, "architecture": None}
+    return {
+        "name": blas.get("name"),
+        "version": blas.get("version"),
+        "threads": None,
+        "architecture": None,
+    }
 
 
 @contextmanager
@@ -58,12 +63,18 @@ def _warn_once() -> None:
     global _warned
     if not _warned:
         _warned, name = True, blas_library()["name"]
-        warnings.warn(f"NumPy's BLAS ({name}) cannot be told its number of threads", RuntimeWarning, stacklevel=4)
+        warnings.warn(
+            f"NumPy's BLAS ({name}) cannot be told its number of threads",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def _loaded() -> list[dict[str, Any]]:
     """The BLAS libraries of this process as threadpoolctl sees them, NumPy's own first."""
-    found = [info for info in _controller(len(sys.modules)).info() if info.get("user_api") == "blas"]
+    found = [
+        info for info in _controller(len(sys.modules)).info() if info.get("user_api") == "blas"
+    ]
     return sorted(found, key=lambda info: "numpy" not in str(info.get("filepath")))
 
 

@@ -40,7 +40,9 @@ class Comparison:
 
         Run i of both stood side by side, so whatever slowed the machine down then slowed both.
         """
-        return np.asarray(self.timings[self.baseline].seconds) / np.asarray(self.timings[name].seconds)
+        return np.asarray(self.timings[self.baseline].seconds) / np.asarray(
+            self.timings[name].seconds
+        )
 
     def ratio(self, name: str) -> float:
         """How many times as fast as the baseline: the median of `ratios`."""
@@ -48,14 +50,17 @@ class Comparison:
 
     def rows(self) -> list[tuple[str, float, float, float, float]]:
         """(name, median, q25, q75 in seconds, ratio), one for each variant."""
-        return [(name, t.median, t.q25, t.q75, self.ratio(name)) for name, t in self.timings.items()]
+        return [
+            (name, t.median, t.q25, t.q75, self.ratio(name)) for name, t in self.timings.items()
+        ]
 
     def __str__(self) -> str:
         head = ("variant", "median", "q25", "q75", f"times as fast as {self.baseline}")
         body = [(r[0], *map(format_seconds, r[1:4]), f"{r[4]:.2f}") for r in self.rows()]
         widths = [max(len(row[c]) for row in [head, *body]) for c in range(len(head))]
         lines = [
-            row[0].ljust(widths[0]) + "".join("  " + cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))
+            row[0].ljust(widths[0])
+            + "".join("  " + cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))
             for row in [head, *body]
         ]
         runs = f"{self.timings[self.baseline].n} runs of each, interleaved"
@@ -65,7 +70,10 @@ class Comparison:
 
 
 def compare(
-    variants: Mapping[str, Callable[[], Any]], repeats: int = 7, warmup: int = 1, min_seconds: float = 0.0
+    variants: Mapping[str, Callable[[], Any]],
+    repeats: int = 7,
+    warmup: int = 1,
+    min_seconds: float = 0.0,
 ) -> Comparison:
     """Time each variant (name -> function without arguments), one run of each in turn, `repeats` times.
 
@@ -77,7 +85,9 @@ def compare(
     Raises BadInput for an empty mapping and whatever time_it refuses.
     """
     if not isinstance(variants, Mapping) or not variants:
-        raise BadInput("compare needs a dict of name -> function without arguments, with one or more of them")
+        raise BadInput(
+            "compare needs a dict of name -> function without arguments, with one or more of them"
+        )
     for fn in variants.values():
         check_timing(fn, repeats, warmup, min_seconds)
         for _ in range(warmup):

@@ -74,7 +74,8 @@ def step_flops(sizes: Sequence[int], B: int) -> StepCount:
     product = tuple(2 * B * n_in * n_out for n_in, n_out in pairs)
     last = len(pairs) - 1
     elementwise = tuple(
-        (1 + 4 + (5 if i == last else 3)) * B * n_out + (B - 1) * n_out for i, (_, n_out) in enumerate(pairs)
+        (1 + 4 + (5 if i == last else 3)) * B * n_out + (B - 1) * n_out
+        for i, (_, n_out) in enumerate(pairs)
     )
     update = tuple(2 * n_in * n_out + 2 * n_out for n_in, n_out in pairs)
     return StepCount(sizes, B, "flops", product, product, (0, *product[1:]), elementwise, update)
@@ -127,5 +128,7 @@ def gflops(flops: float, seconds: float) -> float:
 
 def _check(sizes: Sequence[int], B: int) -> tuple[tuple[int, ...], int]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence) or len(sizes) < 2:
-        raise BadInput(f"sizes must name two layers or more, such as (784, 1024, 10), not {sizes!r}")
+        raise BadInput(
+            f"sizes must name two layers or more, such as (784, 1024, 10), not {sizes!r}"
+        )
     return tuple(check_count(f"sizes[{i}]", n) for i, n in enumerate(sizes)), check_count("B", B)

@@ -79,11 +79,15 @@ def copy_rate(megabytes: int = 256, threads: int | None = None, repeats: int = 7
     """
     size = check_count("megabytes", megabytes) * 1_000_000
     threads = check_count("threads", threads if threads is not None else machine().usable or 1)
-    source = np.ones(size // 4, dtype=np.float32)  # ones, not zeros: untouched zero pages may all be one page
+    source = np.ones(
+        size // 4, dtype=np.float32
+    )  # ones, not zeros: untouched zero pages may all be one page
     target = np.zeros_like(source)
     parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
     with ThreadPoolExecutor(threads) as pool:
-        timing = time_it(lambda: list(pool.map(lambda p: np.copyto(*p), parts)), repeats=repeats, warmup=2)
+        timing = time_it(
+            lambda: list(pool.map(lambda p: np.copyto(*p), parts)), repeats=repeats, warmup=2
+        )
     note = f"{megabytes} MB copied by {threads} thread{'s' if threads > 1 else ''}, read + write"
     cache = last_level_cache()
     if cache and size < 2 * cache:
@@ -103,7 +107,9 @@ def roofline(intensity: Any, peak_gflops: float, bandwidth_gbs: float) -> Any:
             raise BadInput(f"{name} must be more than 0 and finite, not {value!r}")
     x = np.asarray(intensity, dtype=np.float64)
     if not (np.isfinite(x) & (x > 0)).all():
-        raise BadInput(f"intensity must be more than 0 and finite (flops per byte), not {intensity!r}")
+        raise BadInput(
+            f"intensity must be more than 0 and finite (flops per byte), not {intensity!r}"
+        )
     roof = np.minimum(peak_gflops, x * bandwidth_gbs)
     return float(roof) if x.ndim == 0 else roof
 
@@ -111,12 +117,20 @@ def roofline(intensity: Any, peak_gflops: float, bandwidth_gbs: float) -> Any:
 def last_level_cache() -> int | None:
     """Bytes of the largest cache that a core sees, where Linux tells; None elsewhere."""
     try:
-        sizes = [p.read_text().strip() for p in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
-        return max((int(s.rstrip("KM")) * (2**20 if s.endswith("M") else 2**10) for s in sizes), default=None)
+        sizes = [
+            p.read_text().strip()
+            for p in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+        ]
+        return max(
+            (int(s.rstrip("KM")) * (2**20 if s.endswith("M") else 2**10) for s in sizes),
+            default=None,
+        )
     except (OSError, ValueError):
         return None
 
 
 def _threads_text(timing: Timing) -> str:
     threads = timing.machine.blas_threads
-    return f"{threads} BLAS thread{'s' if threads > 1 else ''}" if threads else "BLAS threads unknown"
+    return (
+        f"{threads} BLAS thread{'s' if threads > 1 else ''}" if threads else "BLAS threads unknown"
+    )

@@ -56,7 +56,9 @@ class BinaryCounts:
 
     def __str__(self) -> str:
         names = ("accuracy", "recall", "precision", "specificity", "balanced_accuracy", "f1")
-        told = ", ".join(f"{name.replace('_', ' ')} {_shown(getattr(self, name))}" for name in names)
+        told = ", ".join(
+            f"{name.replace('_', ' ')} {_shown(getattr(self, name))}" for name in names
+        )
         return f"{told} (tp {self.tp:,}, fp {self.fp:,}, fn {self.fn:,}, tn {self.tn:,})"
 
 
@@ -82,7 +84,9 @@ def binary_counts(y, predicted) -> BinaryCounts:
     """Count right and wrong answers. y, predicted: (N,) integers, 0 or 1. Raises BadInput for anything else."""
     y, predicted = _labels("y", y), _labels("predicted", predicted)
     if len(y) != len(predicted):
-        raise BadInput(f"y has {len(y)} labels and predicted {len(predicted)}: they must be as many")
+        raise BadInput(
+            f"y has {len(y)} labels and predicted {len(predicted)}: they must be as many"
+        )
     tn, fp, fn, tp = (int(n) for n in np.bincount(2 * y + predicted, minlength=4))
     return BinaryCounts(tp, fp, fn, tn)
 
@@ -105,7 +109,9 @@ def precision_recall(y, scores) -> PrecisionRecall:
         raise BadInput("y holds no 1: without one there is no recall")
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
-    ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)  # the last of each run of equal scores
+    ends = np.append(
+        np.flatnonzero(np.diff(ranked)), len(ranked) - 1
+    )  # the last of each run of equal scores
     found = np.cumsum(y[order])[ends]
     return PrecisionRecall(ranked[ends], found / (ends + 1), found / y.sum(), float(y.mean()))
 
@@ -113,7 +119,9 @@ def precision_recall(y, scores) -> PrecisionRecall:
 def _labels(name: str, y) -> np.ndarray:
     y = check_array(name, y, ("N",))
     if y.dtype.kind not in "iub" or len(y) == 0 or not ((y == 0) | (y == 1)).all():
-        raise BadInput(f"{name} must hold labels 0 and 1, one or more, not {y.dtype} of shape {y.shape}")
+        raise BadInput(
+            f"{name} must hold labels 0 and 1, one or more, not {y.dtype} of shape {y.shape}"
+        )
     return y.astype(np.int64)
 
 

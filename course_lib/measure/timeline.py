@@ -28,7 +28,9 @@ class Timeline(list):
     @property
     def makespan(self):
         """From the first start to the last end; 0 where nothing ran."""
-        return max((span.end for span in self), default=0.0) - min((span.start for span in self), default=0.0)
+        return max((span.end for span in self), default=0.0) - min(
+            (span.start for span in self), default=0.0
+        )
 
     def busy(self, thread):
         """How long a thread was inside its tasks."""

@@ -33,7 +33,9 @@ class Timing:
 
     def __post_init__(self) -> None:
         if not self.seconds or not all(math.isfinite(s) and s >= 0 for s in self.seconds):
-            raise BadInput(f"a Timing needs one or more finite times of 0 s or longer, not {self.seconds!r}")
+            raise BadInput(
+                f"a Timing needs one or more finite times of 0 s or longer, not {self.seconds!r}"
+            )
 
     @property
     def n(self) -> int:

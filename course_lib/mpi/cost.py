@@ -32,7 +32,10 @@ def sent(allreduce, p, n, rank=0, itemsize=4):
     neighbour has, in the second. tree: to the parent and to each child. doubling: a message a round.
     """
     if allreduce == "ring":
-        others = [part.stop - part.start for part in (shard(n, p, (rank + 1) % p), shard(n, p, (rank + 2) % p))]
+        others = [
+            part.stop - part.start
+            for part in (shard(n, p, (rank + 1) % p), shard(n, p, (rank + 2) % p))
+        ]
         return 2 * (p - 1), itemsize * (2 * n - sum(others) if p > 1 else 0)
     if allreduce == "tree":
         count = len(relatives(p, rank)[1]) + (rank > 0)
@@ -50,7 +53,10 @@ def seconds(p, n, alpha, beta, allreduce="ring"):
     mpi: what MPICH chooses between, by Thakur, Rabenseifner and Gropp (2005): doubling for short arrays; for long ones
     reduce-scatter and allgather in log2 p steps each, which move as few bytes as the ring.
     """
-    rounds, extra = p.bit_length() - 1, 2 if p & (p - 1) else 0  # extra: to ranks beyond a power of 2 and back
+    rounds, extra = (
+        p.bit_length() - 1,
+        2 if p & (p - 1) else 0,
+    )  # extra: to ranks beyond a power of 2 and back
     times = {
         "ring": 2 * (p - 1) * (alpha + beta * n / p),
         "doubling": (rounds + extra) * (alpha + beta * n),
@@ -72,12 +78,20 @@ def allreduces(net, B, data, model, rank=None):
     group, place = divmod(rank or 0, model)
 
     def share(n, size, which):
-        return n / size if rank is None else shard(n, size, which).stop - shard(n, size, which).start
+        return (
+            n / size if rank is None else shard(n, size, which).stop - shard(n, size, which).start
+        )
 
     rows, items, found = share(B, data, group), 0, []
-    for layer, (kind, n_in, n_out) in enumerate(zip(kinds(net), net.sizes, net.sizes[1:], strict=False)):
+    for layer, (kind, n_in, n_out) in enumerate(
+        zip(kinds(net), net.sizes, net.sizes[1:], strict=False)
+    ):
         row = kind == "row"
-        items += (share(n_in, model, place) + 1) * n_out if row else (n_in + 1) * share(n_out, model, place)
+        items += (
+            (share(n_in, model, place) + 1) * n_out
+            if row
+            else (n_in + 1) * share(n_out, model, place)
+        )
         if rows and (row or layer):
             found.append((model, rows * (n_out if row else n_in), place))
     return [*found, (data, items, group)]
@@ -88,7 +102,10 @@ def step_sent(net, B, data, model, rank, allreduce="ring", itemsize=4):
 
     DataParallel's is sent(allreduce, p, net.n_params + 1, rank): the loss travels with the gradient.
     """
-    counts = [sent(allreduce, ranks, items, at, itemsize) for ranks, items, at in allreduces(net, B, data, model, rank)]
+    counts = [
+        sent(allreduce, ranks, items, at, itemsize)
+        for ranks, items, at in allreduces(net, B, data, model, rank)
+    ]
     return sum(messages for messages, _ in counts), sum(count for _, count in counts)
 
 
@@ -101,7 +118,9 @@ def master_worker_sent(net, B, p, rank, itemsize=4):
     children, rows, n = len(relatives(p, rank)[1]), shard(B, p, 0), net.n_params + 1
     if rank:
         return children + 1, itemsize * (children + 1) * n
-    return children + 2 * (p - 1), itemsize * (children * n + (B - rows.stop) * (net.sizes[0] + net.sizes[-1]))
+    return children + 2 * (p - 1), itemsize * (
+        children * n + (B - rows.stop) * (net.sizes[0] + net.sizes[-1])
+    )
 
 
 def step_bytes(net, B, data, model, itemsize=4):
@@ -109,7 +128,9 @@ def step_bytes(net, B, data, model, itemsize=4):
 
     model = 1 is data parallelism, data = 1 model parallelism: for two layers 2 (p - 1)/p B nL items, [003] section 4.3.
     """
-    return itemsize * sum(ring(ranks, items)[1] for ranks, items, _ in allreduces(net, B, data, model))
+    return itemsize * sum(
+        ring(ranks, items)[1] for ranks, items, _ in allreduces(net, B, data, model)
+    )
 
 
 def grids(net, B, p):

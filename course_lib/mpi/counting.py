@@ -6,9 +6,30 @@ from collections import Counter
 import numpy as np
 
 SENDS = ("Send", "Ssend", "Isend", "Sendrecv", "send", "ssend", "isend", "sendrecv")
-COLLECTIVES = ("Barrier", "Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Allgather", "Allgatherv", "Reduce",
-               "Allreduce", "Iallreduce", "Reduce_scatter", "Alltoall", "Scan", "barrier", "bcast", "scatter", "gather",
-               "allgather", "reduce", "allreduce", "alltoall")  # fmt: skip
+COLLECTIVES = (
+    "Barrier",
+    "Bcast",
+    "Scatter",
+    "Scatterv",
+    "Gather",
+    "Gatherv",
+    "Allgather",
+    "Allgatherv",
+    "Reduce",
+    "Allreduce",
+    "Iallreduce",
+    "Reduce_scatter",
+    "Alltoall",
+    "Scan",
+    "barrier",
+    "bcast",
+    "scatter",
+    "gather",
+    "allgather",
+    "reduce",
+    "allreduce",
+    "alltoall",
+)
 
 
 class CountingComm:
@@ -43,11 +64,17 @@ class CountingComm:
         def counted(*args, **named):
             if name in COLLECTIVES:
                 self.collectives[name] += 1
-                given = (a for a in (*args, *named.values()) if isinstance(a, np.ndarray | list | tuple))
+                given = (
+                    a for a in (*args, *named.values()) if isinstance(a, np.ndarray | list | tuple)
+                )
                 self.handed[name] += next((_size(a, name) for a in given), 0)
-            elif (args[1] if len(args) > 1 else named["dest"]) >= 0:  # PROC_NULL is negative: nothing is sent
+            elif (
+                args[1] if len(args) > 1 else named["dest"]
+            ) >= 0:  # PROC_NULL is negative: nothing is sent
                 self._counts["messages"] += 1
-                self._counts["bytes"] += _size(args[0] if args else named["buf" if "buf" in named else "sendbuf"], name)
+                self._counts["bytes"] += _size(
+                    args[0] if args else named["buf" if "buf" in named else "sendbuf"], name
+                )
             return method(*args, **named)
 
         return counted

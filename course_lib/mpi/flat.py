@@ -14,7 +14,9 @@ def shard(B, size, rank):
 
 def pack(grads, extra=()):
     """list of (dW, db) -> one flat array of their dtype, with `extra` numbers at its end."""
-    return np.concatenate([part.ravel() for pair in grads for part in pair] + [np.array(extra, grads[0][0].dtype)])
+    return np.concatenate(
+        [part.ravel() for pair in grads for part in pair] + [np.array(extra, grads[0][0].dtype)]
+    )
 
 
 def unpack(flat, params):

@@ -52,8 +52,14 @@ class ModelParallel:
         parts = self.comm.allgather(local)
         whole = []
         for layer, kind in enumerate(self.kinds):
-            W = np.concatenate([part[layer][0] for part in parts], axis=1 if kind == "column" else 0)
-            b = np.concatenate([part[layer][1] for part in parts]) if kind == "column" else local[layer][1].copy()
+            W = np.concatenate(
+                [part[layer][0] for part in parts], axis=1 if kind == "column" else 0
+            )
+            b = (
+                np.concatenate([part[layer][1] for part in parts])
+                if kind == "column"
+                else local[layer][1].copy()
+            )
             whole.append((W, b))
         return whole
 

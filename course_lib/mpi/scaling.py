@@ -28,7 +28,10 @@ class Prediction(NamedTuple):
 
 def flops(net, rows):
     """Multiplications and additions of a step's products: Z, dW and, but for the first layer, dX: 2 rows n_in n_out."""
-    return sum(2 * rows * a * b * (2 + (l > 0)) for l, (a, b) in enumerate(zip(net.sizes, net.sizes[1:], strict=False)))
+    return sum(
+        2 * rows * a * b * (2 + (l > 0))
+        for l, (a, b) in enumerate(zip(net.sizes, net.sizes[1:], strict=False))
+    )
 
 
 def predict(scheme, net, B, p, alpha, beta, compute, allreduce="ring", itemsize=4):
@@ -41,17 +44,36 @@ def predict(scheme, net, B, p, alpha, beta, compute, allreduce="ring", itemsize=
     """
     if scheme not in SCHEMES:
         raise BadInput(f"scheme must be one of {', '.join(SCHEMES)}, not {scheme!r}")
-    data, model = best_grid(net, B, p) if scheme == "grid" else (1, p) if scheme == "model" else (p, 1)
+    data, model = (
+        best_grid(net, B, p) if scheme == "grid" else (1, p) if scheme == "model" else (p, 1)
+    )
     if (data, model) not in grids(net, B, p):
-        raise BadInput(f"{scheme}: {p} ranks are too many for {B} rows and layers of {most_ranks(net)} neurons")
+        raise BadInput(
+            f"{scheme}: {p} ranks are too many for {B} rows and layers of {most_ranks(net)} neurons"
+        )
     computing = compute(-(-B // data)) / model
     found = [(ranks, items * itemsize) for ranks, items, _ in allreduces(net, B, data, model)]
-    time, count = sum(seconds(*each, alpha, beta, allreduce) for each in found), sum(ring(*each)[1] for each in found)
+    time, count = (
+        sum(seconds(*each, alpha, beta, allreduce) for each in found),
+        sum(ring(*each)[1] for each in found),
+    )
     if scheme == "overlap":
-        time = _overlapped(net, computing, lambda n: seconds(p, n * itemsize, alpha, beta, allreduce)) - computing
+        time = (
+            _overlapped(net, computing, lambda n: seconds(p, n * itemsize, alpha, beta, allreduce))
+            - computing
+        )
     elif scheme == "master":
         time, count = _master(net, B, p, alpha, beta, itemsize)
-    return Prediction(scheme, p, data, model, computing + time, computing, count, compute(B) / p / (computing + time))
+    return Prediction(
+        scheme,
+        p,
+        data,
+        model,
+        computing + time,
+        computing,
+        count,
+        compute(B) / p / (computing + time),
+    )
 
 
 def _overlapped(net, computing, allreduce):
@@ -69,10 +91,22 @@ def _overlapped(net, computing, allreduce):
 def _master(net, B, p, alpha, beta, itemsize):
     """(seconds, bytes sent) of rank 0: weights by a tree, then rows to each rank, then a gradient from each."""
     children, count = (p - 1).bit_length(), master_worker_sent(net, B, p, 0, itemsize)[1]
-    return (children + 3 * (p - 1)) * alpha + beta * (count + itemsize * (p - 1) * (net.n_params + 1)), count
+    return (children + 3 * (p - 1)) * alpha + beta * (
+        count + itemsize * (p - 1) * (net.n_params + 1)
+    ), count
 
 
-def extrapolate(net, B, alpha, beta, compute, ranks=(1, 4, 16, 64, 256, 1024), schemes=SCHEMES, weak=False, **how):
+def extrapolate(
+    net,
+    B,
+    alpha,
+    beta,
+    compute,
+    ranks=(1, 4, 16, 64, 256, 1024),
+    schemes=SCHEMES,
+    weak=False,
+    **how,
+):
     """Predictions for each scheme and number of ranks for which there are rows and neurons enough: a table's rows.
 
     weak: B rows a rank, instead of B rows in all. A model, not a measurement: alpha and beta of NETWORKS or of a
@@ -82,7 +116,11 @@ def extrapolate(net, B, alpha, beta, compute, ranks=(1, 4, 16, 64, 256, 1024), s
     for scheme in schemes:
         for p in ranks:
             batch = B * p if weak else B
-            splits = [split for split in grids(net, batch, p) if scheme == "grid" or split[scheme != "model"] == 1]
+            splits = [
+                split
+                for split in grids(net, batch, p)
+                if scheme == "grid" or split[scheme != "model"] == 1
+            ]
             if splits:
                 found.append(predict(scheme, net, batch, p, alpha, beta, compute, **how))
     return found

@@ -5,11 +5,23 @@ from typing import Any
 
 from .figure import Figure
 from .inputs import named, numbers
-from .style import BLUE, INK, new_figure, number, plain_axis, plain_log_axis, put_title, sentence, styled
+from .style import (
+    BLUE,
+    INK,
+    new_figure,
+    number,
+    plain_axis,
+    plain_log_axis,
+    put_title,
+    sentence,
+    styled,
+)
 
 
 @styled
-def bars(values: Mapping[str, float], *, xlabel: str = "value", title: str = "", log: bool = False) -> Figure:
+def bars(
+    values: Mapping[str, float], *, xlabel: str = "value", title: str = "", log: bool = False
+) -> Figure:
     """One horizontal bar for each name, its value printed at the end.
 
     log: a log axis. A bar's length means nothing there, since the axis has no zero: points are drawn instead.
@@ -52,4 +64,11 @@ def _annotate(axis: Any, names: list[str], amounts: Any, xlabel: str) -> None:
     for place, amount in enumerate(amounts):
         side = "right" if amount < 0 else "left"
         offset = (-7 if amount < 0 else 7, 0)
-        axis.annotate(number(amount), (amount, place), offset, textcoords="offset points", va="center", ha=side)
+        axis.annotate(
+            number(amount),
+            (amount, place),
+            offset,
+            textcoords="offset points",
+            va="center",
+            ha=side,
+        )

@@ -12,7 +12,11 @@ from .line_charts import lines
 
 
 def time_against_batch(
-    batch_sizes: Sequence[int], variants: Mapping[str, Any], *, ylabel: str = "seconds for one epoch", title: str = ""
+    batch_sizes: Sequence[int],
+    variants: Mapping[str, Any],
+    *,
+    ylabel: str = "seconds for one epoch",
+    title: str = "",
 ) -> Figure:
     """Seconds against batch size on log axes, one line for each variant (figures 7 and 9 of [000]).
 
@@ -37,7 +41,11 @@ def time_against_batch(
 
 
 def gflops_against_batch(
-    batch_sizes: Sequence[int], variants: Mapping[str, Any], *, peak: float | None = None, title: str = ""
+    batch_sizes: Sequence[int],
+    variants: Mapping[str, Any],
+    *,
+    peak: float | None = None,
+    title: str = "",
 ) -> Figure:
     """GFLOP/s against batch size on log axes, one line for each variant (figures 8 and 10 of [000]).
 

@@ -19,7 +19,9 @@ Triple = tuple[int, int, int]
 
 
 @styled
-def triples_box(M: int, N: int, K: int, cuts: Any, in_place: str = "", shared: bool = True, *, title: str = ""):
+def triples_box(
+    M: int, N: int, K: int, cuts: Any, in_place: str = "", shared: bool = True, *, title: str = ""
+):
     """D = A B as a box of triples: i down, j to the right, k into depth; for each cut its parts, and what moves.
 
     M, N, K: A is (M, K), B (K, N), D (M, N): the right side of the box is A, its top B, its front D.
@@ -37,7 +39,10 @@ def triples_box(M: int, N: int, K: int, cuts: Any, in_place: str = "", shared: b
     title = title or f"D = A B: {number(M)} x {number(K)} x {number(N)} triples (i, k, j)"
     wide = (WIDTH * 72 - 2 * MARGIN) / max(len(named), 2)
     side = min((wide - 44) / (1 + DEEP[0]), TALL / (1 + DEEP[1]))
-    top, more = 30 + 14 * (len(title) > 87), LINE * max(_wrapped(name, wide).count("\n") for name in named)
+    top, more = (
+        30 + 14 * (len(title) > 87),
+        LINE * max(_wrapped(name, wide).count("\n") for name in named),
+    )
     words = top + side * (1 + DEEP[1]) + 40 + more
     axis = canvas(title, words + 4 * LINE + 12)
     rows, told = [], []
@@ -49,7 +54,16 @@ def triples_box(M: int, N: int, K: int, cuts: Any, in_place: str = "", shared: b
         moves = ", ".join(f"{number(count)} of {face}" for face, count in items.items())
         told.append(f"{name}: {cut[0]} x {cut[1]} x {cut[2]} parts; numbers that move: {moves}.")
     alt = f"{title}. A box with i down, j to the right, k into depth; its right side is A, its top B, its front D."
-    header = ["cut", "parts of i", "parts of k", "parts of j", "moved of A", "moved of B", "moved of D", "moved in all"]
+    header = [
+        "cut",
+        "parts of i",
+        "parts of k",
+        "parts of j",
+        "moved of A",
+        "moved of B",
+        "moved of D",
+        "moved in all",
+    ]
     return Figure(axis.figure, title, " ".join([alt, *told]), header, rows)
 
 
@@ -64,10 +78,17 @@ def _named(cuts: Any, size: Triple | tuple[int, ...]) -> dict[str, Triple]:
     found = {}
     for name, cut in cuts.items():
         if not isinstance(cut, tuple | list) or len(cut) != 3:
-            raise BadInput(f"a cut must be (i, k, j), the number of parts along each axis, not {cut!r}")
-        parts = [check_count(f"parts along {axis}", n, 1, most) for axis, n, most in zip("ikj", cut, size, strict=True)]
+            raise BadInput(
+                f"a cut must be (i, k, j), the number of parts along each axis, not {cut!r}"
+            )
+        parts = [
+            check_count(f"parts along {axis}", n, 1, most)
+            for axis, n, most in zip("ikj", cut, size, strict=True)
+        ]
         if parts[0] * parts[1] * parts[2] > MOST_PARTS:
-            raise BadInput(f"a cut into {cut} has more than {MOST_PARTS} parts: too many to be drawn")
+            raise BadInput(
+                f"a cut into {cut} has more than {MOST_PARTS} parts: too many to be drawn"
+            )
         found[str(name)] = (parts[0], parts[1], parts[2])
     return found
 
@@ -95,8 +116,10 @@ def _box(axis: Any, left: float, bottom: float, side: float, cut: Triple) -> Non
 
     gaps = [0.10 / n if n > 1 else 0.0 for n in cut]
     for k, i, j in product(reversed(range(cut[1])), reversed(range(cut[0])), range(cut[2])):
-        ends = [(n / parts, (n + 1) / parts - gap * (n + 1 < parts)) for n, parts, gap in
-                zip((i, k, j), cut, gaps, strict=True)]  # fmt: skip
+        ends = [
+            (n / parts, (n + 1) / parts - gap * (n + 1 < parts))
+            for n, parts, gap in zip((i, k, j), cut, gaps, strict=True)
+        ]
         _part(axis, at, ends, full=(i, k, j) == (0, 0, cut[2] - 1))
     look = {"fontsize": 11, "ha": "center", "style": "italic"}
     put_text(axis, at(0.5, 0, 0)[0] - 9, at(0.5, 0, 0)[1], "i", **look)
@@ -116,7 +139,12 @@ def _part(axis: Any, at: Any, ends: list[tuple[float, float]], full: bool) -> No
     }
     for face, corners in faces.items():
         colour = FACES[face] if full else PALE[FACES[face]]
-        look: dict[str, Any] = {"facecolor": colour, "edgecolor": INK, "linewidth": 0.5, "joinstyle": "round"}
+        look: dict[str, Any] = {
+            "facecolor": colour,
+            "edgecolor": INK,
+            "linewidth": 0.5,
+            "joinstyle": "round",
+        }
         axis.add_patch(Polygon([at(*corner) for corner in corners], closed=True, **look))
 
 
@@ -126,5 +154,10 @@ def _words(axis: Any, x: float, y: float, name: str, cut: Triple, items: dict[st
     put_text(axis, x, y, f"{cut[0]} x {cut[1]} x {cut[2]} parts (i, k, j)", fontsize=9)
     for n, (face, count) in enumerate(items.items()):
         rectangle(axis, x, y + LINE * (n + 1) - 4.5, 9, 9, FACES[face])
-        put_text(axis, x + 14, y + LINE * (n + 1), f"{face}: {number(count)} move" if count else f"{face}: stays")
+        put_text(
+            axis,
+            x + 14,
+            y + LINE * (n + 1),
+            f"{face}: {number(count)} move" if count else f"{face}: stays",
+        )
     put_text(axis, x, y + LINE * 4, f"all: {number(sum(items.values()))} numbers")

@@ -25,8 +25,14 @@ def confusion(matrix: Any, class_names: Sequence[str] | None = None, *, title: s
     """
     counts = numbers("matrix", matrix, ndim=2)
     C = counts.shape[0]
-    if counts.shape != (C, C) or not ((counts >= 0) & (counts == np.round(counts))).all() or counts.sum() == 0:
-        raise BadInput(f"matrix must be square, of whole counts with one or more above 0; its shape is {counts.shape}")
+    if (
+        counts.shape != (C, C)
+        or not ((counts >= 0) & (counts == np.round(counts))).all()
+        or counts.sum() == 0
+    ):
+        raise BadInput(
+            f"matrix must be square, of whole counts with one or more above 0; its shape is {counts.shape}"
+        )
     counts = counts.astype(np.int64)
     names = checked_names(class_names, C)
     right, total = int(np.trace(counts)), int(counts.sum())
@@ -34,7 +40,9 @@ def confusion(matrix: Any, class_names: Sequence[str] | None = None, *, title: s
     longest = max(map(len, names))
     slanted = 0.06 * longest if longest > 3 else 0.0  # the room that the names take, in inches
     cell = min(0.5, (WIDTH - 1.0 - 0.09 * longest) / C)
-    figure = new_figure(height=1.3 + slanted + cell * C, width=max(3.6, 0.75 + 0.09 * longest + cell * C))
+    figure = new_figure(
+        height=1.3 + slanted + cell * C, width=max(3.6, 0.75 + 0.09 * longest + cell * C)
+    )
     put_title(figure, title)
     _draw(figure.subplots(), counts, names)
     header = ["true \\ predicted", *names]
@@ -51,9 +59,13 @@ def _draw(axis: Any, counts: np.ndarray, names: list[str]) -> None:
     for (i, j), count in np.ndenumerate(counts):
         colour = "white" if share[i, j] > 0.3 else INK if count else "#8A8A8A"
         weight = "bold" if i == j else "normal"
-        axis.text(j, i, f"{count}", ha="center", va="center", fontsize=10, color=colour, fontweight=weight)
+        axis.text(
+            j, i, f"{count}", ha="center", va="center", fontsize=10, color=colour, fontweight=weight
+        )
     long = max(map(len, names)) > 3
-    axis.set_xticks(range(len(names)), names, rotation=40 if long else 0, ha="right" if long else "center")
+    axis.set_xticks(
+        range(len(names)), names, rotation=40 if long else 0, ha="right" if long else "center"
+    )
     axis.set_yticks(range(len(names)), names)
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
@@ -72,4 +84,7 @@ def _alt(title: str, counts: np.ndarray, names: list[str]) -> str:
     worst = int(np.argmin(recall))
     text = f"{title}. Confusion matrix of {len(names)} classes. "
     text += f"Most frequent mistakes: {'; '.join(told)}. " if told else "No mistakes. "
-    return text + f"Least often right: {names[worst]}, {number(float(100 * recall[worst]))} % of {rows[worst]}."
+    return (
+        text
+        + f"Least often right: {names[worst]}, {number(float(100 * recall[worst]))} % of {rows[worst]}."
+    )

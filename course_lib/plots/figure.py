@@ -14,7 +14,9 @@ import numpy as np
 from ..errors import BadInput
 
 SHOWN_ROWS = 60  # a longer table is abridged in the notebook; `.table` has it all
-CSS_DPI = 96  # what a browser takes an inch to be, so that 10 pt in the picture is 10 pt on the page
+CSS_DPI = (
+    96  # what a browser takes an inch to be, so that 10 pt in the picture is 10 pt on the page
+)
 
 
 class Figure:
@@ -24,7 +26,14 @@ class Figure:
     that matter. table: (header, rows), all of the data. png: the picture's bytes, the same for the same data.
     """
 
-    def __init__(self, figure: Any, title: str, alt: str, header: Sequence[str], rows: Sequence[Sequence[Any]]):
+    def __init__(
+        self,
+        figure: Any,
+        title: str,
+        alt: str,
+        header: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+    ):
         self.figure = figure
         self.title = title
         self.alt = alt
@@ -41,7 +50,9 @@ class Figure:
 
     def html(self) -> str:
         """The HTML that a notebook shows: picture with alt text, and the table folded beneath it."""
-        width, height = struct.unpack(">II", self.png[16:24])  # the IHDR chunk of a PNG starts with them
+        width, height = struct.unpack(
+            ">II", self.png[16:24]
+        )  # the IHDR chunk of a PNG starts with them
         scale = CSS_DPI / self.figure.dpi
         picture = base64.b64encode(self.png).decode("ascii")
         return (
@@ -63,7 +74,9 @@ def table_html(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]
     half = SHOWN_ROWS // 2
     left_out = len(rows) - SHOWN_ROWS
     if left_out > 0:
-        caption += f" (the first and last {half} of {len(rows):,} rows; the figure's .table has them all)"
+        caption += (
+            f" (the first and last {half} of {len(rows):,} rows; the figure's .table has them all)"
+        )
     body = [_row_html(row) for row in (rows if left_out <= 0 else [*rows[:half], *rows[-half:]])]
     if left_out > 0:
         body.insert(half, f'<tr><td colspan="{len(header)}">{left_out:,} rows left out</td></tr>')
@@ -76,7 +89,9 @@ def table_html(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]
 
 def _row_html(row: Sequence[Any]) -> str:
     first, *rest = (html.escape(_cell(value)) for value in row)
-    return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
+    return (
+        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
+    )
 
 
 def _cell(value: Any) -> str:

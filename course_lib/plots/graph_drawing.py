@@ -14,7 +14,9 @@ STEP = 1.06  # inches from box to box in a column
 
 
 @styled
-def computation_graph(nodes: Mapping[str, Any], edges: Iterable[Edge], *, title: str = "") -> Figure:
+def computation_graph(
+    nodes: Mapping[str, Any], edges: Iterable[Edge], *, title: str = ""
+) -> Figure:
     """Boxes joined by arrows, inputs at the left: the value of each above it, the gradient of the output below it.
 
     nodes: {name: value}, {name: (value, grad)} or {name: (value, grad, operation)}; grad None where it is not known
@@ -30,16 +32,22 @@ def computation_graph(nodes: Mapping[str, Any], edges: Iterable[Edge], *, title:
     title = title or "A computation graph: values forward, gradients backward"
     figure = _draw(title, found, pairs)
     header = ("node", "operation", "inputs", "value", "gradient")
-    rows = [(n, op, ", ".join(a for a, b in pairs if b == n), v, g) for n, (v, g, op) in found.items()]
+    rows = [
+        (n, op, ", ".join(a for a, b in pairs if b == n), v, g) for n, (v, g, op) in found.items()
+    ]
     return Figure(figure, title, _alt(title, rows), header, rows)
 
 
 def _node(name: str, node: Any) -> tuple[float, float | None, str | None]:
     parts = tuple(node) if isinstance(node, tuple | list) else (node,)
     if not 1 <= len(parts) <= 3 or parts[0] is None:
-        raise BadInput(f"node {name!r} must be value, (value, grad) or (value, grad, operation), not {node!r}")
+        raise BadInput(
+            f"node {name!r} must be value, (value, grad) or (value, grad, operation), not {node!r}"
+        )
     value, grad, op = (*parts, None, None)[:3]
-    checked = [None if v is None else float(numbers(f"node {name!r}", [v])[0]) for v in (value, grad)]
+    checked = [
+        None if v is None else float(numbers(f"node {name!r}", [v])[0]) for v in (value, grad)
+    ]
     return checked[0] or 0.0, checked[1], None if op is None else str(op)
 
 
@@ -49,7 +57,9 @@ def _edges(edges: Iterable[Edge], nodes: Mapping[str, Any]) -> list[Edge]:
         raise BadInput(f"a graph of {len(nodes)} nodes cannot be read: draw 40 or fewer")
     for edge in found:
         if len(edge) != 2 or edge[0] not in nodes or edge[1] not in nodes:
-            raise BadInput(f"edge {edge!r} must be (from, to), both names of nodes: {', '.join(nodes)}")
+            raise BadInput(
+                f"edge {edge!r} must be (from, to), both names of nodes: {', '.join(nodes)}"
+            )
     return [(a, b) for a, b in found]
 
 
@@ -72,7 +82,12 @@ def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge]) -> Any:
         _draw_box(axis, inches[name], texts[name], width, op is None)
         _draw_numbers(axis, inches[name], value, grad)
     middle = (n_columns - 1) * across / 2
-    _frame(axis, inches, (middle - wide / 2, middle + wide / 2), any(g is not None for _, g, _ in found.values()))
+    _frame(
+        axis,
+        inches,
+        (middle - wide / 2, middle + wide / 2),
+        any(g is not None for _, g, _ in found.values()),
+    )
     return figure
 
 
@@ -84,10 +99,14 @@ def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], gra
     axis.text(sides[0], min(heights) - 0.7, "above, blue: value", color=BLUE, fontsize=10)
     if graded:
         below = "below, orange and slanted: gradient"
-        axis.text(sides[0] + 1.5, min(heights) - 0.7, below, color=ORANGE, style="italic", fontsize=10)
+        axis.text(
+            sides[0] + 1.5, min(heights) - 0.7, below, color=ORANGE, style="italic", fontsize=10
+        )
 
 
-def _draw_box(axis: Any, place: tuple[float, float], text: str, width: float, is_input: bool) -> None:
+def _draw_box(
+    axis: Any, place: tuple[float, float], text: str, width: float, is_input: bool
+) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     corner = (place[0] - width / 2 + 0.08, place[1] - HEIGHT / 2 + 0.08)
@@ -102,13 +121,19 @@ def _draw_numbers(axis: Any, place: tuple[float, float], value: float, grad: flo
 
     x, y = place
     look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5}
-    look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]  # where an arrow passes behind it
+    look["path_effects"] = [
+        withStroke(linewidth=2.5, foreground="white")
+    ]  # where an arrow passes behind it
     axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
     if grad is not None:
-        axis.text(x, y - HEIGHT / 2 - 0.06, number(grad), va="top", color=ORANGE, style="italic", **look)
+        axis.text(
+            x, y - HEIGHT / 2 - 0.06, number(grad), va="top", color=ORANGE, style="italic", **look
+        )
 
 
-def _draw_edge(axis: Any, start: Any, end: Any, between: list[tuple[float, float]], width: float) -> None:
+def _draw_edge(
+    axis: Any, start: Any, end: Any, between: list[tuple[float, float]], width: float
+) -> None:
     """An arrow from the right side of a box to the left side of another, through the gaps between others."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
@@ -117,7 +142,9 @@ def _draw_edge(axis: Any, start: Any, end: Any, between: list[tuple[float, float
     for x, y in between:
         stops += [(x - width / 2, y), (x + width / 2, y)]
     stops.append((end[0] - width / 2, end[1]))
-    arrow = FancyArrowPatch(path=Path(stops), arrowstyle="-|>", mutation_scale=11, color=GREY, linewidth=1.3)
+    arrow = FancyArrowPatch(
+        path=Path(stops), arrowstyle="-|>", mutation_scale=11, color=GREY, linewidth=1.3
+    )
     arrow.set(joinstyle="round", zorder=2)
     axis.add_patch(arrow)
 
@@ -126,5 +153,8 @@ def _alt(title: str, rows: list[tuple]) -> str:
     told = []
     for name, op, inputs, value, grad in rows:
         made = f" = {op} (from {inputs})" if op else ""
-        told.append(f"{name}{made}: value {number(value)}" + ("" if grad is None else f", gradient {number(grad)}"))
+        told.append(
+            f"{name}{made}: value {number(value)}"
+            + ("" if grad is None else f", gradient {number(grad)}")
+        )
     return f"{title}. Computation graph. {'; '.join(told)}."

@@ -33,8 +33,12 @@ def layout(
     An edge that passes over columns gets a stop in each, which takes part in the layout like a node. Each thing
     wishes to stand in the middle of its neighbours; those of one column are kept one row apart.
     """
-    chains = {edge: [f"{edge}#{c}" for c in range(column[edge[0]] + 1, column[edge[1]])] for edge in edges}
-    place_in = dict(column) | {s: column[e[0]] + 1 + k for e, stops in chains.items() for k, s in enumerate(stops)}
+    chains = {
+        edge: [f"{edge}#{c}" for c in range(column[edge[0]] + 1, column[edge[1]])] for edge in edges
+    }
+    place_in = dict(column) | {
+        s: column[e[0]] + 1 + k for e, stops in chains.items() for k, s in enumerate(stops)
+    }
     near: dict[str, list[str]] = {thing: [] for thing in place_in}
     for (a, b), stops in chains.items():
         chain = [a, *stops, b]
@@ -44,7 +48,9 @@ def layout(
     height = _settle(place_in, near)
     middle = (max(height.values()) + min(height.values())) / 2
     places = {name: (float(column[name]), height[name] - middle) for name in names}
-    routes = {e: [(float(place_in[s]), height[s] - middle) for s in stops] for e, stops in chains.items()}
+    routes = {
+        e: [(float(place_in[s]), height[s] - middle) for s in stops] for e, stops in chains.items()
+    }
     return places, routes, max(height.values()) - min(height.values()) + 1
 
 
@@ -54,6 +60,11 @@ def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[st
     height = {t: (len(stack) - 1) / 2 - i for stack in stacks for i, t in enumerate(stack)}
     for _ in range(12):
         for stack in [*stacks, *reversed(stacks)]:
-            wishes = [sum(height[n] for n in near[t]) / len(near[t]) if near[t] else height[t] for t in stack]
-            height.update(zip(stack[::-1], apart(wishes[::-1], 1.0), strict=True))  # of equal wishes the first on top
+            wishes = [
+                sum(height[n] for n in near[t]) / len(near[t]) if near[t] else height[t]
+                for t in stack
+            ]
+            height.update(
+                zip(stack[::-1], apart(wishes[::-1], 1.0), strict=True)
+            )  # of equal wishes the first on top
     return height

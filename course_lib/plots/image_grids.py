@@ -40,7 +40,9 @@ def digits(
     captions = [_caption(i, names, truth, said) for i in range(n)]
     wrong = [] if truth is None or said is None else np.flatnonzero(truth != said).tolist()
     title = title or _digits_title(n, pixels.shape, said is not None, len(wrong), truth is not None)
-    figure, axis, _, places = _grid(pixels, min(check_count("columns", columns), n), title, _lines(captions))
+    figure, axis, _, places = _grid(
+        pixels, min(check_count("columns", columns), n), title, _lines(captions)
+    )
     _letter(axis, places, captions, pixels.shape[1:], wrong)
     header = ("image", "label", "predicted", "right", "mean pixel")
     rows = [_digit_row(i, names, truth, said, float(pixels[i].mean())) for i in range(n)]
@@ -79,7 +81,9 @@ def _digit_row(i: int, names: list[str], truth: Any, said: Any, mean: float) -> 
 def _digits_title(n: int, shape: Sequence[int], predicted: bool, wrong: int, known: bool) -> str:
     size = f"{shape[1]} x {shape[2]} pixels"
     if predicted and known:
-        return f"{n} images of {size}: {n - wrong} read right, {wrong} wrong" + (" (framed)" if wrong else "")
+        return f"{n} images of {size}: {n - wrong} read right, {wrong} wrong" + (
+            " (framed)" if wrong else ""
+        )
     return f"{n} image{'s' if n > 1 else ''} of {size}"
 
 
@@ -98,7 +102,10 @@ def _grid(
 ) -> tuple[Any, Any, Any, list[tuple[int, int]]]:
     """Draw the images in one axis (one image of many is ten times as fast); return where each has its top left."""
     n, height, width = pixels.shape
-    step_x, step_y = width + max(1, round(width / 7)), height + round(height * (0.16 + 0.26 * caption_lines))
+    step_x, step_y = (
+        width + max(1, round(width / 7)),
+        height + round(height * (0.16 + 0.26 * caption_lines)),
+    )
     rows = -(-n // columns)
     canvas = np.full((rows * step_y, columns * step_x - (step_x - width)), np.nan)
     places = [(i // columns * step_y, i % columns * step_x) for i in range(n)]
@@ -109,22 +116,34 @@ def _grid(
     figure = new_figure(height=rows * tile * step_y / step_x + 0.55, width=wide)
     put_title(figure, title)
     axis = figure.subplots()
-    look = {"cmap": "gray_r", "vmin": min(0.0, pixels.min()), "vmax": max(pixels.max(), 1e-12), **look}
+    look = {
+        "cmap": "gray_r",
+        "vmin": min(0.0, pixels.min()),
+        "vmax": max(pixels.max(), 1e-12),
+        **look,
+    }
     drawn = axis.imshow(canvas, interpolation="nearest", **look)
     axis.set_axis_off()
     axis.set_anchor("W")
     return figure, axis, drawn, places
 
 
-def _letter(axis: Any, places: Any, captions: list[str], size: Sequence[int], wrong: Sequence[int] = ()) -> None:
+def _letter(
+    axis: Any, places: Any, captions: list[str], size: Sequence[int], wrong: Sequence[int] = ()
+) -> None:
     """The captions under the images, a thin frame around each, a thick one around the wrong ones."""
     from matplotlib.patches import Rectangle
 
     height, width = size
     for i, ((top, left), caption) in enumerate(zip(places, captions, strict=True)):
         bad = i in wrong
-        look: dict[str, Any] = {"edgecolor": ORANGE if bad else "#BBBBBB", "linewidth": 3 if bad else 0.8}
-        axis.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, fill=False, clip_on=False, **look))
+        look: dict[str, Any] = {
+            "edgecolor": ORANGE if bad else "#BBBBBB",
+            "linewidth": 3 if bad else 0.8,
+        }
+        axis.add_patch(
+            Rectangle((left - 0.5, top - 0.5), width, height, fill=False, clip_on=False, **look)
+        )
         axis.text(
             left + width / 2 - 0.5,
             top + height + 0.06 * height,
@@ -164,10 +183,18 @@ def weights(
     title = title or f"Weights into {n} of {W.shape[1]:,} hidden units"
     top = float(np.abs(pixels).max()) or 1.0
     figure, axis, drawn, places = _grid(
-        pixels, min(check_count("columns", columns), n), title, 1, cmap=_diverging(), vmin=-top, vmax=top
+        pixels,
+        min(check_count("columns", columns), n),
+        title,
+        1,
+        cmap=_diverging(),
+        vmin=-top,
+        vmax=top,
     )
     _letter(axis, places, [f"unit {u}" for u in chosen], pixels.shape[1:])
-    bar = figure.colorbar(drawn, ax=axis, shrink=0.8, fraction=0.05, pad=0.02, panchor=(0.0, 0.5), label="weight")
+    bar = figure.colorbar(
+        drawn, ax=axis, shrink=0.8, fraction=0.05, pad=0.02, panchor=(0.0, 0.5), label="weight"
+    )
     bar.outline.set_visible(False)
     header = ("unit", "smallest", "largest", "mean", "length (L2)")
     rows = [(u, *_summary(p)) for u, p in zip(chosen, pixels, strict=True)]
@@ -175,7 +202,12 @@ def weights(
 
 
 def _summary(image: np.ndarray) -> tuple[float, float, float, float]:
-    return float(image.min()), float(image.max()), float(image.mean()), float(np.sqrt((image**2).sum()))
+    return (
+        float(image.min()),
+        float(image.max()),
+        float(image.mean()),
+        float(np.sqrt((image**2).sum())),
+    )
 
 
 def _weights_alt(title: str, rows: list[tuple]) -> str:
@@ -191,4 +223,6 @@ def _weights_alt(title: str, rows: list[tuple]) -> str:
 def _diverging() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("course", ["#00456B", "#0072B2", "#FFFFFF", "#D55E00", "#803900"])
+    return LinearSegmentedColormap.from_list(
+        "course", ["#00456B", "#0072B2", "#FFFFFF", "#D55E00", "#803900"]
+    )

@@ -12,17 +12,29 @@ def numbers(name: str, values: Any, ndim: int = 1, positive: bool = False) -> np
     """`values` as a float64 array with `ndim` dimensions, not empty, all finite (and above 0); else BadInput."""
     try:
         array = np.asarray(values)
-        array = array.astype(np.float64) if array.dtype.kind in "buif" else np.asarray(values, dtype=np.float64)
+        array = (
+            array.astype(np.float64)
+            if array.dtype.kind in "buif"
+            else np.asarray(values, dtype=np.float64)
+        )
     except (TypeError, ValueError):
-        raise BadInput(f"{name} must be numbers in {ndim} dimension(s), not {_short(values)}") from None
+        raise BadInput(
+            f"{name} must be numbers in {ndim} dimension(s), not {_short(values)}"
+        ) from None
     if array.ndim != ndim or array.size == 0:
-        raise BadInput(f"{name} must have {ndim} dimension(s) and not be empty, but its shape is {array.shape}")
+        raise BadInput(
+            f"{name} must have {ndim} dimension(s) and not be empty, but its shape is {array.shape}"
+        )
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise BadInput(f"{name} holds {array[where]} at index {where}: leave out what is not finite before drawing")
+        raise BadInput(
+            f"{name} holds {array[where]} at index {where}: leave out what is not finite before drawing"
+        )
     if positive and not (array > 0).all():
         where = tuple(int(i) for i in np.argwhere(~(array > 0))[0])
-        raise BadInput(f"{name} holds {array[where]:g} at index {where}: a log axis shows only what is above 0")
+        raise BadInput(
+            f"{name} holds {array[where]:g} at index {where}: a log axis shows only what is above 0"
+        )
     return array
 
 
@@ -30,17 +42,23 @@ def labels(name: str, values: Any, n: int, n_classes: int | None = None) -> np.n
     """`values` as int64 class labels (n,), each from 0 to n_classes - 1 where that is given; else BadInput."""
     array = np.asarray(values)
     if array.shape != (n,) or array.dtype.kind not in "iu":
-        raise BadInput(f"{name} must be {n} whole numbers, shape ({n},), not {array.dtype} of shape {array.shape}")
+        raise BadInput(
+            f"{name} must be {n} whole numbers, shape ({n},), not {array.dtype} of shape {array.shape}"
+        )
     high = n_classes if n_classes is not None else np.inf
     if not ((array >= 0) & (array < high)).all():
-        raise BadInput(f"{name} must lie from 0 to {high - 1:g}; it goes from {array.min()} to {array.max()}")
+        raise BadInput(
+            f"{name} must lie from 0 to {high - 1:g}; it goes from {array.min()} to {array.max()}"
+        )
     return array.astype(np.int64)
 
 
 def named(name: str, mapping: Any) -> dict[str, Any]:
     """A dict that is not empty, with text for keys; else BadInput."""
     if not isinstance(mapping, Mapping) or not mapping:
-        raise BadInput(f"{name} must be a dict of name -> values with one entry or more, not {_short(mapping)}")
+        raise BadInput(
+            f"{name} must be a dict of name -> values with one entry or more, not {_short(mapping)}"
+        )
     if not all(isinstance(key, str) for key in mapping):
         raise BadInput(f"the names in {name} must be text: they are printed beside what they name")
     return dict(mapping)

@@ -72,7 +72,8 @@ def lines(
     """
     xs = numbers("x", x, positive=logx)
     found = [
-        _line(name, xs, y, (spread or {}).get(name), name in model, logy) for name, y in named("series", series).items()
+        _line(name, xs, y, (spread or {}).get(name), name in model, logy)
+        for name, y in named("series", series).items()
     ]
     for line in found:
         line.joined = not points
@@ -80,7 +81,9 @@ def lines(
     figure = new_figure()
     put_title(figure, title)
     draw_lines(figure.subplots(), found, xlabel, ylabel, logx, logy, xticks)
-    return Figure(figure, title, alt or describe(title, found, xlabel, ylabel), *table_of(found, xlabel))
+    return Figure(
+        figure, title, alt or describe(title, found, xlabel, ylabel), *table_of(found, xlabel)
+    )
 
 
 def _line(name: str, x: np.ndarray, y: Any, spread: Any, model: bool, logy: bool) -> Line:
@@ -91,7 +94,9 @@ def _line(name: str, x: np.ndarray, y: Any, spread: Any, model: bool, logy: bool
         return Line(name, x, ys, model=model)
     low, high = (numbers(f"spread of {name}", s, positive=logy) for s in spread)
     if low.shape != x.shape or high.shape != x.shape or not ((low <= ys) & (ys <= high)).all():
-        raise BadInput(f"spread of {name} must be (low, high), one of each for each x, with low <= value <= high")
+        raise BadInput(
+            f"spread of {name} must be (low, high), one of each for each x, with low <= value <= high"
+        )
     return Line(name, x, ys, low, high, model=model)
 
 
@@ -115,29 +120,39 @@ def curves(history: Any, *, title: str = "", ylabel: str = "loss", logy: bool = 
         if any(len(run.val_accuracy) for run in runs.values()):
             panels.append(("validation accuracy", _history_lines(runs, "val_accuracy"), False))
     else:
-        plain = [_line(name, _epochs(values), values, None, False, logy) for name, values in runs.items()]
+        plain = [
+            _line(name, _epochs(values), values, None, False, logy) for name, values in runs.items()
+        ]
         panels = [(ylabel, plain, logy)]
     title = title or " and ".join(panel[0] for panel in panels).capitalize() + " after each epoch"
     return _panels(panels, title)
 
 
 def _panels(panels: list[tuple[str, list[Line], bool]], title: str) -> Figure:
-    beneath = len(panels) > 1 and len(panels[0][1]) > 1  # the names at the lines' ends need the width
+    beneath = (
+        len(panels) > 1 and len(panels[0][1]) > 1
+    )  # the names at the lines' ends need the width
     figure = new_figure(height=5.6 if beneath else 3.4)
     put_title(figure, title)
-    axes = figure.subplots(*((len(panels), 1) if beneath else (1, len(panels))), squeeze=False).ravel()
+    axes = figure.subplots(
+        *((len(panels), 1) if beneath else (1, len(panels))), squeeze=False
+    ).ravel()
     texts: list[str] = []
     header: list[str] = []
     rows: list[tuple] = []
     for axis, (ylabel, found, logy) in zip(axes, panels, strict=True):
         draw_lines(axis, found, "epoch", ylabel, logy=logy)
         texts.append(describe("", found, "epoch", ylabel))
-        header, rows = _joined((header, rows), table_of(found, "epoch", f"{ylabel}: " if len(panels) > 1 else ""))
+        header, rows = _joined(
+            (header, rows), table_of(found, "epoch", f"{ylabel}: " if len(panels) > 1 else "")
+        )
     figure.align_ylabels()
     return Figure(figure, title, f"{title}. " + " ".join(texts), header, rows)
 
 
-def _joined(left: tuple[list[str], list[tuple]], right: tuple[list[str], list[tuple]]) -> tuple[list[str], list[tuple]]:
+def _joined(
+    left: tuple[list[str], list[tuple]], right: tuple[list[str], list[tuple]]
+) -> tuple[list[str], list[tuple]]:
     """Two tables with the same first column, side by side; a blank where one has no such row."""
     if not left[0]:
         return right
@@ -162,9 +177,13 @@ def _history_lines(runs: Mapping[str, Any], what: str) -> list[Line]:
         if end == 0 and what != "loss":
             continue
         if end == 0:
-            raise BadInput(f"the history {name!r} has no epoch with a finite loss: there is nothing to draw")
+            raise BadInput(
+                f"the history {name!r} has no epoch with a finite loss: there is nothing to draw"
+            )
         note = "stopped" if getattr(run, "stopped", None) else ""
-        found.append(Line(name or what.replace("_", " "), _epochs(values)[:end], values[:end], note=note))
+        found.append(
+            Line(name or what.replace("_", " "), _epochs(values)[:end], values[:end], note=note)
+        )
     return found
 
 
@@ -192,14 +211,18 @@ def function(
         raise BadInput(f"range must be (low, high) with low < high, not {range!r}")
     z = np.linspace(low, high, points)
     found = [Line(name, z, _values_of(name, f, z)) for name, f in _functions(functions).items()]
-    title = title or f"{', '.join(line.name for line in found)} from {number(low)} to {number(high)}"
+    title = (
+        title or f"{', '.join(line.name for line in found)} from {number(low)} to {number(high)}"
+    )
     figure = new_figure(height=3.4)
     put_title(figure, title)
     axis = figure.subplots()
     axis.axhline(0, color=GREY, linewidth=0.8)
     axis.axvline(0, color=GREY, linewidth=0.8)
     draw_lines(axis, found, xlabel, ylabel, markers=False)
-    return Figure(figure, title, describe(title, found, xlabel, ylabel, at=0.0), *table_of(found, xlabel))
+    return Figure(
+        figure, title, describe(title, found, xlabel, ylabel, at=0.0), *table_of(found, xlabel)
+    )
 
 
 def _functions(functions: Any) -> dict[str, Callable[[np.ndarray], Any]]:
@@ -217,7 +240,9 @@ def _functions(functions: Any) -> dict[str, Callable[[np.ndarray], Any]]:
 def _values_of(name: str, f: Callable[[np.ndarray], Any], z: np.ndarray) -> np.ndarray:
     values = numbers(f"{name}(z)", f(z))
     if values.shape != z.shape:
-        raise BadInput(f"{name} returned shape {values.shape} for shape {z.shape}: it must work element by element")
+        raise BadInput(
+            f"{name} returned shape {values.shape} for shape {z.shape}: it must work element by element"
+        )
     return values
 
 
@@ -235,7 +260,9 @@ def draw_lines(
     for i, line in enumerate(found):
         _draw_line(axis, line, i, markers)
     xs = np.concatenate([line.x for line in found])
-    ys = np.concatenate([v for line in found for v in (line.y, line.low, line.high) if v is not None])
+    ys = np.concatenate(
+        [v for line in found for v in (line.y, line.low, line.high) if v is not None]
+    )
     for scale, set_scale, axis_part, values in (
         (logx, axis.set_xscale, axis.xaxis, xs),
         (logy, axis.set_yscale, axis.yaxis, ys),
@@ -260,7 +287,9 @@ def draw_lines(
 def _draw_line(axis: Any, line: Line, i: int, markers: bool) -> None:
     few = markers and len(line.x) <= 40
     look: dict[str, Any] = {"color": COLOURS[i % 7], "linestyle": DASHES[i % 7], "zorder": 3}
-    look["marker"] = MARKERS[(i + i // 7) % 7] if few else None  # the eighth line has the first colour, another marker
+    look["marker"] = (
+        MARKERS[(i + i // 7) % 7] if few else None
+    )  # the eighth line has the first colour, another marker
     if not line.joined:
         look |= {"linestyle": "none", "marker": MARKERS[i % 7]}
     elif line.model:
@@ -268,7 +297,9 @@ def _draw_line(axis: Any, line: Line, i: int, markers: bool) -> None:
     axis.plot(line.x, line.y, markeredgecolor="white", markeredgewidth=0.7, **look)
     if line.low is not None and line.high is not None:
         bars = [line.y - line.low, line.high - line.y]
-        axis.errorbar(line.x, line.y, yerr=bars, fmt="none", ecolor=look["color"], elinewidth=1.2, capsize=2.5)
+        axis.errorbar(
+            line.x, line.y, yerr=bars, fmt="none", ecolor=look["color"], elinewidth=1.2, capsize=2.5
+        )
 
 
 def name_ends(axis: Any, found: list[Line]) -> None:
@@ -279,19 +310,29 @@ def name_ends(axis: Any, found: list[Line]) -> None:
     gap = 15 / (axis.bbox.height * 72 / axis.figure.dpi)
     right = max(end[0] for end in ends)
     full = [i for i, end in enumerate(ends) if end[0] > right - 0.02]
-    heights = dict(zip(full, apart([ends[i][1] for i in full], gap, low=0.0, high=1.0), strict=True))
+    heights = dict(
+        zip(full, apart([ends[i][1] for i in full], gap, low=0.0, high=1.0), strict=True)
+    )
     for i, (line, end) in enumerate(zip(found, ends, strict=True)):
         text = f"{line.name} ({line.note})" if line.note else line.name
         if i in heights:
             colour = GREY if line.model else COLOURS[i % 7]
-            leader = {"arrowstyle": "-", "color": colour, "linewidth": 1.2, "shrinkA": 2, "shrinkB": 5}
+            leader = {
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 1.2,
+                "shrinkA": 2,
+                "shrinkB": 5,
+            }
             leader["relpos"] = (0, 0.5)  # to the text's left edge, not on beneath it to its middle
             _name_end(axis, text, end, (1.05, heights[i]), "axes fraction", arrowprops=leader)
         else:  # it ends early: a leader to the edge would look like more of the line
             _name_end(axis, text, end, (8, 0), "offset points")
 
 
-def _name_end(axis: Any, text: str, end: Any, place: tuple[float, float], unit: str, **more: Any) -> None:
+def _name_end(
+    axis: Any, text: str, end: Any, place: tuple[float, float], unit: str, **more: Any
+) -> None:
     from matplotlib.patheffects import withStroke
 
     look = {"va": "center", "fontsize": 10, "color": INK, "annotation_clip": False, **more}
@@ -299,7 +340,9 @@ def _name_end(axis: Any, text: str, end: Any, place: tuple[float, float], unit: 
     drawn.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
-def apart(places: Sequence[float], gap: float, low: float = -math.inf, high: float = math.inf) -> list[float]:
+def apart(
+    places: Sequence[float], gap: float, low: float = -math.inf, high: float = math.inf
+) -> list[float]:
     """Move places as little as needed so that neighbours stand at least `gap` apart, in the same order.
 
     They stay within low and high, if there is room.
@@ -316,7 +359,9 @@ def apart(places: Sequence[float], gap: float, low: float = -math.inf, high: flo
             blocks[-1][1] += n
     moved = [_start(block) + gap * k for block in blocks for k in range(int(block[1]))]
     n = len(moved)
-    moved = [max(min(y, high - gap * (n - 1 - k)), min(low + gap * k, high)) for k, y in enumerate(moved)]
+    moved = [
+        max(min(y, high - gap * (n - 1 - k)), min(low + gap * k, high)) for k, y in enumerate(moved)
+    ]
     return [moved[order.index(i)] for i in range(len(places))]
 
 
@@ -330,7 +375,9 @@ def _whole_ticks(axis: Any) -> None:
     axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
 
 
-def describe(title: str, found: list[Line], xlabel: str, ylabel: str, at: float | None = None) -> str:
+def describe(
+    title: str, found: list[Line], xlabel: str, ylabel: str, at: float | None = None
+) -> str:
     """Alt text of a line chart: each line's first and last value, and its extremes where they lie between."""
     kind = "Line chart" if found[0].joined else "Points"
     parts = [f"{title}." if title else "", f"{kind} of {ylabel} over {xlabel}."]

@@ -28,7 +28,9 @@ def network(sizes: Sequence[int], *, title: str = "") -> Figure:
     sizes = [check_count(f"sizes[{i}]", n) for i, n in enumerate(sizes)]
     n_params = sum(n_in * n_out + n_out for n_in, n_out in pairwise(sizes))
     title = title or f"A network of sizes {', '.join(map(str, sizes))}: {n_params:,} parameters"
-    half = (min(max(sizes), SHOWN) - 1) / 2 * STEP + RADIUS  # from the middle to the edge of the tallest layer
+    half = (
+        min(max(sizes), SHOWN) - 1
+    ) / 2 * STEP + RADIUS  # from the middle to the edge of the tallest layer
     figure = new_figure(height=2 * half + 1.95)
     put_title(figure, title)
     axis = figure.subplots()
@@ -67,7 +69,9 @@ def _draw_layer(axis: Any, places: list[Place], n: int, what: str, half: float) 
 
     colour = {"input": GREEN, "hidden": BLUE, "output": ORANGE}[what]
     for place in places:
-        axis.add_patch(Circle(place, RADIUS, facecolor="white", edgecolor=colour, linewidth=2, zorder=3))
+        axis.add_patch(
+            Circle(place, RADIUS, facecolor="white", edgecolor=colour, linewidth=2, zorder=3)
+        )
     x = places[0][0]
     if n > SHOWN:
         axis.scatter([x] * 3, [-STEP + d for d in (0.075, 0.0, -0.075)], s=9, color=INK, zorder=3)

@@ -43,13 +43,29 @@ def rank_timeline(events: Any, *, title: str = "", unit: str = "s", labels: bool
     title = title or "What each rank does when"
     figure = new_figure(height=1.4 + 0.46 * ranks)
     put_title(figure, title)
-    axis, looks = figure.subplots(), {kind: look for kind, look in LOOKS.items() if kind in {bar.kind for bar in bars}}
+    axis, looks = (
+        figure.subplots(),
+        {kind: look for kind, look in LOOKS.items() if kind in {bar.kind for bar in bars}},
+    )
     draw_bars(axis, bars, looks, scale, ranks, "", "rank")
     shown = {"": [bar for bar in bars if labels and bar.layer]}
     finish(figure, [axis], shown, looks, scale, f"time ({unit_name})")
-    alt = _describe(title, bars, ranks, longest, f"{number(float(f'{longest / scale:.4g}'))} {unit_name}")
-    header = ["rank", "call", "peer", "bytes", f"begin ({unit})", f"end ({unit})", f"of it waiting ({unit})"]
-    rows = [tuple(event[name] for name in ("rank", "op", "peer", "bytes", "begin", "end", "wait")) for event in found]
+    alt = _describe(
+        title, bars, ranks, longest, f"{number(float(f'{longest / scale:.4g}'))} {unit_name}"
+    )
+    header = [
+        "rank",
+        "call",
+        "peer",
+        "bytes",
+        f"begin ({unit})",
+        f"end ({unit})",
+        f"of it waiting ({unit})",
+    ]
+    rows = [
+        tuple(event[name] for name in ("rank", "op", "peer", "bytes", "begin", "end", "wait"))
+        for event in found
+    ]
     return Figure(figure, title, alt, header, rows)
 
 
@@ -58,11 +74,18 @@ def _events(events: Iterable[Any]) -> list[dict[str, Any]]:
     try:
         found = [{"peer": None, "bytes": 0, "wait": 0.0, **event} for event in events]
         found = [{**event, "peer": _said(event["peer"]), "op": str(event["op"])} for event in found]
-        times = {name: numbers(f"the {name} of events", [event[name] for event in found]) for name in ("begin", "end")}
+        times = {
+            name: numbers(f"the {name} of events", [event[name] for event in found])
+            for name in ("begin", "end")
+        }
     except (TypeError, KeyError):
-        raise BadInput("events must be dicts with rank, op, begin and end, as mpi.rehearse(...).events has") from None
+        raise BadInput(
+            "events must be dicts with rank, op, begin and end, as mpi.rehearse(...).events has"
+        ) from None
     if not (times["end"] >= times["begin"]).all():
-        raise BadInput(f"an event ends before it begins: {found[int((times['end'] < times['begin']).argmax())]}")
+        raise BadInput(
+            f"an event ends before it begins: {found[int((times['end'] < times['begin']).argmax())]}"
+        )
     first = times["begin"].min()
     for event, begin, end in zip(found, times["begin"], times["end"], strict=True):
         event["rank"] = check_count("a rank", event["rank"], 0, MAX_RANKS - 1)
@@ -72,7 +95,13 @@ def _events(events: Iterable[Any]) -> list[dict[str, Any]]:
 
 def _said(peer: Any) -> str:
     """A rank, several, or none, as text."""
-    return "" if peer is None else ", ".join(map(str, peer)) if isinstance(peer, list | tuple) else str(peer)
+    return (
+        ""
+        if peer is None
+        else ", ".join(map(str, peer))
+        if isinstance(peer, list | tuple)
+        else str(peer)
+    )
 
 
 def _bars(event: Mapping[str, Any]) -> list[Bar]:
@@ -102,7 +131,12 @@ def _describe(title: str, bars: list[Bar], ranks: int, longest: float, time: str
     """How long it takes, and the share of each kind in the time of each rank."""
     parts = [f"{title}. Gantt chart of {time}: a row for each rank."]
     for rank in range(ranks):
-        shares = {kind: sum(b.end - b.start for b in bars if (b.thread, b.kind) == (rank, kind)) for kind in LOOKS}
-        told = [f"{kind} {100 * share / longest:.0f} %" for kind, share in shares.items() if share > 0]
+        shares = {
+            kind: sum(b.end - b.start for b in bars if (b.thread, b.kind) == (rank, kind))
+            for kind in LOOKS
+        }
+        told = [
+            f"{kind} {100 * share / longest:.0f} %" for kind, share in shares.items() if share > 0
+        ]
         parts.append(f"Rank {rank}: {', '.join(told) or 'nothing'}.")
     return " ".join(parts)

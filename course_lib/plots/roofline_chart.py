@@ -10,11 +10,23 @@ from ..errors import BadInput
 from ..measure.rates import roofline as roof_at
 from .figure import Figure
 from .inputs import named, numbers
-from .style import COLOURS, GREY, INK, MARKERS, new_figure, number, plain_log_axis, put_title, styled
+from .style import (
+    COLOURS,
+    GREY,
+    INK,
+    MARKERS,
+    new_figure,
+    number,
+    plain_log_axis,
+    put_title,
+    styled,
+)
 
 
 @styled
-def roofline(points: Mapping[str, tuple[float, float]], peak: float, bandwidth: float, *, title: str = "") -> Figure:
+def roofline(
+    points: Mapping[str, tuple[float, float]], peak: float, bandwidth: float, *, title: str = ""
+) -> Figure:
     """The roof min(peak, intensity * bandwidth) on log axes, and kernels under it.
 
     points: {name: (flops per byte, GFLOP/s reached)}. peak: GFLOP/s. bandwidth: GB/s.
@@ -28,14 +40,22 @@ def roofline(points: Mapping[str, tuple[float, float]], peak: float, bandwidth: 
         if np.size(points[name]) != 2:
             raise BadInput(f"{name} must be (flops per byte, GFLOP/s), not {points[name]!r}")
     xy = numbers("points", [tuple(points[name]) for name in names], ndim=2, positive=True)
-    peak, bandwidth = (float(numbers(n, [v], positive=True)[0]) for n, v in (("peak", peak), ("bandwidth", bandwidth)))
-    title = title or f"Peak {number(peak)} GFLOP/s and {number(bandwidth)} GB/s bound what each kernel can reach"
+    peak, bandwidth = (
+        float(numbers(n, [v], positive=True)[0])
+        for n, v in (("peak", peak), ("bandwidth", bandwidth))
+    )
+    title = (
+        title
+        or f"Peak {number(peak)} GFLOP/s and {number(bandwidth)} GB/s bound what each kernel can reach"
+    )
     figure = new_figure(height=4.2)
     put_title(figure, title)
     axis = figure.subplots()
     _draw_roof(axis, xy, peak, bandwidth)
     _draw_points(axis, names, xy, peak, bandwidth)
-    rows = [_row(name, x, y, peak, bandwidth) for name, (x, y) in zip(names, xy.tolist(), strict=True)]
+    rows = [
+        _row(name, x, y, peak, bandwidth) for name, (x, y) in zip(names, xy.tolist(), strict=True)
+    ]
     header = ("kernel", "flops per byte", "GFLOP/s", "roof GFLOP/s", "share of roof", "bound by")
     return Figure(figure, title, _alt(title, rows, peak / bandwidth), header, rows)
 
@@ -77,25 +97,39 @@ def _along_slope(axis: Any, low: float, ridge: float, bandwidth: float) -> None:
     )
 
 
-def _draw_points(axis: Any, names: list[str], xy: np.ndarray, peak: float, bandwidth: float) -> None:
+def _draw_points(
+    axis: Any, names: list[str], xy: np.ndarray, peak: float, bandwidth: float
+) -> None:
     for i, (x, y) in enumerate(xy):
         look = {"color": COLOURS[i % 7], "marker": MARKERS[(i + i // 7) % 7]}
-        axis.plot([x], [y], linestyle="none", markersize=8, markeredgecolor="white", zorder=4, **look)
+        axis.plot(
+            [x], [y], linestyle="none", markersize=8, markeredgecolor="white", zorder=4, **look
+        )
     half = 7 * axis.figure.dpi / 72  # room of a marker, in pixels
     taken = [(u - half, v - half, u + half, v + half) for u, v in axis.transData.transform(xy)]
     taken += [text.get_window_extent().extents for text in axis.texts]
     for i in np.lexsort((xy[:, 1], xy[:, 0])):
-        taken.append(_name_point(axis, names[i], xy[i], taken, lambda x: roof_at(x, peak, bandwidth)))
+        taken.append(
+            _name_point(axis, names[i], xy[i], taken, lambda x: roof_at(x, peak, bandwidth))
+        )
 
 
-def _name_point(axis: Any, name: str, at: np.ndarray, taken: list[Any], roof: Callable[[float], float]) -> Any:
+def _name_point(
+    axis: Any, name: str, at: np.ndarray, taken: list[Any], roof: Callable[[float], float]
+) -> Any:
     """Write the name beside its point, in the first place where it hides nothing; return the box it fills."""
     from matplotlib.text import Text
 
     leader = {"arrowprops": {"arrowstyle": "-", "color": GREY, "linewidth": 0.8}}
     for dy, dx in product((-4, 5, -19, -34, -49, -64), (8, -8)):
-        look = {"ha": "left" if dx > 0 else "right", "va": "top" if dy < 0 else "bottom", **(leader if dy < -4 else {})}
-        text = axis.annotate(name, at, (dx, dy), textcoords="offset points", fontsize=10, zorder=5, **look)
+        look = {
+            "ha": "left" if dx > 0 else "right",
+            "va": "top" if dy < 0 else "bottom",
+            **(leader if dy < -4 else {}),
+        }
+        text = axis.annotate(
+            name, at, (dx, dy), textcoords="offset points", fontsize=10, zorder=5, **look
+        )
         text.get_window_extent()  # puts it in its place; this extent counts the leader in, the next does not
         box = Text.get_window_extent(text).extents
         if _is_free(axis, box, taken, roof):
@@ -108,7 +142,9 @@ def _name_point(axis: Any, name: str, at: np.ndarray, taken: list[Any], roof: Ca
 def _is_free(axis: Any, box: Any, taken: list[Any], roof: Callable[[float], float]) -> bool:
     """Whether a box (x0, y0, x1, y1 in pixels) lies within the axes, under the roof, and clear of the boxes taken."""
     x0, y0, x1, y1 = box
-    left, top = axis.transData.inverted().transform((x0, y1))  # the corner that would stick out over the roof
+    left, top = axis.transData.inverted().transform(
+        (x0, y1)
+    )  # the corner that would stick out over the roof
     inside = axis.bbox.x0 <= x0 and x1 <= axis.bbox.x1 and axis.bbox.y0 <= y0 and top <= roof(left)
     return inside and not any(x0 < b[2] and b[0] < x1 and y0 < b[3] and b[1] < y1 for b in taken)
 
@@ -124,4 +160,6 @@ def _alt(title: str, rows: list[tuple], ridge: float) -> str:
         f"{number(100 * share)} % of its roof, bound by {bound}."
         for name, x, y, _, share, bound in rows
     ]
-    return f"{title}. Roofline chart, the ridge at {number(ridge)} flops per byte. " + " ".join(told)
+    return f"{title}. Roofline chart, the ridge at {number(ridge)} flops per byte. " + " ".join(
+        told
+    )

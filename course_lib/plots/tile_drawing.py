@@ -6,12 +6,28 @@ from typing import Any
 
 from ..errors import BadInput, check_count
 from .figure import Figure
-from .style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, WIDTH, new_figure, number, put_title, styled
+from .style import (
+    BLUE,
+    FAINT,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    WIDTH,
+    new_figure,
+    number,
+    put_title,
+    styled,
+)
 
 PALE = {BLUE: "#D3E6F2", ORANGE: "#F9DFD0", GREEN: "#CFEBE2"}
 PAST = {BLUE: "#8FC1E0", ORANGE: "#EDB08B"}
 MARGIN, GAP, HEAD = 10.0, 9.0, 20.0  # points: around, between matrices, for the name of a step
-MOST_STEPS, TALL, LINE = 4, 175.0, 16.0  # steps; points: of A and B's height together; from line to line
+MOST_STEPS, TALL, LINE = (
+    4,
+    175.0,
+    16.0,
+)  # steps; points: of A and B's height together; from line to line
 
 Pair = tuple[int, int]
 
@@ -47,9 +63,21 @@ class Tiling:
 
 
 @styled
-def gemm_tiles(M: int, N: int, K: int, BM: int, BN: int, BK: int, steps: Sequence[int] | None = None, TM: int = 1,
-               TN: int = 1, *, block: tuple[int, int] | None = None, thread: tuple[int, int] | None = None,
-               title: str = "") -> Figure:  # fmt: skip
+def gemm_tiles(
+    M: int,
+    N: int,
+    K: int,
+    BM: int,
+    BN: int,
+    BK: int,
+    steps: Sequence[int] | None = None,
+    TM: int = 1,
+    TN: int = 1,
+    *,
+    block: tuple[int, int] | None = None,
+    thread: tuple[int, int] | None = None,
+    title: str = "",
+) -> Figure:
     """D = A B by tiles: one block's tile of D, the tiles of A and B that it reads in some steps, and one thread's part.
 
     M, N, K: A is (M, K), B (K, N), D (M, N). BM, BN, BK: a block owns BM x BN elements of D and reads BM x BK of A and
@@ -64,7 +92,9 @@ def gemm_tiles(M: int, N: int, K: int, BM: int, BN: int, BK: int, steps: Sequenc
     names = {"M": M, "N": N, "K": K, "BM": BM, "BN": BN, "BK": BK, "TM": TM, "TN": TN}
     M, N, K, BM, BN, BK, TM, TN = (check_count(name, value) for name, value in names.items())
     if TM > BM or TN > BN:
-        raise BadInput(f"a thread's tile, {TM} x {TN}, must not be larger than its block's, {BM} x {BN}")
+        raise BadInput(
+            f"a thread's tile, {TM} x {TN}, must not be larger than its block's, {BM} x {BN}"
+        )
     tiles, last = (up(M, BM), up(N, BN)), up(K, BK) - 1
     block = _place("block", block, tiles, ((tiles[0] - 1) // 2, (tiles[1] - 1) // 2))
     shape = Tiling((M, N, K), (BM, BN, BK), (TM, TN), block, (0, 0))
@@ -72,8 +102,11 @@ def gemm_tiles(M: int, N: int, K: int, BM: int, BN: int, BK: int, steps: Sequenc
     marked = _place("thread", thread, threads, ((threads[0] - 1) // 3, (threads[1] - 1) // 3))
     shape = Tiling(shape.size, shape.tile, shape.thread, block, marked)
     drawn = _steps(steps, last)
-    title = title or (f"D = A B by tiles of {BM} x {BN}, {BK} of K at a time" if BM * BN > 1 else
-                      "D = A B, one thread for each element")  # fmt: skip
+    title = title or (
+        f"D = A B by tiles of {BM} x {BN}, {BK} of K at a time"
+        if BM * BN > 1
+        else "D = A B, one thread for each element"
+    )
     figure = _draw(shape, drawn, title)
     return Figure(figure, title, f"{title}. {_describe(shape, drawn)}", *_table(shape, drawn))
 
@@ -83,13 +116,17 @@ def up(n: int, size: int) -> int:
     return -(-n // size)
 
 
-def _place(name: str, place: Any, bounds: tuple[int, int], otherwise: tuple[int, int]) -> tuple[int, int]:
+def _place(
+    name: str, place: Any, bounds: tuple[int, int], otherwise: tuple[int, int]
+) -> tuple[int, int]:
     if place is None:
         return otherwise
     if not isinstance(place, tuple | list) or len(place) != 2:
         raise BadInput(f"{name} must be a pair (down, across), not {place!r}")
-    down, across = (check_count(f"{name}: {way}", n, 0, bound - 1)
-                    for way, n, bound in zip(("down", "across"), place, bounds, strict=True))  # fmt: skip
+    down, across = (
+        check_count(f"{name}: {way}", n, 0, bound - 1)
+        for way, n, bound in zip(("down", "across"), place, bounds, strict=True)
+    )
     return down, across
 
 
@@ -97,7 +134,9 @@ def _steps(steps: Sequence[int] | None, last: int) -> list[int]:
     if steps is None:
         return sorted({0, min(1, last), last})
     if isinstance(steps, str) or not hasattr(steps, "__len__") or not 1 <= len(steps) <= MOST_STEPS:
-        raise BadInput(f"steps must be a list of one to {MOST_STEPS} steps through K, the first of which is 0")
+        raise BadInput(
+            f"steps must be a list of one to {MOST_STEPS} steps through K, the first of which is 0"
+        )
     return [check_count("a step", step, 0, last) for step in steps]
 
 
@@ -106,9 +145,15 @@ def _steps(steps: Sequence[int] | None, last: int) -> list[int]:
 
 def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
     """The matrices in each step, in a row; below them the tiles of one step, larger, and what they tell."""
-    (M, N, K), (BM, BN, BK) = shape.size, (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2]))
+    (M, N, K), (BM, BN, BK) = (
+        shape.size,
+        (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2])),
+    )
     wide = (WIDTH * 72 - 2 * MARGIN) / len(steps)
-    scale, larger = min((wide - GAP - 24) / (K + N), TALL / (K + M)), min(TALL / (BM + BK), 190 / (BN + BK), 14.0)
+    scale, larger = (
+        min((wide - GAP - 24) / (K + N), TALL / (K + M)),
+        min(TALL / (BM + BK), 190 / (BN + BK), 14.0),
+    )
     zoomed = shape.owner == "block"
     top = 28 + 15 * (len(title) > 87)
     below = top + HEAD + scale * (K + M) + GAP + 12
@@ -133,7 +178,9 @@ def canvas(title: str, height: float) -> Any:
     return axis
 
 
-def rectangle(axis: Any, x: float, y: float, width: float, height: float, colour: str, **look: Any) -> None:
+def rectangle(
+    axis: Any, x: float, y: float, width: float, height: float, colour: str, **look: Any
+) -> None:
     """Never too thin to be seen."""
     from matplotlib.patches import Rectangle
 
@@ -196,14 +243,27 @@ def _zoom(axis: Any, x: float, y: float, shape: Tiling, scale: float) -> None:
     _frames(axis, x, y + HEAD, (BM * scale, BN * scale, BK * scale))
 
 
-def _grid(axis: Any, x: float, y: float, size: Pair, cell: Pair, scale: float, ground: str, line: str = "white"):
+def _grid(
+    axis: Any,
+    x: float,
+    y: float,
+    size: Pair,
+    cell: Pair,
+    scale: float,
+    ground: str,
+    line: str = "white",
+):
     """A tile of that size, (rows, columns), with lines between cells where they are wide enough."""
     rectangle(axis, x, y, size[1] * scale, size[0] * scale, ground)
     look = {"colors": line, "linewidth": 0.5}
     if cell[0] * scale > 2.2:
-        axis.hlines([y + i * scale for i in range(0, size[0], cell[0])], x, x + size[1] * scale, **look)
+        axis.hlines(
+            [y + i * scale for i in range(0, size[0], cell[0])], x, x + size[1] * scale, **look
+        )
     if cell[1] * scale > 2.2:
-        axis.vlines([x + i * scale for i in range(0, size[1], cell[1])], y, y + size[0] * scale, **look)
+        axis.vlines(
+            [x + i * scale for i in range(0, size[1], cell[1])], y, y + size[0] * scale, **look
+        )
 
 
 def _explain(axis: Any, x: float, y: float, shape: Tiling) -> None:
@@ -235,8 +295,10 @@ def _facts(shape: Tiling) -> list[tuple[str, str]]:
     ]
     if BM * BN > 1:
         threads = up(shape.tile[0], TM) * up(shape.tile[1], TN)
-        facts += [("", f"Full colour: one thread of {number(threads)}, with {TM} x {TN} of D;"),
-                  ("", f"in each step it uses {TM} x {BK} of A and {BK} x {TN} of B")]  # fmt: skip
+        facts += [
+            ("", f"Full colour: one thread of {number(threads)}, with {TM} x {TN} of D;"),
+            ("", f"in each step it uses {TM} x {BK} of A and {BK} x {TN} of B"),
+        ]
     return facts
 
 
@@ -269,5 +331,13 @@ def _table(shape: Tiling, steps: list[int]) -> tuple[list[str], list[tuple[Any, 
         k = shape.extent(2, step)
         where = (span(rows), span(columns), span(shape.part(2, step)))
         table.append((step, *where, BM * k, k * BN, BM * BN * k))
-    header = ["step", "rows of A and D", "columns of B and D", "k", "numbers of A", "numbers of B", "multiply-adds"]
+    header = [
+        "step",
+        "rows of A and D",
+        "columns of B and D",
+        "k",
+        "numbers of A",
+        "numbers of B",
+        "multiply-adds",
+    ]
     return header, table

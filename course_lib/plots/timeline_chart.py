@@ -6,7 +6,19 @@ from typing import Any, NamedTuple
 from ..errors import BadInput, check_count
 from .figure import Figure
 from .inputs import numbers
-from .style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, new_figure, number, plain_axis, put_title, styled
+from .style import (
+    BLUE,
+    COLOURS,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    new_figure,
+    number,
+    plain_axis,
+    put_title,
+    styled,
+)
 
 # Colour and hatch of a task's kind; any other kind gets one of the rest.
 LOOKS = {"forward": (GREEN, "...."), "delta": (BLUE, "////"), "grad": (ORANGE, "")}
@@ -27,7 +39,13 @@ class Bar(NamedTuple):
 
 
 @styled
-def timeline(measured: Iterable[Any], predicted: Iterable[Any] | None = None, *, title: str = "", unit: str = "s"):
+def timeline(
+    measured: Iterable[Any],
+    predicted: Iterable[Any] | None = None,
+    *,
+    title: str = "",
+    unit: str = "s",
+):
     """A bar for each task from its start to its end, in the row of its thread, labelled with its layer.
 
     measured: a Timeline of course_lib.threads, or anything that yields (thread, kind, layer, start, end).
@@ -44,7 +62,9 @@ def timeline(measured: Iterable[Any], predicted: Iterable[Any] | None = None, *,
     if predicted is not None:
         charts["predicted"] = _bars("predicted", predicted)
     scale, unit_name = scale_of(max(bar.end for bars in charts.values() for bar in bars), unit)
-    title = title or ("What ran when, measured and predicted" if predicted is not None else "What ran when")
+    title = title or (
+        "What ran when, measured and predicted" if predicted is not None else "What ran when"
+    )
     threads = 1 + max(bar.thread for bars in charts.values() for bar in bars)
     figure = new_figure(height=0.95 + len(charts) * (0.45 + 0.46 * threads))
     put_title(figure, title)
@@ -55,7 +75,9 @@ def timeline(measured: Iterable[Any], predicted: Iterable[Any] | None = None, *,
     finish(figure, axes, charts, looks, scale, f"time ({unit_name})")
     rows = [(name, *bar) for name, bars in charts.items() for bar in bars]
     header = ["timeline", "thread", "kind", "layer", f"start ({unit})", f"end ({unit})"]
-    return Figure(figure, title, _describe(title, charts, scale, unit_name, predicted is None), header, rows)
+    return Figure(
+        figure, title, _describe(title, charts, scale, unit_name, predicted is None), header, rows
+    )
 
 
 def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
@@ -63,7 +85,9 @@ def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
     try:
         found = [Bar(*span) for span in spans]
     except TypeError:
-        raise BadInput(f"{name} must hold tasks (thread, kind, layer, start, end), such as a Timeline does") from None
+        raise BadInput(
+            f"{name} must hold tasks (thread, kind, layer, start, end), such as a Timeline does"
+        ) from None
     if not found:
         raise BadInput(f"{name} holds no task: run or simulate something first")
     threads = [check_count(f"a thread in {name}", bar.thread, 0, MAX_THREADS - 1) for bar in found]
@@ -73,7 +97,10 @@ def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
         n = int((ends < starts).argmax())
         raise BadInput(f"{name} holds a task that ends before it starts: {tuple(found[n])}")
     ends, starts = (ends - starts.min()).tolist(), (starts - starts.min()).tolist()
-    bars = [Bar(t, str(bar.kind), bar.layer, s, e) for bar, t, s, e in zip(found, threads, starts, ends, strict=True)]
+    bars = [
+        Bar(t, str(bar.kind), bar.layer, s, e)
+        for bar, t, s, e in zip(found, threads, starts, ends, strict=True)
+    ]
     return sorted(bars, key=lambda bar: (bar.start, bar.thread))
 
 
@@ -92,8 +119,15 @@ def _looks(charts: dict[str, list[Bar]]) -> dict[str, tuple[str, str]]:
     return looks | {kind: OTHER_LOOKS[i % len(OTHER_LOOKS)] for i, kind in enumerate(others)}
 
 
-def draw_bars(axis: Any, bars: list[Bar], looks: dict[str, Any], scale: float, threads: int, name: str,
-              row: str = "thread") -> None:  # fmt: skip
+def draw_bars(
+    axis: Any,
+    bars: list[Bar],
+    looks: dict[str, Any],
+    scale: float,
+    threads: int,
+    name: str,
+    row: str = "thread",
+) -> None:
     for bar in bars:
         colour, hatch = looks[bar.kind]
         width, left = (bar.end - bar.start) / scale, bar.start / scale
@@ -106,16 +140,27 @@ def draw_bars(axis: Any, bars: list[Bar], looks: dict[str, Any], scale: float, t
     axis.set_title(name, fontsize=10.5, fontweight="normal", color=INK, pad=4)
 
 
-def finish(figure: Any, axes: Any, charts: dict[str, list[Bar]], looks: Any, scale: float, xlabel: str) -> None:
+def finish(
+    figure: Any, axes: Any, charts: dict[str, list[Bar]], looks: Any, scale: float, xlabel: str
+) -> None:
     """Axis, legend, and at last the labels: whether one fits is known when the layout is."""
     from matplotlib.patches import Patch
 
     axes[-1].set_xlabel(xlabel)
     axes[-1].set_xlim(0, None)
     plain_axis(axes[-1].xaxis)
-    patches = [Patch(facecolor=c, hatch=h, edgecolor="white", label=kind) for kind, (c, h) in looks.items()]
-    place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2, "borderpad": 0.1}
-    axes[0].legend(handles=patches, ncols=len(patches), frameon=False, handlelength=2.4, fontsize=10, **place)
+    patches = [
+        Patch(facecolor=c, hatch=h, edgecolor="white", label=kind) for kind, (c, h) in looks.items()
+    ]
+    place = {
+        "loc": "lower right",
+        "bbox_to_anchor": (1.0, 1.0),
+        "borderaxespad": 0.2,
+        "borderpad": 0.1,
+    }
+    axes[0].legend(
+        handles=patches, ncols=len(patches), frameon=False, handlelength=2.4, fontsize=10, **place
+    )
     figure.draw_without_rendering()
     for axis, bars in zip(axes, charts.values(), strict=True):
         for bar in bars:
@@ -129,11 +174,23 @@ def _label(axis: Any, bar: Bar, scale: float) -> None:
     if points >= 0.64 * LABEL_POINTS * len(str(bar.layer)) + 5:
         box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"}
         middle = (bar.start + bar.end) / 2 / scale
-        axis.text(middle, bar.thread, str(bar.layer), fontsize=LABEL_POINTS, ha="center", va="center", bbox=box)
+        axis.text(
+            middle,
+            bar.thread,
+            str(bar.layer),
+            fontsize=LABEL_POINTS,
+            ha="center",
+            va="center",
+            bbox=box,
+        )
 
 
-def _describe(title: str, charts: dict[str, list[Bar]], scale: float, unit: str, alone: bool) -> str:
-    parts = [f"{title}. Gantt chart: a row for each thread, a bar for each task, labelled with its layer."]
+def _describe(
+    title: str, charts: dict[str, list[Bar]], scale: float, unit: str, alone: bool
+) -> str:
+    parts = [
+        f"{title}. Gantt chart: a row for each thread, a bar for each task, labelled with its layer."
+    ]
     for name, bars in charts.items():
         total = max(bar.end for bar in bars)
         told = []

@@ -13,7 +13,9 @@ UNUSED = "#DDDDDD"
 
 
 @styled
-def warp_accesses(row: Any, kind: str | None = None, *, itemsize: int = 4, title: str = "") -> Figure:
+def warp_accesses(
+    row: Any, kind: str | None = None, *, itemsize: int = 4, title: str = ""
+) -> Figure:
     """A line from each lane of a warp to what it touches, of one request.
 
     row: a row of a Report's `accesses`, of which the costliest request is shown; or up to 32 indices of elements, one
@@ -58,7 +60,9 @@ def _canvas(title: str, caption: str, height: float) -> tuple[Any, Any]:
     return figure, axis
 
 
-def _box(axis: Any, x: float, y: float, width: float, height: float, text: str = "", **look: Any) -> None:
+def _box(
+    axis: Any, x: float, y: float, width: float, height: float, text: str = "", **look: Any
+) -> None:
     from matplotlib.patches import Rectangle
 
     colour = look.pop("color", "white")
@@ -66,7 +70,15 @@ def _box(axis: Any, x: float, y: float, width: float, height: float, text: str =
     axis.add_patch(Rectangle((x, y), width, height, **rim | look))
     size = min(8, width * POINTS / max(len(text), 1) * 1.4, height * POINTS * 0.8)
     if text:
-        axis.text(x + width / 2, y + height / 2, text, fontsize=size, ha="center", va="center_baseline", color=colour)
+        axis.text(
+            x + width / 2,
+            y + height / 2,
+            text,
+            fontsize=size,
+            ha="center",
+            va="center_baseline",
+            color=colour,
+        )
 
 
 def _name(axis: Any, y: float, text: str) -> None:
@@ -78,12 +90,23 @@ def _lanes(axis: Any, colours: dict[int, str]) -> None:
     _name(axis, 0.5, "lane")
     for lane in range(WARP):
         colour = colours.get(lane)
-        look = {"facecolor": colour} if colour else {"facecolor": "white", "edgecolor": "#AAAAAA", "color": GREY}
+        look = (
+            {"facecolor": colour}
+            if colour
+            else {"facecolor": "white", "edgecolor": "#AAAAAA", "color": GREY}
+        )
         _box(axis, lane, 0, 1, 1, str(lane), **look)
 
 
 def _line(axis: Any, lane: int, x: float, y: float, colour: str) -> None:
-    axis.plot([lane + 0.5, x], [1.08, y - 0.08], color=colour, linewidth=1, alpha=0.85, solid_capstyle="round")
+    axis.plot(
+        [lane + 0.5, x],
+        [1.08, y - 0.08],
+        color=colour,
+        linewidth=1,
+        alpha=0.85,
+        solid_capstyle="round",
+    )
 
 
 # ------------------------------------------------------------------ sectors
@@ -111,12 +134,25 @@ def _sectors(axis: Any, request: Request) -> None:
     for i, (sector, x) in enumerate(zip(sectors, places, strict=True)):
         colour = (BLUE, ORANGE)[i % 2]
         colours |= dict.fromkeys(sectors[sector], colour)
-        used = {offset // request.itemsize for _, offset in request.lanes if offset // SECTOR == sector}
+        used = {
+            offset // request.itemsize for _, offset in request.lanes if offset // SECTOR == sector
+        }
         for cell in range(cells):
             element = sector * cells + cell
-            look = {"facecolor": colour} if element in used else {"facecolor": UNUSED, "color": GREY}
+            look = (
+                {"facecolor": colour} if element in used else {"facecolor": UNUSED, "color": GREY}
+            )
             text = str(element) if wide else ""
-            _box(axis, x + cell * width / cells, MEMORY, width / cells, 1.2, text, linewidth=line, **look)
+            _box(
+                axis,
+                x + cell * width / cells,
+                MEMORY,
+                width / cells,
+                1.2,
+                text,
+                linewidth=line,
+                **look,
+            )
         _box(axis, x, MEMORY, width, 1.2, facecolor="none", edgecolor=INK, linewidth=0.4 + line)
         for lane in sectors[sector]:
             place = (request.offsets[lane] or 0) % SECTOR // request.itemsize + 0.5
@@ -125,10 +161,19 @@ def _sectors(axis: Any, request: Request) -> None:
     _name(axis, MEMORY + 0.6, "element" if wide else "memory")
     _numbers(axis, MEMORY + 1.8, "sector", [str(sector) for sector in sectors], places, width)
     if not wide:
-        _numbers(axis, MEMORY + 2.75, "first element", [str(sector * cells) for sector in sectors], places, width)
+        _numbers(
+            axis,
+            MEMORY + 2.75,
+            "first element",
+            [str(sector * cells) for sector in sectors],
+            places,
+            width,
+        )
 
 
-def _numbers(axis: Any, y: float, name: str, texts: list[str], places: list[float], width: float) -> None:
+def _numbers(
+    axis: Any, y: float, name: str, texts: list[str], places: list[float], width: float
+) -> None:
     """One text under each sector, or under every second or third where they are too wide."""
     _name(axis, y, name)
     every = max(1, -int(-(4.9 * max(map(len, texts)) + 5) // (width * POINTS)))
@@ -170,7 +215,13 @@ def _banks(axis: Any, request: Request) -> None:
             _box(axis, bank, y, 1, high, str(word), facecolor=colour)
             colours |= dict.fromkeys(lanes, colour)
     for lane, offset in request.lanes:
-        _line(axis, lane, offset // 4 % BANKS + max(request.itemsize / 4, 1) / 2, MEMORY, colours[lane])
+        _line(
+            axis,
+            lane,
+            offset // 4 % BANKS + max(request.itemsize / 4, 1) / 2,
+            MEMORY,
+            colours[lane],
+        )
     _lanes(axis, colours)
 
 
@@ -181,8 +232,13 @@ def _tell_banks(request: Request) -> tuple[str, str, str]:
     does = "takes one word, whose number is shown." if request.stores else ""
     does = does or "gives one word, whose number is shown, to all lanes that want it."
     caption = f"Each turn (wavefront) a bank {does}"
-    caption += f"\n{size} lanes of {request.itemsize} bytes are served together." if size < WARP else ""
-    told = [f"turn {n}: words {ranges([word for word, _ in banks.values()])}" for n, (_, banks) in enumerate(turns, 1)]
+    caption += (
+        f"\n{size} lanes of {request.itemsize} bytes are served together." if size < WARP else ""
+    )
+    told = [
+        f"turn {n}: words {ranges([word for word, _ in banks.values()])}"
+        for n, (_, banks) in enumerate(turns, 1)
+    ]
     return short, caption, _listed(told)
 
 
@@ -209,7 +265,11 @@ def _table(request: Request) -> tuple[list[str], list[tuple[Any, ...]]]:
         if offset is None:
             rows.append((lane, None, None, None, *[None] * bool(turns)))
             continue
-        mine = [turn for turn, (_, banks) in enumerate(turns, 1) if any(lane in who for _, who in banks.values())]
+        mine = [
+            turn
+            for turn, (_, banks) in enumerate(turns, 1)
+            if any(lane in who for _, who in banks.values())
+        ]
         banks = range(offset // 4 % BANKS, (offset + request.itemsize - 1) // 4 % BANKS + 1)
         where = (ranges(banks), ranges(mine)) if turns else (offset // SECTOR,)
         rows.append((lane, offset // request.itemsize, offset, *where))

@@ -53,10 +53,14 @@ def check_labels(net, y, name="y"):
     """BadInput unless y is (N,) integers from 0 to the number of classes - 1."""
     check_array(name, y, ("N",))
     if not np.issubdtype(y.dtype, np.integer):
-        raise BadInput(f"{name} must hold whole numbers, one class label for each example, not {y.dtype}")
+        raise BadInput(
+            f"{name} must hold whole numbers, one class label for each example, not {y.dtype}"
+        )
     if len(y) and not (y.min() >= 0 and y.max() < n_classes(net)):
         bad = y.min() if y.min() < 0 else y.max()
-        raise BadInput(f"{name} holds the label {bad}: sizes {net.sizes} allow labels from 0 to {n_classes(net) - 1}")
+        raise BadInput(
+            f"{name} holds the label {bad}: sizes {net.sizes} allow labels from 0 to {n_classes(net) - 1}"
+        )
 
 
 def _check_labels(net, X, y):

@@ -81,14 +81,20 @@ def gradient_check(net, params, X, Y, eps=None, samples=200, seed=0, backward=No
         if numeric is None:
             skipped += 1
         else:
-            results.append(((layer, "Wb"[which], index), float(grads[layer][which][index]), numeric))
+            results.append(
+                ((layer, "Wb"[which], index), float(grads[layer][which][index]), numeric)
+            )
     return _report(results, skipped, 1e-6 + h * h, rounding, net.n_params)
 
 
 def _entries(params, samples, seed):
     """(layer, 0 for W or 1 for b, index): all entries, or an equal share from each array."""
     rng = np.random.default_rng(seed)
-    arrays = [(layer, which, array) for layer, pair in enumerate(params) for which, array in enumerate(pair)]
+    arrays = [
+        (layer, which, array)
+        for layer, pair in enumerate(params)
+        for which, array in enumerate(pair)
+    ]
     few = sum(array.size for _, _, array in arrays) <= samples
     for layer, which, array in arrays:
         share = array.size if few else min(array.size, max(1, samples // len(arrays)))
@@ -123,4 +129,6 @@ def _report(results, skipped, tolerance, rounding, n_params):
     errors = [abs(a - n) / max(abs(a), abs(n), floor) for _, a, n in results]
     worst = int(np.argmax(errors))  # argmax takes the first NaN, if there is one
     where, analytic, numeric = results[worst]
-    return GradientReport(errors[worst], tolerance, where, analytic, numeric, len(results), skipped, n_params)
+    return GradientReport(
+        errors[worst], tolerance, where, analytic, numeric, len(results), skipped, n_params
+    )

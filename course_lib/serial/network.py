@@ -34,7 +34,9 @@ class Network:
         _check_name("loss", self.loss, LOSSES)
         object.__setattr__(self, "lam", check_number("lam", self.lam, positive=False))
         if self.loss == "cross_entropy" and self.sizes[-1] == 1:
-            raise BadInput('cross_entropy needs at least 2 outputs (the softmax of one is always 1): use loss="mse"')
+            raise BadInput(
+                'cross_entropy needs at least 2 outputs (the softmax of one is always 1): use loss="mse"'
+            )
 
     @property
     def n_layers(self) -> int:
@@ -44,7 +46,9 @@ class Network:
     @property
     def n_params(self) -> int:
         """Weights and biases together."""
-        return sum((n_in + 1) * n_out for n_in, n_out in zip(self.sizes, self.sizes[1:], strict=False))
+        return sum(
+            (n_in + 1) * n_out for n_in, n_out in zip(self.sizes, self.sizes[1:], strict=False)
+        )
 
     def init_params(self, seed, dtype=np.float32):
         """Fresh parameters: see `init_params`."""
@@ -95,8 +99,12 @@ def check_params(params, net):
     Looks at shapes and dtypes only: it runs in every step.
     """
     if not isinstance(params, list | tuple) or len(params) != net.n_layers:
-        count = f"{len(params)} entries" if isinstance(params, list | tuple) else type(params).__name__
-        raise BadInput(f"params must be a list of {net.n_layers} pairs (W, b) for sizes {net.sizes}, not {count}")
+        count = (
+            f"{len(params)} entries" if isinstance(params, list | tuple) else type(params).__name__
+        )
+        raise BadInput(
+            f"params must be a list of {net.n_layers} pairs (W, b) for sizes {net.sizes}, not {count}"
+        )
     dtype = check_array("params[0][0]", params[0][0], dtype=FLOATS).dtype
     for layer, (W, b) in enumerate(params):
         check_array(f"params[{layer}][0] (W)", W, net.sizes[layer : layer + 2], dtype)
@@ -121,7 +129,9 @@ def network_of(params):
     try:
         return Network((params[0][0].shape[0], *(len(b) for _, b in params)))
     except (TypeError, IndexError, AttributeError, ValueError) as error:
-        raise BadInput("params must be a list of pairs (W, b): make them with init_params(sizes, seed)") from error
+        raise BadInput(
+            "params must be a list of pairs (W, b): make them with init_params(sizes, seed)"
+        ) from error
 
 
 def check_number(name, value, positive=True):
@@ -131,7 +141,9 @@ def check_number(name, value, positive=True):
     except (TypeError, ValueError):
         number = math.nan
     if not (math.isfinite(number) and (number > 0 if positive else number >= 0)):
-        raise BadInput(f"{name} must be a finite number {'above 0' if positive else 'of at least 0'}, not {value!r}")
+        raise BadInput(
+            f"{name} must be a finite number {'above 0' if positive else 'of at least 0'}, not {value!r}"
+        )
     return number
 
 

@@ -47,13 +47,17 @@ def backward_example(params, x, y):
     z, a = forward_example(params, x)
     grads: list = []
     # dL/da = 2 (a - y), not the (y - f) that algorithms 1 to 3 print
-    delta = [2 * (a_j - y_j) * d_sigmoid(z_j) for a_j, y_j, z_j in zip(a[-1], y, z[-1], strict=True)]
+    delta = [
+        2 * (a_j - y_j) * d_sigmoid(z_j) for a_j, y_j, z_j in zip(a[-1], y, z[-1], strict=True)
+    ]
     for layer in reversed(range(len(params))):
         W, _ = params[layer]
         dW = [[a_i * delta_j for delta_j in delta] for a_i in a[layer]]  # a delta^T
         grads.insert(0, (dW, delta))
         if layer > 0:
-            delta = [dot(W[i], delta) * d_sigmoid(z_i) for i, z_i in enumerate(z[layer - 1])]  # (W delta) o sigma'(z)
+            delta = [
+                dot(W[i], delta) * d_sigmoid(z_i) for i, z_i in enumerate(z[layer - 1])
+            ]  # (W delta) o sigma'(z)
     return grads
 
 
@@ -78,7 +82,9 @@ def gradients(params, X, Y):
             sum_W += dW
             sum_b += db
     dtype = params[0][0].dtype
-    return [((sum_W / len(X)).astype(dtype), (sum_b / len(X)).astype(dtype)) for sum_W, sum_b in sums]
+    return [
+        ((sum_W / len(X)).astype(dtype), (sum_b / len(X)).astype(dtype)) for sum_W, sum_b in sums
+    ]
 
 
 def check_batch(params, X, Y):

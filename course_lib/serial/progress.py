@@ -14,12 +14,16 @@ class Progress:
 
     def step(self, epoch, number, loss):
         if self.live and time.monotonic() - self.shown > 0.2:
-            self._show(f"epoch {epoch + 1}/{self.epochs}  step {number}/{self.steps}  loss {loss:.4f}{self.before}")
+            self._show(
+                f"epoch {epoch + 1}/{self.epochs}  step {number}/{self.steps}  loss {loss:.4f}{self.before}"
+            )
 
     def epoch_done(self, history):
         loss, right, seconds = history.loss[-1], history.val_accuracy[-1], history.seconds[-1]
         self.before = f"  validation so far {right:.2%}"
-        self._show(f"epoch {len(history.loss)}/{self.epochs}  loss {loss:.4f}  validation {right:.2%}  {seconds:.1f} s")
+        self._show(
+            f"epoch {len(history.loss)}/{self.epochs}  loss {loss:.4f}  validation {right:.2%}  {seconds:.1f} s"
+        )
 
     def close(self, history):
         if history.stopped:

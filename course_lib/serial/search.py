@@ -26,7 +26,9 @@ class GridResult:
         best = self.best_eta if any(stopped is None for *_, stopped in self.rows) else None
         for eta, right, loss, stopped in self.rows:
             if stopped is None:
-                lines.append(f"{eta:8g}  {right:10.2%}  {loss:10.6f}" + ("  best" if eta == best else ""))
+                lines.append(
+                    f"{eta:8g}  {right:10.2%}  {loss:10.6f}" + ("  best" if eta == best else "")
+                )
             else:
                 lines.append(f"{eta:8g}  {'-':>10}  {'-':>10}  diverged")
         return "\n".join(lines)
@@ -50,6 +52,10 @@ def grid_search(net, dataset, etas, epochs, batch_size, seed, progress=True, max
         params = net.init_params(seed, dataset.x_train.dtype)
         options = {"progress": progress, "max_examples": max_examples}
         history = train(net, params, dataset, epochs, batch_size, eta, seed, **options)
-        ended = (math.nan, math.nan) if history.stopped else (history.val_accuracy[-1], history.loss[-1])
+        ended = (
+            (math.nan, math.nan)
+            if history.stopped
+            else (history.val_accuracy[-1], history.loss[-1])
+        )
         result.rows.append((float(eta), *ended, history.stopped))
     return result

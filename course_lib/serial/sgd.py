@@ -51,8 +51,19 @@ class History:
     __repr__ = __str__
 
 
-def train(net, params, dataset, epochs, batch_size, eta, seed=0,
-          gradients=None, progress=True, shuffle=True, max_examples=None):  # fmt: skip
+def train(
+    net,
+    params,
+    dataset,
+    epochs,
+    batch_size,
+    eta,
+    seed=0,
+    gradients=None,
+    progress=True,
+    shuffle=True,
+    max_examples=None,
+):
     """Mini-batch gradient descent, [000] algorithm 2; changes `params` in place and returns a `History`.
 
     dataset: x_train (N, n0) of the dtype of params, y_train (N,) integer labels, x_val, y_val.
@@ -73,7 +84,11 @@ def train(net, params, dataset, epochs, batch_size, eta, seed=0,
     report = Progress(progress, epochs, math.ceil(len(X) / size))
     with np.errstate(over="ignore", invalid="ignore"):  # divergence is caught below, by its name
         for epoch in range(epochs):
-            order = np.random.default_rng([seed, epoch]).permutation(len(X)) if shuffle and size < len(X) else None
+            order = (
+                np.random.default_rng([seed, epoch]).permutation(len(X))
+                if shuffle and size < len(X)
+                else None
+            )
             history.stopped = _epoch(step, X, Y, order, size, report, epoch, history)
             if history.stopped:
                 break
@@ -85,7 +100,9 @@ def train(net, params, dataset, epochs, batch_size, eta, seed=0,
 
 def targets(net, y, dtype):
     """Labels (N,) as what the network should put out, (N, nL): one-hot; with a single output, 0 or 1."""
-    return y.reshape(-1, 1).astype(dtype) if net.sizes[-1] == 1 else one_hot(y, net.sizes[-1], dtype)
+    return (
+        y.reshape(-1, 1).astype(dtype) if net.sizes[-1] == 1 else one_hot(y, net.sizes[-1], dtype)
+    )
 
 
 def _epoch(step, X, Y, order, size, report, epoch, history):
@@ -97,7 +114,9 @@ def _epoch(step, X, Y, order, size, report, epoch, history):
         loss, spent = step(X, Y, rows)
         seconds += spent
         if not math.isfinite(loss):
-            return _diverged(f"the training loss is {loss}", epoch, f"step {number} of {len(starts)}", step.eta)
+            return _diverged(
+                f"the training loss is {loss}", epoch, f"step {number} of {len(starts)}", step.eta
+            )
         total += loss * len(X[start : start + size])
         report.step(epoch, number, loss)
     if not all(np.isfinite(W).all() and np.isfinite(b).all() for W, b in step.params):
@@ -138,7 +157,9 @@ class _Step:
 
 def _training_set(net, params, dataset, max_examples):
     if not all(hasattr(dataset, name) for name in ("x_train", "y_train", "x_val", "y_val")):
-        raise BadInput(f"dataset must be a Dataset, such as load_mnist() returns, not {type(dataset).__name__}")
+        raise BadInput(
+            f"dataset must be a Dataset, such as load_mnist() returns, not {type(dataset).__name__}"
+        )
     check_params(params, net)
     dtype = params[0][0].dtype
     X = check_array("dataset.x_train", dataset.x_train, ("N", net.sizes[0]), dtype)
@@ -146,7 +167,9 @@ def _training_set(net, params, dataset, max_examples):
     for name in ("y_train", "y_val"):
         check_labels(net, getattr(dataset, name), f"dataset.{name}")
     if len(X) != len(dataset.y_train) or len(X) == 0:
-        raise BadInput(f"dataset.x_train has {len(X)} rows and y_train {len(dataset.y_train)}: they must be as many")
+        raise BadInput(
+            f"dataset.x_train has {len(X)} rows and y_train {len(dataset.y_train)}: they must be as many"
+        )
     if max_examples is not None:
         X = X[: check_count("max_examples", max_examples)]
     return X, targets(net, dataset.y_train[: len(X)], dtype)

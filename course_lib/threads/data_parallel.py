@@ -22,7 +22,9 @@ def data_parallel_gradients(net, params, X, Y, T, body="numpy", pool=None):
     One T gives the same bits in each run, with and without a pool. Raises BadInput, and ThreadFault with the shard.
     """
     partials = _check(net, params, len(check_array("X", X)), T, body)
-    return _gradients(net, params, X, Y, partials, _BODIES[body], fork_join if pool is None else pool.run)
+    return _gradients(
+        net, params, X, Y, partials, _BODIES[body], fork_join if pool is None else pool.run
+    )
 
 
 class DataParallel:
@@ -44,7 +46,9 @@ class DataParallel:
         if net != self.net:
             raise BadInput(f"this DataParallel was made for {self.net}, not for {net}")
         rows = check_count("the number of rows of X", len(check_array("X", X)), 1, self.B)
-        return _gradients(net, params, X, Y, self._partials[:rows], _BODIES[self._body], self._pool.run)
+        return _gradients(
+            net, params, X, Y, self._partials[:rows], _BODIES[self._body], self._pool.run
+        )
 
     def __enter__(self):
         return self
@@ -60,13 +64,21 @@ def _gradients(net, params, X, Y, partials, body, run):
     check_array("X", X, ("B", net.sizes[0]), partials.dtype)
     check_array("Y", Y, (len(X), net.sizes[-1]), partials.dtype)
     T, rows = len(partials), shards(len(X), len(partials))
-    with blas_threads(1):  # else T callers fight for the cores, and OpenBLAS before 0.3.34 may mix up their products
+    with blas_threads(
+        1
+    ):  # else T callers fight for the cores, and OpenBLAS before 0.3.34 may mix up their products
         if body is not _numpy:
             partials[:] = 0  # the loops add to what they find
-        sums = [lambda t=t: body(net, params, X[rows[t]], Y[rows[t]], _layers(net, partials[t])) for t in range(T)]
+        sums = [
+            lambda t=t: body(net, params, X[rows[t]], Y[rows[t]], _layers(net, partials[t]))
+            for t in range(T)
+        ]
         run(sums, lambda t: f"shard {t}, {rows_text(rows[t])}")
         slices = cut(net.n_params, T)
-        run([lambda s=s: _reduce(net, params, partials, s, len(X)) for s in slices], lambda t: f"reduction, slice {t}")
+        run(
+            [lambda s=s: _reduce(net, params, partials, s, len(X)) for s in slices],
+            lambda t: f"reduction, slice {t}",
+        )
     return _layers(net, partials[0])
 
 
@@ -86,14 +98,22 @@ def _places(net):
     """Where W and b of each layer lie in a row of n_params numbers: list of (slice, slice)."""
     places, start = [], 0
     for n_in, n_out in zip(net.sizes, net.sizes[1:], strict=False):
-        places.append((slice(start, start + n_in * n_out), slice(start + n_in * n_out, start + (n_in + 1) * n_out)))
+        places.append(
+            (
+                slice(start, start + n_in * n_out),
+                slice(start + n_in * n_out, start + (n_in + 1) * n_out),
+            )
+        )
         start += (n_in + 1) * n_out
     return places
 
 
 def _layers(net, row):
     """A row of n_params numbers as list of (dW, db), without a copy."""
-    return [(row[W].reshape(-1, n), row[b]) for (W, b), n in zip(_places(net), net.sizes[1:], strict=True)]
+    return [
+        (row[W].reshape(-1, n), row[b])
+        for (W, b), n in zip(_places(net), net.sizes[1:], strict=True)
+    ]
 
 
 def _numpy(net, params, X, Y, out):
@@ -136,6 +156,8 @@ def _check(net, params, B, T, body):
     if not isinstance(net, Network):
         raise BadInput(f"net must be a Network, not {type(net).__name__}")
     if body != "numpy" and (net.activation, net.loss) != ("sigmoid", "mse"):
-        raise BadInput(f'body="{body}" is [000]\'s network, sigmoid and mse: for {net} use body="numpy"')
+        raise BadInput(
+            f'body="{body}" is [000]\'s network, sigmoid and mse: for {net} use body="numpy"'
+        )
     check_params(params, net)
     return np.empty((len(shards(B, T)), net.n_params), params[0][0].dtype)

@@ -5,7 +5,9 @@ import ctypes
 from numba.extending import get_cython_function_address
 
 _pointers = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 13)
-_sgemm = _pointers(get_cython_function_address("scipy.linalg.cython_blas", "sgemm"))  # lets go of the GIL
+_sgemm = _pointers(
+    get_cython_function_address("scipy.linalg.cython_blas", "sgemm")
+)  # lets go of the GIL
 
 
 def prepared(alpha, A, B, beta, C):
@@ -16,13 +18,23 @@ def prepared(alpha, A, B, beta, C):
     """
     (M, K), N = A.shape, B.shape[1]
     numbers = [ctypes.c_int(n) for n in (N, M, K, _leading(B), _leading(A), _leading(C))]
-    others: list = [ctypes.c_char(_letter(B)), ctypes.c_char(_letter(A)), ctypes.c_float(alpha), ctypes.c_float(beta)]
+    others: list = [
+        ctypes.c_char(_letter(B)),
+        ctypes.c_char(_letter(A)),
+        ctypes.c_float(alpha),
+        ctypes.c_float(beta),
+    ]
     n, m, k, ldb, lda, ldc = (ctypes.addressof(number) for number in numbers)
     letter_b, letter_a, alpha, beta = (ctypes.addressof(other) for other in others)
     a, b, c = (array.ctypes.data for array in (A, B, C))
-    arguments = [ctypes.c_void_p(p) for p in (letter_b, letter_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)]
+    arguments = [
+        ctypes.c_void_p(p)
+        for p in (letter_b, letter_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)
+    ]
 
-    def call(keep=(A, B, C, numbers, others)):  # BLAS is given addresses: what lies there must stay alive
+    def call(
+        keep=(A, B, C, numbers, others),
+    ):  # BLAS is given addresses: what lies there must stay alive
         _sgemm(*arguments)
 
     return call
@@ -35,4 +47,6 @@ def _letter(X):
 def _leading(X):
     """Numbers from one row to the next, or, in a transposed view, from one column to the next."""
     along = 0 if _letter(X) == b"n" else 1
-    return max(X.strides[along] // X.itemsize, X.shape[1 - along], 1)  # of a single row NumPy may tell any stride
+    return max(
+        X.strides[along] // X.itemsize, X.shape[1 - along], 1
+    )  # of a single row NumPy may tell any stride

@@ -14,21 +14,32 @@ def calls(grid, t, B):
     """(the rows that thread t of the grid gathers, its calls)."""
     group, member = divmod(t, grid.P)
     rows = cut(B, grid.T)[group]  # of the group: each member takes some columns of them
-    own = [slice(rows.start + s.start, rows.start + s.stop) for s in cut(rows.stop - rows.start, grid.P)][member]
+    own = [
+        slice(rows.start + s.start, rows.start + s.stop)
+        for s in cut(rows.stop - rows.start, grid.P)
+    ][member]
     meet, everyone = grid.groups[group].wait, grid.everyone.wait
-    found: list[tuple] = [("gathered", meet, (member,))]  # hazard: a product reads rows that another still gathers
+    found: list[tuple] = [
+        ("gathered", meet, (member,))
+    ]  # hazard: a product reads rows that another still gathers
     for l in range(grid.net.n_layers - 1):
         found += _hidden(grid, l, rows, cut(grid.net.sizes[l + 1], grid.P)[member])
         found.append((f"layer {l}, forward", meet, (member,)))  # the next product reads all columns
     found += _output(grid, t, own, B)
     for l in range(grid.net.n_layers - 1, 0, -1):
-        found.append((f"layer {l}, backward", meet, (member,)))  # the product reads all columns of dZ
+        found.append(
+            (f"layer {l}, backward", meet, (member,))
+        )  # the product reads all columns of dZ
         found += _backward(grid, l, rows, cut(grid.net.sizes[l], grid.P)[member])
-    found.append(("before the update", everyone, (t,)))  # hazard: W changes while somebody still goes backward with it
+    found.append(
+        ("before the update", everyone, (t,))
+    )  # hazard: W changes while somebody still goes backward with it
     for l in range(grid.net.n_layers):
         found += _update(grid, l, t, B)
     found.append(("the end of a step", grid.decide if t == 0 else int, ()))
-    found.append(("after the update", everyone, (t,)))  # hazard: the next step reads W, and overwrites A and dZ
+    found.append(
+        ("after the update", everyone, (t,))
+    )  # hazard: the next step reads W, and overwrites A and dZ
     return own, found
 
 
@@ -44,7 +55,11 @@ def _output(grid, t, rows, B):
     """The last layer is narrow, and softmax needs whole rows: its rows are shared, not its columns."""
     (W, b), Z = grid.params[-1], grid.dZ[-1][rows]
     yield "output layer, forward", *_product(grid.A[-1][rows], W, Z)
-    yield "output layer, loss", kernels.LOSSES[grid.net.loss], (Z, b, grid.Y[rows], B, grid.losses, t)
+    yield (
+        "output layer, loss",
+        kernels.LOSSES[grid.net.loss],
+        (Z, b, grid.Y[rows], B, grid.losses, t),
+    )
 
 
 def _backward(grid, l, rows, columns):

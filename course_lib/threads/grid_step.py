@@ -26,13 +26,29 @@ class GridStep:
 
     def __init__(self, net, params, B, eta, T=1, P=1):
         _check_params(params, net)
-        self.net, self.params, self.eta, self.B = net, list(params), check_number("eta", eta), check_count("B", B)
-        self.T, self.P = len(shards(B, T)), check_count("P (threads of a group)", P, 1, max(net.sizes[1:]))
-        self.A, self.dZ = ([np.zeros((B, n), np.float32) for n in sizes] for sizes in (net.sizes[:-1], net.sizes[1:]))
+        self.net, self.params, self.eta, self.B = (
+            net,
+            list(params),
+            check_number("eta", eta),
+            check_count("B", B),
+        )
+        self.T, self.P = (
+            len(shards(B, T)),
+            check_count("P (threads of a group)", P, 1, max(net.sizes[1:])),
+        )
+        self.A, self.dZ = (
+            [np.zeros((B, n), np.float32) for n in sizes]
+            for sizes in (net.sizes[:-1], net.sizes[1:])
+        )
         self.Y, self.db = np.zeros_like(self.dZ[-1]), [np.zeros_like(b) for _, b in params]
-        self.thin = [np.empty_like(W) if W.shape[1] < 64 else None for W, _ in params]  # dW where it is small
+        self.thin = [
+            np.empty_like(W) if W.shape[1] < 64 else None for W, _ in params
+        ]  # dW where it is small
         self.losses = np.zeros(self.T * self.P)  # float64: each thread's sum over the epoch
-        self.everyone, self.groups = Barrier(self.T * self.P), [Barrier(self.P) for _ in range(self.T)]
+        self.everyone, self.groups = (
+            Barrier(self.T * self.P),
+            [Barrier(self.P) for _ in range(self.T)],
+        )
         self._calls, self._interrupted, self._pool = {}, False, Pool(self.T * self.P)
         self.close = self._pool.close
 
@@ -74,7 +90,9 @@ class GridStep:
         try:
             for number, batch in enumerate(batches):  # noqa: B007 (the handler names it)
                 rows, calls = self._calls[len(batch)][t]
-                np.take(X, batch[rows], axis=0, out=self.A[0][rows], mode="clip")  # "raise" would go through a copy
+                np.take(
+                    X, batch[rows], axis=0, out=self.A[0][rows], mode="clip"
+                )  # "raise" would go through a copy
                 np.take(Y, batch[rows], axis=0, out=self.Y[rows], mode="clip")
                 for what, function, arguments in calls:  # noqa: B007
                     function(*arguments)
@@ -107,13 +125,20 @@ def _check_params(params, net):
         for name, array in zip("Wb", pair, strict=True):
             check_array(f"params[{l}] ({name})", array, dtype=np.float32)
             if not (array.flags.c_contiguous and array.flags.writeable):
-                raise BadInput(f"params[{l}] ({name}) must be C-contiguous and writable, to change in place: copy it")
+                raise BadInput(
+                    f"params[{l}] ({name}) must be C-contiguous and writable, to change in place: copy it"
+                )
 
 
 def _check_data(net, X, Y, order):
     check_array("X", X, ("N", net.sizes[0]), np.float32)
     check_array("Y", Y, (len(X), net.sizes[-1]), np.float32)
     order = np.arange(len(X)) if order is None else check_array("order", order, ("N",))
-    if not (np.issubdtype(order.dtype, np.integer) and len(order) and order.min() >= 0 and order.max() < len(X)):
+    if not (
+        np.issubdtype(order.dtype, np.integer)
+        and len(order)
+        and order.min() >= 0
+        and order.max() < len(X)
+    ):
         raise BadInput(f"order must hold one or more row numbers of X, from 0 to {len(X) - 1}")
     return np.ascontiguousarray(X), np.ascontiguousarray(Y), order.astype(np.intp)

@@ -39,15 +39,21 @@ class Pool:
         self._inboxes: list[SimpleQueue] = [SimpleQueue() for _ in range(self.T)]
         self._threads: list[threading.Thread] = []
         self._one_run = threading.Lock()
-        self.close = weakref.finalize(self, _end, self._inboxes, self._threads)  # calling it twice does no harm
+        self.close = weakref.finalize(
+            self, _end, self._inboxes, self._threads
+        )  # calling it twice does no harm
         try:
             for t, inbox in enumerate(self._inboxes):
-                thread = threading.Thread(target=_serve, args=(t, inbox), name=f"course thread {t}", daemon=True)
+                thread = threading.Thread(
+                    target=_serve, args=(t, inbox), name=f"course thread {t}", daemon=True
+                )
                 thread.start()
                 self._threads.append(thread)
         except RuntimeError as error:  # "can't start new thread"
             self.close()
-            raise BadInput(f"this system gives no more than {len(self._threads)} threads, not T = {T}") from error
+            raise BadInput(
+                f"this system gives no more than {len(self._threads)} threads, not T = {T}"
+            ) from error
 
     def run(self, calls, where=None, abort=None):
         """Call each of at most T zero-argument callables in a thread of its own; returns the list of results.
@@ -58,16 +64,24 @@ class Pool:
         call that failed first, BadInput for more calls than threads, a closed pool, or one used by its own threads.
         """
         if not self.close.alive or threading.current_thread() in self._threads:
-            raise BadInput("this pool is closed" if not self.close.alive else "a call of this pool cannot use the pool")
+            raise BadInput(
+                "this pool is closed"
+                if not self.close.alive
+                else "a call of this pool cannot use the pool"
+            )
         check_count("the number of calls", len(calls), 1, self.T)
         job = _Job(calls, where, abort or (lambda error: None))
         with self._one_run:
             try:
                 self._start(job)
                 job.wait()
-            except BaseException as error:  # KeyboardInterrupt; a second one would not wait any more
+            except (
+                BaseException
+            ) as error:  # KeyboardInterrupt; a second one would not wait any more
                 job.abort(error)
-                self._start(job)  # it may have come before all threads had the job; who has done it does nothing
+                self._start(
+                    job
+                )  # it may have come before all threads had the job; who has done it does nothing
                 job.wait()
                 raise
         return job.outcome()
@@ -87,9 +101,14 @@ class _Job:
     """Calls that run side by side, and what became of them."""
 
     def __init__(self, calls, where, abort):
-        self.calls = [partial(copy_context().run, call) for call in calls]  # the caller's np.errstate holds in them too
+        self.calls = [
+            partial(copy_context().run, call) for call in calls
+        ]  # the caller's np.errstate holds in them too
         self.where, self.abort = where, abort
-        self.results, self.faults = [None] * len(calls), []  # faults in the order of time: the first is the cause
+        self.results, self.faults = (
+            [None] * len(calls),
+            [],
+        )  # faults in the order of time: the first is the cause
         self.ended = [threading.Event() for _ in calls]
 
     def run(self, t):
@@ -114,7 +133,13 @@ class _Job:
         t, error = self.faults[0]
         if isinstance(error, ThreadFault):  # the call has said itself where it was
             raise error
-        where = f"call {t}" if self.where is None else self.where(t) if callable(self.where) else self.where[t]
+        where = (
+            f"call {t}"
+            if self.where is None
+            else self.where(t)
+            if callable(self.where)
+            else self.where[t]
+        )
         raise ThreadFault(where, t, error)
 
 

@@ -36,7 +36,9 @@ class Schedule(tuple):
         self = super().__new__(cls, (Task(*task) for task in tasks))
         self.L, self.k, self.fork = L, k, fork
         for task in self:
-            if not (0 <= task.thread < k and task.kind in ("delta", "grad") and 0 <= task.layer < L):
+            if not (
+                0 <= task.thread < k and task.kind in ("delta", "grad") and 0 <= task.layer < L
+            ):
                 raise BadInput(f"with L = {L} layers and k = {k} threads there is no {task}")
         return self
 
@@ -52,10 +54,16 @@ class Schedule(tuple):
     def table(self):
         """Text: a row for each layer, the last one first, and a column for the parent and for each thread."""
         columns = {"parent": list(self[: self.fork])} if self.fork else {}
-        columns |= {f"thread {t}": [task for task in self[self.fork :] if task.thread == t] for t in range(self.k)}
+        columns |= {
+            f"thread {t}": [task for task in self[self.fork :] if task.thread == t]
+            for t in range(self.k)
+        }
         lines = ["layer  " + "".join(f"{name:12}" for name in columns) + "gradients"]
         for layer, count in reversed(self.coverage().items()):
-            cells = [" ".join(task.kind for task in tasks if task.layer == layer) for tasks in columns.values()]
+            cells = [
+                " ".join(task.kind for task in tasks if task.layer == layer)
+                for tasks in columns.values()
+            ]
             lines.append(f"{layer:5}  " + "".join(f"{cell:12}" for cell in cells) + f"{count:9}")
         return "\n".join(lines)
 
@@ -72,7 +80,9 @@ def leapfrog_schedule(L, k, form="repaired"):
     L, k = check_shape(L, k)
     if form not in FORMS:
         raise BadInput(f"form must be one of {', '.join(FORMS)}, not {form!r}")
-    parent = [Task(0, kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")]
+    parent = [
+        Task(0, kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")
+    ]
     if form == "algorithm 1":
         del parent[1]
     children = [task for j in range(k) for task in _thread(form, L, k, j)]
@@ -89,7 +99,9 @@ def _thread(form, L, k, j):
     else:  # from delta L - 1 - j, which the parent hands over: k deltas, then a gradient, as long as layers are left
         grads = [*range(L - 1 - j - k, -1, -k)]
         top, bottom = L - 2 - j, min(grads, default=L)
-    yield from (Task(j, "grad", layer) for layer in grads if layer > top)  # the proof's: with the parent's delta
+    yield from (
+        Task(j, "grad", layer) for layer in grads if layer > top
+    )  # the proof's: with the parent's delta
     for layer in range(top, bottom - 1, -1):
         yield Task(j, "delta", layer)
         if layer in grads:
@@ -118,8 +130,13 @@ def per_layer(name, cost, L):
     """One number, or one for each layer, as a list of L floats; BadInput unless all are finite and >= 0."""
     costs = [cost] * L if np.ndim(cost) == 0 else list(cost)
     if len(costs) != L:
-        raise BadInput(f"{name} must be one number, or one for each of the {L} layers, not {len(costs)} numbers")
-    return [check_number(f"{name} of layer {layer}", value, positive=False) for layer, value in enumerate(costs)]
+        raise BadInput(
+            f"{name} must be one number, or one for each of the {L} layers, not {len(costs)} numbers"
+        )
+    return [
+        check_number(f"{name} of layer {layer}", value, positive=False)
+        for layer, value in enumerate(costs)
+    ]
 
 
 def check_shape(L, k):

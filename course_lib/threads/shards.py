@@ -24,4 +24,10 @@ def cut(n, parts):
 def rows_text(rows):
     """A slice as people say it: "rows 34 to 51"."""
     n = rows.stop - rows.start
-    return f"rows {rows.start} to {rows.stop - 1}" if n > 1 else f"row {rows.start}" if n else "no rows"
+    return (
+        f"rows {rows.start} to {rows.stop - 1}"
+        if n > 1
+        else f"row {rows.start}"
+        if n
+        else "no rows"
+    )

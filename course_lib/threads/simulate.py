@@ -16,16 +16,26 @@ def simulate(schedule, f2, f3, f1=0, cores=None):
     threads, the task that has been ready for longest goes first (on a tie the lower thread's), and to its end.
     Raises BadInput for costs that are negative, infinite or too few, cores < 1, and a schedule that waits for ever.
     """
-    f1, f2, f3 = (per_layer(name, f, schedule.L) for name, f in (("f1", f1), ("f2", f2), ("f3", f3)))
-    line = Timeline(Span(0, "forward", l, sum(f1[:l]), sum(f1[: l + 1])) for l in range(schedule.L) if f1[l])
-    core = [sum(f1)] * check_count("cores", schedule.k if cores is None else cores)  # when each is free: a heap
+    f1, f2, f3 = (
+        per_layer(name, f, schedule.L) for name, f in (("f1", f1), ("f2", f2), ("f3", f3))
+    )
+    line = Timeline(
+        Span(0, "forward", l, sum(f1[:l]), sum(f1[: l + 1])) for l in range(schedule.L) if f1[l]
+    )
+    core = [sum(f1)] * check_count(
+        "cores", schedule.k if cores is None else cores
+    )  # when each is free: a heap
     free, needs = [sum(f1)] * schedule.k, _needs(schedule)
     ends: dict[int, float] = {}
-    todo = [deque(n for n, task in enumerate(schedule) if task.thread == t) for t in range(schedule.k)]
+    todo = [
+        deque(n for n, task in enumerate(schedule) if task.thread == t) for t in range(schedule.k)
+    ]
     while any(todo):
         heads = [queue[0] for queue in todo if queue and needs[queue[0]] <= ends.keys()]
         if not heads:
-            raise BadInput(f"the schedule waits for ever: {[schedule[queue[0]] for queue in todo if queue]}")
+            raise BadInput(
+                f"the schedule waits for ever: {[schedule[queue[0]] for queue in todo if queue]}"
+            )
         ready = {n: max([free[schedule[n].thread], *(ends[m] for m in needs[n])]) for n in heads}
         n = min(heads, key=lambda n: (max(ready[n], core[0]), ready[n], schedule[n].thread))
         (thread, kind, layer), start = schedule[n], max(ready[n], core[0])
@@ -38,7 +48,9 @@ def simulate(schedule, f2, f3, f1=0, cores=None):
 
 def _needs(schedule):
     """For each task the set of the tasks of others that it waits for: who makes its delta, and the end of the fork."""
-    makes: dict[tuple[int, int], int] = {}  # (thread, layer) -> the number of the task that first makes this delta
+    makes: dict[
+        tuple[int, int], int
+    ] = {}  # (thread, layer) -> the number of the task that first makes this delta
     for n, task in enumerate(schedule):
         if task.kind == "delta":
             makes.setdefault((task.thread, task.layer), n)
@@ -47,7 +59,9 @@ def _needs(schedule):
         source = layer + 1 if kind == "delta" else layer
         own = source == schedule.L or makes.get((thread, source), n) < n
         fork = {schedule.fork - 1} if schedule.fork and thread else set()
-        needs.append(fork if own else fork | {makes.get((0, source), n)})  # a task that waits for itself: for ever
+        needs.append(
+            fork if own else fork | {makes.get((0, source), n)}
+        )  # a task that waits for itself: for ever
     return needs
 
 
@@ -66,7 +80,12 @@ def predicted_costs(L, k, f1, f2, f3):
     L, k = check_shape(L, k)
     F1, F2, F3 = (sum(per_layer(name, f, L)) for name, f in (("f1", f1), ("f2", f2), ("f3", f3)))
     serial, leapfrog, deferred = F1 + F2 + F3, F1 + F2 + F3 / k, F1 + max(F2, (F2 + F3) / k)
-    return {"serial": serial, "leapfrog": leapfrog, "deferred": deferred, "data parallel": serial / k}
+    return {
+        "serial": serial,
+        "leapfrog": leapfrog,
+        "deferred": deferred,
+        "data parallel": serial / k,
+    }
 
 
 def leapfrog_cost(L, k, f1, f2, f3):

@@ -34,7 +34,8 @@ def cases():
 
 def draw(rng, sizes, B):
     params = [
-        (rng.normal(size=(n, m)), rng.normal(size=m)) for n, m in zip(sizes[:-1], sizes[1:], strict=True)
+        (rng.normal(size=(n, m)), rng.normal(size=m))
+        for n, m in zip(sizes[:-1], sizes[1:], strict=True)
     ]
     labels = rng.integers(0, max(2, sizes[-1]), size=B)
     Y = np.eye(sizes[-1])[labels] if sizes[-1] > 1 else labels[:, None].astype(float)
@@ -69,7 +70,11 @@ def put(out, name, sizes, activation, loss, lam, B, seed):
     value.backward()
     out |= {f"{name}/X": X, f"{name}/Y": Y, f"{name}/loss": value.item()}
     for layer, ((W, b), (tW, tb)) in enumerate(zip(params, weights, strict=True)):
-        out |= {f"{name}/W{layer}": W, f"{name}/b{layer}": b, f"{name}/A{layer + 1}": A[layer + 1].detach().numpy()}
+        out |= {
+            f"{name}/W{layer}": W,
+            f"{name}/b{layer}": b,
+            f"{name}/A{layer + 1}": A[layer + 1].detach().numpy(),
+        }
         out |= {f"{name}/dW{layer}": tW.grad.numpy(), f"{name}/db{layer}": tb.grad.numpy()}
     return {"name": name, "sizes": sizes, "activation": activation, "loss": loss, "lam": lam}
 
@@ -96,7 +101,14 @@ def put_training(out, name, sizes, activation, loss, lam, seed, N=11, B=4, epoch
             out |= {f"{name}/epoch{epoch}/W{layer}": W.detach().numpy().copy()}
             out |= {f"{name}/epoch{epoch}/b{layer}": b.detach().numpy().copy()}
     settings = {"epochs": epochs, "batch_size": B, "eta": eta}
-    return {"name": name, "sizes": sizes, "activation": activation, "loss": loss, "lam": lam, **settings}
+    return {
+        "name": name,
+        "sizes": sizes,
+        "activation": activation,
+        "loss": loss,
+        "lam": lam,
+        **settings,
+    }
 
 
 def main():

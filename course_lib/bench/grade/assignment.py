@@ -30,8 +30,15 @@ def marked(notebook: dict[str, Any], steps: Iterable[dict[str, Any]]) -> dict[st
 
 def _marks(step: dict[str, Any], points: dict[str, int]) -> dict[str, Any]:
     kind = step["kind"]
-    marks = {"schema_version": 3, "grade_id": step["id"], "solution": kind == "task", "grade": kind == "check",
-             "locked": kind != "task", "task": False, "cell_type": "code"}  # fmt: skip
+    marks = {
+        "schema_version": 3,
+        "grade_id": step["id"],
+        "solution": kind == "task",
+        "grade": kind == "check",
+        "locked": kind != "task",
+        "task": False,
+        "cell_type": "code",
+    }
     return marks | ({"points": points[step["of"]]} if kind == "check" else {})
 
 
@@ -51,8 +58,12 @@ def _put(folder: Path, file: Path, steps: list[dict[str, Any]]) -> None:
 
 def kernel(folder: Path, python: str, env: dict[str, str]) -> None:
     """A folder for JUPYTER_PATH with the kernel that all graders use: this Python, with the course."""
-    spec = {"argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": KERNEL,
-            "language": "python", "env": env}  # fmt: skip
+    spec = {
+        "argv": [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": KERNEL,
+        "language": "python",
+        "env": env,
+    }
     for name in (KERNEL, "python3"):
         place = folder / "kernels" / name
         place.mkdir(parents=True)

@@ -20,23 +20,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "submissions; small and large classes; a grader that is killed. In one run; about 30 minutes on two cores."
     )
     add = parser.add_argument
-    add("--students", type=int, default=Settings.students, metavar="N", help="submissions (%(default)s)")
+    add(
+        "--students",
+        type=int,
+        default=Settings.students,
+        metavar="N",
+        help="submissions (%(default)s)",
+    )
     add("--chapter", default=Settings.chapter, metavar="NN", help="of this chapter (%(default)s)")
-    add("--workers", type=int, metavar="N", help="submissions side by side, for all graders (two a core)")
-    add("--seed", type=int, default=Settings.seed, metavar="S", help="of the class, and of the kill (%(default)s)")
+    add(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="submissions side by side, for all graders (two a core)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=Settings.seed,
+        metavar="S",
+        help="of the class, and of the kill (%(default)s)",
+    )
     add("--quick", action="store_true", help="a minute: two small submissions. A glance, no more")
     add("--json", action="store_true", help="print the JSON instead of the tables")
-    add("--out", type=Path, metavar="FOLDER", help="where grade-<machine>.json goes (default: benchmarks/results/own "
-        "in a clone, else bench-grade)")  # fmt: skip
-    add("--record", action="store_true", help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}")
-    add("--reuse", type=Path, metavar="FILE", help="measure nothing: make tables and document from this JSON")
-    add("--nbgrader-python", metavar="PATH", help="a Python with nbgrader; without, that row stays empty")
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where grade-<machine>.json goes (default: benchmarks/results/own "
+        "in a clone, else bench-grade)",
+    )
+    add(
+        "--record",
+        action="store_true",
+        help=f"write to {RESULTS} and rewrite the made blocks of {DOCUMENT}",
+    )
+    add(
+        "--reuse",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing: make tables and document from this JSON",
+    )
+    add(
+        "--nbgrader-python",
+        metavar="PATH",
+        help="a Python with nbgrader; without, that row stays empty",
+    )
 
 
 def command(options: argparse.Namespace) -> int:
     """Run it; 0 when everything was measured or said to be missing, 1 where something failed."""
     source = read(options.reuse, "grade", SCHEMA) if options.reuse else _settings(options)
-    out = folder("grade", options.record, options.out, "--record")  # before the measuring: nobody waits in vain
+    out = folder(
+        "grade", options.record, options.out, "--record"
+    )  # before the measuring: nobody waits in vain
     if options.record and isinstance(source, Settings) and source.quick:
         raise BadInput("--record keeps whole runs: leave out --quick")
     try:
@@ -52,7 +89,11 @@ def command(options: argparse.Namespace) -> int:
     from .docs import report
 
     print(text(result) if options.json else report(result))
-    failed = [found["error"] for found in result["graders"].values() if found.get("error", "").startswith("failed")]
+    failed = [
+        found["error"]
+        for found in result["graders"].values()
+        if found.get("error", "").startswith("failed")
+    ]
     for line in failed:
         say("grade", line)
     say("grade", f"{path.name} is in {out}")
@@ -91,5 +132,9 @@ def _settings(options: argparse.Namespace) -> Settings:
     python = interpreter("--nbgrader-python", options.nbgrader_python)
     warn_if_busy("grade")
     wanted = {"students": options.students, "chapter": options.chapter}
-    return Settings(**wanted | (QUICK if options.quick else {}), workers=options.workers, seed=options.seed,
-                    nbgrader_python=python)  # fmt: skip
+    return Settings(
+        **wanted | (QUICK if options.quick else {}),
+        workers=options.workers,
+        seed=options.seed,
+        nbgrader_python=python,
+    )

@@ -10,7 +10,9 @@ from typing import Any
 from ..files import ROOT
 from ..processes import WorkerError
 
-ONE = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}  # as in the grader's rooms
+ONE = {
+    f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")
+}  # as in the grader's rooms
 
 
 def environment() -> dict[str, str]:
@@ -27,11 +29,20 @@ def run(
 ) -> str:
     """The output of a Python command. Raises WorkerError where its status is none of these codes."""
     line = [python or sys.executable, *map(str, arguments)]
-    done = subprocess.run(line, capture_output=True, text=True, encoding="utf-8", stdin=subprocess.DEVNULL,
-                          env=env or environment(), cwd=cwd)  # fmt: skip
+    done = subprocess.run(
+        line,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        env=env or environment(),
+        cwd=cwd,
+    )
     if done.returncode not in codes:
         words = (done.stderr.strip() or done.stdout.strip() or "nothing said").splitlines()[-1]
-        raise WorkerError(f"{' '.join(line[1:4])} ended with {done.returncode}: {words[:300]}", "ended")
+        raise WorkerError(
+            f"{' '.join(line[1:4])} ended with {done.returncode}: {words[:300]}", "ended"
+        )
     return done.stdout
 
 
@@ -43,7 +54,16 @@ def release(folder: Path, chapters: set[str]) -> Path:
 
 def submissions(release: Path, chapter: str, count: int, seed: int, folder: Path) -> dict[str, str]:
     """{student: "solved", "blank" or "mixed"} of `count` files in a folder."""
-    made = run("-m", "course_lib.classroom.grading.pretend", release, chapter, count, folder, "--seed", seed)
+    made = run(
+        "-m",
+        "course_lib.classroom.grading.pretend",
+        release,
+        chapter,
+        count,
+        folder,
+        "--seed",
+        seed,
+    )
     return json.loads(made)
 
 

@@ -5,7 +5,15 @@ from typing import Any
 
 from ..report import machine_line, machine_name, versions_line
 from ..tables import markdown, plain
-from .tables import grader_table, killed_line, memory_table, noise_note, same_line, solved_table, target_table
+from .tables import (
+    grader_table,
+    killed_line,
+    memory_table,
+    noise_note,
+    same_line,
+    solved_table,
+    target_table,
+)
 
 Result = dict[str, Any]
 
@@ -26,7 +34,12 @@ def _lines(result: Result) -> list[str]:
 
 def report(result: Result) -> str:
     """Everything as text."""
-    tables = [grader_table(result), solved_table(result), memory_table(result), target_table(result)]
+    tables = [
+        grader_table(result),
+        solved_table(result),
+        memory_table(result),
+        target_table(result),
+    ]
     words = [same_line(result), killed_line(result)]
     return "\n\n".join(["\n".join(_lines(result)), *map(plain, tables), *words])
 

@@ -42,7 +42,13 @@ class Settings:
     nbgrader_python: str | None = None
 
 
-QUICK: dict[str, Any] = {"chapter": "00", "students": 2, "solved": 2, "sizes": (1, 4), "quick": True}
+QUICK: dict[str, Any] = {
+    "chapter": "00",
+    "students": 2,
+    "solved": 2,
+    "sizes": (1, 4),
+    "quick": True,
+}
 
 
 def measure_grade(settings: Settings) -> dict[str, Any]:
@@ -73,13 +79,20 @@ def _head(settings: Settings) -> dict[str, Any]:
     shown = asdict(settings) | {"workers": workers_of(settings), "cores": machine().usable or 1}
     del shown["nbgrader_python"]  # a path of this machine is nobody's business
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    return {"schema": SCHEMA, "benchmark": "grade", "when": when, "machine": asdict(machine()),
-            "settings": shown}  # fmt: skip
+    return {
+        "schema": SCHEMA,
+        "benchmark": "grade",
+        "when": when,
+        "machine": asdict(machine()),
+        "settings": shown,
+    }
 
 
 def _versions(settings: Settings) -> dict[str, str]:
     packages = ("course_lib", "numpy", "pytest", "nbval")
-    found = {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
+    found = {"python": platform.python_version()} | {
+        name: metadata.version(name) for name in packages
+    }
     if settings.nbgrader_python:
         found["nbgrader"] = rivals.version(settings.nbgrader_python)
     return found
@@ -94,7 +107,9 @@ class Run:
         progress.part("making a release and the submissions")
         self.release = release(folder / "release", {settings.chapter, settings.light})
         self.name, self.steps = steps(self.release, settings.chapter)
-        self.kinds = submissions(self.release, settings.chapter, settings.students, settings.seed, folder / "class")
+        self.kinds = submissions(
+            self.release, settings.chapter, settings.students, settings.seed, folder / "class"
+        )
         self.files = sorted((folder / "class").glob("*.ipynb"))
 
     def all(self) -> dict[str, Any]:
@@ -106,13 +121,21 @@ class Run:
         killed = self._killed(memory[-1])
         for found in memory:
             del found["points"]
-        return {"chapter_name": self.name, "kinds": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
-                "solved": solved, "graders": graders, "same_points": _same(graders), "memory": memory,
-                "killed": killed}  # fmt: skip
+        return {
+            "chapter_name": self.name,
+            "kinds": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
+            "solved": solved,
+            "graders": graders,
+            "same_points": _same(graders),
+            "memory": memory,
+            "killed": killed,
+        }
 
     def _solved(self) -> dict[str, Any]:
         """What one right submission costs in the grader, and what its cells take in plain IPython, in turns."""
-        self.progress.part(f"{self.settings.solved} right submissions, one at a time, and their cells without a grader")
+        self.progress.part(
+            f"{self.settings.solved} right submissions, one at a time, and their cells without a grader"
+        )
         place, right = self.folder / "solved", self._right()
         place.mkdir()
         for n in range(self.settings.solved):
@@ -130,7 +153,9 @@ class Run:
         place, python = self.folder / "class", self.settings.nbgrader_python
 
         def course(out: str, *more: Any) -> dict[str, Any]:
-            return ours.grade(place, self.release, self.folder / out, "--workers", self.workers, *more)
+            return ours.grade(
+                place, self.release, self.folder / out, "--workers", self.workers, *more
+            )
 
         def nbgrader() -> dict[str, Any]:
             if python is None:
@@ -145,7 +170,9 @@ class Run:
         }
 
     def _grader(self, name: str, way: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        self.progress.part(f"{name}: {len(self.files)} submissions of chapter {self.settings.chapter}")
+        self.progress.part(
+            f"{name}: {len(self.files)} submissions of chapter {self.settings.chapter}"
+        )
         try:
             return way()
         except (WorkerError, OSError) as error:
@@ -156,14 +183,24 @@ class Run:
     def _light(self, size: int) -> dict[str, Any]:
         place = self.folder / f"light{size}"
         submissions(self.release, self.settings.light, size, self.settings.seed, place)
-        found = ours.grade(place, self.release, self.folder / f"light{size}-out", "--workers", self.workers)
+        found = ours.grade(
+            place, self.release, self.folder / f"light{size}-out", "--workers", self.workers
+        )
         return {"students": size, **found}
 
     def _killed(self, whole: dict[str, Any]) -> dict[str, Any]:
         size = whole["students"]
-        self.progress.part(f"{size} submissions of chapter {self.settings.light}, the grader killed in the middle")
-        return ours.killed(self.folder / f"light{size}", self.release, self.folder / "killed-out",
-                           self.folder / f"light{size}-out", whole["seconds"], self.settings.seed)  # fmt: skip
+        self.progress.part(
+            f"{size} submissions of chapter {self.settings.light}, the grader killed in the middle"
+        )
+        return ours.killed(
+            self.folder / f"light{size}",
+            self.release,
+            self.folder / "killed-out",
+            self.folder / f"light{size}-out",
+            whole["seconds"],
+            self.settings.seed,
+        )
 
 
 def _cells(file: Path) -> dict[str, Any]:
@@ -176,5 +213,9 @@ def _same(graders: dict[str, dict[str, Any]]) -> dict[str, int] | None:
     mine, theirs = points["course"], points["nbgrader"]
     if not theirs:
         return None
-    pairs = [(score, theirs.get(student, {}).get(task)) for student, row in mine.items() for task, score in row.items()]
+    pairs = [
+        (score, theirs.get(student, {}).get(task))
+        for student, row in mine.items()
+        for task, score in row.items()
+    ]
     return {"tasks": len(pairs), "same": sum(a == b for a, b in pairs)}

@@ -18,7 +18,19 @@ NOT_THE_SAME = ("seed", "seconds")  # of a result: drawn anew for each run, and 
 
 def line(place: Path, release: Path, out: Path, *more: Any) -> list[str]:
     """The arguments of a Python that grades a folder."""
-    args = ("-m", "course_lib", "grade", place, "--release", release, "--out", out, "--untested", "--json", *more)
+    args = (
+        "-m",
+        "course_lib",
+        "grade",
+        place,
+        "--release",
+        release,
+        "--out",
+        out,
+        "--untested",
+        "--json",
+        *more,
+    )
     return [str(part) for part in args]
 
 
@@ -26,13 +38,18 @@ def grade(place: Path, release: Path, out: Path, *more: Any) -> dict[str, Any]:
     """Seconds, peak memory, and the points {student: {task: points}} of one run of the command."""
     with Watch() as watch:
         run(*line(place, release, out, *more), codes=(0, 1))
-    points = {row["student"]: {task["task"]: task["points"] for task in row["tasks"]} for row in results(out)}
+    points = {
+        row["student"]: {task["task"]: task["points"] for task in row["tasks"]}
+        for row in results(out)
+    }
     return {"seconds": watch.seconds, "peak": watch.peak, "points": points}
 
 
 def results(out: Path) -> list[dict[str, Any]]:
     """What stands in the files of results, a chapter of a student each."""
-    files = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(out.glob("s[0-9]*.json"))]
+    files = [
+        json.loads(file.read_text(encoding="utf-8")) for file in sorted(out.glob("s[0-9]*.json"))
+    ]
     return [row for file in files for row in file["chapters"]]
 
 
@@ -43,14 +60,21 @@ def alone(place: Path, release: Path, out: Path) -> list[float]:
     return [after - before for before, after in zip(ends, ends[1:], strict=False)]
 
 
-def killed(place: Path, release: Path, out: Path, whole: Path, seconds: float, seed: int) -> dict[str, Any]:
+def killed(
+    place: Path, release: Path, out: Path, whole: Path, seconds: float, seed: int
+) -> dict[str, Any]:
     """Kill the grader at a moment by chance, run it again, and compare with an undisturbed run's results in `whole`.
 
     seconds: what that one took.
     """
     wait = random.Random(seed).uniform(0.2, 0.8) * seconds
-    first = subprocess.Popen([sys.executable, *line(place, release, out)], env=environment(), stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    first = subprocess.Popen(
+        [sys.executable, *line(place, release, out)],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     time.sleep(wait)
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
@@ -58,8 +82,14 @@ def killed(place: Path, release: Path, out: Path, whole: Path, seconds: float, s
     kept, now, want = said.pop("before"), _files(out), _files(whole)
     rewritten = sum(now.get(name) != text for name, text in kept.items())
     different = [name for name in want if _plain(now.get(name)) != _plain(want[name])]
-    return {**said, "after": wait, "students": len(want), "lost": len(want.keys() - now.keys()),
-            "rewritten": rewritten, "different": len(different)}  # fmt: skip
+    return {
+        **said,
+        "after": wait,
+        "students": len(want),
+        "lost": len(want.keys() - now.keys()),
+        "rewritten": rewritten,
+        "different": len(different),
+    }
 
 
 def _run_again(place: Path, release: Path, out: Path) -> dict[str, Any]:
@@ -68,7 +98,12 @@ def _run_again(place: Path, release: Path, out: Path) -> dict[str, Any]:
     time.sleep(1.0)
     before = _files(out)
     told = json.loads(run(*line(place, release, out), codes=(0, 1)))
-    return {"before": before, "kept": told["kept"], "graded": told["graded"], "seconds": time.monotonic() - began}
+    return {
+        "before": before,
+        "kept": told["kept"],
+        "graded": told["graded"],
+        "seconds": time.monotonic() - began,
+    }
 
 
 def _files(out: Path) -> dict[str, bytes]:

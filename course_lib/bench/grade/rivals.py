@@ -42,9 +42,25 @@ def nbval(given: Class, workers: int, folder: Path, python: str | None = None) -
     env = _with_kernel(folder)
 
     def one(file: Path) -> None:
-        run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", "--nbval-current-env", file,
-            "--nbval-cell-timeout=60", f"--rootdir={folder}", "--noconftest", "-c", "/dev/null",
-            python=python, env=env, cwd=folder, codes=(0, 1))  # fmt: skip
+        run(
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--nbval",
+            "--nbval-current-env",
+            file,
+            "--nbval-cell-timeout=60",
+            f"--rootdir={folder}",
+            "--noconftest",
+            "-c",
+            "/dev/null",
+            python=python,
+            env=env,
+            cwd=folder,
+            codes=(0, 1),
+        )
 
     with Watch() as watch:
         _side_by_side(one, given.files, workers)
@@ -54,7 +70,9 @@ def nbval(given: Class, workers: int, folder: Path, python: str | None = None) -
 def nbgrader(given: Class, workers: int, folder: Path, python: str) -> dict[str, Any]:
     """`nbgrader autograde` over the class, cut into as many courses as workers: it has no way to do two at a time."""
     env = _with_kernel(folder)
-    env["PATH"] = os.pathsep.join([os.path.dirname(python), env.get("PATH", "")])  # it calls `alembic` by its name
+    env["PATH"] = os.pathsep.join(
+        [os.path.dirname(python), env.get("PATH", "")]
+    )  # it calls `alembic` by its name
     courses = [folder / f"course{n}" for n in range(min(workers, len(given.files)))]
     for n, course in enumerate(courses):
         assignment.write(course, given.blank, given.files[n :: len(courses)], given.steps)
@@ -63,7 +81,9 @@ def nbgrader(given: Class, workers: int, folder: Path, python: str) -> dict[str,
         _side_by_side(lambda course: _nbgrader(python, env, course, "autograde"), courses, workers)
     points: dict[str, Any] = {}
     for course in courses:
-        points |= json.loads(run("-c", POINTS, course / "gradebook.db", assignment.NAME, python=python, env=env))
+        points |= json.loads(
+            run("-c", POINTS, course / "gradebook.db", assignment.NAME, python=python, env=env)
+        )
     return {"seconds": watch.seconds, "peak": watch.peak, "points": _by_task(points, given.steps)}
 
 
@@ -72,8 +92,9 @@ def version(python: str) -> str:
     return run("-c", "import nbgrader; print(nbgrader.__version__)", python=python).strip()
 
 
-def _nbgrader(python: str, env: dict[str, str], course: Path, what: str,
-              codes: tuple[int, ...] = (0, 1)) -> None:  # fmt: skip
+def _nbgrader(
+    python: str, env: dict[str, str], course: Path, what: str, codes: tuple[int, ...] = (0, 1)
+) -> None:
     """Its status is 1 where a submission could not be graded; the points that are missing will show it."""
     run("-m", "nbgrader", what, assignment.NAME, python=python, env=env, cwd=course, codes=codes)
 
@@ -81,8 +102,10 @@ def _nbgrader(python: str, env: dict[str, str], course: Path, what: str,
 def _by_task(points: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
     """{student: {task: points}} of {student: {check: points}}."""
     task = {step["id"]: step["of"] for step in steps if step["kind"] == "check"}
-    return {student: {task[check]: score for check, score in rows.items() if check in task}
-            for student, rows in points.items()}  # fmt: skip
+    return {
+        student: {task[check]: score for check, score in rows.items() if check in task}
+        for student, rows in points.items()
+    }
 
 
 def _with_kernel(folder: Path) -> dict[str, str]:
@@ -101,4 +124,8 @@ def _side_by_side(work: Callable[[Path], None], things: list[Path], workers: int
 def failure(error: Exception) -> str:
     """Why there is no number, in a line."""
     kinds = WorkerError, OSError, subprocess.SubprocessError
-    return f"failed: {error}" if isinstance(error, kinds) else f"failed: {type(error).__name__}: {error}"
+    return (
+        f"failed: {error}"
+        if isinstance(error, kinds)
+        else f"failed: {type(error).__name__}: {error}"
+    )

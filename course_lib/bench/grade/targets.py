@@ -15,15 +15,35 @@ def targets(result: dict[str, Any]) -> list[Target]:
     bad = killed["lost"] + killed["rewritten"] + killed["different"]
     few, many = (f"{found['students']}" for found in result["memory"])
     return [
-        Target("Seconds beyond what its cells take", f"a right submission of chapter {s['chapter']}",
-               f"at most {BEYOND:g}", more, more <= BEYOND),
-        Target("Submissions an hour over nbgrader's", f"chapter {s['chapter']}, {s['students']} submissions",
-               f"at least {FASTER:g}", rate, None if rate is None else rate >= FASTER),
-        Target("Peak memory over that of the smaller class", f"{many} over {few} submissions", f"at most {FLAT:g}",
-               flat, None if flat is None else flat <= FLAT),
-        Target("Results lost, changed or different after a kill", f"{killed['students']} submissions", "none",
-               float(bad), bad == 0),
-    ]  # fmt: skip
+        Target(
+            "Seconds beyond what its cells take",
+            f"a right submission of chapter {s['chapter']}",
+            f"at most {BEYOND:g}",
+            more,
+            more <= BEYOND,
+        ),
+        Target(
+            "Submissions an hour over nbgrader's",
+            f"chapter {s['chapter']}, {s['students']} submissions",
+            f"at least {FASTER:g}",
+            rate,
+            None if rate is None else rate >= FASTER,
+        ),
+        Target(
+            "Peak memory over that of the smaller class",
+            f"{many} over {few} submissions",
+            f"at most {FLAT:g}",
+            flat,
+            None if flat is None else flat <= FLAT,
+        ),
+        Target(
+            "Results lost, changed or different after a kill",
+            f"{killed['students']} submissions",
+            "none",
+            float(bad),
+            bad == 0,
+        ),
+    ]
 
 
 def beyond(result: dict[str, Any]) -> float:

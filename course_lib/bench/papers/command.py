@@ -23,16 +23,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Cup 1999, Fashion-MNIST. In one run; about 9 minutes, where there is a GPU twice as long."
     )
     add = parser.add_argument
-    add("--threads", type=int, metavar="N", help="threads for all that have several (default: usable processors)")
-    add("--parts", type=_parts, metavar="P,P", help=f"measure these alone, of {','.join(PARTS)}; with --reuse the "
-        "others are kept")  # fmt: skip
-    add("--quick", action="store_true", help="about a minute: Net-1h, few examples, short runs. A glance, no more")
+    add(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads for all that have several (default: usable processors)",
+    )
+    add(
+        "--parts",
+        type=_parts,
+        metavar="P,P",
+        help=f"measure these alone, of {','.join(PARTS)}; with --reuse the others are kept",
+    )
+    add(
+        "--quick",
+        action="store_true",
+        help="about a minute: Net-1h, few examples, short runs. A glance, no more",
+    )
     add("--json", action="store_true", help="print the JSON instead of the claims")
-    add("--out", type=Path, metavar="FOLDER", help="where papers-<machine>.json and the figures go (default: "
-        "benchmarks/results/own in a clone, else bench-papers)")  # fmt: skip
-    add("--record", action="store_true", help=f"write to benchmarks/results and rewrite the made blocks of {DOCUMENT} "
-        f"and {ERRATA}")  # fmt: skip
-    add("--reuse", type=Path, metavar="FILE", help="measure nothing but --parts: the rest comes from this JSON")
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where papers-<machine>.json and the figures go (default: "
+        "benchmarks/results/own in a clone, else bench-papers)",
+    )
+    add(
+        "--record",
+        action="store_true",
+        help=f"write to benchmarks/results and rewrite the made blocks of {DOCUMENT} and {ERRATA}",
+    )
+    add(
+        "--reuse",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing but --parts: the rest comes from this JSON",
+    )
     add("--torch-python", metavar="PATH", help="a Python with PyTorch, if that is not this one")
 
 
@@ -107,7 +133,9 @@ def _settings(options: argparse.Namespace) -> Settings:
     usable = machine().usable or 1
     threads = min(usable, 64) if options.threads is None else options.threads
     python = interpreter("--torch-python", options.torch_python)
-    settings = Settings(threads, options.parts or PARTS, torch_python=python, **(QUICK if options.quick else {}))
+    settings = Settings(
+        threads, options.parts or PARTS, torch_python=python, **(QUICK if options.quick else {})
+    )
     if not options.reuse or options.parts:
         warn_if_busy("papers")
     return settings

@@ -12,7 +12,13 @@ from ..desk_ranks import differences
 from ..progress import Progress
 from .settings import Settings
 
-GRID = (0.02, 0.05, 0.1, 0.2, 0.5)  # learning rates to choose from, as in section 5.3 of [000]; it names none
+GRID = (
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.5,
+)  # learning rates to choose from, as in section 5.3 of [000]; it names none
 GRID_BATCH, GRID_EXAMPLES = 64, 10_000
 BATCHES = (64, 256, 1024, None)  # None: all examples in one step, algorithm 1 of [000]
 SHARED = 256  # the batch size at which the threads' training is compared with the serial one
@@ -21,26 +27,50 @@ SHARED = 256  # the batch size at which the threads' training is compared with t
 def digits(settings: Settings, progress: Progress) -> dict[str, Any]:
     """Sizes of the data; test accuracy by batch size, serial; the same with threads; the gradient check."""
     data = load_mnist()
-    sizes = {"train": len(data.y_train), "val": len(data.y_val), "test": len(data.y_test), "pixels": data.n_features}
+    sizes = {
+        "train": len(data.y_train),
+        "val": len(data.y_val),
+        "test": len(data.y_test),
+        "pixels": data.n_features,
+    }
     net = serial.Network(NETS["Net-1h"])
     eta, grid = _grid(net, data, settings)
     runs = [{"B": B, **_run(net, data, settings, eta, B)[0]} for B in BATCHES]
     first, alone = _run(net, data, settings, eta, SHARED)
     shared, together = _run(net, data, settings, eta, SHARED, settings.threads)
     apart = max(differences(alone, together))
-    compared = {"B": SHARED, "serial": first["test"], "threads": shared["test"],
-                "largest_difference": float(apart)}  # fmt: skip
-    how = {"eta": eta, "grid": grid, "epochs": settings.epochs, "examples": settings.examples,
-           "grid_examples": GRID_EXAMPLES}  # fmt: skip
-    return {**how, "sizes": sizes, "runs": runs, "compared": compared, "gradient_errors": _gradients()}
+    compared = {
+        "B": SHARED,
+        "serial": first["test"],
+        "threads": shared["test"],
+        "largest_difference": float(apart),
+    }
+    how = {
+        "eta": eta,
+        "grid": grid,
+        "epochs": settings.epochs,
+        "examples": settings.examples,
+        "grid_examples": GRID_EXAMPLES,
+    }
+    return {
+        **how,
+        "sizes": sizes,
+        "runs": runs,
+        "compared": compared,
+        "gradient_errors": _gradients(),
+    }
 
 
 def _grid(net: Any, data: Any, settings: Settings) -> tuple[float, list[list[float | None]]]:
     """(the best learning rate, [rate, accuracy on the validation images] of each), after one epoch of fewer images."""
     most = min(settings.examples, GRID_EXAMPLES)
     with blas_threads(1):
-        found = serial.grid_search(net, data, GRID, 1, GRID_BATCH, 0, progress=False, max_examples=most)
-    return found.best_eta, [[eta, None if stopped else right] for eta, right, _, stopped in found.rows]
+        found = serial.grid_search(
+            net, data, GRID, 1, GRID_BATCH, 0, progress=False, max_examples=most
+        )
+    return found.best_eta, [
+        [eta, None if stopped else right] for eta, right, _, stopped in found.rows
+    ]
 
 
 def _run(
@@ -56,10 +86,19 @@ def _run(
             history = serial.train(net, params, data, settings.epochs, B, eta, **how)
         else:
             with DataParallel(net, params, B, threads, body="numpy") as workers:
-                history = serial.train(net, params, data, settings.epochs, B, eta, gradients=workers, **how)
+                history = serial.train(
+                    net, params, data, settings.epochs, B, eta, gradients=workers, **how
+                )
     right = serial.accuracy(net, params, data.x_test, data.y_test)
-    steps = settings.epochs * (1 if B is None else -(-min(settings.examples, len(data.y_train)) // B))
-    return {"test": right, "loss": history.loss[-1], "seconds": sum(history.seconds), "steps": steps}, params
+    steps = settings.epochs * (
+        1 if B is None else -(-min(settings.examples, len(data.y_train)) // B)
+    )
+    return {
+        "test": right,
+        "loss": history.loss[-1],
+        "seconds": sum(history.seconds),
+        "steps": steps,
+    }, params
 
 
 def _gradients() -> dict[str, float]:

@@ -6,7 +6,13 @@ from typing import Any
 from .errata import ERRATA
 from .texts import TEXTS
 
-BLOCKS = {"kamra": "[000]", "goyal": "[001]", "saraiya": "[002]", "darve": "[003]", "singh": "[004]"}
+BLOCKS = {
+    "kamra": "[000]",
+    "goyal": "[001]",
+    "saraiya": "[002]",
+    "darve": "[003]",
+    "singh": "[004]",
+}
 
 
 def blocks() -> dict[str, Callable[[dict[str, Any]], str]]:
@@ -19,7 +25,12 @@ def _maker(text: str) -> Callable[[dict[str, Any]], str]:
 
 
 def _table(text: str) -> str:
-    lines = [f"**{text} {TEXTS[text]}**", "", "| where | it says | right is | proved by |", "| --- | --- | --- | --- |"]
+    lines = [
+        f"**{text} {TEXTS[text]}**",
+        "",
+        "| where | it says | right is | proved by |",
+        "| --- | --- | --- | --- |",
+    ]
     for erratum in ERRATA:
         if erratum.text == text:
             cells = (erratum.where, erratum.says, erratum.right, f"`{erratum.test}`")

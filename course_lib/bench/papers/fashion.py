@@ -25,19 +25,40 @@ from .settings import Settings
 
 SIZES = (784, 128, 128, 10)
 ETA, ITERATIONS = 0.01, 60  # "Learning rate: 0.01", "Gradient descent iteration: 60"
-GROUPS = {"serial": 1, "data-mpi": 2, "master": 2}  # sequential; two ranks by allreduce, and as [004] words it
+GROUPS = {
+    "serial": 1,
+    "data-mpi": 2,
+    "master": 2,
+}  # sequential; two ranks by allreduce, and as [004] words it
 BATCHES = (64, 1024, EXAMPLES)
 
 
 def fashion(settings: Settings, progress: Progress) -> dict[str, Any]:
     """Sizes of the data, accuracies after 60 iterations in both readings, and the times of both programs."""
     data = load_fashion_mnist()
-    sizes = {"train": len(data.y_train), "val": len(data.y_val), "test": len(data.y_test), "pixels": data.n_features}
+    sizes = {
+        "train": len(data.y_train),
+        "val": len(data.y_val),
+        "test": len(data.y_test),
+        "pixels": data.n_features,
+    }
     iterations = 3 if settings.quick else ITERATIONS
     with blas_threads(1):
-        learned = {name: _accuracy(data, iterations, B) for name, B in (("steps", None), ("passes", 64))}
-    shown = {"sizes": list(SIZES), "eta": ETA, "iterations": iterations, "classes": list(data.class_names)}
-    return {**shown, "data": {**sizes, "name": data.name}, "learned": learned, "times": _times(data, settings)}
+        learned = {
+            name: _accuracy(data, iterations, B) for name, B in (("steps", None), ("passes", 64))
+        }
+    shown = {
+        "sizes": list(SIZES),
+        "eta": ETA,
+        "iterations": iterations,
+        "classes": list(data.class_names),
+    }
+    return {
+        **shown,
+        "data": {**sizes, "name": data.name},
+        "learned": learned,
+        "times": _times(data, settings),
+    }
 
 
 def _accuracy(data: Any, iterations: int, B: int | None) -> dict[str, Any]:
@@ -73,7 +94,12 @@ def _write(folder: Path, data: Any) -> None:
 
 def _case(groups: dict[int, Ranks], B: int, settings: Settings) -> dict[str, Any]:
     """One batch size: each program is held against the serial library, then timed."""
-    how: dict[str, Any] = {"sizes": SIZES, "B": B, "seconds": settings.seconds / 2, "check": B < EXAMPLES}
+    how: dict[str, Any] = {
+        "sizes": SIZES,
+        "B": B,
+        "seconds": settings.seconds / 2,
+        "check": B < EXAMPLES,
+    }
     rows = {key: groups[p].ask("build", key=key, **how) for key, p in GROUPS.items()}
     runs = {key: partial(_time, groups[p], key) for key, p in GROUPS.items()}
     for key, found in interleave(runs, settings.rounds, settle=SETTLE).items():

@@ -27,12 +27,18 @@ def kddcup(settings: Settings, progress: Progress) -> dict[str, Any]:
         data, source = _data(distinct)
         found |= {"source": source, "features": data.n_features}
         kept = min(settings.connections, len(data.y_train))
-        head = {"distinct": distinct, "records": len(data.y_train) + len(data.y_val), "attacks": data.y_train.mean(),
-                "note": data.note}  # fmt: skip
+        head = {
+            "distinct": distinct,
+            "records": len(data.y_train) + len(data.y_val),
+            "attacks": data.y_train.mean(),
+            "note": data.note,
+        }
         for net in settings.nets:
             progress.parts += 1
             progress.part(f"KDD Cup 1999, {net}, {'distinct rows' if distinct else 'all rows'}")
-            found["cases"].append({**head, "net": net, "examples": kept, **_case(net, data, settings, kept)})
+            found["cases"].append(
+                {**head, "net": net, "examples": kept, **_case(net, data, settings, kept)}
+            )
     return found
 
 
@@ -42,7 +48,9 @@ def _data(distinct: bool) -> tuple[Any, str]:
     try:
         return load_kddcup99(**how), "the 10 % file"
     except BadInput:
-        return load_kddcup99(**how, sample=True), "the sample in the package, every tenth line of the 10 % file"
+        return load_kddcup99(
+            **how, sample=True
+        ), "the sample in the package, every tenth line of the 10 % file"
 
 
 def _case(name: str, data: Any, settings: Settings, kept: int) -> dict[str, Any]:
@@ -51,21 +59,39 @@ def _case(name: str, data: Any, settings: Settings, kept: int) -> dict[str, Any]
     params = net.init_params(0)
     history = serial.train(net, params, data, EPOCHS, B, ETA, progress=False, max_examples=kept)
     tests = {"same file": (data.x_val, data.y_val), "official test": (data.x_test, data.y_test)}
-    return {"sizes": list(net.sizes), "seconds": sum(history.seconds), "stopped": history.stopped,
-            "tests": {where: _measures(net, params, data.y_train, *test) for where, test in tests.items()}}  # fmt: skip
+    return {
+        "sizes": list(net.sizes),
+        "seconds": sum(history.seconds),
+        "stopped": history.stopped,
+        "tests": {
+            where: _measures(net, params, data.y_train, *test) for where, test in tests.items()
+        },
+    }
 
 
-def _measures(net: Any, params: Any, y_train: np.ndarray, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def _measures(
+    net: Any, params: Any, y_train: np.ndarray, X: np.ndarray, y: np.ndarray
+) -> dict[str, Any]:
     """All measures of the net and of the majority's answer, on one set."""
     scores = serial.outputs(net, params, X)[:, 0]
     curve = precision_recall(y, scores)
     found = binary_counts(y, (scores > 0.5).astype(np.int64))
-    return {"net": _told(found), "majority": _told(majority_counts(y_train, y)),
-            "average_precision": curve.average_precision, "attacks": curve.chance, "records": len(y)}  # fmt: skip
+    return {
+        "net": _told(found),
+        "majority": _told(majority_counts(y_train, y)),
+        "average_precision": curve.average_precision,
+        "attacks": curve.chance,
+        "records": len(y),
+    }
 
 
 def _told(counts: BinaryCounts) -> dict[str, Any]:
     """Counts and measures; None where a measure is undefined, since NaN is no JSON."""
     shares = {name: getattr(counts, name) for name in MEASURES}
-    return {"tp": counts.tp, "fp": counts.fp, "fn": counts.fn, "tn": counts.tn,
-            **{name: None if np.isnan(share) else share for name, share in shares.items()}}  # fmt: skip
+    return {
+        "tp": counts.tp,
+        "fp": counts.fp,
+        "fn": counts.fn,
+        "tn": counts.tn,
+        **{name: None if np.isnan(share) else share for name, share in shares.items()},
+    }

@@ -34,7 +34,10 @@ def overhead(made: dict[str, Any]) -> Finding:
     told = []
     for case in made["training"]:
         for p in (2, 4):
-            found, runs = case["parts"].get(str(p)), case["ways"].get(f"data-mpi-{p}", {}).get("seconds")
+            found, runs = (
+                case["parts"].get(str(p)),
+                case["ways"].get(f"data-mpi-{p}", {}).get("seconds"),
+            )
             if found and runs:
                 step = quartiles(runs)[0] * case["B"] / made["settings"]["epoch"]
                 share = quartiles(found["allreduce"])[0] / step
@@ -50,13 +53,19 @@ def model_or_data(made: dict[str, Any]) -> Finding:
     told = []
     for case in made["training"]:
         for p in (2, 4):
-            times = [case["ways"].get(f"{key}-{p}", {}).get("seconds") for key in ("data-mpi", "model")]
+            times = [
+                case["ways"].get(f"{key}-{p}", {}).get("seconds") for key in ("data-mpi", "model")
+            ]
             if all(times):
                 data, model = (digits(quartiles(t)[0]) for t in times)
                 sent = [cost.step_bytes(NET, case["B"], *split) / 1e3 for split in ((p, 1), (1, p))]
-                told.append(f"{p} ranks, B = {case['B']:,}: {sent[0]:,.0f} kB and {data} s by data, {sent[1]:,.0f} kB "
-                            f"and {model} s by model")  # fmt: skip
-    return Finding(MEASURED, "; ".join(told)) if told else Finding(NOT_MEASURED, "no such scheme ran")
+                told.append(
+                    f"{p} ranks, B = {case['B']:,}: {sent[0]:,.0f} kB and {data} s by data, {sent[1]:,.0f} kB "
+                    f"and {model} s by model"
+                )
+    return (
+        Finding(MEASURED, "; ".join(told)) if told else Finding(NOT_MEASURED, "no such scheme ran")
+    )
 
 
 @part("ranks")
@@ -67,8 +76,14 @@ def predicted(made: dict[str, Any]) -> Finding:
         for key in ("data-mpi-2", "model-2", "data-mpi-4", "model-4"):
             if case["ways"].get(key, {}).get("seconds"):
                 said = epoch_seconds(made, case, key)
-                told.append(f"{key} {digits(said)} s, measured {digits(quartiles(case['ways'][key]['seconds'])[0])} s")
-    return Finding(MEASURED, f"predicted: {'; '.join(told)}") if told else Finding(NOT_MEASURED, "no scheme ran")
+                told.append(
+                    f"{key} {digits(said)} s, measured {digits(quartiles(case['ways'][key]['seconds'])[0])} s"
+                )
+    return (
+        Finding(MEASURED, f"predicted: {'; '.join(told)}")
+        if told
+        else Finding(NOT_MEASURED, "no scheme ran")
+    )
 
 
 def triples(result: dict[str, Any]) -> Finding:
@@ -77,18 +92,31 @@ def triples(result: dict[str, Any]) -> Finding:
 
     B, forward = 64, sum(a * b for a, b in pairwise(NET.sizes))
     assert step_flops(NET.sizes, B).forward == tuple(2 * B * a * b for a, b in pairwise(NET.sizes))
-    return Finding(COMPUTED, f"784-1024-10, B = {B}: {B * forward:,} triples in the forward pass, two flops each; the "
-                   "update has the same ones, and the delta those of all layers but the first")  # fmt: skip
+    return Finding(
+        COMPUTED,
+        f"784-1024-10, B = {B}: {B * forward:,} triples in the forward pass, two flops each; the "
+        "update has the same ones, and the delta those of all layers but the first",
+    )
 
 
 def sharing_images(result: dict[str, Any]) -> Finding:
     """Bytes of the input images, sent once to all, beside those of W1."""
-    return Finding(COMPUTED, f"all 60,000 images as float32: {4e-6 * 60_000 * 784:,.0f} MB on each rank; W1 is "
-                   f"{4e-6 * 784 * 1024:.1f} MB")  # fmt: skip
+    return Finding(
+        COMPUTED,
+        f"all 60,000 images as float32: {4e-6 * 60_000 * 784:,.0f} MB on each rank; W1 is "
+        f"{4e-6 * 784 * 1024:.1f} MB",
+    )
 
 
 def cut_sizes(result: dict[str, Any]) -> Finding:
     """Up to which batch size the model cut of 784-1024-10 sends less than the data cut."""
-    last = max(B for B in range(60_000, 90_000) if cost.step_bytes(NET, B, 1, 4) < cost.step_bytes(NET, B, 4, 1))
-    return Finding(COMPUTED, f"W1 by rows and W2 by columns, one sum of B x 10 numbers a step, sends less than the sum "
-                   f"of {NET.n_params:,} for every B up to {last:,}")  # fmt: skip
+    last = max(
+        B
+        for B in range(60_000, 90_000)
+        if cost.step_bytes(NET, B, 1, 4) < cost.step_bytes(NET, B, 4, 1)
+    )
+    return Finding(
+        COMPUTED,
+        f"W1 by rows and W2 by columns, one sum of B x 10 numbers a step, sends less than the sum "
+        f"of {NET.n_params:,} for every B up to {last:,}",
+    )

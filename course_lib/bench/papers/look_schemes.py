@@ -24,8 +24,12 @@ def shares(made: dict[str, Any]) -> Finding:
     for case in made["schemes"]:
         if f := parts_of(case):
             whole = sum(map(sum, f.values()))
-            told.append(f"B = {case['B']}: " + ", ".join(f"{n} {sum(v) / whole:.0%}" for n, v in f.items()))
-    return Finding(MEASURED, f"of f1 + f2 + f3 on one thread, {'; '.join(told)}") if told else _none()
+            told.append(
+                f"B = {case['B']}: " + ", ".join(f"{n} {sum(v) / whole:.0%}" for n, v in f.items())
+            )
+    return (
+        Finding(MEASURED, f"of f1 + f2 + f3 on one thread, {'; '.join(told)}") if told else _none()
+    )
 
 
 @part("leapfrogging")
@@ -36,7 +40,9 @@ def rest(made: dict[str, Any]) -> Finding:
         if (f := parts_of(case)) and "whole" in case["runs"].get("serial", {}):
             share = sum(map(sum, f.values())) / quartiles(case["runs"]["serial"]["whole"])[0]
             told.append(f"{share:.0%} at B = {case['B']}")
-    return Finding(MEASURED, f"f1 + f2 + f3 of the whole step: {', '.join(told)}") if told else _none()
+    return (
+        Finding(MEASURED, f"f1 + f2 + f3 of the whole step: {', '.join(told)}") if told else _none()
+    )
 
 
 @part("leapfrogging")
@@ -45,9 +51,15 @@ def constant(made: dict[str, Any]) -> Finding:
     told = []
     for case in made["schemes"]:
         if f := parts_of(case):
-            ratios = [three / (one + two + three) for one, two, three in zip(*f.values(), strict=True)]
+            ratios = [
+                three / (one + two + three) for one, two, three in zip(*f.values(), strict=True)
+            ]
             told.append(f"{min(ratios):.0%} to {max(ratios):.0%} at B = {case['B']}")
-    return Finding(MEASURED, f"f3 / f of {LAYERS} equal layers: {', '.join(told)}") if told else _none()
+    return (
+        Finding(MEASURED, f"f3 / f of {LAYERS} equal layers: {', '.join(told)}")
+        if told
+        else _none()
+    )
 
 
 @part("leapfrogging")
@@ -61,8 +73,10 @@ def saved(made: dict[str, Any]) -> Finding:
             times = ratio(runs[f"leapfrog-{k}"]["whole"], runs["serial"]["whole"]) or 0.0
             f3 = sum(f["f3"]) / sum(map(sum, f.values()))
             exact = f3 * (1 - (k + -(-LAYERS // k) - 1) / LAYERS)
-            told.append(f"B = {case['B']}, k = {k}: {1 - times:.0%} of the step (eq. 10: {(1 - 1 / k) * f3:.0%}, with "
-                        f"the parent's part {exact:.0%})")  # fmt: skip
+            told.append(
+                f"B = {case['B']}, k = {k}: {1 - times:.0%} of the step (eq. 10: {(1 - 1 / k) * f3:.0%}, with "
+                f"the parent's part {exact:.0%})"
+            )
     return Finding(MEASURED, "; ".join(told)) if told else _none()
 
 
@@ -73,17 +87,25 @@ def backward(made: dict[str, Any]) -> Finding:
     for case in made["schemes"]:
         runs, k = case["runs"], _k(case)
         one = runs.get("serial", {}).get("backward")
-        both = [(name, ratio(one, runs.get(f"{name}-{k}", {}).get("backward"))) for name in ("leapfrog", "deferred")]
+        both = [
+            (name, ratio(one, runs.get(f"{name}-{k}", {}).get("backward")))
+            for name in ("leapfrog", "deferred")
+        ]
         if all(value for _, value in both):
             names = {"leapfrog": "leapfrogging", "deferred": "deferred gradients"}
-            told.append(f"B = {case['B']}, k = {k}: " + ", ".join(f"{names[n]} {v:.2f} times" for n, v in both))
+            told.append(
+                f"B = {case['B']}, k = {k}: "
+                + ", ".join(f"{names[n]} {v:.2f} times" for n, v in both)
+            )
     return Finding(MEASURED, "; ".join(told)) if told else _none()
 
 
 def limits(result: dict[str, Any]) -> Finding:
     """What k threads save of f3, by the exact cost, for LAYERS equal layers."""
     exact = {k: 1 - (k + -(-LAYERS // k) - 1) / LAYERS for k in (2, 3, 4, 6, 12)}
-    told = ", ".join(f"k = {k}: {value:.0%} (printed {1 - 1 / k:.0%})" for k, value in exact.items())
+    told = ", ".join(
+        f"k = {k}: {value:.0%} (printed {1 - 1 / k:.0%})" for k, value in exact.items()
+    )
     return Finding(COMPUTED, f"of f3, {LAYERS} layers, a core each: {told}")
 
 
@@ -94,9 +116,14 @@ def coverage(result: dict[str, Any]) -> Finding:
     printed = leapfrog_schedule(LAYERS, 3, form="algorithm 1").coverage()
     missing = [layer for layer, times in printed.items() if times != 1]
     repaired = leapfrog_schedule(LAYERS, 3)
-    grads = [sum(t.thread == j and t.kind == "grad" for t in repaired[repaired.fork :]) for j in range(3)]
-    return Finding(COMPUTED, f"{LAYERS} layers, k = 3: as printed {len(missing)} layer without a gradient, the output; "
-                   f"repaired none; gradients of the three children: {', '.join(map(str, grads))}")  # fmt: skip
+    grads = [
+        sum(t.thread == j and t.kind == "grad" for t in repaired[repaired.fork :]) for j in range(3)
+    ]
+    return Finding(
+        COMPUTED,
+        f"{LAYERS} layers, k = 3: as printed {len(missing)} layer without a gradient, the output; "
+        f"repaired none; gradients of the three children: {', '.join(map(str, grads))}",
+    )
 
 
 def _none() -> Finding:
@@ -110,6 +137,8 @@ def step_seconds(made: dict[str, Any]) -> Finding:
     for case in made["schemes"]:
         runs, k = case["runs"], _k(case)
         if "whole" in runs.get("serial", {}) and "whole" in runs.get(f"leapfrog-{k}", {}):
-            one, more = (1e3 * quartiles(runs[key]["whole"])[0] for key in ("serial", f"leapfrog-{k}"))
+            one, more = (
+                1e3 * quartiles(runs[key]["whole"])[0] for key in ("serial", f"leapfrog-{k}")
+            )
             told.append(f"B = {case['B']}: {one:.1f} ms on one thread, {more:.1f} ms with k = {k}")
     return Finding(MEASURED, "; ".join(told)) if told else _none()

@@ -18,10 +18,16 @@ def _by_batch(pairs: list[tuple[int, float | None]], unit: str) -> str:
     return ", ".join(told)
 
 
-def _found(pairs: list[tuple[int, float | None]], unit: str, head: str, case: Case | None, key: str) -> Finding:
+def _found(
+    pairs: list[tuple[int, float | None]], unit: str, head: str, case: Case | None, key: str
+) -> Finding:
     """The values by batch size; the way's own words where there is none."""
     if not any(value is not None for _, value in pairs):
-        why = case["ways"].get(key, {}).get("error", "no number") if case else "this net was left out of this run"
+        why = (
+            case["ways"].get(key, {}).get("error", "no number")
+            if case
+            else "this net was left out of this run"
+        )
         return Finding(NOT_MEASURED, why)
     return Finding(MEASURED, f"{head}: {_by_batch(pairs, unit)}")
 
@@ -40,7 +46,10 @@ def speeds(made: dict[str, Any], *, net: str, several: str, single: str) -> Find
     cases = _cases(made, net)
     told = []
     for key, name in ((single, "one thread"), (several, f"{made['settings']['threads']} threads")):
-        pairs = [(c["B"], quartiles(rates(made, c, s))[0] if (s := runs(c, key)) else None) for c in cases]
+        pairs = [
+            (c["B"], quartiles(rates(made, c, s))[0] if (s := runs(c, key)) else None)
+            for c in cases
+        ]
         told.append(_found(pairs, "", name, cases[0] if cases else None, key))
     if any(finding.status == NOT_MEASURED for finding in told):
         return next(finding for finding in told if finding.status == NOT_MEASURED)
@@ -70,5 +79,8 @@ def efficiency(made: dict[str, Any]) -> Finding:
     if not known:
         return Finding(NOT_MEASURED, "no loops ran on several threads")
     T, mean = made["settings"]["threads"], sum(known) / len(known)
-    return Finding(MEASURED, f"{mean:.2f} times on {T} threads on average over nets and batch sizes ({mean / T:.0%} of "
-                   f"{T}; {min(known):.2f} to {max(known):.2f})")  # fmt: skip
+    return Finding(
+        MEASURED,
+        f"{mean:.2f} times on {T} threads on average over nets and batch sizes ({mean / T:.0%} of "
+        f"{T}; {min(known):.2f} to {max(known):.2f})",
+    )

@@ -17,9 +17,15 @@ from .settings import PARTS, SCHEMA, Settings
 from .timing import figures, gpu, leapfrogging, ranks
 
 MEASURES: dict[str, Callable[[Settings, Progress], dict[str, Any]]] = {
-    "figures": figures, "leapfrogging": leapfrogging, "ranks": ranks, "gpu": gpu, "counts": count, "digits": digits,
-    "kddcup": kddcup, "fashion": fashion,
-}  # fmt: skip
+    "figures": figures,
+    "leapfrogging": leapfrogging,
+    "ranks": ranks,
+    "gpu": gpu,
+    "counts": count,
+    "digits": digits,
+    "kddcup": kddcup,
+    "fashion": fashion,
+}
 
 
 def measure_papers(settings: Settings, known: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -37,7 +43,9 @@ def measure_papers(settings: Settings, known: dict[str, Any] | None = None) -> d
     return {"schema": SCHEMA, "benchmark": "papers", "machine": here, "parts": ordered}
 
 
-def _timed(measure: Callable[[Settings, Progress], dict[str, Any]], settings: Settings, progress: Progress) -> Any:
+def _timed(
+    measure: Callable[[Settings, Progress], dict[str, Any]], settings: Settings, progress: Progress
+) -> Any:
     """A part, with when it was measured, for how long, and how busy the machine was."""
     began, before = time.monotonic(), load()
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())

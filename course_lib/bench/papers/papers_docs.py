@@ -19,7 +19,12 @@ def _head(result: Result) -> list[str]:
     for made in result["parts"].values():
         versions |= made.get("versions", {})
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return [machine_line(result), *([told] if told else []), parts_line(result), counts(rows(result))]
+    return [
+        machine_line(result),
+        *([told] if told else []),
+        parts_line(result),
+        counts(rows(result)),
+    ]
 
 
 def report(result: Result) -> str:
@@ -29,7 +34,10 @@ def report(result: Result) -> str:
 
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
     """The makers of the document's blocks, which show all machines."""
-    makers: dict[str, Callable[[Result], str]] = {"machine": lambda result: _list(_head(result)), "figures": _figures}
+    makers: dict[str, Callable[[Result], str]] = {
+        "machine": lambda result: _list(_head(result)),
+        "figures": _figures,
+    }
     makers |= {name: _text(text) for name, text in TEXT_OF.items()}
     return for_each(results, makers, machine_name)
 

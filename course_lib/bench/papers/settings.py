@@ -34,8 +34,18 @@ class Settings:
         check_count("--threads", self.threads, 1, 64)
         for part in self.parts:
             if part not in PARTS:
-                raise BadInput(f"--parts: there is no part {part!r}: choose from {', '.join(PARTS)}")
+                raise BadInput(
+                    f"--parts: there is no part {part!r}: choose from {', '.join(PARTS)}"
+                )
 
 
-QUICK: dict[str, Any] = {"nets": ("Net-1h",), "batches": (64, 256), "rounds": 2, "seconds": 0.03, "epochs": 1,
-                         "examples": 2000, "connections": 5000, "quick": True}  # fmt: skip
+QUICK: dict[str, Any] = {
+    "nets": ("Net-1h",),
+    "batches": (64, 256),
+    "rounds": 2,
+    "seconds": 0.03,
+    "epochs": 1,
+    "examples": 2000,
+    "connections": 5000,
+    "quick": True,
+}

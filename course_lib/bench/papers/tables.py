@@ -40,10 +40,16 @@ def _of(rows: list[Row], text: str) -> list[Row]:
 
 
 def _paragraph(row: Row) -> str:
-    lines = [f"{row.id} ({row.where})", f"said: {row.says}", f"{row.status}: {row.found}" if row.found else row.status]
+    lines = [
+        f"{row.id} ({row.where})",
+        f"said: {row.says}",
+        f"{row.status}: {row.found}" if row.found else row.status,
+    ]
     lines += [f"why: {row.why}"] if row.why else []
     head, *rest = lines
-    indented = (textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="    ") for line in rest)
+    indented = (
+        textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="    ") for line in rest
+    )
     return "\n".join([head, *indented])
 
 
@@ -76,7 +82,10 @@ def drawn(result: dict[str, Any]) -> dict[str, Figure]:
     labels = {key: WAY[key].label for key in (*DRAWN, "numpy-threads", "torch-1") if key in WAY}
     peak = noise(made)["median"], f"sgemm on {T} thread{'s' if T > 1 else ''}"
     stem = f"papers-{slug(machine_name(result))}"
-    return figures(made, Style(stem, labels, "loops", "the Numba loops", "the compiled loops on one thread", peak))
+    return figures(
+        made,
+        Style(stem, labels, "loops", "the Numba loops", "the compiled loops on one thread", peak),
+    )
 
 
 def parts_line(result: dict[str, Any]) -> str:
@@ -88,4 +97,3 @@ def parts_line(result: dict[str, Any]) -> str:
         quick = ", a glance" if made["quick"] else ""
         told.append(f"{name} {made['when']}, {made['seconds']:.0f} s{busy}{quick}")
     return "; ".join(told)
-

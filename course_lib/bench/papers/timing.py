@@ -19,7 +19,18 @@ from ..training import Case, Effort, train
 from .settings import Settings
 
 # [000] figures 7 to 10 and [001] draw: serial, Pthreads, BLAS serial and parallel, a library serial and parallel
-WAYS = tuple(WAY[key] for key in ("loops", "loops-threads", "numpy", "numpy-blas", "numpy-threads", "torch-1", "torch"))
+WAYS = tuple(
+    WAY[key]
+    for key in (
+        "loops",
+        "loops-threads",
+        "numpy",
+        "numpy-blas",
+        "numpy-threads",
+        "torch-1",
+        "torch",
+    )
+)
 
 
 def figures(settings: Settings, progress: Progress) -> dict[str, Any]:
@@ -30,31 +41,54 @@ def figures(settings: Settings, progress: Progress) -> dict[str, Any]:
         if isinstance(workers["course"], str):
             raise BadInput(f"the course's own worker: {workers['course']}")
         progress.parts += 2 * len(settings.nets) * len(settings.batches)
-        cases = [Case(net, NETS[net], B, min(settings.batches) == B) for net in settings.nets for B in settings.batches]
+        cases = [
+            Case(net, NETS[net], B, min(settings.batches) == B)
+            for net in settings.nets
+            for B in settings.batches
+        ]
         training = [train(workers, effort, WAYS, case, progress) for case in cases]
-    shown = {"threads": settings.threads, "nets": list(settings.nets), "batches": list(settings.batches),
-             "rounds": settings.rounds, "seconds": settings.seconds, "epoch": EPOCH, "eta": ETA}  # fmt: skip
+    shown = {
+        "threads": settings.threads,
+        "nets": list(settings.nets),
+        "batches": list(settings.batches),
+        "rounds": settings.rounds,
+        "seconds": settings.seconds,
+        "epoch": EPOCH,
+        "eta": ETA,
+    }
     return {"settings": shown, "versions": versions, "training": training}
 
 
 def leapfrogging(settings: Settings, progress: Progress) -> dict[str, Any]:
     """The schemes of chapter 04 on 12 equal layers, for one example, as [002] has it, and for a batch."""
     batches = (1,) if settings.quick else (1, 128)
-    threads = ThreadSettings(settings.threads, batches, rounds=settings.rounds, scheme_batches=batches)
+    threads = ThreadSettings(
+        settings.threads, batches, rounds=settings.rounds, scheme_batches=batches
+    )
     progress.parts += len(batches)
     with Worker("course") as worker:
         worker.ask("hello")
         schemes = [measure_schemes(worker, threads, B, progress) for B in batches]
-    return {"settings": {"threads": settings.threads, "rounds": settings.rounds}, "schemes": schemes}
+    return {
+        "settings": {"threads": settings.threads, "rounds": settings.rounds},
+        "schemes": schemes,
+    }
 
 
 def ranks(settings: Settings, progress: Progress) -> dict[str, Any]:
     """Allreduces and all schemes of training for the network of [003], on 1, 2 and 4 ranks."""
     batch = 64 if settings.quick else 1024
     numbers = (1, 2) if settings.quick else (1, 2, 4)
-    how = RankSettings(sizes=(8, 3_200_000), cases=(("Net-1h", batch),), ranks=numbers, rounds=settings.rounds,
-                       seconds=settings.seconds / 2, quick=settings.quick, torch_python=settings.torch_python,
-                       examples=2048 if settings.quick else 20_480)  # fmt: skip
+    how = RankSettings(
+        sizes=(8, 3_200_000),
+        cases=(("Net-1h", batch),),
+        ranks=numbers,
+        rounds=settings.rounds,
+        seconds=settings.seconds / 2,
+        quick=settings.quick,
+        torch_python=settings.torch_python,
+        examples=2048 if settings.quick else 20_480,
+    )
     try:
         found = measure_mpi(how)
     except WorkerError as error:
@@ -67,10 +101,19 @@ def gpu(settings: Settings, progress: Progress) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         workers, _ = start(stack, ("gpu",), None)
         if isinstance(workers["gpu"], str):
-            return {"error": f"not measured: no GPU ({workers['gpu'].removeprefix('not measured: ')})"}
-    how = GpuSettings(sizes=(64,), rounds=settings.rounds, seconds=settings.seconds / 2, compilers=(),
-                      shapes=((1024,) * 3,) if settings.quick else ((1024,) * 3, (4096,) * 3), nets=settings.nets,
-                      batches=settings.batches[-3:], quick=settings.quick,
-                      peers_python=settings.torch_python)  # fmt: skip
+            return {
+                "error": f"not measured: no GPU ({workers['gpu'].removeprefix('not measured: ')})"
+            }
+    how = GpuSettings(
+        sizes=(64,),
+        rounds=settings.rounds,
+        seconds=settings.seconds / 2,
+        compilers=(),
+        shapes=((1024,) * 3,) if settings.quick else ((1024,) * 3, (4096,) * 3),
+        nets=settings.nets,
+        batches=settings.batches[-3:],
+        quick=settings.quick,
+        peers_python=settings.torch_python,
+    )
     found = measure_gpu(how)
     return {key: found[key] for key in ("settings", "versions", "device", "gpu", "training")}

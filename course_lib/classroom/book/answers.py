@@ -32,14 +32,18 @@ class Fold(SphinxTransform):
 
 def is_prediction(node):
     """Is it a paragraph with the word Predict in bold?"""
-    return isinstance(node, nodes.paragraph) and any(PROMISE.match(s.astext()) for s in node.findall(nodes.strong))
+    return isinstance(node, nodes.paragraph) and any(
+        PROMISE.match(s.astext()) for s in node.findall(nodes.strong)
+    )
 
 
 def fold(paragraph):
     """Put the siblings after a prediction, up to the next section, into an Answer."""
     parent = paragraph.parent
     first = parent.index(paragraph) + 1
-    last = next((i for i in range(first, len(parent)) if isinstance(parent[i], nodes.section)), len(parent))
+    last = next(
+        (i for i in range(first, len(parent)) if isinstance(parent[i], nodes.section)), len(parent)
+    )
     first += in_sight(parent.children[first:last])
     inside = unfolded(parent.children[first:last])
     if inside:
@@ -62,9 +66,15 @@ def is_cell(node):
 
 def unfolded(siblings):
     """The siblings without the author's own fold, where they begin with one."""
-    if not siblings or not (isinstance(siblings[0], nodes.raw) and AUTHORS.fullmatch(siblings[0].astext())):
+    if not siblings or not (
+        isinstance(siblings[0], nodes.raw) and AUTHORS.fullmatch(siblings[0].astext())
+    ):
         return siblings
-    ends = [node for node in siblings if isinstance(node, nodes.raw) and node.astext().strip() == "</details>"]
+    ends = [
+        node
+        for node in siblings
+        if isinstance(node, nodes.raw) and node.astext().strip() == "</details>"
+    ]
     return [node for node in siblings[1:] if node is not ends[0]]
 
 

@@ -12,7 +12,13 @@ from pathlib import Path
 from course_lib.classroom.build import clone
 from course_lib.errors import BadInput
 
-NEEDED = {"sphinx": "sphinx", "myst_nb": "myst-nb", "furo": "furo", "math_core": "math-core", "ziamath": "ziamath"}
+NEEDED = {
+    "sphinx": "sphinx",
+    "myst_nb": "myst-nb",
+    "furo": "furo",
+    "math_core": "math-core",
+    "ziamath": "ziamath",
+}
 MARK = ".course-book"  # a folder that holds this file is a book, and may be replaced by the next
 FONT = "fonts/STIXTwoMath-Regular.ttf"
 JOBS = 4
@@ -25,9 +31,19 @@ def add_arguments(parser):
         "Build the web book from the built notebooks, docs/ and the docstrings of course_lib. No network is used, and "
         "a warning is an error. Open index.html of the folder that it writes in a browser."
     )
-    parser.add_argument("--out", type=Path, default=None, metavar="DIR", help="where to (default: book/ in the clone)")
-    parser.add_argument("--without-solutions", action="store_true", help="leave the solutions out, for a class")
-    parser.add_argument("--root", type=Path, default=None, help="the clone (default: where chapters/ is)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=None,
+        metavar="DIR",
+        help="where to (default: book/ in the clone)",
+    )
+    parser.add_argument(
+        "--without-solutions", action="store_true", help="leave the solutions out, for a class"
+    )
+    parser.add_argument(
+        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
+    )
 
 
 def command(args):
@@ -49,15 +65,21 @@ def command(args):
 
 def refuse_missing():
     """BadInput if a package of the extra `book` is not installed."""
-    missing = [package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None]
+    missing = [
+        package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None
+    ]
     if missing:
-        raise BadInput(f"the book needs {', '.join(missing)}: pip install -e \".[book]\" in the clone adds them")
+        raise BadInput(
+            f'the book needs {", ".join(missing)}: pip install -e ".[book]" in the clone adds them'
+        )
 
 
 def refuse_foreign(out):
     """BadInput if the place of the book is taken by something that is not a book."""
     if out.exists() and not (out / MARK).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(f"{out} is there and is not a book of ours: name an empty or a new folder with --out")
+        raise BadInput(
+            f"{out} is there and is not a book of ours: name an empty or a new folder with --out"
+        )
 
 
 def make(root, work, solutions):
@@ -70,7 +92,10 @@ def make(root, work, solutions):
     read, books = stage.contents(root, solutions)
     old = stage.stale(root, books)
     if old:
-        print("\n".join([*old, "build the notebooks first: python -m course_lib build"]), file=sys.stderr)
+        print(
+            "\n".join([*old, "build the notebooks first: python -m course_lib build"]),
+            file=sys.stderr,
+        )
         return None
     stage.stage(root, pages, read, books)
     if run_sphinx(pages, made, work / "trees"):
@@ -84,9 +109,20 @@ def make(root, work, solutions):
 def run_sphinx(pages, made, trees):
     """Sphinx in a process of its own, its progress on one line; return its exit status."""
     line = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "--no-color"]
-    line += ["-j", str(min(JOBS, os.cpu_count() or 1)), "-d", str(trees), "-c", str(HERE), str(pages), str(made)]
+    line += [
+        "-j",
+        str(min(JOBS, os.cpu_count() or 1)),
+        "-d",
+        str(trees),
+        "-c",
+        str(HERE),
+        str(pages),
+        str(made),
+    ]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path)), "PYTHONUTF8": "1"}
-    with subprocess.Popen(line, env=env, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+    with subprocess.Popen(
+        line, env=env, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
         show(process.stdout)
     return process.wait()
 
@@ -100,7 +136,12 @@ def show(lines):
             continue
         phase, percent = found[1], int(found[2])
         if sys.stderr.isatty():
-            print(f"\r\x1b[2K{phase} {percent} %", end="\n" if percent == 100 else "", file=sys.stderr, flush=True)
+            print(
+                f"\r\x1b[2K{phase} {percent} %",
+                end="\n" if percent == 100 else "",
+                file=sys.stderr,
+                flush=True,
+            )
         elif (phase, percent // 25) != told:
             print(f"{phase} {percent} %", file=sys.stderr, flush=True)
         told = phase, percent // 25

@@ -8,7 +8,9 @@ language = "en"
 extensions = ["sphinx.ext.autodoc", "myst_nb"]
 extensions += [f"course_lib.classroom.book.{name}" for name in ("answers", "mathml", "docstrings")]
 
-nb_execution_mode = "off"  # the outputs are the stored ones, which the tests compare with fresh runs
+nb_execution_mode = (
+    "off"  # the outputs are the stored ones, which the tests compare with fresh runs
+)
 nb_merge_streams = True
 nb_render_error_lexer = "myst-ansi"  # a check's message is no traceback
 myst_enable_extensions = ["dollarmath", "colon_fence"]
@@ -43,4 +45,6 @@ def setup(app):
 def _level_of_captions(app, page, template, context, doctree):
     """The captions of the list of pages are headings; a heading has a level."""
     tree = context.get("furo_navigation_tree", "")
-    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )

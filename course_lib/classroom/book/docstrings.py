@@ -3,7 +3,9 @@
 import re
 
 NAME = r"[A-Za-z_*][\w.*\[\]]*"
-ITEM = re.compile(rf"(- |{NAME}((, | and | or ){NAME})*( \([^)]*\))?: |(Returns?|Raises|Sources?)\b)")
+ITEM = re.compile(
+    rf"(- |{NAME}((, | and | or ){NAME})*( \([^)]*\))?: |(Returns?|Raises|Sources?)\b)"
+)
 
 
 def setup(app):
@@ -47,4 +49,7 @@ def _paragraph(text):
 def escaped(text):
     """Text whose characters mean themselves, but for `code`."""
     parts = re.split(r"`([^`]+)`", text)
-    return "".join(f"``{part}``" if i % 2 else re.sub(r"([\\*`|_])", r"\\\1", part) for i, part in enumerate(parts))
+    return "".join(
+        f"``{part}``" if i % 2 else re.sub(r"([\\*`|_])", r"\\\1", part)
+        for i, part in enumerate(parts)
+    )

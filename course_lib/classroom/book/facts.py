@@ -37,11 +37,19 @@ def of_notebook(kind, chapter, minutes, others):
     """The list for a lecture, exercise or solution. others: the pages of the same chapter, {words: link}."""
     part = next((part for number, name, part in CHAPTERS if f"{number}-{name}" == chapter), "cpu")
     read = {"lecture": before(chapter)}.get(kind, [chapter])
-    doing = {"lecture": "to read and run", "exercise": "to solve", "solution": "to solve first, then to compare"}[kind]
+    doing = {
+        "lecture": "to read and run",
+        "exercise": "to solve",
+        "solution": "to solve first, then to compare",
+    }[kind]
     links = [_link(name, "../notebooks") for name in read]
     if kind == "solution":
         links.append(f"[your own attempt](../exercises/{chapter}.ipynb)")
-    rows = [("Time", f"about {minutes} minutes {doing}"), ("Needs", NEEDS[part]), ("Read before", _joined(links))]
+    rows = [
+        ("Time", f"about {minutes} minutes {doing}"),
+        ("Needs", NEEDS[part]),
+        ("Read before", _joined(links)),
+    ]
     if others:
         rows.append(("Also", " · ".join(f"[{words}]({link})" for words, link in others.items())))
     return _listed(rows)
@@ -51,17 +59,32 @@ def of_document(name, text):
     """The list for a page that is only read."""
     minutes = max(1, round(len(re.findall(r"\w+", text)) / WORDS_A_MINUTE))
     chapters = {f"{number}-{word}" for number, word, _ in CHAPTERS}
-    links = [_link(n, "../notebooks") if n in chapters else f"[{n}]({n}.md)" for n in DOCUMENTS.get(name, [])]
+    links = [
+        _link(n, "../notebooks") if n in chapters else f"[{n}]({n}.md)"
+        for n in DOCUMENTS.get(name, [])
+    ]
     time = f"about {minutes} minute{'s' if minutes > 1 else ''} to read"
-    return _listed([("Time", time), ("Needs", "nothing but this page"), ("Read before", _joined(links))])
+    return _listed(
+        [("Time", time), ("Needs", "nothing but this page"), ("Read before", _joined(links))]
+    )
 
 
 def of_library(room):
     """The list for a page of the library."""
     name, _, _ = room.partition(".")
-    read = {"threads": "03-thread-data-parallelism", "gpu": "05-gpu-first-kernels", "mpi": "10-mpi-collectives"}
+    read = {
+        "threads": "03-thread-data-parallelism",
+        "gpu": "05-gpu-first-kernels",
+        "mpi": "10-mpi-collectives",
+    }
     links = [_link(read.get(name, "01-serial-backprop"), "../notebooks")]
-    return _listed([("Time", "to look things up"), ("Needs", "NumPy to import it"), ("Read before", _joined(links))])
+    return _listed(
+        [
+            ("Time", "to look things up"),
+            ("Needs", "NumPy to import it"),
+            ("Read before", _joined(links)),
+        ]
+    )
 
 
 def under_title(text, facts):
@@ -82,4 +105,6 @@ def _joined(links):
 
 
 def _listed(rows):
-    return "\n".join(["```{container} facts", *(f"- **{name}:** {text}" for name, text in rows), "```", ""])
+    return "\n".join(
+        ["```{container} facts", *(f"- **{name}:** {text}" for name, text in rows), "```", ""]
+    )

@@ -3,7 +3,9 @@
 import posixpath
 import re
 
-CODE = re.compile(r"(^(?:```+|~~~+)[^\n]*\n.*?^(?:```+|~~~+)[ \t]*$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+CODE = re.compile(
+    r"(^(?:```+|~~~+)[^\n]*\n.*?^(?:```+|~~~+)[ \t]*$|`[^`\n]+`)", re.MULTILINE | re.DOTALL
+)
 LINK = re.compile(r"(?<!\!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 PICTURE = re.compile(r"!\[[^\]]*\]\(([^()\s]+)\)")
 AWAY = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -16,7 +18,11 @@ def kept(text, page, pages):
     def one(found):
         words, target = found.groups()
         file = target.partition("#")[0]
-        inside = not file or AWAY.match(target) or posixpath.normpath(posixpath.join(folder, file)) in pages
+        inside = (
+            not file
+            or AWAY.match(target)
+            or posixpath.normpath(posixpath.join(folder, file)) in pages
+        )
         return found[0] if inside else words
 
     parts = CODE.split(text)  # every second part is code
@@ -27,4 +33,8 @@ def pictures(text, page):
     """The files of the pictures that a page shows, as paths in the clone."""
     folder = posixpath.dirname(page)
     found = PICTURE.findall("".join(CODE.split(text)[::2]))
-    return [posixpath.normpath(posixpath.join(folder, target)) for target in found if not AWAY.match(target)]
+    return [
+        posixpath.normpath(posixpath.join(folder, target))
+        for target in found
+        if not AWAY.match(target)
+    ]

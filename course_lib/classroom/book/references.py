@@ -10,7 +10,10 @@ ENTRY = re.compile(r"^[-*] (.*?\((https://(?:doi\.org|arxiv\.org/abs)/[^)\s]+)\)
 def page(written, chapters):
     """The Markdown of the page. written: the file with the five texts; chapters: read sources."""
     head = written.read_text(encoding="utf-8").rstrip()
-    rows = [f"- {text} (Chapter{'s' * (len(where) > 1)} {', '.join(where)}.)" for text, where in collected(chapters)]
+    rows = [
+        f"- {text} (Chapter{'s' * (len(where) > 1)} {', '.join(where)}.)"
+        for text, where in collected(chapters)
+    ]
     text = "\n".join([head, "", *rows, ""])
     return facts.under_title(text, facts.of_document("references", text))
 
@@ -20,7 +23,9 @@ def collected(chapters):
     works: dict = {}
     for one in chapters:
         if one.kind == "lecture":
-            for text, address in ENTRY.findall("\n".join(c.source for c in one.cells if c.kind == "markdown")):
+            for text, address in ENTRY.findall(
+                "\n".join(c.source for c in one.cells if c.kind == "markdown")
+            ):
                 works.setdefault(address, (text, []))[1].append(one.chapter[:2])
     return sorted(works.values(), key=lambda work: _author(work[0]).lower())
 

@@ -11,18 +11,37 @@ from . import facts, links, references
 
 HERE = Path(__file__).parent
 WRITTEN = HERE / "written"
-OTHERS = ["course_lib/data/README.md", "course_lib/gpu/cpu_engine/README.md"]  # documents that stand beside code
-FOR_TEACHERS = "teaching"  # documents whose names begin so stay out of a book for a class, as the solutions do
+OTHERS = [
+    "course_lib/data/README.md",
+    "course_lib/gpu/cpu_engine/README.md",
+]  # documents that stand beside code
+FOR_TEACHERS = (
+    "teaching"  # documents whose names begin so stay out of a book for a class, as the solutions do
+)
 PARTS = {"lecture": "Lectures", "exercise": "Exercises", "solution": "Solutions"}
 GUESS = re.compile(r"my-.*|.*-guess")  # names of the cells that take a reader's prediction
-LIBRARY = ("data", "serial", "threads", "gpu", "gpu.device", "gpu.mlp", "gpu.cpu_engine", "mpi", "measure", "plots")
+LIBRARY = (
+    "data",
+    "serial",
+    "threads",
+    "gpu",
+    "gpu.device",
+    "gpu.mlp",
+    "gpu.cpu_engine",
+    "mpi",
+    "measure",
+    "plots",
+)
 
 
 def stage(root, folder, read, books):
     """Write the sources of the book into an empty folder. read, books: see contents."""
     for_a_class = all(kind != "solution" for _, kind in books)
-    documents = sorted(path.relative_to(root).as_posix() for path in (root / "docs").glob("*.md")
-                       if not (for_a_class and path.stem.startswith(FOR_TEACHERS)))
+    documents = sorted(
+        path.relative_to(root).as_posix()
+        for path in (root / "docs").glob("*.md")
+        if not (for_a_class and path.stem.startswith(FOR_TEACHERS))
+    )
     documents += [name for name in OTHERS if (root / name).is_file()]
     pages = {*documents, *(_page(one, kind) for one, kind in books)}
     for one, kind in books:
@@ -37,7 +56,12 @@ def stage(root, folder, read, books):
 def contents(root, solutions=True):
     """(sources that were read, [(source, kind) of each notebook of the book])"""
     read = [source.read(path) for path in source.find(root)]
-    return read, [(one, kind) for one in read for kind in notebook.kinds(one) if solutions or kind != "solution"]
+    return read, [
+        (one, kind)
+        for one in read
+        for kind in notebook.kinds(one)
+        if solutions or kind != "solution"
+    ]
 
 
 def stale(root, books):
@@ -68,8 +92,11 @@ def _page(one, kind):
 def _notebook(root, folder, one, kind, pages):
     page = _page(one, kind)
     stored = json.loads((root / page).read_text(encoding="utf-8"))
-    others = {f"the {other}": f"../{name}" for other in PARTS
-              if (name := f"{notebook.FOLDERS[other]}/{one.chapter}.ipynb") != page and name in pages}
+    others = {
+        f"the {other}": f"../{name}"
+        for other in PARTS
+        if (name := f"{notebook.FOLDERS[other]}/{one.chapter}.ipynb") != page and name in pages
+    }
     listed = facts.of_notebook(kind, one.chapter, one.minutes, others)
     for number, cell in enumerate(stored["cells"]):
         text = "".join(cell["source"])
@@ -84,7 +111,9 @@ def _notebook(root, folder, one, kind, pages):
 def titled(text, kind, one, listed):
     """The first text of a notebook with its facts; a solution's title says that it is one."""
     if kind == "solution":
-        text = re.sub(r"^# (?:Exercise )?(.*)$", r"# Solution \1", text, count=1, flags=re.MULTILINE)
+        text = re.sub(
+            r"^# (?:Exercise )?(.*)$", r"# Solution \1", text, count=1, flags=re.MULTILINE
+        )
     return facts.under_title(text, listed)
 
 
@@ -99,21 +128,29 @@ def _document(root, folder, name, pages):
 
 def _written(folder, books, documents):
     """The pages of written/, with the table of chapters and the lists of pages put in."""
-    toctrees = [_toctree(title, [f"{_short(one)} <{_page(one, kind)}>" for one, kind in books if kind == part])
-                for part, title in PARTS.items()]
+    toctrees = [
+        _toctree(
+            title, [f"{_short(one)} <{_page(one, kind)}>" for one, kind in books if kind == part]
+        )
+        for part, title in PARTS.items()
+    ]
     toctrees.append(_toctree("Documents", documents))
     for path in WRITTEN.glob("*.myst"):
         text = path.read_text(encoding="utf-8")
         if path.stem == "index":
             minutes = sum(one.minutes for one, kind in books if kind != "solution")
-            text = text.replace("(hours)", str(round(minutes / 60))).replace("(chapters)", _chapters(books))
+            text = text.replace("(hours)", str(round(minutes / 60))).replace(
+                "(chapters)", _chapters(books)
+            )
             text = text.replace("(pages)", "\n".join(toctrees))
         else:
             text = facts.under_title(text, facts.of_document(path.stem, text))
         _put(folder, f"{path.stem}.md", text)
     for room in LIBRARY:
         body = f"```{{eval-rst}}\n.. automodule:: course_lib.{room}\n   :members:\n   :imported-members:\n```\n"
-        _put(folder, f"library/{room}.md", f"# course_lib.{room}\n\n{facts.of_library(room)}\n{body}")
+        _put(
+            folder, f"library/{room}.md", f"# course_lib.{room}\n\n{facts.of_library(room)}\n{body}"
+        )
 
 
 def _short(one):
@@ -134,8 +171,11 @@ def _chapters(books):
     minutes = {(one.chapter, kind): one.minutes for one, kind in books}
     titles = {one.chapter: one.title for one, kind in books if kind == "lecture"}
     for chapter, title in titles.items():
-        cells = [f"[{minutes[chapter, kind]}\u00a0min]({notebook.FOLDERS[kind]}/{chapter}.ipynb)"
-                 for kind in ("lecture", "exercise") if (chapter, kind) in minutes]
+        cells = [
+            f"[{minutes[chapter, kind]}\u00a0min]({notebook.FOLDERS[kind]}/{chapter}.ipynb)"
+            for kind in ("lecture", "exercise")
+            if (chapter, kind) in minutes
+        ]
         rows.append(f"| {chapter[:2]} {title} | {' | '.join(cells)} |")
     return "\n".join(rows)
 

@@ -21,8 +21,12 @@ class Aftermath:
             try:
                 return fn(*args)
             finally:
-                left = [t for t in threading.enumerate() if t not in before and t not in self._ours()]
-                self._left = [t for t in left if not isinstance(t, threading._DummyThread)]  # nobody can join those
+                left = [
+                    t for t in threading.enumerate() if t not in before and t not in self._ours()
+                ]
+                self._left = [
+                    t for t in left if not isinstance(t, threading._DummyThread)
+                ]  # nobody can join those
 
         return call
 

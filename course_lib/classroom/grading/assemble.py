@@ -35,13 +35,19 @@ def assemble(read, chapter):
         if not found:
             code = _by_name(read, names.get(step.id, ""), chapter)
             if code:
-                made.problems.append(f"{step.id}: its cell has lost its id; found by what it defines")
+                made.problems.append(
+                    f"{step.id}: its cell has lost its id; found by what it defines"
+                )
         if len(set(code)) > 1:
-            made.problems.append(f"{step.id}: there are {len(code)} cells with this id; the first one counts")
+            made.problems.append(
+                f"{step.id}: there are {len(code)} cells with this id; the first one counts"
+            )
         if code:
             made.texts[step.id] = code[0]
         else:
-            made.missing[step.id] = f"its cell was made a {found[0][0]} cell" if found else "its cell was deleted"
+            made.missing[step.id] = (
+                f"its cell was made a {found[0][0]} cell" if found else "its cell was deleted"
+            )
     made.problems += _order(read, chapter)
     made.problems += _changed(read, chapter)
     return made
@@ -70,7 +76,11 @@ def _names(chapter):
 def _by_name(read, name, chapter):
     """The cells without a known id that define `name`; the last one counts, as it would in the student's kernel."""
     known = {step.id for step in chapter.steps}
-    cells = [text for cell, kind, text in read.cells if kind == "code" and cell not in known and name in names_in(text)]
+    cells = [
+        text
+        for cell, kind, text in read.cells
+        if kind == "code" and cell not in known and name in names_in(text)
+    ]
     return cells[-1:]
 
 
@@ -85,5 +95,11 @@ def _order(read, chapter):
 def _changed(read, chapter):
     """Checks and given cells that are not what was handed out: said, and of no effect."""
     texts = {cell: text for cell, kind, text in reversed(read.cells) if kind == "code"}
-    changed = [step.id for step in chapter.steps if step.kind == "check" and texts.get(step.id, "") != step.text]
-    return [f"checks were changed or deleted, to no effect: {', '.join(changed)}"] if changed else []
+    changed = [
+        step.id
+        for step in chapter.steps
+        if step.kind == "check" and texts.get(step.id, "") != step.text
+    ]
+    return (
+        [f"checks were changed or deleted, to no effect: {', '.join(changed)}"] if changed else []
+    )

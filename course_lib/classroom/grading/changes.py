@@ -15,7 +15,12 @@ def copies(things):
 
 def same_array(a, b):
     """Are both plain arrays, laid out alike, with the same bits?"""
-    plain = type(a) is np.ndarray and type(b) is np.ndarray and a.shape == b.shape and a.dtype == b.dtype
+    plain = (
+        type(a) is np.ndarray
+        and type(b) is np.ndarray
+        and a.shape == b.shape
+        and a.dtype == b.dtype
+    )
     return plain and a.strides == b.strides and a.tobytes() == b.tobytes()
 
 
@@ -28,7 +33,9 @@ def change(old, new, same):
         if same_form and old.flags.writeable and old.tobytes() != new.tobytes():
             return lambda: np.copyto(old, new)
     elif isinstance(old, list):
-        fresh: Any = [known(part, same, now) for part, now in itertools.zip_longest(new, old[: len(new)])]
+        fresh: Any = [
+            known(part, same, now) for part, now in itertools.zip_longest(new, old[: len(new)])
+        ]
         if len(fresh) != len(old) or not all(map(_alike, fresh, old)):
             return lambda: old.__setitem__(slice(None), fresh)
     elif isinstance(old, dict):
@@ -57,5 +64,9 @@ def known(part, same, now):
     if type(part) is tuple:
         before = now if type(now) is tuple and len(now) == len(part) else [None] * len(part)
         parts = tuple(known(p, same, n) for p, n in zip(part, before, strict=True))
-        return now if type(now) is tuple and all(p is n for p, n in zip(parts, before, strict=True)) else parts
+        return (
+            now
+            if type(now) is tuple and all(p is n for p, n in zip(parts, before, strict=True))
+            else parts
+        )
     return part

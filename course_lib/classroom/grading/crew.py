@@ -14,7 +14,9 @@ from course_lib.errors import BadInput
 
 from . import jobs, worker
 
-DEATHS = 20  # workers that may end before their work is done; then something is wrong with this machine
+DEATHS = (
+    20  # workers that may end before their work is done; then something is wrong with this machine
+)
 NEST = "course_lib.classroom.grading.nest"
 WAIT = 15.0  # seconds for the workers of a killed run to end
 
@@ -36,7 +38,9 @@ class Place:
         while not self._locked():
             if time.monotonic() > end:
                 os.close(self.lock)
-                raise BadInput(f"another `grade` works on {self.out}: wait for it, or choose another --out")
+                raise BadInput(
+                    f"another `grade` works on {self.out}: wait for it, or choose another --out"
+                )
             time.sleep(0.1)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(mode=0o700)
@@ -103,7 +107,9 @@ class Engines:
         import ipyparallel
 
         self.folder, self.names, self.running = folder, (f"e{n}" for n in itertools.count()), {}
-        self.cluster = ipyparallel.Cluster(n=int(which), log_level=40) if which.isdecimal() else None
+        self.cluster = (
+            ipyparallel.Cluster(n=int(which), log_level=40) if which.isdecimal() else None
+        )
         try:
             self.client = self._client(ipyparallel, which)
             self.view = self.client.load_balanced_view()
@@ -120,8 +126,10 @@ class Engines:
             client.wait_for_engines(1, timeout=20)
             return client
         except (OSError, TimeoutError, ipyparallel.error.TimeoutError) as error:
-            raise BadInput(f"there is no cluster of the profile {which!r} ({error}). Start one: ipcluster start "
-                           f"--profile={which} -n 4, or give a number: --engines 4") from None  # fmt: skip
+            raise BadInput(
+                f"there is no cluster of the profile {which!r} ({error}). Start one: ipcluster start "
+                f"--profile={which} -n 4, or give a number: --engines 4"
+            ) from None
 
     def start(self):
         """Start one more, on the engine that has the least to do."""
@@ -134,7 +142,9 @@ class Engines:
         for name, result in list(self.running.items()):
             if result.ready():
                 del self.running[name]
-                gone.append((name, result.get()[1] if result.successful() else str(result.exception())))
+                gone.append(
+                    (name, result.get()[1] if result.successful() else str(result.exception()))
+                )
         return gone
 
     def close(self):
@@ -190,7 +200,10 @@ class Crew:
             return True
         left = sorted(os.listdir(self.work.folder / "todo"))
         if left:
-            print(f"{len(left)} students are left: {DEATHS} processes have ended. {why}", file=sys.stderr)
+            print(
+                f"{len(left)} students are left: {DEATHS} processes have ended. {why}",
+                file=sys.stderr,
+            )
         return False
 
     def _beat(self):
@@ -201,5 +214,10 @@ class Crew:
     def _said(self, name):
         for log in (name, "nest"):
             with contextlib.suppress(OSError, IndexError):
-                return (self.work.folder / f"{log}.log").read_text(errors="replace").strip().splitlines()[-1][-300:]
+                return (
+                    (self.work.folder / f"{log}.log")
+                    .read_text(errors="replace")
+                    .strip()
+                    .splitlines()[-1][-300:]
+                )
         return "it said nothing"

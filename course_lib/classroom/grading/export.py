@@ -20,15 +20,38 @@ from . import feedback, gradebook, lms, manual, marks, results, tables
 
 def add_arguments(parser):
     """The options of `grade` that say what is exported."""
-    group = parser.add_argument_group("what is made from the results", "gradebook.csv and feedback/ always are")
-    group.add_argument("--manual", type=Path, metavar="FILE",
-                       help="points and comments by hand (default: manual.csv or manual.json in --out)")  # fmt: skip
-    group.add_argument("--canvas", type=Path, metavar="FILE", help="your export of Canvas's gradebook, to be filled in")
-    group.add_argument("--column", action="append", default=[], metavar="NN=TITLE",
-                       help="the Canvas assignment of a chapter, where its title does not tell")  # fmt: skip
-    group.add_argument("--moodle", action="append", default=[], metavar="[NN=]FILE",
-                       help="your grading worksheet of Moodle, of one chapter, to be filled in")  # fmt: skip
-    group.add_argument("--gradescope", action="store_true", help="write a results.json for each submission")
+    group = parser.add_argument_group(
+        "what is made from the results", "gradebook.csv and feedback/ always are"
+    )
+    group.add_argument(
+        "--manual",
+        type=Path,
+        metavar="FILE",
+        help="points and comments by hand (default: manual.csv or manual.json in --out)",
+    )
+    group.add_argument(
+        "--canvas",
+        type=Path,
+        metavar="FILE",
+        help="your export of Canvas's gradebook, to be filled in",
+    )
+    group.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="NN=TITLE",
+        help="the Canvas assignment of a chapter, where its title does not tell",
+    )
+    group.add_argument(
+        "--moodle",
+        action="append",
+        default=[],
+        metavar="[NN=]FILE",
+        help="your grading worksheet of Moodle, of one chapter, to be filled in",
+    )
+    group.add_argument(
+        "--gradescope", action="store_true", help="write a results.json for each submission"
+    )
 
 
 def look(args):
@@ -64,7 +87,9 @@ def chapter_of(made, wanted):
     """The chapter that "03" or its name means. Raises BadInput."""
     found = [name for name in made.columns if wanted in (name, name[:2], name[:2].lstrip("0"))]
     if len(found) != 1:
-        raise BadInput(f"no chapter {wanted!r} was graded; there is {', '.join(made.columns) or 'none'}")
+        raise BadInput(
+            f"no chapter {wanted!r} was graded; there is {', '.join(made.columns) or 'none'}"
+        )
     return found[0]
 
 
@@ -72,7 +97,9 @@ def _canvas(out, made, file, columns):
     pairs = [text.partition("=") for text in columns]
     if any(not middle for _, middle, _ in pairs):
         raise BadInput("--column takes NN=TITLE, such as --column '03=Homework 3'")
-    table, said = lms.canvas(made, file, {chapter_of(made, name): title for name, _, title in pairs})
+    table, said = lms.canvas(
+        made, file, {chapter_of(made, name): title for name, _, title in pairs}
+    )
     _save(out / "canvas.csv", file, table)
     return [f"canvas: {line}" for line in said]
 
@@ -80,7 +107,9 @@ def _canvas(out, made, file, columns):
 def _moodle(out, made, given):
     name, _, file = given.rpartition("=") if not Path(given).is_file() else ("", "", given)
     if not name and len(made.columns) != 1:
-        raise BadInput(f"--moodle {given}: say which chapter it is for, --moodle NN=FILE: {', '.join(made.columns)}")
+        raise BadInput(
+            f"--moodle {given}: say which chapter it is for, --moodle NN=FILE: {', '.join(made.columns)}"
+        )
     chapter = chapter_of(made, name) if name else next(iter(made.columns))
     table, said = lms.moodle(made, file, chapter)
     _save(out / f"moodle-{chapter[:2]}.csv", file, table)

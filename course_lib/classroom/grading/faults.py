@@ -1,6 +1,5 @@
 """Errors of the other process, made again here so that they do no harm."""
 
-
 from . import wire
 
 UNFIT = (UnicodeError, StopIteration, StopAsyncIteration, ConnectionError)
@@ -15,7 +14,11 @@ def plain(name, text, ends_iteration):
     kind = wire.ERRORS.get(name)
     if name == "StopIteration" and ends_iteration:
         return StopIteration()
-    if kind is not None and kind is not SystemExit and (not issubclass(kind, Exception) or issubclass(kind, UNFIT)):
+    if (
+        kind is not None
+        and kind is not SystemExit
+        and (not issubclass(kind, Exception) or issubclass(kind, UNFIT))
+    ):
         kind = None
     try:
         return (kind or type(name or "error", (RemoteError,), {}))(text)
@@ -25,6 +28,13 @@ def plain(name, text, ends_iteration):
 
 def lines(given):
     """[file, line, name, text] of the student's lines, as far as they are that."""
-    rows = [row for row in (given if isinstance(given, list) else [])[:20] if isinstance(row, list) and len(row) == 4]
-    return [[str(file)[:200], line, str(name)[:200], str(text)[:200]] for file, line, name, text in rows
-            if type(line) is int]
+    rows = [
+        row
+        for row in (given if isinstance(given, list) else [])[:20]
+        if isinstance(row, list) and len(row) == 4
+    ]
+    return [
+        [str(file)[:200], line, str(name)[:200], str(text)[:200]]
+        for file, line, name, text in rows
+        if type(line) is int
+    ]

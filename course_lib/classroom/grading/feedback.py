@@ -23,7 +23,12 @@ WORDS = {
     "inconclusive": "could not be decided",
     "not-run-here": "could not be run on the grading machine",
 }
-SIGNS = {"pass": "\u2714", "missing": "\u2013", "inconclusive": "?", "not-run-here": "?"}  # others: a cross
+SIGNS = {
+    "pass": "\u2714",
+    "missing": "\u2013",
+    "inconclusive": "?",
+    "not-run-here": "?",
+}  # others: a cross
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 STYLE = """
 :root { color-scheme: light dark; --ink: #222; --ground: #fff; --soft: #595959; --line: #c8c8c8; --box: #f4f4f4;
@@ -51,7 +56,12 @@ a { color: inherit; } img { max-width: 100%; height: auto; background: #fff; }
 
 def shown(text, longest=LONGEST):
     """Text of a student's for a page: no colour codes or control characters, at most so long, escaped."""
-    begin = COLOUR.sub("", str(text)[: 8 * longest]).replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    begin = (
+        COLOUR.sub("", str(text)[: 8 * longest])
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .strip("\n")
+    )
     lines = [tables.plain(line.replace("\t", "    ")) for line in begin.split("\n")]
     cut = "\n".join(lines[:MOST])[:longest]
     whole = cut == "\n".join(lines) and len(str(text)) <= 8 * longest
@@ -77,9 +87,13 @@ def page(title, body):
 def table(caption, head, rows):
     """A table with caption and scopes. rows: lists of HTML, the first cell names the row, numbers have class points."""
     names = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
-    body = "\n".join(f'<tr><th scope="row">{first}</th>{"".join(rest)}</tr>' for first, *rest in rows)
-    return (f"<table>\n<caption>{html.escape(caption)}</caption>\n<thead><tr>{names}</tr></thead>\n"
-            f"<tbody>\n{body}\n</tbody>\n</table>")  # fmt: skip
+    body = "\n".join(
+        f'<tr><th scope="row">{first}</th>{"".join(rest)}</tr>' for first, *rest in rows
+    )
+    return (
+        f"<table>\n<caption>{html.escape(caption)}</caption>\n<thead><tr>{names}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody>\n</table>"
+    )
 
 
 def points(earned, out_of):
@@ -102,24 +116,41 @@ def student_page(student, columns, printed=False):
     """The page of one student. columns: `Marks.columns`; printed: also what cells printed (see the module's text)."""
     name = f"<bdi>{shown(student.name, 200)}</bdi>"
     whole = sum(sum(tasks.values()) for tasks in columns.values())
-    parts = [f"<h1>{name}</h1>", f"<p>{tables.number(student.points)} of {tables.number(whole)} points</p>"]
+    parts = [
+        f"<h1>{name}</h1>",
+        f"<p>{tables.number(student.points)} of {tables.number(whole)} points</p>",
+    ]
     for problem in student.problems:
         parts.append(f'<p class="bad">{shown(problem, 300)}</p>')
     for chapter, tasks in columns.items():
         if chapter in student.chapters:
             parts += _chapter(chapter, student.chapters[chapter], printed)
         else:
-            parts += [f"<h2>{html.escape(chapter)}</h2>", f"<p>Not handed in: 0 of {sum(tasks.values())} points.</p>"]
+            parts += [
+                f"<h2>{html.escape(chapter)}</h2>",
+                f"<p>Not handed in: 0 of {sum(tasks.values())} points.</p>",
+            ]
     return page(f"Feedback: {student.name}", "\n".join(parts))
 
 
 def _chapter(name, chapter, printed):
-    rows = [[html.escape(task.task), f"<td>{verdict(task.status)}</td>", points(task.points, task.out_of)]
-            for task in chapter.tasks]  # fmt: skip
+    rows = [
+        [
+            html.escape(task.task),
+            f"<td>{verdict(task.status)}</td>",
+            points(task.points, task.out_of),
+        ]
+        for task in chapter.tasks
+    ]
     if chapter.extra:
-        rows.append(["by hand", "<td></td>", f'<td class="points">{tables.number(chapter.extra)}</td>'])
+        rows.append(
+            ["by hand", "<td></td>", f'<td class="points">{tables.number(chapter.extra)}</td>']
+        )
     rows.append(["all", "<td></td>", points(chapter.points, chapter.out_of)])
-    parts = [f"<h2>{html.escape(name)}</h2>", table(f"Points in {name}", ("Task", "Result", "Points"), rows)]
+    parts = [
+        f"<h2>{html.escape(name)}</h2>",
+        table(f"Points in {name}", ("Task", "Result", "Points"), rows),
+    ]
     parts += [f"<p>{shown(text)}</p>" for text in chapter.comments.get("", [])]
     parts += [f'<p class="soft">{shown(text, 300)}</p>' for text in chapter.result.problems]
     for task in chapter.tasks:
@@ -136,8 +167,10 @@ def _task(task, comments, printed):
         if task.message:
             parts.append(f"<pre>{shown(task.message)}</pre>")
     if task.hidden and task.status != "pass":
-        names = ", ".join(f"{html.escape(name)}: {html.escape(WORDS.get(status, status))}"
-                          for name, status in task.hidden.items())  # fmt: skip
+        names = ", ".join(
+            f"{html.escape(name)}: {html.escape(WORDS.get(status, status))}"
+            for name, status in task.hidden.items()
+        )
         parts.append(f'<p class="soft">Hidden checks: {names}</p>')
     if printed and task.printed:
         parts.append(f"<p>Your cell printed:</p><pre>{shown(task.printed)}</pre>")
@@ -168,8 +201,18 @@ def index_page(out, marks, figures=()):
         cells = [_total(student.chapters.get(name), tasks) for name, tasks in columns.items()]
         link = f'<a href="feedback/{html.escape(_file(out, student).name)}"><bdi>{shown(student.name, 200)}</bdi></a>'
         said = "<br>".join(shown(note, 200) for note in gradebook.notes(student)[:5])
-        rows.append([link, *cells, f'<td class="points">{tables.number(student.points)}</td>', f"<td>{said}</td>"])
-    parts = ["<h1>Graded submissions</h1>", '<p class="soft">For the instructor: it names all students.</p>']
+        rows.append(
+            [
+                link,
+                *cells,
+                f'<td class="points">{tables.number(student.points)}</td>',
+                f"<td>{said}</td>",
+            ]
+        )
+    parts = [
+        "<h1>Graded submissions</h1>",
+        '<p class="soft">For the instructor: it names all students.</p>',
+    ]
     parts += [f'<p class="bad">{shown(problem, 400)}</p>' for problem in marks.problems]
     parts.append(table(f"{len(rows)} students", ("Student", *columns, "Total", "Notes"), rows))
     parts += [figure.html() for figure in figures]
@@ -177,4 +220,8 @@ def index_page(out, marks, figures=()):
 
 
 def _total(chapter, tasks):
-    return points(chapter.points, sum(tasks.values())) if chapter else '<td class="points">&ndash;</td>'
+    return (
+        points(chapter.points, sum(tasks.values()))
+        if chapter
+        else '<td class="points">&ndash;</td>'
+    )

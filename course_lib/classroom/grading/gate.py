@@ -18,7 +18,9 @@ def run(reads, given, isolation=None, seconds=60.0, say=None):
     """Try all answers of all chapters. Returns {chapter: {task: {wrong answer: message}}}; raises Refused."""
     if isolation is None:
         if why := sandbox.available():
-            raise BadInput(f"there is no sandbox here ({why}): make the release on Linux, or with --quick")
+            raise BadInput(
+                f"there is no sandbox here ({why}): make the release on Linux, or with --quick"
+            )
         isolation = "sandbox"
     planted, wrong = {}, []
     with Zygote(isolation) as zygote:
@@ -30,7 +32,9 @@ def run(reads, given, isolation=None, seconds=60.0, say=None):
                 trial.runner.close()
             planted[read.chapter] = trial.planted
             wrong += trial.wrong
-            (say or _say)(f"{read.chapter}: {trial.tried} answers tried, {len(trial.wrong)} not as meant")
+            (say or _say)(
+                f"{read.chapter}: {trial.tried} answers tried, {len(trial.wrong)} not as meant"
+            )
     if wrong:
         raise Refused("no release was made:\n" + "\n".join(f"  {line}" for line in wrong))
     return planted
@@ -67,14 +71,19 @@ class Trial:
 
     def _task(self, step, cell):
         region = source.split(cell.source)
-        forms = [(BLANK, cell.task.blank), *((m.name, m.apply(region.text)) for m in cell.task.mutants)]
+        forms = [
+            (BLANK, cell.task.blank),
+            *((m.name, m.apply(region.text)) for m in cell.task.mutants),
+        ]
         self.planted[step.id] = {}
         for name, text in (*forms, (SOLUTION, region.text)):
             task, public = self._try(step, region.filled(text))
             self.tried += 1
             if (task.status == "pass") != (name == SOLUTION):
-                self.wrong.append(f"{self.chapter.name}, {step.id}: the {name} earns {task.points} of {task.out_of} "
-                                  f"points ({task.status}: {task.message[:200]})")  # fmt: skip
+                self.wrong.append(
+                    f"{self.chapter.name}, {step.id}: the {name} earns {task.points} of {task.out_of} "
+                    f"points ({task.status}: {task.message[:200]})"
+                )
             elif name not in (BLANK, SOLUTION) and public:
                 self.planted[step.id][name] = public
 

@@ -19,8 +19,13 @@ CHANGES = frozenset({"ch03.check_reduce_slice", "ch03.check_train_parallel"})
 
 def hidden_folders():
     """The folders of course_lib that the student's room does not show, also of a second one that is installed here."""
-    libraries = [Path(__file__).resolve().parents[2], *(Path(place, "course_lib") for place in sys.path)]
-    found = [str(library / name) for library in libraries for name in ("checks", "classroom", "bench")]
+    libraries = [
+        Path(__file__).resolve().parents[2],
+        *(Path(place, "course_lib") for place in sys.path),
+    ]
+    found = [
+        str(library / name) for library in libraries for name in ("checks", "classroom", "bench")
+    ]
     return sorted(os.path.realpath(folder) for folder in set(found) if os.path.isdir(folder))
 
 
@@ -30,7 +35,9 @@ def texts():
 
     found = {}
     for module, name in TEXTS:
-        source = (Path(__file__).resolve().parents[2] / "checks" / f"{module}.py").read_text(encoding="utf-8")
+        source = (Path(__file__).resolve().parents[2] / "checks" / f"{module}.py").read_text(
+            encoding="utf-8"
+        )
         for node in ast.parse(source).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
                 found[module, name] = ast.literal_eval(node.value)
@@ -50,7 +57,9 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module):
         below = module.__name__.removeprefix(CHECKS).lstrip(".")
-        vars(module).update({name: text for (where, name), text in self.texts.items() if where == below})
+        vars(module).update(
+            {name: text for (where, name), text in self.texts.items() if where == below}
+        )
         module.__getattr__ = _elsewhere
 
 

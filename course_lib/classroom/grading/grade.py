@@ -19,25 +19,62 @@ from . import assemble, export, intake, jobs, newest, release, report, results, 
 def add_arguments(parser):
     """The arguments of `grade`."""
     parser.description = __doc__.split("\n")[0]
-    parser.add_argument("submissions", type=Path, help="a folder, a zip, or the download of Canvas or Moodle")
-    parser.add_argument("--release", type=Path, required=True, action="append", metavar="DIR",
-                        help="the release that was handed out; more than one: each submission has its own")  # fmt: skip
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the results go")
-    parser.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1), metavar="N",
-                        help="students side by side (%(default)s: two a core, as checks often wait)")  # fmt: skip
-    parser.add_argument("--engines", default="", metavar="PROFILE_OR_N",
-                        help="instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
-                        "machines need this folder, the release and --out at the same paths")  # fmt: skip
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="S",
-                        help="seconds for a cell or a check (%(default)g)")  # fmt: skip
-    parser.add_argument("--isolation", choices=("sandbox", "none"), default="sandbox",
-                        help="none: run what students wrote with your own rights; the results say so")  # fmt: skip
-    parser.add_argument("--whole", action="store_true",
-                        help="run also the cells below the last check of a chapter: they decide nothing")  # fmt: skip
-    parser.add_argument("--seed", type=int, metavar="N",
-                        help="of the fresh inputs, as in a result's file, to show that result again "
-                        "(default: by chance, another for each)")  # fmt: skip
-    parser.add_argument("--untested", action="store_true", help="allow a release that was made with --quick")
+    parser.add_argument(
+        "submissions", type=Path, help="a folder, a zip, or the download of Canvas or Moodle"
+    )
+    parser.add_argument(
+        "--release",
+        type=Path,
+        required=True,
+        action="append",
+        metavar="DIR",
+        help="the release that was handed out; more than one: each submission has its own",
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="where the results go"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=2 * (os.cpu_count() or 1),
+        metavar="N",
+        help="students side by side (%(default)s: two a core, as checks often wait)",
+    )
+    parser.add_argument(
+        "--engines",
+        default="",
+        metavar="PROFILE_OR_N",
+        help="instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
+        "machines need this folder, the release and --out at the same paths",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="seconds for a cell or a check (%(default)g)",
+    )
+    parser.add_argument(
+        "--isolation",
+        choices=("sandbox", "none"),
+        default="sandbox",
+        help="none: run what students wrote with your own rights; the results say so",
+    )
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="run also the cells below the last check of a chapter: they decide nothing",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="of the fresh inputs, as in a result's file, to show that result again "
+        "(default: by chance, another for each)",
+    )
+    parser.add_argument(
+        "--untested", action="store_true", help="allow a release that was made with --quick"
+    )
     parser.add_argument("--again", action="store_true", help="grade also what has not changed")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     export.add_arguments(parser)
@@ -76,16 +113,22 @@ def _look_at(args):
     if args.workers < 1 or not args.timeout > 0:
         raise BadInput("--workers must be 1 or more, and --timeout more than 0 seconds")
     if args.isolation == "none" and os.getuid() == 0:
-        raise BadInput("--isolation none as root would give what students wrote all rights: run it as another user")
+        raise BadInput(
+            "--isolation none as root would give what students wrote all rights: run it as another user"
+        )
     if args.isolation == "sandbox" and (why := sandbox.available()):
-        raise BadInput(f"there is no sandbox here ({why}). Grade on Linux, or pass --isolation none: what students "
-                       "wrote then runs with your own rights")  # fmt: skip
+        raise BadInput(
+            f"there is no sandbox here ({why}). Grade on Linux, or pass --isolation none: what students "
+            "wrote then runs with your own rights"
+        )
 
 
 def _tested(given, untested):
     if not given.tested and not untested:
-        raise BadInput(f"{given.folder} was made with --quick: nobody knows whether its checks tell right from wrong. "
-                       "Make it without, or pass --untested")  # fmt: skip
+        raise BadInput(
+            f"{given.folder} was made with --quick: nobody knows whether its checks tell right from wrong. "
+            "Make it without, or pass --untested"
+        )
     return given
 
 
@@ -94,7 +137,11 @@ def _assembled(file, given):
     try:
         read = intake.read(file)
         chapter = assemble.chapter_of(read, given) if read.cells else None
-        return assemble.assemble(read, chapter) if chapter else read.problems or ["it is no exercise of this release"]
+        return (
+            assemble.assemble(read, chapter)
+            if chapter
+            else read.problems or ["it is no exercise of this release"]
+        )
     except Exception as error:
         return [f"it cannot be read ({type(error).__name__})"]
 
@@ -107,8 +154,15 @@ class Run:
         self.graded = self.kept = self.students = 0
         self.began, self.seconds = time.monotonic(), 0.0
         self.progress = report.Progress(quiet=args.json)
-        self.work = jobs.Work(place.folder / "work", releases, args.out, args.isolation, args.timeout,
-                              args.whole, args.seed)  # fmt: skip
+        self.work = jobs.Work(
+            place.folder / "work",
+            releases,
+            args.out,
+            args.isolation,
+            args.timeout,
+            args.whole,
+            args.seed,
+        )
 
     def grade(self, submissions):
         """All of it; at the end each student has a file of results."""
@@ -118,7 +172,9 @@ class Run:
             if pairs:
                 jobs.add(self.work, number, pairs)
                 self.students, self.graded = self.students + 1, self.graded + len(pairs)
-            submission.files = [file.name for file in submission.files]  # their bytes are needed no more
+            submission.files = [
+                file.name for file in submission.files
+            ]  # their bytes are needed no more
         self.work.complete()
         if self.students:
             self._wait()
@@ -129,8 +185,11 @@ class Run:
 
         count = min(self.args.workers, self.students)
         engines = self.args.engines
-        workers = (crew.Engines(self.work.folder, engines) if engines
-                   else crew.Cores(self.work.folder, count, self.place.lock))  # fmt: skip
+        workers = (
+            crew.Engines(self.work.folder, engines)
+            if engines
+            else crew.Cores(self.work.folder, count, self.place.lock)
+        )
         try:
             with crew.Crew(self.work, workers) as all_of_them:
                 while all_of_them.look():
@@ -141,7 +200,10 @@ class Run:
 
     def _pairs(self, submission):
         """(Job, Assembled) of what is to be graded; what cannot be read gets its result here."""
-        stored = {one.chapter: one for one in results.load(results.file_of(self.args.out, submission.student))}
+        stored = {
+            one.chapter: one
+            for one in results.load(results.file_of(self.args.out, submission.student))
+        }
         for number, found in enumerate(self._read(submission).values()):
             found, why = newest.last(found)
             file, given, made = found[-1]
@@ -150,9 +212,21 @@ class Run:
                 continue
             if len(found) > 1:
                 names = ", ".join(one.name for one, *_ in found)
-                made.problems.append(f"handed in {len(found)} times ({names}): the last of these counts, by {why}")
-            yield jobs.Job(f"{number}.ipynb", submission.student, submission.id, made.chapter.name, file.name,
-                           file.digest, given.id), made  # fmt: skip
+                made.problems.append(
+                    f"handed in {len(found)} times ({names}): the last of these counts, by {why}"
+                )
+            yield (
+                jobs.Job(
+                    f"{number}.ipynb",
+                    submission.student,
+                    submission.id,
+                    made.chapter.name,
+                    file.name,
+                    file.digest,
+                    given.id,
+                ),
+                made,
+            )
 
     def _read(self, submission):
         """{chapter: [(File, Release, Assembled)]} of a student's files."""
@@ -171,7 +245,11 @@ class Run:
 
     def _same(self, old, file, given):
         """Is this what was graded, in the same way, and was it decided?"""
-        if old is None or self.args.again or any(task.status in undecided.STATUSES for task in old.tasks):
+        if (
+            old is None
+            or self.args.again
+            or any(task.status in undecided.STATUSES for task in old.tasks)
+        ):
             return False
         now = (file.digest, given.id, __version__, self.args.isolation)
         same = (old.digest, old.release, old.grader, old.isolation) == now
@@ -186,10 +264,27 @@ class Run:
             source = str(json.loads(file.data.decode("utf-8-sig"))["metadata"]["course"]["source"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return last
-        own = [one for one in self.releases.values() if source in {c.source for c in one.chapters.values()}]
+        own = [
+            one
+            for one in self.releases.values()
+            if source in {c.source for c in one.chapters.values()}
+        ]
         return own[-1] if own else last
 
     def _unreadable(self, submission, file, given, problems):
-        results.add(self.args.out, results.Result(
-            submission.student, submission.id, "", file.name, file.digest, given.id, __version__, 0,
-            self.args.isolation, [], problems))  # fmt: skip
+        results.add(
+            self.args.out,
+            results.Result(
+                submission.student,
+                submission.id,
+                "",
+                file.name,
+                file.digest,
+                given.id,
+                __version__,
+                0,
+                self.args.isolation,
+                [],
+                problems,
+            ),
+        )

@@ -15,7 +15,9 @@ def write(out, marks):
 def rows(marks):
     """The rows, header first. Cells are numbers and texts, not yet made safe; "" where nothing was handed in."""
     columns = marks.columns
-    extra = {name for one in marks.students for name, chapter in one.chapters.items() if chapter.extra}
+    extra = {
+        name for one in marks.students for name, chapter in one.chapters.items() if chapter.extra
+    }
     head = ["Student", "ID"]
     for name, tasks in columns.items():
         head += [f"{name}: {task} /{points}" for task, points in tasks.items()]
@@ -23,8 +25,14 @@ def rows(marks):
     made: list[list] = [[*head, "Total", "Out of", "Notes"]]
     whole = sum(sum(tasks.values()) for tasks in columns.values())
     for student in marks.students:
-        cells = [cell for name, tasks in columns.items() for cell in _cells(student, name, tasks, name in extra)]
-        made.append([student.name, student.id, *cells, student.points, whole, "; ".join(notes(student))])
+        cells = [
+            cell
+            for name, tasks in columns.items()
+            for cell in _cells(student, name, tasks, name in extra)
+        ]
+        made.append(
+            [student.name, student.id, *cells, student.points, whole, "; ".join(notes(student))]
+        )
     return made
 
 
@@ -40,7 +48,9 @@ def _lost(task):
     """Why an answer could not be judged at all, where it is more than a blank."""
     if task.status in ("timeout", "crashed"):
         return mistakes.WITHOUT[task.status]
-    return task.message if task.status == "missing" and task.message.startswith("its cell was") else ""
+    return (
+        task.message if task.status == "missing" and task.message.startswith("its cell was") else ""
+    )
 
 
 def notes(student):
@@ -52,8 +62,14 @@ def notes(student):
         if result.isolation != "sandbox":
             made.append(f"{name}: graded without a sandbox")
         made += [f"{name} {task.task}: {said}" for task in chapter.tasks if (said := _lost(task))]
-        unsure = [task.task for task in chapter.tasks if task.status in ("inconclusive", "not-run-here")]
+        unsure = [
+            task.task for task in chapter.tasks if task.status in ("inconclusive", "not-run-here")
+        ]
         if unsure:
             made.append(f"{name}: look at {', '.join(unsure)}: not decided here")
-        made += [f"{name} {task}".strip() + f": {text}" for task, texts in chapter.comments.items() for text in texts]
+        made += [
+            f"{name} {task}".strip() + f": {text}"
+            for task, texts in chapter.comments.items()
+            for text in texts
+        ]
     return made

@@ -73,7 +73,9 @@ def collect(place):
     elif place.is_file() and zipfile.is_zipfile(place):
         found = list(_of_zip(place, PurePosixPath()))
     else:
-        raise BadInput(f"{place} is neither a folder nor a zip: give the folder or the download of the submissions")
+        raise BadInput(
+            f"{place} is neither a folder nor a zip: give the folder or the download of the submissions"
+        )
     students: dict[tuple[str, str], Submission] = {}
     depth = _depth([path for path, _ in found])
     for path, file in sorted(found, key=lambda pair: str(pair[0])):
@@ -86,14 +88,21 @@ def collect(place):
 
 def _depth(paths):
     """1 where all that an LMS has named lies in one folder of the download, else 0."""
-    tops, below = {path.parts[0] for path in paths}, {path.parts[1] for path in paths if len(path.parts) > 1}
+    tops, below = (
+        {path.parts[0] for path in paths},
+        {path.parts[1] for path in paths if len(path.parts) > 1},
+    )
     named = bool(below) and all(CANVAS.fullmatch(part) or MOODLE.fullmatch(part) for part in below)
     return int(len(tops) == 1 and all(len(path.parts) > 1 for path in paths) and named)
 
 
 def _named_apart(submissions):
     """Students who chose the same name have their numbers in it; of too many notebooks one row says so."""
-    twice = [name for name, times in collections.Counter(one.student for one in submissions).items() if times > 1]
+    twice = [
+        name
+        for name, times in collections.Counter(one.student for one in submissions).items()
+        if times > 1
+    ]
     for one in submissions:
         if one.id and one.student in twice:
             one.student = f"{one.student} ({one.id})"
@@ -118,21 +127,32 @@ def _of_folder(top):
 
 def _read(path):
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        handle = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        )
     except OSError as error:
-        return File(path.name, None, "it is a link: not followed" if path.is_symlink() else f"not readable: {error}")
+        return File(
+            path.name,
+            None,
+            "it is a link: not followed" if path.is_symlink() else f"not readable: {error}",
+        )
     with os.fdopen(handle, "rb"):
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
             return File(path.name, None, "it is no plain file")
         if about.st_size > LARGEST:
-            return File(path.name, None, f"it has {about.st_size >> 20} MB; {LARGEST >> 20} MB are allowed")
+            return File(
+                path.name, None, f"it has {about.st_size >> 20} MB; {LARGEST >> 20} MB are allowed"
+            )
         return File(path.name, functools.partial(_bytes, path), sent=about.st_mtime)
 
 
 def _bytes(path):
     """What the file holds now; nothing where it has gone since."""
-    with contextlib.suppress(OSError), open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as stream:
+    with (
+        contextlib.suppress(OSError),
+        open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as stream,
+    ):
         return stream.read(LARGEST)
     return b""
 
@@ -160,9 +180,16 @@ def _of_zip(path, below, most=None):
                     continue
                 file, size = _unpacked(path, packed, entry, name, left)
                 left = max(0, left - size)
-                yield below / PurePosixPath(*[part for part in name.parts if part not in ("/", "..")]), file
+                yield (
+                    below
+                    / PurePosixPath(*[part for part in name.parts if part not in ("/", "..")]),
+                    file,
+                )
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError) as error:
-        yield below.with_suffix(".ipynb"), File(below.name + ".zip", None, f"it is no zip that can be read: {error}")
+        yield (
+            below.with_suffix(".ipynb"),
+            File(below.name + ".zip", None, f"it is no zip that can be read: {error}"),
+        )
 
 
 def _unpacked(path, packed, entry, name, left):
@@ -170,14 +197,20 @@ def _unpacked(path, packed, entry, name, left):
     if name.is_absolute() or ".." in name.parts:
         return File(name.name, None, f"its name leaves the folder: {entry.filename!r:.80}"), 0
     if name.suffix.lower() == ".zip":
-        return File(name.name, None, "it is a zip within a zip: unpack the outer one, and give its folder"), 0
+        return File(
+            name.name, None, "it is a zip within a zip: unpack the outer one, and give its folder"
+        ), 0
     if stat.S_ISLNK(entry.external_attr >> 16):
         return File(name.name, None, "it is a link: not followed"), 0
     most = min(LARGEST, left)
     with packed.open(entry) as stream:  # what the zip says of its size is not to be believed
         size = len(stream.read(most + 1))
     if size > most:
-        return File(name.name, None, f"it is larger than {LARGEST >> 20} MB, or the zip than {MOST >> 20} MB"), size
+        return File(
+            name.name,
+            None,
+            f"it is larger than {LARGEST >> 20} MB, or the zip than {MOST >> 20} MB",
+        ), size
     return File(name.name, functools.partial(_entry, path, entry), sent=_changed(entry)), size
 
 
@@ -205,7 +238,11 @@ def _whose(path, file):
         again = RESENT.search(canvas["file"]) if alone else None
         name = RESENT.sub("", canvas["file"]) if alone else file.name
         attempt = int(again[0][1:]) if again else 0
-        return canvas["student"], canvas["id"], dataclasses.replace(file, name=name, attempt=attempt)
+        return (
+            canvas["student"],
+            canvas["id"],
+            dataclasses.replace(file, name=name, attempt=attempt),
+        )
     return path.stem if alone else top, "", file
 
 
@@ -234,7 +271,11 @@ def read(file):
     except UnicodeDecodeError:
         return Read(problems=["it is not text in UTF-8"])
     except json.JSONDecodeError as error:
-        what = "it is empty" if not data.strip() else f"it is not JSON: line {error.lineno}: {error.msg}"
+        what = (
+            "it is empty"
+            if not data.strip()
+            else f"it is not JSON: line {error.lineno}: {error.msg}"
+        )
         return Read(problems=[what])
     except (AssertionError, KeyError, TypeError, AttributeError, ValueError):
         return Read(problems=[_no_notebook(data)])
@@ -243,9 +284,13 @@ def read(file):
         try:
             text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
             if len(text) > LONGEST:
-                made.problems.append(f"cell {number + 1} is longer than {LONGEST} characters: it was left out")
+                made.problems.append(
+                    f"cell {number + 1} is longer than {LONGEST} characters: it was left out"
+                )
                 continue
-            made.cells.append((str(cell.get("id", "")), str(cell["cell_type"]), text.replace("\r\n", "\n")))
+            made.cells.append(
+                (str(cell.get("id", "")), str(cell["cell_type"]), text.replace("\r\n", "\n"))
+            )
         except (TypeError, KeyError, AttributeError, RecursionError):
             made.problems.append(f"cell {number + 1} cannot be read")
     return made

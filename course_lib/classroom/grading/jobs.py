@@ -43,7 +43,11 @@ class Job:
     def assembled(self, notebook):
         """The Assembled that a notebook written by `add` holds."""
         course, chapter = notebook["metadata"]["course"], self.of.chapters[self.chapter]
-        texts = {cell["id"]: cell["source"] for cell in notebook["cells"] if cell["id"] not in course["missing"]}
+        texts = {
+            cell["id"]: cell["source"]
+            for cell in notebook["cells"]
+            if cell["id"] not in course["missing"]
+        }
         tasks = {step.id: texts[step.id] for step in chapter.tasks if step.id in texts}
         return Assembled(chapter, tasks, course["missing"], course["problems"])
 
@@ -58,16 +62,28 @@ class Job:
 
     def give_up(self, why):
         """Write down that the grader itself could not grade this: a row, which the next run makes again."""
-        tasks = [results.Task(step.id, "not-run-here", 0, step.points, why)
-                 for step in self.of.chapters[self.chapter].tasks]  # fmt: skip
+        tasks = [
+            results.Task(step.id, "not-run-here", 0, step.points, why)
+            for step in self.of.chapters[self.chapter].tasks
+        ]
         self._write(tasks, [f"{results.NOT_GRADED}: {why}"], 0, 0.0, "")
 
     def _write(self, tasks, problems, seed, seconds, digest=None):
         digest = self.digest if digest is None else digest
         made = results.Result(
-            self.student, self.id, self.chapter, self.was, digest, self.release, __version__, seed,
-            self.work.isolation, tasks, problems, round(seconds, 2),
-        )  # fmt: skip
+            self.student,
+            self.id,
+            self.chapter,
+            self.was,
+            digest,
+            self.release,
+            __version__,
+            seed,
+            self.work.isolation,
+            tasks,
+            problems,
+            round(seconds, 2),
+        )
         results.add(self.work.out, made)
 
 
@@ -90,9 +106,14 @@ class Work:
         """Write it into its folder, which is made."""
         for name in ("todo", "taken", "done"):
             (self.folder / name).mkdir(parents=True)
-        said = {"releases": [str(one.folder.resolve()) for one in self.releases.values()],
-                "out": str(self.out.resolve()), "isolation": self.isolation, "seconds": self.seconds,
-                "whole": self.whole, "seed": self.seed}  # fmt: skip
+        said = {
+            "releases": [str(one.folder.resolve()) for one in self.releases.values()],
+            "out": str(self.out.resolve()),
+            "isolation": self.isolation,
+            "seconds": self.seconds,
+            "whole": self.whole,
+            "seed": self.seed,
+        }
         build.write(self.folder / "work.json", json.dumps(said))
 
     def complete(self):
@@ -108,8 +129,15 @@ def load(folder):
     """The Work in a folder, without jobs."""
     given = json.loads(Path(folder, "work.json").read_text(encoding="utf-8"))
     releases = [release.load(path) for path in given["releases"]]
-    return Work(Path(folder), {one.id: one for one in releases}, Path(given["out"]), given["isolation"],
-                given["seconds"], given["whole"], given["seed"])  # fmt: skip
+    return Work(
+        Path(folder),
+        {one.id: one for one in releases},
+        Path(given["out"]),
+        given["isolation"],
+        given["seconds"],
+        given["whole"],
+        given["seed"],
+    )
 
 
 def add(work, number, pairs):
@@ -117,11 +145,24 @@ def add(work, number, pairs):
     half = work.folder / f".{number:05d}"
     half.mkdir()
     for job, made in pairs:
-        cells = [{"cell_type": "code", "id": step.id, "metadata": {"course": {"kind": step.kind}}, "outputs": [],
-                  "execution_count": None, "source": made.texts.get(step.id, step.text)}
-                 for step in made.chapter.steps]  # fmt: skip
+        cells = [
+            {
+                "cell_type": "code",
+                "id": step.id,
+                "metadata": {"course": {"kind": step.kind}},
+                "outputs": [],
+                "execution_count": None,
+                "source": made.texts.get(step.id, step.text),
+            }
+            for step in made.chapter.steps
+        ]
         course = {"missing": made.missing, "problems": made.problems}
-        notebook = {"cells": cells, "metadata": {"course": course}, "nbformat": 4, "nbformat_minor": 5}
+        notebook = {
+            "cells": cells,
+            "metadata": {"course": course},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
         (half / job.file).write_text(json.dumps(notebook), encoding="utf-8")
     rows = [{key: value for key, value in vars(job).items() if key != "work"} for job, _ in pairs]
     (half / "jobs.json").write_text(json.dumps(rows), encoding="utf-8")

@@ -23,7 +23,11 @@ def names_in(text, known=None):
         return set()
     nodes = list(ast.walk(tree))
     found = {name for node in nodes for name in _imported(node, known)}
-    found |= {name for node in nodes if isinstance(node, ast.Attribute | ast.Name) and (name := _full(node, known))}
+    found |= {
+        name
+        for node in nodes
+        if isinstance(node, ast.Attribute | ast.Name) and (name := _full(node, known))
+    }
     for node in tree.body:
         _name_anew(node, known)
     return _of_rooms(found)
@@ -54,7 +58,11 @@ def foreign(chapter, task, texts, name=""):
 def _of_rooms(found):
     """Those that are names of a teaching room, without course_lib."""
     plain = (name.removeprefix("course_lib.") for name in found if name.startswith("course_lib."))
-    return {name for name in plain if "." in name and name.startswith(ROOMS) and not name.startswith(TOOLS)}
+    return {
+        name
+        for name in plain
+        if "." in name and name.startswith(ROOMS) and not name.startswith(TOOLS)
+    }
 
 
 def _name_anew(node, known):

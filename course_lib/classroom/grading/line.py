@@ -41,7 +41,10 @@ class Line:
     def ask(self, method, *args, seconds=10.0):
         """Send a question. Raises Gone, also where the room does not listen."""
         self._asked += 1
-        left, end = memoryview(frame({"ask": self._asked, "method": method, "args": args})), time.monotonic() + seconds
+        left, end = (
+            memoryview(frame({"ask": self._asked, "method": method, "args": args})),
+            time.monotonic() + seconds,
+        )
         while left:
             try:
                 left = left[self._socket.send(left) :]

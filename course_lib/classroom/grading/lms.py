@@ -45,13 +45,20 @@ def matched(students, people):
         if len(found) == 1:
             claims.setdefault(found[0], []).append((strength, student))
         else:
-            said.append(f"{student.name!r:.80}: " + ("two rows or more fit" if found else "no row fits"))
+            said.append(
+                f"{student.name!r:.80}: " + ("two rows or more fit" if found else "no row fits")
+            )
     made = {}
     for row, claimed in claims.items():
         best = min(strength for strength, _ in claimed)
         winners = [student for strength, student in claimed if strength == best]
-        losers = [student for _, student in claimed if len(winners) > 1 or student is not winners[0]]
-        said += [f"{student.name!r:.80}: another student's number or name fits the same row" for student in losers]
+        losers = [
+            student for _, student in claimed if len(winners) > 1 or student is not winners[0]
+        ]
+        said += [
+            f"{student.name!r:.80}: another student's number or name fits the same row"
+            for student in losers
+        ]
         if len(winners) == 1:
             made[row] = winners[0]
     return made, said
@@ -79,13 +86,19 @@ def canvas(marks, file, columns=None):
     table = tables.read(file)
     head = [cell.strip() for cell in table.rows[0]] if table.rows else []
     if "ID" not in head or "Section" not in head or head[0] not in ("Student", "LastName"):
-        raise BadInput(f"{file} is no gradebook of Canvas (Grades > Export): no Student, ID, Section in its first row")
+        raise BadInput(
+            f"{file} is no gradebook of Canvas (Grades > Export): no Student, ID, Section in its first row"
+        )
     start = 1 + next((i for i, row in enumerate(table.rows) if "Points Possible" in row[0]), 0)
     worth = [*(table.rows[start - 1] if start > 1 else []), *[""] * len(head)]
     targets, said = _targets(marks, head, worth, columns or {})
     if not targets:
         raise BadInput("\n".join([f"{file}: no column to fill in", *said]))
-    people = [(i, *_person(head, row)) for i, row in enumerate(table.rows) if i >= start and len(row) == len(head)]
+    people = [
+        (i, *_person(head, row))
+        for i, row in enumerate(table.rows)
+        if i >= start and len(row) == len(head)
+    ]
     pairs, more = matched(marks.students, people)
     for name, column in targets.items():
         said += _fill(table.rows, pairs, name, column, worth[column], marks.columns[name])
@@ -96,13 +109,20 @@ def _person(head, row):
     """(ids, logins, names) of a row of Canvas."""
     cells = dict(zip(head, map(str.strip, row), strict=True))
     name = cells.get("Student") or f"{cells.get('LastName', '')}, {cells.get('FirstName', '')}"
-    logins = {cells.get("SIS User ID"), cells.get("SIS Login ID"), cells.get("Integration ID")} - {None, ""}
+    logins = {cells.get("SIS User ID"), cells.get("SIS Login ID"), cells.get("Integration ID")} - {
+        None,
+        "",
+    }
     return {cells["ID"]} - {""}, logins, both_ways(name)
 
 
 def _targets(marks, head, worth, columns):
     """{chapter: column}, and what is said of chapters without one."""
-    open_ = [i for i, cell in enumerate(head) if i > head.index("Section") and re.search(r"\(\d+\)$", cell)]
+    open_ = [
+        i
+        for i, cell in enumerate(head)
+        if i > head.index("Section") and re.search(r"\(\d+\)$", cell)
+    ]
     open_ = [i for i in open_ if "read only" not in worth[i].lower()]
     titles = {i: re.fullmatch(r"(.*?) *\((\d+)\)", head[i]).groups() for i in open_}  # type: ignore[union-attr]
     made, said = {}, []
@@ -117,7 +137,9 @@ def _targets(marks, head, worth, columns):
             made[name] = found[0]
         else:
             there = "; ".join(head[i] for i in open_) or "none"
-            said.append(f"{name}: {len(found)} assignments fit: give --column '{name[:2]}=TITLE'. There are: {there}")
+            said.append(
+                f"{name}: {len(found)} assignments fit: give --column '{name[:2]}=TITLE'. There are: {there}"
+            )
     return made, said
 
 
@@ -126,7 +148,9 @@ def _fill(rows, pairs, name, column, worth, tasks):
     possible, whole, said = _number(worth), sum(tasks.values()), []
     scale = possible / whole if possible and whole else 1.0
     if scale != 1.0:
-        said.append(f"{name}: its {whole} points are written as {tables.number(possible)}, which the assignment has")
+        said.append(
+            f"{name}: its {whole} points are written as {tables.number(possible)}, which the assignment has"
+        )
     for row, student in pairs.items():
         chapter = student.chapters.get(name)
         if chapter is None:
@@ -156,10 +180,20 @@ def moodle(marks, file, chapter):
     table = tables.read(file)
     head = [cell.strip().lower() for cell in table.rows[0]] if table.rows else []
     if "identifier" not in head or "grade" not in head:
-        raise BadInput(f"{file} is no grading worksheet of Moodle in English: no Identifier and Grade in its first row")
+        raise BadInput(
+            f"{file} is no grading worksheet of Moodle in English: no Identifier and Grade in its first row"
+        )
     rows = [dict(zip(head, row, strict=False)) for row in table.rows]
-    people = [(i, _numbers(row["identifier"]), {row.get("email address", "").strip(), row.get("id number", "").strip()},
-               both_ways(row.get("full name", ""))) for i, row in enumerate(rows) if i]  # fmt: skip
+    people = [
+        (
+            i,
+            _numbers(row["identifier"]),
+            {row.get("email address", "").strip(), row.get("id number", "").strip()},
+            both_ways(row.get("full name", "")),
+        )
+        for i, row in enumerate(rows)
+        if i
+    ]
     pairs, said = matched([one for one in marks.students if chapter in one.chapters], people)
     whole = sum(marks.columns[chapter].values())
     for row, student in sorted(pairs.items()):
@@ -186,7 +220,9 @@ def _grade(row, cells, head, student, chapter, whole):
         place = head.index("feedback comments")
         row[place] = "".join(part for part in (row[place].strip(), comment(given)) if part)
     if most and grade > most + 1e-9:
-        return [f"{student.name!r:.80}: {text} is more than Moodle's maximum of {most:g}: it will not take it"]
+        return [
+            f"{student.name!r:.80}: {text} is more than Moodle's maximum of {most:g}: it will not take it"
+        ]
     return []
 
 
@@ -196,10 +232,14 @@ def comment(chapter):
     for task in chapter.tasks:
         said = " ".join(chapter.comments.get(task.task, []))
         points = f"{tables.number(task.points)} of {tables.number(task.out_of)}"
-        lines.append(f"{task.task}: {points} ({feedback.WORDS.get(task.status, task.status)}) {said}".strip())
+        lines.append(
+            f"{task.task}: {points} ({feedback.WORDS.get(task.status, task.status)}) {said}".strip()
+        )
     lines += [f"by hand: {tables.number(chapter.extra)}"] if chapter.extra else []
     lines += chapter.comments.get("", [])
-    return "<ul>" + "".join(f"<li>{html.escape(tables.plain(line))}</li>" for line in lines) + "</ul>"
+    return (
+        "<ul>" + "".join(f"<li>{html.escape(tables.plain(line))}</li>" for line in lines) + "</ul>"
+    )
 
 
 # Gradescope -------------------------------------------------------------------------------------------------------
@@ -210,19 +250,33 @@ def gradescope(chapter):
     tests = []
     for task in chapter.tasks:
         said = "\n".join([feedback.message(task), *chapter.comments.get(task.task, [])]).strip()
-        tests.append({
-            "name": task.task, "score": task.points, "max_score": task.out_of, "output": tables.plain(said, False),
-            "status": "passed" if task.status == "pass" else "failed", "visibility": "visible",
-        })  # fmt: skip
-        tests += [{
-            "name": f"{task.task}: {name}", "output": status, "status": "passed" if status == "pass" else "failed",
-            "visibility": "hidden",
-        } for name, status in task.hidden.items()]  # fmt: skip
+        tests.append(
+            {
+                "name": task.task,
+                "score": task.points,
+                "max_score": task.out_of,
+                "output": tables.plain(said, False),
+                "status": "passed" if task.status == "pass" else "failed",
+                "visibility": "visible",
+            }
+        )
+        tests += [
+            {
+                "name": f"{task.task}: {name}",
+                "output": status,
+                "status": "passed" if status == "pass" else "failed",
+                "visibility": "hidden",
+            }
+            for name, status in task.hidden.items()
+        ]
     notes = [*chapter.result.problems, *chapter.comments.get("", [])]
     if chapter.extra:
         notes.append(f"by hand: {tables.number(chapter.extra)} points")
     return {
-        "score": chapter.points, "execution_time": round(chapter.result.seconds, 2),
-        "output": tables.plain("\n".join(notes), False), "visibility": "visible", "stdout_visibility": "hidden",
+        "score": chapter.points,
+        "execution_time": round(chapter.result.seconds, 2),
+        "output": tables.plain("\n".join(notes), False),
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
         "tests": tests,
-    }  # fmt: skip
+    }

@@ -39,7 +39,9 @@ def read(file):
         try:
             entries.append(Entry(where, **row | {"points": tables.points_in(row["points"])}))
         except ValueError:
-            problems.append(f"{where}: {row['points']!r:.40} is no number of points; the row is left out")
+            problems.append(
+                f"{where}: {row['points']!r:.40} is no number of points; the row is left out"
+            )
     return entries, problems
 
 
@@ -48,7 +50,9 @@ def _csv(file):
     head = [name.strip().lower() for name in rows[0]] if rows else []
     if "student" not in head or not set(head) <= {*COLUMNS, ""}:
         said = ", ".join(name.capitalize() for name in COLUMNS)
-        raise BadInput(f"{file}: the first row must name the columns {said}, not {', '.join(head) or 'nothing'}")
+        raise BadInput(
+            f"{file}: the first row must name the columns {said}, not {', '.join(head) or 'nothing'}"
+        )
     for line, row in enumerate(rows[1:], 2):
         cells = dict(zip(head, map(str.strip, row), strict=False))
         yield line, {name: cells.get(name, "") for name in COLUMNS}
@@ -59,9 +63,13 @@ def _json(file):
         given = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from None
-    good = isinstance(given, list) and all(isinstance(row, dict) and set(row) <= set(COLUMNS) for row in given)
+    good = isinstance(given, list) and all(
+        isinstance(row, dict) and set(row) <= set(COLUMNS) for row in given
+    )
     if not good:
-        raise BadInput(f"{file}: a list of objects is needed, each with some of {', '.join(COLUMNS)}")
+        raise BadInput(
+            f"{file}: a list of objects is needed, each with some of {', '.join(COLUMNS)}"
+        )
     for place, row in enumerate(given, 1):
         texts = {name: "" if row.get(name) is None else str(row[name]).strip() for name in COLUMNS}
         yield place, texts

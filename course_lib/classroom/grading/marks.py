@@ -67,9 +67,17 @@ class Marks:
 
 def collect(out, by_hand=None):
     """The `Marks` of a folder of result files. by_hand: a file; without it manual.csv or manual.json there, if any."""
-    made = Marks([_student(found) for file in sorted(Path(out).glob("*.json")) if (found := results.load(file))])
+    made = Marks(
+        [
+            _student(found)
+            for file in sorted(Path(out).glob("*.json"))
+            if (found := results.load(file))
+        ]
+    )
     made.students.sort(key=lambda one: (one.name.casefold(), one.name))
-    files = [by_hand] if by_hand else [Path(out, name) for name in NAMES if Path(out, name).is_file()]
+    files = (
+        [by_hand] if by_hand else [Path(out, name) for name in NAMES if Path(out, name).is_file()]
+    )
     for file in files:
         entries, problems = manual.read(file)
         made.problems += problems
@@ -97,18 +105,24 @@ def _give(marks, entry, given):
         who = "no submission is by" if not students else f"{len(students)} students are called"
         return [f"{entry.where}: {who} {entry.student!r:.80}; the row is left out"]
     chapters = students[0].chapters
-    chosen = [name for name in chapters if entry.chapter in (name, name[:2], name[:2].lstrip("0") or "0")]
+    chosen = [
+        name for name in chapters if entry.chapter in (name, name[:2], name[:2].lstrip("0") or "0")
+    ]
     chosen = list(chapters) if not entry.chapter else chosen
     if len(chosen) != 1:
         there = ", ".join(chapters) or "none"
-        return [f"{entry.where}: {entry.chapter or 'no chapter'!r:.60} is not one chapter of this student's: {there}"]
+        return [
+            f"{entry.where}: {entry.chapter or 'no chapter'!r:.60} is not one chapter of this student's: {there}"
+        ]
     return _enter(chapters[chosen[0]], entry, given)
 
 
 def _enter(chapter, entry, given):
     names = [task.task for task in chapter.tasks]
     if entry.task and entry.task not in names:
-        return [f"{entry.where}: there is no task {entry.task!r:.60}, but {', '.join(names)}; the row is left out"]
+        return [
+            f"{entry.where}: there is no task {entry.task!r:.60}, but {', '.join(names)}; the row is left out"
+        ]
     if entry.comment:
         chapter.comments.setdefault(entry.task, []).append(entry.comment)
     if entry.points is None:
@@ -122,13 +136,18 @@ def _enter(chapter, entry, given):
     said = [f"{entry.where}: a second row for this task: its points count"] if key in given else []
     given.add(key)
     if not 0 <= entry.points <= task.out_of:
-        said.append(f"{entry.where}: {tables.number(entry.points)} points, but the task has {task.out_of}: they count")
+        said.append(
+            f"{entry.where}: {tables.number(entry.points)} points, but the task has {task.out_of}: they count"
+        )
     return said
 
 
 def _same(one, other):
     """Whether two names are the same, as a gradebook shows them."""
-    forms = [unicodedata.normalize("NFC", tables.safe(name)).removeprefix("'").strip() for name in (one, other)]
+    forms = [
+        unicodedata.normalize("NFC", tables.safe(name)).removeprefix("'").strip()
+        for name in (one, other)
+    ]
     return bool(forms[0]) and forms[0] == forms[1]
 
 

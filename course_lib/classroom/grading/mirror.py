@@ -19,7 +19,11 @@ class Mirror(np.ndarray):
     def of(cls, values, board):
         """A Mirror that begins with these values."""
         made = values.copy().view(cls)
-        made._board, made._root, made._peer_number = board, made.view(np.ndarray), board._peer_number
+        made._board, made._root, made._peer_number = (
+            board,
+            made.view(np.ndarray),
+            board._peer_number,
+        )
         return made
 
     def __getitem__(self, key):
@@ -87,8 +91,13 @@ class Mirror(np.ndarray):
             return np.arange(self.size).reshape(self.shape)
         whole = np.arange(self._root.size)
         offset = self.__array_interface__["data"][0] - self._root.__array_interface__["data"][0]
-        return np.ndarray(self.shape, whole.dtype, whole, offset // self.itemsize * whole.itemsize,
-                          [step // self.itemsize * whole.itemsize for step in self.strides])  # fmt: skip
+        return np.ndarray(
+            self.shape,
+            whole.dtype,
+            whole,
+            offset // self.itemsize * whole.itemsize,
+            [step // self.itemsize * whole.itemsize for step in self.strides],
+        )
 
 
 def _plain(value):

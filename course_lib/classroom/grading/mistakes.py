@@ -16,8 +16,12 @@ BLANK = "not written yet"
 GENERAL = ("not right yet",)  # words that stand in every failure: they tell no mistake from another
 PUBLIC_ONLY = "passes the public check only"
 OTHER = "another mistake"
-WITHOUT = {"error": "stopped with an error", "timeout": "took too long", "crashed": "ended its process",
-           "missing": "no answer"}  # fmt: skip
+WITHOUT = {
+    "error": "stopped with an error",
+    "timeout": "took too long",
+    "crashed": "ended its process",
+    "missing": "no answer",
+}
 
 
 def planted(chapters, root=None):
@@ -27,11 +31,15 @@ def planted(chapters, root=None):
 
 def _of_chapter(name, root):
     try:
-        (file,) = [path for path in source.find(build.clone(root), [name]) if path.stem == "exercise"]
+        (file,) = [
+            path for path in source.find(build.clone(root), [name]) if path.stem == "exercise"
+        ]
         cells = source.read(file).tasks
     except (BadInput, OSError, ValueError):
         return {}
-    return {cell.name: {mutant.name: mutant.expect for mutant in cell.task.mutants} for cell in cells}
+    return {
+        cell.name: {mutant.name: mutant.expect for mutant in cell.task.mutants} for cell in cells
+    }
 
 
 def resembles(task, mutants):
@@ -45,7 +53,9 @@ def resembles(task, mutants):
     if task.hidden and any(status != "pass" for status in task.hidden.values()):
         return PUBLIC_ONLY
     words = {name: " ".join(expect.lower().split()) for name, expect in mutants.items()}
-    found = {name: len(text) for name, text in words.items() if text in said and text not in GENERAL}
+    found = {
+        name: len(text) for name, text in words.items() if text in said and text not in GENERAL
+    }
     if found and task.status in ("wrong", "error"):
         longest = max(found.values())
         return " or ".join(name for name, length in found.items() if length == longest)

@@ -30,7 +30,9 @@ class Nest:
         asked.register(0, select.POLLIN)
         while True:
             for _, event in asked.poll(1000 * STEP):
-                if event & ~select.POLLIN:  # the other end is closed: what it asked for before it ended is not begun
+                if (
+                    event & ~select.POLLIN
+                ):  # the other end is closed: what it asked for before it ended is not begun
                     return
                 *names, text = (text + os.read(0, 1000)).split(b"\n")
                 for name in names:
@@ -51,7 +53,9 @@ class Nest:
         for pid in list(self.running):
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
-                os.write(1, f"{self.running.pop(pid)} {os.waitstatus_to_exitcode(status)}\n".encode())
+                os.write(
+                    1, f"{self.running.pop(pid)} {os.waitstatus_to_exitcode(status)}\n".encode()
+                )
 
     def _become_worker(self, twin, name):
         status = 1

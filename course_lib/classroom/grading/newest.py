@@ -4,7 +4,8 @@ import re
 
 STAMP = re.compile(  # 2026-11-22 10.15, 2026-11-22T10:15:30, 20261122_1015
     r"(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)"
-    r"(?:[T _.-]{1,3}([0-2]\d)[-_:.h]?([0-5]\d)(?:[-_:.m]?([0-5]\d))?)?(?!\d)")
+    r"(?:[T _.-]{1,3}([0-2]\d)[-_:.h]?([0-5]\d)(?:[-_:.m]?([0-5]\d))?)?(?!\d)"
+)
 
 
 def last(found):
@@ -14,11 +15,16 @@ def last(found):
     files' own times; else by their names.
     """
     files = [one[0] for one in found]
-    for key, why in ((_attempt, "the number of the attempt"), (_stamp, "the time in its name"),
-                     (_sent, "the time of the file")):  # fmt: skip
+    for key, why in (
+        (_attempt, "the number of the attempt"),
+        (_stamp, "the time in its name"),
+        (_sent, "the time of the file"),
+    ):
         keys = [key(file) for file in files]
         if None not in keys and len(set(keys)) > 1:
-            return [one for _, one in sorted(zip(keys, found, strict=True), key=lambda pair: pair[0])], why
+            return [
+                one for _, one in sorted(zip(keys, found, strict=True), key=lambda pair: pair[0])
+            ], why
     return sorted(found, key=lambda one: one[0].name), "its name"
 
 

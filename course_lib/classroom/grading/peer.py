@@ -35,14 +35,23 @@ from .standin import stand_in
 
 LONGEST = 64 << 20  # bytes of one message
 MOST_THREADS = 100  # of the other side, at a time
-NO_VALUE = ("an object of the class {}, where only numbers, texts, arrays, functions, and lists, tuples or "
-            "dictionaries of them can be graded")  # fmt: skip
+NO_VALUE = (
+    "an object of the class {}, where only numbers, texts, arrays, functions, and lists, tuples or "
+    "dictionaries of them can be graded"
+)
 PRINTED = 4000  # characters of what one call printed that are told
-RESULTS = ("__iter__", "__next__")  # what a guarded end lets an object of the other side be used for, but for a call
+RESULTS = (
+    "__iter__",
+    "__next__",
+)  # what a guarded end lets an object of the other side be used for, but for a call
 
 
 OFFERED = "student"
-WATCHED = ("watched", "stumbling", "aftermath")  # asked of functions that start threads, by the checks alone
+WATCHED = (
+    "watched",
+    "stumbling",
+    "aftermath",
+)  # asked of functions that start threads, by the checks alone
 
 
 class Peer:
@@ -50,19 +59,27 @@ class Peer:
 
     def __init__(self, connection, guarded=False):
         self.guarded, self.keeps, self.changed = guarded, False, False
-        self.prints: Callable[[], str] | None = None  # what was printed here since it was last called
+        self.prints: Callable[[], str] | None = (
+            None  # what was printed here since it was last called
+        )
         self.heard: Callable[[str], Any] | None = None  # gets what the other side printed in a call
         self._socket, self._lock, self._local = connection, threading.Lock(), threading.local()
         self._shown: dict[int, Any] = {}
-        self._numbers: dict[int, int] = {}  # id of a thing that is shown -> its number, never given twice
+        self._numbers: dict[
+            int, int
+        ] = {}  # id of a thing that is shown -> its number, never given twice
         self._raised: list[BaseException] = []  # what was told to the other side, and may come back
         self._count = itertools.count(1)
         self._mail: dict[str, queue.Queue] = {}  # by name of a thread of this side
-        self._mirror: dict[str, queue.Queue] = {}  # by name of a thread of the other side: who answers it here
+        self._mirror: dict[
+            str, queue.Queue
+        ] = {}  # by name of a thread of the other side: who answers it here
         self._threads: dict[str, threading.Thread] = {}  # the mirrors, but for the one that serves
         self._main: queue.Queue = queue.Queue()
         self._serving = False
-        self._offers: dict[str, queue.Queue] = {OFFERED: queue.Queue()}  # made here: two threads look into it
+        self._offers: dict[str, queue.Queue] = {
+            OFFERED: queue.Queue()
+        }  # made here: two threads look into it
         self._lost, self._names = "", itertools.count(1)
         self._aftermath = Aftermath(lambda: [*self._threads.values()])
         self._ended: collections.deque = collections.deque()  # names of threads of this side
@@ -77,7 +94,13 @@ class Peer:
 
     def forget(self):
         """Nothing is shown any more: what the other side has kept of an earlier check cannot be used in the next."""
-        self._shown, self._numbers, self._raised, self.changed, self.keeps = {}, {}, [], False, False
+        self._shown, self._numbers, self._raised, self.changed, self.keeps = (
+            {},
+            {},
+            [],
+            False,
+            False,
+        )
 
     def call(self, stand_in, method, args, kwargs, bare=False):
         """Call an object of the other side, or its method: the result, or its error, raised here.
@@ -89,11 +112,22 @@ class Peer:
         asker, outer = self._asker()
         outer = [] if bare else outer
         memo = {id(thing): (place, thing) for place, thing in enumerate(outer)}
-        given = [wire.pack(part, self.show, memo) for part in (changes.copies(outer), list(args), kwargs)]
+        given = [
+            wire.pack(part, self.show, memo) for part in (changes.copies(outer), list(args), kwargs)
+        ]
         sent = [thing for _, thing in sorted(memo.values(), key=lambda pair: pair[0])]
         number = secrets.randbits(53)  # nobody can answer a call that is yet to come
-        self._send({"call": stand_in._peer_number, "method": method, "given": given, "from": name, "to": asker,
-                    "id": number, "bare": bare})  # fmt: skip
+        self._send(
+            {
+                "call": stand_in._peer_number,
+                "method": method,
+                "given": given,
+                "from": name,
+                "to": asker,
+                "id": number,
+                "bare": bare,
+            }
+        )
         self._local.sent = [*getattr(self._local, "sent", ()), sent]
         try:
             message = self._awaited(mail, number)
@@ -121,12 +155,20 @@ class Peer:
             self._write_back(old, new, same)
         if "error" in message:
             raise self._error(message["error"], method)
-        ours = {id(new): old for old, new in zip(sent, back, strict=False) if changes.same_array(old, new)}
-        memo = [ours.get(id(thing), thing) for thing in memo]  # a view of an argument is one of ours
+        ours = {
+            id(new): old
+            for old, new in zip(sent, back, strict=False)
+            if changes.same_array(old, new)
+        }
+        memo = [
+            ours.get(id(thing), thing) for thing in memo
+        ]  # a view of an argument is one of ours
         try:
             value = wire.unpack(message["value"], self._stand_in, memo)
         except wire.NotData as error:
-            raise self._error({"type": "TypeError", "text": f"what it returns holds {error}"}, method) from None
+            raise self._error(
+                {"type": "TypeError", "text": f"what it returns holds {error}"}, method
+            ) from None
         return changes.known(value, same, None)
 
     def offer(self, name, thing):
@@ -246,7 +288,9 @@ class Peer:
             if len(self._mirror) >= MOST_THREADS:
                 raise ValueError(f"more than {MOST_THREADS} threads")
             self._mirror[name] = queue.Queue()
-            self._threads[name] = threading.Thread(target=self._mirrors, args=(name, self._mirror[name]), daemon=True)
+            self._threads[name] = threading.Thread(
+                target=self._mirrors, args=(name, self._mirror[name]), daemon=True
+            )
             self._threads[name].start()
         return self._mirror[name]
 
@@ -254,7 +298,9 @@ class Peer:
         mail = self._mirror.pop(name, None)
         if mail is not None and mail is not self._main:
             mail.put({"over": name})
-            self._threads.pop(name).join(1.0)  # whoever counts threads then does not see it any more
+            self._threads.pop(name).join(
+                1.0
+            )  # whoever counts threads then does not see it any more
 
     def _mirrors(self, name, mail):
         self._local.mail = mail
@@ -293,7 +339,9 @@ class Peer:
         now = wire.unpack(given[0], self._stand_in, memo)
         for place, new in enumerate(now[: len(memo)]):
             if self.keeps and (isinstance(new, np.ndarray) or changes.change(memo[place], new, {})):
-                memo[place] = new  # the call sees what the other side has; what was sent stays as it is
+                memo[place] = (
+                    new  # the call sees what the other side has; what was sent stays as it is
+                )
             else:
                 self._write_back(memo[place], new, {})
         args, kwargs = (wire.unpack(part, self._stand_in, memo) for part in given[1:])
@@ -323,7 +371,9 @@ class Peer:
                 return lambda: vars(thing)[name[1:]]
             if name[1:] in getattr(type(thing), "remote", ()):
                 return lambda: getattr(thing, name[1:])
-            raise AttributeError(f"{type(thing).__name__} has no attribute {name[1:]!r} that can be used here")
+            raise AttributeError(
+                f"{type(thing).__name__} has no attribute {name[1:]!r} that can be used here"
+            )
         if name not in wire.SHOWN:
             raise AttributeError(name)
         return getattr(thing, name)
@@ -343,7 +393,9 @@ class Peer:
         if about.get("yours"):
             return self._shown[number]
         if "values" in about and not self.guarded:
-            return Mirror.of(wire.unpack(about["values"], None), stand_in(self, number, {"calls": True}, ()))
+            return Mirror.of(
+                wire.unpack(about["values"], None), stand_in(self, number, {"calls": True}, ())
+            )
         if self.guarded and not (about.get("calls") or "__next__" in about.get("has", ())):
             raise wire.NotData(NO_VALUE.format(str(about.get("type"))[:40]))
         return stand_in(self, number, about, RESULTS if self.guarded else wire.SHOWN)
@@ -351,16 +403,28 @@ class Peer:
     def _described(self, error, depth=4):
         """An error as data: its kind, its text, where it comes from. A student's: the lines of cells that it passed,
         and the error that it was raised over (depth: of so many)."""
-        said = {"type": type(error).__name__, "text": str(error)[:4000], "was": getattr(error, "peer_was", None)}
+        said = {
+            "type": type(error).__name__,
+            "text": str(error)[:4000],
+            "was": getattr(error, "peer_was", None),
+        }
         if self.guarded:
             self._raised.append(error)
             return said | {"was": len(self._raised) - 1}
         cells = ("<", "/tmp/ipykernel_")
-        files = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(cells)]
-        texts = [(f.line or linecache.getline(f.filename, f.lineno or 0)).strip() for f in files[-20:]]
+        files = [
+            f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(cells)
+        ]
+        texts = [
+            (f.line or linecache.getline(f.filename, f.lineno or 0)).strip() for f in files[-20:]
+        ]
         over = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         said["over"] = self._described(over, depth - 1) if over is not None and depth else None
-        return said | {"lines": [[f.filename, f.lineno, f.name, t] for f, t in zip(files[-20:], texts, strict=True)]}
+        return said | {
+            "lines": [
+                [f.filename, f.lineno, f.name, t] for f, t in zip(files[-20:], texts, strict=True)
+            ]
+        }
 
     def error_of(self, given):
         """An error of the other side that no call has raised, as this side knows it."""
@@ -371,9 +435,14 @@ class Peer:
         was = given.get("was")
         if self.guarded and type(was) is int and 0 <= was < len(self._raised):
             known: Any = self._raised[was]
-            known.remote_lines, known.of_answer = faults.lines(given.get("lines")), True  # it has passed through there
+            known.remote_lines, known.of_answer = (
+                faults.lines(given.get("lines")),
+                True,
+            )  # it has passed through there
             return known
-        error = faults.plain(str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__")
+        error = faults.plain(
+            str(given.get("type", ""))[:80], str(given.get("text", ""))[:4000], method == "__next__"
+        )
         error.remote_lines = faults.lines(given.get("lines"))
         error.peer_was, error.of_answer = was, True
         if isinstance(given.get("over"), dict) and depth:

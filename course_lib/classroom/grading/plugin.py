@@ -62,7 +62,9 @@ class Graded(IPyNbFile):
         pairs = list(zip(self.assembled.chapter.steps, notebook["cells"], strict=True))
         last = max((n for n, (step, _) in enumerate(pairs) if step.kind == "check"), default=-1)
         if not self.job.work.whole:
-            pairs = pairs[: last + 1]  # what stands below decides nothing: most of it is measuring, which takes long
+            pairs = pairs[
+                : last + 1
+            ]  # what stands below decides nothing: most of it is measuring, which takes long
         for number, (step, source) in enumerate(pairs):
             cell = Step.from_parent(self, name=step.id, cell_num=number, cell=source, options={})
             cell.step = step
@@ -71,7 +73,9 @@ class Graded(IPyNbFile):
     def setup(self):
         self.began = time.perf_counter()
         work = self.grader.work
-        self.runner = runner.Runner(self.grader.zygote, self.job.of, self.assembled, work.seconds, seed=work.seed)
+        self.runner = runner.Runner(
+            self.grader.zygote, self.job.of, self.assembled, work.seconds, seed=work.seed
+        )
 
     def teardown(self):
         run = self.__dict__.pop("runner", None)

@@ -27,7 +27,11 @@ WEIGHTS = (60, 25, 15)  # of a hundred answers in a mixed submission
 def kinds(count, rng):
     """What each of `count` students hands in: fixed proportions, in an order by chance."""
     tens = [kind for kind, tenths in TENTHS.items() for _ in range(tenths)]
-    made = [tens[n * len(tens) // count] for n in range(count)] if count < len(tens) else (tens * -(-count // 10))
+    made = (
+        [tens[n * len(tens) // count] for n in range(count)]
+        if count < len(tens)
+        else (tens * -(-count // 10))
+    )
     made = made[:count]
     rng.shuffle(made)
     return made
@@ -36,7 +40,9 @@ def kinds(count, rng):
 def answers(kind, read, rng):
     """{task: "solution", "blank" or the name of a planted wrong answer}."""
     if kind != MIXED:
-        return dict.fromkeys((cell.name for cell in read.tasks), ANSWERS[0] if kind == SOLVED else ANSWERS[2])
+        return dict.fromkeys(
+            (cell.name for cell in read.tasks), ANSWERS[0] if kind == SOLVED else ANSWERS[2]
+        )
     chosen = {cell.name: rng.choices(ANSWERS, WEIGHTS)[0] for cell in read.tasks}
     wrong = {cell.name: rng.choice(cell.task.mutants).name for cell in read.tasks}
     return {task: wrong[task] if answer == "wrong" else answer for task, answer in chosen.items()}
@@ -47,7 +53,9 @@ def text_of(answer, cell):
     region = source.split(cell.source)
     if answer in ANSWERS:
         return region.filled(region.text if answer == ANSWERS[0] else cell.task.blank)
-    return region.filled(next(one for one in cell.task.mutants if one.name == answer).apply(region.text))
+    return region.filled(
+        next(one for one in cell.task.mutants if one.name == answer).apply(region.text)
+    )
 
 
 def notebook(blank, read, chosen):
@@ -62,7 +70,9 @@ def notebook(blank, read, chosen):
 def write(given, read, count, seed, folder):
     """All of it; {student: kind}."""
     rng, said = random.Random(seed), {}
-    blank = json.loads((given.folder / "exercises" / f"{read.chapter}.ipynb").read_text(encoding="utf-8"))
+    blank = json.loads(
+        (given.folder / "exercises" / f"{read.chapter}.ipynb").read_text(encoding="utf-8")
+    )
     folder.mkdir(parents=True, exist_ok=True)
     for number, kind in enumerate(kinds(count, rng)):
         chosen, student = answers(kind, read, rng), f"s{number:03d}"
@@ -80,7 +90,9 @@ def main(argv):
     parser.add_argument("count", type=int)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--root", type=Path, default=None, help="the clone (default: where chapters/ is)")
+    parser.add_argument(
+        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
+    )
     args = parser.parse_args(argv)
     try:
         given, root = release.load(args.release), build.clone(args.root)

@@ -30,7 +30,9 @@ from .ranks_there import OBJECTS, OPS
 
 COMM = {name for name in dir(comm.Comm) if name[0] != "_"} - {"compute"} | {"Wtime"}
 REQUEST = ("Wait", "wait", "Test", "test", "Free")
-MOST_COMMS = 32  # that a rank may make: a Split costs no message, and tells a bit of each rank's colour
+MOST_COMMS = (
+    32  # that a rank may make: a Split costs no message, and tells a bit of each rank's colour
+)
 REQUESTS = ("Waitall", "waitall", "Waitany", "waitany", "Testall", "testall")
 
 
@@ -53,7 +55,9 @@ class Ranks:
 
         def call(rank):
             ends.append(end := End(world, rank, n))
-            return self.parts[rank.index](end, rank.index, n, bool(alpha or beta), *given[rank.index])
+            return self.parts[rank.index](
+                end, rank.index, n, bool(alpha or beta), *given[rank.index]
+            )
 
         turns = Turns(n, call, None, schedule, timeout)
         turns.ranks = [Told(turns, index, call) for index in range(n)]
@@ -62,8 +66,16 @@ class Ranks:
         self.stuck = self.stuck or any(rank.thread.is_alive() for rank in turns.ranks)
         if gone:
             raise gone
-        return Report([rank.result for rank in turns.ranks], errors, world.messages, world.bytes, world.collectives,
-                      world.events, [""] * n, max(rank.clock for rank in turns.ranks)), given  # fmt: skip
+        return Report(
+            [rank.result for rank in turns.ranks],
+            errors,
+            world.messages,
+            world.bytes,
+            world.collectives,
+            world.events,
+            [""] * n,
+            max(rank.clock for rank in turns.ranks),
+        ), given
 
 
 class Told(Rank):
@@ -80,7 +92,11 @@ class End:
     """One rank's end of the rehearsal: does what `ranks_there` asks, to a communicator (by number) or to requests."""
 
     def __init__(self, world, owner, n):
-        self._comms, self._requests, self._memory = [comm.Comm(world, owner, list(range(n)))], list[Request](), {}
+        self._comms, self._requests, self._memory = (
+            [comm.Comm(world, owner, list(range(n)))],
+            list[Request](),
+            {},
+        )
         self._owner, self.rank, self.size, self._statuses = owner, owner.index, n, list[Any]()
 
     def compute(self, seconds):
@@ -102,11 +118,18 @@ class End:
         changed = {number: self._memory[number].tobytes() for number in memory}
         told = [(s.Get_source(), s.Get_tag(), s.Get_elements(MPI.BYTE)) for s in self._statuses]
         ended = [number for number, request in enumerate(self._requests) if request.finished]
-        return value, {number: now for number, now in changed.items() if now != memory[number]}, told, ended
+        return (
+            value,
+            {number: now for number, now in changed.items() if now != memory[number]},
+            told,
+            ended,
+        )
 
     def _method(self, target, name):
         if target == "requests" and name in REQUESTS:
-            return lambda numbers, *status: getattr(Request, name)([self._requests[i] for i in numbers], *status)
+            return lambda numbers, *status: getattr(Request, name)(
+                [self._requests[i] for i in numbers], *status
+            )
         if target == "request" and name in REQUEST:
             return lambda number, *status: getattr(self._requests[number], name)(*status)
         if type(target) is int and name == "compute":
@@ -115,8 +138,10 @@ class End:
             return lambda: self._owner.clock
         if type(target) is int and name in COMM:
             return getattr(self._comms[target], name)
-        raise AttributeError(f"the communicator of a rehearsal has no {name!r}: it may exist on real ranks, which "
-                             "run the same function")  # fmt: skip
+        raise AttributeError(
+            f"the communicator of a rehearsal has no {name!r}: it may exist on real ranks, which "
+            "run the same function"
+        )
 
     def _take(self, memory):
         """The memory that calls name, as it is now; that of requests under way as well."""
@@ -131,7 +156,9 @@ class End:
         kind, *parts = given
         if kind == "array":
             number, offset, shape, strides, dtype, fixed = parts
-            made = np.ndarray(shape, wire.dtype_of(dtype), self._memory[number].data, offset, strides)
+            made = np.ndarray(
+                shape, wire.dtype_of(dtype), self._memory[number].data, offset, strides
+            )
             made.flags.writeable = not fixed
             return made
         if kind in ("list", "tuple"):
@@ -160,13 +187,17 @@ class End:
         if isinstance(value, Parcel):
             return "pickle", value.data
         if isinstance(value, list | tuple):
-            return "list" if isinstance(value, list) else "tuple", [self._said(part) for part in value]
+            return "list" if isinstance(value, list) else "tuple", [
+                self._said(part) for part in value
+            ]
         if isinstance(value, Request):
             self._requests.append(value)
             return "request", len(self._requests) - 1
         if isinstance(value, comm.Comm):
             if len(self._comms) > MOST_COMMS:
-                raise RuntimeError(f"more than {MOST_COMMS} communicators from one rank: keep what Split gave")
+                raise RuntimeError(
+                    f"more than {MOST_COMMS} communicators from one rank: keep what Split gave"
+                )
             self._comms.append(value)
             return "comm", len(self._comms) - 1, value.rank, value.size
         if value is None or isinstance(value, bool | int | float):
@@ -222,7 +253,11 @@ def _combining(name, combine):
 def _where(given):
     """A place {"line", "code", "function"} from what a room said of it."""
     line, code, function = given
-    return {"line": line if type(line) is int else None, "code": str(code)[:200], "function": str(function)[:80]}
+    return {
+        "line": line if type(line) is int else None,
+        "code": str(code)[:200],
+        "function": str(function)[:80],
+    }
 
 
 assert set(OBJECTS) < COMM

@@ -15,11 +15,37 @@ from typing import Any
 
 import numpy as np
 
-OBJECTS = ("send", "ssend", "isend", "sendrecv", "bcast", "gather", "allgather", "reduce", "allreduce", "scan",
-           "exscan", "scatter", "alltoall")  # fmt: skip
+OBJECTS = (
+    "send",
+    "ssend",
+    "isend",
+    "sendrecv",
+    "bcast",
+    "gather",
+    "allgather",
+    "reduce",
+    "allreduce",
+    "scan",
+    "exscan",
+    "scatter",
+    "alltoall",
+)
 EACH = ("scatter", "alltoall")  # their argument is one object for each rank
 COMBINE = ("reduce", "allreduce", "scan", "exscan")
-OPS = ("SUM", "PROD", "MAX", "MIN", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR", "MAXLOC", "MINLOC")
+OPS = (
+    "SUM",
+    "PROD",
+    "MAX",
+    "MIN",
+    "LAND",
+    "LOR",
+    "LXOR",
+    "BAND",
+    "BOR",
+    "BXOR",
+    "MAXLOC",
+    "MINLOC",
+)
 HERE = __file__.rpartition("/")[0]
 
 
@@ -27,7 +53,11 @@ class Line:
     """All of one rank's calls in one rehearsal. ask: calls the rehearsal's `ranks.End`."""
 
     def __init__(self, ask):
-        self.ask, self.owners, self.held = ask, {}, {}  # held: number of a request -> numbers of its memory
+        self.ask, self.owners, self.held = (
+            ask,
+            {},
+            {},
+        )  # held: number of a request -> numbers of its memory
         self.next, self.statuses = 0, list[Any]()
 
     def call(self, target, name, args, named=None):
@@ -72,11 +102,18 @@ class Line:
             self.statuses.append(value)
             return ("status",)
         if isinstance(value, list | tuple):
-            return "list" if isinstance(value, list) else "tuple", [self.packed(part, used) for part in value]
+            return "list" if isinstance(value, list) else "tuple", [
+                self.packed(part, used) for part in value
+            ]
         if isinstance(value, np.ndarray) and value.ndim + value.size == 0:
             value = value.reshape(0)
-        if isinstance(value, np.ndarray | bytes | bytearray | memoryview) or type(value).__name__ == "array":
-            return self._array(np.asarray(value if isinstance(value, np.ndarray) else memoryview(value)), used)
+        if (
+            isinstance(value, np.ndarray | bytes | bytearray | memoryview)
+            or type(value).__name__ == "array"
+        ):
+            return self._array(
+                np.asarray(value if isinstance(value, np.ndarray) else memoryview(value)), used
+            )
         return "plain", value.item() if isinstance(value, np.generic) else value
 
     def _array(self, value, used):
@@ -89,8 +126,15 @@ class Line:
             self.owners[number] = owner
         used.append(number)
         offset = value.__array_interface__["data"][0] - np.lib.array_utils.byte_bounds(owner)[0]
-        return ("array", number, offset if value.size else 0, list(value.shape), list(value.strides), value.dtype.str,
-                not value.flags.writeable)  # fmt: skip
+        return (
+            "array",
+            number,
+            offset if value.size else 0,
+            list(value.shape),
+            list(value.strides),
+            value.dtype.str,
+            not value.flags.writeable,
+        )
 
     def read(self, value):
         """A result from (kind, ...)."""
@@ -122,7 +166,9 @@ class Combining:
         from mpi4py import MPI
 
         self.op = MPI.SUM if op is None else op
-        known = (name for name in OPS if isinstance(self.op, MPI.Op) and self.op == getattr(MPI, name))
+        known = (
+            name for name in OPS if isinstance(self.op, MPI.Op) and self.op == getattr(MPI, name)
+        )
         self.name = next(known, getattr(self.op, "__name__", "an op of its own"))
 
     def __call__(self, a, b):
@@ -148,12 +194,22 @@ class Comm:
 
     def _call(self, name, args, named):
         root = named.get("root", args[1] if name in ("bcast", "scatter") and len(args) > 1 else 0)
-        objects = name in OBJECTS and ("root" if name in ("bcast", "scatter") and root != self.rank else "all")
+        objects = name in OBJECTS and (
+            "root" if name in ("bcast", "scatter") and root != self.rank else "all"
+        )
         key = None if args else "obj" if "obj" in named else "sendobj"
         mine: Any = args[0] if args else named.get(key) if objects else None
         if objects:
-            sent: Any = None if objects == "root" else [*map(Pickled, mine)] if name in EACH else Pickled(mine)
-            args, named = ((sent, *args[1:]), named) if key is None else (args, {**named, key: sent})
+            sent: Any = (
+                None
+                if objects == "root"
+                else [*map(Pickled, mine)]
+                if name in EACH
+                else Pickled(mine)
+            )
+            args, named = (
+                ((sent, *args[1:]), named) if key is None else (args, {**named, key: sent})
+            )
         if name in COMBINE:
             named = {**named, "op": Combining(args[1] if len(args) > 1 else named.get("op"))}
             args = args[:1] if len(args) < 3 else (args[0], named.pop("op"), *args[2:])
@@ -178,7 +234,9 @@ def _of_all(name):
         requests = list(requests)
         if not requests:
             return True if name in ("Waitall", "Testall") else []
-        return requests[0].line.call("requests", name, ([request.number for request in requests], *status))
+        return requests[0].line.call(
+            "requests", name, ([request.number for request in requests], *status)
+        )
 
     return staticmethod(method)
 
@@ -198,7 +256,9 @@ class Ranked:
     def __call__(self, end, rank, size, clock, *args):
         line = Line(lambda *asked: self.call(end, asked))
         comm: Any = Comm(line, 0, rank, size)
-        comm._peer_number = end._peer_number  # handed to what the check gave, it is the rehearsal's own there
+        comm._peer_number = (
+            end._peer_number
+        )  # handed to what the check gave, it is the rehearsal's own there
         with _as_mpi(comm, clock), _salted(rank):
             return _copy(self.fn)(comm, *args)
 
@@ -256,7 +316,9 @@ def _salted(rank):
 def _memory(owner):
     """The bytes of an array where they lie."""
     first, last = np.lib.array_utils.byte_bounds(owner)
-    return memoryview((ctypes.c_char * (last - first if owner.size else 0)).from_address(first)).cast("B")
+    return memoryview(
+        (ctypes.c_char * (last - first if owner.size else 0)).from_address(first)
+    ).cast("B")
 
 
 def _where():

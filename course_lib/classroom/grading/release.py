@@ -44,7 +44,9 @@ class Step:
     check: str = ""  # a check: "ch01.check_neuron"
     name: str = ""  # a check: what it looks at, "neuron"
     raises: bool = False
-    uses: list | None = None  # a task: names of course_lib's rooms that its solution uses; None: nobody has looked
+    uses: list | None = (
+        None  # a task: names of course_lib's rooms that its solution uses; None: nobody has looked
+    )
 
 
 @dataclass(frozen=True)
@@ -86,14 +88,26 @@ def steps_of(read):
         if cell.task:
             region = source.split(cell.source)
             uses = sorted(library.names_in(region.filled(region.text), known))
-            made.append(Step(cell.name, "task", region.filled(cell.task.blank), cell.task.points, cell.task.minutes,
-                             uses=uses))  # fmt: skip
+            made.append(
+                Step(
+                    cell.name,
+                    "task",
+                    region.filled(cell.task.blank),
+                    cell.task.points,
+                    cell.task.minutes,
+                    uses=uses,
+                )
+            )
         elif cell.checks:
             check, name = call_of(cell.source, f"{read.chapter}: {cell.name}")
-            made.append(Step(cell.name, "check", cell.source, of=cell.checks, check=check, name=name))
+            made.append(
+                Step(cell.name, "check", cell.source, of=cell.checks, check=check, name=name)
+            )
         else:
             library.names_in(cell.source, known)
-            made.append(Step(cell.name, "given", cell.source, raises="raises-exception" in cell.tags))
+            made.append(
+                Step(cell.name, "given", cell.source, raises="raises-exception" in cell.tags)
+            )
     return tuple(made)
 
 
@@ -105,7 +119,9 @@ def call_of(text, where):
         ((name,), module) = call.args, call.func.value.id
         return f"{module}.{call.func.attr}", name.id
     except (SyntaxError, ValueError, AttributeError):
-        raise BadInput(f"{where}: a check cell must be one call such as ch01.check_neuron(neuron)") from None
+        raise BadInput(
+            f"{where}: a check cell must be one call such as ch01.check_neuron(neuron)"
+        ) from None
 
 
 def chapter_of(read, digest=""):
@@ -134,11 +150,20 @@ def write(root, out, chapters=(), hidden=None, seed=None, gate=None):
     """
     root, out = Path(root), Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(f"{out} is not empty: a release is never overwritten, since submissions refer to it")
+        raise BadInput(
+            f"{out} is not empty: a release is never overwritten, since submissions refer to it"
+        )
     reads = exercises(root, chapters)
     half = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
-        _write(reads, root, half, hidden, gate is not None, secrets.randbits(62) if seed is None else int(seed))
+        _write(
+            reads,
+            root,
+            half,
+            hidden,
+            gate is not None,
+            secrets.randbits(62) if seed is None else int(seed),
+        )
         if gate is not None:
             build.write(half / "planted.json", json.dumps(gate(reads, load(half)), indent=1) + "\n")
         if out.exists():
@@ -157,7 +182,9 @@ def _write(reads, root, half, hidden, tested, seed):
         file = _current(read, root)
         build.write(half / "exercises" / file.name, file.read_text(encoding="utf-8"))
         made = chapter_of(read, hashlib.sha256(file.read_bytes()).hexdigest())
-        manifest["chapters"][read.chapter] = vars(made) | {"steps": [vars(step) for step in made.steps]}
+        manifest["chapters"][read.chapter] = vars(made) | {
+            "steps": [vars(step) for step in made.steps]
+        }
     _copy_hidden(reads, half, hidden)
     build.write(half / "manifest.json", json.dumps(manifest, indent=1) + "\n")
 
@@ -166,16 +193,22 @@ def _same_ids(root, reads):
     """Submissions are matched by ids: what was once released keeps its id for ever."""
     for read in reads:
         if gone := [row[2] for row in ids.lost(root, read)]:
-            raise BadInput(f"{read.chapter}: ids have disappeared: {', '.join(gone)}. Submissions are matched by them")
+            raise BadInput(
+                f"{read.chapter}: ids have disappeared: {', '.join(gone)}. Submissions are matched by them"
+            )
         if new := [row[2] for row in ids.new(root, read)]:
-            raise BadInput(f"{read.chapter}: ids are not recorded yet: {', '.join(new)}. Build it first")
+            raise BadInput(
+                f"{read.chapter}: ids are not recorded yet: {', '.join(new)}. Build it first"
+            )
 
 
 def _current(read, root):
     file = build.target(read, "exercise", root)
     state, detail, _ = build.state(read, "exercise", root)
     if state != "current":
-        raise BadInput(f"{file.name} is {state}: {detail}. Build it first: python -m course_lib build")
+        raise BadInput(
+            f"{file.name} is {state}: {detail}. Build it first: python -m course_lib build"
+        )
     return file
 
 
@@ -183,15 +216,21 @@ def _copy_hidden(reads, half, hidden):
     """The instructor's modules; a name in them that no task bears would never be run."""
     if hidden is None:
         return
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(hidden).glob("*.py"))}
+    texts = {
+        path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(hidden).glob("*.py"))
+    }
     known = {read.chapter: {own(cell.task.name) for cell in read.tasks} for read in reads}
     if not texts or set(texts) - set(known):
         wrong = ", ".join(sorted(set(texts) - set(known))) or "nothing"
-        raise BadInput(f"{hidden} holds {wrong}: hidden checks are files named as a released chapter, NN-topic.py")
+        raise BadInput(
+            f"{hidden} holds {wrong}: hidden checks are files named as a released chapter, NN-topic.py"
+        )
     for name, text in texts.items():
         checks = functions(text, f"{hidden}/{name}.py")
         if stray := [one for one in checks if one.startswith("check_") and one not in known[name]]:
-            raise BadInput(f"{hidden}/{name}.py: no task of {name} is checked by {', '.join(stray)}")
+            raise BadInput(
+                f"{hidden}/{name}.py: no task of {name} is checked by {', '.join(stray)}"
+            )
         build.write(half / "hidden" / f"{name}.py", text)
 
 
@@ -216,18 +255,35 @@ def load(folder):
     except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, BadInput):
             raise
-        raise BadInput(f"{folder} holds no release: {error}. Make one: python -m course_lib release") from None
+        raise BadInput(
+            f"{folder} holds no release: {error}. Make one: python -m course_lib release"
+        ) from None
 
 
 def _load(folder, text):
     given = json.loads(text)
     if given["schema"] != SCHEMA:
-        raise BadInput(f"{folder} is a release of schema {given['schema']}; this grader knows {SCHEMA}")
-    chapters = {name: Chapter(**row | {"steps": tuple(Step(**step) for step in row["steps"])})
-                for name, row in given["chapters"].items()}  # fmt: skip
-    hidden = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "hidden").glob("*.py"))}
+        raise BadInput(
+            f"{folder} is a release of schema {given['schema']}; this grader knows {SCHEMA}"
+        )
+    chapters = {
+        name: Chapter(**row | {"steps": tuple(Step(**step) for step in row["steps"])})
+        for name, row in given["chapters"].items()
+    }
+    hidden = {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in sorted((folder / "hidden").glob("*.py"))
+    }
     digest = hashlib.sha256(json.dumps([text, hidden], sort_keys=True).encode()).hexdigest()
-    return Release(folder, digest, int(given["seed"]), chapters, hidden, bool(given["tested"]), _planted(folder))
+    return Release(
+        folder,
+        digest,
+        int(given["seed"]),
+        chapters,
+        hidden,
+        bool(given["tested"]),
+        _planted(folder),
+    )
 
 
 def _planted(folder):
@@ -241,14 +297,28 @@ def _planted(folder):
 
 def add_arguments(parser):
     """The arguments of `release`."""
-    parser.description = "Make a release: what students get, what the grader needs, and a manifest of both."
-    parser.add_argument("chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given")
+    parser.description = (
+        "Make a release: what students get, what the grader needs, and a manifest of both."
+    )
+    parser.add_argument(
+        "chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given"
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
-    parser.add_argument("--hidden", type=Path, default=None, metavar="DIR",
-                        help="your own hidden checks: NN-topic.py with functions check_<task>(answer)")  # fmt: skip
-    parser.add_argument("--quick", action="store_true",
-                        help="try no solutions, blanks and planted wrong answers; the manifest says so")  # fmt: skip
-    parser.add_argument("--root", type=Path, default=None, help="the clone (default: where chapters/ is)")
+    parser.add_argument(
+        "--hidden",
+        type=Path,
+        default=None,
+        metavar="DIR",
+        help="your own hidden checks: NN-topic.py with functions check_<task>(answer)",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="try no solutions, blanks and planted wrong answers; the manifest says so",
+    )
+    parser.add_argument(
+        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
+    )
 
 
 def command(args):
@@ -268,7 +338,9 @@ def command(args):
 
 def _gate():
     if not hasattr(os, "fork"):
-        raise BadInput("trying the answers needs a system that forks processes: Linux, WSL; or pass --quick")
+        raise BadInput(
+            "trying the answers needs a system that forks processes: Linux, WSL; or pass --quick"
+        )
     from . import gate
 
     return gate.run

@@ -62,7 +62,9 @@ def rows_of(out, students):
 def failed(rows):
     """How many files could not be graded, or not to the end, and students that have no row at all."""
     lost = sum(not found for _, found in rows)
-    return lost + sum(not one.chapter or not one.digest or _undecided(one) for _, found in rows for one in found)
+    return lost + sum(
+        not one.chapter or not one.digest or _undecided(one) for _, found in rows for one in found
+    )
 
 
 def _undecided(one):
@@ -71,7 +73,9 @@ def _undecided(one):
 
 def counts(rows, graded, kept, seconds):
     """The last line of the summary."""
-    return f"{graded} graded, {kept} unchanged, {failed(rows)} could not be graded; {clock(seconds)}"
+    return (
+        f"{graded} graded, {kept} unchanged, {failed(rows)} could not be graded; {clock(seconds)}"
+    )
 
 
 def table(rows):
@@ -92,7 +96,9 @@ def _line(one):
     counts = collections.Counter(task.status for task in one.tasks)
     said = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
     problems = f"  ! {plain('; '.join(one.problems))[:100]}" if one.problems else ""
-    return f"{one.chapter:26}  {one.points:>3}/{one.out_of:<3}  {one.seconds:6.1f} s  {said}{problems}"
+    return (
+        f"{one.chapter:26}  {one.points:>3}/{one.out_of:<3}  {one.seconds:6.1f} s  {said}{problems}"
+    )
 
 
 def plain(text):
@@ -102,8 +108,28 @@ def plain(text):
 
 def as_json(rows, graded, kept, seconds):
     """The summary as JSON."""
-    said = [{"student": student, "chapter": one.chapter, "file": one.file, "points": one.points, "out_of": one.out_of,
-             "seconds": one.seconds, "statuses": {task.task: task.status for task in one.tasks},
-             "problems": one.problems} for student, found in rows for one in found]  # fmt: skip
-    return json.dumps({"schema": results.SCHEMA, "graded": graded, "kept": kept, "failed": failed(rows),
-                       "seconds": round(seconds, 1), "rows": said}, indent=1)  # fmt: skip
+    said = [
+        {
+            "student": student,
+            "chapter": one.chapter,
+            "file": one.file,
+            "points": one.points,
+            "out_of": one.out_of,
+            "seconds": one.seconds,
+            "statuses": {task.task: task.status for task in one.tasks},
+            "problems": one.problems,
+        }
+        for student, found in rows
+        for one in found
+    ]
+    return json.dumps(
+        {
+            "schema": results.SCHEMA,
+            "graded": graded,
+            "kept": kept,
+            "failed": failed(rows),
+            "seconds": round(seconds, 1),
+            "rows": said,
+        },
+        indent=1,
+    )

@@ -10,8 +10,19 @@ from .. import build
 
 SCHEMA = 1
 NOT_GRADED = "the grader could not grade this"  # how a problem begins that is not the student's
-RESERVED = re.compile("^manual$|-[0-9a-f]{8}$", re.IGNORECASE)  # points by hand; names that have got a mark
-STATUSES = ("pass", "wrong", "error", "timeout", "crashed", "missing", "inconclusive", "not-run-here")
+RESERVED = re.compile(
+    "^manual$|-[0-9a-f]{8}$", re.IGNORECASE
+)  # points by hand; names that have got a mark
+STATUSES = (
+    "pass",
+    "wrong",
+    "error",
+    "timeout",
+    "crashed",
+    "missing",
+    "inconclusive",
+    "not-run-here",
+)
 
 
 @dataclass
@@ -67,8 +78,12 @@ def file_of(out, student):
 def save(out, results):
     """Write the results of one student (a list, one a chapter), whole or not at all."""
     first = results[0]
-    rows = [asdict(result) | {"points": result.points, "out_of": result.out_of} for result in results]
-    text = json.dumps({"schema": SCHEMA, "student": first.student, "id": first.id, "chapters": rows}, indent=1)
+    rows = [
+        asdict(result) | {"points": result.points, "out_of": result.out_of} for result in results
+    ]
+    text = json.dumps(
+        {"schema": SCHEMA, "student": first.student, "id": first.id, "chapters": rows}, indent=1
+    )
     build.write(file_of(out, first.student), text + "\n")
 
 

@@ -51,8 +51,12 @@ class Room:
             result = self.shell.run_cell(code, store_history=True)
         error = result.error_before_exec or result.error_in_exec
         text = "" if error is None else f"{type(error).__name__}: {error}"[:4000]
-        return {"status": "ok" if result.success and error is None else "error", "error": text,
-                "printed": out.getvalue(), "outputs": shown}
+        return {
+            "status": "ok" if result.success and error is None else "error",
+            "error": text,
+            "printed": out.getvalue(),
+            "outputs": shown,
+        }
 
     def attend(self, as_rank=False):
         """Let the check ask for answers and call them, until it has done. as_rank: they are functions of a rank."""
@@ -72,7 +76,11 @@ class Room:
         """The same, as a rank of a rehearsal calls it."""
         answer = self.answer(name)
         call = functools.partial(self.checker.call, bare=True)
-        return Ranked(answer, lambda end, asked: call(end, "", asked, {})) if callable(answer) else answer
+        return (
+            Ranked(answer, lambda end, asked: call(end, "", asked, {}))
+            if callable(answer)
+            else answer
+        )
 
 
 class Checker:
@@ -90,7 +98,9 @@ class Checker:
         out, self.ranks = Capped(), []
         try:
             self.offered = [student.received(OFFERED) for student in self.students]
-            for student in self.students:  # a check that listens hears what an answer prints; the verdict does not
+            for student in (
+                self.students
+            ):  # a check that listens hears what an answer prints; the verdict does not
                 student.heard = lambda text: None if sys.stdout is out else sys.stdout.write(text)
             with contextlib.redirect_stdout(out):
                 function = _check_of(check, code)
@@ -133,7 +143,11 @@ def allowed(name, answer):
     if word is None:
         return answer
     report = Report(f"{name} says what CUDA C in an answer may not say while it is graded")
-    raise CheckFailed(report.add("what", word).add("cause", "the tasks need kernels and __device__ functions alone"))
+    raise CheckFailed(
+        report.add("what", word).add(
+            "cause", "the tasks need kernels and __device__ functions alone"
+        )
+    )
 
 
 def must_keep(name, function):
@@ -150,14 +164,23 @@ def must_keep(name, function):
 def _status_of(error):
     from course_lib.checks.messages import CheckFailed, NotWritten
 
-    kinds = (NotWritten, "missing"), (CheckFailed, "wrong"), (NameError, "missing"), (Gone, "crashed")
+    kinds = (
+        (NotWritten, "missing"),
+        (CheckFailed, "wrong"),
+        (NameError, "missing"),
+        (Gone, "crashed"),
+    )
     return next((status for kind, status in kinds if isinstance(error, kind)), "error")
 
 
 def _message_of(error):
     from course_lib.checks.messages import CheckFailed
 
-    return str(error)[:4000] if isinstance(error, CheckFailed) else f"{type(error).__name__}: {error}"[:4000]
+    return (
+        str(error)[:4000]
+        if isinstance(error, CheckFailed)
+        else f"{type(error).__name__}: {error}"[:4000]
+    )
 
 
 def _check_of(name, code):

@@ -69,7 +69,10 @@ class Rooms:
             except BaseException:
                 self.student.close()
                 raise
-        self.memory_of_student, self.memory_of_checker = self.student.line.look, self.checker.line.look
+        self.memory_of_student, self.memory_of_checker = (
+            self.student.line.look,
+            self.checker.line.look,
+        )
         self.texts, self.ranks, self.needs = list[str](), None, dict[tuple, int]()
         return self
 
@@ -105,14 +108,22 @@ class Rooms:
         """
         with self._costs("in this check", seconds):
             if (check, code) not in self.needs:
-                self.needs[check, code] = count_of(self.checker.call("needs", check, code, seconds=seconds))
+                self.needs[check, code] = count_of(
+                    self.checker.call("needs", check, code, seconds=seconds)
+                )
             if self.needs[check, code]:
-                return undecided.verdict(self._check_ranks(check, name, seed, seconds, code), self._starved)
+                return undecided.verdict(
+                    self._check_ranks(check, name, seed, seconds, code), self._starved
+                )
             self.student.line.ask("attend")
             self.attends = time.monotonic()
             self.checker.line.look = self._look_at_both
-            verdict = verdict_of(self.checker.call("judge", check, name, seed, code, seconds=seconds))
-            self.student.line.answer(INTERRUPT)  # nothing counts that a dead or stuck process has said
+            verdict = verdict_of(
+                self.checker.call("judge", check, name, seed, code, seconds=seconds)
+            )
+            self.student.line.answer(
+                INTERRUPT
+            )  # nothing counts that a dead or stuck process has said
             if verdict["status"] == "crashed":
                 raise Gone(verdict["message"])
             return undecided.verdict(verdict, self._starved)
@@ -143,7 +154,11 @@ class Rooms:
 
     def _starved(self):
         """Had one of the rooms at work too little of a processor since the question?"""
-        looks = [self.memory_of_student, self.memory_of_checker, *(self.ranks.looks if self.ranks is not None else ())]
+        looks = [
+            self.memory_of_student,
+            self.memory_of_checker,
+            *(self.ranks.looks if self.ranks is not None else ()),
+        ]
         return any(look.starved(self.asked) for look in looks)
 
     @contextlib.contextmanager
@@ -238,8 +253,12 @@ def reply_of(value):
     shown = value.get("outputs")
     rows = [row for row in shown[:MOST] if isinstance(row, dict)] if isinstance(shown, list) else []
     outputs = [{text_of(kind)[:100]: text_of(row[kind]) for kind in list(row)[:10]} for row in rows]
-    return {"status": value["status"], "error": text_of(value.get("error")), "printed": text_of(value.get("printed")),
-            "outputs": outputs}  # fmt: skip
+    return {
+        "status": value["status"],
+        "error": text_of(value.get("error")),
+        "printed": text_of(value.get("printed")),
+        "outputs": outputs,
+    }
 
 
 def verdict_of(value):

@@ -12,7 +12,9 @@ from .rooms import Lost, Rooms
 
 LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
-FOREIGN = "it uses {}, which nothing else in this exercise does: write what the task asks for yourself"
+FOREIGN = (
+    "it uses {}, which nothing else in this exercise does: write what the task asks for yourself"
+)
 NOT_WRITTEN = "{} is not written yet: its cell is as it was handed out"
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
 
@@ -24,14 +26,25 @@ class Runner:
     seed: of the fresh inputs; None: by chance.
     """
 
-    def __init__(self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None, seed=None):
-        self.zygote, self.release, self.assembled, self.seconds = zygote, release, assembled, seconds
+    def __init__(
+        self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None, seed=None
+    ):
+        self.zygote, self.release, self.assembled, self.seconds = (
+            zygote,
+            release,
+            assembled,
+            seconds,
+        )
         self.rooms, self.used = None, False  # used: a check has been judged in these rooms
-        self.left: dict[str, float] = {}  # cell -> when; it left a thread or a process running in these rooms
+        self.left: dict[
+            str, float
+        ] = {}  # cell -> when; it left a thread or a process running in these rooms
         self.public_seed = public_seed
         self.said: dict[str, str] = {}  # by public checks, of answers that they find wrong
         self.raised: dict[str, str] = {}  # cell -> its error
-        self.knows_blanks = release.tested  # then a blank has been seen to earn nothing, and need not be judged
+        self.knows_blanks = (
+            release.tested
+        )  # then a blank has been seen to earn nothing, and need not be judged
         self.seed = secrets.randbits(31) if seed is None else seed
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
@@ -68,7 +81,10 @@ class Runner:
         if step.kind != "task" or step.id not in self.assembled.texts:
             return "not-run-here"
         task = self.tasks[step.id]
-        task.status, task.message = "crashed", f"not tried: the cells before it cost {self.lost} kernels"
+        task.status, task.message = (
+            "crashed",
+            f"not tried: the cells before it cost {self.lost} kernels",
+        )
         return task.status
 
     def _cell(self, step, text):
@@ -94,8 +110,11 @@ class Runner:
         """Have the tasks above a given cell passed, and the given cells run? Else no wonder that it raises."""
         steps = self.assembled.chapter.steps
         above, ran = steps[: steps.index(step)], {name for name, _ in self.done} - set(self.raised)
-        return all(one.id in ran if one.kind == "given" else self.tasks[one.id].status == "pass"
-                   for one in above if one.kind != "check")  # fmt: skip
+        return all(
+            one.id in ran if one.kind == "given" else self.tasks[one.id].status == "pass"
+            for one in above
+            if one.kind != "check"
+        )
 
     def _check(self, step):
         task = self.tasks[step.of]
@@ -131,10 +150,16 @@ class Runner:
         """Is the answer the library's function of that name? Other names of its that nothing else here uses: a line."""
         names = library.foreign(self.assembled.chapter, step.of, self.assembled.texts, step.name)
         if any(name.rpartition(".")[2] in (step.name, "*") for name in names):
-            task.status, task.message, task.points = "wrong", FOREIGN.format(", ".join(names[:5])), 0
+            task.status, task.message, task.points = (
+                "wrong",
+                FOREIGN.format(", ".join(names[:5])),
+                0,
+            )
             return True
         if names:
-            self.problems.append(f"{step.of} uses {', '.join(names[:5])}, as nothing else in this exercise does: look")
+            self.problems.append(
+                f"{step.of} uses {', '.join(names[:5])}, as nothing else in this exercise does: look"
+            )
         return False
 
     def _hidden(self, step, task):
@@ -150,7 +175,9 @@ class Runner:
             task.hidden["instructor's"] = verdict["status"]
             self.close()  # nothing that is shown to the student comes from rooms that have seen these inputs
         task.status = verdict["status"]
-        task.message = verdict["message"] if task.status in ("missing", *LOST, *undecided.STATUSES) else ""
+        task.message = (
+            verdict["message"] if task.status in ("missing", *LOST, *undecided.STATUSES) else ""
+        )
         if task.message and len(task.hidden) == 1:
             task.hidden = {}  # nobody knows whether the public check would pass
 
@@ -165,7 +192,9 @@ class Runner:
         task.status, task.message = verdict["status"], verdict["message"]
         if task.status == "wrong":
             planted = self.release.planted.get(self.assembled.chapter.name, {}).get(step.of, {})
-            task.resembles = ", ".join(name for name, said in planted.items() if said == task.message)
+            task.resembles = ", ".join(
+                name for name, said in planted.items() if said == task.message
+            )
             self.said[step.of] = task.message
 
     def _judged(self, step, check, seed, code=""):
@@ -218,7 +247,9 @@ class Runner:
             names = [one for one, _ in self.done]
             if culprit == name or culprit not in names:
                 continue
-            if strikes.later(self.zygote, self.done[: names.index(culprit) + 1], now - since, self.seconds):
+            if strikes.later(
+                self.zygote, self.done[: names.index(culprit) + 1], now - since, self.seconds
+            ):
                 self._lose(culprit, Lost("crashed", strikes.SAID.format(name)))
                 return True
         return False

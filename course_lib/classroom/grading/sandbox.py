@@ -23,17 +23,43 @@ from course_lib.errors import BadInput
 from . import syscalls
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
-    0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)  # fmt: skip
+    0x20000,
+    0x2000000,
+    0x4000000,
+    0x8000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 DETACH = 2
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECUREBITS, PR_CAPBSET_DROP = 1, 4, 38, 28, 24
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECUREBITS, PR_CAPBSET_DROP = (
+    1,
+    4,
+    38,
+    28,
+    24,
+)
 SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 1, 0x40
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 NOBODY = 65534
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
+SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/fonts",
+)
 DEVICES = ("null", "zero", "full", "random", "urandom")
 HOME = "/home/student"
-INSTALLED = ("site-packages", "dist-packages")  # course_lib in one of these has no solutions beside it
+INSTALLED = (
+    "site-packages",
+    "dist-packages",
+)  # course_lib in one of these has no solutions beside it
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -42,9 +68,13 @@ class Limits:
     """What one submission may use. Bytes, seconds of processor time, counts."""
 
     memory: int = 2 << 30  # of all processes together, looked at from outside while they run
-    space: int = 8 << 30  # address space of one process; the CPU engine maps 2 GiB, most of them never used
+    space: int = (
+        8 << 30
+    )  # address space of one process; the CPU engine maps 2 GiB, most of them never used
     disk: int = 256 << 20  # all files in its home, /tmp and /dev/shm, each
-    file: int = 4 << 30  # one file; those on disks cannot get there, the CPU engine's nameless one may
+    file: int = (
+        4 << 30
+    )  # one file; those on disks cannot get there, the CPU engine's nameless one may
     processes: int = 256  # threads count
     files: int = 512  # open at a time, in one process
     seconds: int = 600
@@ -107,35 +137,56 @@ def python_folders(private=()):
     Not shown: what holds this clone or another, with its solutions, the user's home, or one of the folders `private`.
     """
     package = Path(__file__).resolve().parents[2]
-    own = [sys.prefix, sys.base_prefix, str(package), os.path.dirname(os.path.realpath(sys.executable))]
+    own = [
+        sys.prefix,
+        sys.base_prefix,
+        str(package),
+        os.path.dirname(os.path.realpath(sys.executable)),
+    ]
     added = [place for place in sys.path if os.path.isabs(place) and os.path.exists(place)]
-    shown = [*map(os.path.realpath, own), *(p for p in map(os.path.realpath, added) if not _holds(p, package, private))]
+    shown = [
+        *map(os.path.realpath, own),
+        *(p for p in map(os.path.realpath, added) if not _holds(p, package, private)),
+    ]
     return tuple(dict.fromkeys(shown))
 
 
 def _holds(place, package, private):
     """Is this a folder above what students must not see, or one of a clone's own beside course_lib?"""
-    if os.path.isdir(os.path.join(place, "course_lib")) and os.path.basename(place) not in INSTALLED:
+    if (
+        os.path.isdir(os.path.join(place, "course_lib"))
+        and os.path.basename(place) not in INSTALLED
+    ):
         return True
     guarded = [package.parent, *map(Path, private)]
     with contextlib.suppress(KeyError, ImportError):
         import pwd
 
         guarded.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
-    below = Path(place).is_relative_to(package.parent) and not Path(place).is_relative_to(os.path.realpath(sys.prefix))
+    below = Path(place).is_relative_to(package.parent) and not Path(place).is_relative_to(
+        os.path.realpath(sys.prefix)
+    )
     return below or any(Path(os.path.realpath(one)).is_relative_to(place) for one in guarded)
 
 
 def limit(limits, alone=True):
     """Limit this process and what it starts. alone: nothing else runs as this user, so its processes can be counted."""
-    for name, value in (("AS", limits.space), ("FSIZE", limits.file), ("NPROC", limits.processes), ("CORE", 0),
-                        ("NOFILE", limits.files), ("CPU", limits.seconds)):  # fmt: skip
+    for name, value in (
+        ("AS", limits.space),
+        ("FSIZE", limits.file),
+        ("NPROC", limits.processes),
+        ("CORE", 0),
+        ("NOFILE", limits.files),
+        ("CPU", limits.seconds),
+    ):
         if name == "NPROC" and not alone:
             continue
         number = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(number)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        with contextlib.nullcontext() if alone else contextlib.suppress(OSError, ValueError):  # macOS has not all
+        with (
+            contextlib.nullcontext() if alone else contextlib.suppress(OSError, ValueError)
+        ):  # macOS has not all
             resource.setrlimit(number, (value, value))
 
 
@@ -152,7 +203,9 @@ def _become_nobody():
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # else /proc/self belongs to root, and the maps cannot be written
+    _call(
+        "prctl", PR_SET_DUMPABLE, 1, 0, 0, 0
+    )  # else /proc/self belongs to root, and the maps cannot be written
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -160,7 +213,11 @@ def _own_namespaces(user, rest=NEWNS | NEWPID | NEWNET | NEWIPC | NEWUTS):
     uid, gid = os.getuid(), os.getgid()
     try:
         _call("unshare", user | rest)
-        for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {uid} 1"), ("gid_map", f"1000 {gid} 1")):
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"1000 {uid} 1"),
+            ("gid_map", f"1000 {gid} 1"),
+        ):
             if user:
                 Path(f"/proc/self/{name}").write_text(text)
     except OSError as error:
@@ -203,7 +260,13 @@ def _new_root(shown, limits, hidden):
     _mount("/root", "/root", None, BIND)
     for room in ("/tmp", "/dev/shm", "/home"):
         os.makedirs(root + room, exist_ok=True)
-        _mount("tmpfs", root + room, "tmpfs", NOSUID | NODEV, f"size={limits.disk},nr_inodes=20000,mode=777")
+        _mount(
+            "tmpfs",
+            root + room,
+            "tmpfs",
+            NOSUID | NODEV,
+            f"size={limits.disk},nr_inodes=20000,mode=777",
+        )
     os.makedirs(root + HOME)
     os.chmod(root + HOME, 0o777)  # root's rooms go on as nobody
     for path in shown:
@@ -224,7 +287,11 @@ def _devices(root):
     for name in DEVICES:
         Path(root, "dev", name).touch()
         _mount(f"/old/dev/{name}", f"{root}/dev/{name}", None, BIND)
-    for name, target in (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")):
+    for name, target in (
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+    ):
         os.symlink(target, f"{root}/dev/{name}")
 
 
@@ -253,8 +320,14 @@ def _show(path, source, inside):
 def _flags(path):
     """The mount flags that are locked: a read-only remount must repeat them."""
     have = os.statvfs(path).f_flag
-    names = ((os.ST_NOSUID, NOSUID), (os.ST_NODEV, NODEV), (os.ST_NOEXEC, NOEXEC), (os.ST_NOATIME, 1024),
-             (os.ST_NODIRATIME, 2048), (os.ST_RELATIME, 1 << 21))  # fmt: skip
+    names = (
+        (os.ST_NOSUID, NOSUID),
+        (os.ST_NODEV, NODEV),
+        (os.ST_NOEXEC, NOEXEC),
+        (os.ST_NOATIME, 1024),
+        (os.ST_NODIRATIME, 2048),
+        (os.ST_RELATIME, 1 << 21),
+    )
     return sum(flag for bit, flag in names if have & bit) | NOSUID
 
 

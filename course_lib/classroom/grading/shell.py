@@ -82,8 +82,15 @@ class Shell(InteractiveShell):
 
 def _shell_command(text):
     """`!text` of a cell."""
-    return subprocess.run(text, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")  # fmt: skip
+    return subprocess.run(
+        text,
+        shell=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
 
 
 def make():

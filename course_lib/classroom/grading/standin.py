@@ -35,15 +35,25 @@ def stand_in(peer, number, about, methods):
     Remote.__name__ = str(about.get("type") or "object")[:80]  # a check may say what it got
     for name in methods:
         if name in about.get("has", ()):
-            setattr(Remote, name, lambda self, *args, _name=name: peer.call(self, _name, _plain_args(_name, args), {}))
+            setattr(
+                Remote,
+                name,
+                lambda self, *args, _name=name: peer.call(
+                    self, _name, _plain_args(_name, args), {}
+                ),
+            )
     if not about.get("calls"):
         del Remote.__call__
     made: Any = Remote()
     vars(made).update(_peer_number=number, __name__=str(about.get("name") or "object")[:80])
     takes = about.get("takes")
-    if isinstance(takes, list) and all(isinstance(name, str) and name.isidentifier() for name in takes):
+    if isinstance(takes, list) and all(
+        isinstance(name, str) and name.isidentifier() for name in takes
+    ):
         with contextlib.suppress(ValueError):  # a keyword, or a name twice
-            made.__signature__ = inspect.Signature([inspect.Parameter(n, POSITIONAL) for n in takes])
+            made.__signature__ = inspect.Signature(
+                [inspect.Parameter(n, POSITIONAL) for n in takes]
+            )
     return made
 
 

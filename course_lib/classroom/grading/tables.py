@@ -14,7 +14,9 @@ from .. import build
 BOM = "\ufeff"  # with it Excel takes a CSV file for UTF-8; without it, names with accents come out wrong
 LONGEST = 1000  # characters of a cell
 FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"  # the last four: full-width forms, which some programs take for the same
-TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # characters that turn the direction of the text after them
+TURNS = re.compile(
+    "[\u202a-\u202e\u2066-\u2069]"
+)  # characters that turn the direction of the text after them
 
 
 @dataclass
@@ -63,7 +65,9 @@ def plain(text, controls=True):
     """Text that every file can hold: no half characters, none that turn the text's direction, no control characters."""
     text = TURNS.sub("", str(text).encode("utf-8", "replace").decode("utf-8"))
     if controls:
-        text = "".join(" " if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text)
+        text = "".join(
+            " " if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text
+        )
     return text
 
 

@@ -7,12 +7,17 @@ this machine was too busy for it to say anything, or where the check itself is b
 import re
 
 STATUSES = ("inconclusive", "not-run-here")
-LACKS = re.compile(r"needs a C\+\+ compiler|No module named '(?:mpi4py|numba|matplotlib|ipyparallel)'|"
-                   r"no folder can be written for compiled kernels")  # fmt: skip
+LACKS = re.compile(
+    r"needs a C\+\+ compiler|No module named '(?:mpi4py|numba|matplotlib|ipyparallel)'|"
+    r"no folder can be written for compiled kernels"
+)
 BROKEN = re.compile(r"the check of \S+ is broken.*and that is not your fault", re.DOTALL)
 CLOCK = re.compile(r"\b(?:within|stopped after) [\d.]+ s\b")
 BUSY = "this machine was too busy to tell (grade again, with fewer --workers): {}"
-HAD, WAITED = 0.1, 0.5  # shares of the time: less of a processor, and longer waits for one, decide nothing
+HAD, WAITED = (
+    0.1,
+    0.5,
+)  # shares of the time: less of a processor, and longer waits for one, decide nothing
 
 
 def verdict(given, starved):
@@ -39,6 +44,9 @@ def starving(samples, since):
     samples: [(time, seconds that all their threads had, seconds that they waited)], the oldest first.
     """
     before = [one for one in samples if one[0] <= since]
-    first, last = (before or samples or [(0, 0, 0)])[-1 if before else 0], (samples or [(0, 0, 0)])[-1]
+    first, last = (
+        (before or samples or [(0, 0, 0)])[-1 if before else 0],
+        (samples or [(0, 0, 0)])[-1],
+    )
     seconds, had, waited = (b - a for a, b in zip(first, last, strict=True))
     return seconds > 0 and had < HAD * seconds and waited > WAITED * seconds

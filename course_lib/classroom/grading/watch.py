@@ -10,9 +10,15 @@ from . import undecided
 
 SAMPLE, SAMPLES = 0.5, 1000  # seconds between two looks at the processor, how many are kept
 EVERY = 0.2  # seconds between two looks
-FREE = 256 << 20  # bytes that this machine must keep free; below, the room that is being waited for has to end
-SOCKET = 416 << 10  # bytes that one may hold for whoever does not read: twice Linux' own limit, as it counts
-ON_THE_WAY = 512 << 20  # what a file may hold that one process has sent to another and none has open
+FREE = (
+    256 << 20
+)  # bytes that this machine must keep free; below, the room that is being waited for has to end
+SOCKET = (
+    416 << 10
+)  # bytes that one may hold for whoever does not read: twice Linux' own limit, as it counts
+ON_THE_WAY = (
+    512 << 20
+)  # what a file may hold that one process has sent to another and none has open
 
 
 class TooMuch(MemoryError):
@@ -39,7 +45,9 @@ class Memory:
         if began > self._samples[-1][0] + SAMPLE:
             self._samples.append((began, *processor_of(self.pid)))
         now = time.monotonic()
-        self._next = now + max(EVERY, 10 * (now - began))  # a tenth of the time at the most goes into looking
+        self._next = now + max(
+            EVERY, 10 * (now - began)
+        )  # a tenth of the time at the most goes into looking
 
     def starved(self, since):
         """Had the room too little of a processor since then for a clock to say anything?"""
@@ -53,7 +61,9 @@ def processor_of(pid):
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{one}/task"):
                 with contextlib.suppress(OSError, ValueError):
-                    ran, stood, _ = map(int, Path(f"/proc/{one}/task/{thread}/schedstat").read_text().split())
+                    ran, stood, _ = map(
+                        int, Path(f"/proc/{one}/task/{thread}/schedstat").read_text().split()
+                    )
                     had, waited = had + ran, waited + stood
     return had * 1e-9, waited * 1e-9
 

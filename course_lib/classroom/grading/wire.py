@@ -15,9 +15,25 @@ import numpy as np
 
 KINDS = "biufcSU"  # of the dtypes that travel
 DEPTH = 40
-ROOMS = ("data", "serial", "threads", "gpu", "mpi", "measure")  # of course_lib: their records travel
+ROOMS = (
+    "data",
+    "serial",
+    "threads",
+    "gpu",
+    "mpi",
+    "measure",
+)  # of course_lib: their records travel
 PLACES = tuple(f"course_lib.{room}" for room in ROOMS)
-SHOWN = ("__len__", "__getitem__", "__setitem__", "__contains__", "__enter__", "__exit__", "__next__", "__iter__")
+SHOWN = (
+    "__len__",
+    "__getitem__",
+    "__setitem__",
+    "__contains__",
+    "__enter__",
+    "__exit__",
+    "__next__",
+    "__iter__",
+)
 
 
 class NotData(TypeError):
@@ -35,13 +51,23 @@ def pack(value, refer, memo=None, depth=0) -> Any:
         return {"same": memo[id(value)][0]}
     if hasattr(value, "_peer_number"):  # an object of the other side goes home
         return {"object": value._peer_number, "yours": True}
-    view = _view(value, memo) if isinstance(value, np.ndarray) and not hasattr(value, "board") else None
+    view = (
+        _view(value, memo)
+        if isinstance(value, np.ndarray) and not hasattr(value, "board")
+        else None
+    )
     if isinstance(value, np.ndarray | list | dict | np.random.Generator):
         memo[id(value)] = len(memo), value
     if view:
         return view
-    if isinstance(value, np.ndarray) and hasattr(value, "board"):  # it stays here, and is seen from there
-        return {"object": refer(value.board), "calls": True, "values": _array(value.view(np.ndarray))}
+    if isinstance(value, np.ndarray) and hasattr(
+        value, "board"
+    ):  # it stays here, and is seen from there
+        return {
+            "object": refer(value.board),
+            "calls": True,
+            "values": _array(value.view(np.ndarray)),
+        }
     return _formed(value, refer, memo, depth)
 
 
@@ -55,8 +81,12 @@ def _formed(value, refer, memo, depth):
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
         return _array(value)
     if _ours(type(value)):
-        return {"record": f"{type(value).__module__}:{type(value).__qualname__}",
-                "parts": [pack(getattr(value, name), refer, memo, depth + 1) for name in _fields(type(value))]}
+        return {
+            "record": f"{type(value).__module__}:{type(value).__qualname__}",
+            "parts": [
+                pack(getattr(value, name), refer, memo, depth + 1) for name in _fields(type(value))
+            ],
+        }
     return {"object": refer(value), **_about(value)}
 
 
@@ -80,7 +110,9 @@ def unpack(given, resolve, memo=None) -> Any:
     except NotData:
         raise
     except Exception as error:
-        raise NotData(f"{kind!r:.40} of a value cannot be read: {type(error).__name__}: {error}") from None
+        raise NotData(
+            f"{kind!r:.40} of a value cannot be read: {type(error).__name__}: {error}"
+        ) from None
 
 
 def _object(given, resolve, memo):
@@ -102,20 +134,38 @@ def _view(value, memo):
     """`value` as a part of an array that travels already, or None. So A.T stays a view of A on the other side."""
     start, end = np.lib.array_utils.byte_bounds(value)
     for place, other in memo.values():
-        if isinstance(other, np.ndarray) and (other.flags.c_contiguous or other.flags.f_contiguous) and value.size:
+        if (
+            isinstance(other, np.ndarray)
+            and (other.flags.c_contiguous or other.flags.f_contiguous)
+            and value.size
+        ):
             first, last = np.lib.array_utils.byte_bounds(other)
             if first <= start and end <= last and value.dtype == other.dtype:
                 offset = value.__array_interface__["data"][0] - first
-                return {"view": place, "offset": offset, "shape": list(value.shape), "strides": list(value.strides),
-                        "fixed": not value.flags.writeable}  # fmt: skip
+                return {
+                    "view": place,
+                    "offset": offset,
+                    "shape": list(value.shape),
+                    "strides": list(value.strides),
+                    "fixed": not value.flags.writeable,
+                }
     return None
 
 
 def _from_view(given, memo):
-    base, shape, strides = memo[given["view"]], tuple(map(int, given["shape"])), tuple(map(int, given["strides"]))
+    base, shape, strides = (
+        memo[given["view"]],
+        tuple(map(int, given["shape"])),
+        tuple(map(int, given["strides"])),
+    )
     flat = base.reshape(-1, order="A")
-    made = np.ndarray(shape, base.dtype, flat.data if flat.flags.writeable else flat.data.toreadonly(),
-                      int(given["offset"]), strides)  # checks itself that it stays inside
+    made = np.ndarray(
+        shape,
+        base.dtype,
+        flat.data if flat.flags.writeable else flat.data.toreadonly(),
+        int(given["offset"]),
+        strides,
+    )  # checks itself that it stays inside
     made.flags.writeable = base.flags.writeable and not given["fixed"]
     memo.append(made)
     return made
@@ -128,7 +178,9 @@ def _from_array(given, memo):
     flat = np.frombuffer(base64.b64decode(given["data"], validate=True), dtype)
     if order == "scalar":
         return flat[0]
-    made = flat.reshape(shape, order="F" if order == "F" else "C").copy("F" if order == "F" else "C")
+    made = flat.reshape(shape, order="F" if order == "F" else "C").copy(
+        "F" if order == "F" else "C"
+    )
     if order == "gaps" and shape:
         spread = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)
         spread[..., ::2] = made
@@ -140,19 +192,30 @@ def _from_array(given, memo):
 
 def dtype_of(text):
     """A dtype of plain numbers or texts, from its name."""
-    if not isinstance(text, str) or len(text) > 20 or (dtype := np.dtype(text)).kind not in KINDS or dtype.fields:
+    if (
+        not isinstance(text, str)
+        or len(text) > 20
+        or (dtype := np.dtype(text)).kind not in KINDS
+        or dtype.fields
+    ):
         raise NotData(f"no dtype that travels: {text!r:.40}")
     return dtype
 
 
 def _ours(kind):
     """Is it a named tuple or a dataclass of course_lib?"""
-    record = dataclasses.is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+    record = dataclasses.is_dataclass(kind) or (
+        issubclass(kind, tuple) and hasattr(kind, "_fields")
+    )
     return record and kind.__module__.startswith(PLACES) and "<" not in kind.__qualname__
 
 
 def _fields(kind):
-    return kind._fields if issubclass(kind, tuple) else [f.name for f in dataclasses.fields(kind) if f.init]
+    return (
+        kind._fields
+        if issubclass(kind, tuple)
+        else [f.name for f in dataclasses.fields(kind) if f.init]
+    )
 
 
 def _record(given, read):
@@ -170,9 +233,13 @@ def _record(given, read):
 def _about(value):
     """What can be said of an object that stays where it is."""
     code = getattr(value, "__code__", None)
-    return {"type": type(value).__name__, "name": str(getattr(value, "__name__", ""))[:80], "calls": callable(value),
-            "has": [n for n in SHOWN if hasattr(type(value), n)],
-            "takes": list(code.co_varnames[: code.co_argcount]) if code is not None else None}  # fmt: skip
+    return {
+        "type": type(value).__name__,
+        "name": str(getattr(value, "__name__", ""))[:80],
+        "calls": callable(value),
+        "has": [n for n in SHOWN if hasattr(type(value), n)],
+        "takes": list(code.co_varnames[: code.co_argcount]) if code is not None else None,
+    }
 
 
 def _type_name(kind):
@@ -196,7 +263,9 @@ def _dict(pairs, read, memo):
 
 
 def _generator(state, read, memo):
-    bits = {kind.__name__: kind for kind in (np.random.PCG64, np.random.MT19937, np.random.Philox)}[state["kind"]]()
+    bits = {kind.__name__: kind for kind in (np.random.PCG64, np.random.MT19937, np.random.Philox)}[
+        state["kind"]
+    ]()
     made = np.random.Generator(bits)
     memo.append(made)
     bits.state = read(state["state"])
@@ -204,16 +273,35 @@ def _generator(state, read, memo):
 
 
 LAID = {"array": _from_array, "view": _from_view}
-SCALARS = {kind.__name__: kind for kind in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)}
-ERRORS = {kind.__name__: kind for kind in vars(__import__("builtins")).values()
-          if isinstance(kind, type) and issubclass(kind, BaseException)}  # fmt: skip
-NUMBERS = {name: kind for name, kind in vars(np).items()
-           if isinstance(kind, type) and issubclass(kind, np.generic | np.ndarray)}  # fmt: skip
+SCALARS = {
+    kind.__name__: kind
+    for kind in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)
+}
+ERRORS = {
+    kind.__name__: kind
+    for kind in vars(__import__("builtins")).values()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+}
+NUMBERS = {
+    name: kind
+    for name, kind in vars(np).items()
+    if isinstance(kind, type) and issubclass(kind, np.generic | np.ndarray)
+}
 # (type, to JSON), tried in this order before the general rules of `pack`; back by the first key of the JSON.
 FORMS: list = [
     (float, lambda v, p: _array(v) if isinstance(v, np.generic) else {"float": float.hex(v)}),
-    (complex, lambda v, p: _array(v) if isinstance(v, np.generic) else {"complex": [v.real.hex(), v.imag.hex()]}),
-    (bytes, lambda v, p: _array(v) if isinstance(v, np.generic) else {"bytes": base64.b64encode(v).decode()}),
+    (
+        complex,
+        lambda v, p: (
+            _array(v) if isinstance(v, np.generic) else {"complex": [v.real.hex(), v.imag.hex()]}
+        ),
+    ),
+    (
+        bytes,
+        lambda v, p: (
+            _array(v) if isinstance(v, np.generic) else {"bytes": base64.b64encode(v).decode()}
+        ),
+    ),
     (list, lambda v, p: {"list": [p(x) for x in v]}),
     (dict, lambda v, p: {"dict": [[p(k), p(x)] for k, x in v.items()]}),
     (type, lambda v, p: {"type": _type_name(v)}),
@@ -223,8 +311,15 @@ FORMS: list = [
     (slice, lambda v, p: {"slice": [p(v.start), p(v.stop), p(v.step)]}),
     (fractions.Fraction, lambda v, p: {"fraction": [v.numerator, v.denominator]}),
     (np.dtype, lambda v, p: {"dtype": v.str}),
-    (np.random.Generator, lambda v, p: {"generator": {"kind": v.bit_generator.state["bit_generator"],
-                                                      "state": p(v.bit_generator.state)}}),
+    (
+        np.random.Generator,
+        lambda v, p: {
+            "generator": {
+                "kind": v.bit_generator.state["bit_generator"],
+                "state": p(v.bit_generator.state),
+            }
+        },
+    ),
     (type(Ellipsis), lambda v, p: {"special": "Ellipsis"}),
     (type(NotImplemented), lambda v, p: {"special": "NotImplemented"}),
 ]
@@ -243,5 +338,7 @@ READ: dict = {
     "dtype": lambda v, r, m: dtype_of(v),
     "generator": _generator,
     "special": lambda v, r, m: {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[v],
-    "type": lambda v, r, m: SCALARS[v] if v in SCALARS else ERRORS[v] if v in ERRORS else NUMBERS[v],
+    "type": lambda v, r, m: (
+        SCALARS[v] if v in SCALARS else ERRORS[v] if v in ERRORS else NUMBERS[v]
+    ),
 }

@@ -13,18 +13,21 @@ DIRECTIVES = ("define", "undef", "if", "ifdef", "ifndef", "else", "elif", "endif
 WORDS = re.compile(
     r"\b(?:course\w*|COURSE\w*|asm|__asm\w*|__attribute\w*|__builtin\w*|_Pragma|reinterpret_cast|const_cast|decltype|typeof|"
     r"friend|namespace|operator|__\w*FILE__|__has_\w+|FILE|std(?:in|out|err)|u?intptr_t)\b|::|\[\[|<:|"
-    r"\(\s*[*&]+\s*\w*\s*\)\s*\(|\b(?:typedef|using)\b[^;]*\(|\\")  # fmt: skip
+    r"\(\s*[*&]+\s*\w*\s*\)\s*\(|\b(?:typedef|using)\b[^;]*\(|\\"
+)
 NAMES = re.compile(  # what those headers declare that nobody calls a variable: not even mentioned, `auto f = fopen`
     r"\b(?:__tsan\w*|system|\w*getenv|setenv|putenv|unsetenv|clearenv|"
     r"f(?:open|close|read|write|puts|putc|gets|getc|seek)|"
     r"[fsdv]\w*printf|\w*scanf|freopen|fdopen|popen|fmemopen|open_memstream|getline|getdelim|set\w*buf\w*|"
     r"mk\w*temp\w*|tmpfile\w*|tmpnam\w*|realpath|dlopen|dlsym|syscall|mmap|mprotect|v?fork|exec[lv]\w*|_?_?exit|_Exit|"
     r"quick_exit|at\w*exit|on_exit|abort|[mc]alloc|realloc\w*|qsort\w*|bsearch|clock_\w+|timer_\w+|nanosleep|"
-    r"strerror\w*)\b")  # fmt: skip
+    r"strerror\w*)\b"
+)
 CALLS = re.compile(  # what the headers of the engine declare beside the mathematics
     r"(?:\b|=\s*&?\s*)(?:f?(?:open|close|read|write|puts|putc|getc|seek)|[fsdv]\w*printf|freopen|fdopen|popen|fmemopen|"
     r"remove|rename|tmp\w+|putchar|perror|time|clock_\w+|dlopen|dlsym|syscall|mmap|mprotect|fork|exec\w+|_?exit|abort|"
-    r"signal|raise|main)\s*\(")  # fmt: skip
+    r"signal|raise|main)\s*\("
+)
 EXTERN = re.compile(r'\bextern\b(?!\s*__shared__|\s*"C"\s*(?:\{|__global__|__device__))')
 DEVICE = re.compile(r"__(?:global|device)__")
 HOST = re.compile(r"\)\s*(?:const\s*)?$")  # before a brace at the outermost level: a function
@@ -33,7 +36,9 @@ HOST = re.compile(r"\)\s*(?:const\s*)?$")  # before a brace at the outermost lev
 def refused(source):
     """What this CUDA C says that it may not, or None."""
     quoted = [m for m in TOKEN.finditer(source) if m[0][0] in "\"'"]
-    odd = next((m[0] for m in quoted if re.match(r"\w['\"]", source[max(m.start() - 1, 0) :])), None)
+    odd = next(
+        (m[0] for m in quoted if re.match(r"\w['\"]", source[max(m.start() - 1, 0) :])), None
+    )
     if odd:  # R"(...)" or 1'000: from there on a compiler reads it otherwise than this filter
         return f"a letter or digit before {odd:.20}"
     if re.search(r"[\f\v\0]|\r(?!\n)", source):

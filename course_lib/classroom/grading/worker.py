@@ -23,12 +23,23 @@ UNUSED = ("rfc3987_syntax", "isoduration")
 def start(folder, name, module=__name__, stdout=None, keep=()):
     """Start a worker; what it says goes to <name>.log. It ends when its stdin is closed. keep: handles for it."""
     root = str(Path(__file__).resolve().parents[3])
-    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": root, "PYTEST_ADDOPTS": "",
-                        "TMPDIR": str(folder)}  # fmt: skip
+    env = os.environ | {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": root,
+        "PYTEST_ADDOPTS": "",
+        "TMPDIR": str(folder),
+    }
     line = [sys.executable, "-m", module, str(folder), name]
     with open(Path(folder, f"{name}.log"), "a") as log:
-        return subprocess.Popen(line, cwd=folder, env=env, stdin=subprocess.PIPE, stdout=stdout or log, stderr=log,
-                                pass_fds=keep)  # fmt: skip
+        return subprocess.Popen(
+            line,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=stdout or log,
+            stderr=log,
+            pass_fds=keep,
+        )
 
 
 def without_unused():
@@ -61,7 +72,9 @@ def ready(folder):
     from .zygote import Zygote
 
     work = jobs.load(folder)
-    imports = threading.Thread(target=importlib.import_module, args=("course_lib.classroom.grading.plugin",))
+    imports = threading.Thread(
+        target=importlib.import_module, args=("course_lib.classroom.grading.plugin",)
+    )
     imports.start()  # while the other process imports what the rooms need
     private = [work.folder, work.out, *(one.folder for one in work.releases.values())]
     with Zygote(work.isolation, private=private) as zygote:
@@ -74,7 +87,9 @@ def work_on(work, zygote, name):
     from . import jobs
 
     while True:
-        complete = (work.folder / "complete").exists()  # looked at first: what was added before it is seen below
+        complete = (
+            work.folder / "complete"
+        ).exists()  # looked at first: what was added before it is seen below
         units = jobs.take(work, name, MOST)
         if units:
             _grade(work, zygote, name, units)
@@ -93,9 +108,26 @@ def _grade(work, zygote, name, units):
     grader = Grader(work, zygote, units)
     ini = work.folder / f"{name}.ini"
     ini.write_text(INI)
-    pytest.main(["-q", "--no-header", "--tb=native", "--show-capture=no", "-c", str(ini), f"--rootdir={work.folder}",
-                 "--noconftest", "--assert=plain", "-p", "no:cacheprovider", "-p", "nbval.plugin", "--nbval",
-                 *map(str, units)], plugins=[grader])  # fmt: skip
+    pytest.main(
+        [
+            "-q",
+            "--no-header",
+            "--tb=native",
+            "--show-capture=no",
+            "-c",
+            str(ini),
+            f"--rootdir={work.folder}",
+            "--noconftest",
+            "--assert=plain",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "nbval.plugin",
+            "--nbval",
+            *map(str, units),
+        ],
+        plugins=[grader],
+    )
     if grader.broken or any(grader.left.values()):
         raise RuntimeError(grader.broken or "pytest did not begin")
 

@@ -22,10 +22,23 @@ from pathlib import Path
 
 from . import given, sandbox
 
-IMPORTS = ("numpy", "numba", "matplotlib.pyplot", "matplotlib_inline.backend_inline",
-           "course_lib.plots", "course_lib.measure", "course_lib.data", "course_lib.serial", "course_lib.threads",
-           "course_lib.gpu.device", "course_lib.gpu.data_sheets", "course_lib.gpu.cpu_engine",
-           "course_lib.mpi", "ipyparallel", "course_lib.classroom.grading.room")  # fmt: skip
+IMPORTS = (
+    "numpy",
+    "numba",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "course_lib.plots",
+    "course_lib.measure",
+    "course_lib.data",
+    "course_lib.serial",
+    "course_lib.threads",
+    "course_lib.gpu.device",
+    "course_lib.gpu.data_sheets",
+    "course_lib.gpu.cpu_engine",
+    "course_lib.mpi",
+    "ipyparallel",
+    "course_lib.classroom.grading.room",
+)
 
 
 class Zygote:
@@ -36,7 +49,11 @@ class Zygote:
     """
 
     def __init__(self, isolation="sandbox", limits=None, private=()):
-        self.isolation, self.limits, self._lock = isolation, limits or sandbox.Limits(), threading.Lock()
+        self.isolation, self.limits, self._lock = (
+            isolation,
+            limits or sandbox.Limits(),
+            threading.Lock(),
+        )
         self.private = [str(folder) for folder in private]
 
     def __enter__(self):
@@ -46,7 +63,11 @@ class Zygote:
         theirs = [pair[1].fileno() for pair in pairs]
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", START, str(Path(__file__).parents[3]), *map(str, theirs)],
-            pass_fds=theirs, stdin=subprocess.DEVNULL, cwd=self.home, env=environment(self.home))  # fmt: skip
+            pass_fds=theirs,
+            stdin=subprocess.DEVNULL,
+            cwd=self.home,
+            env=environment(self.home),
+        )
         self._sockets = {role: pair[0] for role, pair in zip(ROLES, pairs, strict=True)}
         for _, other in pairs:
             other.close()
@@ -84,8 +105,13 @@ class Zygote:
     def fork(self, role, seed, *others):
         """A new room: (its outermost `Process`, our end of the connection). others: sockets for it, at most MOST."""
         ours, theirs = socket.socketpair()
-        job = {"role": role, "seed": seed, "isolation": self.isolation, "limits": vars(self.limits),
-               "private": self.private}  # fmt: skip
+        job = {
+            "role": role,
+            "seed": seed,
+            "isolation": self.isolation,
+            "limits": vars(self.limits),
+            "private": self.private,
+        }
         with theirs:
             return self._ask(role, job, theirs, *others), ours
 
@@ -145,12 +171,16 @@ def _end(how, which):
 
 
 HOME = "room-{}"  # of a process that is in no room, by its number
-KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM  # macOS knows no other
+KIND = (
+    socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
+)  # macOS knows no other
 ROLES = ("student", "checker")
 TWIN = "twin"  # no room: a copy of the process that forks them
 MOST = 16  # connections of a room, but for the grader's
-START = ("import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom.grading.zygote import main; "
-         "main(*map(int, sys.argv[2:]))")  # fmt: skip
+START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from course_lib.classroom.grading.zygote import main; "
+    "main(*map(int, sys.argv[2:]))"
+)
 
 
 def environment(home):
@@ -158,9 +188,19 @@ def environment(home):
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     told = ("COURSE_CXX", "COURSE_GPU", "COURSE_MPI_START", "COURSE_SLOW")
     keep = {name: os.environ[name] for name in told if name in os.environ}
-    return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": sandbox.HOME, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
-            "MPLBACKEND": "module://matplotlib_inline.backend_inline", "MPLCONFIGDIR": home, "IPYTHONDIR": home,
-            "COURSE_GRADING": "1", "UCX_TLS": "^sysv", **one, **keep}  # fmt: skip
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": sandbox.HOME,
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": home,
+        "IPYTHONDIR": home,
+        "COURSE_GRADING": "1",
+        "UCX_TLS": "^sysv",
+        **one,
+        **keep,
+    }
 
 
 def main(students, checkers):
@@ -172,8 +212,12 @@ def main(students, checkers):
     for name in IMPORTS:
         importlib.import_module(name)
     shell, known = shells.make(), given.texts()
-    sys.path[:] = [place for place in sys.path if place]  # no module is looked for in a folder that a room can write
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the rooms: they must not stay as zombies
+    sys.path[:] = [
+        place for place in sys.path if place
+    ]  # no module is looked for in a folder that a room can write
+    signal.signal(
+        signal.SIGCHLD, signal.SIG_IGN
+    )  # nobody waits for the rooms: they must not stay as zombies
     if os.fork() == 0:
         os.close(students)
         for file in sorted((Path(__file__).parents[2] / "checks").glob("ch[0-9][0-9].py")):
@@ -223,7 +267,9 @@ def _become_room(asked, shell, handles, job):
         os.environ["COURSE_SEED"] = str(job["seed"])  # of what the student's own cells draw
         if job["isolation"] == "sandbox":
             hidden = given.hidden_folders() if job["role"] == "student" else ()
-            sandbox.enter(sandbox.python_folders(job["private"]), sandbox.Limits(**job["limits"]), hidden)
+            sandbox.enter(
+                sandbox.python_folders(job["private"]), sandbox.Limits(**job["limits"]), hidden
+            )
         else:
             _without_a_room(sandbox.Limits(**job["limits"]))
         room.main(shell, job["role"], control, others)

@@ -23,19 +23,48 @@ from .complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
-PLAIN_UNITS, TRACE_UNITS = ("server", "blocks"), ("server", "blocks", "trace", "races", "errors", "profile")
-COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w",
-          "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]  # fmt: skip
+PLAIN_UNITS, TRACE_UNITS = (
+    ("server", "blocks"),
+    ("server", "blocks", "trace", "races", "errors", "profile"),
+)
+COMMON = [
+    "-std=gnu++17",
+    "-fno-strict-aliasing",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fPIE",
+    "-w",
+    "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()",
+]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
-TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-tree-vectorize", "-DCOURSE_TRACE"]
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]  # a line even for a statement inlined away
+TRACED = [
+    "-O1",
+    "-g1",
+    "-fsanitize=thread",
+    "-fno-optimize-sibling-calls",
+    "-fno-tree-vectorize",
+    "-DCOURSE_TRACE",
+]
+GCC = [
+    "--param=tsan-distinguish-volatile=1",
+    "-gstatement-frontiers",
+]  # a line even for a statement inlined away
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
-CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1",
-         "-mllvm", "-tsan-instrument-read-before-write=1"]  # fmt: skip
+CLANG = [
+    "-fno-slp-vectorize",
+    "-mllvm",
+    "-tsan-distinguish-volatile=1",
+    "-mllvm",
+    "-tsan-instrument-read-before-write=1",
+]
 # A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
 UNSET = "-ftrivial-auto-var-init=pattern"
-LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]  # no symbols: a tenth of the size
+LINK = [
+    "-pthread",
+    "-lm",
+    *(["-s"] if sys.platform == "linux" else []),
+]  # no symbols: a tenth of the size
 # Not linked: two libraries, for C++ and for a sanitizer, that ziglang takes two minutes to build on first use.
 ZIG_LINK = ["-nostdlib++", "-O2"]
 GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
@@ -62,7 +91,9 @@ def compiler():
             return [name]
     if (zig := find_spec("ziglang")) and zig.origin:
         return [str(Path(zig.origin).with_name("zig")), "c++"]
-    raise BadInput("the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang")
+    raise BadInput(
+        "the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang"
+    )
 
 
 def _gcc_before(version, said):
@@ -87,19 +118,33 @@ def build(program, options=(), traced=False):
         return path
     _prune()
     with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-        source, unit = Path(folder, "kernel.cpp"), Path(folder, "kernel.s" if traced else "kernel.o")
+        source, unit = (
+            Path(folder, "kernel.cpp"),
+            Path(folder, "kernel.s" if traced else "kernel.o"),
+        )
         source.write_text(program.text, encoding="utf-8")
         gcc = "clang" not in _version()
         own = [*TRACED, *(GCC if gcc else CLANG)] if traced else PLAIN[:]
         own += [UNSET] * (traced and not _gcc_before(12, _version()))
-        own += ["-ftrack-macro-expansion=0"] * gcc  # an error in a macro is one where the macro is used
-        flags = [*COMMON, *own, *options, "-include", str(NATIVE / "cuda_subset.h"), "-S" if traced else "-c"]
+        own += [
+            "-ftrack-macro-expansion=0"
+        ] * gcc  # an error in a macro is one where the macro is used
+        flags = [
+            *COMMON,
+            *own,
+            *options,
+            "-include",
+            str(NATIVE / "cuda_subset.h"),
+            "-S" if traced else "-c",
+        ]
         _run([*compiler(), *flags, str(source), "-o", str(unit)], DEADLINE)
         if traced:
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
         with ThreadPoolExecutor(2) as pool:
-            objects = pool.map(lambda name: str(_runtime(name, traced)), TRACE_UNITS if traced else PLAIN_UNITS)
+            objects = pool.map(
+                lambda name: str(_runtime(name, traced)), TRACE_UNITS if traced else PLAIN_UNITS
+            )
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
@@ -128,13 +173,20 @@ def number_sites(assembly, arm=False):
         elif found := CALL.match(line):
             free = 3 if found["fourth"] else 2 if found["third"] else 1
             register = ("", "%esi", "%edx", "%ecx")[free]
-            lines.append(f"\tmov w{free}, #{len(sites)}" if arm else f"\tmovl ${len(sites)}, {register}")
+            lines.append(
+                f"\tmov w{free}, #{len(sites)}" if arm else f"\tmovl ${len(sites)}, {register}"
+            )
             sites.append(current)
         lines.append(line)
     if len(sites) >= 0x8000:
         raise BadInput("this source has too many memory accesses to trace: split it")
     name = "_course_site_lines" if sys.platform == "darwin" else "course_site_lines"
-    lines += [".data", ".p2align 2", f".globl {name}", f"{name}: .long {', '.join(map(str, sites))}"]
+    lines += [
+        ".data",
+        ".p2align 2",
+        f".globl {name}",
+        f"{name}: .long {', '.join(map(str, sites))}",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -144,15 +196,31 @@ def _runtime(name, traced):
     path = _folder() / f"{name}-{_key(name, *flags)}.o"
     if not _found(path):
         with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-            _run([*compiler(), *flags, "-c", str(NATIVE / f"{name}.cpp"), "-o", str(Path(folder, "o"))])
+            _run(
+                [
+                    *compiler(),
+                    *flags,
+                    "-c",
+                    str(NATIVE / f"{name}.cpp"),
+                    "-o",
+                    str(Path(folder, "o")),
+                ]
+            )
             os.replace(Path(folder, "o"), path)
     return path
 
 
 def _run(command, deadline=None):
     words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8",
-                          errors="replace", env=words, start_new_session=True) as run:  # fmt: skip
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        env=words,
+        start_new_session=True,
+    ) as run:
         try:
             said = run.communicate(timeout=deadline)[1]
         except subprocess.TimeoutExpired:
@@ -185,14 +253,19 @@ def _prune():
     for place, (age, path) in enumerate(sorted(found)):
         if age > 86400 * (30 if place < KEEP else 1):
             with contextlib.suppress(OSError):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()  # a folder: of a compile that was killed
+                shutil.rmtree(
+                    path
+                ) if path.is_dir() else path.unlink()  # a folder: of a compile that was killed
 
 
 @cache
 def _folder():
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "course_lib"
     base = Path(os.environ.get("COURSE_CACHE") or base)
-    for folder in (base / "engine", Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}")):
+    for folder in (
+        base / "engine",
+        Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}"),
+    ):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:
@@ -206,10 +279,25 @@ def _folder():
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
     native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
-    cpu = Path("/proc/cpuinfo")  # -march=native: another machine with the same home folder needs its own
-    features = re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE) if cpu.exists() else None
+    cpu = Path(
+        "/proc/cpuinfo"
+    )  # -march=native: another machine with the same home folder needs its own
+    features = (
+        re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE)
+        if cpu.exists()
+        else None
+    )
     flags = str([*COMMON, *PLAIN, *TRACED, *GCC, *CLANG, UNSET, *LINK, *ZIG_LINK])
-    return "|".join([*compiler(), _version(), native, platform.machine(), features[0] if features else "", flags])
+    return "|".join(
+        [
+            *compiler(),
+            _version(),
+            native,
+            platform.machine(),
+            features[0] if features else "",
+            flags,
+        ]
+    )
 
 
 def _key(*parts):

@@ -16,11 +16,20 @@ def complaints(said):
         rows.append(_parse(line, rows[-1][1]))
     errors = [at for at, row in enumerate(rows) if row[0] == "error"]
     for last, at, end in zip([0, *errors], errors, [*errors[1:], len(rows)], strict=False):
-        (_, place, text, line), before = rows[at], [row for row in rows[last:at] if row[0] in ("context", "included")]
+        (_, place, text, line), before = (
+            rows[at],
+            [row for row in rows[last:at] if row[0] in ("context", "included")],
+        )
         notes = [row for row in rows[at + 1 : end] if row[0] in ("note", "piece") and row[1]]
-        lines = [*(row[3] for row in before if row[0] == "context" and row[1]), line, *(row[3] for row in notes)]
+        lines = [
+            *(row[3] for row in before if row[0] == "context" and row[1]),
+            line,
+            *(row[3] for row in notes),
+        ]
         if not place:
-            place = ([row[1] for row in before if ":" in row[1]][-1:] + [row[1] for row in notes] + [""])[0]
+            place = (
+                [row[1] for row in before if ":" in row[1]][-1:] + [row[1] for row in notes] + [""]
+            )[0]
             lines = [f"{place}: {text}" if place else text]
         if place.rsplit(":", 1)[0] not in told and (place or not kept):
             kept += lines
@@ -37,7 +46,9 @@ def _parse(line, place):
     if not found:
         return "piece", place if line.startswith(" ") and "COURSE_" not in line else "", line, line
     included, file, at, text = found.groups()
-    kind = "included" if included else "note" if text.startswith(("note:", "warning:")) else "context"
+    kind = (
+        "included" if included else "note" if text.startswith(("note:", "warning:")) else "context"
+    )
     if "undefined reference" in text or re.match(r"(fatal )?error:", text):
         kind = "error"
     return kind, "" if re.search(r"[/<]", file) else file + at, text, line

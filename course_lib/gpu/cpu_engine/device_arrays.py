@@ -14,7 +14,9 @@ def trace_arrays(source, kernel, grid, block, args, **how):
     the tracer cannot know. Returns a Report; raises as `trace`.
     """
     arrays = {int(arg.gpudata): arg for arg in args if hasattr(arg, "gpudata")}
-    host = {place: array.get().ravel(order="K") for place, array in arrays.items()}  # as it lies in memory
+    host = {
+        place: array.get().ravel(order="K") for place, array in arrays.items()
+    }  # as it lies in memory
     given = [host[int(arg.gpudata)] if hasattr(arg, "gpudata") else arg for arg in args]
     report = trace(source, kernel, grid, block, given, **how)
     for place, array in arrays.items():
@@ -28,5 +30,12 @@ def summary(reports):
     for kernel in dict(reports):
         chosen = [report for name, report in reports if name == kernel]
         worst = max((row["max_way"] for report in chosen for row in report.accesses), default=0)
-        rows.append((kernel, len(chosen), *(sum(report.total(name) for report in chosen) for name in NAMES), worst))
+        rows.append(
+            (
+                kernel,
+                len(chosen),
+                *(sum(report.total(name) for report in chosen) for name in NAMES),
+                worst,
+            )
+        )
     return ("kernel", "launches", *(name.replace("_", " ") for name in NAMES), "max way"), rows

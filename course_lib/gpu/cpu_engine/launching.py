@@ -6,15 +6,23 @@ import numpy as np
 
 from course_lib.errors import BadInput, check_count
 
-MAX_THREADS, MAX_SHARED = 1024, 48 << 10  # of a block, on every CUDA GPU; the same as in native/blocks.h
+MAX_THREADS, MAX_SHARED = (
+    1024,
+    48 << 10,
+)  # of a block, on every CUDA GPU; the same as in native/blocks.h
 KINDS = {"f": "floating point", "i": "integer", "u": "unsigned integer"}
 
 
 def check_shape(grid, block, shared):
     """(grid, block, shared) as plain ints, three each. Raises BadInput for what no GPU would launch."""
-    grid, block = _triple("grid", grid, (2**31 - 1, 65535, 65535)), _triple("block", block, (1024, 1024, 64))
+    grid, block = (
+        _triple("grid", grid, (2**31 - 1, 65535, 65535)),
+        _triple("block", block, (1024, 1024, 64)),
+    )
     if math.prod(block) > MAX_THREADS:
-        raise BadInput(f"block {block} has {math.prod(block)} threads; a block may have {MAX_THREADS}")
+        raise BadInput(
+            f"block {block} has {math.prod(block)} threads; a block may have {MAX_THREADS}"
+        )
     if math.prod(grid) >= 2**32:
         raise BadInput(f"grid {grid} has {math.prod(grid):,} blocks, too many for the CPU engine")
     return grid, block, check_count("shared", shared, 0, MAX_SHARED)
@@ -26,13 +34,17 @@ def scalar(kernel, name, parameter, value):
     got = f"np.{value.dtype}" if isinstance(value, np.generic) else type(value).__name__
     if kind == "b":
         if not isinstance(value, np.void | np.ndarray) or value.nbytes != size:
-            raise BadInput(f"{kernel}: {name} is a struct of {size} bytes: pass a NumPy scalar of a structured dtype "
-                           f"of that size, not {got}")  # fmt: skip
+            raise BadInput(
+                f"{kernel}: {name} is a struct of {size} bytes: pass a NumPy scalar of a structured dtype "
+                f"of that size, not {got}"
+            )
         return value.tobytes()
     kinds = "ub" if kind == "u" else kind
     if not isinstance(value, np.generic) or value.nbytes != size or value.dtype.kind not in kinds:
         wanted = np.dtype(f"{kind}{size}").name
-        raise BadInput(f"{kernel}: {name} is a {KINDS[kind]} of {size} bytes: pass np.{wanted}(...), not {got}")
+        raise BadInput(
+            f"{kernel}: {name} is a {KINDS[kind]} of {size} bytes: pass np.{wanted}(...), not {got}"
+        )
     return value.tobytes()
 
 
@@ -44,7 +56,9 @@ def pointer(value):
 def check_arguments(kernel, kernels, args):
     """The kernel's parameters as (kind, bytes). Raises BadInput for an unknown kernel or a wrong count."""
     if kernel not in kernels:
-        raise BadInput(f"there is no kernel {kernel!r}; the source has {', '.join(sorted(kernels)) or 'none'}")
+        raise BadInput(
+            f"there is no kernel {kernel!r}; the source has {', '.join(sorted(kernels)) or 'none'}"
+        )
     if len(args) != len(kernels[kernel]):
         raise BadInput(f"{kernel} takes {len(kernels[kernel])} arguments, not {len(args)}")
     return kernels[kernel]

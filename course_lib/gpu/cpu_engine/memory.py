@@ -22,14 +22,18 @@ class Arena:
 
     def __init__(self, bytes=None):
         self.bytes = int(bytes or os.environ.get("COURSE_GPU_BYTES", 1 << 30)) // 4096 * 4096
-        if hasattr(os, "memfd_create"):  # not limited by the size of /dev/shm, which is 64 MiB in a container
+        if hasattr(
+            os, "memfd_create"
+        ):  # not limited by the size of /dev/shm, which is 64 MiB in a container
             self.handle = os.memfd_create("course-gpu")
         else:
             self.handle, name = tempfile.mkstemp(prefix="course-gpu-")
             os.unlink(name)  # nothing is left behind, however this process ends
         weakref.finalize(self, os.close, self.handle)
         os.truncate(self.handle, 2 * self.bytes)  # takes room only as it is used
-        self._map = np.frombuffer(mmap.mmap(self.handle, 2 * self.bytes), np.uint8).reshape(2, self.bytes)
+        self._map = np.frombuffer(mmap.mmap(self.handle, 2 * self.bytes), np.uint8).reshape(
+            2, self.bytes
+        )
         self.live: dict[int, int] = {}  # address -> bytes
 
     def alloc(self, bytes):
@@ -40,16 +44,22 @@ class Arena:
                 break
             at = -(-(address - BASE + size + RED_ZONE) // 256) * 256
         if bytes < 0 or at + bytes + RED_ZONE > self.bytes:
-            raise OutOfMemory(f"no {bytes:,} bytes left of {self.bytes:,} of device memory: "
-                              "free some, or set COURSE_GPU_BYTES")  # fmt: skip
+            raise OutOfMemory(
+                f"no {bytes:,} bytes left of {self.bytes:,} of device memory: "
+                "free some, or set COURSE_GPU_BYTES"
+            )
         self.live[BASE + at] = bytes
-        self._map[:, at : at + bytes] = np.array([[0xFF], [0]], np.uint8)  # NaN, and not written yet
+        self._map[:, at : at + bytes] = np.array(
+            [[0xFF], [0]], np.uint8
+        )  # NaN, and not written yet
         return BASE + at
 
     def free(self, address):
         """Gives the memory back. Raises BadInput for an address that is not the start of an allocation."""
         if self.live.pop(address, None) is None:
-            raise BadInput(f"{address:#x} is not the start of an allocation, or it has been freed already")
+            raise BadInput(
+                f"{address:#x} is not the start of an allocation, or it has been freed already"
+            )
 
     def write(self, address, data):
         """Copies an array's bytes to the device."""
@@ -69,10 +79,15 @@ class Arena:
 
     def owner(self, address):
         """The start of the allocation in which an address lies, or None."""
-        return next((start for start, size in self.live.items() if start <= address < start + max(size, 1)), None)
+        return next(
+            (start for start, size in self.live.items() if start <= address < start + max(size, 1)),
+            None,
+        )
 
     def _check(self, address, bytes):
         start = self.owner(address)
         if start is None or address + bytes > start + self.live[start]:
-            raise BadInput(f"{bytes:,} bytes at {address:#x} do not lie in one allocation of device memory")
+            raise BadInput(
+                f"{bytes:,} bytes at {address:#x} do not lie in one allocation of device memory"
+            )
         return address - BASE

@@ -2,40 +2,72 @@
 
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
 TEXTS = {
-    ("memcheck", "outside"): "{who} goes to {element}{there}: outside of it. Likely cause: a guard such as "
-        "`if (i < n)` is missing or off by one, or the array is too small.",
-    ("memcheck", "misaligned"): "{who} goes to {element} at an address that is no multiple of the access's size. "
-        "Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
+    (
+        "memcheck",
+        "outside",
+    ): "{who} goes to {element}{there}: outside of it. Likely cause: a guard such as "
+    "`if (i < n)` is missing or off by one, or the array is too small.",
+    (
+        "memcheck",
+        "misaligned",
+    ): "{who} goes to {element} at an address that is no multiple of the access's size. "
+    "Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
     ("memcheck", "null"): "{who} goes through a null pointer. "
-        "Likely cause: None was passed for an array that the kernel uses.",
+    "Likely cause: None was passed for an array that the kernel uses.",
     ("memcheck", "wild"): "{who} goes to an address that belongs to no array at all. "
-        "Likely cause: an index that has overflowed or was never set, or a pointer computed wrongly.",
+    "Likely cause: an index that has overflowed or was never set, or a pointer computed wrongly.",
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
-        "Likely cause: the array was not filled, or only a part of it.",
-    ("racecheck", "block"): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "
-        "{other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier is missing "
-        "between the two, or it is on the wrong side{warp}.",
-    ("racecheck", "blocks"): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
-        "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
-        "give each its own, or use an atomic.",
-    ("synccheck", "different"): "some threads of block {block} wait at this barrier while {count} others wait at the "
-        "one in line {other_line}. Likely cause: a barrier in both branches of an if; put one after it.",
-    ("synccheck", "exited"): "{count} threads of block {block} (the first: {thread}) have returned when the others "
-        "reach this barrier. Likely cause: an early return for threads without work, or a barrier inside an if; "
-        "let them skip the work and come to the barrier.",
-    ("synccheck", "skipped"): "{count} threads of block {block} (the first: {thread}) went past this barrier while the "
-        "others wait at it. Likely cause: a barrier inside an if or a loop that not all threads enter; "
-        "put it where all of them come by.",
-    ("synccheck", "stuck"): "{count} threads of block {block} wait here for ever, for threads that never come. "
-        "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
+    "Likely cause: the array was not filled, or only a part of it.",
+    (
+        "racecheck",
+        "block",
+    ): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "
+    "{other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier is missing "
+    "between the two, or it is on the wrong side{warp}.",
+    (
+        "racecheck",
+        "blocks",
+    ): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
+    "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
+    "give each its own, or use an atomic.",
+    (
+        "synccheck",
+        "different",
+    ): "some threads of block {block} wait at this barrier while {count} others wait at the "
+    "one in line {other_line}. Likely cause: a barrier in both branches of an if; put one after it.",
+    (
+        "synccheck",
+        "exited",
+    ): "{count} threads of block {block} (the first: {thread}) have returned when the others "
+    "reach this barrier. Likely cause: an early return for threads without work, or a barrier inside an if; "
+    "let them skip the work and come to the barrier.",
+    (
+        "synccheck",
+        "skipped",
+    ): "{count} threads of block {block} (the first: {thread}) went past this barrier while the "
+    "others wait at it. Likely cause: a barrier inside an if or a loop that not all threads enter; "
+    "put it where all of them come by.",
+    (
+        "synccheck",
+        "stuck",
+    ): "{count} threads of block {block} wait here for ever, for threads that never come. "
+    "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
-    ("timeout", ""): "the kernel did not end in time; {who} was running, and its last traced access was here. "
-        "Likely cause: a loop whose condition never becomes false.",
-}  # fmt: skip
-ONE = (("{count} threads of block {block} (the first: {thread})", "{who}"), ("{count} threads", "a thread"),
-       ("have returned", "has returned"), ("wait here for ever", "waits here for ever"),
-       ("threads that never come", "others that never come"), ("{count} others wait", "another waits"))  # fmt: skip
+    (
+        "timeout",
+        "",
+    ): "the kernel did not end in time; {who} was running, and its last traced access was here. "
+    "Likely cause: a loop whose condition never becomes false.",
+}
+ONE = (
+    ("{count} threads of block {block} (the first: {thread})", "{who}"),
+    ("{count} threads", "a thread"),
+    ("have returned", "has returned"),
+    ("wait here for ever", "waits here for ever"),
+    ("threads that never come", "others that never come"),
+    ("{count} others wait", "another waits"),
+)
 
 
 def message(error, source_line):
@@ -44,7 +76,11 @@ def message(error, source_line):
     if error["tool"] == "synccheck" and error["count"] == 1:
         for many, one in ONE:
             text = text.replace(many, one)
-    other, shape, words = error["other"], error["shape"], dict(error, element=_element(error), who=_who(error))
+    other, shape, words = (
+        error["other"],
+        error["shape"],
+        dict(error, element=_element(error), who=_who(error)),
+    )
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
     words["done"] = DONE.get(error["op"], "")
     if other:
@@ -52,7 +88,11 @@ def message(error, source_line):
         words["other_done"] = DONE.get(other["op"], "")
         near = other["warp"] == error["warp"]
         words["warp"] = " (threads of one warp need __syncwarp() too)" if near else ""
-    many = f" ({error['count']:,} times)" if error["count"] > 1 and error["tool"] != "synccheck" else ""
+    many = (
+        f" ({error['count']:,} times)"
+        if error["count"] > 1 and error["tool"] != "synccheck"
+        else ""
+    )
     where = f"line {error['line']}" if error["line"] else "somewhere"
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
 

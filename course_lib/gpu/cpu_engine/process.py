@@ -30,18 +30,34 @@ class Process:
     def __init__(self, program, arena):
         self.program, self.arena, self._child = program, arena, None
 
-    def launch(self, kernel, grid, block, shared, workers, values, arrays=None, blocks=None, timeout=60.0):
+    def launch(
+        self, kernel, grid, block, shared, workers, values, arrays=None, blocks=None, timeout=60.0
+    ):
         """Runs one grid. values: the arguments as bytes. arrays: (address, bytes, element, name), traced programs only.
 
         blocks: run only these, as ints. Returns (seconds, what the engine answers, what the kernel printed). A plain
         program answers "" or which threads wait for ever. Raises LaunchFailed.
         """
-        numbers = (*grid, *block, shared, workers, max(1, round(timeout)), len(blocks or ()), *(blocks or ()))
-        parts = [struct.pack("<I", 0), _text(kernel.encode()), struct.pack(f"<{len(numbers)}I", *numbers)]
+        numbers = (
+            *grid,
+            *block,
+            shared,
+            workers,
+            max(1, round(timeout)),
+            len(blocks or ()),
+            *(blocks or ()),
+        )
+        parts = [
+            struct.pack("<I", 0),
+            _text(kernel.encode()),
+            struct.pack(f"<{len(numbers)}I", *numbers),
+        ]
         parts += [struct.pack("<I", len(values)), *map(_text, values)]
         if arrays is not None:
             parts.append(struct.pack("<I", len(arrays)))
-            parts += [struct.pack("<QQI", *array[:3]) + _text(array[3].encode()) for array in arrays]
+            parts += [
+                struct.pack("<QQI", *array[:3]) + _text(array[3].encode()) for array in arrays
+            ]
         late = 0 if arrays is None else 3  # a traced kernel that is late says itself where it was
         nanoseconds, answer = self._ask(b"".join(parts), timeout, late)
         return nanoseconds * 1e-9, answer.decode(), self._printed()
@@ -77,8 +93,13 @@ class Process:
         except (EOFError, BrokenPipeError):
             code = child.wait()
             self.close()
-            name, printed = signal.Signals(-code).name if code < 0 else f"exit status {code}", self._printed()
-            raise LaunchFailed(f"the kernel crashed ({name})\n{printed}".rstrip(), "crash", printed) from None
+            name, printed = (
+                signal.Signals(-code).name if code < 0 else f"exit status {code}",
+                self._printed(),
+            )
+            raise LaunchFailed(
+                f"the kernel crashed ({name})\n{printed}".rstrip(), "crash", printed
+            ) from None
         except BaseException:  # an interrupt: the kernel must not go on by itself
             self.close()
             raise
@@ -88,10 +109,18 @@ class Process:
             self.close()
             self._output, self._shown = tempfile.TemporaryFile(), 0  # noqa: SIM115  (what the kernels print)
             handles = self.arena.handle, self._output.fileno()
-            command = [str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])]
-            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._output,
-                                           pass_fds=handles, start_new_session=True,
-                                           preexec_fn=before_program)  # fmt: skip
+            command = [
+                str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])
+            ]
+            self._child = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._output,
+                pass_fds=handles,
+                start_new_session=True,
+                preexec_fn=before_program,
+            )
             self._end = weakref.finalize(self, _end, self._child)
         return self._child
 

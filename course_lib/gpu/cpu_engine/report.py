@@ -8,8 +8,20 @@ from .messages import message
 # not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
 ORDER = ("memcheck", "crash", "timeout", "synccheck", "racecheck", "initcheck")
 SIDE = ("line", "block", "thread", "op")
-COUNTS = ("line", "space", "op", "array", "requests", "threads", "bytes", "sectors", "ideal_sectors",
-          "wavefronts", "ideal_wavefronts", "max_way")  # fmt: skip
+COUNTS = (
+    "line",
+    "space",
+    "op",
+    "array",
+    "requests",
+    "threads",
+    "bytes",
+    "sectors",
+    "ideal_sectors",
+    "wavefronts",
+    "ideal_wavefronts",
+    "max_way",
+)
 COSTLIEST = ("lanes_block", "lanes_warp", "lanes_bytes", "lanes")
 
 
@@ -41,7 +53,11 @@ class Report:
 
     def total(self, name, **where):
         """Sum of one number over the accesses that match: total("sectors", space="global", op="load")."""
-        return sum(row[name] for row in self.accesses if all(row[key] == value for key, value in where.items()))
+        return sum(
+            row[name]
+            for row in self.accesses
+            if all(row[key] == value for key, value in where.items())
+        )
 
     def intensity(self, flops):
         """Flops per byte moved from or to global memory, 32 bytes a sector, as if there were no cache."""
@@ -58,9 +74,15 @@ class Report:
 
     def __str__(self):
         header, rows = self.table()
-        cells = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in [header, *rows]]
+        cells = [
+            [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
+            for row in [header, *rows]
+        ]
         widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in cells
+        ]
         found = [error["message"] for error in self.errors] or ["no check found anything"]
         return "\n".join([*found, "", *lines])
 
@@ -69,9 +91,19 @@ def make_report(answer, launch, source, printed, seconds):
     """A Report from the rows of the engine. launch: (grid, block)."""
     lines, errors = source.splitlines(), []
     for tool, kind, array, index, count, shape, here, other in answer["errors"]:
-        error = {"tool": tool, "kind": kind, "array": array, "index": index, "count": count, "shape": shape,
-                 **_side(here, launch), "other": _side(other, launch) if other[0] else None}  # fmt: skip
-        error["message"] = message(error, lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else "")
+        error = {
+            "tool": tool,
+            "kind": kind,
+            "array": array,
+            "index": index,
+            "count": count,
+            "shape": shape,
+            **_side(here, launch),
+            "other": _side(other, launch) if other[0] else None,
+        }
+        error["message"] = message(
+            error, lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
+        )
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
     accesses = [_access(row, launch[0]) for row in answer["accesses"]]
@@ -86,7 +118,12 @@ def _access(cells, grid):
 
 def _without_shadows(errors):
     """Who reads in a race may read before anything is written: which is one mistake, not two."""
-    races = {(e["array"], side["line"]) for e in errors if e["tool"] == "racecheck" for side in (e, e["other"])}
+    races = {
+        (e["array"], side["line"])
+        for e in errors
+        if e["tool"] == "racecheck"
+        for side in (e, e["other"])
+    }
     return [e for e in errors if e["tool"] != "initcheck" or (e["array"], e["line"]) not in races]
 
 

@@ -15,8 +15,12 @@ SHARED = re.compile(r"(?:\b(?:extern|static)\s+)*\b__shared__\b[^;{}]*;")
 VARIABLE = re.compile(r"\b(?:__constant__|__device__)\b([^;(){}=]*)(?=[;={])")
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
-UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", re.MULTILINE)
-HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE)
+UNROLL = re.compile(
+    r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", re.MULTILINE
+)
+HEADER = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -31,20 +35,34 @@ class Program:
 def rewrite(source, no_extern_c=False):
     """The Program of a CUDA C source. Raises BadInput for shared memory outside of a function, a kernel not void."""
     code = TOKEN.sub(lambda m: _blank(m) if m[0].startswith("/") else m[0], source)
-    bare = TOKEN.sub(_blank, source)  # of the same length, with strings blanked out too: here things are looked for
+    bare = TOKEN.sub(
+        _blank, source
+    )  # of the same length, with strings blanked out too: here things are looked for
     if m := RETURNS.search(bare):
         raise BadInput(f"line {_line(bare, m)}: a kernel returns nothing: __global__ void")
-    kernels = {m[1]: parameters(bare, m.end() - 1) for m in KERNEL.finditer(bare) if not _is_template(bare, m.start())}
+    kernels = {
+        m[1]: parameters(bare, m.end() - 1)
+        for m in KERNEL.finditer(bare)
+        if not _is_template(bare, m.start())
+    }
     symbols = []
     for m in VARIABLE.finditer(bare):
         if _depth(bare, m.start()) == 0:
-            symbols += [(found[1], "__constant__" in m[0]) for part in split(m[1]) if (found := NAME.search(part))]
+            symbols += [
+                (found[1], "__constant__" in m[0])
+                for part in split(m[1])
+                if (found := NAME.search(part))
+            ]
     body, last = "", 0
     for m in SHARED.finditer(bare):
         body, last = body + code[last : m.start()] + _shared(bare, m), m.end()
-    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body + code[last:])  # no number: all of it
+    body = UNROLL.sub(
+        lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body + code[last:]
+    )  # no number: all of it
     tail = [f"COURSE_KERNEL({name})" for name in kernels]
-    tail += [f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name, constant in symbols]
+    tail += [
+        f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name, constant in symbols
+    ]
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
     text = [opened, '#line 1 "kernel.cu"', HEADER.sub("", body), closed, *tail, ""]
     return Program("\n".join(text), kernels, symbols)
@@ -53,7 +71,9 @@ def rewrite(source, no_extern_c=False):
 def parameters(bare, at):
     """Names in the parameter list whose parenthesis opens at `at`."""
     parts = split(bare[at + 1 : bare.find(")", at)])
-    return [found[1] if (found := NAME.search(part.partition("=")[0].strip())) else "" for part in parts]
+    return [
+        found[1] if (found := NAME.search(part.partition("=")[0].strip())) else "" for part in parts
+    ]
 
 
 def split(text):
@@ -73,14 +93,18 @@ def _shared(bare, match):
     text, line = match[0], _line(bare, match)
     if _depth(bare, match.start()) == 0:
         raise BadInput(f"line {line}: declare __shared__ memory inside the kernel that uses it")
-    inner = re.sub(r"\b(?:__shared__|extern|static)\b|(?:__align__|alignas)\s*\([^)]*\)", " ", text)[:-1]
+    inner = re.sub(
+        r"\b(?:__shared__|extern|static)\b|(?:__align__|alignas)\s*\([^)]*\)", " ", text
+    )[:-1]
     out, base = "", ""
     for part in split(inner):
         found = NAME.search(part)
         before = part[: found.start()].strip() if found else ""
         if not found or not (base or before):
             raise BadInput(f"line {line}: this declaration is not understood: {text.strip()}")
-        kind = f"{base.rstrip('* ')} {before}" if base else before  # only the first name comes with the type
+        kind = (
+            f"{base.rstrip('* ')} {before}" if base else before
+        )  # only the first name comes with the type
         base = base or before
         if re.search(r"\bextern\b", text):
             out += f"auto *{found[1]} = COURSE_DYNAMIC_SHARED({found[1]}, {kind}); "

@@ -14,8 +14,19 @@ from .report import Report, make_report
 from .rewrite import rewrite
 
 
-def trace(source, kernel, grid, block, args, shared=0, blocks=None, timeout=30.0, options=(), no_extern_c=False,
-          symbols=None):  # fmt: skip
+def trace(
+    source,
+    kernel,
+    grid,
+    block,
+    args,
+    shared=0,
+    blocks=None,
+    timeout=30.0,
+    options=(),
+    no_extern_c=False,
+    symbols=None,
+):
     """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
 
     grid, block: one to three ints. args: NumPy arrays (device buffers; updated in place), NumPy scalars of the
@@ -33,11 +44,23 @@ def trace(source, kernel, grid, block, args, shared=0, blocks=None, timeout=30.0
         buffers, values = _place(arena, kernel, program.kernels[kernel], parameters, args)
         _fill(process, known["symbols"], symbols or {})
         arrays = [(address, array.nbytes, array.itemsize, name) for address, array, name in buffers]
-        launch = (kernel, grid, block, shared, 1, values, arrays, block_numbers(blocks, grid), timeout)
+        launch = (
+            kernel,
+            grid,
+            block,
+            shared,
+            1,
+            values,
+            arrays,
+            block_numbers(blocks, grid),
+            timeout,
+        )
         report = _launch(process, launch, source)
         for address, array, _ in buffers:
             if array.flags.writeable:
-                array[...] = arena.read(address, array.nbytes).view(array.dtype).reshape(array.shape)
+                array[...] = (
+                    arena.read(address, array.nbytes).view(array.dtype).reshape(array.shape)
+                )
         return report
     finally:
         process.close()
@@ -48,9 +71,22 @@ def _launch(process, launch, source):
         seconds, answer, printed = process.launch(*launch)
         return make_report(json.loads(answer), launch[1:3], source, printed, seconds)
     except LaunchFailed as failure:  # it could not even say where it was
-        error = {"tool": failure.tool, "kind": "", "line": 0, "array": "", "index": -1, "count": 1, "shape": [],
-                 "block": None, "thread": None, "op": "", "other": None}  # fmt: skip
-        return Report([error | {"message": f"{failure.tool}: {failure}"}], [], failure.printed, 0.0, source)
+        error = {
+            "tool": failure.tool,
+            "kind": "",
+            "line": 0,
+            "array": "",
+            "index": -1,
+            "count": 1,
+            "shape": [],
+            "block": None,
+            "thread": None,
+            "op": "",
+            "other": None,
+        }
+        return Report(
+            [error | {"message": f"{failure.tool}: {failure}"}], [], failure.printed, 0.0, source
+        )
 
 
 def _place(arena, kernel, names, parameters, args):
@@ -61,8 +97,14 @@ def _place(arena, kernel, names, parameters, args):
             values.append(scalar(kernel, name, parameter, value))
             continue
         if value is not None and (not isinstance(value, np.ndarray) or value.dtype.hasobject):
-            raise BadInput(f"{kernel}: {name} is a pointer: pass a NumPy array, or None for a null pointer")
-        key = None if value is None else (value.__array_interface__["data"][0], value.strides, value.shape)
+            raise BadInput(
+                f"{kernel}: {name} is a pointer: pass a NumPy array, or None for a null pointer"
+            )
+        key = (
+            None
+            if value is None
+            else (value.__array_interface__["data"][0], value.strides, value.shape)
+        )
         if value is not None and key not in known:
             known[key] = arena.alloc(value.nbytes)
             arena.write(known[key], value)
@@ -76,7 +118,9 @@ def _place(arena, kernel, names, parameters, args):
 def _fill(process, known, symbols):
     for name, value in symbols.items():
         if name not in known:
-            raise BadInput(f"there is no variable {name!r}; the source has {', '.join(sorted(known)) or 'none'}")
+            raise BadInput(
+                f"there is no variable {name!r}; the source has {', '.join(sorted(known)) or 'none'}"
+            )
         address, size, _ = known[name]
         if not isinstance(value, np.ndarray) or value.nbytes != size:
             raise BadInput(f"{name} has {size} bytes: pass a NumPy array of that size")

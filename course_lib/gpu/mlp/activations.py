@@ -21,7 +21,9 @@ class Activation:
 
     def __post_init__(self):
         if not (re.fullmatch(r"\w+", self.name) and self.f.strip() and self.df.strip()):
-            raise BadInput("an activation needs a name (letters, digits, _) and an expression each for f and df")
+            raise BadInput(
+                "an activation needs a name (letters, digits, _) and an expression each for f and df"
+            )
 
     @property
     def from_z(self):
@@ -33,8 +35,11 @@ class Activation:
         """CUDA C that defines what the kernels declare. The #line makes the compiler count the user's lines."""
         lines = (("f", "float z", self.f), ("df", "float z, float a", self.df))
         head = "[[maybe_unused]] static __device__ __forceinline__ float"  # most kernels call one of the two
-        return "".join(f'{head} {which}({given}) {{ return\n#line 1 "{which} of {self.name}"\n'
-                       f'{line}{chr(10) * ("//" in line)}; }}\n' for which, given, line in lines)  # fmt: skip
+        return "".join(
+            f'{head} {which}({given}) {{ return\n#line 1 "{which} of {self.name}"\n'
+            f"{line}{chr(10) * ('//' in line)}; }}\n"
+            for which, given, line in lines
+        )
 
 
 ACTIVATIONS = {

@@ -30,17 +30,36 @@ class Mlp:
     for an activation that does not compile.
     """
 
-    def __init__(self, net, params, eta, activation=None, layout="ours", slope=True, recompute=False, fused=False,
-                 kernels=None):  # fmt: skip
+    def __init__(
+        self,
+        net,
+        params,
+        eta,
+        activation=None,
+        layout="ours",
+        slope=True,
+        recompute=False,
+        fused=False,
+        kernels=None,
+    ):
         check_params(params, net)
         check_array("params[0][0]", params[0][0], dtype=np.float32)
         if layout not in ("ours", "paper"):
             raise BadInput(f"layout must be ours or paper, not {layout!r}")
-        self.net, self.eta, self.order = net, check_number("eta", eta), {"ours": "C", "paper": "F"}[layout]
+        self.net, self.eta, self.order = (
+            net,
+            check_number("eta", eta),
+            {"ours": "C", "paper": "F"}[layout],
+        )
         self.softmax, self.slope = net.loss == "cross_entropy", slope and net.loss == "mse"
         output = ACTIVATIONS["identity" if self.softmax else "sigmoid"]
         self.f = [activation or ACTIVATIONS[net.activation]] * (net.n_layers - 1) + [output]
-        self.recompute, self.fused, self.kernels, self._kept = recompute, fused, kernels or Kernels(), {}
+        self.recompute, self.fused, self.kernels, self._kept = (
+            recompute,
+            fused,
+            kernels or Kernels(),
+            {},
+        )
         self.transfers = Transfers({"copies in": 0, "bytes in": 0, "copies out": 0, "bytes out": 0})
         self.feeds = [Feed(self.kernels.stream, self.transfers) for _ in "XY"]
         turned = np.ascontiguousarray if layout == "ours" else np.asfortranarray
@@ -58,9 +77,13 @@ class Mlp:
     def backward(self, cache, Y):
         """The gradient of the batch's mean loss, lam included: list of (dW, db), device arrays. Y: (B, nL) float32."""
         check_array("Y", Y, cache.A[-1].shape, np.float32)
-        into = [tuple(self._new(f"gradient {l}", *X.shape, order=self.order) for X in pair)
-                for l, pair in enumerate(self.params)]  # fmt: skip
-        return self._backward(cache, self.feeds[1].send(Y, np.arange(len(Y))), into, 1, self.net.lam, 0)
+        into = [
+            tuple(self._new(f"gradient {l}", *X.shape, order=self.order) for X in pair)
+            for l, pair in enumerate(self.params)
+        ]
+        return self._backward(
+            cache, self.feeds[1].send(Y, np.arange(len(Y))), into, 1, self.net.lam, 0
+        )
 
     def gradients(self, X, Y):
         """forward, then backward; the list of (dW, db) as NumPy arrays."""
@@ -82,7 +105,10 @@ class Mlp:
         """
         check_array("X", X, ("N", self.net.sizes[0]), np.float32)
         check_array("Y", Y, (len(X), self.net.sizes[-1]), np.float32)
-        order, size = np.arange(len(X)) if order is None else np.asarray(order), check_count("batch_size", batch_size)
+        order, size = (
+            np.arange(len(X)) if order is None else np.asarray(order),
+            check_count("batch_size", batch_size),
+        )
         if len(order) == 0 or order.min() < 0 or order.max() >= len(X):
             raise BadInput(f"order must hold one or more row numbers of X, from 0 to {len(X) - 1}")
         batches = [order[start : start + size] for start in range(0, len(order), size)]
@@ -101,15 +127,25 @@ class Mlp:
         A loss that is no number ends it after its epoch, with history.stopped; the parameters are spoilt then.
         """
         check_labels(self.net, dataset.y_train, "dataset.y_train")
-        X, Y = (array[:max_examples] for array in (dataset.x_train, targets(self.net, dataset.y_train, np.float32)))
+        X, Y = (
+            array[:max_examples]
+            for array in (dataset.x_train, targets(self.net, dataset.y_train, np.float32))
+        )
         size, history = len(X) if batch_size is None else batch_size, History()
         report = Progress(progress, check_count("epochs", epochs), 0)
         while len(history.loss) < epochs and not history.stopped:
-            order, start = np.random.default_rng([seed, len(history.loss)]).permutation(len(X)), time.perf_counter()
+            order, start = (
+                np.random.default_rng([seed, len(history.loss)]).permutation(len(X)),
+                time.perf_counter(),
+            )
             history.loss.append(self.epoch(X, Y, size, order if size < len(X) else None))
             history.seconds.append(time.perf_counter() - start)
             history.val_accuracy.append(self.accuracy(dataset.x_val, dataset.y_val))
-            history.stopped = None if np.isfinite(history.loss[-1]) else f"eta = {self.eta:g}: the loss is no number"
+            history.stopped = (
+                None
+                if np.isfinite(history.loss[-1])
+                else f"eta = {self.eta:g}: the loss is no number"
+            )
             report.epoch_done(history)
         report.close(history)
         return history
@@ -117,7 +153,12 @@ class Mlp:
     def predict(self, X):
         """The label of each row, int64 (N,), as `serial.predict`: the outputs come to the host."""
         starts = range(0, max(1, len(X)), CHUNK)
-        A = np.concatenate([self.transfers.to_host(self.forward(X[start : start + CHUNK]).A[-1]) for start in starts])
+        A = np.concatenate(
+            [
+                self.transfers.to_host(self.forward(X[start : start + CHUNK]).A[-1])
+                for start in starts
+            ]
+        )
         return A.argmax(axis=1) if A.shape[1] > 1 else (A[:, 0] > 0.5).astype(np.int64)
 
     def accuracy(self, X, y):
@@ -129,7 +170,11 @@ class Mlp:
         Z: list = []
         for l, ((W, b), f) in enumerate(zip(self.params, self.f, strict=True)):
             softmax = self.softmax and l == self.net.n_layers - 1
-            Z.append(self._new(f"Z{l}", B, W.shape[1]) if softmax or (f.from_z and not self.recompute) else None)
+            Z.append(
+                self._new(f"Z{l}", B, W.shape[1])
+                if softmax or (f.from_z and not self.recompute)
+                else None
+            )
             A.append(self._new(f"A{l}", B, W.shape[1]))
             self.kernels.forward(A[l], W, b, Z[l], None if softmax else A[-1], f)
             if softmax:
@@ -168,9 +213,14 @@ class Mlp:
     def _loss(self, cache, Y, losses, number):
         """losses[number] = the batch's mean loss and, if lam > 0, each layer's L2 penalty: their sum is the loss."""
         B, part = Y.shape[0], self._new("part", 64)
-        rows, m, s = self._new("rows", 1, B), *((self._new(name, B) if self.softmax else None) for name in "ms")
+        rows, m, s = (
+            self._new("rows", 1, B),
+            *((self._new(name, B) if self.softmax else None) for name in "ms"),
+        )
         self.kernels.row_loss(cache.Z[-1] if self.softmax else cache.A[-1], Y, rows, m, s)
-        terms = [(rows, 1 / B, False)] + [(W, self.net.lam / 2, True) for W, _ in self.params if self.net.lam]
+        terms = [(rows, 1 / B, False)] + [
+            (W, self.net.lam / 2, True) for W, _ in self.params if self.net.lam
+        ]
         for term, (X, scale, squared) in enumerate(terms):
             self.kernels.total(X, part, losses, number * len(terms) + term, scale, squared)
 

@@ -15,7 +15,9 @@ from course_lib.mpi import profiles
 # short message takes a hundred microseconds instead of five. MPIR_CVAR_POLLS_BEFORE_YIELD has no effect on this MPICH.
 QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMBA")
-ONE_THREAD = {f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES}
+ONE_THREAD = {
+    f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES
+}
 # The heart monitor as a thread: as a process of its own it would outlive a controller that is killed.
 # Its two files appear whole or not at all: ranks and notebook wait until they are there, and read them at once.
 CONTROL = """
@@ -28,12 +30,21 @@ def save(self, name, info):
 app.IPController.save_connection_dict = save
 app.main()
 """
-CONTROLLER = ("--ip=127.0.0.1", "--IPController.use_threads=True", "--IPController.broadcast_scheduler_depth=0",
-              "--HeartMonitor.period=400", "--HeartMonitor.max_heartmonitor_misses=1000",
-              "--log-level=ERROR")  # fmt: skip
+CONTROLLER = (
+    "--ip=127.0.0.1",
+    "--IPController.use_threads=True",
+    "--IPController.broadcast_scheduler_depth=0",
+    "--HeartMonitor.period=400",
+    "--HeartMonitor.max_heartmonitor_misses=1000",
+    "--log-level=ERROR",
+)
 # mpiexec kills all ranks when one is killed by a signal; a shell between them turns that into an exit status, so that
 # the others can still be asked where they are.
-SHELL = ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh") if os.name == "posix" else ()
+SHELL = (
+    ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh")
+    if os.name == "posix"
+    else ()
+)
 ENGINE = "--mpi --IPEngine.enable_nanny=False --log-level=ERROR --IPEngine.wait_for_url_file={0} --IPEngine.timeout={0}"
 
 
@@ -51,10 +62,22 @@ def programs(n, site, folder, seconds):
     for room in ("log", "pid", "security", "startup"):
         (home / room).mkdir(parents=True)
     controller = [sys.executable, "-c", CONTROL, f"--profile-dir={home}", *CONTROLLER]
-    engines = [mpiexec(), "-disable-auto-cleanup", "-n", str(n), *SHELL, *python, "ipyparallel.engine"]
+    engines = [
+        mpiexec(),
+        "-disable-auto-cleanup",
+        "-n",
+        str(n),
+        *SHELL,
+        *python,
+        "ipyparallel.engine",
+    ]
     engines += [f"--profile-dir={home}", *ENGINE.format(seconds).split()]
     env["IPYTHONDIR"] = str(folder)
-    return {"controller": controller, "mpiexec": engines}, home / "security" / "ipcontroller-client.json", env
+    return (
+        {"controller": controller, "mpiexec": engines},
+        home / "security" / "ipcontroller-client.json",
+        env,
+    )
 
 
 def waiting(n):
@@ -67,7 +90,9 @@ def mpiexec():
     beside = shutil.which("mpiexec", path=os.path.dirname(sys.executable))
     found = beside or shutil.which("mpiexec")
     if not found:
-        raise BadInput(f"there is no mpiexec beside {sys.executable}: install the package mpich into this environment")
+        raise BadInput(
+            f"there is no mpiexec beside {sys.executable}: install the package mpich into this environment"
+        )
     return found
 
 
@@ -78,7 +103,9 @@ def check_seconds(value, name="timeout"):
     except (TypeError, ValueError):
         seconds = math.nan
     if not (math.isfinite(seconds) and seconds > 0):
-        raise BadInput(f"{name} must be a number of seconds above 0, not {value!r}: nothing here waits for ever")
+        raise BadInput(
+            f"{name} must be a number of seconds above 0, not {value!r}: nothing here waits for ever"
+        )
     return seconds
 
 
@@ -86,9 +113,16 @@ def start_seconds(start, profile):
     """Seconds within which ranks must be ready: `start`, else $COURSE_MPI_START, else 60; None: as the profile says."""
     if start is None and profile is not None:
         return None
-    return check_seconds(os.environ.get("COURSE_MPI_START", 60) if start is None else start, "start (COURSE_MPI_START)")
+    return check_seconds(
+        os.environ.get("COURSE_MPI_START", 60) if start is None else start,
+        "start (COURSE_MPI_START)",
+    )
 
 
 def check_targets(targets, n):
     """Ranks, all of 0 to n - 1 if None."""
-    return list(range(n)) if targets is None else [check_count("a target rank", t, 0, n - 1) for t in targets]
+    return (
+        list(range(n))
+        if targets is None
+        else [check_count("a target rank", t, 0, n - 1) for t in targets]
+    )

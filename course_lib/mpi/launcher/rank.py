@@ -34,19 +34,29 @@ def join(address, key, traces=None, parent=None):
 
     world = MPI.COMM_WORLD
     _prepare(get_ipython())
-    gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = _abort  # a class made by Cython lets no one set an attribute
+    gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = (
+        _abort  # a class made by Cython lets no one set an attribute
+    )
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(MPI.Comm))
     # A batch system ends ranks by SIGTERM. The engine's own handler would wait in MPI_Finalize for those already gone.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if os.name == "posix":
-        with contextlib.suppress(PermissionError):  # the first process of a session has a group of its own already
-            os.setpgid(0, 0)  # when one rank dies, mpiexec kills the process groups of the others at once
+        with contextlib.suppress(
+            PermissionError
+        ):  # the first process of a session has a group of its own already
+            os.setpgid(
+                0, 0
+            )  # when one rank dies, mpiexec kills the process groups of the others at once
     if traces and os.name == "posix":
-        faulthandler.register(signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY))
+        faulthandler.register(
+            signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY)
+        )
     line = Client(address, authkey=key)
     line.send(world.rank)
     parents = (os.getppid(), parent) if supervisor.LINUX and parent else ()
-    threading.Thread(target=_serve, args=(line, threading.main_thread().ident, parents), daemon=True).start()
+    threading.Thread(
+        target=_serve, args=(line, threading.main_thread().ident, parents), daemon=True
+    ).start()
     world.Barrier()  # the notebook may end while ranks wait here: the thread ends them then
     supervisor.unlink_shared_memory("self")
     return world.rank, world.size, os.getpid()
@@ -55,13 +65,19 @@ def join(address, key, traces=None, parent=None):
 def _prepare(shell):
     """Errors as lines of the student's cells; no more output than can be read; memory runs out here first."""
     shell.colors = "nocolor"
-    shell.InteractiveTB.structured_traceback = lambda kind, error, *rest, **named: [story.of_error(error)]
-    shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit  # IPython's own would end the rank after the cell
+    shell.InteractiveTB.structured_traceback = lambda kind, error, *rest, **named: [
+        story.of_error(error)
+    ]
+    shell.user_ns["exit"] = shell.user_ns["quit"] = (
+        sys.exit
+    )  # IPython's own would end the rank after the cell
     warnings.filterwarnings("ignore", "To exit")  # IPython's advice after sys.exit()
     for stream in (sys.stdout, sys.stderr):
         _limit(stream)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("800")  # where the system has no memory left, it ends a rank rather than the notebook
+        file.write(
+            "800"
+        )  # where the system has no memory left, it ends a rank rather than the notebook
 
 
 class Abort(BaseException):
@@ -80,8 +96,11 @@ def _limit(stream):
         if _printed[0] <= MOST_OUTPUT:
             return write(text)
         if before <= MOST_OUTPUT:
-            write(text[: MOST_OUTPUT - before] + f"\n... this rank printed more than {MOST_OUTPUT:,} characters; "
-                  "the rest of them is left out\n")  # fmt: skip
+            write(
+                text[: MOST_OUTPUT - before]
+                + f"\n... this rank printed more than {MOST_OUTPUT:,} characters; "
+                "the rest of them is left out\n"
+            )
         return len(text)
 
     stream.write = limited
@@ -94,7 +113,9 @@ def begin(number):
     _printed[0] = 0
     if number is not None:
         get_ipython().execution_count = number
-        os.environ["IPYKERNEL_CELL_NAME"] = f"In[{number}]"  # the file name of code that is compiled from now on
+        os.environ["IPYKERNEL_CELL_NAME"] = (
+            f"In[{number}]"  # the file name of code that is compiled from now on
+        )
     story.running = get_ipython().execution_count
 
 
@@ -116,7 +137,9 @@ def call(payload, number, sources):
     try:
         return cloudpickle.dumps(result)
     except Exception as error:
-        raise TypeError(f"what the function returned cannot be sent to the notebook: {error}") from None
+        raise TypeError(
+            f"what the function returned cannot be sent to the notebook: {error}"
+        ) from None
 
 
 def _serve(line, main, parents):

@@ -24,7 +24,11 @@ def cluster(n=4, timeout=60, profile=None, progress=True, start=None):
     with the same n and profile returns the first one's, with the new timeout and start; another n replaces it.
     Raises BadInput for an n, timeout or start that cannot be, RankError where the ranks do not start.
     """
-    n, timeout, start = check_count("n (ranks)", n), launch.check_seconds(timeout), launch.start_seconds(start, profile)
+    n, timeout, start = (
+        check_count("n (ranks)", n),
+        launch.check_seconds(timeout),
+        launch.start_seconds(start, profile),
+    )
     if not _current or (_current[0].n, _current[0].profile) != (n, profile):
         if _current:
             _current.pop().stop()
@@ -81,7 +85,9 @@ class Cluster:
         results = {r: call(views[r]) for r in targets}
         try:
             dead, late, failed = self._watch(results, time.monotonic() + limit)
-            error = self._error(results, dead, late, failed, limit) if dead or late or failed else None
+            error = (
+                self._error(results, dead, late, failed, limit) if dead or late or failed else None
+            )
         except KeyboardInterrupt:
             waiting, _ = self._lose()
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
@@ -97,7 +103,11 @@ class Cluster:
         failed: list = []
         while True:
             late = [r for r, result in results.items() if not result.ready()]
-            new = [r for r in results if r not in late and r not in failed and not results[r].successful()]
+            new = [
+                r
+                for r in results
+                if r not in late and r not in failed and not results[r].successful()
+            ]
             failed += new
             if new:
                 end = min(end, time.monotonic() + (0 if self._aborted(results, new) else GRACE))
@@ -116,7 +126,9 @@ class Cluster:
             alike = sorted(r for r in failed if errors[r][0] == errors[failed[0]][0])
             first, (text, traceback) = alike[0], errors[failed[0]]
             text = f"{names(alike)} raised {text}"
-            text += "".join(f"\nrank {r} raised {errors[r][0]}" for r in sorted(set(failed) - set(alike)))
+            text += "".join(
+                f"\nrank {r} raised {errors[r][0]}" for r in sorted(set(failed) - set(alike))
+            )
         else:
             first, text = late[0], f"{names(late)} had not finished after {limit:g} s"
         if dead or late or self._aborted(results, failed) or self._left_over(results):
@@ -125,7 +137,9 @@ class Cluster:
         else:
             waiting, rest = {}, ""
         others = "".join(f"\nrank {r} {waiting[r]}" for r in waiting if r not in failed)
-        return RankError(f"{text}{traceback and chr(10) + traceback}{others}{rest}", first, traceback, waiting)
+        return RankError(
+            f"{text}{traceback and chr(10) + traceback}{others}{rest}", first, traceback, waiting
+        )
 
     def _aborted(self, results, failed):
         return any(raised(results[r])[0].startswith("Abort:") for r in failed)
@@ -134,7 +148,9 @@ class Cluster:
         """After an error: is a message still on its way to a rank? The next cell would receive it."""
         asked = [view.apply_async(rank.left_over) for view in self.team.views.values()]
         end = time.monotonic() + GRACE
-        return any(not answer.wait(max(0.0, end - time.monotonic())) or answer.get() for answer in asked)
+        return any(
+            not answer.wait(max(0.0, end - time.monotonic())) or answer.get() for answer in asked
+        )
 
     def _lose(self, dead=()):
         """Stop the ranks: ({rank: where it was}, logs)."""
@@ -149,7 +165,10 @@ class Cluster:
         """Start the ranks, unless they are there; returns this cluster."""
         if self.team is not None and self.team.dead():
             died = self.team.dead()
-            print(f"{names(died)} died between two cells; the variables of all ranks are gone.", flush=True)
+            print(
+                f"{names(died)} died between two cells; the variables of all ranks are gone.",
+                flush=True,
+            )
             self.stop()
         if self.team is None:
             self.team = Team(self.n, self.profile, self.within, self._say)
@@ -185,16 +204,26 @@ def raised(result):
     try:
         result.get()
     except Exception as error:
-        name, value = getattr(error, "ename", type(error).__name__), getattr(error, "evalue", str(error))
+        name, value = (
+            getattr(error, "ename", type(error).__name__),
+            getattr(error, "evalue", str(error)),
+        )
         trace = getattr(error, "traceback", "") if name != "SystemExit" else ""
-        return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(trace.splitlines())
+        return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(
+            trace.splitlines()
+        )
     return "an error", ""
 
 
 def exit_text(logs, r):
     """How rank r ended, as the shell around it says: ": exit status 3"; nothing where it does not say."""
-    said = re.search(rf"^rank {r} ended with status (\d+)$", "\n".join(logs.get("mpiexec", ())), re.MULTILINE)
+    said = re.search(
+        rf"^rank {r} ended with status (\d+)$", "\n".join(logs.get("mpiexec", ())), re.MULTILINE
+    )
     status = int(said[1]) if said else 0
-    why = {9: " (by hand, or the system had no memory left)", 11: " (a wrong address in compiled code)"}
+    why = {
+        9: " (by hand, or the system had no memory left)",
+        11: " (a wrong address in compiled code)",
+    }
     killed = f": killed by signal {status - 128}{why.get(status - 128, '')}"
     return killed if status > 128 else f": exit status {status}" if said else ""

@@ -31,7 +31,13 @@ def number(entry):
 def place(entry):
     """ "line 3: comm.Barrier()", "line 3 of In[5], in step: comm.Barrier()", "line 12 of shards.py, in split: ..." """
     cell = number(entry)
-    file = f" of {os.path.basename(entry.filename)}" if cell is None else f" of In[{cell}]" if cell != running else ""
+    file = (
+        f" of {os.path.basename(entry.filename)}"
+        if cell is None
+        else f" of In[{cell}]"
+        if cell != running
+        else ""
+    )
     name = "" if entry.name.startswith("<") else f", in {entry.name}"
     return f"line {entry.lineno}{file}{name}" + (f": {entry.line}" if entry.line else "")
 
@@ -42,14 +48,18 @@ def of_place(stack):
     if not stack:
         return "had finished the cell"
     own = [entry for entry in stack if number(entry) is not None] or stack[:1]
-    return f"was in {place(own[-1])}" + ("" if own[-1] is stack[-1] else f"; there in {place(stack[-1])}")
+    return f"was in {place(own[-1])}" + (
+        "" if own[-1] is stack[-1] else f"; there in {place(stack[-1])}"
+    )
 
 
 def of_error(error):
     """The way to an error: each line of a cell on it, and the line of a library where it was raised."""
     stack = list(traceback.extract_tb(error.__traceback__))
     inside = student(stack)
-    stack = [e for e in (stack if inside is None else inside) if os.path.dirname(e.filename) != HERE]
+    stack = [
+        e for e in (stack if inside is None else inside) if os.path.dirname(e.filename) != HERE
+    ]
     own = [entry for entry in stack if number(entry) is not None] or stack[:1]
     own += stack[-1:] if stack and own[-1] is not stack[-1] else []
     rows = [f"  {place(entry)}" for entry in own]

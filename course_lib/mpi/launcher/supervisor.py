@@ -19,7 +19,9 @@ import time
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
-GRACE = 2  # seconds: mpiexec ends when a rank does, and the others may still be asked where they are
+GRACE = (
+    2  # seconds: mpiexec ends when a rank does, and the others may still be asked where they are
+)
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -38,13 +40,17 @@ def main():
     try:
         programs = {name: start(name, command, job) for name, command in job["commands"].items()}
         while not (first or ended.wait(0.2) or os.getppid() != parent):
-            first = next((name for name, program in programs.items() if program.poll() is not None), None)
+            first = next(
+                (name for name, program in programs.items() if program.poll() is not None), None
+            )
         ended.wait(GRACE if first else 0)
     finally:
         kill(programs.values(), job["patience"])
         logs = {name: tail(job["folder"], name) for name in programs}
         shutil.rmtree(job["folder"], ignore_errors=True)
-        for file in Path("/dev/shm").glob(f"mpich_shm_{parent:x}_*"):  # of an MPI that the notebook itself imported
+        for file in Path("/dev/shm").glob(
+            f"mpich_shm_{parent:x}_*"
+        ):  # of an MPI that the notebook itself imported
             with contextlib.suppress(OSError):
                 file.unlink()
     with contextlib.suppress(OSError):  # nobody may be left to read it
@@ -60,8 +66,14 @@ def start(name, command, job):
     """One program, its output in a log; it dies with this process, even if that is killed."""
     with open(Path(job["folder"], f"{name}.log"), "wb") as log:
         dies_too = die_with_parent if LINUX else None
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=job["env"],
-                                preexec_fn=dies_too)  # fmt: skip
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=job["env"],
+            preexec_fn=dies_too,
+        )
 
 
 def die_with_parent():
@@ -71,7 +83,11 @@ def die_with_parent():
 def unlink_shared_memory(pid):
     """MPICH's files in /dev/shm that a process maps: they would outlive ranks that are killed."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as maps:
-        for path in {row.split()[-1] for row in maps if "/dev/shm/mpich_shm" in row and "(deleted)" not in row}:
+        for path in {
+            row.split()[-1]
+            for row in maps
+            if "/dev/shm/mpich_shm" in row and "(deleted)" not in row
+        }:
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
@@ -92,7 +108,11 @@ def kill(programs, patience):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
         psutil.wait_procs(below, timeout=1)
-        below = [process for process in me.children(recursive=True) if process.status() != psutil.STATUS_ZOMBIE]
+        below = [
+            process
+            for process in me.children(recursive=True)
+            if process.status() != psutil.STATUS_ZOMBIE
+        ]
 
 
 def tail(folder, name):

@@ -79,9 +79,14 @@ class Team:
         try:
             self.client = ipyparallel.Client(str(file), timeout=seconds)
         except TimeoutError as error:
-            raise RankError(f"the ranks did not start: {error}.\n{log_text(self.stop())}") from error
+            raise RankError(
+                f"the ranks did not start: {error}.\n{log_text(self.stop())}"
+            ) from error
         for count in range(1, self.n + 1):
-            self._until(lambda count=count: len(self.client.ids) >= count, f"{count - 1} of {self.n} have come")
+            self._until(
+                lambda count=count: len(self.client.ids) >= count,
+                f"{count - 1} of {self.n} have come",
+            )
             say(f"rank {count} of {self.n}")
 
     def _join(self, site):
@@ -89,17 +94,26 @@ class Team:
         key = secrets.token_bytes(16)
         listener, target = site.listen(key, self.n) if site else self._listen(key)
         try:
-            threading.Thread(target=_accept, args=(listener, self.n, self.lines), daemon=True).start()
+            threading.Thread(
+                target=_accept, args=(listener, self.n, self.lines), daemon=True
+            ).start()
             here = () if site else (self.folder, self.supervisor.pid)
-            joined = {i: self.client[i].apply_async(rank.join, target, key, *here) for i in self.client.ids}
+            joined = {
+                i: self.client[i].apply_async(rank.join, target, key, *here)
+                for i in self.client.ids
+            }
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
             said = {i: self._said(j) for i, j in joined.items()}
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
         finally:
-            with suppress(FileNotFoundError):  # `stop` has removed the socket's folder: that must not hide the error
+            with suppress(
+                FileNotFoundError
+            ):  # `stop` has removed the socket's folder: that must not hide the error
                 listener.close()
         if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
-            raise RankError(f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}")
+            raise RankError(
+                f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}"
+            )
         self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
         self.pids = {r: pid for r, _, pid in said.values()}
 
@@ -107,10 +121,14 @@ class Team:
         try:
             return joined.get()
         except Exception as error:
-            raise RankError(f"the ranks did not start: one cannot join: {error}.\n{log_text(self.stop())}") from error
+            raise RankError(
+                f"the ranks did not start: one cannot join: {error}.\n{log_text(self.stop())}"
+            ) from error
 
     def _listen(self, key):
-        address = os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
+        address = (
+            os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
+        )
         return (listener := Listener(address, backlog=self.n, authkey=key)), listener.address
 
     def dead(self, seconds=0.0):

@@ -39,10 +39,15 @@ class Site:
         self.own = own if (own / "ipcluster_config.py").is_file() else None
         if not self.own and name not in settings.QUEUE:
             missing = own / "ipcluster_config.py"
-            raise BadInput(f"there is no profile {name!r}: {missing} must exist, or take one of {list(settings.QUEUE)}")
+            raise BadInput(
+                f"there is no profile {name!r}: {missing} must exist, or take one of {list(settings.QUEUE)}"
+            )
         said = settings.read(name)
         self.base = Path(os.path.expandvars(said.get("folder", self.ipython))).expanduser()
-        self.host, self.ports = said.get("host", socket.gethostname()), settings.port_range(said.get("ports"))
+        self.host, self.ports = (
+            said.get("host", socket.gethostname()),
+            settings.port_range(said.get("ports")),
+        )
         self.wait = 60.0 * said.get("wait_minutes", 60)
 
     def folder(self):
@@ -57,12 +62,26 @@ class Site:
             from course_lib.mpi.profiles import job
 
             shutil.copytree(HERE / self.name, room, ignore=shutil.ignore_patterns("__pycache__"))
-            Path(room, "job.template").write_text(job.script(self.name, n, folder), encoding="utf-8")
+            Path(room, "job.template").write_text(
+                job.script(self.name, n, folder), encoding="utf-8"
+            )
         mark = Path(folder).name  # connection files of clusters side by side differ by it
-        start = [sys.executable, "-m", "ipyparallel.cluster", "start", f"--profile-dir={room}", f"--cluster-id={mark}"]
+        start = [
+            sys.executable,
+            "-m",
+            "ipyparallel.cluster",
+            "start",
+            f"--profile-dir={room}",
+            f"--cluster-id={mark}",
+        ]
         commands = {"ipcluster": [*start, f"--n={n}"]}
         if not self.own:  # the job writes into this one's log, and makes the file when it ends
-            commands["mpiexec"] = ["/bin/sh", "-c", 'until ls "$0" | grep -q job.ended; do sleep 1; done', str(folder)]
+            commands["mpiexec"] = [
+                "/bin/sh",
+                "-c",
+                'until ls "$0" | grep -q job.ended; do sleep 1; done',
+                str(folder),
+            ]
         return commands, room / "security" / f"ipcontroller-{mark}-client.json", env
 
     def job(self, folder, until):
@@ -74,7 +93,10 @@ class Site:
         said = log.read_text(errors="replace")
         if numbers := [number for number in ANSWERED.findall(said) if number]:
             return f"job {numbers[0]}"
-        why = "\n".join(line for line in said.splitlines() if line.startswith(SUBMIT[self.name])) or said[-1500:]
+        why = (
+            "\n".join(line for line in said.splitlines() if line.startswith(SUBMIT[self.name]))
+            or said[-1500:]
+        )
         raise RankError(f"the ranks did not start: {self.name} took no job.\n{why}")
 
     def listen(self, key, backlog):

@@ -15,6 +15,10 @@ if __name__ == "__main__":
         print(f"settings: {settings.file() or 'no cluster.toml: the defaults of the cluster'}")
         print(f"nodes reach this machine as: {site.host}, ports {site.ports or 'any'}")
         print(f"folder for the job's files, seen by all nodes: {site.base}\n")
-        print(job.script(name, int(n), Path(site.base, "course-mpi-EXAMPLE")).replace("{{", "{").replace("}}", "}"))
+        print(
+            job.script(name, int(n), Path(site.base, "course-mpi-EXAMPLE"))
+            .replace("{{", "{")
+            .replace("}}", "}")
+        )
     except BadInput as error:
         sys.exit(str(error))

@@ -11,9 +11,15 @@ from course_lib.mpi.profiles import settings
 RANK = Path(__file__).with_name("rank.sh")
 LAUNCHER = {"slurm": "SlurmEngineSetLauncher", "pbs": "PBSEngineSetLauncher"}
 # name of a setting -> the line that asks for it
-SLURM = {"partition": "--partition={}", "account": "--account={}", "time": "--time={}", "nodes": "--nodes={}",
-         "ranks_per_node": "--ntasks-per-node={}", "cores_per_rank": "--cpus-per-task={}",
-         "resources": "{}"}  # fmt: skip
+SLURM = {
+    "partition": "--partition={}",
+    "account": "--account={}",
+    "time": "--time={}",
+    "nodes": "--nodes={}",
+    "ranks_per_node": "--ntasks-per-node={}",
+    "cores_per_rank": "--cpus-per-task={}",
+    "resources": "{}",
+}
 PBS = {"queue": "-q {}", "account": "-A {}", "time": "-l walltime={}"}
 
 
@@ -38,8 +44,13 @@ def configure(c, system, room):
 def script(system, n, folder):
     """The job's text. {program_and_args}, one rank's command, is filled in by ipyparallel; other braces are doubled."""
     said, quoted = settings.read(system), shlex.quote
-    before = [*(f"module load {quoted(module)}" for module in said.get("modules", ())), *said.get("commands", ())]
-    start = said.get("start", f"{quoted(launch.mpiexec())} -disable-auto-cleanup -n {{n}}").replace("{n}", str(n))
+    before = [
+        *(f"module load {quoted(module)}" for module in said.get("modules", ())),
+        *said.get("commands", ()),
+    ]
+    start = said.get("start", f"{quoted(launch.mpiexec())} -disable-auto-cleanup -n {{n}}").replace(
+        "{n}", str(n)
+    )
     ended = quoted(str(Path(folder, "job.ended")))
     lines = [
         "#!/bin/bash -l" if before else "#!/bin/sh",  # a login shell knows `module`
@@ -53,14 +64,21 @@ def script(system, n, folder):
 
 
 def asked(said, known):
-    return [line.format(said[name]) for name, line in known.items() if name in said] + said.get("options", [])
+    return [line.format(said[name]) for name, line in known.items() if name in said] + said.get(
+        "options", []
+    )
 
 
 def slurm(said, n, folder):
     """Lines for sbatch. A job that Slurm requeued would find no notebook."""
     log = str(Path(folder, "mpiexec.log")).replace("%", "%%")
-    fixed = [f"--job-name={Path(folder).name}", f"--ntasks={n}", f"--output={log}", "--open-mode=append",
-             "--no-requeue"]  # fmt: skip
+    fixed = [
+        f"--job-name={Path(folder).name}",
+        f"--ntasks={n}",
+        f"--output={log}",
+        "--open-mode=append",
+        "--no-requeue",
+    ]
     return [f"#SBATCH {line}" for line in fixed + asked(said, SLURM)]
 
 

@@ -17,7 +17,9 @@ def file():
     if named := os.environ.get("COURSE_CLUSTER"):
         return Path(named).expanduser().resolve()
     here = Path.cwd()
-    return next((path for room in (here, *here.parents) if (path := room / "cluster.toml").is_file()), None)
+    return next(
+        (path for room in (here, *here.parents) if (path := room / "cluster.toml").is_file()), None
+    )
 
 
 def read(profile):
@@ -34,13 +36,19 @@ def read(profile):
     kinds |= dict.fromkeys(NUMBERS, int) | dict.fromkeys(LISTS, list)
     for name, value in table.items() if isinstance(table, dict) else [(profile, table)]:
         if name not in kinds:
-            raise BadInput(f"{path}, [{profile}]: there is no setting {name!r}; there are: {', '.join(sorted(kinds))}")
+            raise BadInput(
+                f"{path}, [{profile}]: there is no setting {name!r}; there are: {', '.join(sorted(kinds))}"
+            )
         if not fits(value, kinds[name]):
             raise BadInput(f"{path}, [{profile}]: {name} = {value!r} is not {WANTED[kinds[name]]}")
     return table
 
 
-WANTED = {str: "a text of one line", int: "a whole number above 0", list: "a list of texts of one line"}
+WANTED = {
+    str: "a text of one line",
+    int: "a whole number above 0",
+    list: "a list of texts of one line",
+}
 
 
 def fits(value, kind):
@@ -56,6 +64,13 @@ def port_range(text):
     if text is None:
         return None
     first, _, last = text.partition("-")
-    if not (first.isdecimal() and last.isdecimal() and 1024 <= int(first) < int(last) - 18 and int(last) < 65536):
-        raise BadInput(f"ports = {text!r}: give the first and the last of at least 20 ports, such as 50000-50100")
+    if not (
+        first.isdecimal()
+        and last.isdecimal()
+        and 1024 <= int(first) < int(last) - 18
+        and int(last) < 65536
+    ):
+        raise BadInput(
+            f"ports = {text!r}: give the first and the last of at least 20 ports, such as 50000-50100"
+        )
     return range(int(first), int(last) + 1)

@@ -21,20 +21,39 @@ class Buffer:
 
         whole, kind, rest = _unpacked(MPI, spec)
         checked = [whole, 0, kind] if kind is not None else [whole, 0] if rest else whole
-        (MPI.COMM_SELF.Recv_init(checked, 0) if write else MPI.COMM_SELF.Send_init(checked, 0)).Free()
-        flat = whole.reshape(-1, order="A") if isinstance(whole, np.ndarray) else np.asarray(memoryview(whole)).ravel()
+        (
+            MPI.COMM_SELF.Recv_init(checked, 0) if write else MPI.COMM_SELF.Send_init(checked, 0)
+        ).Free()
+        flat = (
+            whole.reshape(-1, order="A")
+            if isinstance(whole, np.ndarray)
+            else np.asarray(memoryview(whole)).ravel()
+        )
         self.dtype = flat.dtype if kind is None else _dtype(MPI, kind)
         self.flat, size = flat.view(np.uint8), self.dtype.itemsize
-        counts, starts = _vector(rest, self._length(), blocks) if vector else _simple(rest, self._length(), blocks)
-        if any(start < 0 or start + count > flat.nbytes // size for start, count in zip(starts, counts, strict=True)):
-            raise ValueError(f"message: elements {starts} to {np.add(starts, counts)} are asked for, and the buffer "
-                             f"has {flat.nbytes // size} of {self.dtype}: MPI would go beyond its end")  # fmt: skip
-        self.blocks = [self.flat[s * size : (s + c) * size] for s, c in zip(starts, counts, strict=True)]
+        counts, starts = (
+            _vector(rest, self._length(), blocks)
+            if vector
+            else _simple(rest, self._length(), blocks)
+        )
+        if any(
+            start < 0 or start + count > flat.nbytes // size
+            for start, count in zip(starts, counts, strict=True)
+        ):
+            raise ValueError(
+                f"message: elements {starts} to {np.add(starts, counts)} are asked for, and the buffer "
+                f"has {flat.nbytes // size} of {self.dtype}: MPI would go beyond its end"
+            )
+        self.blocks = [
+            self.flat[s * size : (s + c) * size] for s, c in zip(starts, counts, strict=True)
+        ]
 
     def _length(self):
         if len(self.flat) % self.dtype.itemsize:
-            raise ValueError(f"message: cannot infer count, buffer length {len(self.flat)} is not a multiple of "
-                             f"datatype extent {self.dtype.itemsize}")  # fmt: skip
+            raise ValueError(
+                f"message: cannot infer count, buffer length {len(self.flat)} is not a multiple of "
+                f"datatype extent {self.dtype.itemsize}"
+            )
         return len(self.flat) // self.dtype.itemsize
 
     @property
@@ -50,7 +69,11 @@ class Buffer:
 def describe(nbytes, dtype):
     """ "3 float32"."""
     dtype = np.dtype(dtype)
-    return f"{nbytes // dtype.itemsize} {dtype.name}" if nbytes % dtype.itemsize == 0 else f"{nbytes} bytes"
+    return (
+        f"{nbytes // dtype.itemsize} {dtype.name}"
+        if nbytes % dtype.itemsize == 0
+        else f"{nbytes} bytes"
+    )
 
 
 def poison(view, dtype):
@@ -74,7 +97,9 @@ def _unpacked(MPI, spec):
 def _dtype(MPI, kind):
     kind = kind if isinstance(kind, MPI.Datatype) else MPI.Datatype.fromcode(kind)
     if not kind.is_predefined:
-        raise BadInput("a rehearsal knows the types that come with MPI only: send a copy, np.ascontiguousarray")
+        raise BadInput(
+            "a rehearsal knows the types that come with MPI only: send a copy, np.ascontiguousarray"
+        )
     return np.dtype(kind.typestr)
 
 
@@ -86,8 +111,10 @@ def _simple(rest, length, blocks):
     if count is None:
         count, left = divmod(length - start, blocks)
         if left:
-            raise ValueError(f"message: cannot infer count, number of entries {length - start} is not a multiple of "
-                             f"required number of blocks {blocks}")  # fmt: skip
+            raise ValueError(
+                f"message: cannot infer count, number of entries {length - start} is not a multiple of "
+                f"required number of blocks {blocks}"
+            )
     count = operator.index(count)
     if count < 0:
         raise ValueError(f"message: negative count {count}")
@@ -100,7 +127,11 @@ def _vector(rest, length, blocks):
     else:
         counts, starts = [*rest, None, None][:2]
     share, left = divmod(length, blocks)
-    counts = [share + (block < left) for block in range(blocks)] if counts is None else _numbers(counts, blocks)
+    counts = (
+        [share + (block < left) for block in range(blocks)]
+        if counts is None
+        else _numbers(counts, blocks)
+    )
     if starts is None:
         starts = [sum(counts[:block]) for block in range(blocks)]
     elif np.ndim(starts) == 0:

@@ -40,17 +40,23 @@ class Plans:
         root = self._peer("root", root)
         send: Any = Buffer(sendbuf, blocks=self.size, vector=vector) if self.rank == root else None
         land: Any = None if send and _in_place(recvbuf) else Buffer(recvbuf, write=True)
-        return self._moved("Scatter", send, land, {"root": root, "type": (send or land).dtype.name}, vector)
+        return self._moved(
+            "Scatter", send, land, {"root": root, "type": (send or land).dtype.name}, vector
+        )
 
     def Gather(self, sendbuf, recvbuf, root=0, vector=False):
         root = self._peer("root", root)
         land = Buffer(recvbuf, True, self.size, vector) if self.rank == root else None
         send = self._own(sendbuf, land)
-        return self._moved("Gather", send, land, {"root": root, "type": (land or send).dtype.name}, vector)
+        return self._moved(
+            "Gather", send, land, {"root": root, "type": (land or send).dtype.name}, vector
+        )
 
     def Allgather(self, sendbuf, recvbuf, vector=False):
         land = Buffer(recvbuf, True, self.size, vector)
-        return self._moved("Allgather", self._own(sendbuf, land), land, {"type": land.dtype.name}, vector)
+        return self._moved(
+            "Allgather", self._own(sendbuf, land), land, {"type": land.dtype.name}, vector
+        )
 
     def Alltoall(self, sendbuf, recvbuf, vector=False):
         land = Buffer(recvbuf, True, self.size, vector)
@@ -84,7 +90,9 @@ class Plans:
 
     def Reduce_scatter_block(self, sendbuf, recvbuf, op=None):
         land = Buffer(recvbuf, write=True, blocks=self.size if _in_place(sendbuf) else 1)
-        return self._shared_out("Reduce_scatter_block", sendbuf, land, [len(land.blocks[0])] * self.size, op)
+        return self._shared_out(
+            "Reduce_scatter_block", sendbuf, land, [len(land.blocks[0])] * self.size, op
+        )
 
     def Reduce_scatter(self, sendbuf, recvbuf, recvcounts=None, op=None):
         land = Buffer(recvbuf, write=True)
@@ -96,24 +104,48 @@ class Plans:
     def bcast(self, obj, root=0):
         root = self._peer("root", root)
         give = [pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)] if self.rank == root else []
-        return Call("bcast", "Bcast", {"root": root}, give,
-                    result=(lambda got: obj) if give else lambda got: pickle.loads(got[0]))  # fmt: skip
+        return Call(
+            "bcast",
+            "Bcast",
+            {"root": root},
+            give,
+            result=(lambda got: obj) if give else lambda got: pickle.loads(got[0]),
+        )
 
     def scatter(self, sendobj, root=0):
         root = self._peer("root", root)
         give = self._each(sendobj) if self.rank == root else []
-        return Call("scatter", "Scatter", {"root": root}, give, result=lambda got: pickle.loads(got[0]))
+        return Call(
+            "scatter", "Scatter", {"root": root}, give, result=lambda got: pickle.loads(got[0])
+        )
 
     def gather(self, sendobj, root=0):
         root = self._peer("root", root)
-        return Call("gather", "Gather", {"root": root}, _dumped(sendobj),
-                    result=lambda got: list(map(pickle.loads, got)) if self.rank == root else None)  # fmt: skip
+        return Call(
+            "gather",
+            "Gather",
+            {"root": root},
+            _dumped(sendobj),
+            result=lambda got: list(map(pickle.loads, got)) if self.rank == root else None,
+        )
 
     def allgather(self, sendobj):
-        return Call("allgather", "Allgather", {}, _dumped(sendobj), result=lambda got: list(map(pickle.loads, got)))
+        return Call(
+            "allgather",
+            "Allgather",
+            {},
+            _dumped(sendobj),
+            result=lambda got: list(map(pickle.loads, got)),
+        )
 
     def alltoall(self, sendobj):
-        return Call("alltoall", "Alltoall", {}, self._each(sendobj), result=lambda got: list(map(pickle.loads, got)))
+        return Call(
+            "alltoall",
+            "Alltoall",
+            {},
+            self._each(sendobj),
+            result=lambda got: list(map(pickle.loads, got)),
+        )
 
     def reduce(self, sendobj, op=None, root=0):
         return self._combined("reduce", "Reduce", sendobj, op, {"root": self._peer("root", root)})
@@ -148,17 +180,35 @@ class Plans:
         return Plans.Split(self, 0, self.rank)
 
     def _moved(self, name, send, land, terms, vector):
-        if send and land and send is not land and send.flat is not land.flat and send.overlaps(land):
+        if (
+            send
+            and land
+            and send is not land
+            and send.flat is not land.flat
+            and send.overlaps(land)
+        ):
             self._aliased(name)
         give = _typed(send) if send else []
         pieces = [(block, land.dtype) for block in land.blocks] if land else []
-        return Call(name + "v" * vector, name, terms, give, pieces, send.blocks if send is not land and send else ())
+        return Call(
+            name + "v" * vector,
+            name,
+            terms,
+            give,
+            pieces,
+            send.blocks if send is not land and send else (),
+        )
 
     def _own(self, sendbuf, land):
         """What a rank gives to a gather: IN_PLACE stands for its own part of what it gets."""
         if land is None or not _in_place(sendbuf):
             return Buffer(sendbuf)
-        own = Buffer([land.blocks[self.rank].view(land.dtype), land.blocks[self.rank].nbytes // land.dtype.itemsize])
+        own = Buffer(
+            [
+                land.blocks[self.rank].view(land.dtype),
+                land.blocks[self.rank].nbytes // land.dtype.itemsize,
+            ]
+        )
         own.flat = land.flat
         return own
 
@@ -171,13 +221,22 @@ class Plans:
                 raise ValueError("mismatch in send and receive MPI datatypes")
             if len(send.data) != len(land.data):
                 size = send.dtype.itemsize
-                raise ValueError(f"mismatch in send count {len(send.data) // size} and receive count "
-                                 f"{len(land.data) // size}")  # fmt: skip
+                raise ValueError(
+                    f"mismatch in send count {len(send.data) // size} and receive count "
+                    f"{len(land.data) // size}"
+                )
             if send.overlaps(land):
                 self._aliased(name)
         terms |= {"op": _name(op), "size": describe(send.data.nbytes, send.dtype)}
-        return Call(name, name, terms, _typed(send), [(land.data, land.dtype)] if lands else [],
-                    send.blocks if send is not land else (), _ufunc(op))  # fmt: skip
+        return Call(
+            name,
+            name,
+            terms,
+            _typed(send),
+            [(land.data, land.dtype)] if lands else [],
+            send.blocks if send is not land else (),
+            _ufunc(op),
+        )
 
     def _shared_out(self, name, sendbuf, land, counts, op):
         """A sum whose parts, of `counts` bytes, go to the ranks in turn; None: each is as long as its recvbuf."""
@@ -185,11 +244,19 @@ class Plans:
         send = land if _in_place(sendbuf) else Buffer(sendbuf)
         if counts and len(send.flat) != sum(counts):
             size = send.dtype.itemsize
-            raise ValueError(f"mismatch in send count {len(send.flat) // size} and sum(counts) {sum(counts) // size}")
+            raise ValueError(
+                f"mismatch in send count {len(send.flat) // size} and sum(counts) {sum(counts) // size}"
+            )
         piece = land.flat[: counts[self.rank]] if send is land else land.data
         terms = {"op": _name(op), "size": describe(len(send.flat), send.dtype)}
-        return Call(name, "Reduce_scatter", terms, [send.flat.copy().view(send.dtype)], [(piece, land.dtype)],
-                    combine=_ufunc(op))  # fmt: skip
+        return Call(
+            name,
+            "Reduce_scatter",
+            terms,
+            [send.flat.copy().view(send.dtype)],
+            [(piece, land.dtype)],
+            combine=_ufunc(op),
+        )
 
     def _combined(self, name, rule, obj, op, terms):
         op = _mpi().SUM if op is None else op
@@ -197,8 +264,14 @@ class Plans:
         def combine(a, b):
             return pickle.dumps(op(pickle.loads(a), pickle.loads(b)), pickle.HIGHEST_PROTOCOL)
 
-        return Call(name, rule, terms | {"op": _name(op)}, _dumped(obj), combine=combine,
-                    result=lambda got: pickle.loads(got[0]) if got else None)  # fmt: skip
+        return Call(
+            name,
+            rule,
+            terms | {"op": _name(op)},
+            _dumped(obj),
+            combine=combine,
+            result=lambda got: pickle.loads(got[0]) if got else None,
+        )
 
     def _each(self, objects):
         objects = list(objects)
@@ -207,8 +280,10 @@ class Plans:
         return [pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in objects]
 
     def _aliased(self, name):
-        self._world.raise_mpi("ERR_BUFFER", f"{name}: sendbuf and recvbuf are the same memory: pass MPI.IN_PLACE as "
-                              "sendbuf")  # fmt: skip
+        self._world.raise_mpi(
+            "ERR_BUFFER",
+            f"{name}: sendbuf and recvbuf are the same memory: pass MPI.IN_PLACE as sendbuf",
+        )
 
 
 class CollectiveCalls(Plans):
@@ -223,7 +298,9 @@ class CollectiveCalls(Plans):
             world.collectives[rank.index][call.name] += 1
         slot = world.slots.setdefault((self._key, self._calls), {})
         self._calls += 1
-        call.request = Collecting(rank, world, call, lambda: [r for r in self._ranks if r not in slot], held)
+        call.request = Collecting(
+            rank, world, call, lambda: [r for r in self._ranks if r not in slot], held
+        )
         slot[rank.index] = call
         if len(slot) == self.size:
             complete(world, self._ranks, [slot[r] for r in self._ranks])
@@ -255,20 +332,36 @@ def _in_place(spec):
 
 def _name(op):
     MPI = _mpi()
-    return next((name for name in OPS if op == getattr(MPI, name)), getattr(op, "__name__", "an op of its own"))
+    return next(
+        (name for name in OPS if op == getattr(MPI, name)),
+        getattr(op, "__name__", "an op of its own"),
+    )
 
 
 def _ufunc(op):
     name = _name(op)
     if OPS.get(name) is None:
-        raise BadInput(f"a rehearsal knows no {name} for arrays: use the lower case, or one of {', '.join(OPS)}")
+        raise BadInput(
+            f"a rehearsal knows no {name} for arrays: use the lower case, or one of {', '.join(OPS)}"
+        )
     ufunc = OPS[name]
     return lambda a, b: ufunc(a, b).astype(a.dtype, copy=False)
 
 
-OPS: dict[str, Any] = {"SUM": np.add, "PROD": np.multiply, "MAX": np.maximum, "MIN": np.minimum,
-       "LAND": np.logical_and, "LOR": np.logical_or, "LXOR": np.logical_xor, "BAND": np.bitwise_and,
-       "BOR": np.bitwise_or, "BXOR": np.bitwise_xor, "MAXLOC": None, "MINLOC": None}  # fmt: skip
+OPS: dict[str, Any] = {
+    "SUM": np.add,
+    "PROD": np.multiply,
+    "MAX": np.maximum,
+    "MIN": np.minimum,
+    "LAND": np.logical_and,
+    "LOR": np.logical_or,
+    "LXOR": np.logical_xor,
+    "BAND": np.bitwise_and,
+    "BOR": np.bitwise_or,
+    "BXOR": np.bitwise_xor,
+    "MAXLOC": None,
+    "MINLOC": None,
+}
 
 
 def _mpi():

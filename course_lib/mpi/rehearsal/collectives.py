@@ -33,8 +33,14 @@ class Call:
     got: list = field(default_factory=list)
 
     def __str__(self):
-        said = [f"{key}={self.terms[key]}" for key in ("root", "op") if self.terms.get(key, "SUM") != "SUM"]
-        return f"{self.name}({', '.join(said)})" + (f" of {self.terms['size']}" if "size" in self.terms else "")
+        said = [
+            f"{key}={self.terms[key]}"
+            for key in ("root", "op")
+            if self.terms.get(key, "SUM") != "SUM"
+        ]
+        return f"{self.name}({', '.join(said)})" + (
+            f" of {self.terms['size']}" if "size" in self.terms else ""
+        )
 
 
 class Collecting(Request):
@@ -52,9 +58,13 @@ class Collecting(Request):
 
     def land(self, status):
         if self.held and not all(map(np.array_equal, self.before, self.call.sent)):
-            self.world.find("buffer", self.rank, self.place,
-                            f"rank {self.rank.index} changed the buffer of its {self.op} before it was waited for",
-                            "a buffer belongs to MPI until the end of the Wait: wait first, or copy")  # fmt: skip
+            self.world.find(
+                "buffer",
+                self.rank,
+                self.place,
+                f"rank {self.rank.index} changed the buffer of its {self.op} before it was waited for",
+                "a buffer belongs to MPI until the end of the Wait: wait first, or copy",
+            )
         for (memory, _), value in zip(self.call.land, self.call.got, strict=False):
             memory[...] = np.ascontiguousarray(value).view(np.uint8)
         self.value = self.call.result(self.call.got)
@@ -67,12 +77,16 @@ def complete(world, ranks, calls):
         root = calls[0].terms.get("root", 0)
         for call, got in zip(calls, exchange(calls[0].rule, calls, root), strict=True):
             call.got = got
-        what = next((text for r, call in zip(ranks, calls, strict=True) if (text := _misfit(r, call))), None)
+        what = next(
+            (text for r, call in zip(ranks, calls, strict=True) if (text := _misfit(r, call))), None
+        )
     if what is not None:
         world.mismatches.append((what, dict(zip(ranks, calls, strict=True))))
         return
     nbytes = max(max(sizeof(call.give), sizeof(call.got)) for call in calls)
-    begin, end = world.network.together(ranks, max(call.request.begin for call in calls), call.rule, nbytes)
+    begin, end = world.network.together(
+        ranks, max(call.request.begin for call in calls), call.rule, nbytes
+    )
     for call in calls:
         call.request.moved, call.request.time = begin, end
 
@@ -81,7 +95,14 @@ def disagreement(calls):
     """What is not the same in all of these calls: "collective", "root", "op", "type" or "size"; or None."""
     if len({call.name for call in calls}) > 1:
         return "another collective"
-    return next((f"another {key}" for key in calls[0].terms if len({call.terms.get(key) for call in calls}) > 1), None)
+    return next(
+        (
+            f"another {key}"
+            for key in calls[0].terms
+            if len({call.terms.get(key) for call in calls}) > 1
+        ),
+        None,
+    )
 
 
 def exchange(rule, calls, root):
@@ -126,6 +147,8 @@ def _misfit(rank, call):
     """What a rank gets and its memory must agree in size and type."""
     for (memory, dtype), value in zip(call.land, call.got, strict=False):
         if memory.nbytes != value.nbytes or dtype != value.dtype:
-            return (f"another size: rank {rank} is given {describe(value.nbytes, value.dtype)} and its buffer takes "
-                    f"{describe(memory.nbytes, dtype)}")  # fmt: skip
+            return (
+                f"another size: rank {rank} is given {describe(value.nbytes, value.dtype)} and its buffer takes "
+                f"{describe(memory.nbytes, dtype)}"
+            )
     return None

@@ -18,8 +18,10 @@ class Comm(CollectiveCalls):
         self._made, self.rank, self.size = Comm, ranks.index(owner.index), len(ranks)
 
     def __getattr__(self, name):
-        raise AttributeError(f"the communicator of a rehearsal has no {name!r}: it may exist on real ranks, which "
-                             "run the same function")  # fmt: skip
+        raise AttributeError(
+            f"the communicator of a rehearsal has no {name!r}: it may exist on real ranks, which "
+            "run the same function"
+        )
 
     def Get_rank(self):
         return self.rank
@@ -74,12 +76,18 @@ class Comm(CollectiveCalls):
     def irecv(self, buf=None, source=None, tag=None):
         return self._receive("irecv", PICKLED, source, tag, held=True)
 
-    def Sendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=None, recvtag=None, status=None):
+    def Sendrecv(
+        self, sendbuf, dest, sendtag=0, recvbuf=None, source=None, recvtag=None, status=None
+    ):
         if Buffer(sendbuf).overlaps(Buffer(recvbuf, write=True)):
-            self._world.find("buffer", self._owner, self._owner.place(),
-                             f"rank {self._owner.index}'s Sendrecv receives into the memory that it sends from: what "
-                             "goes out may be what has just come in",
-                             "receive into another array, or use Sendrecv_replace")  # fmt: skip
+            self._world.find(
+                "buffer",
+                self._owner,
+                self._owner.place(),
+                f"rank {self._owner.index}'s Sendrecv receives into the memory that it sends from: what "
+                "goes out may be what has just come in",
+                "receive into another array, or use Sendrecv_replace",
+            )
         self._both("Sendrecv", Buffer, sendbuf, dest, sendtag, recvbuf, source, recvtag, status)
 
     def Sendrecv_replace(self, buf, dest, sendtag=0, source=None, recvtag=None, status=None):
@@ -87,8 +95,12 @@ class Comm(CollectiveCalls):
         data = copy.data.copy().view(copy.dtype)
         self._both("Sendrecv_replace", Buffer, data, dest, sendtag, buf, source, recvtag, status)
 
-    def sendrecv(self, sendobj, dest, sendtag=0, recvbuf=None, source=None, recvtag=None, status=None):
-        return self._both("sendrecv", Pickled, sendobj, dest, sendtag, PICKLED, source, recvtag, status)
+    def sendrecv(
+        self, sendobj, dest, sendtag=0, recvbuf=None, source=None, recvtag=None, status=None
+    ):
+        return self._both(
+            "sendrecv", Pickled, sendobj, dest, sendtag, PICKLED, source, recvtag, status
+        )
 
     def Probe(self, source=None, tag=None, status=None):
         return self._probe(source, tag, status, wait=True)
@@ -108,8 +120,17 @@ class Comm(CollectiveCalls):
         null = dest < 0
         said = f"{name}(dest={'PROC_NULL' if null else dest}{f', tag={tag}' if tag else ''})"
         peers = [] if null else [self._ranks[dest]]
-        sending = Sending(self._owner, self._world, said, lambda: peers, held and not null, message.data,
-                          message.dtype, (self.rank, tag), eager)  # fmt: skip
+        sending = Sending(
+            self._owner,
+            self._world,
+            said,
+            lambda: peers,
+            held and not null,
+            message.data,
+            message.dtype,
+            (self.rank, tag),
+            eager,
+        )
         if null:
             sending.time = self._owner.clock
         else:
@@ -126,7 +147,9 @@ class Comm(CollectiveCalls):
         said = f"{name}(source={self._named(source)}{f', tag={tag}' if tag >= 0 else ''})"
         others = [r for r in self._ranks if r != self._owner.index]
         peers = [] if null else others if source < 0 else [self._ranks[source]]
-        receiving = Receiving(self._owner, self._world, said, lambda: peers, held and not null, buffer, (source, tag))
+        receiving = Receiving(
+            self._owner, self._world, said, lambda: peers, held and not null, buffer, (source, tag)
+        )
         if null:
             receiving.time = self._owner.clock
         else:
@@ -142,8 +165,14 @@ class Comm(CollectiveCalls):
         sending = self._send(name, kind, data, dest, sendtag, enter=False)
         parts = (sending, receiving)
         op = f"{name}(dest={self._named(dest)}, source={self._named(receiving.envelope[0])})"
-        rank.until(lambda: None if None in (sending.time, receiving.time) else max(sending.time, receiving.time),
-                   (op, lambda: sorted({p for part in parts if part.time is None for p in part.peers()})))  # fmt: skip
+        rank.until(
+            lambda: (
+                None
+                if None in (sending.time, receiving.time)
+                else max(sending.time, receiving.time)
+            ),
+            (op, lambda: sorted({p for part in parts if part.time is None for p in part.peers()})),
+        )
         moved = min((part.moved for part in parts if part.moved is not None), default=None)
         peers = sorted({*sending.peers(), *receiving.peers()})
         self._world.event(rank, name, peers or None, sending.nbytes, begin, place, moved)
@@ -155,7 +184,10 @@ class Comm(CollectiveCalls):
         """Is there a message? Its envelope into status; the message stays where it is."""
         self._owner.enter()
         source, tag = self._peer("source", source), self._tag(tag, True)
-        queue, others = self._world.sent[self._key, self.rank], [r for r in self._ranks if r != self._owner.index]
+        queue, others = (
+            self._world.sent[self._key, self.rank],
+            [r for r in self._ranks if r != self._owner.index],
+        )
 
         def found():
             return next((s for s in queue if self._world.fits(s.envelope, (source, tag))), None)
@@ -163,8 +195,10 @@ class Comm(CollectiveCalls):
         if found() is None and not wait:
             self._owner.poll()
         if found() is None and wait:
-            self._owner.wait(lambda: getattr(found(), "begin", None),
-                             ("Probe()", lambda: [self._ranks[source]] if source >= 0 else others))  # fmt: skip
+            self._owner.wait(
+                lambda: getattr(found(), "begin", None),
+                ("Probe()", lambda: [self._ranks[source]] if source >= 0 else others),
+            )
         message = found()
         if message is not None:
             set_status(status, message.envelope, message.nbytes)
@@ -174,9 +208,15 @@ class Comm(CollectiveCalls):
         """A rank of this communicator, PROC_NULL or ANY_SOURCE, as an int."""
         MPI = _mpi()
         value = MPI.ANY_SOURCE if value is None and name == "source" else operator.index(value)
-        if not (0 <= value < self.size or value == MPI.PROC_NULL or (value == MPI.ANY_SOURCE and name == "source")):
-            self._world.raise_mpi("ERR_ROOT" if name == "root" else "ERR_RANK",
-                                  f"{name}={value}, and the ranks are 0 to {self.size - 1}")  # fmt: skip
+        if not (
+            0 <= value < self.size
+            or value == MPI.PROC_NULL
+            or (value == MPI.ANY_SOURCE and name == "source")
+        ):
+            self._world.raise_mpi(
+                "ERR_ROOT" if name == "root" else "ERR_RANK",
+                f"{name}={value}, and the ranks are 0 to {self.size - 1}",
+            )
         return value
 
     def _tag(self, value, receiving=False):
@@ -194,7 +234,10 @@ class Pickled:
     """An object as a message: a copy of it as bytes, as mpi4py sends it."""
 
     def __init__(self, obj):
-        self.data, self.dtype = np.frombuffer(pickle.dumps(obj, pickle.HIGHEST_PROTOCOL), np.uint8), PICKLED
+        self.data, self.dtype = (
+            np.frombuffer(pickle.dumps(obj, pickle.HIGHEST_PROTOCOL), np.uint8),
+            PICKLED,
+        )
 
 
 def _mpi():

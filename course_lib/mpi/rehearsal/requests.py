@@ -17,7 +17,14 @@ class Request:
     """
 
     def __init__(self, rank, world, op, peers, held, nbytes=0):
-        self.rank, self.world, self.op, self.peers, self.held, self.nbytes = rank, world, op, peers, held, nbytes
+        self.rank, self.world, self.op, self.peers, self.held, self.nbytes = (
+            rank,
+            world,
+            op,
+            peers,
+            held,
+            nbytes,
+        )
         self.time: Any = None
         self.tested: Any = None  # the clock at its last Test
         self.moved = self.value = self.time
@@ -96,8 +103,10 @@ class Request:
             return MPI.UNDEFINED
         rank = live[0].rank
         rank.enter()
-        rank.until(lambda: min((r.time for r in live if r.time is not None), default=None),
-                   ("Waitany", lambda: sorted({peer for r in live for peer in r.peers()})))  # fmt: skip
+        rank.until(
+            lambda: min((r.time for r in live if r.time is not None), default=None),
+            ("Waitany", lambda: sorted({peer for r in live for peer in r.peers()})),
+        )
         first = min((r for r in live if r.time is not None), key=lambda r: r.time)
         first.finish(status)
         return requests.index(first)
@@ -113,7 +122,10 @@ class Request:
         if any(request.time is None and not request.finished for request in requests):
             requests[0].rank.enter()
             requests[0].rank.poll()
-        if any(not request.finished and (request.time is None or request.under_way()) for request in requests):
+        if any(
+            not request.finished and (request.time is None or request.under_way())
+            for request in requests
+        ):
             return False
         return cls.Waitall(requests, statuses)
 
@@ -134,10 +146,14 @@ class Sending(Request):
 
     def land(self, status):
         if self.held and not np.array_equal(self.before, self.data):
-            self.world.find("buffer", self.rank, self.place,
-                            f"rank {self.rank.index} changed the buffer of its {self.op} before it was waited for: the "
-                            "receiver gets the old numbers, the new ones or some of each",
-                            "a buffer belongs to MPI until the end of the Wait: wait first, or copy")  # fmt: skip
+            self.world.find(
+                "buffer",
+                self.rank,
+                self.place,
+                f"rank {self.rank.index} changed the buffer of its {self.op} before it was waited for: the "
+                "receiver gets the old numbers, the new ones or some of each",
+                "a buffer belongs to MPI until the end of the Wait: wait first, or copy",
+            )
 
 
 class Receiving(Request):
@@ -172,27 +188,38 @@ class Receiving(Request):
     def _check_poison(self):
         if self.held:
             if not np.array_equal(self.poisoned, self.buffer.data):
-                self.world.find("buffer", self.rank, self.place,
-                                f"rank {self.rank.index} wrote to the buffer of its {self.op} before it was waited for",
-                                "a buffer belongs to MPI from the Irecv to the end of its Wait: what is written "
-                                "there in between may be lost, or spoil the message")  # fmt: skip
+                self.world.find(
+                    "buffer",
+                    self.rank,
+                    self.place,
+                    f"rank {self.rank.index} wrote to the buffer of its {self.op} before it was waited for",
+                    "a buffer belongs to MPI from the Irecv to the end of its Wait: what is written "
+                    "there in between may be lost, or spoil the message",
+                )
             self.buffer.data[...] = self.before
 
     def _fill(self, message, room):
         mine, theirs = self.buffer.dtype, message.kind
         if theirs != mine:
             sent = PICKLED if theirs == PICKLED else theirs.name
-            self.world.find("type", self.rank, self.place,
-                            f"rank {self.rank.index}'s {self.op} takes {mine.name}, and rank {message.rank.index} has "
-                            f"sent {'a ' * (theirs == PICKLED)}{sent}: the bytes are read as other numbers",
-                            "send() goes with recv(), Send() with Recv(), with one dtype on both sides")  # fmt: skip
+            self.world.find(
+                "type",
+                self.rank,
+                self.place,
+                f"rank {self.rank.index}'s {self.op} takes {mine.name}, and rank {message.rank.index} has "
+                f"sent {'a ' * (theirs == PICKLED)}{sent}: the bytes are read as other numbers",
+                "send() goes with recv(), Send() with Recv(), with one dtype on both sides",
+            )
         fits = min(message.nbytes, room.nbytes)
         room[:fits] = message.taken[:fits]
         if message.nbytes > room.nbytes:
             kind = np.dtype("u1") if theirs == PICKLED else theirs
-            self.world.raise_mpi("ERR_TRUNCATE", f"the message from rank {message.rank.index} to rank {self.rank.index}"
-                                 f" has {describe(message.nbytes, kind)}, and the buffer of {self.op} room for "
-                                 f"{describe(room.nbytes, mine)}")  # fmt: skip
+            self.world.raise_mpi(
+                "ERR_TRUNCATE",
+                f"the message from rank {message.rank.index} to rank {self.rank.index}"
+                f" has {describe(message.nbytes, kind)}, and the buffer of {self.op} room for "
+                f"{describe(room.nbytes, mine)}",
+            )
 
 
 def set_status(status, envelope, nbytes):

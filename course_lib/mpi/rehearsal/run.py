@@ -38,7 +38,9 @@ def rehearse(fn, n, *args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeo
     buffers are not *read* too early (an Irecv's buffer holds NaN until its Wait, which shows in the result only); the
     last bits of a sum (collectives add in rank order here, real ones may not); and the speed of anything.
     """
-    report, _ = rehearse_each(fn, [args] * check_count("n", n), eager, schedule, alpha, beta, timeout)
+    report, _ = rehearse_each(
+        fn, [args] * check_count("n", n), eager, schedule, alpha, beta, timeout
+    )
     for rank, text in enumerate(report.printed if show else ()):
         for line in text.splitlines():
             print(f"[rank {rank}] {line}")
@@ -63,9 +65,16 @@ def rehearse_each(fn, args, eager=None, schedule=None, alpha=0.0, beta=0.0, time
         # in here, so that a COMM_WORLD that fn knows by another name becomes ours
         calls += [pickle.loads(made) if isinstance(made, bytes) else made for made in copies]
         errors = turns.run(lambda: verdict(world, turns))
-    return Report([rank.result for rank in turns.ranks], errors, world.messages, world.bytes, world.collectives,
-                  world.events, [rank.out.getvalue() for rank in turns.ranks],
-                  max(rank.clock for rank in turns.ranks)), [given for _, given in calls]  # fmt: skip
+    return Report(
+        [rank.result for rank in turns.ranks],
+        errors,
+        world.messages,
+        world.bytes,
+        world.collectives,
+        world.events,
+        [rank.out.getvalue() for rank in turns.ranks],
+        max(rank.clock for rank in turns.ranks),
+    ), [given for _, given in calls]
 
 
 def compute(comm, seconds):
@@ -85,7 +94,9 @@ def _copies(fn, args):
             if id(given) not in made:
                 made[id(given)] = cloudpickle.dumps((fn, given))
         return [made[id(given)] for given in args]
-    except Exception:  # no cloudpickle, or a name of fn holds what cannot be copied: a cluster, an open file
+    except (
+        Exception
+    ):  # no cloudpickle, or a name of fn holds what cannot be copied: a cluster, an open file
         return [(fn, copy.deepcopy(given)) for given in args]
 
 

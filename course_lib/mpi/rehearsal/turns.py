@@ -76,7 +76,9 @@ class Rank:
     def enter(self):
         """At the start of every call of MPI: ranks that are behind on the clock go first; by a schedule, any may."""
         self.check()
-        if self.turns.order or (self.clock and any(other.is_behind(self.clock) for other in self.turns.ranks)):
+        if self.turns.order or (
+            self.clock and any(other.is_behind(self.clock) for other in self.turns.ranks)
+        ):
             self.wait(lambda: self.clock)
 
     def is_behind(self, clock):
@@ -102,7 +104,13 @@ class Turns:
     """n ranks, call(rank) on each; file: of the student's function; seed: of another order."""
 
     def __init__(self, n, call, file, seed, timeout):
-        self.file, self.timeout, self.stopping, self.late, self.running = file, timeout, False, None, None
+        self.file, self.timeout, self.stopping, self.late, self.running = (
+            file,
+            timeout,
+            False,
+            None,
+            None,
+        )
         self.late_place: dict = {}
         self.order = None if seed is None else random.Random(seed)
         self.back, self.count = queue.SimpleQueue[Any](), 0
@@ -125,7 +133,11 @@ class Turns:
 
     def _next(self):
         """Whose turn it is: of those who can go on the one furthest behind on the clock; None: all wait or are done."""
-        able = [(r.polled, when, r.last, r.index) for r in self.ranks if not r.done and (when := r.ready()) is not None]
+        able = [
+            (r.polled, when, r.last, r.index)
+            for r in self.ranks
+            if not r.done and (when := r.ready()) is not None
+        ]
         if not able:
             return None
         return self.ranks[(self.order.choice(able) if self.order else min(able))[-1]]
@@ -171,9 +183,17 @@ def _raise_in(thread, kind):
 def place(frames, file):
     """The innermost of frames (file, line, function) in the student's own code: {"line", "code", "function"}."""
     frames = [f for f in frames if not f[0].startswith(OURS)]
-    mine = [f for f in frames if f[0] == file or "ipykernel_" in f[0]] or frames[-1:] or [("", None, "")]
+    mine = (
+        [f for f in frames if f[0] == file or "ipykernel_" in f[0]]
+        or frames[-1:]
+        or [("", None, "")]
+    )
     path, line, name = mine[-1]
-    return {"line": line, "code": linecache.getline(path, line).strip() if line else "", "function": name}
+    return {
+        "line": line,
+        "code": linecache.getline(path, line).strip() if line else "",
+        "function": name,
+    }
 
 
 def place_of_error(error, file):

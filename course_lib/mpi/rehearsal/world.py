@@ -12,7 +12,10 @@ class World:
 
     def __init__(self, n, eager, alpha, beta):
         self.eager, self.network = -1 if eager is None else eager, Network(n, alpha, beta)
-        self.sent, self.asked = defaultdict(list), defaultdict(list)  # not matched yet; by (communicator, receiver)
+        self.sent, self.asked = (
+            defaultdict(list),
+            defaultdict(list),
+        )  # not matched yet; by (communicator, receiver)
         self.slots: dict = {}  # (communicator, number of the collective): {rank in it: Call}
         self.held: list = []  # requests that must be waited for
         self.messages, self.bytes = [0] * n, [0] * n
@@ -24,16 +27,35 @@ class World:
         """Write down what a rank has done from begin until now, on its clock."""
         end = rank.clock
         wait = 0.0 if moved is None else min(max(moved - begin, 0.0), end - begin)
-        self.events.append({"rank": rank.index, "op": op, "peer": peer, "bytes": nbytes, "begin": begin, "end": end,
-                            "wait": wait, "line": place["line"]})  # fmt: skip
+        self.events.append(
+            {
+                "rank": rank.index,
+                "op": op,
+                "peer": peer,
+                "bytes": nbytes,
+                "begin": begin,
+                "end": end,
+                "wait": wait,
+                "line": place["line"],
+            }
+        )
 
     def find(self, tool, rank, place, message, cause):
         """Write down a finding that does not end the program."""
         at = {rank.index: {"op": "", "text": "", **place}}
-        error = {"tool": tool, "rank": rank.index, "line": place["line"], "code": place["code"],
-                 "message": f"{tool}: {message}\n    {in_words(place)}",
-                 "cause": cause, "ranks": at}  # fmt: skip
-        if not any((e["tool"], e["rank"], e["line"]) == (tool, rank.index, place["line"]) for e in self.findings):
+        error = {
+            "tool": tool,
+            "rank": rank.index,
+            "line": place["line"],
+            "code": place["code"],
+            "message": f"{tool}: {message}\n    {in_words(place)}",
+            "cause": cause,
+            "ranks": at,
+        }
+        if not any(
+            (e["tool"], e["rank"], e["line"]) == (tool, rank.index, place["line"])
+            for e in self.findings
+        ):
             self.findings.append(error)
 
     def raise_mpi(self, name, text):
@@ -50,8 +72,12 @@ class World:
         self.bytes[sending.rank.index] += sending.nbytes
         if sending.eager:
             sending.taken = sending.before
-            sending.moved, sending.time = self.network.move(sending.rank.index, None, sending.begin, sending.nbytes)
-        wanting = next((r for r in self.asked[key] if self.fits(sending.envelope, r.envelope)), None)
+            sending.moved, sending.time = self.network.move(
+                sending.rank.index, None, sending.begin, sending.nbytes
+            )
+        wanting = next(
+            (r for r in self.asked[key] if self.fits(sending.envelope, r.envelope)), None
+        )
         if wanting:
             self.asked[key].remove(wanting)
             self._match(sending, wanting)

@@ -30,4 +30,10 @@ class runtime:
 
     @staticmethod
     def getDeviceProperties(number):
-        return {"name": b"Fake GPU", "multiProcessorCount": 108, "major": 8, "minor": 0, "totalGlobalMem": 40 << 30}
+        return {
+            "name": b"Fake GPU",
+            "multiProcessorCount": 108,
+            "major": 8,
+            "minor": 0,
+            "totalGlobalMem": 40 << 30,
+        }

@@ -6,15 +6,27 @@ DEFAULT_NVCC_FLAGS: list = []
 
 
 class SourceModule:
-    def __init__(self, source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None, code=None,
-                 cache_dir=None, include_dirs=None):  # fmt: skip
+    def __init__(
+        self,
+        source,
+        nvcc="nvcc",
+        options=None,
+        keep=False,
+        no_extern_c=False,
+        arch=None,
+        code=None,
+        cache_dir=None,
+        include_dirs=None,
+    ):
         options = options[:]
         options.extend(["-arch", "sm_80"])
         if driver.SCENE == "no-nvcc":
             raise OSError("nvcc was not found (is it on the PATH?)")
         if driver.SCENE == "bad-source":
             said = 'kernel.cu(2): error: identifier "y"'
-            raise driver.CompileError("nvcc compilation of kernel.cu failed", [nvcc], stdout="", stderr=said)
+            raise driver.CompileError(
+                "nvcc compilation of kernel.cu failed", [nvcc], stdout="", stderr=said
+            )
         driver.calls.append(("compile", source, options, no_extern_c))
         self.module = driver.Module()
         self.get_global = self.module.get_global

@@ -216,7 +216,11 @@ class Function:
         calls.append(("launch", self.name, args, kwargs["block"], kwargs["grid"]))
         streams.append(kwargs.get("stream"))
         if self.name.startswith("gemm_"):
-            run_gemm(args, lambda array: np.frombuffer(array.gpudata.bytes, np.float32), SCENE == "inexact")
+            run_gemm(
+                args,
+                lambda array: np.frombuffer(array.gpudata.bytes, np.float32),
+                SCENE == "inexact",
+            )
 
 
 class Module:

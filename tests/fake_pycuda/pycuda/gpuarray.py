@@ -6,7 +6,16 @@ from . import driver
 
 
 class GPUArray:
-    def __init__(self, shape, dtype, allocator=driver.mem_alloc, base=None, gpudata=None, strides=None, order="C"):
+    def __init__(
+        self,
+        shape,
+        dtype,
+        allocator=driver.mem_alloc,
+        base=None,
+        gpudata=None,
+        strides=None,
+        order="C",
+    ):
         host = np.zeros(shape, dtype, order)
         self.shape, self.dtype, self.strides = host.shape, host.dtype, host.strides
         self.nbytes, self.size = host.nbytes, host.size

@@ -17,9 +17,13 @@ from fake_gemm import _rounded
 __version__ = "2.99.0+fake"
 calls: list = []
 matmul = SimpleNamespace(allow_tf32=True)
-backends = SimpleNamespace(cuda=SimpleNamespace(matmul=matmul), mkl=SimpleNamespace(is_available=lambda: True))
-cuda = SimpleNamespace(is_available=lambda: os.environ.get("FAKE_TORCH") != "no-gpu",
-                       synchronize=lambda: calls.append("synchronize"))  # fmt: skip
+backends = SimpleNamespace(
+    cuda=SimpleNamespace(matmul=matmul), mkl=SimpleNamespace(is_available=lambda: True)
+)
+cuda = SimpleNamespace(
+    is_available=lambda: os.environ.get("FAKE_TORCH") != "no-gpu",
+    synchronize=lambda: calls.append("synchronize"),
+)
 
 
 def set_float32_matmul_precision(precision):
@@ -46,18 +50,25 @@ class Tensor:
 
     def __getitem__(self, rows):
         if self.device == "cpu" and rows.device != "cpu":
-            raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+            raise RuntimeError(
+                "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+            )
         return Tensor(self.data[rows.data], self.device)
 
     def __truediv__(self, number):
         return Tensor(self.data / number, self.device, back=lambda grad: self.back(grad / number))
 
     def split(self, size):
-        return [Tensor(self.data[start : start + size], self.device) for start in range(0, len(self.data), size)]
+        return [
+            Tensor(self.data[start : start + size], self.device)
+            for start in range(0, len(self.data), size)
+        ]
 
     def pin_memory(self):
         if self.device != "cpu":
-            raise RuntimeError("cannot pin 'torch.cuda.FloatTensor': only dense CPU tensors can be pinned")
+            raise RuntimeError(
+                "cannot pin 'torch.cuda.FloatTensor': only dense CPU tensors can be pinned"
+            )
         return Tensor(self.data.copy(), pinned=True)
 
     def to(self, device, non_blocking=False):
@@ -92,12 +103,16 @@ def from_numpy(array):
 
 def together(*tensors):
     if len({tensor.device for tensor in tensors}) > 1:
-        raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices")
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices"
+        )
 
 
 class Linear:
     def __init__(self, n_in, n_out):
-        self.weight, self.bias = (Parameter(np.zeros(n, np.float32).view(Settable)) for n in ((n_out, n_in), n_out))
+        self.weight, self.bias = (
+            Parameter(np.zeros(n, np.float32).view(Settable)) for n in ((n_out, n_in), n_out)
+        )
 
     def __call__(self, x):
         W, b = self.weight, self.bias
@@ -142,7 +157,12 @@ class Sequential:
         return self
 
     def parameters(self):
-        return [p for layer in self.layers if isinstance(layer, Linear) for p in (layer.weight, layer.bias)]
+        return [
+            p
+            for layer in self.layers
+            if isinstance(layer, Linear)
+            for p in (layer.weight, layer.bias)
+        ]
 
 
 def mse_loss(out, wanted, reduction):
@@ -165,6 +185,10 @@ class SGD:
             parameter.data -= np.float32(self.lr) * parameter.grad
 
 
-nn = SimpleNamespace(Linear=Linear, Sigmoid=Sigmoid, Sequential=Sequential,
-                     functional=SimpleNamespace(mse_loss=mse_loss))  # fmt: skip
+nn = SimpleNamespace(
+    Linear=Linear,
+    Sigmoid=Sigmoid,
+    Sequential=Sequential,
+    functional=SimpleNamespace(mse_loss=mse_loss),
+)
 optim = SimpleNamespace(SGD=SGD)
