@@ -4,13 +4,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import BadInput
-from ..plots import Figure
-from .figures import figures
-from .profile_tables import profile_tables, shortfall
-from .report import machine_line, settings_line, versions_line
-from .scaling_tables import scaling_tables
-from .tables import markdown, noise_note, rate_table, scheme_tables, target_table, training_tables
+from course_lib.bench.figures import figures
+from course_lib.bench.profile_tables import profile_tables, shortfall
+from course_lib.bench.report import machine_line, settings_line, versions_line
+from course_lib.bench.scaling_tables import scaling_tables
+from course_lib.bench.tables import (
+    markdown,
+    noise_note,
+    rate_table,
+    scheme_tables,
+    target_table,
+    training_tables,
+)
+from course_lib.errors import BadInput
+from course_lib.plots import Figure
 
 FIGURES = "../benchmarks/results/"  # seen from docs/
 MARK = re.compile(r"(<!-- made: ([a-z]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)

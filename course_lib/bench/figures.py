@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..plots import Figure, gflops_against_batch, lines, time_against_batch
-from .catalogue import WAY
-from .summary import noise, rates, ratio, runs
-from .summary import quartiles as quartiles_of
+from course_lib.bench.catalogue import WAY
+from course_lib.bench.summary import noise, rates, ratio, runs
+from course_lib.bench.summary import quartiles as quartiles_of
+from course_lib.plots import Figure, gflops_against_batch, lines, time_against_batch
 
 # Seven, one for each colour of the palette. Plain Python is left out: a thousand times the others' time, it would
 # press them into one line.

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadInput
-from .dump import dump, rounded
-from .measuring import load
+from course_lib.bench.dump import dump, rounded
+from course_lib.bench.measuring import load
+from course_lib.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path("benchmarks/results")
@@ -77,7 +77,7 @@ def rewrite(
     document: Path, blocks: Mapping[str, Callable[[dict[str, Any]], str]], result: dict[str, Any]
 ) -> None:
     """The document of the clone, its made blocks anew."""
-    from .docs import written
+    from course_lib.bench.docs import written
 
     path = ROOT / document
     path.write_text(written(path.read_text(encoding="utf-8"), result, blocks), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from . import catalogue
+from course_lib.bench import catalogue
 
 RUNGS = (
     "naive",

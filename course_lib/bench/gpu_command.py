@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadInput
-from . import files
-from .files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
-from .gpu_measuring import QUICK, SCHEMA, Settings, failures, measure_gpu
+from course_lib.bench import files
+from course_lib.bench.files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
+from course_lib.bench.gpu_measuring import QUICK, SCHEMA, Settings, failures, measure_gpu
+from course_lib.errors import BadInput
 
 DOCUMENT = Path("docs/bench-gpu.md")
 
@@ -66,7 +66,7 @@ def command(options: argparse.Namespace) -> int:
     result = read(path, "gpu", SCHEMA)  # the six digits that are kept, not those that are lost
     if options.record:
         write_document()
-    from .gpu_docs import report
+    from course_lib.bench.gpu_docs import report
 
     print(text(result) if options.json else report(result))
     for line in failures(result):
@@ -77,7 +77,7 @@ def command(options: argparse.Namespace) -> int:
 
 def _draw(result: dict[str, Any], out: Path) -> None:
     """The figures of the training, where there was a GPU."""
-    from .gpu_training_tables import training_figures
+    from course_lib.bench.gpu_training_tables import training_figures
 
     for name, figure in training_figures(result).items():
         figure.save(out / name)
@@ -85,7 +85,7 @@ def _draw(result: dict[str, Any], out: Path) -> None:
 
 def text(result: dict[str, Any]) -> str:
     """The result as it is kept, its targets judged."""
-    from .gpu_targets import targets
+    from course_lib.bench.gpu_targets import targets
 
     return files.text(result, targets)
 
@@ -97,7 +97,7 @@ def recorded() -> list[dict[str, Any]]:
 
 def write_document() -> None:
     """docs/bench-gpu.md, its blocks made anew from all recorded results."""
-    from .gpu_docs import blocks
+    from course_lib.bench.gpu_docs import blocks
 
     files.rewrite(DOCUMENT, blocks(recorded()), {})
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .gpu_tables import (
+from course_lib.bench.gpu_tables import (
     engine_tables,
     gpu_note,
     gpu_tables,
@@ -12,14 +12,14 @@ from .gpu_tables import (
     scaling_table,
     target_table,
 )
-from .gpu_training_tables import (
+from course_lib.bench.gpu_training_tables import (
     engine_training_tables,
     training_figures,
     training_note,
     training_tables,
 )
-from .report import machine_line, versions_line
-from .tables import markdown, plain
+from course_lib.bench.report import machine_line, versions_line
+from course_lib.bench.tables import markdown, plain
 
 Result = dict[str, Any]
 
@@ -60,7 +60,7 @@ def report(result: Result) -> str:
 
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
     """The makers of the document's blocks, which show all devices."""
-    from .docs import for_each
+    from course_lib.bench.docs import for_each
 
     return for_each(results, BLOCKS, lambda result: result["device"])
 
@@ -70,7 +70,7 @@ def _gpu(result: Result) -> str:
 
 
 def _training(result: Result) -> str:
-    from .docs import drawn
+    from course_lib.bench.docs import drawn
 
     tables = map(markdown, training_tables(result))
     return "\n\n".join([training_note(result), *tables, *drawn(training_figures(result))])

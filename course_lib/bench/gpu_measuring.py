@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from ..errors import BadInput
-from ..measure import machine
-from .catalogue import NETS
-from .gpu_catalogue import (
+from course_lib.bench.catalogue import NETS
+from course_lib.bench.gpu_catalogue import (
     BATCHES,
     BLOCKS,
     NOT_INSTALLED,
@@ -22,12 +20,14 @@ from .gpu_catalogue import (
     TRANSFERS,
     WAYS,
 )
-from .gpu_training import measure_training, training_failures
-from .gpu_workers import start
-from .measuring import load
-from .processes import Worker, WorkerError
-from .progress import Progress
-from .rounds import interleave
+from course_lib.bench.gpu_training import measure_training, training_failures
+from course_lib.bench.gpu_workers import start
+from course_lib.bench.measuring import load
+from course_lib.bench.processes import Worker, WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.rounds import interleave
+from course_lib.errors import BadInput
+from course_lib.measure import machine
 
 SCHEMA = 1
 LIBRARIES = ("engine", "numba-sim", "vgre", "gpu", "torch-gpu")

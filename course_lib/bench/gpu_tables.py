@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..measure import format_seconds
-from .gpu_catalogue import PEERS, WAY
-from .gpu_targets import cublas, seconds, targets
-from .summary import quartiles, ratio
-from .tables import Table, digits
+from course_lib.bench.gpu_catalogue import PEERS, WAY
+from course_lib.bench.gpu_targets import cublas, seconds, targets
+from course_lib.bench.summary import quartiles, ratio
+from course_lib.bench.tables import Table, digits
+from course_lib.measure import format_seconds
 
 WORDS = {True: "met", False: "NOT MET", None: "not measured"}
 

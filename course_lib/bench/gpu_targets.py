@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .gpu_catalogue import PEERS, RUNGS
-from .summary import quartiles, ratio
-from .targets import Target
+from course_lib.bench.gpu_catalogue import PEERS, RUNGS
+from course_lib.bench.summary import quartiles, ratio
+from course_lib.bench.targets import Target
 
 LARGE = [4096, 4096, 4096]
 

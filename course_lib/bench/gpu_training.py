@@ -3,11 +3,11 @@
 import contextlib
 from typing import Any
 
-from .catalogue import EPOCH, ETA, NETS
-from .gpu_catalogue import ENGINE_WAYS, SMALL, TRAINING_WAYS
-from .gpu_workers import start
-from .progress import Progress
-from .training import Case, Effort, Workers, train
+from course_lib.bench.catalogue import EPOCH, ETA, NETS
+from course_lib.bench.gpu_catalogue import ENGINE_WAYS, SMALL, TRAINING_WAYS
+from course_lib.bench.gpu_workers import start
+from course_lib.bench.progress import Progress
+from course_lib.bench.training import Case, Effort, Workers, train
 
 NO_GPU = "not measured: no GPU"
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .gpu_catalogue import TRAINERS
-from .gpu_targets import cublas
-from .summary import machine_rate, quartiles, rates, ratio, runs
-from .tables import Table, digits
+from course_lib.bench.gpu_catalogue import TRAINERS
+from course_lib.bench.gpu_targets import cublas
+from course_lib.bench.summary import machine_rate, quartiles, rates, ratio, runs
+from course_lib.bench.tables import Table, digits
 
 # Seven, one for each colour of the palette.
 DRAWN = ("numpy", "grid", "torch", "mlp-paper", "mlp-tiles", "torch-gpu-sent", "torch-gpu-resident")
@@ -78,8 +78,8 @@ def training_figures(result: dict[str, Any]) -> dict[str, Any]:
     made = part(result)
     if not made["training"]:
         return {}
-    from .figures import Style, figures
-    from .files import slug
+    from course_lib.bench.figures import Style, figures
+    from course_lib.bench.files import slug
 
     labels = {key: TRAINERS[key].label for key in DRAWN}
     over = "NumPy on one thread"

@@ -3,10 +3,10 @@
 import contextlib
 from collections.abc import Iterable
 
-from ..doctor.finding import ask
-from ..errors import BadInput
-from .gpu_catalogue import NOT_INSTALLED
-from .processes import Worker, WorkerError
+from course_lib.bench.gpu_catalogue import NOT_INSTALLED
+from course_lib.bench.processes import Worker, WorkerError
+from course_lib.doctor.finding import ask
+from course_lib.errors import BadInput
 
 ENVIRONMENT = {
     "numba-sim": {"NUMBA_ENABLE_CUDASIM": "1"},

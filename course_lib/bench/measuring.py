@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from ..errors import BadInput, check_count
-from ..measure import machine
-from .catalogue import EPOCH, ETA, LIBRARIES, NETS, ways
-from .processes import Worker, WorkerError
-from .progress import Progress
-from .rounds import interleave
-from .training import Case, Effort, train
+from course_lib.bench.catalogue import EPOCH, ETA, LIBRARIES, NETS, ways
+from course_lib.bench.processes import Worker, WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.rounds import interleave
+from course_lib.bench.training import Case, Effort, train
+from course_lib.errors import BadInput, check_count
+from course_lib.measure import machine
 
 SCHEMA = 1
 NOT_INSTALLED = {

@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadInput
-from . import files
-from .files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
-from .mpi_measuring import QUICK, SCHEMA, Settings, failures, measure_mpi
-from .processes import WorkerError
+from course_lib.bench import files
+from course_lib.bench.files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
+from course_lib.bench.mpi_measuring import QUICK, SCHEMA, Settings, failures, measure_mpi
+from course_lib.bench.processes import WorkerError
+from course_lib.errors import BadInput
 
 DOCUMENT = Path("docs/bench-mpi.md")
 
@@ -65,7 +65,7 @@ def command(options: argparse.Namespace) -> int:
     result = read(path, "mpi", SCHEMA)  # the six digits that are kept, not those that are lost
     if options.record:
         write_document()
-    from .mpi_docs import report
+    from course_lib.bench.mpi_docs import report
 
     print(text(result) if options.json else report(result))
     for line in failures(result):
@@ -76,14 +76,14 @@ def command(options: argparse.Namespace) -> int:
 
 def file_name(result: dict[str, Any]) -> str:
     """One file for each machine: mpi-amd-epyc-2-cores.json."""
-    from .report import machine_name
+    from course_lib.bench.report import machine_name
 
     return f"mpi-{slug(machine_name(result))}.json"
 
 
 def text(result: dict[str, Any]) -> str:
     """The result as it is kept, its targets judged."""
-    from .mpi_targets import targets
+    from course_lib.bench.mpi_targets import targets
 
     return files.text(result, targets)
 
@@ -95,7 +95,7 @@ def recorded() -> list[dict[str, Any]]:
 
 def write_document() -> None:
     """docs/bench-mpi.md, its blocks made anew from all recorded results."""
-    from .mpi_docs import blocks
+    from course_lib.bench.mpi_docs import blocks
 
     files.rewrite(DOCUMENT, blocks(recorded()), {})
 

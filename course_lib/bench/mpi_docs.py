@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .mpi_tables import (
+from course_lib.bench.mpi_tables import (
     allreduce_tables,
     noise_note,
     part_table,
@@ -11,8 +11,8 @@ from .mpi_tables import (
     settings_table,
     target_table,
 )
-from .report import machine_line, machine_name, versions_line
-from .tables import markdown, plain
+from course_lib.bench.report import machine_line, machine_name, versions_line
+from course_lib.bench.tables import markdown, plain
 
 Result = dict[str, Any]
 
@@ -45,7 +45,7 @@ def report(result: Result) -> str:
 
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
     """The makers of the document's blocks, which show all machines."""
-    from .docs import for_each
+    from course_lib.bench.docs import for_each
 
     return for_each(results, BLOCKS, machine_name)
 

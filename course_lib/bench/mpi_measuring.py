@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data import load_mnist, one_hot
-from ..measure import machine
-from ..mpi.launcher.launch import waiting
-from .catalogue import EPOCH, ETA, NETS
-from .measuring import NOT_INSTALLED, load
-from .mpi_catalogue import (
+from course_lib.bench.catalogue import EPOCH, ETA, NETS
+from course_lib.bench.measuring import NOT_INSTALLED, load
+from course_lib.bench.mpi_catalogue import (
     ALLREDUCES,
     CASES,
     EXAMPLES,
@@ -27,10 +24,13 @@ from .mpi_catalogue import (
     SIZES,
     TARGET_SIZE,
 )
-from .mpi_ranks import Ranks
-from .processes import WorkerError
-from .progress import Progress
-from .rounds import interleave
+from course_lib.bench.mpi_ranks import Ranks
+from course_lib.bench.processes import WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.rounds import interleave
+from course_lib.data import load_mnist, one_hot
+from course_lib.measure import machine
+from course_lib.mpi.launcher.launch import waiting
 
 SCHEMA = 1
 SETTLE = (

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ..mpi import cost, scaling
-from ..serial import Network
-from .mpi_catalogue import SCHEME
-from .summary import quartiles
+from course_lib.bench.mpi_catalogue import SCHEME
+from course_lib.bench.summary import quartiles
+from course_lib.mpi import cost, scaling
+from course_lib.serial import Network
 
 MODELLED = ("mpi", "ring", "doubling", "tree")
 

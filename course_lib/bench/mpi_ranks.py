@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..mpi.launcher.launch import ONE_THREAD, QUIET, mpiexec
-from .processes import IMPORT, PACKAGE, WorkerError
+from course_lib.bench.processes import IMPORT, PACKAGE, WorkerError
+from course_lib.mpi.launcher.launch import ONE_THREAD, QUIET, mpiexec
 
 START = f"{IMPORT}from course_lib.bench.mpi_worker import main\nmain(sys.argv[2])\n"
 LIMIT = 60.0  # seconds that a command may take

@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ..measure import format_seconds
-from .mpi_catalogue import ALLREDUCES, SCHEME, SETTINGS, TARGET_BATCH
-from .mpi_predictions import allreduce_seconds, epoch_seconds, fitted, group_of, medians
-from .mpi_targets import runs_of, targets
-from .summary import quartiles, ratio
-from .tables import Table, digits
+from course_lib.bench.mpi_catalogue import ALLREDUCES, SCHEME, SETTINGS, TARGET_BATCH
+from course_lib.bench.mpi_predictions import (
+    allreduce_seconds,
+    epoch_seconds,
+    fitted,
+    group_of,
+    medians,
+)
+from course_lib.bench.mpi_targets import runs_of, targets
+from course_lib.bench.summary import quartiles, ratio
+from course_lib.bench.tables import Table, digits
+from course_lib.measure import format_seconds
 
 WORDS = {True: "met", False: "NOT MET", None: "not measured"}
 

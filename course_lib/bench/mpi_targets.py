@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .mpi_catalogue import TARGET_BATCH, TARGET_SIZE
-from .summary import ratio
-from .targets import Target
+from course_lib.bench.mpi_catalogue import TARGET_BATCH, TARGET_SIZE
+from course_lib.bench.summary import ratio
+from course_lib.bench.targets import Target
 
 RING, SPEED = 1.5, 1.7
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .catalogue import LAYERS
-from .summary import quartiles, ratio
+from course_lib.bench.catalogue import LAYERS
+from course_lib.bench.summary import quartiles, ratio
 
 NAMES = {
     "serial": "one thread",
@@ -76,7 +76,7 @@ def _predict(
     name: str, k: int, f: dict[str, list[float]], cores: int
 ) -> tuple[float | None, float | None]:
     """(the closed formula, the simulator's makespan) of a step in seconds, where there is one."""
-    from ..threads import deferred_schedule, leapfrog_schedule, predicted_costs, simulate
+    from course_lib.threads import deferred_schedule, leapfrog_schedule, predicted_costs, simulate
 
     formulas = predicted_costs(LAYERS, k, f["f1"], f["f2"], f["f3"])
     formula = formulas.get({"data": "data parallel"}.get(name, name))

@@ -8,9 +8,9 @@ list of {"name", "kind", "seconds"}: seconds of a step in that part, the mean ov
 from collections.abc import Iterator
 from typing import Any
 
-from ..measure import step_flops
-from .catalogue import NETS
-from .tables import Table, digits, markdown
+from course_lib.bench.catalogue import NETS
+from course_lib.bench.tables import Table, digits, markdown
+from course_lib.measure import step_flops
 
 KINDS = ("product", "elementwise", "gather", "waiting", "rest")
 

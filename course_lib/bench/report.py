@@ -4,10 +4,17 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from ..measure import Machine
-from .profile_tables import profile_tables
-from .scaling_tables import scaling_tables
-from .tables import noise_note, plain, rate_table, scheme_tables, target_table, training_tables
+from course_lib.bench.profile_tables import profile_tables
+from course_lib.bench.scaling_tables import scaling_tables
+from course_lib.bench.tables import (
+    noise_note,
+    plain,
+    rate_table,
+    scheme_tables,
+    target_table,
+    training_tables,
+)
+from course_lib.measure import Machine
 
 
 def machine_line(result: dict[str, Any]) -> str:

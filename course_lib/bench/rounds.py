@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .processes import WorkerError
+from course_lib.bench.processes import WorkerError
 
 SETTLE = 0.15  # seconds of rest between two runs: OpenBLAS's idle threads spin for 2^28 ticks, 0.1 s at 2.6 GHz
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .catalogue import WAY
-from .summary import quartiles, ratio, runs
-from .tables import Table, digits
+from course_lib.bench.catalogue import WAY
+from course_lib.bench.summary import quartiles, ratio, runs
+from course_lib.bench.tables import Table, digits
 
 PAIRS = {  # with threads: the same on one thread
     "loops-threads": "loops",

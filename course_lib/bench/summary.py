@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measure import step_flops
-from .catalogue import BEST, WAY
+from course_lib.bench.catalogue import BEST, WAY
+from course_lib.measure import step_flops
 
 
 class Row(NamedTuple):

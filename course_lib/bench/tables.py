@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..measure import format_seconds
-from .catalogue import NETS, RATES
-from .predictions import SchemeRow, parts, scheme_rows
-from .summary import Row, machine_rate, noise, quartiles, ratio, rows
-from .targets import targets
+from course_lib.bench.catalogue import NETS, RATES
+from course_lib.bench.predictions import SchemeRow, parts, scheme_rows
+from course_lib.bench.summary import Row, machine_rate, noise, quartiles, ratio, rows
+from course_lib.bench.targets import targets
+from course_lib.measure import format_seconds
 
 
 class Table(NamedTuple):

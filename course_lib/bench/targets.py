@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .summary import quartiles, rates, ratio, runs
+from course_lib.bench.summary import quartiles, rates, ratio, runs
 
 
 class Target(NamedTuple):

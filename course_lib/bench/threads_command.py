@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..measure import machine
-from . import files
-from .files import RESULTS, folder, interpreter, read, say, warn_if_busy
-from .measuring import SCHEMA, Settings, measure_threads
+from course_lib.bench import files
+from course_lib.bench.files import RESULTS, folder, interpreter, read, say, warn_if_busy
+from course_lib.bench.measuring import SCHEMA, Settings, measure_threads
+from course_lib.measure import machine
 
 DOCUMENT = Path("docs/bench-threads.md")
 NAME = "threads.json"
@@ -68,10 +68,10 @@ def command(options: argparse.Namespace) -> int:
     # Tables and document from the six digits that are kept, not from those that are lost.
     result = read(out / NAME, "threads", SCHEMA)
     if options.docs:
-        from .docs import BLOCKS
+        from course_lib.bench.docs import BLOCKS
 
         files.rewrite(DOCUMENT, BLOCKS, result)
-    from .report import report
+    from course_lib.bench.report import report
 
     print(_text(result) if options.json else report(result))
     say("threads", f"{NAME} and the figures are in {out}")
@@ -133,13 +133,13 @@ def _warn(threads: int, usable: int) -> None:
 
 
 def _write(result: dict[str, Any], out: Path) -> None:
-    from .figures import save
+    from course_lib.bench.figures import save
 
     (out / NAME).write_text(_text(result), encoding="utf-8")
     save(result, out)
 
 
 def _text(result: dict[str, Any]) -> str:
-    from .targets import targets
+    from course_lib.bench.targets import targets
 
     return files.text(result, targets)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from .catalogue import Way
-from .processes import Worker, WorkerError
-from .progress import Progress
-from .rounds import interleave
+from course_lib.bench.catalogue import Way
+from course_lib.bench.processes import Worker, WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.rounds import interleave
 
 Workers = Mapping[str, Worker | str]  # by library; a text says why there is none
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .probe import Answer
+from course_lib.checks.probe import Answer
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Each rule gets the mismatches of one part in all failing cases, and answers with
 
 import numpy as np
 
-from .tolerance import is_wrong
+from course_lib.checks.tolerance import is_wrong
 
 
 def likely_cause(misses, results):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .core import Case, Check, normal, ragged
+from course_lib.checks.core import Case, Check, normal, ragged
 
 # The lecture's demonstration: pixels are eighths, so that every machine prints the same digits -------------------
 

@@ -3,10 +3,10 @@
 Each check holds the truth in float64 and the wrong answers that students give, each with its likely cause.
 """
 
-from .ch01_backward import check_backward, check_sgd_epoch
-from .ch01_forward import check_forward, check_neuron
-from .ch01_gradients import check_mse_gradient, check_numeric_gradient
-from .ch01_losses import check_cross_entropy, check_output_delta, check_softmax
+from course_lib.checks.ch01_backward import check_backward, check_sgd_epoch
+from course_lib.checks.ch01_forward import check_forward, check_neuron
+from course_lib.checks.ch01_gradients import check_mse_gradient, check_numeric_gradient
+from course_lib.checks.ch01_losses import check_cross_entropy, check_output_delta, check_softmax
 
 __all__ = [
     "check_backward",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .ch01_losses import mse_delta
-from .ch01_nets import depths, forward_pass, layers, net_label, sigmoid, slope
-from .core import Case, Check, normal, ragged
+from course_lib.checks.ch01_losses import mse_delta
+from course_lib.checks.ch01_nets import depths, forward_pass, layers, net_label, sigmoid, slope
+from course_lib.checks.core import Case, Check, normal, ragged
 
 # Task backward ------------------------------------------------------------------------------------------------
 

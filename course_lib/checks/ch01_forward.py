@@ -2,8 +2,17 @@
 
 import numpy as np
 
-from .ch01_nets import affine, biases, depths, forward_pass, layers, net_label, sigmoid, walk
-from .core import Case, Check, normal, ragged
+from course_lib.checks.ch01_nets import (
+    affine,
+    biases,
+    depths,
+    forward_pass,
+    layers,
+    net_label,
+    sigmoid,
+    walk,
+)
+from course_lib.checks.core import Case, Check, normal, ragged
 
 # Task neuron --------------------------------------------------------------------------------------------------
 

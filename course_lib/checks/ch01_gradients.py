@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .ch01_nets import biases, sigmoid
-from .core import Case, Check, normal
+from course_lib.checks.ch01_nets import biases, sigmoid
+from course_lib.checks.core import Case, Check, normal
 
 # Task mse_gradient --------------------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .ch01_nets import sigmoid, slope
-from .core import Case, Check, normal, ragged
+from course_lib.checks.ch01_nets import sigmoid, slope
+from course_lib.checks.core import Case, Check, normal, ragged
 
 # Task softmax -------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .core import Case, Check, normal, ragged, require
-from .freeform import function_check
+from course_lib.checks.core import Case, Check, normal, ragged, require
+from course_lib.checks.freeform import function_check
 
 # 1. forward_batch -----------------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .core import Case, Check, require
-from .freeform import function_check
+from course_lib.checks.core import Case, Check, require
+from course_lib.checks.freeform import function_check
 
 
 def _times(B, T, c, s, o, rows=None, serial=None, overhead=None):

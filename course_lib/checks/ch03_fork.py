@@ -1,11 +1,19 @@
 """The check of a gradient by fork and join: side by side, all joined, faults passed on."""
 
-from .ch03_guard import guarded, outcome, require_told
-from .ch03_work import Workers, added, explain_gradient, make_batch, misses, scaled, sums_of_shards
-from .core import require
-from .freeform import function_check
-from .probe import short_error, students_line
-from .trees import copied, same
+from course_lib.checks.ch03_guard import guarded, outcome, require_told
+from course_lib.checks.ch03_work import (
+    Workers,
+    added,
+    explain_gradient,
+    make_batch,
+    misses,
+    scaled,
+    sums_of_shards,
+)
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.probe import short_error, students_line
+from course_lib.checks.trees import copied, same
 
 
 def _check_calls(workers, T):

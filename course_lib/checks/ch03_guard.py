@@ -12,8 +12,8 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from .freeform import Unmet, require
-from .probe import short_error
+from course_lib.checks.freeform import Unmet, require
+from course_lib.checks.probe import short_error
 
 DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
 HELD_BACK = 0.03  # seconds that each new thread waits before its first line

@@ -6,9 +6,16 @@ import time
 
 import numpy as np
 
-from .ch03_guard import HELD_BACK, Meeting, come_late, guarded, outcome, require_told
-from .core import require
-from .freeform import function_check
+from course_lib.checks.ch03_guard import (
+    HELD_BACK,
+    Meeting,
+    come_late,
+    guarded,
+    outcome,
+    require_told,
+)
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
 
 
 class _Blas:

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .ch03_guard import Meeting, guarded, outcome
-from .ch03_race import Traffic, shared
-from .core import require
-from .freeform import function_check
-from .probe import short_error
+from course_lib.checks.ch03_guard import Meeting, guarded, outcome
+from course_lib.checks.ch03_race import Traffic, shared
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.probe import short_error
 
 
 def _lost_shards(got, start, parts):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .ch03_guard import value_of
-from .ch03_work import added, scaled, shard_slices
-from .core import Case, Check, normal, poison, ragged, require
-from .freeform import function_check
-from .trees import a_thing, same
+from course_lib.checks.ch03_guard import value_of
+from course_lib.checks.ch03_work import added, scaled, shard_slices
+from course_lib.checks.core import Case, Check, normal, poison, ragged, require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.trees import a_thing, same
 
 
 def _as_slices(got, B, T):

@@ -4,11 +4,11 @@ import threading
 
 import numpy as np
 
-from .ch03_guard import Meeting, guarded, require_told, value_of
-from .ch03_work import alike, first_row, gradient_sum, make_batch, misses, scaled
-from .core import require
-from .freeform import function_check
-from .trees import copied, same
+from course_lib.checks.ch03_guard import Meeting, guarded, require_told, value_of
+from course_lib.checks.ch03_work import alike, first_row, gradient_sum, make_batch, misses, scaled
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.trees import copied, same
 
 
 class _Noted:

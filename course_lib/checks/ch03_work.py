@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from .ch03_guard import Meeting, come_late
-from .compare import Rules, compare
-from .core import normal, ragged
+from course_lib.checks.ch03_guard import Meeting, come_late
+from course_lib.checks.compare import Rules, compare
+from course_lib.checks.core import normal, ragged
 
 STEP = 64  # X[i, 0] is i / STEP, exactly: a worker can be asked which rows it has
 

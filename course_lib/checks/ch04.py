@@ -1,8 +1,16 @@
 """The checks of chapter 04: schedules and their coverage, threads that walk, queues, costs, makespans."""
 
-from .ch04_costs import check_makespan, check_smallest_k, check_step_costs
-from .ch04_schedules import check_coverage, check_leapfrog_schedule, check_thread_levels
-from .ch04_threads import check_deferred_backward, check_leapfrog_backward, check_walk
+from course_lib.checks.ch04_costs import check_makespan, check_smallest_k, check_step_costs
+from course_lib.checks.ch04_schedules import (
+    check_coverage,
+    check_leapfrog_schedule,
+    check_thread_levels,
+)
+from course_lib.checks.ch04_threads import (
+    check_deferred_backward,
+    check_leapfrog_backward,
+    check_walk,
+)
 
 __all__ = [
     "check_coverage",

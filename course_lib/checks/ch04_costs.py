@@ -3,11 +3,11 @@
 from fractions import Fraction
 from math import ceil
 
-from .ch04_patience import must_end
-from .ch04_schedules import flat, leapfrog
-from .core import Case, Check, require
-from .freeform import function_check
-from .trees import a_thing
+from course_lib.checks.ch04_patience import must_end
+from course_lib.checks.ch04_schedules import flat, leapfrog
+from course_lib.checks.core import Case, Check, require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.trees import a_thing
 
 # 7. step_costs --------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import ctypes
 import threading
 import time
 
-from .freeform import Unmet
+from course_lib.checks.freeform import Unmet
 
 PATIENCE = 3.0  # seconds for calls that take a millisecond
 

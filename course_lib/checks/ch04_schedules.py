@@ -1,10 +1,10 @@
 """The checks of chapter 04 on schedules: their coverage, the levels of [002], the repaired algorithm 1."""
 
-from .ch04_patience import must_end
-from .core import Case, Check, require
-from .freeform import Unmet, _failure, function_check
-from .inputs import choose_seed
-from .trees import a_thing
+from course_lib.checks.ch04_patience import must_end
+from course_lib.checks.core import Case, Check, require
+from course_lib.checks.freeform import Unmet, _failure, function_check
+from course_lib.checks.inputs import choose_seed
+from course_lib.checks.trees import a_thing
 
 # Truth ----------------------------------------------------------------------------------------------------------
 

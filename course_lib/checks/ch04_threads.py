@@ -8,13 +8,13 @@ import time
 
 import numpy as np
 
-from .ch03_guard import HELD_BACK, Meeting, guarded, started_since
-from .ch04_patience import stop
-from .ch04_schedules import child, leapfrog
-from .core import Case, Check, normal, ragged, require
-from .freeform import Unmet, function_check
-from .probe import short_error
-from .trees import a_thing
+from course_lib.checks.ch03_guard import HELD_BACK, Meeting, guarded, started_since
+from course_lib.checks.ch04_patience import stop
+from course_lib.checks.ch04_schedules import child, leapfrog
+from course_lib.checks.core import Case, Check, normal, ragged, require
+from course_lib.checks.freeform import Unmet, function_check
+from course_lib.checks.probe import short_error
+from course_lib.checks.trees import a_thing
 
 # 4. walk --------------------------------------------------------------------------------------------------------
 

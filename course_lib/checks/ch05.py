@@ -1,15 +1,15 @@
 """The checks of chapter 05: kernels with guards, sectors, grid-stride loops, atomics, copies, the crossover."""
 
-from .ch05_host import check_repeat_saxpy
-from .ch05_kernels import (
+from course_lib.checks.ch05_host import check_repeat_saxpy
+from course_lib.checks.ch05_kernels import (
     check_bias_gradient,
     check_histogram,
     check_relu,
     check_saxpy,
     check_sigmoid,
 )
-from .ch05_model import check_crossover, check_gpu_seconds
-from .ch05_sectors import check_sectors
+from course_lib.checks.ch05_model import check_crossover, check_gpu_seconds
+from course_lib.checks.ch05_sectors import check_sectors
 
 __all__ = [
     "check_bias_gradient",

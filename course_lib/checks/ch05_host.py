@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .ch05_device import Ledger
-from .freeform import property_check, require
-from .messages import CheckFailed
-from .words import not_a_function
+from course_lib.checks.ch05_device import Ledger
+from course_lib.checks.freeform import property_check, require
+from course_lib.checks.messages import CheckFailed
+from course_lib.checks.words import not_a_function
 
 SAXPY = r"""
 __global__ void saxpy(int n, float a, const float *x, float *y)

@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from course_lib.checks.kernels import KernelCheck, Launch, at_most, at_most_sectors, limit, x_across
+from course_lib.checks.kernels_run import triple
+from course_lib.checks.kernels_source import without_comments
 from course_lib.gpu.cpu_engine import trace
-
-from .kernels import KernelCheck, Launch, at_most, at_most_sectors, limit, x_across
-from .kernels_run import triple
-from .kernels_source import without_comments
 
 SIZES = {"n": np.int32, "M": np.int32, "N": np.int32, "ld": np.int32}
 

@@ -4,11 +4,11 @@ from numbers import Real
 
 import numpy as np
 
-from .case import Case
-from .check import Check
-from .freeform import property_check, require
-from .messages import CheckFailed
-from .words import not_a_function
+from course_lib.checks.case import Case
+from course_lib.checks.check import Check
+from course_lib.checks.freeform import property_check, require
+from course_lib.checks.messages import CheckFailed
+from course_lib.checks.words import not_a_function
 
 
 def _seconds(flops, moved, copied, calls, rate, memory, bus, call=10e-6):

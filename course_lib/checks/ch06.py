@@ -1,11 +1,11 @@
 """The checks of chapter 06: the grid, the naive product and gemm, a layer's products, what is moved, rounding."""
 
-from .ch06_grid import check_grid_for
-from .ch06_intensity import check_intensities, check_verdict
-from .ch06_kernels import check_gemm, check_product
-from .ch06_layer import check_layer_products
-from .ch06_rounding import check_accepts
-from .ch06_traffic import check_best_width, check_predict_traffic
+from course_lib.checks.ch06_grid import check_grid_for
+from course_lib.checks.ch06_intensity import check_intensities, check_verdict
+from course_lib.checks.ch06_kernels import check_gemm, check_product
+from course_lib.checks.ch06_layer import check_layer_products
+from course_lib.checks.ch06_rounding import check_accepts
+from course_lib.checks.ch06_traffic import check_best_width, check_predict_traffic
 
 __all__ = [
     "check_accepts",

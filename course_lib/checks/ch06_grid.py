@@ -1,8 +1,16 @@
 """The check of the grid for a matrix of any shape."""
 
-from .core import Case, Check, CheckFailed, choose_seed, property_check, ragged, require
-from .probe import short_error
-from .words import not_a_function
+from course_lib.checks.core import (
+    Case,
+    Check,
+    CheckFailed,
+    choose_seed,
+    property_check,
+    ragged,
+    require,
+)
+from course_lib.checks.probe import short_error
+from course_lib.checks.words import not_a_function
 
 LIMIT = (
     65_535  # blocks of a grid along y: CUDA C++ programming guide, table of compute capabilities

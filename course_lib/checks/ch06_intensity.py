@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
+from course_lib.checks.core import Case, Check
 from course_lib.gpu.data_sheets import DATA_SHEETS
-
-from .core import Case, Check
 
 
 def intensities(

@@ -4,11 +4,10 @@ import re
 
 import numpy as np
 
+from course_lib.checks.inputs import normal
+from course_lib.checks.kernels import KernelCheck, Launch, at_most, at_most_sectors, limit, x_across
+from course_lib.checks.kernels_source import without_comments
 from course_lib.gpu.cpu_engine import trace
-
-from .inputs import normal
-from .kernels import KernelCheck, Launch, at_most, at_most_sectors, limit, x_across
-from .kernels_source import without_comments
 
 FIRST = (
     "ragged",

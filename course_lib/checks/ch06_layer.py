@@ -2,12 +2,11 @@
 
 import numpy as np
 
+from course_lib.checks.core import normal, ragged, require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.tolerance import is_wrong
 from course_lib.gpu.cpu_engine import trace
 from course_lib.gpu.gemm import RUNGS
-
-from .core import normal, ragged, require
-from .freeform import function_check
-from .tolerance import is_wrong
 
 RUNG = RUNGS["naive"]
 FORMULAS = {"Z": "Z = A_prev W", "dW": "dW = A_prev^T dZ", "dA": "dA = dZ W^T"}

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .core import ragged, require
-from .freeform import function_check
+from course_lib.checks.core import ragged, require
+from course_lib.checks.freeform import function_check
 
 U = 2.0**-24
 

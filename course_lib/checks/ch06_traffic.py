@@ -4,10 +4,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
 from course_lib.gpu.cpu_engine import trace, tracing
-
-from .core import require
-from .freeform import function_check
 
 WIDTHS = (32, 16, 8, 4, 2, 1)
 COUNTED = r"""

@@ -1,12 +1,12 @@
 """The checks of chapter 07: banks, hazards, races and barriers to mend, transpose, traffic, tiled GEMM, row sums."""
 
-from .ch07_banks import check_ways
-from .ch07_gemm import check_gemm_tiled
-from .ch07_hazards import check_hazards
-from .ch07_mend import check_differences, check_smooth
-from .ch07_sum import check_row_sum
-from .ch07_traffic import check_tile_cost
-from .ch07_transpose import check_transpose
+from course_lib.checks.ch07_banks import check_ways
+from course_lib.checks.ch07_gemm import check_gemm_tiled
+from course_lib.checks.ch07_hazards import check_hazards
+from course_lib.checks.ch07_mend import check_differences, check_smooth
+from course_lib.checks.ch07_sum import check_row_sum
+from course_lib.checks.ch07_traffic import check_tile_cost
+from course_lib.checks.ch07_transpose import check_transpose
 
 __all__ = [
     "check_differences",

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
+from course_lib.checks.freeform import property_check, require
+from course_lib.checks.messages import CheckFailed
+from course_lib.checks.words import not_a_function
 from course_lib.gpu.cpu_engine import trace
-
-from .freeform import property_check, require
-from .messages import CheckFailed
-from .words import not_a_function
 
 WORDS = 4096
 PROBE = f"""

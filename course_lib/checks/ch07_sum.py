@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .inputs import normal
-from .kernels import (
+from course_lib.checks.inputs import normal
+from course_lib.checks.kernels import (
     KernelCheck,
     Launch,
     at_most,

@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.trees import a_thing
 from course_lib.gpu import trace_gemm
-
-from .core import require
-from .freeform import function_check
-from .trees import a_thing
 
 # turned ---------------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts, uses_shared
+from course_lib.checks.kernels import (
+    KernelCheck,
+    Launch,
+    at_most,
+    limit,
+    no_bank_conflicts,
+    uses_shared,
+)
 
 APART = "neighbouring threads of a warp must go to neighbours in memory: which index lies side by side here?"
 AGAIN = "threads load the same elements again: load them once, then keep or share them"

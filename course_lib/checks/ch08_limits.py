@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from .core import Case, Check
+from course_lib.checks.core import Case, Check
 
 # sectors_of_load ------------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,17 @@
 
 import numpy as np
 
+from course_lib.checks.ch08_kernels import (
+    by_rows,
+    loads_tiles,
+    most_sectors,
+    normal,
+    ragged,
+    sizes,
+    up,
+)
+from course_lib.checks.kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts
 from course_lib.gpu.cpu_engine import trace
-
-from .ch08_kernels import by_rows, loads_tiles, most_sectors, normal, ragged, sizes, up
-from .kernels import KernelCheck, Launch, at_most, limit, no_bank_conflicts
 
 # copy_tile ------------------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
 """The checks of chapter 09: deltas, a step, three kernels of the backward pass, an activation of one's own, counts."""
 
-from .ch09_activation import check_softplus
-from .ch09_kernels import check_bias_step, check_hidden_delta, check_softmax_delta
-from .ch09_numpy import check_layer_step, check_loss_of_eq8, check_output_delta
-from .ch09_scales import check_scales, check_wanted
+from course_lib.checks.ch09_activation import check_softplus
+from course_lib.checks.ch09_kernels import check_bias_step, check_hidden_delta, check_softmax_delta
+from course_lib.checks.ch09_numpy import check_layer_step, check_loss_of_eq8, check_output_delta
+from course_lib.checks.ch09_scales import check_scales, check_wanted
 
 __all__ = [
     "check_bias_step",

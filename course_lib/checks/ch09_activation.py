@@ -2,12 +2,11 @@
 
 import numpy as np
 
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
 from course_lib.errors import BadInput
 from course_lib.gpu.cpu_engine import CompileError, trace
 from course_lib.gpu.mlp import Activation
-
-from .core import require
-from .freeform import function_check
 
 BOTH = r"""
 static __device__ __forceinline__ float f(float z);

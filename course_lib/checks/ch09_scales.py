@@ -1,6 +1,6 @@
 """The checks of chapter 09 on numbers: the scales of an update, and what of a 32 x 32 tile's work is wanted."""
 
-from .core import Case, Check
+from course_lib.checks.core import Case, Check
 
 # scales ---------------------------------------------------------------------------------------------------------------
 

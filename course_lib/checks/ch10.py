@@ -1,9 +1,9 @@
 """The checks of chapter 10: who has what, exchanges without a deadlock, Scatterv, a mean, a tree, a ring, bytes."""
 
-from .ch10_answers import check_paper, check_who_has_what
-from .ch10_collectives import check_global_mean, check_scatter_rows
-from .ch10_messages import check_pass_on, check_stream
-from .ch10_sums import check_ring, check_tree_reduce
+from course_lib.checks.ch10_answers import check_paper, check_who_has_what
+from course_lib.checks.ch10_collectives import check_global_mean, check_scatter_rows
+from course_lib.checks.ch10_messages import check_pass_on, check_stream
+from course_lib.checks.ch10_sums import check_ring, check_tree_reduce
 
 __all__ = [
     "check_global_mean",

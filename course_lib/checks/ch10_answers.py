@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .core import require
-from .freeform import function_check
-from .trees import a_thing
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.trees import a_thing
 
 # who has what ---------------------------------------------------------------------------------------------------------
 

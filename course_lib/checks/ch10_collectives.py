@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .core import normal
-from .kernels_limits import limit
-from .ranks import RankCase, RankCheck
-from .ranks_limits import exactly_collectives, no_messages
-from .words import count
+from course_lib.checks.core import normal
+from course_lib.checks.kernels_limits import limit
+from course_lib.checks.ranks import RankCase, RankCheck
+from course_lib.checks.ranks_limits import exactly_collectives, no_messages
+from course_lib.checks.words import count
 
 ALONE_LAST = (2, 3, 4, 5, 6, 1)  # a mistake is shown with two ranks or more, if it shows there
 

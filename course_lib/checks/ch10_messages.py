@@ -3,13 +3,17 @@
 import numpy as np
 
 from course_lib import mpi
-
-from .ch10_collectives import ALONE_LAST
-from .core import normal
-from .kernels_limits import limit
-from .ranks import RankCase, RankCheck
-from .ranks_limits import at_most_bytes, at_most_messages, at_most_seconds, no_collectives
-from .words import count
+from course_lib.checks.ch10_collectives import ALONE_LAST
+from course_lib.checks.core import normal
+from course_lib.checks.kernels_limits import limit
+from course_lib.checks.ranks import RankCase, RankCheck
+from course_lib.checks.ranks_limits import (
+    at_most_bytes,
+    at_most_messages,
+    at_most_seconds,
+    no_collectives,
+)
+from course_lib.checks.words import count
 
 # pass_on --------------------------------------------------------------------------------------------------------------
 

@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from .ch10_collectives import ALONE_LAST
-from .ch10_messages import FROM_NOBODY, from_nobody
-from .core import normal
-from .kernels_limits import limit
-from .ranks import RankCase, RankCheck
-from .ranks_limits import (
+from course_lib.checks.ch10_collectives import ALONE_LAST
+from course_lib.checks.ch10_messages import FROM_NOBODY, from_nobody
+from course_lib.checks.core import normal
+from course_lib.checks.kernels_limits import limit
+from course_lib.checks.ranks import RankCase, RankCheck
+from course_lib.checks.ranks_limits import (
     at_most_bytes,
     at_most_messages,
     at_most_seconds,
     at_most_total_messages,
     no_collectives,
 )
-from .words import count
+from course_lib.checks.words import count
 
 # tree_reduce ----------------------------------------------------------------------------------------------------------
 

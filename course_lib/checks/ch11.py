@@ -1,10 +1,10 @@
 """The checks of chapter 11: weights of uneven shards, one message, the step, replicas, overlap, bytes, efficiency."""
 
-from .ch11_costs import check_predict_efficiency, check_step_bytes
-from .ch11_overlap import check_overlapped_sum
-from .ch11_replicas import check_replicas_agree
-from .ch11_step import check_mended_training, check_parallel_step
-from .ch11_sums import check_mean_of_means, check_sum_gradients
+from course_lib.checks.ch11_costs import check_predict_efficiency, check_step_bytes
+from course_lib.checks.ch11_overlap import check_overlapped_sum
+from course_lib.checks.ch11_replicas import check_replicas_agree
+from course_lib.checks.ch11_step import check_mended_training, check_parallel_step
+from course_lib.checks.ch11_sums import check_mean_of_means, check_sum_gradients
 
 __all__ = [
     "check_mean_of_means",

@@ -1,7 +1,7 @@
 """Checks of two calculations on paper: the bytes of a step, and the efficiency of data parallelism."""
 
-from .case import Case
-from .check import Check
+from course_lib.checks.case import Case
+from course_lib.checks.check import Check
 
 # step_bytes ---------------------------------------------------------------------------------------------------------
 

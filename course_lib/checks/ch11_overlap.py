@@ -2,12 +2,11 @@
 
 import numpy as np
 
+from course_lib.checks.core import normal
+from course_lib.checks.ranks import RankCase, RankCheck
+from course_lib.checks.ranks_limits import at_most_seconds
 from course_lib.mpi.rehearsal import compute
 from course_lib.mpi.rehearsal.model import Network
-
-from .core import normal
-from .ranks import RankCase, RankCheck
-from .ranks_limits import at_most_seconds
 
 ALPHA, BETA = (
     10e-6,

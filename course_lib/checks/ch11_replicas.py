@@ -5,9 +5,9 @@ import types
 
 import numpy as np
 
-from .core import normal, ragged
-from .messages import CheckFailed, Report
-from .ranks import RankCase, RankCheck
+from course_lib.checks.core import normal, ragged
+from course_lib.checks.messages import CheckFailed, Report
+from course_lib.checks.ranks import RankCase, RankCheck
 
 MOST = 200  # bytes of a rank in a collective
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 
+from course_lib.checks.core import normal, ragged
+from course_lib.checks.ranks import RankCase, RankCheck
+from course_lib.checks.ranks_limits import same_bits_on_all_ranks
+from course_lib.checks.words import count
 from course_lib.mpi.flat import pack, shard, unpack
 from course_lib.serial import Network, gradients, sgd_step
-
-from .core import normal, ragged
-from .ranks import RankCase, RankCheck
-from .ranks_limits import same_bits_on_all_ranks
-from .words import count
 
 
 def _net(rng):

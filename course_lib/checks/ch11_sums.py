@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .core import normal, ragged
-from .ranks import RankCase, RankCheck
-from .ranks_limits import exactly_collectives
+from course_lib.checks.core import normal, ragged
+from course_lib.checks.ranks import RankCase, RankCheck
+from course_lib.checks.ranks_limits import exactly_collectives
 
 # mean_of_means ------------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
 """The checks of chapter 12: which cut owes which sum, split layers forward and backward, bytes, the grid of ranks."""
 
-from .ch12_costs import check_pick_grid, check_step_bytes
-from .ch12_cuts import check_crossing, check_split_two
-from .ch12_deep import check_backward_deep
-from .ch12_grid import check_grid_sums
-from .ch12_layers import check_backward_two, check_forward_two
-from .ch12_train import check_train_two
+from course_lib.checks.ch12_costs import check_pick_grid, check_step_bytes
+from course_lib.checks.ch12_cuts import check_crossing, check_split_two
+from course_lib.checks.ch12_deep import check_backward_deep
+from course_lib.checks.ch12_grid import check_grid_sums
+from course_lib.checks.ch12_layers import check_backward_two, check_forward_two
+from course_lib.checks.ch12_train import check_train_two
 
 __all__ = [
     "check_backward_deep",

@@ -5,11 +5,10 @@ from numbers import Real
 import numpy as np
 
 from course_lib import mpi
+from course_lib.checks.core import require
+from course_lib.checks.freeform import function_check
+from course_lib.checks.trees import a_thing
 from course_lib.serial import Network
-
-from .core import require
-from .freeform import function_check
-from .trees import a_thing
 
 # step_bytes -----------------------------------------------------------------------------------------------------------
 

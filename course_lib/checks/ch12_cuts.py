@@ -2,10 +2,9 @@
 
 import numpy as np
 
+from course_lib.checks.core import Case, Check, normal, property_check, ragged, require
+from course_lib.checks.freeform import function_check
 from course_lib.mpi.flat import shard
-
-from .core import Case, Check, normal, property_check, ragged, require
-from .freeform import function_check
 
 # crossing -------------------------------------------------------------------------------------------------------------
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 
+from course_lib.checks.ch12_layers import sigmoid, waiting
+from course_lib.checks.ch12_traffic import beyond_the_sums, hand_made
+from course_lib.checks.core import normal
+from course_lib.checks.ranks import RankCase, RankCheck
 from course_lib.mpi.flat import shard
-
-from .ch12_layers import sigmoid, waiting
-from .ch12_traffic import beyond_the_sums, hand_made
-from .core import normal
-from .ranks import RankCase, RankCheck
 
 
 def _cases(rng, n):

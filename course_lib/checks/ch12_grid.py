@@ -1,9 +1,9 @@
 """The check of chapter 12 on the grid of ranks: two communicators by Split, and what is summed over which."""
 
-from .ch12_layers import waiting
-from .ch12_traffic import beyond_the_sums, hand_made
-from .core import normal
-from .ranks import RankCase, RankCheck
+from course_lib.checks.ch12_layers import waiting
+from course_lib.checks.ch12_traffic import beyond_the_sums, hand_made
+from course_lib.checks.core import normal
+from course_lib.checks.ranks import RankCase, RankCheck
 
 
 def _cases(rng, n):

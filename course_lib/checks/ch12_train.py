@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .ch12_layers import network, one_hot, parts, sigmoid, softmax, waiting
-from .ch12_traffic import beyond_the_sums, hand_made
-from .core import normal
-from .ranks import RankCase, RankCheck
+from course_lib.checks.ch12_layers import network, one_hot, parts, sigmoid, softmax, waiting
+from course_lib.checks.ch12_traffic import beyond_the_sums, hand_made
+from course_lib.checks.core import normal
+from course_lib.checks.ranks import RankCase, RankCheck
 
 
 def _cases(rng, n):

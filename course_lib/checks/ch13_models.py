@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from .case import Case
-from .check import Check
+from course_lib.checks.case import Case
+from course_lib.checks.check import Check
 
 # amdahl_fit ---------------------------------------------------------------------------------------------------------
 

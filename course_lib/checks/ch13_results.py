@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .case import Case
-from .check import Check
+from course_lib.checks.case import Case
+from course_lib.checks.check import Check
 
 # judge --------------------------------------------------------------------------------------------------------------
 

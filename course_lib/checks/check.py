@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.checks.case import Case, Result
+from course_lib.checks.compare import SLIGHT, Mismatch, Rules, compare
+from course_lib.checks.diagnose import diagnose
+from course_lib.checks.inputs import choose_seed
+from course_lib.checks.messages import CheckBroken, CheckFailed, not_written, say_passed
+from course_lib.checks.probe import argument, probe_case, short_error
+from course_lib.checks.trees import a_thing, describe, leaves, short, upcast, working_dtype
+from course_lib.checks.words import count, failure_report, not_a_function
 from course_lib.errors import BadInput
-
-from .case import Case, Result
-from .compare import SLIGHT, Mismatch, Rules, compare
-from .diagnose import diagnose
-from .inputs import choose_seed
-from .messages import CheckBroken, CheckFailed, not_written, say_passed
-from .probe import argument, probe_case, short_error
-from .trees import a_thing, describe, leaves, short, upcast, working_dtype
-from .words import count, failure_report, not_a_function
 
 
 @dataclass(frozen=True)

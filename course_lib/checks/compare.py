@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .tolerance import Tolerance, is_wrong
-from .trees import a_thing, short
+from course_lib.checks.tolerance import Tolerance, is_wrong
+from course_lib.checks.trees import a_thing, short
 
 NUMBER = (bool, int, float, np.generic)
 SLIGHT = ("dtype", "returned", "changed")  # told only when nothing worse is

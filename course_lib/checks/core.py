@@ -12,11 +12,11 @@ An author writes, in ch07.py for instance:
 and the check cell calls `ch07.check_product(product)`.
 """
 
-from .check import Case, Check, Verdict
-from .freeform import check_value, property_check, require
-from .inputs import choose_seed, normal, poison, ragged
-from .messages import CheckBroken, CheckFailed, NotWritten, Report
-from .probe import Answer
+from course_lib.checks.check import Case, Check, Verdict
+from course_lib.checks.freeform import check_value, property_check, require
+from course_lib.checks.inputs import choose_seed, normal, poison, ragged
+from course_lib.checks.messages import CheckBroken, CheckFailed, NotWritten, Report
+from course_lib.checks.probe import Answer
 
 __all__ = [
     "Answer",

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from .causes import likely_cause
-from .compare import SLIGHT, compare
-from .forms import cause_of_form
-from .probe import short_error
-from .raised import cause_of_error
-from .trees import tree_map
+from course_lib.checks.causes import likely_cause
+from course_lib.checks.compare import SLIGHT, compare
+from course_lib.checks.forms import cause_of_form
+from course_lib.checks.probe import short_error
+from course_lib.checks.raised import cause_of_error
+from course_lib.checks.trees import tree_map
 
 
 def diagnose(check, result, results):

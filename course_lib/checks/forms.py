@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from .trees import leaves
+from course_lib.checks.trees import leaves
 
 
 def cause_of_form(check, results, alike):

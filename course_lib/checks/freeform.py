@@ -4,13 +4,13 @@ import functools
 
 import numpy as np
 
-from .case import Case
-from .check import Check
-from .inputs import choose_seed
-from .messages import CheckBroken, CheckFailed, Report, not_written, say_passed
-from .probe import Answer, blank_in, short_error, students_line
-from .trees import copied
-from .words import again, not_a_function, plain
+from course_lib.checks.case import Case
+from course_lib.checks.check import Check
+from course_lib.checks.inputs import choose_seed
+from course_lib.checks.messages import CheckBroken, CheckFailed, Report, not_written, say_passed
+from course_lib.checks.probe import Answer, blank_in, short_error, students_line
+from course_lib.checks.trees import copied
+from course_lib.checks.words import again, not_a_function, plain
 
 
 def check_value(

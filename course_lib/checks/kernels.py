@@ -19,12 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.errors import BadInput
-from course_lib.gpu.cpu_engine import CompileError, LaunchFailed
-
-from .inputs import choose_seed
-from .kernels_compile import does_not_compile
-from .kernels_limits import (
+from course_lib.checks.inputs import choose_seed
+from course_lib.checks.kernels_compile import does_not_compile
+from course_lib.checks.kernels_limits import (
     at_least,
     at_most,
     at_most_sectors,
@@ -37,13 +34,15 @@ from .kernels_limits import (
     uses_shared,
     without,
 )
-from .kernels_report import fault_report, is_fatal, limit_report, numbers_report
-from .kernels_run import Launch, gpu_at_hand, on_engine, on_gpu, padded, x_across
-from .kernels_source import check_source
-from .kernels_values import is_like, wanted, wrongs
-from .messages import CheckBroken, CheckFailed, Report, say_passed
-from .probe import short_error
-from .words import again
+from course_lib.checks.kernels_report import fault_report, is_fatal, limit_report, numbers_report
+from course_lib.checks.kernels_run import Launch, gpu_at_hand, on_engine, on_gpu, padded, x_across
+from course_lib.checks.kernels_source import check_source
+from course_lib.checks.kernels_values import is_like, wanted, wrongs
+from course_lib.checks.messages import CheckBroken, CheckFailed, Report, say_passed
+from course_lib.checks.probe import short_error
+from course_lib.checks.words import again
+from course_lib.errors import BadInput
+from course_lib.gpu.cpu_engine import CompileError, LaunchFailed
 
 __all__ = [
     "KernelCheck",

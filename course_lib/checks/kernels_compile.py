@@ -2,10 +2,9 @@
 
 import re
 
+from course_lib.checks.messages import Report
+from course_lib.checks.trees import short
 from course_lib.gpu.cpu_engine.rewrite import TOKEN
-
-from .messages import Report
-from .trees import short
 
 MESSAGE = re.compile(r"kernel\.cu(?::(\d+)(?::\d+)?|\((\d+)\)): *(?:fatal )?error *:? *(.*)")
 

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from .kernels_source import without_comments
+from course_lib.checks.kernels_source import without_comments
 
 RATES = {
     "sectors a request": ("sectors", "requests"),

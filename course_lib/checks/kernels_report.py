@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .kernels_compile import source_line
-from .kernels_run import SECONDS, owner_of, triple
-from .kernels_values import cause_of
-from .messages import Report
-from .trees import short
-from .words import NEAR, _two_numbers, count
+from course_lib.checks.kernels_compile import source_line
+from course_lib.checks.kernels_run import SECONDS, owner_of, triple
+from course_lib.checks.kernels_values import cause_of
+from course_lib.checks.messages import Report
+from course_lib.checks.trees import short
+from course_lib.checks.words import NEAR, _two_numbers, count
 
 FATAL, PRINTED = (
     ("crash", "timeout"),

@@ -4,12 +4,11 @@ import re
 
 import numpy as np
 
+from course_lib.checks.kernels_compile import does_not_compile
+from course_lib.checks.messages import CheckFailed, NotWritten, Report
+from course_lib.checks.trees import a_thing
 from course_lib.errors import BadInput
 from course_lib.gpu.cpu_engine.rewrite import TOKEN, rewrite
-
-from .kernels_compile import does_not_compile
-from .messages import CheckFailed, NotWritten, Report
-from .trees import a_thing
 
 BLANK = re.compile(r'^[ \t]*#[ \t]*error[ \t]*"?write ([\w-]+): about', re.MULTILINE)
 C_TYPES = {

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .case import Case, Result
-from .causes import likely_cause
-from .compare import Mismatch, Rules
-from .kernels_pattern import pattern
-from .kernels_run import bits_of, poisoned
-from .probe import Answer
-from .tolerance import Tolerance, is_wrong
-from .trees import upcast
+from course_lib.checks.case import Case, Result
+from course_lib.checks.causes import likely_cause
+from course_lib.checks.compare import Mismatch, Rules
+from course_lib.checks.kernels_pattern import pattern
+from course_lib.checks.kernels_run import bits_of, poisoned
+from course_lib.checks.probe import Answer
+from course_lib.checks.tolerance import Tolerance, is_wrong
+from course_lib.checks.trees import upcast
 
 IN_C = {  # what is said of Python, as it is in a kernel
     "the fractions are": "the fractions are lost: whole numbers divided (1 / 2 is 0, and 1.0f / 2 is 0.5f), or an int "

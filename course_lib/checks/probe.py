@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .trees import copied, paths, same
+from course_lib.checks.trees import copied, paths, same
 
 PRINT_LIMIT = 4_000  # characters kept of what a student's function prints
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -25,14 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.errors import BadInput
-
-from .compare import SLIGHT, Rules, compare
-from .inputs import choose_seed
-from .kernels_limits import looked_at
-from .messages import CheckBroken, CheckFailed, not_written, say_passed
-from .probe import short_error
-from .ranks_limits import (
+from course_lib.checks.compare import SLIGHT, Rules, compare
+from course_lib.checks.inputs import choose_seed
+from course_lib.checks.kernels_limits import looked_at
+from course_lib.checks.messages import CheckBroken, CheckFailed, not_written, say_passed
+from course_lib.checks.probe import short_error
+from course_lib.checks.ranks_limits import (
     at_most_bytes,
     at_most_messages,
     at_most_seconds,
@@ -42,10 +40,16 @@ from .ranks_limits import (
     no_messages,
     same_bits_on_all_ranks,
 )
-from .ranks_report import changed_report, fault_report, limit_report, numbers_report
-from .ranks_run import RankCase, run_case
-from .trees import tree_map, upcast, working_dtype
-from .words import again, count, not_a_function
+from course_lib.checks.ranks_report import (
+    changed_report,
+    fault_report,
+    limit_report,
+    numbers_report,
+)
+from course_lib.checks.ranks_run import RankCase, run_case
+from course_lib.checks.trees import tree_map, upcast, working_dtype
+from course_lib.checks.words import again, count, not_a_function
+from course_lib.errors import BadInput
 
 __all__ = [
     "RankCase",

@@ -6,9 +6,9 @@ it, if it has one, goes into the green line. A bound is a number, or a function 
 
 import inspect
 
-from .kernels_limits import limit
-from .trees import same
-from .words import count
+from course_lib.checks.kernels_limits import limit
+from course_lib.checks.trees import same
+from course_lib.checks.words import count
 
 
 def at_most_messages(most, cause=None):

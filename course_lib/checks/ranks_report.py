@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from .case import Case, Result
-from .causes import likely_cause
-from .compare import SLIGHT
-from .messages import Report
-from .probe import Answer, short_error
-from .raised import cause_of_error
-from .ranks_run import FATAL, argument_names
-from .ranks_slips import SLIPS
-from .tolerance import is_wrong
-from .trees import describe, short
-from .words import _add_place, count
+from course_lib.checks.case import Case, Result
+from course_lib.checks.causes import likely_cause
+from course_lib.checks.compare import SLIGHT
+from course_lib.checks.messages import Report
+from course_lib.checks.probe import Answer, short_error
+from course_lib.checks.raised import cause_of_error
+from course_lib.checks.ranks_run import FATAL, argument_names
+from course_lib.checks.ranks_slips import SLIPS
+from course_lib.checks.tolerance import is_wrong
+from course_lib.checks.trees import describe, short
+from course_lib.checks.words import _add_place, count
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from course_lib.checks.inputs import poison
+from course_lib.checks.trees import copied, same, tree_map
 from course_lib.errors import BadInput
 from course_lib.mpi.rehearsal.report import Report
 from course_lib.mpi.rehearsal.run import rehearse_each
-
-from .inputs import poison
-from .trees import copied, same, tree_map
 
 SECONDS = 3.0  # all ranks of one rehearsal together
 FATAL = (

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .compare import SLIGHT
-from .messages import TEXT_WIDTH, Report
-from .trees import a_thing, describe, in_full, numbers, short
+from course_lib.checks.compare import SLIGHT
+from course_lib.checks.messages import TEXT_WIDTH, Report
+from course_lib.checks.trees import a_thing, describe, in_full, numbers, short
 
 NEAR = 1000  # an error of so many times the tolerance may still look like rounding
 FEW = 12  # numbers that a student can redo by hand

@@ -7,9 +7,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course_lib.classroom import ids, kernels, notebook, outputs, source
 from course_lib.errors import BadInput
-
-from . import ids, kernels, notebook, outputs, source
 
 TIMEOUT = 300.0
 NOTICEABLE = 2.0  # seconds: slower cells get a line of their own where the output is not a terminal

@@ -10,9 +10,8 @@ import os
 import sys
 from pathlib import Path
 
+from course_lib.classroom import build, kernels
 from course_lib.errors import BadInput
-
-from . import build, kernels
 
 MARKS = {"pass": "ok", "missing": "--"}
 PASSED = "public checks passed; hidden checks run when you hand in"
@@ -62,7 +61,7 @@ def command(args):
 
 def _release(root):
     """The exercises of this clone, as something to grade against; without hidden checks."""
-    from .grading import release
+    from course_lib.classroom.grading import release
 
     chapters = [release.chapter_of(read) for read in release.exercises(root)]
     return release.Release(root, "", 0, {one.name: one for one in chapters})
@@ -74,15 +73,15 @@ def _zygote():
         raise BadInput(
             "this system cannot fork processes: run the check cells in the notebook; they are the same"
         )
-    from .grading import sandbox
-    from .grading.zygote import Zygote
+    from course_lib.classroom.grading import sandbox
+    from course_lib.classroom.grading.zygote import Zygote
 
     return Zygote("none" if sys.platform != "linux" or sandbox.available() else "sandbox")
 
 
 def _assembled(path, release):
     """The Assembled of a saved notebook. Raises BadInput for what is no exercise."""
-    from .grading import assemble, intake
+    from course_lib.classroom.grading import assemble, intake
 
     try:
         data = Path(path).read_bytes()
@@ -96,7 +95,7 @@ def _assembled(path, release):
 
 
 def _run(zygote, release, made, seconds):
-    from .grading.runner import Runner
+    from course_lib.classroom.grading.runner import Runner
 
     seed = int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED))
     run = Runner(zygote, release, made, seconds, public_seed=seed)

@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from . import leftovers
+from course_lib.classroom import leftovers
 
 DEFAULT_SEED = "20160501"  # of the checks, in builds and tests: what is stored can be made again
 INTERRUPT_SECONDS = 3

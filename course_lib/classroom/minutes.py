@@ -11,9 +11,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from course_lib.classroom import source
 from course_lib.errors import BadInput
-
-from . import source
 
 WORDS, LINES, CELLS = 150, 12, 3  # a minute
 NOT_READ = "Go further"
@@ -105,7 +104,7 @@ def main(argv=None):
         "--write", action="store_true", help=f"write {DOCUMENT} instead of printing it"
     )
     arguments = parser.parse_args(argv)
-    from .build import clone, write
+    from course_lib.classroom.build import clone, write
 
     try:
         root = clone()

@@ -11,9 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.classroom import kernels, source
 from course_lib.errors import BadInput
-
-from . import kernels, source
 
 BLANK, SOLUTION = "blank", "solution"
 NOT_WRITTEN = "not written yet"
@@ -148,7 +147,7 @@ def main(argv=None):
         help="show the messages of the answers that fare as meant, too",
     )
     args = parser.parse_args(argv)
-    from .build import clone
+    from course_lib.classroom.build import clone
 
     try:
         root = clone()

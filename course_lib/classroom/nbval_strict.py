@@ -22,9 +22,9 @@ from typing import Any
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, find_comment_markers, find_metadata_tags
 
-from . import kernels, outputs
-from .leftovers import left_running, slowness
-from .notebook_totals import PROPERTY
+from course_lib.classroom import kernels, outputs
+from course_lib.classroom.leftovers import left_running, slowness
+from course_lib.classroom.notebook_totals import PROPERTY
 
 PRESENCE = ("text/html", "image/", "application/vnd.jupyter.widget-view", "application/javascript")
 SCATTERING = ("load", "worksteal", "loadgroup")

@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from .source import Cell, count, split
+from course_lib.classroom.source import Cell, count, split
 
 BUILDER = 1  # raise it when the built form changes: every notebook is then stale
 FOLDERS = {"lecture": "notebooks", "exercise": "exercises", "solution": "solutions"}

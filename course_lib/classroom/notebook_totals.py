@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 import pytest
 
-from .leftovers import slowness
+from course_lib.classroom.leftovers import slowness
 
 PROPERTY = "notebook_seconds"
 

@@ -11,9 +11,9 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from .chapters import Chapter, plan
-from .finding import NO, UNKNOWN, YES, Finding, look, look_all
-from .probes import PROBES, ROOT
+from course_lib.doctor.chapters import Chapter, plan
+from course_lib.doctor.finding import NO, UNKNOWN, YES, Finding, look, look_all
+from course_lib.doctor.probes import PROBES, ROOT
 
 __all__ = ["Chapter", "Finding", "examine", "look", "look_all", "main", "plan", "report"]
 

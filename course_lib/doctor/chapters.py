@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .finding import NO, YES, Finding
+from course_lib.doctor.finding import NO, YES, Finding
 
 # number, folder name, what it needs
 CHAPTERS = (

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .finding import NO, UNKNOWN, YES, Finding, ask
+from course_lib.doctor.finding import NO, UNKNOWN, YES, Finding, ask
 
 if TYPE_CHECKING:
     from course_lib.measure import Machine

@@ -1,7 +1,7 @@
 """CUDA C from Python: on a GPU through PyCUDA, and without one on the CPU engine. README.md beside this is the map."""
 
-from .costs import gemm_cost
-from .gemm import gemm, gemm_numpy
-from .traced_gemm import trace_gemm
+from course_lib.gpu.costs import gemm_cost
+from course_lib.gpu.gemm import gemm, gemm_numpy
+from course_lib.gpu.traced_gemm import trace_gemm
 
 __all__ = ["gemm", "gemm_cost", "gemm_numpy", "trace_gemm"]

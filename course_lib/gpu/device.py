@@ -54,7 +54,7 @@ def _engine():
             f"COURSE_GPU=cuda, but {why}. Set it to auto or cpu to run kernels on the CPU engine"
         )
     if engine is None:
-        from . import on_cpu
+        from course_lib.gpu import on_cpu
 
         engine = on_cpu
     print(f"Kernels run on {engine.attributes()['name']}{why and f': {why}'}.", flush=True)
@@ -64,7 +64,7 @@ def _engine():
 def _cuda():
     """PyCUDA's side, with a context, or None and why not."""
     try:
-        from . import on_cuda
+        from course_lib.gpu import on_cuda
 
         on_cuda.start()
     except ImportError as error:

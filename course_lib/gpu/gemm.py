@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from course_lib.errors import BadInput
-
-from . import device
+from course_lib.gpu import device
 
 
 @dataclass(frozen=True)

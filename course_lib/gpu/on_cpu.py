@@ -5,11 +5,10 @@ import sys
 import time
 
 from course_lib.errors import BadInput
-
-from . import cpu_memory
-from .cpu_engine import CompileError, LaunchFailed  # noqa: F401 (a name of `device`)
-from .cpu_engine.compiler import build
-from .cpu_engine.launching import (
+from course_lib.gpu import cpu_memory
+from course_lib.gpu.cpu_engine import CompileError, LaunchFailed  # noqa: F401 (a name of `device`)
+from course_lib.gpu.cpu_engine.compiler import build
+from course_lib.gpu.cpu_engine.launching import (
     MAX_SHARED,
     MAX_THREADS,
     check_arguments,
@@ -17,9 +16,9 @@ from .cpu_engine.launching import (
     pointer,
     scalar,
 )
-from .cpu_engine.process import Process
-from .cpu_engine.rewrite import rewrite
-from .cpu_memory import Argument, Symbol, address, arena
+from course_lib.gpu.cpu_engine.process import Process
+from course_lib.gpu.cpu_engine.rewrite import rewrite
+from course_lib.gpu.cpu_memory import Argument, Symbol, address, arena
 
 NAME, ROOMS, gpuarray = "cpu", (sys.modules[__name__], cpu_memory), cpu_memory
 WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -3,9 +3,8 @@
 import numpy as np
 
 from course_lib.errors import BadInput
-
-from .cpu_engine import trace
-from .gemm import RUNGS, check, turned
+from course_lib.gpu.cpu_engine import trace
+from course_lib.gpu.gemm import RUNGS, check, turned
 
 
 def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):

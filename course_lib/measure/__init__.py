@@ -10,14 +10,20 @@ rates.py         sgemm_rate, copy_rate, roofline: what this machine can do at mo
 skew.py          binary_counts, majority_counts, precision_recall: how good an answer is where one class is rare
 """
 
-from .blas import blas_library, blas_threads
-from .comparison import Comparison, compare
-from .counts import StepCount, gflops, step_bytes, step_flops
-from .rates import Rate, copy_rate, roofline, sgemm_rate
-from .skew import BinaryCounts, PrecisionRecall, binary_counts, majority_counts, precision_recall
-from .this_machine import Machine, machine
-from .timeline import Span, Timeline
-from .timing import Timing, format_seconds, time_it
+from course_lib.measure.blas import blas_library, blas_threads
+from course_lib.measure.comparison import Comparison, compare
+from course_lib.measure.counts import StepCount, gflops, step_bytes, step_flops
+from course_lib.measure.rates import Rate, copy_rate, roofline, sgemm_rate
+from course_lib.measure.skew import (
+    BinaryCounts,
+    PrecisionRecall,
+    binary_counts,
+    majority_counts,
+    precision_recall,
+)
+from course_lib.measure.this_machine import Machine, machine
+from course_lib.measure.timeline import Span, Timeline
+from course_lib.measure.timing import Timing, format_seconds, time_it
 
 __all__ = [
     "BinaryCounts",

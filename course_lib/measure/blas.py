@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import check_count
+from course_lib.errors import check_count
 
 
 def blas_library() -> dict[str, Any]:

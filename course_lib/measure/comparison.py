@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
-from .this_machine import Machine
-from .timing import Timing, calls_to_last, check_timing, collector_off, format_seconds, time_calls
+from course_lib.errors import BadInput
+from course_lib.measure.this_machine import Machine
+from course_lib.measure.timing import (
+    Timing,
+    calls_to_last,
+    check_timing,
+    collector_off,
+    format_seconds,
+    time_calls,
+)
 
 
 @dataclass(frozen=True)

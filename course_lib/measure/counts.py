@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..errors import BadInput, check_count
+from course_lib.errors import BadInput, check_count
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, check_count
-from .blas import blas_threads
-from .this_machine import machine
-from .timing import Timing, time_it
+from course_lib.errors import BadInput, check_count
+from course_lib.measure.blas import blas_threads
+from course_lib.measure.this_machine import machine
+from course_lib.measure.timing import Timing, time_it
 
 
 class Rate(float):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import BadInput, check_array
+from course_lib.errors import BadInput, check_array
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .blas import blas_library
+from course_lib.measure.blas import blas_library
 
 
 @dataclass(frozen=True)

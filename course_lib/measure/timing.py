@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, check_count
-from .this_machine import Machine, machine
+from course_lib.errors import BadInput, check_count
+from course_lib.measure.this_machine import Machine, machine
 
 _clock = time.perf_counter  # monotonic, the finest clock Python has; tests put a fake one here
 

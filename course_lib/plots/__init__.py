@@ -18,20 +18,20 @@ box_drawing.py       triples_box
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
 """
 
-from .bar_chart import bars
-from .batch_charts import gflops_against_batch, time_against_batch
-from .box_drawing import triples_box
-from .confusion_matrix import confusion
-from .figure import Figure
-from .graph_drawing import computation_graph
-from .image_grids import digits, weights
-from .line_charts import curves, function, lines
-from .network_drawing import network
-from .rank_chart import rank_timeline
-from .roofline_chart import roofline
-from .tile_drawing import gemm_tiles
-from .timeline_chart import timeline
-from .warp_drawing import warp_accesses
+from course_lib.plots.bar_chart import bars
+from course_lib.plots.batch_charts import gflops_against_batch, time_against_batch
+from course_lib.plots.box_drawing import triples_box
+from course_lib.plots.confusion_matrix import confusion
+from course_lib.plots.figure import Figure
+from course_lib.plots.graph_drawing import computation_graph
+from course_lib.plots.image_grids import digits, weights
+from course_lib.plots.line_charts import curves, function, lines
+from course_lib.plots.network_drawing import network
+from course_lib.plots.rank_chart import rank_timeline
+from course_lib.plots.roofline_chart import roofline
+from course_lib.plots.tile_drawing import gemm_tiles
+from course_lib.plots.timeline_chart import timeline
+from course_lib.plots.warp_drawing import warp_accesses
 
 ALL = (
     digits,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .figure import Figure
-from .inputs import named, numbers
-from .style import (
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import named, numbers
+from course_lib.plots.style import (
     BLUE,
     INK,
     new_figure,

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
-from .figure import Figure
-from .inputs import named, numbers
-from .line_charts import lines
+from course_lib.errors import BadInput
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import named, numbers
+from course_lib.plots.line_charts import lines
 
 
 def time_against_batch(

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
-from ..errors import BadInput, check_count
-from .figure import Figure
-from .style import BLUE, GREEN, INK, ORANGE, WIDTH, number, styled
-from .tile_drawing import PALE, canvas, put_text, rectangle
+from course_lib.errors import BadInput, check_count
+from course_lib.plots.figure import Figure
+from course_lib.plots.style import BLUE, GREEN, INK, ORANGE, WIDTH, number, styled
+from course_lib.plots.tile_drawing import PALE, canvas, put_text, rectangle
 
 MARGIN, LINE, TALL = 12.0, 14.5, 122.0  # points: around; from line to line; a whole box
 DEEP = 0.42, 0.36  # how far a step into depth goes to the right and up, of its length

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
-from .figure import Figure
-from .inputs import class_names as checked_names
-from .inputs import numbers
-from .style import INK, WIDTH, new_figure, number, put_title, styled
+from course_lib.errors import BadInput
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import class_names as checked_names
+from course_lib.plots.inputs import numbers
+from course_lib.plots.style import INK, WIDTH, new_figure, number, put_title, styled
 
 
 @styled

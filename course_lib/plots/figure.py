@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from course_lib.errors import BadInput
 
 SHOWN_ROWS = 60  # a longer table is abridged in the notebook; `.table` has it all
 CSS_DPI = (

@@ -3,11 +3,21 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import BadInput
-from .figure import Figure
-from .graph_layout import Edge, columns_of, layout
-from .inputs import named, numbers
-from .style import BLUE, GREY, INK, ORANGE, WIDTH, new_figure, number, put_title, styled
+from course_lib.errors import BadInput
+from course_lib.plots.figure import Figure
+from course_lib.plots.graph_layout import Edge, columns_of, layout
+from course_lib.plots.inputs import named, numbers
+from course_lib.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    WIDTH,
+    new_figure,
+    number,
+    put_title,
+    styled,
+)
 
 HEIGHT = 0.42  # of a box, in inches; the value above and the gradient below need half as much again
 STEP = 1.06  # inches from box to box in a column

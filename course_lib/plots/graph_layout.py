@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from ..errors import BadInput
-from .line_charts import apart
+from course_lib.errors import BadInput
+from course_lib.plots.line_charts import apart
 
 Edge = tuple[str, str]
 Place = tuple[float, float]

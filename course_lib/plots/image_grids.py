@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, check_array, check_count
-from .figure import Figure
-from .inputs import class_names as checked_names
-from .inputs import images, labels
-from .style import INK, ORANGE, WIDTH, new_figure, number, put_title, styled
+from course_lib.errors import BadInput, check_array, check_count
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import class_names as checked_names
+from course_lib.plots.inputs import images, labels
+from course_lib.plots.style import INK, ORANGE, WIDTH, new_figure, number, put_title, styled
 
 
 @styled

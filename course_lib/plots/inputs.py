@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from course_lib.errors import BadInput
 
 
 def numbers(name: str, values: Any, ndim: int = 1, positive: bool = False) -> np.ndarray:

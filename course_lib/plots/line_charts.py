@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, check_count
-from .figure import Figure
-from .inputs import named, numbers
-from .style import (
+from course_lib.errors import BadInput, check_count
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import named, numbers
+from course_lib.plots.style import (
     COLOURS,
     DASHES,
     GREY,

@@ -4,9 +4,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..errors import BadInput, check_count
-from .figure import Figure
-from .style import BLUE, GREEN, GREY, INK, ORANGE, WIDTH, new_figure, put_title, styled
+from course_lib.errors import BadInput, check_count
+from course_lib.plots.figure import Figure
+from course_lib.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    WIDTH,
+    new_figure,
+    put_title,
+    styled,
+)
 
 SHOWN = 7  # places in a larger layer: four neurons, dots, two neurons
 STEP, RADIUS = 0.36, 0.13  # inches from neuron to neuron, and their radius

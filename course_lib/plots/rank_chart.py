@@ -3,11 +3,21 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import BadInput, check_count
-from .figure import Figure
-from .inputs import numbers
-from .style import BLUE, COLOURS, FAINT, GREEN, ORANGE, new_figure, number, put_title, styled
-from .timeline_chart import Bar, draw_bars, finish, scale_of
+from course_lib.errors import BadInput, check_count
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import numbers
+from course_lib.plots.style import (
+    BLUE,
+    COLOURS,
+    FAINT,
+    GREEN,
+    ORANGE,
+    new_figure,
+    number,
+    put_title,
+    styled,
+)
+from course_lib.plots.timeline_chart import Bar, draw_bars, finish, scale_of
 
 LOOKS = {
     "compute": (GREEN, ""),

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
-from ..measure.rates import roofline as roof_at
-from .figure import Figure
-from .inputs import named, numbers
-from .style import (
+from course_lib.errors import BadInput
+from course_lib.measure.rates import roofline as roof_at
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import named, numbers
+from course_lib.plots.style import (
     COLOURS,
     GREY,
     INK,

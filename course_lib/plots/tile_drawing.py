@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import BadInput, check_count
-from .figure import Figure
-from .style import (
+from course_lib.errors import BadInput, check_count
+from course_lib.plots.figure import Figure
+from course_lib.plots.style import (
     BLUE,
     FAINT,
     GREEN,

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..errors import BadInput, check_count
-from .figure import Figure
-from .inputs import numbers
-from .style import (
+from course_lib.errors import BadInput, check_count
+from course_lib.plots.figure import Figure
+from course_lib.plots.inputs import numbers
+from course_lib.plots.style import (
     BLUE,
     COLOURS,
     GREEN,

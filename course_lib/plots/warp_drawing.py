@@ -2,9 +2,20 @@
 
 from typing import Any
 
-from .figure import Figure
-from .style import BLUE, GREY, INK, ORANGE, WIDTH, new_figure, number, put_title, sentence, styled
-from .warp_request import BANKS, SECTOR, WARP, Request, ranges, request_of
+from course_lib.plots.figure import Figure
+from course_lib.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    WIDTH,
+    new_figure,
+    number,
+    put_title,
+    sentence,
+    styled,
+)
+from course_lib.plots.warp_request import BANKS, SECTOR, WARP, Request, ranges, request_of
 
 POINTS = 14.1  # of one lane's width on the page
 LEFT = -4.6  # where the names of the rows begin, in lanes' widths

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput
+from course_lib.errors import BadInput
 
 WARP, SECTOR, BANKS, WORD = 32, 32, 32, 4  # lanes; bytes; banks; bytes
 SIZES = (1, 2, 4, 8, 16)

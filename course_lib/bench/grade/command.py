@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ...errors import BadInput, check_count
-from .. import files
-from ..files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
-from ..processes import WorkerError
-from .measuring import QUICK, SCHEMA, Settings, measure_grade
+from course_lib.bench import files
+from course_lib.bench.files import RESULTS, folder, interpreter, read, say, slug, warn_if_busy
+from course_lib.bench.grade.measuring import QUICK, SCHEMA, Settings, measure_grade
+from course_lib.bench.processes import WorkerError
+from course_lib.errors import BadInput, check_count
 
 DOCUMENT = Path("docs/bench-grade.md")
 
@@ -86,7 +86,7 @@ def command(options: argparse.Namespace) -> int:
     result = read(path, "grade", SCHEMA)  # the six digits that are kept, not those that are lost
     if options.record:
         write_document()
-    from .docs import report
+    from course_lib.bench.grade.docs import report
 
     print(text(result) if options.json else report(result))
     failed = [
@@ -102,14 +102,14 @@ def command(options: argparse.Namespace) -> int:
 
 def file_name(result: dict[str, Any]) -> str:
     """One file for each machine: grade-amd-epyc-2-cores.json."""
-    from ..report import machine_name
+    from course_lib.bench.report import machine_name
 
     return f"grade-{slug(machine_name(result))}.json"
 
 
 def text(result: dict[str, Any]) -> str:
     """The result as it is kept, its targets judged."""
-    from .targets import targets
+    from course_lib.bench.grade.targets import targets
 
     return files.text(result, targets)
 
@@ -121,7 +121,7 @@ def recorded() -> list[dict[str, Any]]:
 
 def write_document() -> None:
     """docs/bench-grade.md, its blocks made anew from all recorded results."""
-    from .docs import blocks
+    from course_lib.bench.grade.docs import blocks
 
     files.rewrite(DOCUMENT, blocks(recorded()), {})
 

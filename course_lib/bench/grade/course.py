@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..files import ROOT
-from ..processes import WorkerError
+from course_lib.bench.files import ROOT
+from course_lib.bench.processes import WorkerError
 
 ONE = {
     f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..report import machine_line, machine_name, versions_line
-from ..tables import markdown, plain
-from .tables import (
+from course_lib.bench.grade.tables import (
     grader_table,
     killed_line,
     memory_table,
@@ -14,6 +12,8 @@ from .tables import (
     solved_table,
     target_table,
 )
+from course_lib.bench.report import machine_line, machine_name, versions_line
+from course_lib.bench.tables import markdown, plain
 
 Result = dict[str, Any]
 
@@ -46,7 +46,7 @@ def report(result: Result) -> str:
 
 def blocks(results: Sequence[Result]) -> dict[str, Callable[[Result], str]]:
     """The makers of the document's blocks, which show all machines."""
-    from ..docs import for_each
+    from course_lib.bench.docs import for_each
 
     return for_each(results, BLOCKS, machine_name)
 

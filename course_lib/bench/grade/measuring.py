@@ -11,13 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ...measure import machine
-from ..measuring import load
-from ..processes import WorkerError
-from ..progress import Progress
-from . import cells, ours, rivals
-from .course import release, run, steps, submissions
-from .rivals import Class, failure
+from course_lib.bench.grade import cells, ours, rivals
+from course_lib.bench.grade.course import release, run, steps, submissions
+from course_lib.bench.grade.rivals import Class, failure
+from course_lib.bench.measuring import load
+from course_lib.bench.processes import WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.measure import machine
 
 SCHEMA = 1
 NO_NBGRADER = "not measured: --nbgrader-python names no Python that has it"

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .course import environment, run
-from .watching import Watch
+from course_lib.bench.grade.course import environment, run
+from course_lib.bench.grade.watching import Watch
 
 NOT_THE_SAME = ("seed", "seconds")  # of a result: drawn anew for each run, and measured
 

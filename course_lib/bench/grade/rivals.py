@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..files import ROOT
-from ..processes import WorkerError
-from . import assignment
-from .course import ONE, environment, run
-from .watching import Watch
+from course_lib.bench.files import ROOT
+from course_lib.bench.grade import assignment
+from course_lib.bench.grade.course import ONE, environment, run
+from course_lib.bench.grade.watching import Watch
+from course_lib.bench.processes import WorkerError
 
 POINTS = """
 import json, sys

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..summary import quartiles
-from ..tables import Table, digits
-from .targets import beyond, targets, times
+from course_lib.bench.grade.targets import beyond, targets, times
+from course_lib.bench.summary import quartiles
+from course_lib.bench.tables import Table, digits
 
 WORDS = {True: "met", False: "NOT MET", None: "not measured"}
 LABELS = {

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..summary import quartiles
-from ..targets import Target
+from course_lib.bench.summary import quartiles
+from course_lib.bench.targets import Target
 
 BEYOND, FASTER, FLAT = 0.5, 4.0, 1.1
 

@@ -11,16 +11,22 @@ texts.py         the five texts
 
 from typing import Any
 
-from .claim import Claim as Claim
-from .claim import Row as Row
-from .errata import ERRATA as ERRATA
-from .errata import Erratum as Erratum
-from .texts import TEXTS as TEXTS
+from course_lib.bench.papers.claim import Claim as Claim
+from course_lib.bench.papers.claim import Row as Row
+from course_lib.bench.papers.errata import ERRATA as ERRATA
+from course_lib.bench.papers.errata import Erratum as Erratum
+from course_lib.bench.papers.texts import TEXTS as TEXTS
 
 
 def claims() -> tuple[Claim, ...]:
     """Every claim with a number, text by text, in the order in which they stand there."""
-    from . import claims_darve, claims_goyal, claims_kamra, claims_saraiya, claims_singh
+    from course_lib.bench.papers import (
+        claims_darve,
+        claims_goyal,
+        claims_kamra,
+        claims_saraiya,
+        claims_singh,
+    )
 
     modules = (claims_kamra, claims_goyal, claims_saraiya, claims_darve, claims_singh)
     return tuple(claim for module in modules for claim in module.CLAIMS)
@@ -28,15 +34,15 @@ def claims() -> tuple[Claim, ...]:
 
 def rows(result: dict[str, Any]) -> list[Row]:
     """Every claim with what this result says of it; result: one of `recorded()`, or what the command has written."""
-    from .claim import rows_of
-    from .tables import machine_name
+    from course_lib.bench.papers.claim import rows_of
+    from course_lib.bench.papers.tables import machine_name
 
     return rows_of(claims(), result, machine_name(result))
 
 
 def recorded() -> list[dict[str, Any]]:
     """The results in benchmarks/results, by file name: read, nothing is measured."""
-    from ..files import recorded as read
-    from .settings import SCHEMA
+    from course_lib.bench.files import recorded as read
+    from course_lib.bench.papers.settings import SCHEMA
 
     return read("papers", SCHEMA)

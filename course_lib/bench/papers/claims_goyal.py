@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from . import look_counts as counts
-from . import look_data as data
-from . import look_gpu as gpu
-from . import look_learning as learning
-from . import look_training as training
-from .claim import Claim
+from course_lib.bench.papers import look_counts as counts
+from course_lib.bench.papers import look_data as data
+from course_lib.bench.papers import look_gpu as gpu
+from course_lib.bench.papers import look_learning as learning
+from course_lib.bench.papers import look_training as training
+from course_lib.bench.papers.claim import Claim
 
 RESULTS = 'slide "Results - Speedup"'
 CLAIMS = (

@@ -1,7 +1,7 @@
 """The numbers of Saraiya [002], in the order of the text."""
 
-from . import look_schemes as schemes
-from .claim import COMPUTED, Claim, fixed
+from course_lib.bench.papers import look_schemes as schemes
+from course_lib.bench.papers.claim import COMPUTED, Claim, fixed
 
 CLAIMS = (
     Claim(

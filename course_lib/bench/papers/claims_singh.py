@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from . import look_data as data
-from . import look_gpu as gpu
-from . import look_learning as learning
-from . import look_ranks as ranks
-from .claim import NOT_MEASURED, Claim, fixed
+from course_lib.bench.papers import look_data as data
+from course_lib.bench.papers import look_gpu as gpu
+from course_lib.bench.papers import look_learning as learning
+from course_lib.bench.papers import look_ranks as ranks
+from course_lib.bench.papers.claim import NOT_MEASURED, Claim, fixed
 
 CLAIMS = (
     Claim(

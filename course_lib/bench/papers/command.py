@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...errors import BadInput
-from ...measure import machine
-from ..dump import dump, rounded
-from ..files import folder, interpreter, read, rewrite, say, slug, warn_if_busy
-from .measuring import measure_papers
-from .settings import PARTS, QUICK, SCHEMA, Settings
+from course_lib.bench.dump import dump, rounded
+from course_lib.bench.files import folder, interpreter, read, rewrite, say, slug, warn_if_busy
+from course_lib.bench.papers.measuring import measure_papers
+from course_lib.bench.papers.settings import PARTS, QUICK, SCHEMA, Settings
+from course_lib.errors import BadInput
+from course_lib.measure import machine
 
 DOCUMENT, ERRATA = Path("docs/papers.md"), Path("docs/errata.md")
 
@@ -70,7 +70,7 @@ def command(options: argparse.Namespace) -> int:
         raise BadInput("--record keeps whole runs: leave out --quick")
     out = folder("papers", options.record, options.out, "--record", DOCUMENT.as_posix())
     made = known if known and not options.parts else measure_papers(settings, known)
-    from .tables import machine_name
+    from course_lib.bench.papers.tables import machine_name
 
     path = out / f"papers-{slug(machine_name(made))}.json"
     path.write_text(text(made), encoding="utf-8")
@@ -79,7 +79,7 @@ def command(options: argparse.Namespace) -> int:
 
 def text(result: dict[str, Any]) -> str:
     """The result as it is kept, with its rows, which are made from the digits that are kept."""
-    from . import rows
+    from course_lib.bench.papers import rows
 
     kept = rounded(result)
     return dump({**kept, "rows": [row._asdict() for row in rows(kept)]})
@@ -87,9 +87,9 @@ def text(result: dict[str, Any]) -> str:
 
 def _show(options: argparse.Namespace, result: dict[str, Any], path: Path) -> int:
     """Figures, document, what is printed; what failed."""
-    from . import errata_docs, recorded
-    from .papers_docs import blocks, report
-    from .tables import drawn
+    from course_lib.bench.papers import errata_docs, recorded
+    from course_lib.bench.papers.papers_docs import blocks, report
+    from course_lib.bench.papers.tables import drawn
 
     for name, figure in drawn(result).items():
         figure.save(path.parent / name)

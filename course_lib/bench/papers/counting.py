@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..progress import Progress
-from .settings import Settings
+from course_lib.bench.papers.settings import Settings
+from course_lib.bench.progress import Progress
 
 RUNGS = (
     "naive",
@@ -36,7 +36,7 @@ def count(settings: Settings, progress: Progress) -> dict[str, Any]:
 
 def _product(rung: str) -> dict[str, Any]:
     """One product of SIDE^3, traced: requests of a warp and sectors in global memory, wavefronts in shared memory."""
-    from ...gpu import trace_gemm
+    from course_lib.gpu import trace_gemm
 
     rng = np.random.default_rng(0)
     A, B = (rng.uniform(-1, 1, (SIDE, SIDE)).astype(np.float32) for _ in "AB")
@@ -118,9 +118,9 @@ def _wavefronts(
 
 def _launched(kernel: str, arrays: Sequence[np.ndarray], options: tuple[str, ...]) -> Any:
     """The tracer's report of one launch of our kernel of that name, a thread for each element."""
-    from ...gpu import device
-    from ...gpu.mlp.activations import ACTIVATIONS
-    from ...gpu.mlp.kernels import Kernels
+    from course_lib.gpu import device
+    from course_lib.gpu.mlp.activations import ACTIVATIONS
+    from course_lib.gpu.mlp.kernels import Kernels
 
     kernels = Kernels(each=1, options=options, traced=True)
     left, right, *more = (device.gpuarray.to_gpu(array) for array in arrays)

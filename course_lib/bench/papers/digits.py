@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import serial
-from ...data import load_mnist
-from ...measure import blas_threads
-from ..catalogue import NETS
-from ..desk_ranks import differences
-from ..progress import Progress
-from .settings import Settings
+from course_lib import serial
+from course_lib.bench.catalogue import NETS
+from course_lib.bench.desk_ranks import differences
+from course_lib.bench.papers.settings import Settings
+from course_lib.bench.progress import Progress
+from course_lib.data import load_mnist
+from course_lib.measure import blas_threads
 
 GRID = (
     0.02,
@@ -77,7 +77,7 @@ def _run(
     net: Any, data: Any, settings: Settings, eta: float, B: int | None, threads: int | None = None
 ) -> tuple[dict[str, Any], Any]:
     """(accuracies and seconds, parameters) of one training; with threads: examples of each batch shared out."""
-    from ...threads import DataParallel
+    from course_lib.threads import DataParallel
 
     params = net.init_params(0)
     how = {"progress": False, "max_examples": settings.examples}

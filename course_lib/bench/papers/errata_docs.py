@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from .errata import ERRATA
-from .texts import TEXTS
+from course_lib.bench.papers.errata import ERRATA
+from course_lib.bench.papers.texts import TEXTS
 
 BLOCKS = {
     "kamra": "[000]",

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import serial
-from ...data import load_fashion_mnist, one_hot
-from ...measure import blas_threads
-from ..mpi_catalogue import EXAMPLES
-from ..mpi_measuring import SETTLE
-from ..mpi_ranks import Ranks
-from ..processes import WorkerError
-from ..progress import Progress
-from ..rounds import interleave
-from .settings import Settings
+from course_lib import serial
+from course_lib.bench.mpi_catalogue import EXAMPLES
+from course_lib.bench.mpi_measuring import SETTLE
+from course_lib.bench.mpi_ranks import Ranks
+from course_lib.bench.papers.settings import Settings
+from course_lib.bench.processes import WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.rounds import interleave
+from course_lib.data import load_fashion_mnist, one_hot
+from course_lib.measure import blas_threads
 
 SIZES = (784, 128, 128, 10)
 ETA, ITERATIONS = 0.01, 60  # "Learning rate: 0.01", "Gradient descent iteration: 60"

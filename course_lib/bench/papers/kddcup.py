@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import serial
-from ...data import load_kddcup99
-from ...errors import BadInput
-from ...measure import BinaryCounts, binary_counts, majority_counts, precision_recall
-from ..progress import Progress
-from .settings import Settings
+from course_lib import serial
+from course_lib.bench.papers.settings import Settings
+from course_lib.bench.progress import Progress
+from course_lib.data import load_kddcup99
+from course_lib.errors import BadInput
+from course_lib.measure import BinaryCounts, binary_counts, majority_counts, precision_recall
 
 HIDDEN = {"Net-1h": (1024,), "Net-2h": (1024, 1024)}
 ETA, B, EPOCHS = 0.1, 256, 1

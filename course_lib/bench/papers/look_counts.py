@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...gpu import gemm_cost
-from .claim import COMPUTED, COUNTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.papers.claim import COMPUTED, COUNTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.gpu import gemm_cost
 
 LARGE = 4096  # where the edges of a product no longer count
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import serial
-from ..catalogue import NETS
-from ..report import machine_line
-from .claim import COMPUTED, MEASURED, NOT_MEASURED, Finding
+from course_lib import serial
+from course_lib.bench.catalogue import NETS
+from course_lib.bench.papers.claim import COMPUTED, MEASURED, NOT_MEASURED, Finding
+from course_lib.bench.report import machine_line
 
 
 def parameters(result: dict[str, Any]) -> Finding:
@@ -40,7 +40,7 @@ def machine(result: dict[str, Any]) -> Finding:
 
 def kernels(result: dict[str, Any]) -> Finding:
     """The kernels of course_lib.gpu.mlp."""
-    from ...gpu.mlp.kernels import SPECIFICATIONS
+    from course_lib.gpu.mlp.kernels import SPECIFICATIONS
 
     five = ("forward", "output_delta", "transposed", "hadamard", "update")
     rest = len(SPECIFICATIONS.keys() - set(five))
@@ -61,7 +61,7 @@ def matrices(result: dict[str, Any]) -> Finding:
 
 def recompute(result: dict[str, Any]) -> Finding:
     """What computing W A + b of the hidden layers once more adds to a step."""
-    from ...measure import step_flops
+    from course_lib.measure import step_flops
 
     told = []
     for net, sizes in NETS.items():
@@ -120,8 +120,8 @@ def entropy(result: dict[str, Any]) -> Finding:
 
 def products(result: dict[str, Any]) -> Finding:
     """The share of the matrix products in the operations of a step of the network that we take for [004]'s."""
-    from ...measure import step_flops
-    from .fashion import SIZES
+    from course_lib.bench.papers.fashion import SIZES
+    from course_lib.measure import step_flops
 
     told = [
         f"{(step := step_flops(SIZES, B)).products / step.total:.1%} at B = {B:,}"
@@ -132,9 +132,9 @@ def products(result: dict[str, Any]) -> Finding:
 
 def copying(result: dict[str, Any]) -> Finding:
     """Copying a batch to a GPU, and its products there, by the A100's data sheet."""
-    from ...gpu.data_sheets import DATA_SHEETS
-    from ...measure import step_flops
-    from .fashion import SIZES
+    from course_lib.bench.papers.fashion import SIZES
+    from course_lib.gpu.data_sheets import DATA_SHEETS
+    from course_lib.measure import step_flops
 
     sheet, told = DATA_SHEETS["A100"], []
     for sizes, B in ((SIZES, 64), (SIZES, 60_000), (NETS["Net-2h"], 64)):
@@ -161,7 +161,7 @@ def gathered(result: dict[str, Any]) -> Finding:
 
 def averaged(result: dict[str, Any]) -> Finding:
     """How far the plain average of ranks' gradients is from the gradient, for 50 rows on 4 ranks."""
-    from ...mpi.flat import shard
+    from course_lib.mpi.flat import shard
 
     net, rng = serial.Network((20, 16, 10)), np.random.default_rng(0)
     params, X, Y = (
@@ -190,7 +190,7 @@ def stacked(result: dict[str, Any]) -> Finding:
 
 def flops_a_byte(result: dict[str, Any]) -> Finding:
     """Flops of a training step for each byte of the batch that is copied."""
-    from ...measure import step_flops
+    from course_lib.measure import step_flops
 
     told = [
         f"{step_flops((784, h, 10), B).products / (4 * 794 * B):.0f} with h = {h}, B = {B:,}"
@@ -201,7 +201,7 @@ def flops_a_byte(result: dict[str, Any]) -> Finding:
 
 def hundreds(result: dict[str, Any]) -> Finding:
     """The updates of [004]'s own program in the other reading of an iteration: a pass in mini-batches."""
-    from .fashion import ITERATIONS
+    from course_lib.bench.papers.fashion import ITERATIONS
 
     return Finding(
         COMPUTED,
@@ -212,7 +212,7 @@ def hundreds(result: dict[str, Any]) -> Finding:
 
 def updated(result: dict[str, Any]) -> Finding:
     """Parameters of the network that we take for [004]'s."""
-    from .fashion import ITERATIONS, SIZES
+    from course_lib.bench.papers.fashion import ITERATIONS, SIZES
 
     n = serial.Network(SIZES).n_params
     return Finding(COMPUTED, f"{_layers(SIZES)}: {n:,} parameters, {ITERATIONS} updates or passes")

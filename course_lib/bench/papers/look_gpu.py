@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..summary import quartiles, ratio, runs
-from ..tables import digits
-from .claim import MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.papers.claim import MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.summary import quartiles, ratio, runs
+from course_lib.bench.tables import digits
 
 
 @part("gpu")

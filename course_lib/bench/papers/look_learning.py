@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..summary import quartiles, ratio
-from ..tables import digits as three
-from .claim import COMPUTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.papers.claim import COMPUTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.summary import quartiles, ratio
+from course_lib.bench.tables import digits as three
 
 
 @part("digits")

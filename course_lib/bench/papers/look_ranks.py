@@ -3,12 +3,12 @@
 from itertools import pairwise
 from typing import Any
 
-from ...mpi import cost
-from ...serial import Network
-from ..mpi_predictions import epoch_seconds
-from ..summary import quartiles, ratio
-from ..tables import digits
-from .claim import COMPUTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.mpi_predictions import epoch_seconds
+from course_lib.bench.papers.claim import COMPUTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.summary import quartiles, ratio
+from course_lib.bench.tables import digits
+from course_lib.mpi import cost
+from course_lib.serial import Network
 
 NET = Network((784, 1024, 10), loss="cross_entropy")  # [003]'s two layers, [000]'s width
 
@@ -88,7 +88,7 @@ def predicted(made: dict[str, Any]) -> Finding:
 
 def triples(result: dict[str, Any]) -> Finding:
     """One multiply-add for each triple (i, k, j), over the three products of a step."""
-    from ...measure import step_flops
+    from course_lib.measure import step_flops
 
     B, forward = 64, sum(a * b for a, b in pairwise(NET.sizes))
     assert step_flops(NET.sizes, B).forward == tuple(2 * B * a * b for a, b in pairwise(NET.sizes))

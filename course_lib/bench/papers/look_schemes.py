@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ..catalogue import LAYERS
-from ..predictions import parts as parts_of
-from ..summary import quartiles, ratio
-from .claim import COMPUTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.catalogue import LAYERS
+from course_lib.bench.papers.claim import COMPUTED, MEASURED, NOT_MEASURED, Finding, part
+from course_lib.bench.predictions import parts as parts_of
+from course_lib.bench.summary import quartiles, ratio
 
 
 def _k(case: dict[str, Any]) -> int:
@@ -111,7 +111,7 @@ def limits(result: dict[str, Any]) -> Finding:
 
 def coverage(result: dict[str, Any]) -> Finding:
     """Which layers algorithm 1 covers as printed, and how many gradients a thread computes."""
-    from ...threads import leapfrog_schedule
+    from course_lib.threads import leapfrog_schedule
 
     printed = leapfrog_schedule(LAYERS, 3, form="algorithm 1").coverage()
     missing = [layer for layer, times in printed.items() if times != 1]

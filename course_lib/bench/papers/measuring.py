@@ -5,16 +5,16 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from ...errors import BadInput
-from ...measure import machine
-from ..measuring import load
-from ..progress import Progress
-from .counting import count
-from .digits import digits
-from .fashion import fashion
-from .kddcup import kddcup
-from .settings import PARTS, SCHEMA, Settings
-from .timing import figures, gpu, leapfrogging, ranks
+from course_lib.bench.measuring import load
+from course_lib.bench.papers.counting import count
+from course_lib.bench.papers.digits import digits
+from course_lib.bench.papers.fashion import fashion
+from course_lib.bench.papers.kddcup import kddcup
+from course_lib.bench.papers.settings import PARTS, SCHEMA, Settings
+from course_lib.bench.papers.timing import figures, gpu, leapfrogging, ranks
+from course_lib.bench.progress import Progress
+from course_lib.errors import BadInput
+from course_lib.measure import machine
 
 MEASURES: dict[str, Callable[[Settings, Progress], dict[str, Any]]] = {
     "figures": figures,

@@ -3,13 +3,21 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..docs import drawn as shown
-from ..docs import for_each
-from ..report import machine_line
-from ..tables import markdown as table_markdown
-from . import rows
-from .errata_docs import BLOCKS as TEXT_OF
-from .tables import counts, drawn, figure_tables, machine_name, markdown, parts_line, plain
+from course_lib.bench.docs import drawn as shown
+from course_lib.bench.docs import for_each
+from course_lib.bench.papers import rows
+from course_lib.bench.papers.errata_docs import BLOCKS as TEXT_OF
+from course_lib.bench.papers.tables import (
+    counts,
+    drawn,
+    figure_tables,
+    machine_name,
+    markdown,
+    parts_line,
+    plain,
+)
+from course_lib.bench.report import machine_line
+from course_lib.bench.tables import markdown as table_markdown
 
 Result = dict[str, Any]
 

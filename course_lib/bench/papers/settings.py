@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import BadInput, check_count
-from ..catalogue import EPOCH, NETS
+from course_lib.bench.catalogue import EPOCH, NETS
+from course_lib.errors import BadInput, check_count
 
 SCHEMA = 1
 PARTS = ("figures", "leapfrogging", "ranks", "gpu", "counts", "digits", "kddcup", "fashion")

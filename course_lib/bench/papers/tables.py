@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ...plots import Figure
-from ..figures import DRAWN, Style, figures
-from ..summary import noise
-from ..tables import Table, training_tables
-from .claim import STATUSES, Row
-from .texts import TEXTS
+from course_lib.bench.figures import DRAWN, Style, figures
+from course_lib.bench.papers.claim import STATUSES, Row
+from course_lib.bench.papers.texts import TEXTS
+from course_lib.bench.summary import noise
+from course_lib.bench.tables import Table, training_tables
+from course_lib.plots import Figure
 
 WIDTH = 110
 
@@ -72,8 +72,8 @@ def figure_tables(result: dict[str, Any]) -> Iterator[Table]:
 
 def drawn(result: dict[str, Any]) -> dict[str, Figure]:
     """{file name: Figure}: time, GFLOP/s and speed-up by batch size; none where that part was left out."""
-    from ..catalogue import WAY
-    from ..files import slug
+    from course_lib.bench.catalogue import WAY
+    from course_lib.bench.files import slug
 
     made = result["parts"].get("figures")
     if not made or len(made["settings"]["batches"]) < 2:

@@ -4,19 +4,19 @@ them, in the same form, so that the same arithmetic and the same tables serve.""
 import contextlib
 from typing import Any
 
-from ...errors import BadInput
-from ..catalogue import EPOCH, ETA, NETS, WAY
-from ..gpu_measuring import Settings as GpuSettings
-from ..gpu_measuring import measure_gpu
-from ..gpu_workers import start
-from ..measuring import Settings as ThreadSettings
-from ..measuring import measure_schemes
-from ..mpi_measuring import Settings as RankSettings
-from ..mpi_measuring import measure_mpi
-from ..processes import Worker, WorkerError
-from ..progress import Progress
-from ..training import Case, Effort, train
-from .settings import Settings
+from course_lib.bench.catalogue import EPOCH, ETA, NETS, WAY
+from course_lib.bench.gpu_measuring import Settings as GpuSettings
+from course_lib.bench.gpu_measuring import measure_gpu
+from course_lib.bench.gpu_workers import start
+from course_lib.bench.measuring import Settings as ThreadSettings
+from course_lib.bench.measuring import measure_schemes
+from course_lib.bench.mpi_measuring import Settings as RankSettings
+from course_lib.bench.mpi_measuring import measure_mpi
+from course_lib.bench.papers.settings import Settings
+from course_lib.bench.processes import Worker, WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.training import Case, Effort, train
+from course_lib.errors import BadInput
 
 # [000] figures 7 to 10 and [001] draw: serial, Pthreads, BLAS serial and parallel, a library serial and parallel
 WAYS = tuple(

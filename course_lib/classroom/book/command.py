@@ -84,7 +84,7 @@ def refuse_foreign(out):
 
 def make(root, work, solutions):
     """Stage and build; the folder with the finished book, or None where something was wrong, which was said."""
-    from . import stage  # not before the call is known to be right
+    from course_lib.classroom.book import stage  # not before the call is known to be right
 
     pages, made = work / "pages", work / "made"
     pages.mkdir()

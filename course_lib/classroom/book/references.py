@@ -2,7 +2,7 @@
 
 import re
 
-from . import facts
+from course_lib.classroom.book import facts
 
 ENTRY = re.compile(r"^[-*] (.*?\((https://(?:doi\.org|arxiv\.org/abs)/[^)\s]+)\).*)$", re.MULTILINE)
 

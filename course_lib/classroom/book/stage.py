@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 
 from course_lib.classroom import build, notebook, source
-
-from . import facts, links, references
+from course_lib.classroom.book import facts, links, references
 
 HERE = Path(__file__).parent
 WRITTEN = HERE / "written"

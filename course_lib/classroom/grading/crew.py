@@ -10,9 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from course_lib.classroom.grading import jobs, worker
 from course_lib.errors import BadInput
-
-from . import jobs, worker
 
 DEATHS = (
     20  # workers that may end before their work is done; then something is wrong with this machine

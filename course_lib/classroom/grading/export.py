@@ -12,10 +12,9 @@ Nothing is graded here, so it may run again whenever the points given by hand (o
 import json
 from pathlib import Path
 
+from course_lib.classroom import build
+from course_lib.classroom.grading import feedback, gradebook, lms, manual, marks, results, tables
 from course_lib.errors import BadInput
-
-from .. import build
-from . import feedback, gradebook, lms, manual, marks, results, tables
 
 
 def add_arguments(parser):
@@ -132,7 +131,7 @@ def _gradescope(out, made):
 def _pictures(out, made):
     if not made.columns:
         return []
-    from . import picture  # here, since Matplotlib takes its time
+    from course_lib.classroom.grading import picture  # here, since Matplotlib takes its time
 
     figures = picture.figures(made)
     for figure in figures:

@@ -1,6 +1,6 @@
 """Errors of the other process, made again here so that they do no harm."""
 
-from . import wire
+from course_lib.classroom.grading import wire
 
 UNFIT = (UnicodeError, StopIteration, StopAsyncIteration, ConnectionError)
 

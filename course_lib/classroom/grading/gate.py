@@ -2,14 +2,13 @@
 
 import sys
 
+from course_lib.classroom import source
+from course_lib.classroom.grading import sandbox
+from course_lib.classroom.grading.assemble import Assembled
+from course_lib.classroom.grading.release import Refused
+from course_lib.classroom.grading.runner import Runner
+from course_lib.classroom.grading.zygote import Zygote
 from course_lib.errors import BadInput
-
-from .. import source
-from . import sandbox
-from .assemble import Assembled
-from .release import Refused
-from .runner import Runner
-from .zygote import Zygote
 
 BLANK, SOLUTION = "blank", "solution"
 

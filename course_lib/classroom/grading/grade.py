@@ -11,9 +11,18 @@ import time
 from pathlib import Path
 
 from course_lib import __version__
+from course_lib.classroom.grading import (
+    assemble,
+    export,
+    intake,
+    jobs,
+    newest,
+    release,
+    report,
+    results,
+    undecided,
+)
 from course_lib.errors import BadInput
-
-from . import assemble, export, intake, jobs, newest, release, report, results, undecided
 
 
 def add_arguments(parser):
@@ -83,7 +92,10 @@ def add_arguments(parser):
 def command(args):
     """Run `grade`. Exit status: 0 all graded, 1 some could not be, 2 the call is wrong."""
     _look_at(args)
-    from . import crew, worker  # here and not above: Windows has no such locks
+    from course_lib.classroom.grading import (  # here and not above: Windows has no such locks
+        crew,
+        worker,
+    )
 
     worker.without_unused()
     releases = [_tested(release.load(folder), args.untested) for folder in args.release]
@@ -106,7 +118,7 @@ def _look_at(args):
     """Raises BadInput for a call that cannot be done."""
     if not hasattr(os, "fork"):
         raise BadInput("grading needs a system that forks processes: Linux, or Windows' own (WSL)")
-    from . import sandbox
+    from course_lib.classroom.grading import sandbox
 
     if args.seed is not None and not 0 <= args.seed < 1 << 31:
         raise BadInput("--seed must be a whole number from 0 to 2147483647")
@@ -181,7 +193,7 @@ class Run:
         self.seconds = time.monotonic() - self.began
 
     def _wait(self):
-        from . import crew
+        from course_lib.classroom.grading import crew
 
         count = min(self.args.workers, self.students)
         engines = self.args.engines

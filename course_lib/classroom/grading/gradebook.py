@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from . import mistakes, tables
+from course_lib.classroom.grading import mistakes, tables
 
 
 def write(out, marks):

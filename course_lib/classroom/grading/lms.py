@@ -11,9 +11,8 @@ import html
 import re
 import unicodedata
 
+from course_lib.classroom.grading import feedback, tables
 from course_lib.errors import BadInput
-
-from . import feedback, tables
 
 KEPT = ("EX", "N/A")  # Canvas: excused; not assigned to this student
 

@@ -10,9 +10,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.classroom.grading import tables
 from course_lib.errors import BadInput
-
-from . import tables
 
 COLUMNS = ("student", "chapter", "task", "points", "comment")
 

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import manual, results, tables
+from course_lib.classroom.grading import manual, results, tables
 
 NAMES = ("manual.csv", "manual.json")
 

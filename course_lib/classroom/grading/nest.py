@@ -12,7 +12,7 @@ import threading
 import traceback
 from pathlib import Path
 
-from . import worker
+from course_lib.classroom.grading import worker
 
 STEP = 0.05  # seconds between two looks at the workers
 

@@ -27,11 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from . import changes, faults, stumble, wire
-from .aftermath import Aftermath
-from .line import Gone, frame
-from .mirror import Mirror
-from .standin import stand_in
+from course_lib.classroom.grading import changes, faults, stumble, wire
+from course_lib.classroom.grading.aftermath import Aftermath
+from course_lib.classroom.grading.line import Gone, frame
+from course_lib.classroom.grading.mirror import Mirror
+from course_lib.classroom.grading.standin import stand_in
 
 LONGEST = 64 << 20  # bytes of one message
 MOST_THREADS = 100  # of the other side, at a time

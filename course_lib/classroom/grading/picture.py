@@ -1,8 +1,7 @@
 """Pictures for the class, as all figures of the course are drawn: points by task, the mistakes most made."""
 
 from course_lib import plots
-
-from . import mistakes
+from course_lib.classroom.grading import mistakes
 
 MOST = 12  # mistakes in a picture
 

@@ -11,7 +11,7 @@ import time
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from . import jobs, runner
+from course_lib.classroom.grading import jobs, runner
 
 
 class NotEarned(Exception):

@@ -19,10 +19,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course_lib.classroom import build, ids, source
+from course_lib.classroom.grading import library
 from course_lib.errors import BadInput
-
-from .. import build, ids, source
-from . import library
 
 SCHEMA = 1
 
@@ -126,7 +125,7 @@ def call_of(text, where):
 
 def chapter_of(read, digest=""):
     """The `Chapter` of an exercise's source. digest: of the built file, where there is one."""
-    from ..notebook import skeleton
+    from course_lib.classroom.notebook import skeleton
 
     made = skeleton(read, "exercise").metadata["course"]["source"]
     return Chapter(read.chapter, read.title, digest, steps_of(read), made)
@@ -341,6 +340,6 @@ def _gate():
         raise BadInput(
             "trying the answers needs a system that forks processes: Linux, WSL; or pass --quick"
         )
-    from . import gate
+    from course_lib.classroom.grading import gate
 
     return gate.run

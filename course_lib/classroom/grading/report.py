@@ -5,7 +5,7 @@ import json
 import sys
 import time
 
-from . import results, undecided
+from course_lib.classroom.grading import results, undecided
 
 
 class Progress:

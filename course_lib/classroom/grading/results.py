@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from .. import build
+from course_lib.classroom import build
 
 SCHEMA = 1
 NOT_GRADED = "the grader could not grade this"  # how a problem begins that is not the student's

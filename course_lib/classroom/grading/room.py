@@ -9,12 +9,12 @@ import signal
 import sys
 from typing import Any
 
-from . import given, sandbox, syscalls, words
-from .line import Desk, Gone
-from .peer import OFFERED, Peer
-from .ranks import Ranks, install
-from .ranks_there import Ranked
-from .shell import Capped, Publisher
+from course_lib.classroom.grading import given, sandbox, syscalls, words
+from course_lib.classroom.grading.line import Desk, Gone
+from course_lib.classroom.grading.peer import OFFERED, Peer
+from course_lib.classroom.grading.ranks import Ranks, install
+from course_lib.classroom.grading.ranks_there import Ranked
+from course_lib.classroom.grading.shell import Capped, Publisher
 
 
 class Alarms:

@@ -8,8 +8,8 @@ import contextlib
 import socket
 import time
 
-from . import undecided, watch
-from .line import Gone, Late, Line
+from course_lib.classroom.grading import undecided, watch
+from course_lib.classroom.grading.line import Gone, Late, Line
 
 INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
 OPEN = 30.0  # seconds for a room to open

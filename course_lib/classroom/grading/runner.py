@@ -5,10 +5,10 @@ import secrets
 import time
 from typing import Any
 
-from . import library, strikes, undecided, watch
-from .release import functions, own
-from .results import Task
-from .rooms import Lost, Rooms
+from course_lib.classroom.grading import library, strikes, undecided, watch
+from course_lib.classroom.grading.release import functions, own
+from course_lib.classroom.grading.results import Task
+from course_lib.classroom.grading.rooms import Lost, Rooms
 
 LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from . import undecided
+from course_lib.classroom.grading import undecided
 
 SAMPLE, SAMPLES = 0.5, 1000  # seconds between two looks at the processor, how many are kept
 EVERY = 0.2  # seconds between two looks

@@ -68,8 +68,8 @@ def main(folder, name):
 def ready(folder):
     """(Work, Zygote), with everything imported that a worker needs."""
     without_unused()
-    from . import jobs
-    from .zygote import Zygote
+    from course_lib.classroom.grading import jobs
+    from course_lib.classroom.grading.zygote import Zygote
 
     work = jobs.load(folder)
     imports = threading.Thread(
@@ -84,7 +84,7 @@ def ready(folder):
 
 def work_on(work, zygote, name):
     """Take students and grade them, until none is left and none will come."""
-    from . import jobs
+    from course_lib.classroom.grading import jobs
 
     while True:
         complete = (
@@ -103,7 +103,7 @@ def _grade(work, zygote, name, units):
     """One pytest session. A job that it leaves without a result ends this worker: `grade` sees to it."""
     import pytest
 
-    from .plugin import Grader
+    from course_lib.classroom.grading.plugin import Grader
 
     grader = Grader(work, zygote, units)
     ini = work.folder / f"{name}.ini"

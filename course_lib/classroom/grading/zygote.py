@@ -20,7 +20,7 @@ import threading
 import time
 from pathlib import Path
 
-from . import given, sandbox
+from course_lib.classroom.grading import given, sandbox
 
 IMPORTS = (
     "numpy",
@@ -207,7 +207,7 @@ def main(students, checkers):
     """Import, then fork on request, until the grader closes its ends. A copy of this process has the checks as well."""
     import importlib
 
-    from . import shell as shells
+    from course_lib.classroom.grading import shell as shells
 
     for name in IMPORTS:
         importlib.import_module(name)
@@ -257,8 +257,8 @@ def _become_twin(asked, shell, handles, job):
 
 def _become_room(asked, shell, handles, job):
     """In the child: into the sandbox, and serve."""
-    from . import room
-    from .line import frame
+    from course_lib.classroom.grading import room
+    from course_lib.classroom.grading.line import frame
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

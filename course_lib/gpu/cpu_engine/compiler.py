@@ -18,8 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput
-
-from .complaints import complaints
+from course_lib.gpu.cpu_engine.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")

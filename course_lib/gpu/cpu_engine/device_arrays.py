@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .tracing import trace
+from course_lib.gpu.cpu_engine.tracing import trace
 
 NAMES = ("requests", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from .messages import message
+from course_lib.gpu.cpu_engine.messages import message
 
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
 # not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.

@@ -5,13 +5,18 @@ import json
 import numpy as np
 
 from course_lib.errors import BadInput
-
-from .compiler import build
-from .launching import block_numbers, check_arguments, check_shape, pointer, scalar
-from .memory import Arena
-from .process import LaunchFailed, Process
-from .report import Report, make_report
-from .rewrite import rewrite
+from course_lib.gpu.cpu_engine.compiler import build
+from course_lib.gpu.cpu_engine.launching import (
+    block_numbers,
+    check_arguments,
+    check_shape,
+    pointer,
+    scalar,
+)
+from course_lib.gpu.cpu_engine.memory import Arena
+from course_lib.gpu.cpu_engine.process import LaunchFailed, Process
+from course_lib.gpu.cpu_engine.report import Report, make_report
+from course_lib.gpu.cpu_engine.rewrite import rewrite
 
 
 def trace(

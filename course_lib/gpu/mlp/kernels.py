@@ -12,8 +12,7 @@ from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.gpu.costs import up
 from course_lib.gpu.cpu_engine import trace_arrays
-
-from .activations import source
+from course_lib.gpu.mlp.activations import source
 
 # What a kernel computes, of NumPy arrays in the order of its method's parameters; results are returned.
 SPECIFICATIONS = {

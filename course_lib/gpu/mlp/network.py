@@ -6,14 +6,13 @@ import numpy as np
 
 from course_lib.errors import BadInput, check_array, check_count
 from course_lib.gpu import device
+from course_lib.gpu.mlp.activations import ACTIVATIONS
+from course_lib.gpu.mlp.feed import Feed, Transfers
+from course_lib.gpu.mlp.kernels import Kernels
 from course_lib.serial import Cache, History, targets
 from course_lib.serial.evaluate import CHUNK, check_labels
 from course_lib.serial.network import check_number, check_params
 from course_lib.serial.progress import Progress
-
-from .activations import ACTIVATIONS
-from .feed import Feed, Transfers
-from .kernels import Kernels
 
 
 class Mlp:
