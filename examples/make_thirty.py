@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.classroom import source
+from course_tools.build import source
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = "00-start-here"

@@ -27,7 +27,7 @@ from course_lib.bench import (
 from course_lib.bench.mpi_catalogue import ALLREDUCES, CASES, RANKS, SCHEMES, SIZES
 from course_lib.bench.mpi_ranks import Ranks
 from course_lib.bench.processes import WorkerError
-from course_lib.mpi.launcher import launch
+from course_lib.machines.ranks import launch
 from course_lib.serial import Network
 
 ROOT = Path(__file__).resolve().parents[1]

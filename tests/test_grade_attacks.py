@@ -142,7 +142,7 @@ CELLS = {
         "wrong",
     ),
     "imports the reference": (
-        "from course_lib.checks.ch01_forward import _neuron as neuron",
+        "from course_lib.checks.ch01.forward import _neuron as neuron",
         "wrong",
     ),
     "reads the reference": (

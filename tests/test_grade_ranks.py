@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this syste
 # Of the instructor's own: everybody gets the left neighbour's numbers, with one message a rank.
 CHECK = """
 import numpy as np
-from course_lib.checks.ranks import RankCase, RankCheck, at_most_bytes, at_most_messages, no_collectives
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck, at_most_bytes, at_most_messages, no_collectives
 
 def cases(rng, n):
     return [RankCase([(rng.standard_normal(5),) for _ in range(n)])]

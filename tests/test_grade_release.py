@@ -6,9 +6,10 @@ import pytest
 from sample_chapter import HEADER
 
 from course_lib.__main__ import main
-from course_lib.classroom import build, source
 from course_lib.classroom.grading import release, sandbox
 from course_lib.errors import BadInput
+from course_tools.build import command as build
+from course_tools.build import source
 
 WHY_NOT = sandbox.available()
 needs_rooms = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.classroom import source
 from course_lib.classroom.grading import given, sandbox, watch
 from course_lib.classroom.grading.rooms import Lost, Rooms
 from course_lib.classroom.grading.zygote import Zygote
+from course_tools.build import source
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY_NOT = sandbox.available()
@@ -88,7 +88,7 @@ folder = os.path.dirname(course_lib.__file__)
 print(len(found), [n for n in sys.modules if n.startswith("course_lib.checks")],
       [os.listdir(os.path.join(folder, n)) for n in ("checks", "classroom", "bench")])
 from course_lib.checks import ch01, ch05
-from course_lib.checks.ch07_hazards import MIRROR
+from course_lib.checks.ch07.hazards import MIRROR
 print("__global__" in MIRROR)
 """
     assert rooms.run(text, 20)["printed"] == "0 [] [[], [], []]\nTrue\n"

@@ -5,7 +5,7 @@ import linecache
 import pytest
 
 from course_lib.checks import ch01, ch02, ch04
-from course_lib.checks.messages import CheckFailed
+from course_lib.checks.kit.messages import CheckFailed
 from course_lib.classroom.grading import sandbox
 from course_lib.classroom.grading.rooms import Rooms
 from course_lib.classroom.grading.zygote import Zygote

@@ -5,7 +5,7 @@ import pytest
 
 from course_lib.classroom.grading import syscalls
 from course_lib.gpu import cpu_memory, on_cpu
-from course_lib.gpu.cpu_engine import process, trace
+from course_lib.machines.cpu_engine import process, trace
 
 pytestmark = pytest.mark.skipif(
     not syscalls.available(), reason="this system has no filter of system calls"

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from course_lib.checks.messages import CheckBroken
+from course_lib.checks.kit.messages import CheckBroken
 from course_lib.classroom.grading import report, undecided, watch
 from course_lib.classroom.grading.results import Result, Task
 from course_lib.classroom.grading.rooms import Lost, Rooms
@@ -50,8 +50,10 @@ def test_verdicts(status, message, starved, want):
 
 def test_the_words_are_those_of_the_library():
     """What LACKS and CLOCK look for is what the engine and the checks say."""
-    from course_lib.checks import ch03_guard, ch04_patience, kernels_report
-    from course_lib.gpu.cpu_engine import compiler
+    from course_lib.checks.ch03 import guard as ch03_guard
+    from course_lib.checks.ch04 import patience as ch04_patience
+    from course_lib.checks.kit.kernels import reporting as kernels_report
+    from course_lib.machines.cpu_engine import compiler
 
     def texts(module):
         with open(module.__file__, encoding="utf-8") as file:

@@ -110,7 +110,7 @@ HOSTILE = {
     "eval": {"type": "eval"},
     "a record of another library": {"record": "subprocess:Popen", "parts": [["true"]]},
     "a record of the checks": {
-        "record": "course_lib.checks.case:Case",
+        "record": "course_lib.checks.kit.case:Case",
         "parts": [[], "", {}, None],
     },
     "a record of the grader": {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.classroom import source
 from course_lib.classroom.grading.words import refused
+from course_tools.build import source
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNEL = "__global__ void k(float *x) {{ {} }}\n"

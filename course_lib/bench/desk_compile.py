@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib.gpu.cpu_engine import compiler
-from course_lib.gpu.cpu_engine.rewrite import rewrite
 from course_lib.gpu.gemm import RUNGS
+from course_lib.machines.cpu_engine import compiler
+from course_lib.machines.cpu_engine.rewrite import rewrite
 
 
 class CompileDesk:

@@ -11,7 +11,7 @@ from course_lib.bench.gpu_catalogue import WAY
 from course_lib.bench.products import Product, ProductDesk
 from course_lib.bench.rates import product_rate
 from course_lib.gpu import device, gemm, on_cpu, trace_gemm
-from course_lib.gpu.cpu_engine import compiler
+from course_lib.machines.cpu_engine import compiler
 from course_lib.measure import blas_threads
 
 BARRIERS = """

@@ -14,9 +14,9 @@ from course_lib import mpi
 from course_lib.bench import rates
 from course_lib.bench.catalogue import ETA
 from course_lib.bench.desk_ranks import RankDesk
+from course_lib.machines.ranks.supervisor import unlink_shared_memory
 from course_lib.mpi.data_parallel import weighted_gradients
 from course_lib.mpi.flat import unpack
-from course_lib.mpi.launcher.supervisor import unlink_shared_memory
 from course_lib.serial import Network, sgd_step
 from course_lib.serial.minibatch import gradients_and_loss
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from course_lib.bench.gpu_catalogue import NOT_INSTALLED
 from course_lib.bench.processes import Worker, WorkerError
-from course_lib.doctor.finding import ask
 from course_lib.errors import BadInput
+from course_tools.doctor.finding import ask
 
 ENVIRONMENT = {
     "numba-sim": {"NUMBA_ENABLE_CUDASIM": "1"},

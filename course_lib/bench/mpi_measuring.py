@@ -29,8 +29,8 @@ from course_lib.bench.processes import WorkerError
 from course_lib.bench.progress import Progress
 from course_lib.bench.rounds import interleave
 from course_lib.data import load_mnist, one_hot
+from course_lib.machines.ranks.launch import waiting
 from course_lib.measure import machine
-from course_lib.mpi.launcher.launch import waiting
 
 SCHEMA = 1
 SETTLE = (

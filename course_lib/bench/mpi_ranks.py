@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.bench.processes import IMPORT, PACKAGE, WorkerError
-from course_lib.mpi.launcher.launch import ONE_THREAD, QUIET, mpiexec
+from course_lib.machines.ranks.launch import ONE_THREAD, QUIET, mpiexec
 
 START = f"{IMPORT}from course_lib.bench.mpi_worker import main\nmain(sys.argv[2])\n"
 LIMIT = 60.0  # seconds that a command may take

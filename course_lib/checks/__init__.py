@@ -1,1 +1,1 @@
-"""What check cells call: fresh random inputs, and when an answer is wrong: what, where, and the likely cause."""
+"""What check cells call: `kit` has what all checks are built from, each chapter a package of its own."""

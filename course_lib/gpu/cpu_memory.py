@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 
 from course_lib.errors import BadInput, check_count
-from course_lib.gpu.cpu_engine.memory import Arena
+from course_lib.machines.cpu_engine.memory import Arena
 
 arena = cache(Arena)  # one for all modules: an address means the same in each
 

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_lib.gpu.cpu_engine import CompileError
+from course_lib.machines.cpu_engine import CompileError
 
 FACTS = {
     "registers": r"Used (\d+) registers",

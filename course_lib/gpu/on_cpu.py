@@ -6,9 +6,10 @@ import time
 
 from course_lib.errors import BadInput
 from course_lib.gpu import cpu_memory
-from course_lib.gpu.cpu_engine import CompileError, LaunchFailed  # noqa: F401 (a name of `device`)
-from course_lib.gpu.cpu_engine.compiler import build
-from course_lib.gpu.cpu_engine.launching import (
+from course_lib.gpu.cpu_memory import Argument, Symbol, address, arena
+from course_lib.machines.cpu_engine import CompileError, LaunchFailed  # noqa: F401 (a name of `device`)
+from course_lib.machines.cpu_engine.compiler import build
+from course_lib.machines.cpu_engine.launching import (
     MAX_SHARED,
     MAX_THREADS,
     check_arguments,
@@ -16,9 +17,8 @@ from course_lib.gpu.cpu_engine.launching import (
     pointer,
     scalar,
 )
-from course_lib.gpu.cpu_engine.process import Process
-from course_lib.gpu.cpu_engine.rewrite import rewrite
-from course_lib.gpu.cpu_memory import Argument, Symbol, address, arena
+from course_lib.machines.cpu_engine.process import Process
+from course_lib.machines.cpu_engine.rewrite import rewrite
 
 NAME, ROOMS, gpuarray = "cpu", (sys.modules[__name__], cpu_memory), cpu_memory
 WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

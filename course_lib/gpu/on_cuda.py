@@ -10,7 +10,7 @@ import pycuda.gpuarray as gpuarray  # noqa: F401 (one of the names)
 from pycuda.tools import clear_context_caches, make_default_context
 
 from course_lib.errors import BadInput
-from course_lib.gpu.cpu_engine import CompileError, LaunchFailed
+from course_lib.machines.cpu_engine import CompileError, LaunchFailed
 
 NAME, ROOMS = "cuda", (sys.modules[__name__], driver)
 _contexts: list = []  # the one that is held

@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib.errors import BadInput
-from course_lib.gpu.cpu_engine import trace
 from course_lib.gpu.gemm import RUNGS, check, turned
+from course_lib.machines.cpu_engine import trace
 
 
 def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):

@@ -12,9 +12,9 @@ Nothing is graded here, so it may run again whenever the points given by hand (o
 import json
 from pathlib import Path
 
-from course_lib.classroom import build
 from course_lib.classroom.grading import feedback, gradebook, lms, manual, marks, results, tables
 from course_lib.errors import BadInput
+from course_tools.build import command as build
 
 
 def add_arguments(parser):

@@ -7,8 +7,8 @@ what a later cell prints may hold what a hidden check gave to an earlier answer.
 import html
 import re
 
-from course_lib.classroom import build
 from course_lib.classroom.grading import gradebook, results, tables
+from course_tools.build import command as build
 
 LONGEST = 4000  # characters of a message
 MOST = 60  # lines of a message

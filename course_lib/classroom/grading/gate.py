@@ -2,13 +2,13 @@
 
 import sys
 
-from course_lib.classroom import source
 from course_lib.classroom.grading import sandbox
 from course_lib.classroom.grading.assemble import Assembled
 from course_lib.classroom.grading.release import Refused
 from course_lib.classroom.grading.runner import Runner
 from course_lib.classroom.grading.zygote import Zygote
 from course_lib.errors import BadInput
+from course_tools.build import source
 
 BLANK, SOLUTION = "blank", "solution"
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import __version__
-from course_lib.classroom import build
 from course_lib.classroom.grading import release, results
 from course_lib.classroom.grading.assemble import Assembled
+from course_tools.build import command as build
 
 SHARE = 16  # of what waits a worker takes one part: at the end none has much left when the others have nothing
 AGAIN = "again"  # end of the name of a unit whose first worker has ended over it

@@ -8,8 +8,9 @@ it is shown to the instructor, for a whole class, and never decides a point.
 import re
 from collections import Counter
 
-from course_lib.classroom import build, source
 from course_lib.errors import BadInput
+from course_tools.build import command as build
+from course_tools.build import source
 
 BLANK = "not written yet"
 GENERAL = ("not right yet",)  # words that stand in every failure: they tell no mistake from another

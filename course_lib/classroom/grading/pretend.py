@@ -13,9 +13,10 @@ import random
 import sys
 from pathlib import Path
 
-from course_lib.classroom import build, source
 from course_lib.classroom.grading import release
 from course_lib.errors import BadInput
+from course_tools.build import command as build
+from course_tools.build import source
 
 SOLVED, BLANK, MIXED = "solved", "blank", "mixed"
 TENTHS = {SOLVED: 4, BLANK: 1, MIXED: 5}  # of ten students

@@ -20,12 +20,12 @@ import numpy as np
 from course_lib.classroom.grading import wire
 from course_lib.classroom.grading.line import Gone
 from course_lib.classroom.grading.ranks_there import OBJECTS, OPS
-from course_lib.mpi.rehearsal import collective_calls, comm, requests
-from course_lib.mpi.rehearsal.report import Report
-from course_lib.mpi.rehearsal.requests import Request
-from course_lib.mpi.rehearsal.turns import Rank, Turns, place
-from course_lib.mpi.rehearsal.verdict import verdict
-from course_lib.mpi.rehearsal.world import World
+from course_lib.machines.rehearsal import collective_calls, comm, requests
+from course_lib.machines.rehearsal.report import Report
+from course_lib.machines.rehearsal.requests import Request
+from course_lib.machines.rehearsal.turns import Rank, Turns, place
+from course_lib.machines.rehearsal.verdict import verdict
+from course_lib.machines.rehearsal.world import World
 
 COMM = {name for name in dir(comm.Comm) if name[0] != "_"} - {"compute"} | {"Wtime"}
 REQUEST = ("Wait", "wait", "Test", "test", "Free")

@@ -19,9 +19,10 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.classroom import build, ids, source
 from course_lib.classroom.grading import library
 from course_lib.errors import BadInput
+from course_tools.build import command as build
+from course_tools.build import ids, source
 
 SCHEMA = 1
 
@@ -125,7 +126,7 @@ def call_of(text, where):
 
 def chapter_of(read, digest=""):
     """The `Chapter` of an exercise's source. digest: of the built file, where there is one."""
-    from course_lib.classroom.notebook import skeleton
+    from course_tools.notebooks.notebook import skeleton
 
     made = skeleton(read, "exercise").metadata["course"]["source"]
     return Chapter(read.chapter, read.title, digest, steps_of(read), made)

@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from course_lib.classroom import build
+from course_tools.build import command as build
 
 SCHEMA = 1
 NOT_GRADED = "the grader could not grade this"  # how a problem begins that is not the student's

@@ -137,7 +137,7 @@ class Checker:
 
 def allowed(name, answer):
     """The answer; CheckFailed where it is CUDA C with words that reach past the language of the lessons."""
-    from course_lib.checks.messages import CheckFailed, Report
+    from course_lib.checks.kit.messages import CheckFailed, Report
 
     word = words.refused(answer) if isinstance(answer, str) and "__global__" in answer else None
     if word is None:
@@ -155,14 +155,14 @@ def must_keep(name, function):
 
     Not where the check works on copies, nor where to change something is the task.
     """
-    from course_lib.checks.check import Check
-    from course_lib.checks.ranks import RankCheck
+    from course_lib.checks.kit.check import Check
+    from course_lib.checks.kit.ranks.check import RankCheck
 
     return not isinstance(function, Check | RankCheck) and name not in given.CHANGES
 
 
 def _status_of(error):
-    from course_lib.checks.messages import CheckFailed, NotWritten
+    from course_lib.checks.kit.messages import CheckFailed, NotWritten
 
     kinds = (
         (NotWritten, "missing"),
@@ -174,7 +174,7 @@ def _status_of(error):
 
 
 def _message_of(error):
-    from course_lib.checks.messages import CheckFailed
+    from course_lib.checks.kit.messages import CheckFailed
 
     return (
         str(error)[:4000]
@@ -195,7 +195,7 @@ def _check_of(name, code):
 
 def _limit_programs():
     """Compiled CUDA C may compute here, and no more."""
-    from course_lib.gpu.cpu_engine import process
+    from course_lib.machines.cpu_engine import process
 
     if syscalls.available():
         process.before_program = syscalls.limiting()

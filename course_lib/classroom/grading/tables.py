@@ -7,8 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.classroom import build
 from course_lib.errors import BadInput
+from course_tools.build import command as build
 
 BOM = "\ufeff"  # with it Excel takes a CSV file for UTF-8; without it, names with accents come out wrong
 LONGEST = 1000  # characters of a cell

@@ -11,8 +11,8 @@ import numpy as np
 from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.gpu.costs import up
-from course_lib.gpu.cpu_engine import trace_arrays
 from course_lib.gpu.mlp.activations import source
+from course_lib.machines.cpu_engine import trace_arrays
 
 # What a kernel computes, of NumPy arrays in the order of its method's parameters; results are returned.
 SPECIFICATIONS = {

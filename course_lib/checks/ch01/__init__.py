@@ -1,0 +1,21 @@
+"""The checks of chapter 01: one neuron to one network, per example.
+
+Each check holds the truth in float64 and the wrong answers that students give, each with its likely cause.
+"""
+
+from course_lib.checks.ch01.backward import check_backward, check_sgd_epoch
+from course_lib.checks.ch01.forward import check_forward, check_neuron
+from course_lib.checks.ch01.gradients import check_mse_gradient, check_numeric_gradient
+from course_lib.checks.ch01.losses import check_cross_entropy, check_output_delta, check_softmax
+
+__all__ = [
+    "check_backward",
+    "check_cross_entropy",
+    "check_forward",
+    "check_mse_gradient",
+    "check_neuron",
+    "check_numeric_gradient",
+    "check_output_delta",
+    "check_sgd_epoch",
+    "check_softmax",
+]

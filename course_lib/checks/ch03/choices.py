@@ -1,0 +1,214 @@
+"""The checks of the cost model and of the choice of T."""
+
+import math
+
+import numpy as np
+
+from course_lib.checks.kit.core import Case, Check, require
+from course_lib.checks.kit.freeform import function_check
+
+
+def _times(B, T, c, s, o, rows=None, serial=None, overhead=None):
+    """(t(B, 1), t(B, T)) of the model, with a part replaced: a known wrong way."""
+    rows = math.ceil(B / T) if rows is None else rows
+    serial = s if serial is None else serial
+    overhead = (o * T if T > 1 else 0.0) if overhead is None else overhead
+    return B * c + s, rows * c + serial + overhead
+
+
+def _speedup_by(times=_times, result=lambda one, many, T: (one / many, one / many / T)):
+    def predict_speedup(B, T, c, s, o):
+        one, many = times(B, T, c, s, o)
+        return result(one, many, T)
+
+    return predict_speedup
+
+
+def _speedup_true(B, T, c, s, o):
+    return _speedup_by()(B, T, c, s, o)
+
+
+def _speedup_cases(rng):
+    def costs():
+        return tuple(float(x) for x in rng.uniform(0.5, 2, 3) * (1e-4, 3e-3, 4e-4))
+
+    plan = [
+        (64, 4, "even shards"),
+        (67, 4, "uneven shards"),
+        (1024, 8, "a large batch"),
+        (5, 3, "a small batch"),
+        (50, 1, "one thread"),
+        (17, 16, "a shard of two rows"),
+    ]
+    return [Case((B, T, *costs()), label) for B, T, label in plan]
+
+
+check_predict_speedup = Check(
+    "predict_speedup",
+    _speedup_cases,
+    _speedup_true,
+    K=8,
+    dtype=None,
+    parts=("speed-up", "efficiency"),
+    diagnoses=[
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B / T)),
+            "B / T rows for each thread: with uneven shards the step waits for the largest, ceil(B / T) rows",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B // T)),
+            "B // T is the smallest shard: the step waits for the largest, ceil(B / T) rows",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B // T + 1)),
+            "B // T + 1 is one row too many where T divides B: ceil(B / T), or -(-B // T)",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, serial=s / T)),
+            "s is divided by T: it is the part that one thread does alone (Amdahl's serial part)",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, serial=0.0)),
+            "the serial part s is missing from t(B, T): it does not go away with more threads",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: (B * c, _times(B, T, c, s, o)[1])),
+            "the serial part s is missing from t(B, 1): one thread does it, too",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: (B * c, _times(B, T, c, s, o, serial=0.0)[1])),
+            "the serial part s is missing from both times",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o * T)),
+            "the cost of handing work over is charged to one thread, too: with T = 1 nothing is handed over",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o if T > 1 else 0.0)),
+            "o is the cost for each thread: T of them cost o T",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o * (T - 1))),
+            "o is the cost for each of the T threads, the first one too: o T, not o (T - 1)",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=0.0)),
+            "the cost of the threads, o for each, is missing: that is Amdahl's law with threads for nothing",
+        ),
+        (
+            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B)),
+            "the examples are not shared out: each thread has ceil(B / T) of the rows",
+        ),
+        (
+            _speedup_by(result=lambda one, many, T: (many / one, many / one / T)),
+            "upside down: the speed-up is t(B, 1) / t(B, T), above 1 when threads pay",
+        ),
+        (
+            _speedup_by(result=lambda one, many, T: (one / many, one / many)),
+            "the efficiency is the speed-up divided by T, the share of T that is reached",
+        ),
+        (
+            _speedup_by(result=lambda one, many, T: (one / many, T * many / one)),
+            "the efficiency is upside down: speed-up / T, at most 1 in this model",
+        ),
+        (
+            _speedup_by(result=lambda one, many, T: (one / many, one / many * T)),
+            "the efficiency is the speed-up divided by T, not times T",
+        ),
+        (
+            _speedup_by(result=lambda one, many, T: (one / many, 100 * one / many / T)),
+            "the efficiency is a fraction of 1 here, not per cent",
+        ),
+    ],
+)
+
+
+class _Costs:
+    """Seconds of a step with T threads, from a table; it notes what it is asked, and refuses what cannot be."""
+
+    def __init__(self, B, table):
+        self.B, self.table, self.asked = B, table, []
+
+    def __call__(self, B, T):
+        require(B == self.B, "seconds was asked for another batch size", got=B, wanted=self.B)
+        whole = isinstance(T, (int, np.integer))
+        require(
+            whole and T >= 1,
+            "seconds was asked for an impossible number of threads",
+            got=str(T),
+            wanted="1 or more",
+            cause="range(cores) begins with 0: range(1, ... + 1)",
+        )
+        require(
+            T <= self.B,
+            f"seconds was asked for {T} threads and {self.B} examples",
+            cause="a thread without an example has nothing to do: at most min(cores, B)",
+        )
+        require(
+            len(self.table) >= T,
+            f"seconds was asked for {T} threads on {len(self.table)} cores",
+            cause="more threads than cores take turns: at most min(cores, B)",
+        )
+        self.asked.append(int(T))
+        return self.table[T - 1]
+
+
+def _pick_plan(rng):
+    """(B, seconds for T = 1, 2, ..., label): where the minimum lies differs from table to table."""
+    wave = np.array([9.0, 5.0, 6.0, 3.0, 4.0, 7.0]) * rng.uniform(0.5, 2)
+    return [
+        (99, np.sort(rng.uniform(1, 9, 8))[::-1], "more threads are always quicker"),
+        (50, np.sort(rng.uniform(1, 9, 6)), "every further thread costs more than it saves"),
+        (
+            64,
+            np.array([9.0, 5.0, 3.0, 4.0, 6.0, 8.0]) * rng.uniform(0.5, 2),
+            "a minimum in the middle",
+        ),
+        (64, wave, "worse with 3 threads than with 2, best with 4"),
+        (3, np.sort(rng.uniform(1, 9, 8))[::-1], "3 examples, 8 cores"),
+        (40, np.array([4.0, 2.0, 2.0, 2.0]), "three equal times"),
+        (7, np.array([3.0]), "one core"),
+    ]
+
+
+def _pick_cause(got, costs, best):
+    table, most = costs.table, min(costs.B, len(costs.table))
+    if not isinstance(got, (int, np.integer)):
+        time_of_one = isinstance(got, (float, np.floating)) and got in table
+        return "the number of threads is asked for" + (", not its time" if time_of_one else "")
+    if got == best - 1:
+        return "one too few: table entries count from 0, threads from 1"
+    if 1 <= got <= most and table[got - 1] == table[best - 1]:
+        return "as quick with fewer threads: of equal times take the fewest, the cores may serve somebody else"
+    if not costs.asked:
+        return "seconds was never asked: hand-over and reduction can cost more than a further thread saves"
+    if len(set(costs.asked)) < most:
+        tried = ", ".join(map(str, sorted(set(costs.asked))))
+        return f"only T = {tried} was asked for: times can rise and fall again, so ask for all of 1 to {most}"
+    if got == int(np.argmax(table[:most])) + 1:
+        return "that is the slowest: the smallest time is asked for"
+    return None
+
+
+@function_check("pick_threads")
+def check_pick_threads(fn, *, rng):
+    """The quickest T from 1 to min(cores, B); of equal ones the fewest threads."""
+    plan = _pick_plan(rng)
+    for B, table, label in plan:
+        costs = _Costs(B, table)
+        got = fn(B, len(table), costs)
+        require(
+            got is not None,
+            "pick_threads returned None",
+            cause="end with `return` and the number of threads",
+        )
+        best = int(np.argmin(table[: min(B, len(table))])) + 1
+        require(
+            isinstance(got, (int, np.integer)) and got == best,
+            f"not the quickest number of threads: {label}",
+            got=str(got),
+            wanted=str(best),
+            where=f"B = {B}, {len(table)} cores, seconds " + ", ".join(f"{x:.2f}" for x in table),
+            cause=_pick_cause(got, costs, best),
+        )
+    return f"{len(plan)} cost tables, the quickest T in each, never more than cores or examples"

@@ -1,0 +1,180 @@
+"""The check of a gradient by fork and join: side by side, all joined, faults passed on."""
+
+from course_lib.checks.ch03.guard import guarded, outcome, require_told
+from course_lib.checks.ch03.work import (
+    Workers,
+    added,
+    explain_gradient,
+    make_batch,
+    misses,
+    scaled,
+    sums_of_shards,
+)
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.probe import short_error, students_line
+from course_lib.checks.kit.trees import copied, same
+
+
+def _check_calls(workers, T):
+    """Was every shard computed once, and side by side?"""
+    calls, B = workers.calls, sum(n for _, n in workers.rows)
+    counts = [calls.count(rows) for rows in workers.rows]
+    lost, again = [t for t in range(T) if not counts[t]], [t for t in range(T) if counts[t] > 1]
+    if again:
+        require(
+            False,
+            f"shard {again[0]} was computed {counts[again[0]]} times"
+            + (f", and shard {lost[0]} never" if lost else ""),
+            cause="a function made in a loop reads the loop's variable when it runs, not when it was made, and by "
+            "then the loop has gone on: hand the value over, Thread(target=work, args=(t,))",
+        )
+    _check_rows([rows for rows in calls if rows not in workers.rows], lost, B, T)
+    require(
+        not lost,
+        f"shard {lost[0] if lost else ''} was never computed",
+        cause="start() runs a thread; making it does not. Is there one for every shard?",
+    )
+    require(
+        not workers.meeting.missed,
+        "no two shards were at work at the same time",
+        cause=_apart_cause(workers, T),
+    )
+
+
+def _check_rows(strange, lost, B, T):
+    """strange: (first row, number) of what was computed and is no shard."""
+    if not strange:
+        return
+    first, n = strange[0]
+    require(
+        first is not None,
+        "gradient_sum got rows that are not those of X",
+        cause="was X changed, or copied and "
+        "changed? The shards are slices of it: X[s], and Y[s] with the same s",
+    )
+    cause = f"the shards are those of shards({B}, {T}), one for each thread, X and Y cut by the same slice"
+    if (first, n) == (0, B):
+        cause = "all of X was handed over, not a shard of it: gradient_sum(params, X[s], Y[s])"
+    never = f", and shard {lost[0]} was never computed" if lost else ""
+    require(
+        False,
+        f"{n} rows from row {first} on are no shard{never}",
+        where=f"B = {B}, T = {T}",
+        cause=cause,
+    )
+
+
+def _apart_cause(workers, T):
+    made = {t for t in workers.threads if t.name != "check"}
+    if not made:
+        return (
+            "the caller computed them all, one after the other: Thread(target=work(t)) calls work here and now, "
+            "and run() does, too; a thread begins with start()"
+        )
+    if len(workers.threads) < T:
+        return f"{len(workers.threads)} threads for {T} shards: each shard needs a thread of its own (or a pool of T)"
+    return (
+        "a join right after start waits before the next one is forked: first start them all, then join them all. "
+        "Or does a lock stand around the work?"
+    )
+
+
+def _check_fork_join(fn, params, X, Y, T, slow):
+    workers = Workers(len(X), T, slow=slow)
+    given, held = (params, X, Y), copied((params, X, Y))
+    run = guarded(fn, workers, params, X, Y, T, watch=workers.unfinished)
+    if run.error is not None and not isinstance(run.error, NotImplementedError):
+        _explain_stop(fn, run, workers, T)
+    require(
+        not _at_work(run),
+        f"it returned while {_at_work(run)} of its threads were still at work",
+        cause="there is no join, or not of all threads: t.join() waits until thread t has ended",
+    )
+    got = outcome(run)
+    _check_calls(workers, T)
+    require(
+        same(given, held),
+        "params, X or Y were changed",
+        cause="the workers share them: read them, no more",
+    )
+    _require_gradient(got, sums_of_shards(params, X, Y, T), len(X), len(X) + 12, slow)
+
+
+def _at_work(run):
+    """How many threads were at a shard when the call ended; an idle pool is none."""
+    return min(run.busy, run.noted)
+
+
+def _explain_stop(fn, run, workers, T):
+    """It stopped with an exception: is it the join that is missing, a shard, or a place for a part?"""
+    what, line = f"it stopped with {short_error(run.error)}", students_line(run.error, fn)
+    require(
+        not _at_work(run),
+        what + f", while {_at_work(run)} of its threads were still at work",
+        where=line,
+        cause="the parts were added up before the join: a part that is not ready is None, or not there",
+    )
+    never = not workers.calls and ("NoneType" in str(run.error) or "cannot join" in str(run.error))
+    require(
+        not never or run.faults,
+        what + ", and no shard was ever computed",
+        where=line,
+        cause="start() runs a thread; making it does not",
+    )
+    for words, cause in (
+        (
+            "group argument",
+            "Thread(target=work, args=(t,)): both names must be written, for the first "
+            "place is another argument's",
+        ),
+        ("and 'slice'", "combine wants the numbers of rows, [s.stop - s.start for s in slices]"),
+    ):
+        require(words not in str(run.error), what, where=line, cause=cause)
+    if not run.faults and workers.calls:
+        _check_calls(workers, T)
+        require(
+            "NoneType" not in str(run.error),
+            what,
+            where=line,
+            cause="a part is None when all threads have ended: each must write to its own place, sums[t]",
+        )
+
+
+def _require_gradient(got, shards, B, K, late=None):
+    want = scaled(added(shards), 1 / B)
+    found = misses(got, want, K)
+    if found:
+        cause = explain_gradient(got, shards, B, K, late) if found[0].kind == "values" else None
+        if found[0].kind == "none" and got is None:
+            cause = "end with `return` and the list of (dW, db)"
+        require(False, found[0].what, where=f"B = {B}, T = {len(shards)}", cause=cause)
+
+
+def _check_fault(fn, rng, fault, slow):
+    """A worker that raises must be heard of, and the others waited for."""
+    params, X, Y = make_batch(rng, 11)
+    workers = Workers(len(X), 3, slow=slow, fault=fault)
+    run = guarded(fn, workers, params, X, Y, 3, watch=workers.unfinished)
+    require_told(run, f"shard {workers.fault}")
+    require(
+        not _at_work(run),
+        "after a fault in one worker another one was still at work when the caller went on",
+        cause="join all threads first, always; then raise what was caught",
+    )
+
+
+@function_check("fork_join_gradient")
+def check_fork_join_gradient(fn, *, rng):
+    """Equal to serial for uneven shards, all workers side by side, all joined, faults passed on."""
+    for B, T in (
+        (int(rng.integers(3, 7)) * 3 + 2, 3),
+        (8, 4),
+        (5, 1),
+        (int(rng.integers(5, 9)) * 2 + 1, 2),
+    ):
+        params, X, Y = make_batch(rng, B)
+        _check_fork_join(fn, params, X, Y, T, slow=int(rng.integers(T)))
+    _check_fault(fn, rng, fault=int(rng.integers(1, 3)), slow=0)
+    _check_fault(fn, rng, fault=0, slow=2)
+    return "4 batches equal to serial, the workers side by side, all of them joined; a worker's fault is passed on"

@@ -1,0 +1,240 @@
+"""The check of the budget, workers times BLAS threads."""
+
+import functools
+import threading
+import time
+
+import numpy as np
+
+from course_lib.checks.ch03.guard import (
+    HELD_BACK,
+    Meeting,
+    come_late,
+    guarded,
+    outcome,
+    require_told,
+)
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check
+
+
+class _Blas:
+    """Stands for a BLAS: one number of threads for the whole process, set by the context manager `pin`."""
+
+    def __init__(self, threads):
+        self.threads, self.pins, self.by, self.made = threads, [], [], 0
+
+    def pin(self, n):
+        """As measure.blas_threads: `with pin(n):` gives n threads inside."""
+        require(
+            isinstance(n, (int, np.integer)),
+            "pin got a number of threads that is not whole",
+            got=repr(n),
+            cause="cores / workers is a float: use //",
+        )
+        require(
+            n >= 1,
+            f"pin({n}): a BLAS cannot work with {n} threads",
+            cause="more workers than cores make cores // workers zero: max(1, ...)",
+        )
+        self.made += 1
+        return _Pin(self, int(n))
+
+
+class _Pin:
+    """No generator: one that is thrown away would put the old number back by itself."""
+
+    def __init__(self, blas, n):
+        self.blas, self.n, self.old = blas, n, None
+
+    def __enter__(self):
+        time.sleep(3 * HELD_BACK)  # a worker that runs already now begins, and sees the old number
+        self.old, self.blas.threads = self.blas.threads, self.n
+        self.blas.pins.append(self.n)
+        self.blas.by.append(threading.current_thread())
+        return self.n
+
+    def __exit__(self, *error):
+        self.blas.threads = self.old
+
+
+class _Calls:
+    """The list of calls for run_pinned, and what was seen in them: BLAS threads at the start and after the meeting."""
+
+    def __init__(self, blas, workers, fault=None, slow=None):
+        self.blas, self.fault, self.slow = blas, fault, slow
+        self.meeting, self.seen, self.made, self.ended = Meeting(workers), [], [0] * workers, 0
+        self.list = [functools.partial(self._call, t) for t in range(workers)]
+
+    def _call(self, t):
+        self.made[t] += 1
+        self.seen.append(self.blas.threads)
+        self.meeting.wait()
+        try:
+            if t == self.slow:
+                come_late()
+            self.seen.append(self.blas.threads)
+            if t == self.fault:
+                raise ArithmeticError(f"call {t} failed")
+            return 10 * t + 1
+        finally:
+            self.ended += 1
+
+    def unfinished(self):
+        return len(self.made) - self.ended
+
+
+def _check_pins(blas, workers, cores, seen):
+    budget = max(1, cores // workers)
+    require(
+        bool(blas.pins) or not blas.made,
+        "pin(n) was called, but not in a `with`",
+        cause="a context manager does nothing until it is entered: `with pin(n):` around the fork and the join",
+    )
+    require(
+        bool(blas.pins),
+        "pin was never called: every worker's products use all BLAS threads",
+        where=f"{workers} workers on {cores} cores: {workers} times {cores} = {workers * cores} threads",
+        cause="oversubscription. `with pin(...):` around the fork and the join",
+    )
+    inside = [t for t in blas.by if t.name != "check"]
+    require(
+        not inside,
+        f"pin was called by {len(inside)} of the workers",
+        cause="the number of BLAS threads is one setting for the whole process: the worker that leaves first "
+        "resets it for all. Set it once, by the caller, around fork and join",
+    )
+    require(
+        blas.pins == [budget],
+        f"pin({blas.pins[0]}) for {workers} workers on {cores} cores",
+        got=str(blas.pins),
+        wanted=str([budget]),
+        cause=_pin_cause(blas.pins[0], workers, cores),
+    )
+    require(
+        all(n == budget for n in seen),
+        "the pin did not hold while the workers ran",
+        got=str(sorted(set(seen))),
+        wanted=str([budget]),
+        cause="fork and join must both stand inside the `with`: before it and after it the old setting holds",
+    )
+
+
+def _pin_cause(n, workers, cores):
+    if n == cores and workers > 1:
+        return f"oversubscription: {workers} workers times {n} BLAS threads are {workers * n} threads for {cores} cores"
+    if n == workers and n != -(-cores // workers):
+        return "the number of workers is not what each of them may use: cores // workers"
+    if n * workers > cores and n > 1:
+        return f"rounded up: {workers} workers times {n} BLAS threads are more than {cores} cores"
+    return "cores are left idle: each worker may use cores // workers" if n == 1 else None
+
+
+def _check_pinned_run(fn, workers, cores):
+    blas = _Blas(cores)
+    calls, where = _Calls(blas, workers, slow=0), f"{workers} workers on {cores} cores"
+    given = list(calls.list)
+    run = guarded(fn, given, cores, blas.pin, watch=calls.unfinished)
+    busy = min(run.busy, run.noted)
+    require(
+        run.error is not None or not busy,
+        f"it returned while {busy} of its threads were still at work",
+        where=where,
+        cause="join them all, inside the `with`: a sleep is no join",
+    )
+    got = outcome(run)
+    require(
+        same_calls(given, calls.list),
+        "the list of calls was changed",
+        where=where,
+        cause="it belongs to the caller: read it, no more",
+    )
+    _check_each_once(calls, where)
+    _check_pins(blas, workers, cores, calls.seen)
+    want = [10 * t + 1 for t in range(workers)]
+    right = (
+        isinstance(got, (list, tuple)) and len(got) == workers and all(map(_is_number, got, want))
+    )
+    require(
+        right,
+        "the results are not those of the calls, in their order",
+        str(got)[:200],
+        wanted=str(want),
+        where=where,
+        cause=_results_cause(got, want),
+    )
+    require(
+        blas.threads == cores,
+        f"afterwards BLAS has {blas.threads} threads, before it had {cores}",
+        where=where,
+        cause="`with pin(n):` puts the old number back at its end",
+    )
+
+
+def same_calls(given, calls):
+    """Are these the same objects in the same order?"""
+    return len(given) == len(calls) and all(a is b for a, b in zip(given, calls, strict=True))
+
+
+def _check_each_once(calls, where):
+    lost, again = (
+        [t for t, n in enumerate(calls.made) if not n],
+        [t for t, n in enumerate(calls.made) if n > 1],
+    )
+    late = " A function made in a loop reads the loop's variable when it runs: hand the value over, args=(t,)"
+    require(
+        not again,
+        f"call {again[0] if again else ''} was made {calls.made[again[0]] if again else 0} times",
+        where=where,
+        cause="each call is made once." + (late if lost else ""),
+    )
+    require(
+        not lost,
+        f"call {lost[0] if lost else ''} was never made",
+        where=where,
+        cause="is there a thread for each, and is it started?",
+    )
+    require(
+        not calls.meeting.missed,
+        "no two calls ran at the same time",
+        where=where,
+        cause="Thread(target=call()) calls here and now; first start all threads, then join all; a pool needs as "
+        "many threads as there are calls",
+    )
+
+
+def _is_number(got, want):
+    return np.ndim(got) == 0 and isinstance(got, (int, float, np.number)) and got == want
+
+
+def _results_cause(got, want):
+    if got is None:
+        return "end with `return` and the list of results"
+    if isinstance(got, (list, tuple)) and sorted(map(str, got)) == sorted(map(str, want)):
+        return "append adds in the order in which threads end: results[t] = ... keeps the order of the calls"
+    if isinstance(got, (list, tuple)) and any(hasattr(item, "result") for item in got):
+        return "these are futures: each one's .result() is what its call returned"
+    return None
+
+
+@function_check("run_pinned")
+def check_run_pinned(fn, *, rng):
+    """Each worker gets cores // workers BLAS threads, set once by the caller, and put back, after a fault as well."""
+    for workers, cores in ((2, 8), (3, 8), (1, 6), (4, 4), (4, 3)):
+        _check_pinned_run(fn, workers, cores)
+    for fault in (0, 1):
+        blas = _Blas(6)
+        calls = _Calls(blas, 2, fault=fault, slow=1 - fault)
+        run = guarded(fn, calls.list, 6, blas.pin, watch=calls.unfinished)
+        require_told(run, f"call {fault}")
+        require(
+            not min(run.busy, run.noted),
+            "after a fault in one call another one was still at work when it ended",
+            cause="join all threads first, always; then raise what was caught",
+        )
+        require(
+            blas.threads == 6,
+            f"after a fault in a worker BLAS has {blas.threads} threads, before it had 6",
+            cause="`with pin(n):` puts the old number back even when an exception passes",
+        )
+    return "5 budgets kept, the setting put back each time, after a fault as well"

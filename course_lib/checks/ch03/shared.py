@@ -1,0 +1,116 @@
+"""The check of a shared sum: the race is forced."""
+
+import numpy as np
+
+from course_lib.checks.ch03.guard import Meeting, guarded, outcome
+from course_lib.checks.ch03.race import Traffic, shared
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.probe import short_error
+
+
+def _lost_shards(got, start, parts):
+    """Which parts are missing from got, if that explains it."""
+    T = len(parts)
+    for mask in range(1 << T):
+        chosen = [t for t in range(T) if mask >> t & 1]
+        if np.array_equal(got, start + sum((parts[t] for t in chosen), np.zeros_like(start))):
+            return [t for t in range(T) if t not in chosen]
+    return None
+
+
+def _race_cause(got, start, parts, raced):
+    """Why total is wrong. raced: worker threads have written to it."""
+    lost = _lost_shards(got, start, parts)
+    if _lost_shards(got, np.zeros_like(start), parts) is not None:
+        return "what total held before is gone: add to it"
+    if lost is None:
+        done = [i for i in range(len(got)) if got[i] == start[i] + sum(p[i] for p in parts)]
+        if not done:
+            return None
+        return (
+            "a lost update: of some entries only. Two threads read the same number, and the one that writes last "
+            "wins: guard the whole of read, add and write, with ONE lock for all threads, or keep parts apart"
+        )
+    if len(lost) == len(parts):
+        return "nothing was added to total: total = total + ... makes a new array; write total += ... or total[:] = ..."
+    which = f"the part of shard {' and '.join(map(str, lost))} is gone"
+    if not raced:
+        return f"{which}: it was computed, and never added"
+    return (
+        f"a lost update: {which}. Two threads read total before "
+        "either wrote it, and the one that writes last wins. Either ONE lock, made before the threads and shared "
+        "by all, around read, add and write; or, better, a place of its own for each part, added up after the join"
+    )
+
+
+def _check_end(run, right):
+    """How did it end: with all threads joined, and no error?"""
+    local = next((e for e in (*run.faults, run.error) if isinstance(e, UnboundLocalError)), None)
+    require(
+        local is None,
+        f"it stopped with {short_error(local) if local else ''}",
+        cause="`total += ...` or `total = ...` inside a function makes the name total its own, without a value: "
+        "total[:] += ... writes into the array of the one outside",
+    )
+    require(
+        right or not run.busy,
+        f"{run.busy} of your threads were still at work when it had ended"
+        + (f" (with {short_error(run.error)})" if run.error else ""),
+        cause="there is no join, or not of all threads: a part that is not ready yet cannot be added",
+    )
+    outcome(run)
+
+
+def _check_shared_sum(fn, rng, T, n):
+    start = rng.integers(-9, 9, n).astype(np.float64)
+    parts = [rng.integers(1, 99, n).astype(np.float64) * 2**t for t in range(T)]
+    traffic, meeting, asked = Traffic(), Meeting(T), list[int]()
+
+    def part_of(t):
+        asked.append(t)
+        traffic.enter()
+        meeting.wait()
+        return parts[t].copy()
+
+    total = shared(start, traffic)
+    run = guarded(
+        fn, part_of, T, total, watch=lambda: np.array(total).view(np.ndarray), stumble=True
+    )
+    got, right = run.noted, np.array_equal(run.noted, start + sum(parts))
+    _check_end(run, right)
+    lost = [t for t in range(T) if t not in asked]
+    require(
+        not lost,
+        f"part_of({min(lost, default=0)}) was never called",
+        cause="a part and a thread for each t from 0 to T - 1; a function made in a loop must be handed its t",
+    )
+    require(
+        len(traffic.workers) >= min(T, 2),
+        f"all {T} parts were computed by one thread",
+        cause="one thread for each part: Thread(target=work, args=(t,)), without calling work",
+    )
+    require(
+        not meeting.missed,
+        "no two parts were computed at the same time",
+        cause="part_of(t) is called while the lock is held, or a thread is joined before the next is started: "
+        "only the addition needs the lock",
+    )
+    require(
+        right,
+        f"total is wrong in {int((got != start + sum(parts)).sum())} of {n} entries",
+        where=f"{T} threads",
+        got=str(got[:4].tolist()),
+        wanted=str((start + sum(parts))[:4].tolist()),
+        cause=None
+        if right
+        else _race_cause(got, start, parts, bool(traffic.workers & traffic.writers)),
+    )
+
+
+@function_check("shared_sum")
+def check_shared_sum(fn, *, rng):
+    """Nothing is lost when all threads read total before any of them writes."""
+    for T, n in ((2, 5), (3, 4), (1, 3)):
+        _check_shared_sum(fn, rng, T, n)
+    return "no update lost, with every write held back until all threads had read"

@@ -1,0 +1,347 @@
+"""The checks of shards, of the sum of their gradients, and of the reduction by slices."""
+
+import numpy as np
+
+from course_lib.checks.ch03.guard import value_of
+from course_lib.checks.ch03.work import added, scaled, shard_slices
+from course_lib.checks.kit.core import Case, Check, normal, poison, ragged, require
+from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.trees import a_thing, same
+
+
+def _as_slices(got, B, T):
+    """The slices as (start, stop) pairs of whole numbers, or a failure that says what they are instead."""
+    require(
+        got is not None, "shards returned None", cause="end with `return` and the list of slices"
+    )
+    require(isinstance(got, (list, tuple)), "the result must be a list of slices", got=a_thing(got))
+    wrong = [item for item in got if not isinstance(item, slice)]
+    require(
+        not wrong,
+        "an entry of the list is no slice",
+        got=a_thing(wrong[0]) if wrong else None,
+        cause="slice(start, stop), so that X[s] and Y[s] are views and nothing is copied",
+    )
+    require(
+        all(s.step in (None, 1) for s in got),
+        "the shards must be contiguous, without a step",
+        got=str(got),
+        cause="every T-th row is a partition, too, but its rows do not lie together in memory",
+    )
+    ends = [end for s in got for end in (s.start, s.stop)]
+    whole = all(isinstance(end, (int, np.integer)) for end in ends)
+    require(
+        whole,
+        "a slice must have a whole number as start and as stop",
+        got=str(got),
+        cause="write both ends down, also the first 0 and the last B: others count the rows by them"
+        if None in ends
+        else "// divides whole numbers; / gives a float, and a slice of floats cannot cut an array",
+    )
+    require(
+        len(got) == T,
+        f"{len(got)} shards for B = {B}, T = {T}: there must be one for each thread",
+        cause="T threads, T shards; [000] algorithm 3 has B/T of them in print, a slip",
+    )
+    return [(int(s.start), int(s.stop)) for s in got]
+
+
+def _check_cover(pairs, B, T):
+    rows = [r for a, b in pairs for r in range(a, b)]
+    lost, twice = sorted(set(range(B)) - set(rows)), sorted({r for r in rows if rows.count(r) > 1})
+    where = f"B = {B}, T = {T}: {', '.join(f'{a} to {b - 1}' for a, b in pairs)}"
+    require(
+        not twice,
+        f"{len(twice)} rows are in two shards, the first is row {min(twice, default=0)}",
+        where=where,
+        cause="stop is not included in a slice: the next shard begins at stop, not before it",
+    )
+    rest = f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: somebody must take them"
+    require(
+        not lost,
+        f"{len(lost)} of {B} rows are in no shard, the first is row {min(lost, default=0)}",
+        where=where,
+        cause=rest
+        if len(lost) == B % T
+        else "stop is not included in a slice: the next shard begins at stop",
+    )
+    require(
+        rows == list(range(B)), "the shards are not in order, or go beyond the batch", where=where
+    )
+    sizes = [b - a for a, b in pairs]
+    uneven = f"shards of {min(sizes)} and of {max(sizes)} rows: sizes may differ by one"
+    require(max(sizes) - min(sizes) <= 1, uneven, where=where, cause=_uneven_cause(sizes, B, T))
+    require(
+        sizes == sorted(sizes, reverse=True),
+        "the larger shards come first",
+        where=where,
+        got=str(sizes),
+        cause="the first B % T shards have one row more; here the order is another",
+    )
+
+
+def _uneven_cause(sizes, B, T):
+    if sizes[0] == -(-B // T) and min(sizes) == sizes[-1]:
+        return "B / T was rounded up for all, and the last thread has too little: only the first B % T take one more"
+    if sorted(sizes)[-2:] == [B // T, B // T + B % T]:
+        return "the rest went to one thread, and all wait for that one: give one row each to the first B % T"
+    return "all wait for the thread with most rows: even them out"
+
+
+@function_check("shards")
+def check_shards(fn, *, rng):
+    """T slices that cover 0 to B - 1 once, in order, sizes within one, the larger first."""
+    plan = [
+        (12, 4),
+        (14, 4),
+        (7, 7),
+        (1, 1),
+        (5, 1),
+        (int(rng.integers(20, 60)) * 3 + 2, 3),
+        (int(rng.integers(10, 30)) * 7 + 5, 7),
+        (9, 8),
+        (64, 3),
+    ]
+    for B, T in plan:
+        _check_cover(_as_slices(fn(B, T), B, T), B, T)
+    return f"{len(plan)} pairs of B and T: every row once, and no shard more than a row larger than another"
+
+
+def _combine_cases(rng):
+    cases = []
+    for sizes, label in (
+        ([5, 4, 4], "3 uneven shards"),
+        ([9, 9], "2 even shards"),
+        ([7], "one shard"),
+        ([3, 3, 2, 2], "4 uneven shards"),
+        ([6, 1], "a shard of one row"),
+    ):
+        shapes = ragged(rng, 4, 2, 9)
+        sums = [
+            [
+                (normal(rng, *shapes[:2]), normal(rng, shapes[1])),
+                (normal(rng, *shapes[2:]), normal(rng, shapes[3])),
+            ]
+            for _ in sizes
+        ]
+        cases.append(Case((sums, sizes), label, scale=4.0))
+    return cases
+
+
+def _combined(weigh, divisor=lambda sizes: 1.0, pick=lambda sums: sums):
+    """The mean gradient, and with weigh, divisor or pick changed: a known wrong way."""
+
+    def combine(sums, sizes):
+        chosen = pick(list(zip(sums, sizes, strict=True)))
+        return scaled(added([scaled(s, weigh(n)) for s, n in chosen]), 1 / divisor(sizes))
+
+    return combine
+
+
+def _one(n):
+    return 1.0
+
+
+_combine = _combined(_one, sum)
+
+
+def _in_part(part):
+    """dW (0) or db (1) is left undivided."""
+
+    def combine(sums, sizes):
+        factors = [1.0 if p == part else 1 / sum(sizes) for p in (0, 1)]
+        return [(dW * factors[0], db * factors[1]) for dW, db in added(sums)]
+
+    return combine
+
+
+check_combine = Check(
+    "combine",
+    _combine_cases,
+    _combine,
+    K=8,
+    each=("dW", "db"),
+    axes={"dW": ("input", "neuron"), "db": ("neuron",)},
+    diagnoses=[
+        (
+            _combined(_one),
+            "the sum over the batch is not divided: the gradient of the mean loss is the sum over B",
+        ),
+        (_in_part(0), "dW is not divided by B, db is: both are means over the batch"),
+        (_in_part(1), "db is not divided by B, dW is: both are means over the batch"),
+        (_combined(_one, len), "divided by T, the number of threads: the mean is over B examples"),
+        (
+            _combined(_one, lambda sizes: sum(sizes) // len(sizes)),
+            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
+        ),
+        (
+            _combined(_one, lambda sizes: sum(sizes) / len(sizes)),
+            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
+        ),
+        (
+            _combined(_one, lambda sizes: sizes[0]),
+            "divided by the size of one shard: the mean is over all B examples",
+        ),
+        (
+            _combined(_one, lambda sizes: sizes[-1]),
+            "divided by the size of one shard: the mean is over all B examples",
+        ),
+        (
+            _combined(lambda n: 1 / n, len),
+            "the mean of the shards' means: right only where all shards are equal. With uneven shards it weighs the "
+            "examples of the small ones more",
+        ),
+        (_combined(lambda n: 1 / n), "the sum of the shards' means: it is T times too large"),
+        (
+            _combined(lambda n: n, sum),
+            "each part is weighed with its size: that is for means; these are sums already",
+        ),
+        (
+            _combined(_one, lambda sizes: sum(sizes) * len(sizes)),
+            "divided by B and by T: by B, once",
+        ),
+        (_combined(_one, sum, lambda pairs: pairs[:1]), "only the first shard's part is in it"),
+        (
+            _combined(_one, sum, lambda pairs: pairs[-1:]),
+            "only the last shard's part is in it: = where += belongs?",
+        ),
+        (_combined(_one, sum, lambda pairs: pairs[:-1]), "the last shard's part is missing"),
+        (_combined(_one, sum, lambda pairs: pairs[1:]), "the first shard's part is missing"),
+        (
+            _combined(_one, sum, lambda pairs: [pairs[0], *pairs]),
+            "the first shard's part is counted twice: begin with it, or add it, not both",
+        ),
+    ],
+)
+
+
+def _own_entries(fn, partials, out, t, B):
+    """The entries of out that thread t writes; out is poisoned, so that a written entry can be told."""
+    before = partials.copy()
+    value_of(fn, partials, out, t, B)
+    require(
+        same(partials, before),
+        f"thread {t} changes the partial sums",
+        where=f"partials of shape {partials.shape}",
+        cause="`total = partials[0, s]` is a view: += writes into the buffer that the other threads read",
+    )
+    return ~np.isnan(out)
+
+
+def _slice_cause(got, partials, own, t, B):
+    """Why are these entries of out wrong?"""
+    T, rows = len(partials), partials[:, own].astype(np.float64)
+    total = rows.sum(axis=0)
+
+    def like(want):
+        return np.allclose(got, want, rtol=1e-4, atol=1e-5 * np.abs(rows).max(initial=1e-30))
+
+    for divisor, text in (
+        (1, "the sum is not divided: divide by B"),
+        (T, "divided by T: the mean is over B examples"),
+        (B / T, "divided by B/T, the size of a shard: by B, all examples of the batch"),
+        (B * T, "divided by B and by T: a mean over the threads is no sum"),
+    ):
+        if like(total / divisor):
+            return text
+    for lost in range(T):
+        if like((total - rows[lost]) / B):
+            return (
+                f"the partial sum of thread {lost} is missing: range over all {T} rows of partials"
+            )
+        if like((total + rows[lost]) / B):
+            return f"the partial sum of thread {lost} is counted twice: begin with it, or add it, not both"
+    if like(rows[t] / B):
+        return f"only thread {t}'s own partial sum is in it: slice t of ALL partials is added up"
+    return None
+
+
+def _nothing_cause(fn, partials, t, B):
+    zeros = np.zeros(partials.shape[1], dtype=np.float32)
+    value_of(fn, partials.copy(), zeros, t, B)
+    if zeros.any():
+        return "`out[s] += ...` adds to what is there, and nothing is there yet: out[s] = ..."
+    return "`out = ...` makes a new array that nobody sees: write into the one that is there, out[s] = ..."
+
+
+def _check_values(out, want, own, off, partials, t, B):
+    """The entries that thread t wrote (own) must be right; off: where out is not what is wanted."""
+    wrong = own & off
+    got, wanted = ((float(a[wrong][0]) if wrong.any() else None) for a in (out, want))
+    require(
+        not wrong.any(),
+        f"{int(wrong.sum())} of the {int(own.sum())} entries that thread {t} wrote are wrong",
+        got=got,
+        wanted=wanted,
+        where=f"partials of shape {partials.shape}, B = {B}",
+        cause=_slice_cause(out[own], partials, own, t, B) if wrong.any() else None,
+    )
+
+
+def _check_reduction(fn, rng, T, n, B):
+    partials = normal(rng, T, n)
+    want = partials.astype(np.float64).sum(axis=0) / B
+    written, strays = np.zeros(n, dtype=int), []
+    for t in rng.permutation(T).tolist():
+        out = poison(n)
+        own = _own_entries(fn, partials, out, t, B)
+        require(
+            own.any(),
+            f"thread {t} wrote nothing into out (or NaN)",
+            where=f"partials of shape {(T, n)}",
+            cause=None if own.any() else _nothing_cause(fn, partials, t, B),
+        )
+        require(
+            own.sum() <= -(-n // T),
+            f"thread {t} wrote {int(own.sum())} of {n} entries, more than its slice has",
+            where=f"partials of shape {(T, n)}",
+            cause="each thread writes its own slice of out and no other, not even zeros: then no lock is needed",
+        )
+        scale = 8 * (T + 1) * np.finfo(np.float32).eps * np.abs(partials).max() / B
+        _check_values(out, want, own, ~(np.abs(out - want) <= scale), partials, t, B)
+        written += own
+        mine = np.zeros(n, dtype=bool)
+        mine[shard_slices(n, T)[t]] = True
+        strays += (
+            []
+            if same(own, mine)
+            else [(t, np.flatnonzero(own).tolist(), np.flatnonzero(mine).tolist())]
+        )
+    _check_ownership(written, T, n)
+    t, got, want = min(strays, default=(0, None, None))
+    require(
+        not strays,
+        f"thread {t} wrote other entries than those of its slice",
+        got=str(got),
+        wanted=str(want),
+        where=f"partials of shape {(T, n)}",
+        cause="all must cut alike: out[shards(n, T)[t]]",
+    )
+
+
+def _check_ownership(written, T, n):
+    where = f"partials of shape {(T, n)}"
+    doubled, lost = int((written > 1).sum()), int((written == 0).sum())
+    require(
+        not doubled,
+        f"{doubled} of {n} entries are written by more than one thread",
+        where=where,
+        cause="each thread must write its own slice of out, and no other: then no lock is needed. "
+        "out[shards(n, T)[t]], not all of out",
+    )
+    require(
+        not lost,
+        f"{lost} of {n} entries are written by no thread",
+        where=where,
+        cause=f"n // T = {n // T} entries for each thread leave {n % T} over: cut with your shards(n, T)"
+        if lost == n % T
+        else "thread t takes slice t of n entries, n being the longer side: T, n = partials.shape",
+    )
+
+
+@function_check("reduce_slice")
+def check_reduce_slice(fn, *, rng):
+    """Slice t, and nothing else, is the sum of slice t over all partials, over B; whatever order the threads run in."""
+    for T, n in ((3, int(rng.integers(5, 9)) * 3 + 2), (4, 4), (2, 9), (1, 5), (5, 23)):
+        _check_reduction(fn, rng, T, n, B=int(rng.integers(20, 50)) * 2 + 1)
+    return "5 buffers: every entry written once, by one thread, in a random order of the threads"

@@ -1,0 +1,209 @@
+"""The check of a parallel training: equal to serial after every step."""
+
+import threading
+
+import numpy as np
+
+from course_lib.checks.ch03.guard import Meeting, guarded, require_told, value_of
+from course_lib.checks.ch03.work import alike, first_row, gradient_sum, make_batch, misses, scaled
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.trees import copied, same
+
+
+class _Noted:
+    """A gradient_sum that notes for each batch what params are when it is first called, and who calls it for what."""
+
+    def __init__(self, rows, T, fault=None):
+        self.ends, self.fault = np.cumsum([0, *rows]).tolist(), fault
+        self.before: dict = {}
+        self.calls: list[list] = [[] for _ in rows]
+        self.threads: list[set] = [set() for _ in rows]
+        self.meetings = [Meeting(min(T, n)) for n in rows]
+        self._lock = threading.Lock()
+
+    def __call__(self, params, X, Y):
+        if len(X) == 0:
+            raise ValueError(
+                "gradient_sum got no rows: a batch smaller than T needs fewer threads, min(T, len(X))"
+            )
+        first = first_row(X)
+        i = -1 if first is None else int(np.searchsorted(self.ends, first, side="right")) - 1
+        if 0 <= i < len(self.calls):
+            with self._lock:
+                self.before.setdefault(i, copied(params))
+                self.calls[i].append((first, len(X)))
+                self.threads[i].add(threading.current_thread())
+            if not any(meeting.missed for meeting in self.meetings):
+                self.meetings[i].wait()
+            if i == self.fault:
+                raise ArithmeticError(f"a shard of batch {i} cannot be computed")
+        return gradient_sum(params, X, Y)
+
+
+def _serial_steps(params, batches, eta):
+    """params after each step of plain gradient descent, float64, without threads."""
+    now = [(W.astype(np.float64), b.astype(np.float64)) for W, b in params]
+    after = []
+    for X, Y in batches:
+        grads = gradient_sum(now, X.astype(np.float64), Y.astype(np.float64))
+        now = [
+            (W - eta * dW / len(X), b - eta * db / len(X))
+            for (W, b), (dW, db) in zip(now, grads, strict=True)
+        ]
+        after.append(now)
+    return after
+
+
+def _step_cause(got, before, want, rows, threads, K):
+    """Compare the move that was made with the right one, and with known wrong ones."""
+    moved = [(W - V, b - c) for (W, b), (V, c) in zip(got, before, strict=True)]
+    right = [(W - V, b - c) for (W, b), (V, c) in zip(want, before, strict=True)]
+    T = min(rows, threads)
+    for factor, text in (
+        (
+            0.0,
+            "params did not change: W -= eta * dW changes the array itself, W = W - ... does not",
+        ),
+        (-1.0, "W += eta dW climbs the loss: descend"),
+        (2.0, "the step was made twice"),
+        (float(rows), "not divided by the number of examples in the batch"),
+        (1.0 / rows, "divided by the number of examples twice: the gradient is a mean already"),
+        (float(T), "the step is T times too large: does every thread make it?"),
+        (1.0 / T, "the step is divided by T: the mean over B is all that is needed"),
+    ):
+        if alike(moved, scaled(right, factor), 100 * K):
+            return text
+    for layer, (was, is_, should) in enumerate(zip(before, got, want, strict=True)):
+        for part, name in enumerate("Wb"):
+            if same(was[part], is_[part]) and not np.allclose(
+                was[part], should[part], rtol=1e-6, atol=0
+            ):
+                return f"{name} of layer {layer} is not updated: walk over all of params and grads, W and b"
+    return None
+
+
+def _check_training(fn, rng, rows, T, eta):
+    params, X, Y = make_batch(rng, sum(rows))
+    ends = np.cumsum([0, *rows]).tolist()
+    batches = [(X[a:b], Y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    first, held, noted, given = copied(params), list(params), _Noted(rows, T), copied(batches)
+    steps = _serial_steps(first, batches, eta)
+    value_of(fn, noted, params, iter(batches), T, eta)
+    where = f"T = {T}, batches of {', '.join(map(str, rows))}"
+    require(
+        same(batches, given),
+        "X or Y of a batch was changed",
+        where=where,
+        cause="read them, no more",
+    )
+    unused = [i for i in range(len(rows)) if not noted.calls[i]]
+    small = f"a batch of {min(rows)} rows made no step: fewer rows than threads call for fewer threads, not for no step"
+    require(
+        not unused,
+        f"batch {unused[0] + 1 if unused else ''} of {len(rows)} got no gradient",
+        where=where,
+        cause=small
+        if unused and rows[unused[0]] < T and len(unused) == 1
+        else "one step for each batch: does a return stand inside the loop?",
+    )
+    after = [*(noted.before[i] for i in range(1, len(rows))), copied(params)]
+    own = len(rows) > 1 and same(after[-1], first) and not same(noted.before[1], first)
+    require(
+        not own,
+        "the arrays in params are as they were at the beginning",
+        where=where,
+        cause="the steps were made "
+        "on other arrays: `params = [...]` or `W = W - ...` makes new ones; W -= eta * dW changes the caller's",
+    )
+    idle = (
+        len(rows) > 1 and all(same(now, first) for now in after[:-1]) and not same(after[-1], first)
+    )
+    require(
+        not idle,
+        "all gradients were taken before the first step was made",
+        where=where,
+        cause="take a batch, make its step, take the next: the gradient must be that at the parameters after the "
+        "step before",
+    )
+    _check_each_step([first, *after], steps, rows, T, where)
+    _check_hands(noted, rows, T, where)
+    kept = all(
+        a is b for old, new in zip(held, params, strict=True) for a, b in zip(old, new, strict=True)
+    )
+    require(
+        kept,
+        "params hold other arrays than before",
+        where=where,
+        cause="the step must change the arrays "
+        "themselves, W -= eta * dW: whoever holds them as well (a model, another thread) does not see new ones",
+    )
+
+
+def _check_each_step(points, steps, rows, T, where):
+    """points: the student's parameters before the first step and after each; steps: the true ones after each."""
+    for i, want in enumerate(steps):
+        K = 40 * (i + 1)
+        if misses(points[i + 1], want, K):
+            cause = _step_cause(points[i + 1], points[i], want, rows[i], T, K) or _ragged_cause(
+                i, rows
+            )
+            require(
+                False,
+                f"after step {i + 1} of {len(rows)} the parameters are not those of serial training",
+                where=where,
+                cause=cause,
+            )
+
+
+def _check_hands(noted, rows, T, where):
+    """Did min(T, rows) threads share each batch?"""
+    for i, n in enumerate(rows):
+        want, got = min(T, n), len(noted.calls[i])
+        made = [t for t in noted.threads[i] if t.name != "check"]
+        require(
+            want == 1 or bool(made),
+            "no thread was at work",
+            where=where,
+            cause="fork_join_gradient takes the gradient, with min(T, rows of the batch) threads",
+        )
+        require(
+            got == want,
+            f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}",
+            where=where,
+            cause="min(T, rows of this batch) threads: is T changed, and not put back for the next batch?",
+        )
+        require(
+            not noted.meetings[i].missed,
+            f"the parts of batch {i + 1} were not computed side by side",
+            where=where,
+        )
+
+
+def _check_training_fault(fn, rng):
+    params, X, Y = make_batch(rng, 18)
+    noted = _Noted((6, 6, 6), 2, fault=1)
+    run = guarded(
+        fn, noted, params, iter([(X[a : a + 6], Y[a : a + 6]) for a in (0, 6, 12)]), 2, 0.01
+    )
+    require_told(run, "a shard of batch 2")
+
+
+def _ragged_cause(i, rows):
+    if rows[i] != rows[0]:
+        return (
+            f"the steps before are right, and this batch has {rows[i]} rows, not {rows[0]}: divide by its own "
+            "number of rows"
+        )
+    if i:
+        return "the first step is right: is the gradient of each batch taken at the parameters after the step before?"
+    return None
+
+
+@function_check("train_parallel")
+def check_train_parallel(fn, *, rng):
+    """Equal to serial training after every step, ragged last batches included, even with fewer rows than threads."""
+    for rows, T in (((8, 8, 5), 3), ((7, 2, 7), 4), ((7, 7, 2), 4), ((6, 6, 6), 1)):
+        _check_training(fn, rng, rows, T, eta=0.2)
+    _check_training_fault(fn, rng)
+    return "4 trainings equal to serial after every step; a last batch of 2 rows with 4 threads is fine"

@@ -1,0 +1,172 @@
+"""Shards of a batch, and the work on them, as the checks of chapter 03 hand it to students' threads.
+
+A network of independent linear layers stands for any: its gradient is a sum over examples, with two lines of code.
+"""
+
+import threading
+from itertools import combinations
+
+import numpy as np
+
+from course_lib.checks.ch03.guard import Meeting, come_late
+from course_lib.checks.kit.compare import Rules, compare
+from course_lib.checks.kit.core import normal, ragged
+
+STEP = 64  # X[i, 0] is i / STEP, exactly: a worker can be asked which rows it has
+
+
+def shard_sizes(B, T):
+    """T sizes that differ by one at most, the larger first."""
+    return [B // T + (t < B % T) for t in range(T)]
+
+
+def shard_slices(B, T):
+    """The slices of those sizes."""
+    ends = np.cumsum([0, *shard_sizes(B, T)]).tolist()
+    return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+def make_batch(rng, B, n_layers=2):
+    """(params, X, Y) float32: layer l uses the first columns of X and Y, as many as it has inputs and outputs."""
+    sizes = ragged(rng, 2 * n_layers, 2, 9)
+    params = [
+        (normal(rng, n, m), normal(rng, m)) for n, m in zip(sizes[::2], sizes[1::2], strict=True)
+    ]
+    X, Y = normal(rng, B, max(sizes)), normal(rng, B, max(sizes))
+    X[:, 0] = np.arange(B, dtype=np.float32) / STEP
+    return params, X, Y
+
+
+def gradient_sum(params, X, Y):
+    """The sum over the rows of the gradients of 1/2 ||x W + b - y||^2, layer by layer: a list of (dW, db)."""
+    grads = []
+    for W, b in params:
+        inputs = X[:, : W.shape[0]]
+        residual = inputs @ W + b - Y[:, : len(b)]
+        grads.append((inputs.T @ residual, residual.sum(axis=0)))
+    return grads
+
+
+def scaled(grads, factor):
+    """Every part of a gradient times the factor."""
+    return [(dW * factor, db * factor) for dW, db in grads]
+
+
+def added(many):
+    """The sum of several gradients; [] of none."""
+    return [
+        (sum(p[0] for p in layer), sum(p[1] for p in layer)) for layer in zip(*many, strict=True)
+    ]
+
+
+def sums_of_shards(params, X, Y, T):
+    """The exact (float64) gradient sums of the T shards."""
+    wide = [(W.astype(np.float64), b.astype(np.float64)) for W, b in params]
+    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    return [gradient_sum(wide, X[rows], Y[rows]) for rows in shard_slices(len(X), T)]
+
+
+def misses(got, want, K):
+    """What is wrong with a list of (dW, db), by the rules of all checks; [] if nothing is."""
+    return compare(got, want, Rules(8.0, K, "float32", "float32", each=("dW", "db")))
+
+
+def alike(got, want, K):
+    """The same but for rounding?"""
+    return not any(m for m in misses(got, want, K) if m.kind != "dtype")
+
+
+class Workers:
+    """A gradient_sum that remembers its calls. One shard, `slow`, comes late; one, `fault`, raises.
+
+    All T calls wait for each other first: they can meet only if they run side by side.
+    calls: (first row, number of rows) of each, in order of time; threads: who made them.
+    """
+
+    def __init__(self, B, T, slow=None, fault=None):
+        self.rows = [(s.start, s.stop - s.start) for s in shard_slices(B, T)]
+        self.slow, self.fault = slow, fault
+        self.meeting, self.calls, self.threads, self.ended = Meeting(T), [], set(), 0
+        self._lock = threading.Lock()
+
+    def unfinished(self):
+        """How many shards have not been computed to the end."""
+        return len(self.rows) - self.ended
+
+    def __call__(self, params, X, Y):
+        if len(X) != len(Y):
+            raise ValueError(
+                f"gradient_sum got {len(X)} rows of X and {len(Y)} of Y: cut both by the same slice"
+            )
+        rows = (first_row(X), len(X))
+        shard = self.rows.index(rows) if rows in self.rows else None
+        with self._lock:
+            self.calls.append(rows)
+            self.threads.add(threading.current_thread())
+        self.meeting.wait()
+        try:
+            if shard is not None and shard == self.slow:
+                come_late()
+            if shard is not None and shard == self.fault:
+                raise ArithmeticError(f"shard {shard} cannot be computed")
+            return gradient_sum(params, X, Y)
+        finally:
+            with self._lock:
+                self.ended += 1
+
+
+def first_row(X):
+    """Which row of the batch X begins with; None for no rows, or for numbers that the batch does not have."""
+    number = float(X[0, 0]) * STEP if len(X) else 0.5
+    return int(number) if number == int(number) and number >= 0 else None
+
+
+def explain_gradient(got, shards, B, K, late=None):
+    """The likely cause of a wrong mean gradient, or None. shards: exact sums; late: the shard that came last."""
+    T = len(shards)
+    whole, means = (
+        added(shards),
+        [scaled(s, 1 / n) for s, n in zip(shards, shard_sizes(B, T), strict=True)],
+    )
+    divisors = [
+        (1, "the sum over the batch is not divided: divide by B"),
+        (T, "divided by T, the number of threads: the mean is over B examples"),
+        (
+            B / T,
+            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
+        ),
+        (
+            B // T,
+            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
+        ),
+        (B * T, "divided by B and by T: once, by B, is enough"),
+        (B * B, "divided by B twice: once is enough"),
+    ]
+    for divisor, text in divisors:
+        if alike(got, scaled(whole, 1 / divisor), K):
+            return text
+    if alike(got, scaled(added(means), 1 / T), K):
+        return "the mean of the shards' means: with uneven shards it weighs the examples of small ones more"
+    return _explain_missing(got, shards, B, K, late)
+
+
+def _explain_missing(got, shards, B, K, late):
+    T = len(shards)
+    if T > 1 and alike(got, scaled(added(shards), 0.0), K):
+        return "no part is in it: the parts were added up before the join, or never"
+    for size in range(1, T):
+        for some in combinations(range(T), size):
+            if alike(got, scaled(added([shards[t] for t in some]), 1 / B), K):
+                lost = [t for t in range(T) if t not in some]
+                if lost == [late]:
+                    return (
+                        f"the part of shard {late} is missing, the one that was ready last: the parts were added "
+                        "up before its thread had been joined"
+                    )
+                return f"the part of shard {' and '.join(map(str, lost))} is missing"
+    for t in range(T):
+        if alike(got, scaled(added([*shards, shards[t]]), 1 / B), K):
+            return f"the part of shard {t} is counted twice"
+        if alike(got, scaled(shards[t], T / B), K):
+            return f"the part of shard {t} is taken {T} times: each thread must keep its own"
+    return None

@@ -1,0 +1,59 @@
+"""Loops without end: a limit for functions that need no threads, and an end for threads that go on spinning."""
+
+import ctypes
+import threading
+import time
+
+from course_lib.checks.kit.freeform import Unmet
+
+PATIENCE = 3.0  # seconds for calls that take a millisecond
+
+
+def stop(threads):
+    """Raise SystemExit in those of the threads that spin, at their next line of Python; those that wait are harmless.
+
+    A loop without end would go on holding the GIL, and spoil every measurement after it. A thread that waits never
+    comes to a next line, and the exception that waits for it would disturb others (Python 3.11, with a profiler).
+    """
+    for thread in _spinning(threads):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
+        )
+        thread.join(1)
+
+
+def _spinning(threads, seconds=0.1):
+    """Those that use processor time; none where the system does not tell (macOS, Windows)."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        return []
+    clocks = {
+        thread: time.pthread_getcpuclockid(thread.ident) for thread in threads if thread.is_alive()
+    }
+    used = {thread: -time.clock_gettime(clock) for thread, clock in clocks.items()}
+    time.sleep(seconds)
+    return [
+        thread
+        for thread in clocks
+        if thread.is_alive() and used[thread] + time.clock_gettime(clocks[thread]) > seconds / 20
+    ]
+
+
+def must_end(fn, calls, cause):
+    """Unmet, with this cause, if the calls fn(*args) do not come to an end. What else goes wrong is not looked at."""
+
+    def work():
+        for args in calls:
+            try:
+                fn(*args)
+            except (Exception, SystemExit):
+                return
+
+    worker = threading.Thread(target=work, daemon=True, name="check")
+    worker.start()
+    worker.join(PATIENCE)
+    if worker.is_alive():
+        stop([worker])
+        raise Unmet(
+            f"it has not come to an end within {PATIENCE:g} s: a loop without end",
+            [("cause", cause)],
+        )

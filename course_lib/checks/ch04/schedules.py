@@ -1,0 +1,485 @@
+"""The checks of chapter 04 on schedules: their coverage, the levels of [002], the repaired algorithm 1."""
+
+from course_lib.checks.ch04.patience import must_end
+from course_lib.checks.kit.core import Case, Check, require
+from course_lib.checks.kit.freeform import Unmet, _failure, function_check
+from course_lib.checks.kit.inputs import choose_seed
+from course_lib.checks.kit.trees import a_thing
+
+# Truth ----------------------------------------------------------------------------------------------------------
+
+
+def leapfrog(L, k, last=True, skip=None, offset=None, bottom=0):
+    """(parent, children) of [002] algorithm 1, layers 0 to L - 1: lists of (kind, layer), one list for each child.
+
+    last: with the gradient of layer L - 1, the repair. skip, offset, bottom: known wrong ways.
+    """
+    parent = [("delta", L - 1)] + [("grad", L - 1)] * last
+    for layer in range(L - 2, L - k - 1, -1):
+        parent += [("delta", layer), ("grad", layer)]
+    return parent, [child(L, k, j, k if offset is None else offset, bottom, skip) for j in range(k)]
+
+
+def child(L, k, j, offset, bottom=0, skip=None):
+    """Thread j: deltas from layer L - 2 - j down, and the gradients of L - 1 - j - offset and on by k."""
+    grads = range(L - 1 - j - offset, bottom - 1, -k)
+    tasks = []
+    for layer in range(L - 2 - j, min(grads, default=L) - 1, -1):
+        tasks += [("delta", layer)] * (layer != skip) + [("grad", layer)] * (layer in grads)
+    return tasks
+
+
+def flat(parent, children):
+    """The same as one list of (thread, kind, layer): the parent is thread 0."""
+    own = [(0, *task) for task in parent]
+    return own + [(j, *task) for j, tasks in enumerate(children) for task in tasks]
+
+
+# 1. coverage ----------------------------------------------------------------------------------------------------
+
+
+def _counts(tasks, L, fits=lambda layer, L: 0 <= layer < L, kinds=("grad",), most=99, threads=None):
+    counts = [0] * L
+    for thread, kind, layer in tasks:
+        if kind in kinds and fits(layer, L) and (threads is None or thread in threads):
+            counts[layer] = min(counts[layer] + 1, most)
+    return counts
+
+
+def _coverage(tasks, L):
+    return _counts(tasks, L)
+
+
+def _with_ghosts(tasks, L):
+    return _counts(tasks, L, fits=lambda layer, L: -L <= layer < L)
+
+
+def _coverage_cases(rng):
+    L = int(rng.integers(7, 10))
+    ghosts = [(0, "delta", -1), (1, "grad", -1), (0, "grad", -2)]
+    printed = flat(*leapfrog(L, 3, last=False))
+    cases = [
+        ("algorithm 1 as printed, with layers that do not exist", [*printed, *ghosts], L),
+        ("the repaired schedule", flat(*leapfrog(L + 1, 2)), L + 1),
+        (
+            "layers counted twice, and one missing",
+            [t for t in flat(*leapfrog(L, 4)) if t[2] != 1]
+            + [(j, "grad", layer) for j, layer in enumerate((L - 2, L - 3, L - 2))],
+            L,
+        ),
+        (
+            "a layer L, which does not exist",
+            [*flat(*leapfrog(4, 2)), (1, "grad", 4), (1, "delta", 4)],
+            4,
+        ),
+        ("no task at all", [], 3),
+    ]
+    return [Case((tasks, L), label) for label, tasks, L in cases]
+
+
+def _as_list(value):
+    return (
+        value.tolist()
+        if hasattr(value, "tolist")
+        else list(value)
+        if isinstance(value, range)
+        else value
+    )
+
+
+check_coverage = Check(
+    "coverage",
+    _coverage_cases,
+    _coverage,
+    dtype=None,
+    post=_as_list,
+    diagnoses=[
+        (
+            lambda tasks, L: _counts(tasks, L, fits=lambda layer, L: True),
+            "a layer beyond the end stops the count, and a layer of -1 does worse: counts[-1] is the LAST entry of a "
+            "list, so it fills the hole of a layer that nobody did. Count a layer only if 0 <= layer < L",
+        ),
+        (
+            _with_ghosts,
+            "counts[-1] is the LAST entry of a list: a gradient at layer -1, which does not exist, fills the hole of a "
+            "layer that does. Count a layer only if 0 <= layer < L",
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L, kinds=("grad", "delta")),
+            'deltas are counted as well: coverage is about the tasks of kind "grad"',
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L, kinds=("delta",)),
+            'the deltas are counted: look for kind == "grad"',
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L, most=1),
+            "each layer is counted once at most: a layer done twice must show",
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L, threads=(0,)),
+            "only thread 0 is counted: all threads work on one network",
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L, threads=range(1, 99)),
+            "thread 0 is left out: the parent goes on as thread 0",
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L)[::-1],
+            "the counts are upside down: counts[0] belongs to layer 0",
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L, fits=lambda layer, L: 0 < layer < L),
+            "layer 0 exists: 0 <= layer < L",
+        ),
+        (
+            lambda tasks, L: _counts(tasks, L, fits=lambda layer, L: 0 <= layer < L - 1),
+            "layer L - 1 exists: layer < L",
+        ),
+        (
+            lambda tasks, L: _counts(
+                [(thread, kind, layer - 2) for thread, kind, layer in tasks], L
+            ),
+            "the layers are ours already, 0 to L - 1: nothing is to be subtracted",
+        ),
+        (
+            lambda tasks, L: _counts([t for t in tasks if t[1] == "grad"][:1], L),
+            "only the first gradient is counted: is the return inside the loop?",
+        ),
+        (
+            lambda tasks, L: _counts(tasks[:1], L),
+            "only the first task is looked at: is the return inside the loop?",
+        ),
+        (
+            lambda tasks, L: [n for n in _counts(tasks, L) if n],
+            "a layer that nobody does is left out: it must be there, with 0",
+        ),
+    ],
+)
+
+# 2. thread_levels -----------------------------------------------------------------------------------------------
+
+
+def _levels(n, k, j, start=lambda n, k, j: n - k - j, end=2, step=None):
+    return list(range(start(n, k, j), end - 1, -(step or k)))
+
+
+def _levels_true(n, k, j):
+    return _levels(n, k, j)
+
+
+def _levels_with(**changes):
+    return lambda n, k, j: _levels(n, k, j, **changes)
+
+
+def _levels_cases(rng):
+    plan = [
+        (9, 3, 0),
+        (9, 3, 2),
+        (8, 3, 2),
+        (int(rng.integers(20, 30)), 4, 1),
+        (int(rng.integers(12, 20)), 5, 3),
+        (7, 1, 0),
+        (6, 5, 0),
+        (7, 4, 2),
+        (7, 4, 1),
+    ]
+    return [Case((n, k, j), f"L = {n}, k = {k}, thread {j}") for n, k, j in plan]
+
+
+class _LoopCheck(Check):
+    """Whoever types loops in forgets to go on: that must not hang the kernel."""
+
+    def __call__(self, fn, seed=None):
+        if callable(fn):
+            seed = choose_seed(seed)
+            try:
+                must_end(
+                    fn,
+                    [case.args for case in self.draw(seed)],
+                    "each loop must go on: i + 1 in the inner one, j + k in the outer one",
+                )
+            except Unmet as unmet:
+                raise _failure(self.name, unmet, (fn,), seed) from None
+        super().__call__(fn, seed)
+
+
+check_thread_levels = _LoopCheck(
+    "thread_levels",
+    _levels_cases,
+    _levels_true,
+    dtype=None,
+    post=_as_list,
+    diagnoses=[
+        (
+            _levels_with(start=lambda n, k, j: n - 1 - j),
+            "these are the levels of the proof: there i is 0, and the algorithm applies eq. 6 and 7 where i == k - 1",
+        ),
+        (
+            lambda n, k, j: [level for level in range(j, n, k) if level < n - k - 1],
+            "these are the levels of section 3, not those of algorithm 1",
+        ),
+        (
+            lambda n, k, j: [level for level in range(j, n, k) if level < n - k - 1][::-1],
+            "these are the levels of section 3, not those of algorithm 1",
+        ),
+        (
+            _levels_with(end=1),
+            "level 1 is the input: it has no weights. The loop asks j < L - k - 1 and not <=",
+        ),
+        (
+            _levels_with(end=0),
+            "levels 1 and 0 have no weights: the loop ends where j < L - k - 1 does",
+        ),
+        (
+            _levels_with(end=3),
+            "it stops too early: level 2 has the first weights, and somebody must do it",
+        ),
+        (
+            _levels_with(step=1),
+            "one level after the other: the outer loop goes on by k, j + k; and eq. 6 and 7 come "
+            "only where i == k - 1, at each k-th level",
+        ),
+        (
+            lambda n, k, j: [n - 1 - m - i for m in range(j, n - k - 1, k) for i in range(k)],
+            "these are the levels of eq. 5: eq. 6 and 7 come only where i == k - 1, at the last of k levels",
+        ),
+        (
+            lambda n, k, j: [n - 1 - m for m in range(j, n - k - 1, k)],
+            "these are the levels with i = 0: eq. 6 and 7 come where i == k - 1",
+        ),
+        (
+            lambda n, k, j: [n - 1 - m - k for m in range(j, n - k - 1, k)],
+            "one level too low: the inner loop ends with i = k - 1, not with k",
+        ),
+        (
+            _levels_with(start=lambda n, k, j: n - 1 - j, step=1),
+            "these are the levels of eq. 5, which a thread applies "
+            "at every level: eq. 6 and 7 come only where i == k - 1",
+        ),
+        (
+            _levels_with(start=lambda n, k, j: n - k - j + 1),
+            "one level too high: with i = k - 1, l = L - 1 - j - i is L - j - k",
+        ),
+        (
+            _levels_with(start=lambda n, k, j: n - k - j - 1),
+            "one level too low: with i = k - 1, l = L - 1 - j - i is L - j - k",
+        ),
+        (
+            lambda n, k, j: _levels(n, k, j)[:1],
+            "only the first round: the outer loop goes on with j + k, and i begins at 0 again",
+        ),
+        (
+            lambda n, k, j: _levels(n, k, j)[::-1],
+            "the order is that in which the thread does them: downwards",
+        ),
+        (
+            lambda n, k, j: [level - 2 for level in _levels(n, k, j)],
+            "these are our layer numbers: the paper's levels are asked for, which are larger by 2",
+        ),
+    ],
+)
+
+# 3. leapfrog_schedule -------------------------------------------------------------------------------------------
+
+
+def _form(given, k):
+    """The answer as (parent, children), or a failure that says what it is instead."""
+    require(
+        given is not None,
+        "leapfrog_schedule returned None",
+        cause="end with `return parent, children`",
+    )
+    pair = isinstance(given, (tuple, list)) and len(given) == 2
+    require(pair, "the result must be the pair (parent, children)", got=a_thing(given))
+    parent, children = given
+    nested = (
+        isinstance(parent, (list, tuple))
+        and bool(parent)
+        and all(isinstance(c, list) for c in parent)
+    )
+    require(
+        not (nested and len(parent) == k and not all(isinstance(c, list) for c in children)),
+        "parent is a list of lists",
+        cause="the two are exchanged: return parent, children",
+    )
+    require(
+        isinstance(children, (list, tuple)),
+        "children must be a list of k lists",
+        got=a_thing(children),
+    )
+    few = "every thread has its list, even where it is empty: append it for each j, not only if it has tasks"
+    require(
+        len(children) == k,
+        f"there must be k = {k} children",
+        got=f"{len(children)} lists",
+        cause=few
+        if len(children) < k
+        else "one list for each of the threads 0 to k - 1; the parent's is not one",
+    )
+    shared = (
+        k > 1 and isinstance(children[0], list) and bool(children[0]) and children[0] is children[1]
+    )
+    require(
+        not shared,
+        "children[0] and children[1] are one and the same list",
+        cause="[[]] * k holds one list k times: [[] for _ in range(k)]",
+    )
+    for name, tasks in [
+        ("parent", parent),
+        *((f"children[{j}]", c) for j, c in enumerate(children)),
+    ]:
+        good = isinstance(tasks, (list, tuple)) and all(
+            isinstance(t, (list, tuple)) and len(t) == 2 and t[0] in ("delta", "grad")
+            for t in tasks
+        )
+        require(
+            good, f'{name} must be a list of pairs ("delta" or "grad", layer)', got=str(tasks)[:80]
+        )
+    return [tuple(t) for t in parent], [[tuple(t) for t in c] for c in children]
+
+
+def _check_covers(parent, children, L, k, where):
+    done = [layer for tasks in (parent, *children) for kind, layer in tasks if kind == "grad"]
+    ghosts = sorted({layer for layer in done if not 0 <= layer < L})
+    require(
+        not ghosts,
+        f"a gradient at layer {ghosts[0] if ghosts else ''}, which does not exist",
+        where=where,
+        cause="the layers are 0 to L - 1: stop at 0",
+    )
+    lost = [layer for layer in range(L) if layer not in done]
+    causes = {
+        "the last layer's gradient is missing: that is the fault of algorithm 1 as printed. The parent must apply "
+        "eq. 6 and 7 right after eq. 4": lost == [L - 1],
+        "layer 0 is forgotten: range(..., 0, -1) stops before it": lost == [0],
+        "the parent goes down to layer L - k: k layers, the last one among them": lost == [L - k],
+        "the parent's gradients are missing: it computes delta AND gradient at its layers": lost
+        == list(range(L - k, L - 1)),
+    }
+    cause = next((text for text, holds in causes.items() if holds), None)
+    cause = cause or "thread j's gradients are at L - 1 - j - k, and on by k"
+    require(
+        not lost,
+        f"the gradient of layer {', '.join(map(str, lost))} is computed by nobody",
+        where=where,
+        cause=cause,
+    )
+    twice = sorted({layer for layer in done if done.count(layer) > 1}, reverse=True)
+    again = (
+        f"the children begin with the parent's layers (the proof's levels, L - 1 - j - km): thread j's first "
+        f"gradient is k layers below its delta, at L - 1 - j - k = {L - 1 - k} for thread 0"
+    )
+    require(
+        not twice,
+        f"the gradient of layer {', '.join(map(str, twice))} is computed more than once",
+        where=where,
+        cause=again
+        if all(layer >= L - k for layer in twice)
+        else "each thread takes every k-th layer",
+    )
+
+
+def _check_chain(tasks, start, name, where, L):
+    """Each delta comes right after the one above; each gradient when its delta is the one at hand."""
+    at = start
+    for kind, layer in tasks:
+        if kind == "delta":
+            back = (
+                "the deltas go down one layer at a time, on each thread"
+                if start < L
+                else "the parent begins with the delta of the last layer, eq. 4"
+            )
+            require(
+                layer == at - 1,
+                f"{name}: the delta of layer {layer} comes right after that of layer {at}"
+                if at < L
+                else f"{name} begins with the delta of layer {layer}",
+                where=where,
+                wanted=f"layer {at - 1}",
+                cause=f"thread j is handed the delta of layer L - 1 - j; {back}"
+                if at == start
+                else f"{back}: none may be skipped, eq. 5 needs the delta of the next layer",
+            )
+            at = layer
+        else:
+            no_delta = (
+                "it has no delta yet" if at == L else f"the thread's delta is that of layer {at}"
+            )
+            require(
+                layer == at,
+                f"{name}: the gradient of layer {layer} is taken when {no_delta}",
+                where=where,
+                cause="the parent begins with eq. 4, the delta of the last layer"
+                if at == L
+                else "a stale delta: the order is delta, gradient, layer by layer, so that one delta at hand is enough",
+            )
+
+
+@function_check("leapfrog_schedule")
+def check_leapfrog_schedule(fn, *, rng):
+    """Every gradient once, no stale delta, the threads and the order of algorithm 1."""
+    L = int(rng.integers(9, 14))
+    plan = [(8, 3), (8, 2), (L, 4), (L, 1), (L, 3), (5, 5), (6, 4), (2, 1), (1, 1), (2, 2), (23, 6)]
+    must_end(fn, plan, "each loop must go on to the next layer, or by k")
+    for L, k in plan:
+        where = f"L = {L}, k = {k}"
+        parent, children = _form(fn(L, k), k)
+        _check_covers(parent, children, L, k, where)
+        _check_chain(parent, L, "the parent", where, L)
+        for j, tasks in enumerate(children):
+            _check_chain(tasks, L - 1 - j, f"thread {j}", where, L)
+        _check_same(parent, children, L, k, where)
+    _check_refuses(fn)
+    return f"{len(plan)} pairs of L and k: every gradient once, every delta at hand"
+
+
+def _check_same(parent, children, L, k, where):
+    want = leapfrog(L, k)
+    for name, got, wanted in [
+        ("the parent", parent, want[0]),
+        *((f"thread {j}", children[j], want[1][j]) for j in range(k)),
+    ]:
+        tail = len(got) > len(wanted) and got[: len(wanted)] == wanted
+        require(
+            got == wanted,
+            f"{name} has other tasks than in algorithm 1",
+            where=where,
+            got=str(got)[:150],
+            wanted=str(wanted)[:150],
+            cause="it walks on after its last gradient: those deltas are for nobody"
+            if tail
+            else "thread j's gradients are at L - 1 - j - k, and on by k",
+        )
+
+
+def _check_refuses(fn):
+    for L, k in ((4, 5), (3, 0), (6, -1)):
+        cause = (
+            "k goes from 1 to L: with more, the parent's loop would run past layer 0"
+            if k > 0
+            else "k goes from 1 to L: there is at least one thread"
+        )
+        try:
+            given = fn(L, k)
+        except ValueError:
+            continue
+        except AssertionError as error:
+            raise Unmet(
+                f"k = {k} threads for L = {L} layers end in an AssertionError",
+                [
+                    ("wanted", "a ValueError"),
+                    (
+                        "cause",
+                        "`if not ...: raise ValueError(...)`: python -O leaves out every assert",
+                    ),
+                ],
+            ) from error
+        if isinstance(given, Exception):
+            cause = "an exception was returned: `raise` it"
+        require(
+            False,
+            f"k = {k} threads for L = {L} layers were accepted",
+            wanted="a ValueError",
+            cause=cause,
+        )

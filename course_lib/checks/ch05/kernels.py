@@ -1,0 +1,515 @@
+"""The checks of chapter 05's kernels: SAXPY, sigmoid, sums of columns, ReLU in a grid-stride loop, a histogram."""
+
+import numpy as np
+
+from course_lib.checks.kit.kernels.check import (
+    KernelCheck,
+    Launch,
+    at_most,
+    at_most_sectors,
+    limit,
+    x_across,
+)
+from course_lib.checks.kit.kernels.running import triple
+from course_lib.checks.kit.kernels.source import without_comments
+from course_lib.machines.cpu_engine import trace
+
+SIZES = {"n": np.int32, "M": np.int32, "N": np.int32, "ld": np.int32}
+
+
+def _floats(rng, *shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def _args(**given):
+    """The arguments of a launch, the sizes among them as int32."""
+    return {name: SIZES.get(name, lambda value: value)(value) for name, value in given.items()}
+
+
+def pieces(n, size):
+    """How many pieces of that size cover n."""
+    return -(-n // size)
+
+
+def _warps(launch):
+    """The requests that n elements take, 32 neighbours each; twice that is allowed."""
+    return 2 * pieces(int(launch.args["n"]), 32)
+
+
+def _elements(launch):
+    return int(launch.args["n"])
+
+
+def _columns(launch):
+    return int(launch.args["N"])
+
+
+def _all_threads(launch):
+    """All where there are fewer threads than elements, else none is asked for: a float4 takes four elements."""
+    threads = int(np.prod(triple(launch.grid)) * np.prod(triple(launch.block)))
+    return threads if threads < int(launch.args["n"]) else 0
+
+
+def _rows(launch):
+    """The same as _warps for M rows of N elements."""
+    return 2 * int(launch.args["M"]) * pieces(int(launch.args["N"]), 32)
+
+
+ALONE = (
+    "one thread does what the whole warp could do in one request: give neighbouring elements to neighbouring "
+    "threads"
+)
+AGAIN = (
+    "elements are read more often than once, or most lanes of a warp have nothing to do: each element once, by "
+    "neighbouring threads, and what is needed again goes into a variable"
+)
+
+
+def _often(row):
+    """Why there are so many requests: a warp in which one lane works, or elements that are read again."""
+    return ALONE if row["threads"] < 2 * row["requests"] else AGAIN
+
+
+def _together(array, op, cause=None):
+    """At most 5 sectors a request, or, where lanes ask for more than a float each (float4), one above the ideal."""
+    narrow = at_most_sectors(array, op, 5, cause)  # 5: backwards from n is all right
+
+    @limit(narrow.says)
+    def check(report, launch):
+        rows = [
+            row
+            for row in report.accesses
+            if (row["space"], row["op"], row["array"]) == ("global", op, array)
+        ]
+        wide = all(row["sectors"] <= row["ideal_sectors"] + row["requests"] for row in rows)
+        return None if wide else narrow(report, launch)
+
+    return check
+
+
+def shared_work(kernel, array, workers):
+    """Most of the threads that could read the array do: told by a launch in which it is NULL, where each that tries
+    is found. workers: function of the launch."""
+
+    @limit("threads that work")
+    def check(report, launch):
+        args = {**launch.prepared(), array: None}
+        found = trace(report.source, kernel, launch.grid, launch.block, list(args.values()))
+        working = sum(error["count"] for error in found.errors if error["tool"] == "memcheck")
+        if working >= 0.75 * workers(launch):
+            return None
+        return (
+            f"{working} threads read {array}, where {workers(launch)} could have work",
+            "some threads, or one block, do it all: each thread begins at blockIdx.x * blockDim.x + threadIdx.x",
+        )
+
+    return check
+
+
+def _volatile(report, launch):
+    """volatile orders nothing, but hides a race from racecheck, which takes it for an atomic. In an atomicCAS loop
+    it has its place."""
+    bare = without_comments(report.source)
+    if "volatile" not in bare or "atomicCAS" in bare:
+        return None
+    return "the source holds volatile, and the task does without", (
+        "volatile makes every read and every write happen, and keeps nobody out in between: no race is mended by it"
+    )
+
+
+SHARED = (
+    "several threads go to one element, and others may have none: blockIdx.x * blockDim.x + threadIdx.x is "
+    "different for every thread of the grid"
+)
+
+
+def _found(tool, text, *arrays):
+    """A cause for KernelCheck: this tool, and one of these arrays (any, if none is named)."""
+    return lambda error: error["tool"] == tool and (not arrays or error["array"] in arrays), text
+
+
+# SAXPY ----------------------------------------------------------------------------------------------------------
+
+
+def _saxpy_cases(rng):
+    plan = [
+        (1000, 4, 256, 1000, "a ragged end"),
+        (1024, 4, 256, 1024, "no thread to spare"),
+        (5, 1, 64, 5, "5 elements, 64 threads"),
+        (700, 6, 128, 1000, "x and y go on behind n"),
+    ]
+    return [
+        Launch(
+            grid,
+            block,
+            _args(
+                n=n, a=np.float32(rng.uniform(0.5, 2)), x=_floats(rng, size), y=_floats(rng, size)
+            ),
+            inout=("y",),
+            label=label,
+            owner=x_across,
+        )
+        for n, grid, block, size, label in plan
+    ]
+
+
+check_saxpy = KernelCheck(
+    "SAXPY",
+    "saxpy",
+    _saxpy_cases,
+    lambda n, a, x, y: (a * x + y)[:n],
+    c=8.0,
+    diagnoses=[
+        (lambda n, a, x, y: (a * x)[:n], "y is written but not read: y = a x + y"),
+        (lambda n, a, x, y: (x + a * y)[:n], "a belongs to x: y = a x + y"),
+        (lambda n, a, x, y: (x + y)[:n], "a is not used"),
+        (lambda n, a, x, y: (a * (x + y))[:n], "a belongs to x alone: a * x[i] + y[i]"),
+    ],
+    causes=[_found("racecheck", SHARED, "y")],
+    limits=[
+        _together("x", "load"),
+        _together("y", "store"),
+        at_most("requests", _warps, _often, array="x", op="load"),
+        _volatile,
+        shared_work("saxpy", "x", _elements),
+    ],
+)
+
+
+# Sigmoid --------------------------------------------------------------------------------------------------------
+
+
+SIGMOID_PLAN = [
+    (40, 50, 50, 1, "a ragged matrix, ld = N"),
+    (37, 70, 80, 1, "padded rows, ld > N"),
+    (32, 64, 64, 1, "a matrix that fits the blocks"),
+    (3, 5, 8, 100, "large positive and negative z"),
+]
+
+
+def _place(side):
+    """(row, column) of a thread, x along the row: one side of a finding."""
+    (bx, by, _), (tx, ty, _) = side["block"], side["thread"]
+    return by * 8 + ty, bx * 32 + tx
+
+
+def _strays(error):
+    """Does a thread go outside that has an element?"""
+    inside = {M * ld: (M, N) for M, N, ld, _, _ in SIGMOID_PLAN}.get(
+        (*error["shape"], 0)[0], (0, 0)
+    )
+    return error["tool"] == "memcheck" and all(np.less(_place(error), inside))
+
+
+def _meet(row, column):
+    """A finding of two threads at one element of A, in the same row or column as said."""
+
+    def like(error):
+        if error["tool"] != "racecheck" or error["array"] != "A" or not error["other"]:
+            return False
+        (i, j), (k, m) = _place(error), _place(error["other"])
+        return (i == k, j == m) == (row, column)
+
+    return like
+
+
+def _sigmoid_cases(rng):
+    launches = []
+    for M, N, ld, size, label in SIGMOID_PLAN:
+        args = _args(M=M, N=N, ld=ld, Z=size * _floats(rng, M, ld), A=np.empty((M, ld), np.float32))
+        args["Z"][0, :2] = 90 * size, -90 * size
+        side = max(M, N)  # threads to spare in both directions
+        grid = pieces(side, 32), pieces(side, 8)
+        launches.append(Launch(grid, (32, 8), args, out=("A",), label=label, K=4, owner=x_across))
+    return launches
+
+
+def _sigmoid(M, N, ld, Z, A):
+    return 0.5 + 0.5 * np.tanh(0.5 * Z[:M, :N])
+
+
+def _with_n_for_ld(M, N, ld, Z, A):
+    whole = np.full(M * ld, np.nan)
+    whole[: M * N] = 0.5 + 0.5 * np.tanh(0.5 * Z.ravel()[: M * N])
+    return whole.reshape(M, ld)[:, :N]
+
+
+check_sigmoid = KernelCheck(
+    "SIGMOID",
+    "sigmoid",
+    _sigmoid_cases,
+    _sigmoid,
+    c=8.0,
+    axes=("row", "column"),
+    diagnoses=[
+        (
+            lambda M, N, ld, Z, A: _sigmoid(M, N, ld, -Z, A),
+            "the sign in the exponent: 1 / (1 + exp(-z))",
+        ),
+        (
+            lambda M, N, ld, Z, A: 1 / (1 - np.exp(-Z[:M, :N])),
+            "1 + exp(-z) stands under the line, not 1 - exp(-z)",
+        ),
+        (_with_n_for_ld, "from row to row it is ld numbers, not N"),
+        (
+            lambda M, N, ld, Z, A: np.where(Z[:M, :N] > 88.7, np.nan, _sigmoid(M, N, ld, Z, A)),
+            "exp(z) / (1 + exp(z)) is infinity over infinity for large z: 1 / (1 + exp(-z)) is safe",
+        ),
+    ],
+    causes=[
+        (
+            _strays,
+            "with j from x and i from y this thread has an element, which is Z[i * ld + j]; it goes elsewhere",
+        ),
+        _found(
+            "memcheck",
+            "a guard in two dimensions has two halves: i < M for the rows and j < N for the columns",
+        ),
+        (
+            _meet(row=False, column=False),
+            "j runs over the end of a row into the next one, which has threads of its "
+            "own: j < N is missing",
+        ),
+        (
+            _meet(row=False, column=True),
+            "threads of different rows go to one element: the row i, from the y parts, "
+            "belongs into the index i * ld + j",
+        ),
+        (
+            _meet(row=True, column=False),
+            "threads of different columns go to one element: j is blockIdx.x * blockDim.x "
+            "+ threadIdx.x, different for all of them",
+        ),
+    ],
+    limits=[
+        at_most_sectors("Z", "load", 5),
+        at_most_sectors("A", "store", 5),
+        at_most("requests", _rows, _often, array="Z", op="load"),
+        _volatile,
+    ],
+)
+
+
+# Sums of columns ------------------------------------------------------------------------------------------------
+
+
+COLUMN_PLAN = [
+    (20, 500, "20 x 500"),
+    (33, 130, "33 x 130, rows that do not begin on a sector"),
+    (7, 64, "7 x 64"),
+    (1, 40, "one row"),
+]
+
+
+def _leaves(error):
+    """Does a thread go outside that has a column?"""
+    columns = {M * N: N for M, N, _ in COLUMN_PLAN}.get((*error["shape"], 0)[0], 0)
+    return error["tool"] == "memcheck" and 64 * error["block"][0] + error["thread"][0] < columns
+
+
+def _column_cases(rng):
+    return [
+        Launch(
+            pieces(N, 64),
+            64,
+            _args(M=M, N=N, dZ=_floats(rng, M, N), db=np.empty(N, np.float32)),
+            out=("db",),
+            label=label,
+            K=M,
+            scale=float(M),
+            owner=x_across,
+        )
+        for M, N, label in COLUMN_PLAN
+    ]
+
+
+def _sums_of_rows(M, N, dZ, db):
+    """M of them in db's N elements, the rest never written. In float32, as they come: N terms round more than M."""
+    return np.append(
+        dZ.astype(np.float32).cumsum(axis=1)[:, -1], np.full(max(int(N) - int(M), 0), np.nan)
+    )
+
+
+check_bias_gradient = KernelCheck(
+    "BIAS_GRADIENT",
+    "bias_gradient",
+    _column_cases,
+    lambda M, N, dZ, db: dZ.sum(axis=0),
+    axes=("column",),
+    diagnoses=[
+        (
+            lambda M, N, dZ, db: dZ.mean(axis=0),
+            "the sum is asked for, not the mean: nothing is divided by M",
+        ),
+        (
+            lambda M, N, dZ, db: dZ[-1],
+            "only the last row is left: add up in a variable that begins with 0",
+        ),
+        (lambda M, N, dZ, db: dZ[1:].sum(axis=0), "row 0 is missing: count from 0"),
+        (lambda M, N, dZ, db: dZ[:-1].sum(axis=0), "the last row is missing: i < M"),
+        (
+            _sums_of_rows,
+            "these are the sums of the rows: a thread has a column j, and its loop runs over i",
+        ),
+        (
+            lambda M, N, dZ, db: dZ.T.astype(np.float32).ravel().cumsum()[M - 1 :: M],
+            "the variable that adds up does "
+            "not begin with 0, but with what another thread has left: float sum = 0",
+        ),
+    ],
+    causes=[
+        (
+            _leaves,
+            "this thread has a column, and leaves the array: element (i, j) is dZ[i * N + j], for i < M",
+        ),
+        _found("racecheck", SHARED, "db"),
+        _found(
+            "initcheck",
+            "db holds nothing yet: add up in a variable that begins with 0, then store it",
+            "db",
+        ),
+    ],
+    limits=[
+        at_most_sectors("dZ", "load", 5),
+        at_most_sectors("db", "store", 5),
+        at_most("requests", _rows, _often, array="dZ", op="load"),
+        _volatile,
+        shared_work("bias_gradient", "dZ", _columns),
+    ],
+)
+
+
+# A grid-stride loop ---------------------------------------------------------------------------------------------
+
+
+RELU_PLAN = [
+    (1000, 3, 64, "1,000 elements, 192 threads"),
+    (100, 1, 32, "100 elements, one warp"),
+    (90, 4, 64, "more threads than elements"),
+    (256, 2, 128, "as many threads as elements"),
+    (1, 2, 32, "one element"),
+]
+THREADS = {n: grid * block for n, grid, block, _ in RELU_PLAN}
+
+
+def _relu_cases(rng):
+    """Stores are not counted in this task: an if with a store on either side is right, and in a loop the engine matches
+    the n-th store of one lane with the n-th of another, whichever turn they were made in."""
+    return [
+        Launch(
+            grid,
+            block,
+            _args(n=n, x=_floats(rng, n), y=np.empty(n, np.float32)),
+            out=("y",),
+            label=label,
+        )
+        for n, grid, block, label in RELU_PLAN
+    ]
+
+
+check_relu = KernelCheck(
+    "RELU",
+    "relu",
+    _relu_cases,
+    lambda n, x, y: np.maximum(x, 0),
+    diagnoses=[
+        (lambda n, x, y: np.minimum(x, 0), "the sign: what is above 0 stays"),
+        (lambda n, x, y: np.abs(x), "below 0 it is 0, not -x"),
+        (
+            lambda n, x, y: np.where(np.arange(n) < THREADS[int(n)], np.maximum(x, 0), np.nan),
+            "each thread takes one element, and there are fewer threads than elements: a loop, in which all "
+            "threads step on by gridDim.x * blockDim.x",
+        ),
+        (
+            lambda n, x, y: np.where(x > 0, x, np.nan),
+            "where x is not above 0 nothing is written: y holds nothing yet, so write the 0",
+        ),
+    ],
+    causes=[
+        _found(
+            "racecheck",
+            "several threads go to one element: each begins at blockIdx.x * blockDim.x + "
+            "threadIdx.x and steps on by all threads of the grid, gridDim.x * blockDim.x",
+            "y",
+        )
+    ],
+    limits=[
+        _together(
+            "x",
+            "load",
+            "each thread takes elements that lie side by side, so that neighbouring threads are "
+            "far apart: let all threads of the grid take one element each, then all step on by gridDim.x * "
+            "blockDim.x",
+        ),
+        at_most("requests", _warps, _often, array="x", op="load"),
+        _volatile,
+        shared_work("relu", "x", _all_threads),
+    ],  # none on stores: see `_relu_cases`
+)
+
+
+# A histogram ----------------------------------------------------------------------------------------------------
+
+
+def _histogram_cases(rng):
+    plan = [
+        (1000, 4, 256, 10, "1,000 labels"),
+        (700, 6, 128, 1, "700 equal labels"),
+        (256, 1, 256, 10, "as many threads as labels"),
+        (31, 1, 64, 10, "31 labels"),
+    ]
+    return [
+        Launch(
+            grid,
+            block,
+            _args(
+                n=n,
+                label=rng.integers(9 - 9 * (kinds > 1), 10, n).astype(np.int32),
+                count=rng.integers(1, 50, 10).astype(np.int32),
+            ),
+            inout=("count",),
+            label=label,
+        )
+        for n, grid, block, kinds, label in plan
+    ]
+
+
+def _histogram(n, label, count):
+    return count + np.bincount(label, minlength=10)
+
+
+ATOMIC = (
+    "several threads add to one counter, and between the read and the write of one the others come: let one "
+    "atomicAdd(&count[...], 1) do it all, and nothing else touch it"
+)
+
+check_histogram = KernelCheck(
+    "HISTOGRAM",
+    "histogram",
+    _histogram_cases,
+    _histogram,
+    diagnoses=[
+        (
+            lambda n, label, count: count + np.bincount(label, label, minlength=10).astype(int),
+            "the labels themselves are added: each label counts 1",
+        ),
+        (
+            lambda n, label, count: np.bincount(label, minlength=10),
+            "what count held before is lost: count += ...",
+        ),
+    ],
+    causes=[
+        _found("racecheck", ATOMIC, "count"),
+        _found(
+            "memcheck",
+            "count has ten counters, one for each class: label[i] says which, not i itself",
+            "count",
+        ),
+    ],
+    limits=[
+        at_most_sectors("label", "load", 5),
+        at_most("requests", _warps, _often, array="label", op="load"),
+        _volatile,
+        shared_work("histogram", "label", _elements),
+    ],
+)

@@ -1,0 +1,169 @@
+"""The check of a layer's three products: the student chooses sizes and strides, the course's kernel runs them."""
+
+import numpy as np
+
+from course_lib.checks.kit.core import normal, ragged, require
+from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.tolerance import is_wrong
+from course_lib.gpu.gemm import RUNGS
+from course_lib.machines.cpu_engine import trace
+
+RUNG = RUNGS["naive"]
+FORMULAS = {"Z": "Z = A_prev W", "dW": "dW = A_prev^T dZ", "dA": "dA = dZ W^T"}
+
+
+class _Launcher:
+    """What the student calls as `launch`: it looks at the arguments and runs the kernel under the tracer."""
+
+    def __init__(self, arrays):
+        self.arrays, self.done, self.held = arrays, [], {}
+
+    def __call__(self, M, N, K, A, a_strides, B, b_strides, D, d_strides):
+        out = self.name_of(D, "the result of a launch")
+        require(
+            out in FORMULAS,
+            f"a launch writes to {out}, which is an input",
+            wanted="one that fills Z, dW or dA",
+        )
+        where = f"the launch for {FORMULAS[out]}"
+        names = [self.name_of(A, where), self.name_of(B, where)]
+        sizes = [_whole(n, f"{name} in {where}") for name, n in zip("MNK", (M, N, K), strict=True)]
+        strides = [
+            _pair(pair, f"{name}_strides in {where}")
+            for name, pair in (("a", a_strides), ("b", b_strides), ("d", d_strides))
+        ]
+        report = self.run(sizes, [*names, out], strides)
+        if report.errors:
+            error = report.errors[0]
+            array = dict(zip("ABD", [*names, out], strict=True)).get(error["array"], error["array"])
+            require(
+                False,
+                f"{where}: {error['tool']}, the kernel goes wrong with {array} (its {error['array']})",
+                where=f"M, N, K = {sizes}; strides of A, B, D: {strides}",
+                cause="a size or a stride does not belong to that matrix: element (i, j) lies at "
+                "i * stride of rows + j * stride of columns",
+            )
+        self.done.append((out, names, sizes, strides))
+        self.held[out] = self.arrays[out].copy()
+
+    def name_of(self, array, where):
+        """Which of our arrays lies there. A copy is none of them."""
+        require(
+            isinstance(array, np.ndarray),
+            f"{where}: the matrices are NumPy arrays, hand them over as they are",
+        )
+        start = array.__array_interface__["data"][0]
+        for name, own in self.arrays.items():
+            if start == own.__array_interface__["data"][0] and np.shares_memory(array, own):
+                return name
+        require(
+            False,
+            f"{where}: an array that is none of A_prev, W, dZ, Z, dW, dA",
+            cause="a copy was made, such as np.ascontiguousarray(X.T) or X.T.copy(): a transposed matrix needs no "
+            "copy, only its two strides in the other order",
+        )
+
+    def run(self, sizes, names, strides):
+        A, B, D = (self.arrays[name] for name in names)
+        (M, N, K), (a, b, d) = sizes, ([np.int32(n) for n in pair] for pair in strides)
+        args = [
+            np.int32(M),
+            np.int32(N),
+            np.int32(K),
+            np.float32(1),
+            A,
+            *a,
+            B,
+            *b,
+            np.float32(0),
+            None,
+            D,
+            *d,
+        ]
+        return trace(RUNG.source, "gemm_naive", RUNG.grid(M, N), RUNG.block, args, timeout=5.0)
+
+
+def _whole(n, what):
+    require(
+        isinstance(n, int | np.integer) and n >= 1,
+        f"{what} must be a whole number from 1 on",
+        got=repr(n),
+    )
+    return int(n)
+
+
+def _pair(pair, what):
+    pair = list(pair) if isinstance(pair, np.ndarray) and pair.ndim else pair
+    two = isinstance(pair, tuple | list) and len(pair) == 2
+    require(
+        two,
+        f"{what} must be a pair: (from row to row, from column to column), in elements",
+        got=repr(pair),
+    )
+    return tuple(_whole(n, what) for n in pair)
+
+
+def _wanted(given):
+    A_prev, W, dZ = (given[name].astype(np.float64) for name in ("A_prev", "W", "dZ"))
+    return {"Z": A_prev @ W, "dW": A_prev.T @ dZ, "dA": dZ @ W.T}
+
+
+def _cause(name, got, want, launcher):
+    of = [sizes for out, _, sizes, _ in launcher.done if out == name]
+    if not of:
+        return f"no launch wrote to {name}"
+    if np.isnan(got).any():
+        return f"some elements of {name} were never written: M and N are its rows and columns, here {want.shape}"
+    terms = {"Z": "the neurons of A_prev", "dW": "the examples", "dA": "the neurons of dZ"}[name]
+    return f"the sum runs over {terms}, so K = ...? And are the strides those of the matrix in the formula?"
+
+
+def _require_by_launches(arrays, given, launcher, where):
+    """Inputs as they were, results as the launches left them."""
+    for name, before in given.items():
+        require(
+            (arrays[name] == before).all(), f"{name} is an input, and it has changed", where=where
+        )
+    for name, formula in FORMULAS.items():
+        left = launcher.held.get(name, np.full_like(arrays[name], np.nan))
+        same = np.array_equal(arrays[name], left, equal_nan=True)
+        require(
+            same,
+            f"{formula} was filled by something else than a launch",
+            where=where,
+            cause="let the kernel do the arithmetic: Z, dW and dA are only handed to launch",
+        )
+
+
+@function_check("layer_products")
+def check_layer_products(fn, *, rng):
+    """The three products of a layer through strides: right numbers, no copies, the tracer silent."""
+    for B, n_in, n_out in (ragged(rng, 3, 33, 60), ragged(rng, 3, 5, 40), [24, 24, 24], [1, 7, 40]):
+        given = {
+            "A_prev": normal(rng, B, n_in),
+            "W": normal(rng, n_in, n_out),
+            "dZ": normal(rng, B, n_out),
+        }
+        outs = {"Z": (B, n_out), "dW": (n_in, n_out), "dA": (B, n_in)}
+        arrays = {
+            **{name: X.copy() for name, X in given.items()},
+            **{name: np.full(shape, np.nan, np.float32) for name, shape in outs.items()},
+        }
+        launcher = _Launcher(arrays)
+        fn(launcher, *arrays.values())
+        where = f"B = {B}, n_in = {n_in}, n_out = {n_out}"
+        _require_by_launches(arrays, given, launcher, where)
+        for name, want in _wanted(given).items():
+            wrong = is_wrong(arrays[name], want, 4e-7 * (B + n_in + n_out) ** 1.5)
+            require(
+                not wrong.any(),
+                f"{FORMULAS[name]} is not right: {int(wrong.sum())} of {wrong.size} elements",
+                where=where,
+                cause=_cause(name, arrays[name], want, launcher),
+            )
+        require(
+            len(launcher.done) == 3,
+            f"{len(launcher.done)} launches where three will do",
+            where=where,
+        )
+    return "Z, dW and dA right for 4 layers, in 3 launches each, without a copy; the tracer silent"

@@ -1,0 +1,250 @@
+"""The check of the tiled GEMM: alpha A^T B + beta C by rows, tiles of 32 x 32 with ragged edges."""
+
+import numpy as np
+
+from course_lib.checks.kit.inputs import normal
+from course_lib.checks.kit.kernels.check import (
+    KernelCheck,
+    Launch,
+    at_most,
+    at_most_sectors,
+    loads_each_once,
+    no_bank_conflicts,
+    uses_shared,
+    x_across,
+)
+
+
+def _launch(rng, shape, scales, label, C="given"):
+    M, N, K = shape
+    D = normal(rng, M, N) if C == "D" else np.empty((M, N), np.float32)
+    given = {
+        "given": normal(rng, M, N),
+        "unset": np.full((M, N), np.nan, np.float32),
+        "null": None,
+        "D": D,
+    }[C]
+    args = {
+        "M": np.int32(M),
+        "N": np.int32(N),
+        "K": np.int32(K),
+        "alpha": np.float32(scales[0]),
+        "A": None,
+        "B": None,
+        "beta": np.float32(scales[1]),
+        "C": given,
+        "D": D,
+    }
+    args |= {"A": normal(rng, K, M), "B": normal(rng, K, N)}
+    size = float(
+        abs(scales[0]) * 3 * K + abs(scales[1]) * 3
+    )  # of the sum of the sizes of normal numbers
+    out, inout = ((), ("D",)) if C == "D" else (("D",), ())
+    kept = {
+        "out": out,
+        "inout": inout,
+        "label": label,
+        "K": K + 3,
+        "scale": size,
+        "owner": x_across,
+    }
+    return Launch((_up(N), _up(M)), (32, 32), args, **kept)
+
+
+def _up(n):
+    return -(-int(n) // 32)
+
+
+def _cases(rng):
+    M, N, K = (int(rng.integers(low, low + 12)) for low in (34, 40, 66))
+    alpha, beta = (float(x) for x in rng.uniform(0.3, 1.9, 2) * (1, -1))
+    return [
+        _launch(rng, (M, N, K), (alpha, beta), "ragged, three steps"),
+        _launch(
+            rng,
+            (32, 64, 32 * int(rng.integers(4, 8))),
+            (1.0, 0.0),
+            "whole tiles, beta = 0, C a null pointer",
+            C="null",
+        ),
+        _launch(
+            rng,
+            (M - 20, N - 15, 20),
+            (alpha, 0.0),
+            "K below 32, beta = 0, nothing written in C",
+            C="unset",
+        ),
+        _launch(rng, (7, N, 33), (alpha, beta), "C is D", C="D"),
+        _launch(rng, (1, 1, 1), (1.0, beta), "one element"),
+    ]
+
+
+def _gemm(alpha_of=lambda alpha: alpha, beta_of=lambda alpha, beta: beta, K_of=lambda K: K):
+    """The reference, or a known wrong one."""
+
+    def reference(M, N, K, alpha, A, B, beta, C, D):
+        k, scale = K_of(int(K)), beta_of(alpha, beta)
+        return {
+            "D": alpha_of(alpha) * (A[:k].T @ B[:k]) + (scale * C if scale and C is not None else 0)
+        }
+
+    return reference
+
+
+def _last_step(M, N, K, alpha, A, B, beta, C, D):
+    first = (int(K) - 1) // 32 * 32
+    return {"D": alpha * (A[first:].T @ B[first:]) + (beta * C if beta else 0)}
+
+
+def _as_it_lies(M, N, K, alpha, A, B, beta, C, D):
+    """The lecture's kernel: A B, with the memory of A taken for M x K."""
+    return {"D": alpha * (A.reshape(int(M), int(K)) @ B) + (beta * C if beta else 0)}
+
+
+def _stores(launch):
+    """Twice one request for each warp: an answer that takes the edges apart may need two."""
+    return 2 * 32 * launch.grid[0] * launch.grid[1]
+
+
+def _loads(launch):
+    """Twice one request for each warp and step."""
+    return _stores(launch) * _up(launch.args["K"])
+
+
+def _tiles(M, N, K, A, B, product):
+    """M x N: the sum over the steps of product(tile of A, tile of B), both 32 x 32 and filled up with zeros."""
+    rows, columns, steps = (_up(n) for n in (M, N, K))
+    a, b = np.zeros((32 * steps, 32 * rows)), np.zeros((32 * steps, 32 * columns))
+    a[: int(K), : int(M)], b[: int(K), : int(N)] = A, B
+    a, b = a.reshape(steps, 32, rows, 32), b.reshape(steps, 32, columns, 32)
+    blocks = [
+        [sum(product(a[s, :, i], b[s, :, j]) for s in range(steps)) for j in range(columns)]
+        for i in range(rows)
+    ]
+    return np.block(blocks)[: int(M), : int(N)]
+
+
+def _mixed_up(product):
+    """A known wrong reference: the right tiles, and another use of them."""
+
+    def reference(M, N, K, alpha, A, B, beta, C, D):
+        return {"D": alpha * _tiles(M, N, K, A, B, product) + (beta * C if beta else 0)}
+
+    return reference
+
+
+ALONE = "one thread does what a warp can do at once: each of the 1,024 threads copies its own elements and sums its own"
+TILES = "a block fetches each element of its rows of A and its columns of B once; the threads share them on the table"
+WAR_OR_RAW = (
+    "two barriers a step: after filling, before anyone reads (read after write), and after the inner loop, "
+    "before "
+    "anyone fills again (write after read); both for all threads, so outside of any if"
+)
+
+check_gemm_tiled = KernelCheck(
+    "GEMM_TILED",
+    "gemm_tiled",
+    _cases,
+    _gemm(),
+    axes=("row", "column"),
+    limits=[
+        uses_shared(),
+        loads_each_once("A", times=lambda launch: _up(launch.args["N"]), cause=TILES),
+        loads_each_once("B", times=lambda launch: _up(launch.args["M"]), cause=TILES),
+        at_most(
+            "bytes",
+            lambda launch: launch.args["D"].nbytes,
+            "each element of D is stored once, at the end: keep "
+            "the sum in "
+            "a variable of the thread",
+            space="global",
+            array="D",
+            op="store",
+        ),
+        at_most_sectors("A", "load", 5),
+        at_most_sectors("B", "load", 5),
+        at_most_sectors("C", "load", 5),
+        at_most_sectors("D", "store", 5),
+        no_bank_conflicts(),
+        *(
+            at_most("requests", _loads, ALONE, space="global", array=array, op="load")
+            for array in "AB"
+        ),
+        at_most("requests", _stores, ALONE, space="global", array="D", op="store"),
+        at_most("wavefronts", lambda launch: 66 * _loads(launch), ALONE, space="shared"),
+    ],
+    diagnoses=[
+        (_gemm(beta_of=lambda alpha, beta: 0), "beta C is missing"),
+        (
+            _gemm(beta_of=lambda alpha, beta: alpha * beta),
+            "alpha multiplies beta C as well: it belongs to A B alone",
+        ),
+        (_gemm(alpha_of=lambda alpha: 1.0), "alpha is missing"),
+        (
+            _gemm(alpha_of=lambda alpha: 1.0, beta_of=lambda alpha, beta: 0),
+            "A^T B alone: alpha and beta C are missing",
+        ),
+        (
+            _gemm(K_of=lambda K: K // 32 * 32),
+            "the last, ragged step along K is missing: k0 runs while k0 < K",
+        ),
+        (_gemm(K_of=lambda K: min(K, 32)), "only the first step along K counts"),
+        (
+            _as_it_lies,
+            "A is read as if it were M x K: it is K x M, and its row k holds (k, i) for all i",
+        ),
+        (
+            _mixed_up(lambda a, b: a @ b),
+            "row y of the tile of A is used: laid down as it comes, it has k below each "
+            "other, so thread (x, y) needs its column y, a[k][y]",
+        ),
+        (
+            _mixed_up(lambda a, b: (a.T @ b).T),
+            "x and y are mixed up in the sum: thread (x, y) needs column y of the "
+            "tile of A and column x of that of B",
+        ),
+        (
+            _last_step,
+            "only the last step along K counts: the sum is set to 0 once, before the loop",
+        ),
+    ],
+    causes=[
+        (
+            lambda e: e["tool"] == "synccheck",
+            "threads whose element lies over the edge still copy for the others, "
+            "and still "
+            "come to both barriers: guard the loads and the store, not the loop; both barriers stand outside of any if",
+        ),
+        (lambda e: e["tool"] == "racecheck" and e["array"] not in ("C", "D"), WAR_OR_RAW),
+        (
+            lambda e: e["tool"] == "racecheck",
+            "several threads write the same element of D: those over the edge store nothing",
+        ),
+        (
+            lambda e: e["tool"] == "initcheck" and e["array"] not in ("A", "B", "C", "D"),
+            "a part of a tile that nobody filled is multiplied: where the matrix ends, the "
+            "tile gets a 0, in both tiles",
+        ),
+        (
+            lambda e: e["tool"] == "initcheck" and e["array"] == "D",
+            "what beta multiplies stands in C; in D there may be nothing yet",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] in ("C", "D"),
+            "C and D have M rows and N columns: threads over the edge have no element there; ask for row and column",
+        ),
+        (
+            lambda e: e["kind"] == "null" or (e["array"] == "C" and e["tool"] == "initcheck"),
+            "C is read though beta = 0: then it may be unset or not there at all, so the load must stand in a branch",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "B"),
+            "a load over the edge: A and B have K rows, A has M columns and B has N; ask for the row and the column. "
+            "Row k of A begins at k * M",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] not in ("A", "B", "C", "D", ""),
+            "an index of a tile runs from 0 to 31: is it k, not k0 + k, and < 32, not <= 32?",
+        ),
+    ],
+)

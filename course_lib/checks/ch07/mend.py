@@ -1,0 +1,188 @@
+"""The checks of the two kernels to mend: a race with right numbers; an early return, an unset halo, an overrun."""
+
+import numpy as np
+
+from course_lib.checks.kit.inputs import normal
+from course_lib.checks.kit.kernels.check import (
+    KernelCheck,
+    Launch,
+    at_most,
+    limit,
+    loads_each_once,
+    no_bank_conflicts,
+    uses_shared,
+    x_across,
+)
+
+ALONE = (
+    "one thread fetches what a warp can fetch with one request: each thread copies its own element"
+)
+
+# differences ----------------------------------------------------------------------------------------------------
+
+
+def _differences(x, y):
+    rows = x.reshape(-1, 96)
+    return (rows - np.pad(rows[:, :-1], ((0, 0), (1, 0)))).ravel()
+
+
+def _to_the_right(x, y):
+    rows = x.reshape(-1, 96)
+    return (rows - np.pad(rows[:, 1:], ((0, 0), (0, 1)))).ravel()
+
+
+def _across_chunks(x, y):
+    return x - np.pad(x[:-1], (1, 0))
+
+
+def _differences_cases(rng):
+    def launch(chunks, label):
+        args = {"x": normal(rng, 96 * chunks), "y": np.empty(96 * chunks, np.float32)}
+        return Launch(chunks, 96, args, out=("y",), label=label, K=2, scale=3.0, owner=x_across)
+
+    return [launch(int(rng.integers(3, 9)), "several chunks"), launch(1, "one chunk")]
+
+
+check_differences = KernelCheck(
+    "DIFFERENCES",
+    "differences",
+    _differences_cases,
+    _differences,
+    limits=[
+        uses_shared(),
+        loads_each_once(
+            "x",
+            cause="each number comes from global memory once, to the table; the "
+            "neighbour's number is read from there",
+        ),
+        at_most(
+            "requests", lambda launch: 6 * launch.grid, ALONE, space="global", array="x", op="load"
+        ),
+    ],
+    diagnoses=[
+        (_to_the_right, "the right neighbour is subtracted: it is s[t - 1]"),
+        (_across_chunks, "element 0 of a chunk has no left neighbour: there y = x"),
+    ],
+    causes=[
+        (
+            lambda e: e["tool"] == "racecheck" and e["op"] == e["other"]["op"],
+            "two threads write the same word of the table: each has its own",
+        ),
+        (
+            lambda e: e["tool"] == "racecheck",
+            "between the store to s[t] and the load of the same word by thread t + 1 "
+            "stands no barrier of the whole block",
+        ),
+        (
+            lambda e: e["tool"] == "synccheck",
+            "the barrier is for the whole block: it stands outside of any if",
+        ),
+    ],
+)
+
+
+# smooth ---------------------------------------------------------------------------------------------------------
+
+
+def _padded(x, first=0.0, last=0.0):
+    return np.concatenate([[first], x, [last]])
+
+
+def _smooth(n, x, y):
+    p = _padded(x[: int(n)])
+    return (p[:-2] + p[1:-1] + p[2:]) / 3
+
+
+def _blocks_alone(n, x, y):
+    n = int(n)
+    parts = [_smooth(len(part), part, None) for part in np.split(x[:n], range(64, n, 64))]
+    return np.concatenate(parts)
+
+
+def _edges_repeated(n, x, y):
+    x = x[: int(n)]
+    p = _padded(x, x[0], x[-1])
+    return (p[:-2] + p[1:-1] + p[2:]) / 3
+
+
+def _mean_of_those_there(n, x, y):
+    there = _padded(np.ones(int(n)))
+    return 3 * _smooth(n, x, y) / (there[:-2] + there[1:-1] + there[2:])
+
+
+def _smooth_cases(rng):
+    def launch(n, label, room=9):
+        args = {"n": np.int32(n), "x": normal(rng, n), "y": np.empty(n + room, np.float32)}
+        return Launch(-(-n // 64), 64, args, out=("y",), label=label, K=3, owner=x_across)
+
+    ragged = 64 * 3 + int(rng.integers(5, 60))
+    few = int(rng.integers(3, 30))
+    return [
+        launch(ragged, "a ragged last block"),
+        launch(128, "two whole blocks"),
+        launch(few, "a part of one block"),
+        launch(65, "one element in the last block"),
+        launch(1, "one element"),
+    ]
+
+
+@limit("bytes loaded of x")
+def _x_about_once(report, launch):
+    most = launch.args["x"].nbytes + 8 * launch.grid  # and two neighbours for each block
+    loaded = report.total("bytes", space="global", op="load", array="x")
+    if loaded <= most:
+        return None
+    return (
+        f"{loaded:,} bytes of x are loaded, and {most:,} will do",
+        "a block needs its 64 elements and two neighbours, each once: thread 0 and thread 63 fetch one more",
+    )
+
+
+check_smooth = KernelCheck(
+    "SMOOTH",
+    "smooth",
+    _smooth_cases,
+    _smooth,
+    limits=[
+        uses_shared(),
+        _x_about_once,
+        no_bank_conflicts(),
+        at_most(
+            "requests", lambda launch: 8 * launch.grid, ALONE, space="global", array="x", op="load"
+        ),
+    ],
+    diagnoses=[
+        (
+            _blocks_alone,
+            "each block smooths alone: the first and last element of a block have neighbours in the next "
+            "ones",
+        ),
+        (_edges_repeated, "beyond the ends of x the value is 0, not that of the last element"),
+        (lambda n, x, y: 3 * _smooth(n, x, y), "the sum of three is divided by 3"),
+        (
+            _mean_of_those_there,
+            "at the ends, too, the sum of three is divided by 3: what does not exist counts as 0",
+        ),
+    ],
+    causes=[
+        (
+            lambda e: e["tool"] == "initcheck",
+            "an element of the table that nobody filled: whoever has nothing to copy, at the ends of x and behind n, "
+            "puts a 0",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] not in ("x", "y"),
+            "the table has room for 64 elements and a neighbour on each side: 66",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] == "x",
+            "outside of 0 to n - 1 there is no x: those places get a 0",
+        ),
+        (
+            lambda e: e["tool"] == "synccheck",
+            "threads without an element must not leave before the barrier, nor stay "
+            "outside an if with a barrier in it: "
+            "let the guard stand around the work, and the barrier behind it, for all",
+        ),
+    ],
+)

@@ -1,0 +1,167 @@
+"""The check of the row sum: one block for each row, a tree on the table, barriers where all threads come by."""
+
+import numpy as np
+
+from course_lib.checks.kit.inputs import normal
+from course_lib.checks.kit.kernels.check import (
+    KernelCheck,
+    Launch,
+    at_most,
+    at_most_sectors,
+    limit,
+    loads_each_once,
+    no_bank_conflicts,
+    uses_shared,
+)
+
+
+def _launch(rng, rows, n, label):
+    args = {"n": np.int32(n), "x": normal(rng, rows, n), "y": np.empty(rows, np.float32)}
+    size, additions = (
+        float(np.abs(args["x"]).sum(axis=1).max()),
+        -(-n // 256) + 8,
+    )  # that a number goes through
+    return Launch(rows, 256, args, out=("y",), label=label, K=additions, scale=size, owner=_owner)
+
+
+def _owner(launch, row):
+    return (row,), (0,)
+
+
+def _cases(rng):
+    return [
+        _launch(rng, 3, 256, "one element a thread"),
+        _launch(
+            rng,
+            2,
+            256 * int(rng.integers(2, 9)) + int(rng.integers(1, 250)),
+            "several elements a thread, ragged",
+        ),
+        _launch(rng, 4, int(rng.integers(5, 120)), "fewer elements than threads"),
+        _launch(rng, 1, 1, "one element"),
+    ]
+
+
+@limit("wavefronts of shared memory")
+def _tree(report, launch):
+    """A tree of 256 takes about 32 wavefronts for filling and adding; one thread alone, or all in line, takes 256."""
+    waves = report.total("wavefronts", space="shared") / launch.grid
+    if waves <= 80:
+        return None
+    alone = "one thread adds up what all have put down: let 128 threads add, then 64, then 32, ..."
+    wide = (
+        "more warps than needed go to the table in a round: the threads below half have neighbours to read, and "
+        "the others stay away, s[t] += s[t + half] if t < half"
+    )
+    return (
+        f"{waves:.0f} wavefronts of shared memory for a row, and 46 will do",
+        alone if waves > 200 else wide,
+    )
+
+
+check_row_sum = KernelCheck(
+    "ROW_SUM",
+    "row_sum",
+    _cases,
+    lambda n, x, y: x.sum(axis=1),
+    axes=("row",),
+    limits=[
+        uses_shared(),
+        at_most(
+            "requests", 0, "the sum needs no atomic: the threads meet on the table", op="atomic"
+        ),
+        loads_each_once("x"),
+        at_most_sectors(
+            "x",
+            "load",
+            5,
+            "neighbouring threads go to elements far apart: thread t "
+            "takes t, t + 256, t + 512, ..., so that in each turn neighbours load "
+            "neighbours",
+        ),
+        at_most(
+            "requests",
+            lambda launch: 16 * launch.grid * -(-int(launch.args["n"]) // 256),
+            "a few threads fetch the row alone: all 256 take part, thread t with t, t + 256, ...",
+            space="global",
+            array="x",
+            op="load",
+        ),
+        no_bank_conflicts(
+            cause="threads of a warp add words that are 2, 4, 8, ... apart. Add "
+            "the upper "
+            "half onto the lower, s[t] += s[t + half]: neighbours read "
+            "neighbours"
+        ),
+        _tree,
+        at_most(
+            "bytes",
+            lambda launch: launch.args["y"].nbytes,
+            "one thread stores the sum of a row",
+            array="y",
+            op="store",
+        ),
+    ],
+    diagnoses=[
+        (
+            lambda n, x, y: x[:, :256].sum(axis=1),
+            "only the first 256 elements: each thread goes on in steps of blockDim.x",
+        ),
+        (
+            lambda n, x, y: np.full(len(x), x[0].sum()),
+            "each block sums row 0: where is blockIdx.x?",
+        ),
+        (
+            lambda n, x, y: x[:, 0::256].sum(axis=1),
+            "y holds the part of thread 0 alone: is the table __shared__, and do the rounds add up what lies in it?",
+        ),
+        (
+            lambda n, x, y: x @ (np.arange(int(n)) % 256 < 128),
+            "the upper half of the table is left out: the first round has half = 128",
+        ),
+        (
+            lambda n, x, y: x[:, ::2].sum(axis=1),
+            "the last round is missing: half = 1, which adds s[1] to s[0]",
+        ),
+        (lambda n, x, y: x.sum(axis=1) / int(n), "the mean: the sum is asked for"),
+    ],
+    causes=[
+        (
+            lambda e: e["tool"] == "synccheck",
+            "the barrier stands where only some threads come by: the if is for the adding, "
+            "the barrier behind it is for "
+            "all",
+        ),
+        (
+            lambda e: e["tool"] == "initcheck" and e["array"] == "y",
+            "y is not set to 0 before: thread 0 stores the sum there, and nobody adds to it",
+        ),
+        (
+            lambda e: e["tool"] == "initcheck" and e["array"] != "x",
+            "a part of the table that nobody filled: a thread without an element puts down a 0",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] == "x",
+            "a row ends at n: ask before the load",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] not in ("x", "y"),
+            "the table has 256 places: only threads below half add s[t + half]",
+        ),
+        (
+            lambda e: e["tool"] == "racecheck" and e["array"] == "y" and e["kind"] == "blocks",
+            "each block stores the sum of its own row: y[blockIdx.x]",
+        ),
+        (
+            lambda e: e["tool"] == "racecheck" and e["array"] == "y",
+            "every thread stores the sum: one is enough",
+        ),
+        (lambda e: e["tool"] == "racecheck" and e["array"] == "x", "each row has its block"),
+        (
+            lambda e: e["tool"] == "racecheck",
+            "a round reads what the round before has written: a barrier after filling, and one after each round, for "
+            "the last 32 "
+            "threads, too",
+        ),
+    ],
+)

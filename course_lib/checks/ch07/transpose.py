@@ -1,0 +1,140 @@
+"""The check of the transpose through shared memory: coalesced both ways, without bank conflicts."""
+
+import numpy as np
+
+from course_lib.checks.kit.inputs import normal
+from course_lib.checks.kit.kernels.check import (
+    KernelCheck,
+    Launch,
+    at_most,
+    at_most_sectors,
+    loads_each_once,
+    no_bank_conflicts,
+    uses_shared,
+)
+
+ACROSS = (
+    "threads along x {do} elements of {X} that are a row apart. Let x run along the rows of {X}; the tile "
+    "turns the "
+    "matrix, so {other} has x along its rows, too"
+)
+
+
+ALONE = (
+    "one thread {do} what a warp can do with one request: let each of the 32 threads along x have its own "
+    "element"
+)
+
+
+def _twice_the_warps(launch):
+    """Requests: a warp needs one; an answer that takes the edges apart may need two."""
+    return 2 * 32 * launch.grid[0] * launch.grid[1]
+
+
+def _launch(rng, M, N, label):
+    args = {
+        "M": np.int32(M),
+        "N": np.int32(N),
+        "A": normal(rng, M, N),
+        "D": np.empty((N, M), np.float32),
+    }
+    return Launch((-(-N // 32), -(-M // 32)), (32, 32), args, out=("D",), label=label, owner=_owner)
+
+
+def _owner(launch, row, column):
+    """D[j][i] is written by the thread with x along i, in the block of A's tile."""
+    return (row // 32, column // 32), (column % 32, row % 32)
+
+
+def _cases(rng):
+    M, N = (int(rng.integers(low, low + 20)) for low in (66, 37))
+    return [
+        _launch(rng, 64, 96, "whole tiles"),
+        _launch(rng, M, N, "ragged"),
+        _launch(rng, 5, 70, "five rows"),
+        _launch(rng, 1, 1, "one element"),
+    ]
+
+
+def _within_tiles(M, N, A, D):
+    """Each tile turned, but left where it was; only where that fits."""
+    if M != N:
+        raise ValueError
+    out = np.empty_like(A)
+    for i in range(0, int(M), 32):
+        for j in range(0, int(N), 32):
+            out[i : i + 32, j : j + 32] = A[i : i + 32, j : j + 32].T
+    return out
+
+
+check_transpose = KernelCheck(
+    "TRANSPOSE",
+    "transpose",
+    _cases,
+    lambda M, N, A, D: A.T,
+    axes=("row of D", "column of D"),
+    limits=[
+        uses_shared(),
+        loads_each_once("A"),
+        at_most(
+            "bytes",
+            lambda launch: launch.args["D"].nbytes,
+            "each element of D is stored once",
+            array="D",
+            op="store",
+        ),
+        at_most_sectors("A", "load", 5, ACROSS.format(do="read", X="A", other="D")),
+        at_most_sectors("D", "store", 5, ACROSS.format(do="write", X="D", other="A")),
+        at_most(
+            "requests",
+            _twice_the_warps,
+            ALONE.format(do="loads"),
+            space="global",
+            array="A",
+            op="load",
+        ),
+        at_most(
+            "requests",
+            _twice_the_warps,
+            ALONE.format(do="stores"),
+            space="global",
+            array="D",
+            op="store",
+        ),
+        no_bank_conflicts(
+            cause="a warp goes down a column of the tile: with rows of 32 words all of it lies in one "
+            "bank. Make "
+            "the rows 33 wide: float tile[32][33]"
+        ),
+    ],
+    diagnoses=[
+        (
+            _within_tiles,
+            "the tiles are turned, but stay in their places: tile (i0, j0) of A is tile (j0, i0) "
+            "of D",
+        )
+    ],
+    causes=[
+        (
+            lambda e: e["tool"] == "initcheck",
+            "a part of the tile that nobody filled is read. Is it tile[x][y] that goes to "
+            "D at (j0 + y, i0 + x), and is "
+            "the guard of the store that of D: row j0 + y < N, column i0 + x < M?",
+        ),
+        (
+            lambda e: e["tool"] == "memcheck" and e["array"] == "D",
+            "D is N x M, so its rows are M long: (j0 + y, i0 + x) lies at (j0 + y) * M + "
+            "i0 + x. The guard of the store: "
+            "row j0 + y < N, column i0 + x < M",
+        ),
+        (
+            lambda e: e["tool"] == "racecheck" and e["array"] != "D",
+            "the tile is read by other threads than those that filled it: between the two "
+            "stands a barrier for the block",
+        ),
+        (
+            lambda e: e["tool"] == "synccheck",
+            "a thread without an element of A may have one of D to write: it skips the load and comes to the barrier",
+        ),
+    ],
+)

@@ -1,0 +1,192 @@
+"""The checks of chapter 08 on [003]'s question and on D^T = B^T A^T: answers in numbers, held against the engine."""
+
+import numpy as np
+
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.trees import a_thing
+from course_lib.gpu import trace_gemm
+
+# turned ---------------------------------------------------------------------------------------------------------------
+
+
+def _by_columns(M, N, K, left, right):
+    """What a kernel computes that takes every matrix by columns: D, flat, by columns."""
+    A = np.ravel(left, order="K")[: M * K].reshape(K, M).T
+    B = np.ravel(right, order="K")[: K * N].reshape(N, K).T
+    return (A.astype(np.float64) @ B).T.reshape(-1)
+
+
+@function_check("turned")
+def check_turned(turned, *, rng):
+    """`turned(A, B)` -> (M, N, K, left, right) for a kernel that sees all matrices by columns."""
+    for M, N, K in ((3, 5, 7), (8, 2, 4), (6, 6, 5)):
+        A, B = (rng.standard_normal(shape, np.float32) for shape in ((M, K), (K, N)))
+        got = turned(A, B)
+        require(
+            isinstance(got, tuple | list) and len(got) == 5,
+            "five things are wanted: (M, N, K, left, right)",
+            got=a_thing(got),
+            cause="no `return` was reached" if got is None else None,
+        )
+        *given, left, right = got
+        shapes = f"A {A.shape}, B {B.shape}"
+        require(
+            all(isinstance(X, np.ndarray) for X in (left, right)),
+            "left and right must be NumPy arrays",
+            where=shapes,
+        )
+        _names(given, (M, N, K), left, A, B, shapes)
+        for name, X, whole in (("left", left, B), ("right", right, A)):
+            require(
+                np.shares_memory(X, whole),
+                f"{name} is a copy, or the wrong matrix",
+                where=shapes,
+                cause=(
+                    "nothing has to be copied or moved: a matrix stored by rows is its transpose stored by columns"
+                ),
+            )
+            require(X.flags.c_contiguous or X.flags.f_contiguous, f"{name} has gaps", where=shapes)
+        _memory_order(left, right, B, A, shapes)
+        D = _by_columns(int(given[0]), int(given[1]), int(given[2]), left, right)
+        require(
+            np.allclose(D, (A.astype(np.float64) @ B).reshape(-1), atol=1e-5),
+            "the kernel computes another product",
+            where=shapes,
+        )
+    return "the kernel's columns are your rows: D comes out by rows, and nothing was copied"
+
+
+def _names(given, truth, left, A, B, shapes):
+    M, N, K = truth
+    cause = None
+    if tuple(given) == (M, N, K):
+        cause = "the kernel computes D^T, which has N rows and M columns: exchange the two sizes as well"
+    require(
+        np.shares_memory(left, B),
+        "left is not B",
+        where=shapes,
+        cause=(
+            "the kernel sees each matrix transposed: D^T = B^T A^T. What stands on the left now?"
+            if np.shares_memory(left, A)
+            else "left must be B itself, no copy: the kernel reads it by columns, and sees B^T"
+        ),
+    )
+    require(
+        tuple(given) == (N, M, K),
+        "the sizes are not those of D^T = B^T A^T",
+        got=str(tuple(given)),
+        wanted=str((N, M, K)),
+        where=shapes,
+        cause=cause,
+    )
+
+
+def _memory_order(left, right, B, A, shapes):
+    for name, X, whole in (("left", left, B), ("right", right, A)):
+        same = (
+            X.__array_interface__["data"][0] == whole.__array_interface__["data"][0]
+            and X.size == whole.size
+        )
+        require(same, f"{name} is only a part of the matrix", where=shapes)
+
+
+# advantage ------------------------------------------------------------------------------------------------------------
+
+KEYS = ("flops", "loads_1", "loads_42", "sectors_1", "sectors_42", "wavefronts_2", "wavefronts_42")
+
+
+def advantage(M, N, K):
+    """The truth: M a multiple of 64, N and K of 32; algorithms 1 and 2 by rows, section 4.2 by columns."""
+    fma = M * N * K // 32
+    return {
+        "flops": 2 * M * N * K,
+        "loads_1": 2 * fma,
+        "loads_42": fma * 5 // 64,
+        "sectors_1": 5 * fma,
+        "sectors_42": fma * 24 // 64,
+        "wavefronts_2": fma * 66 // 32,
+        "wavefronts_42": fma * 65 // 64,
+    }
+
+
+def counted(rng, M, N, K):
+    """The same from the engine; flops are not counted by it."""
+    A, B = (rng.standard_normal(shape, np.float32) for shape in ((M, K), (K, N)))
+    one, two = (trace_gemm(A, B, kernel=name)[1] for name in ("naive", "shared"))
+    columns = np.zeros((M, N), np.float32, order="F")  # D comes stored as C is
+    best = trace_gemm(np.asfortranarray(A), np.asfortranarray(B), columns)[1]
+    loads = {"space": "global", "op": "load"}
+    return {
+        "loads_1": one.total("requests", **loads),
+        "loads_42": best.total("requests", **loads),
+        "sectors_1": one.total("sectors", **loads),
+        "sectors_42": best.total("sectors", **loads),
+        "wavefronts_2": two.total("wavefronts"),
+        "wavefronts_42": best.total("wavefronts"),
+    }
+
+
+CAUSES = {
+    "flops": "a multiply-add is two operations, and there are M N K of them",
+    "loads_1": "in algorithm 1 a warp loads twice for an FMA, of A and of B; an FMA of a warp is 32 multiply-adds",
+    "loads_42": "in a step a warp has 64 FMAs; for these it loads A four times, a[0] to a[3], and B once",
+    "sectors_1": "A(i, k) is one word for the whole warp: one sector. B(k, j) is 128 bytes: four",
+    "sectors_42": "in a step a warp loads A four times, 128 bytes down a column each, and of B 4 neighbours "
+    "in each of 8 columns: half of a sector is a sector",
+    "wavefronts_2": "for 32 FMAs a warp stores 2 numbers a thread into the tiles and loads 2 x 32",
+    "wavefronts_42": "for 64 FMAs a warp stores once and loads 64 times; one word for all is a broadcast, 1 wavefront",
+}
+FACTORS = (
+    (2, "twice"),
+    (0.5, "half of"),
+    (32, "32 times"),
+    (1 / 32, "one 32nd of"),
+    (4, "4 times"),
+    (0.25, "a quarter of"),
+)
+
+
+@function_check("advantage")
+def check_advantage(advantage_of, *, rng):
+    """`advantage(M, N, K)` -> dict of seven counts; fresh sizes, and once the engine's counts."""
+    for _ in range(3):
+        M, N, K = (
+            int(rng.integers(1, 9)) * 64,
+            int(rng.integers(1, 9)) * 32,
+            int(rng.integers(1, 9)) * 32,
+        )
+        _held(
+            advantage_of(M, N, K), advantage(M, N, K), f"M, N, K = {M}, {N}, {K}", "by the formulas"
+        )
+    M, N, K = 64, 32 * int(rng.integers(1, 3)), 32
+    _held(
+        advantage_of(M, N, K),
+        counted(rng, M, N, K),
+        f"M, N, K = {M}, {N}, {K}",
+        "counted by the engine",
+    )
+    return "seven quantities, by formula and as the engine counts them"
+
+
+def _held(got, truth, where, how):
+    cause = "no `return` was reached" if got is None else None
+    require(isinstance(got, dict), "a dict is wanted", got=a_thing(got), cause=cause)
+    missing = [key for key in KEYS if key not in got]
+    require(not missing, f"{', '.join(missing)} missing in the dict", where=where)
+    for key, value in truth.items():
+        given = got[key]
+        require(
+            isinstance(given, int | float | np.number),
+            f"{key} must be a number",
+            got=a_thing(given),
+        )
+        ratio = next((text for factor, text in FACTORS if given == factor * value), None)
+        require(
+            given == value,
+            f"{key} is not right" + (f": it is {ratio} what it should be" if ratio else ""),
+            got=given,
+            wanted=f"{value:,} ({how})",
+            where=where,
+            cause=CAUSES[key],
+        )

@@ -1,0 +1,154 @@
+"""The checks of chapter 10 that run nothing: who has what after five collectives, and bytes on paper."""
+
+import numpy as np
+
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.trees import a_thing
+
+# who has what ---------------------------------------------------------------------------------------------------------
+
+HAVE: list = [[0, 20, 20, None, 63], [1, 20, 21, 6, 63], [2, 20, 22, None, 63]]
+CALLS = ("comm.rank", "bcast", "scatter", "reduce", "allreduce")
+
+
+def _why(place, rank, got):
+    """What is wrong with entry `place` of a rank's list: the likely cause."""
+    if place == 0:
+        return "a rank's own number: 0, 1 or 2"
+    if place == 1:
+        return "in a broadcast the root's argument goes to all, here rank 2's; what the others pass is not looked at"
+    if place == 2:
+        return (
+            "scatter: each rank gets one item of the root's list, rank r the item r; here the root is rank 0, "
+            "which has 20"
+        )
+    if place == 3 and got is not None and rank != 1:
+        late = "root=1: it is rank 1 that gets the sum" if rank == 0 else "a reduce gives the sum"
+        return f"{late}, only at its root; all others get None"
+    if place == 3:
+        return "the sum of comm.rank + 1 over the three ranks, at the root; root=1"
+    return "allreduce adds up what all ranks give, here what each got from scatter, and all get the sum"
+
+
+@function_check("who_has_what")
+def check_who_has_what(fn, *, rng):
+    """`who_has_what()` -> three lists of five."""
+    got: list = fn()
+    require(
+        isinstance(got, list | tuple) and len(got) == 3,
+        "three lists are wanted, one for each rank",
+        got=a_thing(got),
+    )
+    for rank, have in enumerate(got):
+        require(
+            isinstance(have, list | tuple) and len(have) == 5,
+            f"rank {rank}: five entries are wanted",
+            got=a_thing(have),
+        )
+    for place, call in enumerate(CALLS):
+        for rank, have in enumerate(got):
+            want = HAVE[rank][place]
+            right = (
+                have[place] is None
+                if want is None
+                else have[place] is not None and have[place] == want
+            )
+            require(
+                right,
+                f"not what rank {rank} has after {call}",
+                where=f"rank {rank}, entry {place}",
+                got=repr(have[place]),
+                cause=_because(got, place, rank),
+            )
+    return "all fifteen entries"
+
+
+def _because(got, place, rank):
+    """The cause for an entry, seen together with those of the other ranks."""
+    column = [have[place] for have in got]
+    if place == 1 and column == [0, 0, 0]:
+        return "root=2: the data come from rank 2, not from rank 0"
+    if place == 3 and column == [6, 6, 6]:
+        return "reduce gives the sum only at its root; all others get None"
+    if place == 3 and [c is None for c in column] == [False, True, True]:
+        return "root=1: it is rank 1 that gets the sum"
+    return _why(place, rank, column[rank])
+
+
+# bytes on paper -------------------------------------------------------------------------------------------------------
+
+CAUSES = {
+    "root": "rank 0 sends the sum to each of the others, n bytes each time; what it receives does not count here",
+    "trees": "on the way up rank 0 sends nothing, on the way down it sends one array in each of the log2(p) rounds; "
+    "rank 1 sends once up and log2(p) - 1 times down",
+    "doubling": "log2 p rounds, and in each of them every rank sends one message of n bytes",
+    "ring": "two halves of p - 1 steps, and in each step one of the p parts: n / p bytes",
+}
+
+
+def _wrong(p, n, rounds):
+    """{key: [(wrong value, cause)]}: slips that are told by their number."""
+    return {
+        "root": [
+            (n, "rank 0 sends the sum to each of the others, one after the other: not once"),
+            (2 * (p - 1) * n, "what rank 0 receives is not what it sends"),
+        ],
+        "trees": [
+            (
+                2 * rounds * n,
+                "log2(p) rounds up and as many down, but no rank sends in all of them: rank 0 sends "
+                "only on the way down",
+            ),
+            (2 * (p - 1) * n, "that is what all ranks together send; the busiest one is asked for"),
+        ],
+        "doubling": [
+            (
+                2 * rounds * n,
+                "one message a round and rank: what comes back is sent by the partner",
+            ),
+            ((p - 1) * n, "log2 p rounds, not p - 1: what is swapped is the sum of a whole group"),
+        ],
+        "ring": [
+            (
+                (p - 1) * n // p,
+                "a ring allreduce has two halves: reduce-scatter and allgather, p - 1 steps each",
+            ),
+            (2 * (p - 1) * n, "what travels are parts of n / p bytes, not whole arrays"),
+            (2 * n, "there are p - 1 steps in each half, not p: the last part is there already"),
+        ],
+    }
+
+
+@function_check("paper")
+def check_paper(fn, *, rng):
+    """`paper(p, n)` -> dict of four numbers of bytes."""
+    for p in (8, 4, 2, 64):
+        n, rounds = p * int(rng.integers(3, 90)), p.bit_length() - 1
+        got, where = fn(p, n), f"p = {p}, n = {n:,}"
+        truth = {
+            "root": (p - 1) * n,
+            "trees": rounds * n,
+            "doubling": rounds * n,
+            "ring": 2 * (p - 1) * n // p,
+        }
+        require(isinstance(got, dict), "a dict is wanted", got=a_thing(got))
+        missing = [key for key in truth if key not in got]
+        require(not missing, f"{', '.join(missing)} missing in the dict", where=where)
+        for key, want in truth.items():
+            number = isinstance(got[key], int | float | np.number) and not isinstance(
+                got[key], bool
+            )
+            require(number, f"{key} must be a number", got=a_thing(got[key]))
+            off = key != "root" and got[key] == (rounds + 1) * n
+            cause = (
+                "the number of rounds is log2(p): 1 for p = 2, 3 for p = 8"
+                if off and key != "ring"
+                else None
+            )
+            cause = cause or next(
+                (text for value, text in _wrong(p, n, rounds)[key] if got[key] == value),
+                CAUSES[key],
+            )
+            require(got[key] == want, f"{key} is not right", got=got[key], where=where, cause=cause)
+    return "four ways, four values of p"

@@ -1,0 +1,233 @@
+"""The checks of chapter 10 on collectives: a scatter with a remainder, and a mean over uneven shards."""
+
+import numpy as np
+
+from course_lib.checks.kit.core import normal
+from course_lib.checks.kit.kernels.limits import limit
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+from course_lib.checks.kit.ranks.limits import exactly_collectives, no_messages
+from course_lib.checks.kit.words import count
+
+ALONE_LAST = (2, 3, 4, 5, 6, 1)  # a mistake is shown with two ranks or more, if it shows there
+
+# scatter_rows ---------------------------------------------------------------------------------------------------------
+
+
+def _tables(rng, n):
+    def case(rows, label):
+        X = normal(rng, rows, int(rng.integers(2, 6)), dtype=np.float64)
+        return RankCase([(X if r == 0 else None,) for r in range(n)], label=label)
+
+    return [
+        case(3 * n + n // 2, f"{3 * n + n // 2} rows"),
+        case(20 * n, "an even number"),
+        case(max(n - 1, 1), "few rows"),
+        case(0, "no rows"),
+    ]
+
+
+def _shares(sizes):
+    """A reference: consecutive rows, sizes(rows, ranks, rank) of them."""
+
+    def share(ranks):
+        X, p = ranks[0][0], len(ranks)
+        ends = np.cumsum([0, *(sizes(len(X), p, r) for r in range(p))])
+        return [X[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+
+    return share
+
+
+def _every_pth(ranks):
+    return [ranks[0][0][r :: len(ranks)] for r in range(len(ranks))]
+
+
+def _by_scatterv(report, n, case):
+    """X travels once, by Scatterv; only its shape goes to all."""
+    counts = report.collectives[0]
+    if counts["Scatterv"] == 1:
+        return None
+    if counts["Scatterv"]:
+        return "X should travel once, by one Scatterv", "one call, with the counts of all ranks"
+    if counts["scatter"]:
+        return "X went through scatter", (
+            "a small letter sends pickles: Scatterv, with a capital S, sends the rows as they lie"
+        )
+    if sum(report.messages):
+        return (
+            "X went by messages of yours",
+            "one Scatterv does it: at the root [X, counts], the counts of all ranks",
+        )
+    return (
+        "Scatterv was not called",
+        "all of X to all ranks is p times the bytes: give each only its own rows",
+    )
+
+
+_SHAPE = 400  # bytes that a shape may take, in one bcast or two, as a tuple or as an array; X of 40 rows has 640
+
+
+@limit("bytes beside it")
+def _shape_alone(report, n, case):
+    """Beside the Scatterv, a rank sends no more than a shape to each of the others."""
+    for rank in range(n):
+        given = report.bytes[rank] + sum(
+            e["bytes"]
+            for e in report.events
+            if e["rank"] == rank and e["op"] in report.collectives[rank] and e["op"] != "Scatterv"
+        )
+        if given > _SHAPE:
+            return (
+                f"with {count(n, 'rank')}, rank {rank} sends {given:,} bytes beside the Scatterv",
+                "the others need the shape of X, two numbers; X itself travels by Scatterv, each row to one rank",
+            )
+    return None
+
+
+_by_scatterv.says = "one Scatterv"  # type: ignore[attr-defined]
+
+
+def _no_shape(error):
+    return error["tool"] == "exception" and error["rank"] and "NoneType" in error["message"]
+
+
+def _in_scatter(error):
+    return error["tool"] in ("mismatch", "exception") and "comm.Scatter(" in error["message"]
+
+
+def _in_scatterv(error):
+    return error["tool"] == "mismatch" and "another size" in error["message"]
+
+
+check_scatter_rows = RankCheck(
+    "scatter_rows",
+    _tables,
+    _shares(lambda n, p, r: n // p + (r < n % p)),
+    limits=[_by_scatterv, _shape_alone],
+    ranks=ALONE_LAST,
+    diagnoses=[
+        (
+            _shares(lambda n, p, r: n // p),
+            "n // size rows for each leave n % size rows that are nobody's",
+        ),
+        (
+            _shares(lambda n, p, r: n // p + (n % p if r == p - 1 else 0)),
+            "the rest went to the last rank: one row more for each of the first n mod p ranks",
+        ),
+        (
+            _shares(lambda n, p, r: n // p + (n % p if r == 0 else 0)),
+            "the rest went to rank 0: one row more for each of the first n mod p ranks",
+        ),
+        (
+            _shares(lambda n, p, r: n // p + (r >= p - n % p)),
+            "the larger shares come first: the first n mod p ranks",
+        ),
+        (_every_pth, "every p-th row: the rows stay in order, and each rank has consecutive ones"),
+    ],
+    causes=[
+        (_no_shape, "X is None on all ranks but 0: they must be told its shape, by bcast"),
+        (
+            _in_scatter,
+            "Scatter gives all ranks the same number of elements: for a remainder there is Scatterv",
+        ),
+        (
+            lambda error: "another type" in error["message"],
+            "each rank's array must be float64, as X is",
+        ),
+        (
+            lambda error: "expecting" in error["message"] and "items" in error["message"],
+            "[X, counts]: one count for each rank, a list of as many numbers as there are ranks",
+        ),
+        (
+            _in_scatterv,
+            "Scatterv wants counts in elements: d times the rows; and on each rank a float64 "
+            "array of exactly that length",
+        ),
+    ],
+    axes=("row", "column"),
+)
+
+# global_mean ----------------------------------------------------------------------------------------------------------
+
+
+def _shards(rng, n):
+    def case(rows, label):
+        d = int(rng.integers(2, 6))
+        return RankCase(
+            [(normal(rng, k, d, dtype=np.float64) + 1,) for k in rows], label=label, K=sum(rows)
+        )
+
+    uneven = [int(k) for k in rng.integers(2, 9, n)]
+    uneven[0] += n
+    some, last = [r % 3 + 1 if r % 2 == 0 else 0 for r in range(n)], [*[0] * (n - 1), 5]
+    return [
+        case(uneven, "uneven shards"),
+        case([4] * n, "even shards"),
+        case(last, "ranks with no rows, all on the last"),
+        case(some, "some ranks with no rows"),
+    ]
+
+
+def _mean(rule):
+    """A reference: rule(sums, rows), one result for all ranks."""
+    return lambda ranks: rule(
+        np.array([X.sum(axis=0) for (X,) in ranks]), np.array([len(X) for (X,) in ranks])
+    )
+
+
+def _own_count(ranks):
+    total = sum(X.sum(axis=0) for (X,) in ranks)
+    return [total / max(len(X), 1) for (X,) in ranks]
+
+
+def _left_early(error):
+    return error["tool"] == "deadlock"
+
+
+def _other_length(error):
+    return error["tool"] == "mismatch" and "another size" in error["message"]
+
+
+check_global_mean = RankCheck(
+    "global_mean",
+    _shards,
+    _mean(lambda s, n: s.sum(axis=0) / n.sum()),
+    ranks=ALONE_LAST,
+    limits=[
+        no_messages("the sum over all ranks is what Allreduce is for"),
+        exactly_collectives(
+            {"Allreduce": 1},
+            "one Allreduce is asked for: let the number of rows travel "
+            "behind the sums, in "
+            "one array; a small letter would send a pickle",
+        ),
+    ],
+    diagnoses=[
+        (
+            _mean(lambda s, n: (s / np.maximum(n, 1)[:, None]).mean(axis=0)),
+            "this is the mean of the ranks' means: it is right only where all have the same number of rows",
+        ),
+        (
+            _mean(lambda s, n: (s / np.maximum(n, 1)[:, None]).sum(axis=0)),
+            "the ranks' means are added up, and not divided",
+        ),
+        (_own_count, "divided by the rank's own number of rows: all ranks' rows are in the sum"),
+        (
+            _mean(lambda s, n: s.sum(axis=0) / len(n)),
+            "divided by the number of ranks: it is the number of rows that counts",
+        ),
+        (_mean(lambda s, n: s.sum(axis=0)), "the sum is not divided"),
+        (
+            _mean(lambda s, n: s.sum(axis=0) / n.sum() if n.all() else s[0] * np.nan),
+            "the mean of no rows is NaN, and NaN times 0 as well: a rank with no rows adds zeros, X.sum(axis=0)",
+        ),
+        (
+            _mean(lambda s, n: s.sum(axis=0) / n.sum() / len(n)),
+            "divided twice: by all rows, and by the number of ranks",
+        ),
+    ],
+    causes=[
+        (_left_early, "every rank must call Allreduce, also one without rows: it adds zeros"),
+        (_other_length, "d + 1 numbers on every rank: the sums run down the rows, axis 0"),
+    ],
+    axes=("column",),
+)

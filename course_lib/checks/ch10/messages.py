@@ -1,0 +1,222 @@
+"""The checks of chapter 10 on messages: a ring that must not stand still, and two arrays for many blocks."""
+
+import numpy as np
+
+from course_lib import mpi
+from course_lib.checks.ch10.collectives import ALONE_LAST
+from course_lib.checks.kit.core import normal
+from course_lib.checks.kit.kernels.limits import limit
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+from course_lib.checks.kit.ranks.limits import (
+    at_most_bytes,
+    at_most_messages,
+    at_most_seconds,
+    no_collectives,
+)
+from course_lib.checks.kit.words import count
+
+# pass_on --------------------------------------------------------------------------------------------------------------
+
+
+def _rings(rng, n):
+    sizes = (int(rng.integers(20, 60)), 1)
+    return [
+        RankCase([(normal(rng, size),) for _ in range(n)], label=f"{size} numbers")
+        for size in sizes
+    ]
+
+
+def _from(step):
+    return lambda ranks: [ranks[(r + step) % len(ranks)][0] for r in range(len(ranks))]
+
+
+def _alone(error):
+    return error["tool"] == "deadlock" and set(error["ranks"]) == {0}
+
+
+def from_nobody(error):
+    """Rank 0 is done, and others wait for it: as where it receives from rank - 1, which is MPICH's PROC_NULL."""
+    return error["tool"] == "deadlock" and "rank 0 has finished" in error["message"]
+
+
+FROM_NOBODY = (
+    "rank 0 is done, and others still wait for it. Does it receive from rank - 1 without % size? That is "
+    "-1, which MPICH takes for MPI.PROC_NULL, nobody, and the receive returns at once"
+)
+
+check_pass_on = RankCheck(
+    "pass_on",
+    _rings,
+    _from(-1),
+    ranks=ALONE_LAST,
+    limits=[
+        no_collectives(
+            "a collective moves far more than one neighbour's array: one message a rank will do"
+        ),
+        at_most_messages(1, "everybody has one array to hand on"),
+        at_most_bytes(
+            lambda n, case: case.args[0][0].nbytes,
+            "a small letter sends a pickle: take Sendrecv, with a capital S, and an array to receive into",
+        ),
+    ],
+    diagnoses=[
+        (_from(1), "this is the right neighbour's array: send to the right, receive from the left"),
+        (_from(0), "this is the rank's own array: return what came"),
+        (
+            lambda ranks: [np.full_like(x, np.nan) for (x,) in ranks],
+            "what comes is read before its Wait: until "
+            "then it is NaN "
+            "here, and on real ranks whatever was there before",
+        ),
+    ],
+    causes=[
+        (
+            _alone,
+            "one rank alone is its own neighbour, and a Send waits for a Recv that it would have to "
+            "call itself: "
+            "Sendrecv, or Irecv before Send, works for it as well",
+        ),
+        (from_nobody, FROM_NOBODY),
+    ],
+)
+
+# stream ---------------------------------------------------------------------------------------------------------------
+
+
+class Maker:
+    """make(comm, i, out): fills out with row i of a table; a second of work on the model's clock."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __call__(self, comm, i, out):
+        if comm.rank != 0:
+            raise ValueError(f"make was called on rank {comm.rank}: rank 0 makes the blocks")
+        mpi.compute(comm, 1.0)
+        out[:] = self.table[i]
+
+
+def _streams(rng, n):
+    def case(k, size):
+        label = f"{count(k, 'block')} of {size} numbers"
+        return RankCase((Maker(normal(rng, k, size, dtype=np.float64)), k, size), label=label)
+
+    return [case(5, int(rng.integers(3, 9))), case(2, 4), case(1, 3), case(0, 2)]
+
+
+def _blocks(ranks):
+    make = ranks[0][0]
+    return [make.table if r == 1 else None for r in range(len(ranks))]
+
+
+def _overwritten(ranks):
+    """What rank 1 gets where nobody waits: by the time that block i leaves, i > 1, block i + 2 is in its array."""
+    make, k, _ = ranks[0]
+    rows = [i + 2 if i > 1 and i + 2 < k else i for i in range(k)]
+    return [make.table[rows] if r == 1 else None for r in range(len(ranks))]
+
+
+def _no_request(error):
+    return (
+        error["tool"] == "exception"
+        and "NoneType" in error["message"]
+        and "Wait" in error["message"]
+    )
+
+
+def _pickled(error):
+    return error["tool"] == "truncation" and "uint8" in error["message"]
+
+
+SEND = 1.5  # seconds of a message on the model's clock; making a block takes one second
+AT_ONCE = (
+    "making and sending do not happen at the same time: rank 0 waits for a block before it makes the "
+    "next one. Wait "
+    "only for the send of the array that is needed now, two blocks ago"
+)
+
+
+@limit("messages")
+def _a_message_a_block(report, n, case):
+    """Rank 0 sends k messages, and no other rank any."""
+    sent, k = report.messages, case.args[1]
+    other = next((r for r in range(1, n) if sent[r]), None)
+    if other is not None:
+        return (
+            f"rank {other} sends a message: blocks go from rank 0 to rank 1",
+            "rank 0 alone sends",
+        )
+    return (
+        None
+        if sent[0] == k
+        else (
+            f"rank 0 sends {count(sent[0], 'message')} for {count(k, 'block')}",
+            "one message a block, as soon as it is made",
+        )
+    )
+
+
+@limit("two arrays")
+def _two_arrays(report, n, case):
+    """Block i is begun when the send of block i - 2 is over, at 1 + SEND (i - 1), and not before."""
+    begun = [
+        event["begin"] for event in report.events if event["rank"] == 0 and event["op"] == "compute"
+    ]
+    early = next((i for i, t in enumerate(begun) if i > 1 and t < 1 + SEND * (i - 1) - 1e-9), None)
+    return (
+        None
+        if early is None
+        else (
+            f"rank 0 makes block {early} before the send of block {early - 2} is over",
+            "it has more than two arrays, or sends copies: make block i in the array of block i - 2, once that has "
+            "been sent",
+        )
+    )
+
+
+check_stream = RankCheck(
+    "stream",
+    _streams,
+    _blocks,
+    ranks=(2, 3, 4),
+    dtype=None,
+    axes=("row", "number"),
+    limits=[
+        no_collectives(
+            "blocks go from rank 0 to rank 1: the other ranks have nothing to do with it"
+        ),
+        _a_message_a_block,
+        at_most_bytes(
+            lambda n, case, rank: 8 * case.args[1] * case.args[2] if rank == 0 else 0,
+            "a small letter sends a pickle: Isend, with a capital I",
+        ),
+        at_most_seconds(
+            lambda n, case: SEND * case.args[1] + 1 if case.args[1] else 0, SEND, 0.0, AT_ONCE
+        ),
+        _two_arrays,
+    ],
+    diagnoses=[
+        (
+            _overwritten,
+            "a block is overwritten while it is on its way: before make writes into an array again, "
+            "wait for the send of what was in it, two blocks ago",
+        ),
+        (
+            lambda ranks: [
+                ranks[0][0].table * np.nan if r == 1 else None for r in range(len(ranks))
+            ],
+            "NaN in each block: make fills out in place and returns nothing, so do not assign what it returns",
+        ),
+    ],
+    causes=[
+        (
+            _no_request,
+            "a request that does not exist yet is None, also at the end if there was one block only, or "
+            "none: if request: request.Wait()",
+        ),
+        (
+            _pickled,
+            "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I",
+        ),
+    ],
+)

@@ -1,0 +1,121 @@
+"""The check of an overlapped reduction: sums, buffers, and the model's clock."""
+
+import numpy as np
+
+from course_lib.checks.kit.core import normal
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+from course_lib.checks.kit.ranks.limits import at_most_seconds
+from course_lib.machines.rehearsal import compute
+from course_lib.machines.rehearsal.model import Network
+
+ALPHA, BETA = (
+    10e-6,
+    1e-6,
+)  # bytes cost far more than messages: one packed sum at the end is no way out
+
+
+class Backward:
+    """gradient(comm, layer) of one rank: layer L - 1 first, each once; takes its time on the model's clock."""
+
+    def __init__(self, arrays, seconds):
+        self.arrays, self.seconds, self.next = arrays, seconds, len(arrays) - 1
+
+    def __call__(self, comm, layer):
+        if layer != self.next:
+            what = (
+                f"layer {self.next} comes first"
+                if self.next >= 0
+                else "each layer's gradient is computed once"
+            )
+            raise ValueError(
+                f"gradient(comm, {layer}): backpropagation goes from the last layer to layer 0; {what}"
+            )
+        self.next -= 1
+        compute(comm, self.seconds[layer])
+        return self.arrays[layer].copy()
+
+
+def _passes(rng, n):
+    sizes = [int(size) for size in rng.integers(30, 60, 4)]
+    network = Network(n, ALPHA, BETA)
+    share = (
+        0.5,
+        1.5,
+        0.5,
+        1.5,
+    )  # of the time of its sum, layer 0 first: computing now takes longer, now sending
+    seconds = [
+        network.collective("Allreduce", n, 4 * size) * s if n > 1 else 1e-5
+        for size, s in zip(sizes, share, strict=True)
+    ]
+
+    def backward():
+        return Backward([normal(rng, size) for size in sizes], seconds)
+
+    return [RankCase([(len(sizes), backward()) for _ in range(n)], f"{len(sizes)} layers", K=n)]
+
+
+def _sums(ranks):
+    totals = [sum(gradient.arrays[layer] for _, gradient in ranks) for layer in range(ranks[0][0])]
+    return [totals] * len(ranks)
+
+
+def _not_waited(but=()):
+    """NaN, as in buffers that were never waited for, in all layers but these."""
+
+    def reference(ranks):
+        return [
+            [total if layer in but else np.nan * total for layer, total in enumerate(totals)]
+            for totals in _sums(ranks)
+        ]
+
+    return reference
+
+
+def model_seconds(n, sizes, seconds):
+    """The model: end_l = max(ready_l, end_(l+1)) + t(n_l), the last layer first. sizes: numbers of float32."""
+    network, ready, end = Network(n, ALPHA, BETA), 0.0, 0.0
+    for size, work in zip(sizes[::-1], seconds[::-1], strict=True):
+        ready += work
+        end = max(ready, end) + network.collective("Allreduce", n, 4 * size)
+    return end
+
+
+def _most(n, case):
+    _, gradient = case.args[0]
+    return (
+        model_seconds(n, [len(array) for array in gradient.arrays], gradient.seconds) * (1 + 1e-9)
+        + 1e-9
+    )
+
+
+check_overlapped_sum = RankCheck(
+    "overlapped_sum",
+    _passes,
+    _sums,
+    dtype=np.float32,
+    limits=[
+        at_most_seconds(
+            _most,
+            ALPHA,
+            BETA,
+            "computing and sending do not go on at the same time: start each "
+            "layer's Iallreduce as soon as its gradient is there, and Wait after the last one",
+        )
+    ],
+    diagnoses=[
+        (
+            lambda ranks: [sums[::-1] for sums in _sums(ranks)],
+            "the layers are in the order of sending: layer 0 belongs first",
+        ),
+        (
+            lambda ranks: [[None] * ranks[0][0]] * len(ranks),
+            "Wait returns nothing: the sums are in the arrays that Iallreduce was given",
+        ),
+        (_not_waited(), "the sums are not there yet: Wait for every request before you return"),
+        (
+            _not_waited((0,)),
+            "only layer 0 was waited for: requests may end in any order, so Wait for each",
+        ),
+    ],
+)

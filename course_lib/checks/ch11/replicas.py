@@ -1,0 +1,206 @@
+"""The check of the alarm for replicas: bits, on all ranks, few bytes, and no hash() that is salted in each process."""
+
+import dis
+import types
+
+import numpy as np
+
+from course_lib.checks.kit.core import normal, ragged
+from course_lib.checks.kit.messages import CheckFailed, Report
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+
+MOST = 200  # bytes of a rank in a collective
+
+
+def _params(rng):
+    sizes = ragged(rng, 3, 6, 12)
+    return [(normal(rng, a, b), normal(rng, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+
+
+def _params_like(rng, params):
+    return [(normal(rng, *W.shape), normal(rng, *b.shape)) for W, b in params]
+
+
+def _copies(params, n):
+    return [[(W.copy(), b.copy()) for W, b in params] for _ in range(n)]
+
+
+def _last_bit(copy):
+    copy[-1][1][-1:] = np.nextafter(copy[-1][1][-1:], np.float32(9))
+
+
+def _swapped(copy):
+    copy[0][0][[0, 1]] = copy[0][0][[1, 0]]
+
+
+def _minus_zero(copy):
+    copy[0][1][0] = -0.0
+
+
+def _nan(copy):
+    copy[0][0][0, 0] = np.nan
+
+
+def _replicas(rng, n):
+    """Replicas that agree, and such that differ on one rank, each in a way that some test does not see."""
+    params = _params(rng)
+    params[0][1][0] = 0.0
+    middle, last = n // 2, n - 1
+
+    def case(label, change, odd=None):
+        copies = _copies(params, n)
+        for copy in copies if odd is None else [copies[odd]]:
+            change(copy)
+        return RankCase([(copy,) for copy in copies], label)
+
+    large = [[(W.copy(), W[0].copy())] for W in [normal(rng, 50, 30)] * n]
+    large[middle][0][0][25, 15] += 1  # where printing puts "..."
+    return [
+        case("the same on all ranks", lambda copy: None),
+        case(f"one bit differs in b of the last layer of rank {last}", _last_bit, last),
+        case(f"two rows of W are swapped on rank {middle}", _swapped, middle),
+        case("0.0 on all ranks, -0.0 on rank 0", _minus_zero, 0),
+        case("the same NaN on all ranks", _nan),
+        RankCase(
+            [(_params_like(rng, params),) for _ in range(n)], "each rank has parameters of its own"
+        ),
+        RankCase([(copy,) for copy in large], f"one of 1,530 numbers differs on rank {middle}"),
+    ]
+
+
+def _bits(params):
+    return b"".join(part.astype(np.float32).tobytes() for pair in params for part in pair)
+
+
+def _agree(ranks):
+    return len({_bits(params) for (params,) in ranks}) == 1
+
+
+def _sees_only(part):
+    """Replicas that agree in the eyes of one who looks at part of the parameters."""
+    return lambda ranks: len({_bits(part(params)) for (params,) in ranks}) == 1
+
+
+def _agree_with_the_first(ranks):
+    return [_bits(params) == _bits(ranks[0][0]) for (params,) in ranks]
+
+
+def _as_numbers(test, alone=False):
+    """Replicas that agree in the eyes of a test on their parameters, as numbers, packed; one alone always, if alone."""
+
+    def reference(ranks):
+        flats = [
+            np.concatenate([part.ravel() for pair in params for part in pair])
+            for (params,) in ranks
+        ]
+        return all(bool(test(flat, flats[0])) for flat in flats) or (alone and len(flats) == 1)
+
+    return reference
+
+
+def _few_bytes(report, n, case):
+    most = max((event["bytes"] for event in report.events), default=0)
+    if n > 1 and most > MOST:
+        return (
+            f"{most} bytes of a rank travel: the parameters themselves?",
+            f"at most {MOST} bytes, a digest, stand for all bits: hashlib.sha256(...).digest() has 32",
+        )
+    return None
+
+
+_rehearsed = RankCheck(
+    "replicas_agree",
+    _replicas,
+    _agree,
+    limits=[_few_bytes],
+    dtype=None,
+    diagnoses=[
+        (
+            _as_numbers(np.array_equal),
+            "numbers are compared, not bits: -0.0 equals 0.0, and NaN does not equal "
+            "NaN. Compare tobytes()",
+        ),
+        (
+            _as_numbers(np.allclose),
+            "close is not the same: replicas differ from their first different bit on",
+        ),
+        (
+            _as_numbers(lambda a, b: np.isclose(a.sum(), b.sum(), rtol=1e-12, atol=0), alone=True),
+            "a sum does not depend on where the numbers stand: other bits may have the same sum",
+        ),
+        (
+            lambda ranks: True,
+            "True whatever the ranks hold: are the digests those of ALL ranks, and compared?",
+        ),
+        (
+            lambda ranks: len(ranks) == 1,
+            "False as soon as there are two ranks. Does it compare hash(...)? That "
+            "is salted anew in every process, so equal bytes get different values; hashlib.sha256 gives the same",
+        ),
+        (
+            _sees_only(lambda params: params[-1:]),
+            "only the last layer is looked at: feed in each W and b",
+        ),
+        (
+            _sees_only(lambda params: params[:1]),
+            "only the first layer is looked at: feed in each W and b",
+        ),
+        (
+            _sees_only(lambda params: [params[0][:1], *params[1:]]),
+            "the first b is not in it: feed in each array",
+        ),
+        (
+            _sees_only(lambda params: [*params[:-1], params[-1][:1]]),
+            "the last b is not in it: feed in all arrays",
+        ),
+        (
+            _sees_only(lambda params: [(W, W) for W, _ in params]),
+            "a change of b is not seen: feed in b as well",
+        ),
+        (
+            _sees_only(lambda params: [(b, b) for _, b in params]),
+            "a change of W is not seen: feed in W as well",
+        ),
+        (
+            _agree_with_the_first,
+            "each rank says whether IT agrees with rank 0: all must come to the same answer",
+        ),
+    ],
+)
+
+
+def _salted(code, names, seen):
+    """Does this code, a function inside of it, or one of the notebook's that it names, call Python's own hash()?"""
+    if code in seen:
+        return False
+    seen.add(code)
+    used = {
+        step.argval
+        for step in dis.get_instructions(code)
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
+    helpers = [names[name] for name in used if isinstance(names.get(name), types.FunctionType)]
+    inner = [(part, names) for part in code.co_consts if isinstance(part, types.CodeType)]
+    inner += [(fn.__code__, names) for fn in helpers if fn.__globals__ is names]
+    return (
+        ("hash" in used and "hash" not in names)
+        or "__hash__" in code.co_names
+        or any(_salted(part, names, seen) for part, names in inner)
+    )
+
+
+def check_replicas_agree(fn, seed=None):
+    """Bits, not values; the same answer on every rank. hash() is refused: pretended ranks share one process's salt."""
+    if isinstance(fn, types.FunctionType) and _salted(fn.__code__, fn.__globals__, set()):
+        report = Report("replicas_agree is not right yet")
+        report.add("what", "it calls hash(), whose values are salted anew in every process")
+        report.add(
+            "cause",
+            "on real ranks equal bytes would get different values, and replicas would never agree: "
+            "hashlib.sha256 gives the same everywhere",
+        )
+        raise CheckFailed(report)
+    _rehearsed(fn, seed=seed)
+
+
+check_replicas_agree.ranks = _rehearsed.ranks  # type: ignore[attr-defined]

@@ -1,0 +1,184 @@
+"""Checks of two sums over ranks: the mean of uneven shards, and all gradients in one message."""
+
+import numpy as np
+
+from course_lib.checks.kit.core import normal, ragged
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+from course_lib.checks.kit.ranks.limits import exactly_collectives
+
+# mean_of_means ------------------------------------------------------------------------------------------------------
+
+
+def _uneven(rng, n):
+    def case(rows, label):
+        k = int(rng.integers(3, 9))
+        means = [
+            normal(rng, k) if rows_here else np.full(k, np.nan, np.float32) for rows_here in rows
+        ]
+        return RankCase(
+            [(mean, int(rows_here)) for mean, rows_here in zip(means, rows, strict=True)],
+            label,
+            K=n + 3,
+        )
+
+    rows = rng.permutation(n) * 3 + int(rng.integers(1, 5))
+    some = rows.copy()
+    some[rng.integers(0, n)] = 0 if n > 1 else some[0]
+    return [case(rows, "uneven shards"), case(some, "a rank without rows" if n > 1 else "one rank")]
+
+
+def _combined(weight):
+    """A reference: the sum of weight(n of this rank, B, p) times each mean, where there are rows."""
+
+    def reference(ranks):
+        B, p = sum(n for _, n in ranks), len(ranks)
+        return sum(mean * weight(n, B, p) if n else 0 * np.zeros_like(mean) for mean, n in ranks)
+
+    return reference
+
+
+def _spoilt(value):
+    """A reference: what a rank without rows makes of all ranks' results."""
+    return lambda ranks: (
+        _combined(lambda n, B, p: n / B)(ranks) * (value if any(n == 0 for _, n in ranks) else 1)
+    )
+
+
+check_mean_of_means = RankCheck(
+    "mean_of_means",
+    _uneven,
+    _combined(lambda n, B, p: n / B),
+    diagnoses=[
+        (
+            _combined(lambda n, B, p: 1 / p),
+            "the plain average of the ranks' means: right for equal shards only. Weigh "
+            "each with n / B",
+        ),
+        (
+            _combined(lambda n, B, p: n / B / p),
+            "the average taken twice: the weights n / B add up to 1, no division by "
+            "the number of ranks is left to do",
+        ),
+        (_combined(lambda n, B, p: n), "not divided by B, the number of all rows"),
+        (
+            _combined(lambda n, B, p: 1 / B),
+            "the means are added and divided by B: a mean stands for n rows, so it counts n times",
+        ),
+        (_combined(lambda n, B, p: 1), "the means are added up as they are: weigh each with n / B"),
+        (
+            lambda ranks: [
+                mean * (n / sum(k for _, k in ranks)) if n else np.zeros_like(mean)
+                for mean, n in ranks
+            ],
+            "each rank has its own part, and no sum: the parts still have to be added up over the ranks",
+        ),
+        (
+            _spoilt(np.nan),
+            "the NaN of a rank without rows has reached all: NaN times 0 is NaN. Such a rank gives "
+            "zeros, whatever its mean holds",
+        ),
+        (
+            _spoilt(0),
+            "all zeros as soon as one rank has no rows: its NaN has spoilt the sum. Such a rank gives zeros "
+            "to the sum",
+        ),
+    ],
+)
+
+
+# sum_gradients ------------------------------------------------------------------------------------------------------
+
+
+def _gradients(rng, n):
+    sizes = ragged(rng, 4, 2, 9)
+
+    def grads():
+        return [(normal(rng, a, b), normal(rng, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+
+    return [RankCase([(grads(),) for _ in range(n)], f"layers of {'-'.join(map(str, sizes))}", K=n)]
+
+
+def _sum(ranks, parts=lambda layer, part: True, factor=1.0):
+    """The sums over the ranks, of those parts (layer, 0 for dW and 1 for db); the others as each rank has them."""
+    layers = range(len(ranks[0][0]))
+    last = len(layers) - 1
+
+    def entry(r, layer, part):
+        if not parts(layer - last, part):
+            return ranks[r][0][layer][part]
+        return factor * sum(grads[layer][part] for (grads,) in ranks)
+
+    return [
+        [(entry(r, layer, 0), entry(r, layer, 1)) for layer in layers] for r in range(len(ranks))
+    ]
+
+
+def _capital(report, n, case):
+    """The small-letter sister pickles: right for a number, a detour for arrays."""
+    if any("allreduce" in dict(calls) for calls in report.collectives):
+        return (
+            "it calls allreduce with a small a, which pickles what it sends",
+            "arrays go as they are with a capital A: total = np.empty_like(flat); comm.Allreduce(flat, total)",
+        )
+    return None
+
+
+def _bytes_reduced(report, n, case):
+    """The Allreduce takes the gradients' own bytes, no more: float64 would be twice as many."""
+    wanted = sum(part.nbytes for pair in case.args[0][0] for part in pair)
+    got = max(
+        (event["bytes"] for event in report.events if event["op"].startswith("Allreduce")),
+        default=wanted,
+    )
+    if got > wanted:
+        return (
+            f"the Allreduce takes {got} bytes, and {wanted} hold all gradients in float32",
+            "a buffer of float64? np.zeros(n) and np.empty(n) make that unless dtype is given: "
+            "use np.empty_like(flat)",
+        )
+    return None
+
+
+check_sum_gradients = RankCheck(
+    "sum_gradients",
+    _gradients,
+    _sum,
+    limits=[
+        _capital,
+        exactly_collectives(
+            {"Allreduce": 1},
+            "one Allreduce of one flat array: each more costs latency, "
+            "2 (p - 1) alpha in a ring, whatever its size",
+        ),
+        _bytes_reduced,
+    ],
+    diagnoses=[
+        (
+            lambda ranks: _sum(ranks, lambda layer, part: False),
+            "these are this rank's own gradients: the sum is not in them",
+        ),
+        (
+            lambda ranks: _sum(ranks, lambda layer, part: part == 0),
+            "dW is summed, db is this rank's own",
+        ),
+        (
+            lambda ranks: _sum(ranks, lambda layer, part: layer == 0),
+            "only the last layer is summed",
+        ),
+        (lambda ranks: _sum(ranks, lambda layer, part: layer < 0), "the last layer is not summed"),
+        (
+            lambda ranks: _sum(ranks, factor=1 / len(ranks)),
+            "divided by the number of ranks: a sum was asked for (what "
+            "each gradient counts is decided before)",
+        ),
+        (
+            lambda ranks: [[pair for (grads,) in ranks for pair in grads]] * len(ranks),
+            "lists are put one behind the "
+            "other by allreduce, since that is what + does to lists: a flat array, and Allreduce with a capital A",
+        ),
+        (
+            lambda ranks: [[part for pair in sums for part in pair] for sums in _sum(ranks)],
+            "the sums are right, and not in pairs: a list of (dW, db) is wanted",
+        ),
+    ],
+)

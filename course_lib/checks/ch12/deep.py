@@ -1,0 +1,104 @@
+"""The check of chapter 12 on deeper nets: the sum of dA that a column layer owes."""
+
+import numpy as np
+
+from course_lib.checks.ch12.layers import sigmoid, waiting
+from course_lib.checks.ch12.traffic import beyond_the_sums, hand_made
+from course_lib.checks.kit.core import normal
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+from course_lib.mpi.flat import shard
+
+
+def _cases(rng, n):
+    return [_case(rng, n, layers) for layers in (2, 4, 6)]
+
+
+def _case(rng, n, layers):
+    widths = [
+        int(w) * 2 + 1 for w in rng.choice(np.arange(3, 12), layers + 1, replace=False)
+    ]  # odd: uneven parts
+    B, kinds = 2 * int(rng.integers(2, 6)) + 1, ["column", "row"] * (layers // 2)
+    whole = [normal(rng, a, b, scale=0.5) for a, b in zip(widths, widths[1:], strict=False)]
+    A = [normal(rng, B, widths[0])] + [sigmoid(normal(rng, B, w)) for w in widths[1:-1]]
+    dZ, args = normal(rng, B, widths[-1]), []
+    for r in range(n):
+        local, mine = [], []
+        for layer, (W, kind) in enumerate(zip(whole, kinds, strict=True)):
+            cut = shard(W.shape[kind == "column"], n, r)
+            local.append(
+                (W[:, cut].copy(), normal(rng, W.shape[1])[cut])
+                if kind == "column"
+                else (W[cut].copy(), normal(rng, W.shape[1]))
+            )
+            mine.append(A[layer] if kind == "column" else A[layer][:, cut].copy())
+        args.append((local, kinds, mine, dZ))
+    return RankCase(args, f"{layers} layers", K=sum(widths) + B)
+
+
+def _reference(
+    owed=lambda kind: kind == "column", mean=False, slope=lambda a: a * (1 - a), first=False
+):
+    """owed: of which kind of layer dA is summed. first: only the summand of rank 0 is taken."""
+
+    def backward(ranks):
+        n, kinds = len(ranks), ranks[0][1]
+        dZ = [dZ for *_, dZ in ranks]
+        grads: list[list] = [[] for _ in ranks]
+        for layer in reversed(range(len(kinds))):
+            for r, (_local, _, A, _) in enumerate(ranks):
+                grads[r].insert(0, (A[layer].T @ dZ[r], dZ[r].sum(axis=0)))
+            if layer:
+                dA = [dZ[r] @ ranks[r][0][layer][0].T for r in range(n)]
+                if owed(kinds[layer]):
+                    dA = [(dA[0] if first else sum(dA)) / (n if mean else 1)] * n
+                dZ = [dA[r] * slope(ranks[r][2][layer]) for r in range(n)]
+        return grads
+
+    return backward
+
+
+def _sums_owed(report, n, case):
+    """One sum for each column layer but the first."""
+    local, kinds, _, dZ = case.args[0]
+    owed = [
+        len(dZ) * len(W) * dZ.itemsize
+        for (W, _), kind in zip(local[1:], kinds[1:], strict=True)
+        if kind == "column"
+    ]
+    what = beyond_the_sums(report, owed, hand_made(n) * sum(owed))
+    cause = (
+        "the sum of dA is owed by each column layer but the first: below layer 0 there is nothing to update, "
+        "nobody needs the gradient of the images; and no rank needs the others' weights"
+    )
+    return what and (f"{what}, with {case.label}", cause)
+
+
+_sums_owed.says = "no more sums than owed"  # type: ignore[attr-defined]
+
+check_backward_deep = RankCheck(
+    "backward_deep",
+    _cases,
+    _reference(),
+    limits=[_sums_owed],
+    diagnoses=[
+        (
+            _reference(owed=lambda kind: False),
+            "a sum over the ranks is missing: behind a column layer each rank has "
+            "only its own neurons' summand of dA, and all the layers below get a wrong dZ",
+        ),
+        (
+            _reference(mean=True),
+            "the sum is divided by the number of ranks: summands of other neurons, no mean",
+        ),
+        (_reference(first=True), "all ranks have rank 0's summand: a bcast is no sum"),
+        (_reference(slope=lambda a: 1), "f' is missing: dZ = dA * A (1 - A)"),
+    ],
+    causes=[
+        (
+            waiting,
+            "what is added up must be the same thing, in the same shape, on every rank. A row layer's dA is "
+            "of this rank's own neurons and complete, dW is of its own weights; a column layer's dA is all of dA, "
+            "but only a summand",
+        )
+    ],
+)

@@ -1,0 +1,212 @@
+"""The checks of chapter 12 on two split layers: forward with one sum, backward with none."""
+
+import numpy as np
+
+from course_lib.checks.ch12.traffic import beyond_the_sums, hand_made
+from course_lib.checks.kit.core import normal
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+from course_lib.mpi.flat import shard
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def softmax(z):
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def network(rng, n0, n1, n2):
+    """Whole parameters, with biases that are not zero."""
+    return [
+        (normal(rng, n0, n1, scale=0.4), normal(rng, n1)),
+        (normal(rng, n1, n2, scale=0.4), normal(rng, n2)),
+    ]
+
+
+def parts(params, n):
+    """The parts of n ranks."""
+    (W1, b1), (W2, b2) = params
+    own = [shard(len(b1), n, r) for r in range(n)]
+    return [[(W1[:, s].copy(), b1[s].copy()), (W2[s].copy(), b2.copy())] for s in own]
+
+
+def one_hot(rng, B, n):
+    return np.eye(n, dtype=np.float32)[rng.integers(0, n, B)]
+
+
+def sizes(rng, n):
+    """(B, n0, n1, n2), all odd, so that two ranks already have uneven parts; n1 so large that A1 costs more than Z2."""
+    B, n0, n2 = (int(x) * 2 + 1 for x in rng.choice(np.arange(2, 8), 3, replace=False))
+    return B, n0, 2 * int(rng.integers(12, 18)) + 1, n2
+
+
+SAME_CALLS = (
+    "a sum needs all of its ranks: every rank must call it, in the same order, with the same shape"
+)
+
+
+def waiting(error):
+    return error["tool"] in ("deadlock", "mismatch")
+
+
+# forward_two ----------------------------------------------------------------------------------------------------------
+
+
+def _forward_cases(rng, n):
+    cases = []
+    for _ in range(2):
+        B, n0, n1, n2 = sizes(rng, n)
+        X, locals_ = normal(rng, B, n0), parts(network(rng, n0, n1, n2), n)
+        cases.append(RankCase([(local, X) for local in locals_], f"{n1} neurons", K=n0 + n1))
+    return cases
+
+
+def _forward(f=sigmoid, combine=lambda Z, r: sum(Z), bias=lambda b, n: b, output=lambda z: z):
+    """The references, right and wrong: combine: the summands of all ranks -> what rank r takes for the sum."""
+
+    def reference(ranks):
+        A1 = [f(X @ W1 + b1) for ((W1, b1), _), X in ranks]
+        summands = [a @ local[1][0] for a, (local, _) in zip(A1, ranks, strict=True)]
+        b2, n = bias(ranks[0][0][1][1], len(ranks)), len(ranks)
+        return [(a, output(combine(summands, r) + b2)) for r, a in zip(range(n), A1, strict=True)]
+
+    return reference
+
+
+def _one_sum(report, n, case):
+    """The sum of Z2, as one allreduce or made of messages."""
+    local, X = case.args[0]
+    Z2 = len(X) * len(local[1][1]) * X.itemsize
+    what = beyond_the_sums(report, [Z2], hand_made(n) * Z2)
+    return what and (
+        what,
+        "what a rank has of A1 and W2 stays with it: one sum is enough, an allreduce of Z2",
+    )
+
+
+_one_sum.says = "one sum"  # type: ignore[attr-defined]
+
+check_forward_two = RankCheck(
+    "forward_two",
+    _forward_cases,
+    _forward(),
+    limits=[_one_sum],
+    diagnoses=[
+        (
+            _forward(bias=lambda b, n: n * b),
+            "b2 is added once by every rank, n times in all: add it after the sum",
+        ),
+        (_forward(bias=lambda b, n: 0), "b2 is missing"),
+        (
+            _forward(combine=lambda Z, r: Z[r]),
+            "Z2 is only this rank's summand: the ranks' neurons have to be added up",
+        ),
+        (
+            _forward(combine=lambda Z, r: Z[r], bias=lambda b, n: 0),
+            "Z2 is only this rank's summand, without b2",
+        ),
+        (
+            _forward(combine=lambda Z, r: sum(Z) / len(Z)),
+            "the sum is divided by the number of ranks: the summands are "
+            "of different neurons, not of different examples",
+        ),
+        (_forward(f=lambda z: z), "the sigmoid is missing between the layers"),
+        (_forward(output=sigmoid), "Z2 is wanted, not f(Z2)"),
+        (_forward(output=softmax), "Z2 is wanted, not its softmax"),
+        (_forward(combine=lambda Z, r: Z[0]), "all ranks have rank 0's summand: a bcast is no sum"),
+        (
+            _forward(combine=lambda Z, r: sum(Z) if r == 0 else Z[r]),
+            "only rank 0 has the sum: Reduce gives it to the root alone, Allreduce to all",
+        ),
+    ],
+    causes=[(waiting, SAME_CALLS)],
+)
+
+
+# backward_two ---------------------------------------------------------------------------------------------------------
+
+
+def _backward_cases(rng, n):
+    cases = []
+    for _ in range(2):
+        B, n0, n1, n2 = sizes(rng, n)
+        X, Y, locals_ = normal(rng, B, n0), one_hot(rng, B, n2), parts(network(rng, n0, n1, n2), n)
+        found = _forward()([(local, X) for local in locals_])
+        args = [(local, X, A1, Z2, Y) for local, (A1, Z2) in zip(locals_, found, strict=True)]
+        cases.append(RankCase(args, f"{n1} neurons", K=B + n1))
+    return cases
+
+
+def _backward(
+    p=softmax,
+    over=lambda B, n: B,
+    slope=lambda a: a * (1 - a),
+    sign=1,
+    lower=lambda n: 1,
+    db2=lambda n: 1,
+    dW2=lambda n: 1,
+):
+    def reference(ranks):
+        n, found = len(ranks), []
+        for local, X, A1, Z2, Y in ranks:
+            dZ2 = sign * (p(Z2) - Y) / over(len(X), n)
+            dZ1 = lower(n) * (dZ2 @ local[1][0].T) * slope(A1)
+            found.append(
+                [(X.T @ dZ1, dZ1.sum(axis=0)), (dW2(n) * A1.T @ dZ2, db2(n) * dZ2.sum(axis=0))]
+            )
+        return found
+
+    return reference
+
+
+def _silent(report, n, case):
+    calls = sum(sum(c.values()) for c in report.collectives)
+    if calls or sum(report.messages):
+        return (
+            f"the ranks make {calls} collective calls and send {sum(report.messages)} messages",
+            "nothing has to be sent: each rank has all images, its own neurons, and all of dZ2; "
+            "and the gradient of the images is not wanted",
+        )
+    return None
+
+
+_silent.says = "nothing sent"  # type: ignore[attr-defined]
+
+check_backward_two = RankCheck(
+    "backward_two",
+    _backward_cases,
+    _backward(),
+    limits=[_silent],
+    diagnoses=[
+        (
+            _backward(db2=lambda n: n),
+            "db2 is added up over the ranks: dZ2 has all examples and is the same everywhere, "
+            "so is its sum",
+        ),
+        (
+            _backward(over=lambda B, n: B * n),
+            "divided by the number of ranks: every rank has all B examples",
+        ),
+        (
+            _backward(over=lambda B, n: B / n),
+            "n times too large: every rank has all B examples, nothing is summed",
+        ),
+        (_backward(over=lambda B, n: 1), "not divided by B: the loss is a mean"),
+        (_backward(slope=lambda a: 1), "f' is missing: dZ1 = dA1 * A1 (1 - A1)"),
+        (_backward(p=lambda z: z), "the softmax is missing: dZ2 = (softmax(Z2) - Y) / B"),
+        (_backward(p=sigmoid), "a sigmoid in the place of the softmax"),
+        (_backward(sign=-1), "the sign: softmax(Z2) - Y points uphill"),
+        (
+            _backward(lower=lambda n: n),
+            "dZ2 is the same on every rank already: adding it up makes it n times too large "
+            "for the layer below",
+        ),
+        (
+            _backward(lower=lambda n: n, db2=lambda n: n, dW2=lambda n: n),
+            "dZ2 is the same on every rank already: adding it up makes all n times too large",
+        ),
+    ],
+    causes=[(waiting, SAME_CALLS + ". But is there anything to add up?")],
+)

@@ -1,0 +1,120 @@
+"""The check of chapter 12 on training: model parallel steps, held against serial."""
+
+import numpy as np
+
+from course_lib.checks.ch12.layers import network, one_hot, parts, sigmoid, softmax, waiting
+from course_lib.checks.ch12.traffic import beyond_the_sums, hand_made
+from course_lib.checks.kit.core import normal
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
+
+
+def _cases(rng, n):
+    cases = []
+    for steps, eta in ((1, 0.5), (3, 0.25)):
+        n0, n1, n2, B = 5, 2 * int(rng.integers(4, 7)) + 1, 3, 2 * int(rng.integers(3, 6)) + 1
+        N = B + int(rng.integers(9, 16))
+        args = (
+            network(rng, n0, n1, n2),
+            normal(rng, N, n0),
+            one_hot(rng, N, n2),
+            steps,
+            B,
+            eta,
+            int(rng.integers(99)),
+        )
+        cases.append(RankCase(args, f"{steps} step{'s' * (steps > 1)}", K=(n0 + n1 + B) * steps))
+    return cases
+
+
+def _train(seed=lambda s, r: s, redraw=False, eta=lambda eta, n: eta, biases=True):
+    """seed: of rank r. Ranks with other batches add up summands of other images, as they would."""
+
+    def reference(ranks):
+        n, (params, X, Y, steps, B, rate, first) = len(ranks), ranks[0]
+        locals_, rngs = parts(params, n), [np.random.default_rng(seed(first, r)) for r in range(n)]
+        for _ in range(steps):
+            if redraw:
+                rngs = [np.random.default_rng(first) for _ in range(n)]
+            rows = [rng.choice(len(X), B, replace=False) for rng in rngs]
+            locals_ = _step(locals_, X, Y, rows, eta(rate, n), biases)
+        return locals_
+
+    return reference
+
+
+def _step(locals_, X, Y, rows, eta, biases):
+    A1 = [sigmoid(X[s] @ W1 + b1) for ((W1, b1), _), s in zip(locals_, rows, strict=True)]
+    Z2, after = sum(a @ local[1][0] for a, local in zip(A1, locals_, strict=True)), []
+    for ((W1, b1), (W2, b2)), a, s in zip(locals_, A1, rows, strict=True):
+        dZ2 = (softmax(Z2 + b2) - Y[s]) / len(s)
+        dZ1 = (dZ2 @ W2.T) * a * (1 - a)
+        grads = [(X[s].T @ dZ1, biases * dZ1.sum(axis=0)), (a.T @ dZ2, biases * dZ2.sum(axis=0))]
+        pairs = zip(((W1, b1), (W2, b2)), grads, strict=True)
+        after.append([(W - eta * dW, b - eta * db) for (W, b), (dW, db) in pairs])
+    return after
+
+
+def _a_sum_a_step(report, n, case):
+    """The sum of Z2 in each step: no less, or the ranks do not work together, and no more."""
+    params, X, _, steps, B, _, _ = case.args
+    if n > 1 and sum(report.collectives[0].values()) + min(report.messages) < steps:
+        return (
+            f"{n} ranks, {steps} step{'s' * (steps > 1)}, and fewer calls than steps",
+            "every rank computes with all neurons, and keeps its part of the result at the end: that shares no "
+            "work. Cut the parameters first; forward_two adds up the summands",
+        )
+    Z2 = B * len(params[1][1]) * X.itemsize
+    what = beyond_the_sums(report, [Z2] * steps, hand_made(n) * steps * Z2)
+    return what and (
+        what,
+        "forward_two sends all that is needed, one sum of Z2 a step; each rank draws the batches",
+    )
+
+
+_a_sum_a_step.says = "one sum a step"  # type: ignore[attr-defined]
+
+check_train_two = RankCheck(
+    "train_two",
+    _cases,
+    _train(),
+    limits=[_a_sum_a_step],
+    diagnoses=[
+        (
+            _train(seed=lambda s, r: s + r),
+            "the ranks draw with different seeds: their summands of Z2 are of other "
+            "images. One seed for all",
+        ),
+        (
+            _train(seed=lambda s, r: [s, r]),
+            "the ranks draw with different seeds: their summands of Z2 are of other "
+            "images. One seed for all",
+        ),
+        (
+            _train(redraw=True),
+            "the same batch in every step: make the generator once, before the loop",
+        ),
+        (
+            _train(eta=lambda eta, n: n * eta),
+            "as if eta were multiplied by the number of ranks: the gradient is "
+            "complete, nothing is averaged",
+        ),
+        (
+            _train(eta=lambda eta, n: eta / n),
+            "as if eta were divided by the number of ranks: the gradient is "
+            "complete, it is no sum over ranks",
+        ),
+        (_train(eta=lambda eta, n: -eta), "it climbs: W - eta dW goes down"),
+        (
+            _train(eta=lambda eta, n: 0),
+            "nothing has changed: W -= eta dW changes the array, W = W - eta dW only the name",
+        ),
+        (_train(biases=False), "the biases are not updated"),
+    ],
+    causes=[
+        (
+            waiting,
+            "the ranks do not add up arrays of one shape: in model parallelism each rank takes all of the "
+            "batch, and a share of the neurons",
+        )
+    ],
+)

@@ -1,0 +1,1 @@
+"""What checks are built from: cases, tolerances, causes and messages; `kernels` for CUDA C, `ranks` for MPI."""

@@ -1,0 +1,365 @@
+"""Likely causes that fit any task: transposed, a factor, a sign, NaN, a forgotten return, and their like.
+
+Each rule gets the mismatches of one part in all failing cases, and answers with a sentence or None.
+"""
+
+import numpy as np
+
+from course_lib.checks.kit.tolerance import is_wrong
+
+
+def likely_cause(misses, results):
+    """A sentence on the likely cause, or None. misses: [(Mismatch, result)], one kind; results: of all cases."""
+    rules = {
+        "values": VALUES,
+        "shape": SHAPES,
+        "none": (_nothing,),
+        "type": (_wrong_type,),
+        "dtype": (_wrong_dtype,),
+    }
+    for rule in rules.get(misses[0][0].kind, ()):
+        text = rule(misses)
+        if text:
+            return text
+    return _only_square(results)
+
+
+# Values differ ------------------------------------------------------------------------------------------------
+
+
+def _not_finite(misses):
+    """Of the case shown alone: a NaN elsewhere is not what the student sees."""
+    miss, result = misses[0]
+    if not (~np.isfinite(miss.got) & np.isfinite(miss.want)).any():
+        return None
+    if result.inplace and np.isnan(miss.got).any():
+        return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
+    if np.isnan(miss.got).any():
+        return (
+            "NaN: 0 / 0, inf - inf, the logarithm of a negative number, or an array from np.empty"
+        )
+    return "infinity: a division by zero, log(0), or exp of a large number"
+
+
+def _truncated(misses):
+    if sum(m.got.size for m, _ in misses) < 2:  # one whole number may be anything
+        return None
+    for how, cut in (("cut off", np.trunc), ("rounded down", np.floor), ("rounded", np.round)):
+        if all(np.array_equal(m.got, cut(m.want)) and m.want.dtype.kind == "f" for m, _ in misses):
+            return f"the fractions are {how}: an integer array, an int dtype, or // instead of /"
+    return None
+
+
+def _few_digits(misses):
+    """Right as far as some digits go, over enough entries not to be luck: rounded, narrow, or approximate."""
+    wide = misses[0][0].tolerance
+    if not wide or wide.digits is not None or sum(m.got.size for m, _ in misses) < 4:
+        return None
+    error = max(_relative_error(m) for m, _ in misses)
+    decimals = next((d for d in range(9) if all(_has_decimals(m, d) for m, _ in misses)), None)
+    if decimals and error < 0.2:  # 0 decimals: told elsewhere
+        return f"your numbers are rounded to {decimals} decimals: return them as they are"
+    for narrow in ("float32", "float16"):
+        eps = float(
+            np.finfo(narrow).eps
+        )  # a float: beside a float16 a huge error would be cast, and overflow
+        if eps > wide.eps and eps / 64 < error <= 8 * eps:
+            return (
+                f"right to the digits that {narrow} has, and no further: somewhere the computation is in {narrow}, "
+                f"not {wide.dtype}, or it is rounded or an approximation"
+            )
+    if error <= 1e-4:
+        return (
+            f"right to about {int(-np.log10(error))} digits and no further: rounded, approximate (a difference "
+            "quotient?), or with a small number added"
+        )
+    return None
+
+
+def _relative_error(miss):
+    """The largest error over the largest |wanted|; infinite where something is not finite."""
+    scale = float(np.abs(miss.want).max(initial=0.0))
+    error = (
+        float(np.abs(np.float64(miss.got) - miss.want).max(initial=0.0))
+        if np.isfinite(miss.got).all()
+        else np.inf
+    )
+    return error / scale if scale and error == error else np.inf
+
+
+def _has_decimals(miss, decimals):
+    """Numbers of so many decimals, as near to the right ones as rounding leaves them: 0.25 for 0.2424 is another."""
+    near = np.abs(np.float64(miss.got) - miss.want).max(initial=0.0) < 0.51 * 10.0**-decimals
+    return (
+        near
+        and np.array_equal(np.round(miss.got, decimals), miss.got)
+        and not np.array_equal(np.round(miss.want, decimals), miss.want)
+    )
+
+
+def _zeros(misses):
+    if all(not m.got.any() and m.want.any() for m, _ in misses):
+        return "all zeros: a whole-number division (2 // 7 is 0), a difference of two equal things, or never written"
+    return None
+
+
+def _input_itself(misses):
+    names = [
+        {
+            n
+            for n, arg in r.named_arrays()
+            if arg.shape == m.got.shape and np.array_equal(arg, m.got)
+        }
+        for m, r in misses
+    ]
+    common = set.intersection(*names)
+    return (
+        f"your function gives back its argument {sorted(common)[0]} unchanged" if common else None
+    )
+
+
+def _transposed_values(misses):
+    square = [m for m, _ in misses if m.got.ndim == 2 and m.got.shape[0] == m.got.shape[1] > 1]
+    if square and len(square) == len(misses) and all(_near(m.got.T, m) for m in square):
+        return "your result is transposed: rows and columns are swapped"
+    return None
+
+
+def _sign(misses):
+    if all(_near(-np.float64(m.got), m) for m, _ in misses):
+        return "the sign is flipped: your result is minus ours everywhere"
+    return None
+
+
+def _factor(misses):
+    factors = [_factor_of(m) for m, _ in misses]
+    if any(f is None for f in factors):
+        return None
+    text = _size_factor(misses, factors)
+    enough = len(misses) > 1 or misses[0][0].want.size > 1
+    if text is None and enough and np.ptp(factors) <= 1e-4 * abs(factors[0]):
+        text = f"your result is {factors[0]:.6g} times ours everywhere: a constant factor is off"
+    return text
+
+
+def _size_factor(misses, factors):
+    """A factor that is the length of an argument's axis in every case: a mean taken for a sum, or the reverse."""
+    for name, axis in _axes_of(misses[0][1]):
+        sizes = [dict(r.named_arrays())[name].shape[axis] for _, r in misses]
+        if min(sizes) < 2 or set(sizes) == {2}:  # a factor of 2 has too many other causes
+            continue
+        which = f"the length of axis {axis} of {name}"
+        if np.allclose(factors, sizes, rtol=1e-3):
+            return (
+                f"your result is {which} ({sizes[0]} here) times ours: a sum where a mean belongs?"
+            )
+        if np.allclose(np.multiply(factors, sizes), 1, rtol=1e-3):
+            return f"your result is ours divided by {which} ({sizes[0]} here): a mean where a sum belongs?"
+    return None
+
+
+def _axes_of(result):
+    return [(name, axis) for name, arg in result.named_arrays() for axis in range(arg.ndim)]
+
+
+def _factor_of(miss):
+    got, want = np.float64(miss.got), np.float64(miss.want)
+    square = float((want * want).sum())
+    if not square or not np.isfinite(square) or not np.isfinite(got).all():
+        return None
+    factor = float((got * want).sum()) / square
+    slack = _slack(miss) * max(1.0, abs(factor)) * 4
+    right = factor and not is_wrong(got, factor * want, slack).any()
+    return factor if right else None
+
+
+def _offset(misses):
+    offsets = [np.float64(m.got) - m.want for m, _ in misses]
+    if not all(np.isfinite(o).all() for o in offsets) or len(misses) < 2:
+        return None
+    first = float(offsets[0].flat[0])
+    if all(_near(m.got - first, m, 4) for m, _ in misses):
+        return f"your result is ours plus {first:.6g} everywhere: a constant too much"
+    return None
+
+
+def _constant(misses):
+    values = {float(v) for m, _ in misses for v in np.unique(m.got)[:2]}
+    if (
+        len(values) == 1
+        and len(misses) > 1
+        and any(np.ptp(np.float64(m.want)) for m, _ in misses if m.want.size)
+    ):
+        return f"every entry is {values.pop():.6g}, whatever the input: the result does not depend on it"
+    return None
+
+
+def _ignores_input(misses):
+    first = misses[0][0]
+    if len(misses) > 1 and all(
+        m.got.shape == first.got.shape and np.array_equal(m.got, first.got) for m, _ in misses
+    ):
+        return (
+            "the same result for every input: are the arguments used, or variables of the notebook?"
+        )
+    return None
+
+
+def _other_order(misses):
+    if any(m.got.size < 3 for m, _ in misses):
+        return None
+    for axis in range(misses[0][0].got.ndim):
+        if all(m.got.ndim > axis and _near(np.flip(m.got, axis), m) for m, _ in misses):
+            return f"the right values in reversed order along axis {axis}"
+    if all(_near_sorted(m) for m, _ in misses):
+        return "the right values in the wrong order"
+    return None
+
+
+def _one_slice(misses):
+    """All that is wrong lies at one index of an axis, in every case the first or the last."""
+    for axis in range(misses[0][0].got.ndim):
+        ends = {_which_end(m.wrong, axis) for m, _ in misses}
+        if len(ends) == 1 and None not in ends:
+            return f"only the {ends.pop()} entries along axis {axis} are wrong: does your loop or slice stop short?"
+    return None
+
+
+def _which_end(wrong, axis):
+    if wrong.ndim <= axis or wrong.shape[axis] < 2:
+        return None
+    at = np.flatnonzero(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
+    return {0: "first", wrong.shape[axis] - 1: "last"}.get(int(at[0])) if len(at) == 1 else None
+
+
+# Shapes, types and the rest -----------------------------------------------------------------------------------
+
+
+def _transposed_shape(misses):
+    if all(np.ndim(m.got) == 2 and np.shape(m.got.T) == np.shape(m.want) for m, _ in misses):
+        if all(_near(m.got.T, m) for m, _ in misses):
+            return "your result is transposed: rows and columns are swapped"
+        return "rows and columns of the shape are swapped"
+    return None
+
+
+def _same_values(misses):
+    if all(
+        np.size(m.got) == np.size(m.want) and _near(np.reshape(m.got, np.shape(m.want)), m)
+        for m, _ in misses
+    ):
+        return "the values are right, only the shape is not: look at keepdims, reshape, indexing with [:, 0]"
+    return None
+
+
+def _unsummed(misses):
+    for axis in range(max(np.ndim(m.got) for m, _ in misses)):
+        for verb, reduce in (("sum", np.sum), ("mean", np.mean)):
+            if all(_reduced(m, reduce, axis) for m, _ in misses):
+                return f"a {verb} over axis {axis} is missing: with it your result would be right"
+    for verb, reduce in (("sum", np.sum), ("mean", np.mean)):
+        if all(
+            np.ndim(m.want) == 0 and np.ndim(m.got) and _near(reduce(m.got), m) for m, _ in misses
+        ):
+            return f"a {verb} over all entries is missing: with it your result would be right"
+    return None
+
+
+def _reduced(miss, reduce, axis):
+    got = np.asarray(miss.got)
+    return got.ndim > axis and got.size and _near(reduce(got, axis=axis), miss)
+
+
+def _over_reduced(misses):
+    if all(np.ndim(m.got) == 0 and np.ndim(m.want) for m, _ in misses):
+        return "one number where an array belongs: a sum or mean went over all axes; name the axis (axis=0)"
+    return None
+
+
+def _outer(misses):
+    pairs = [(np.shape(m.got), np.shape(m.want)) for m, _ in misses]
+    if all(len(g) == 2 and g[0] == g[1] and w in ((g[0],), (g[0], 1)) for g, w in pairs):
+        return (
+            "arrays of shape (n,) and (n, 1) met and broadcast to (n, n): give both the same shape"
+        )
+    return None
+
+
+def _nothing(misses):
+    if all(r.answer.printed.strip() for _, r in misses):
+        return "it prints its result instead of returning it: end with `return ...`"
+    return "no `return` was reached: end your function with `return ...`"
+
+
+def _wrong_type(misses):
+    miss = misses[0][0]
+    if isinstance(miss.got, list) and isinstance(miss.want, np.ndarray):
+        return "a Python list: make it an array with np.array(...), or compute on whole arrays"
+    if isinstance(miss.got, tuple):
+        return "a tuple: a comma too many after `return`, or more parts than asked for"
+    if isinstance(miss.got, np.ndarray) and miss.got.dtype == object:
+        return "an array of Python objects: its rows have different lengths, or None is among them"
+    if callable(miss.got):
+        return "a function: were its parentheses forgotten, as in x.sum instead of x.sum()?"
+    return None
+
+
+def _wrong_dtype(misses):
+    got, want = misses[0][0].got.dtype, misses[0][0].want.dtype
+    if want.kind == "f" and got.kind == "b":
+        wanted = misses[0][0].what.rsplit(", not ", 1)[-1]
+        return f"a comparison gives bool: use .astype({'float' if wanted == 'float' else 'np.' + wanted})"
+    if want.kind == "f" and got.kind in "iu":
+        return "whole numbers where fractions belong: an integer array, or // instead of /"
+    if want.kind == "f" and got.name == "float64":
+        return "a float64 slipped in: np.zeros, np.ones, np.eye and np.random make float64 unless told dtype="
+    if want.kind in "iu" and got.kind == "f":
+        return "fractions where whole numbers belong: use an integer dtype, such as np.int64"
+    return None
+
+
+def _only_square(results):
+    right = [r for r in results if not r.misses]
+    wrong = [r for r in results if r.misses]
+    if right and all(r.is_square() for r in right) and not any(r.is_square() for r in wrong):
+        return "right on square shapes only: somewhere the two axes are mixed up"
+    return None
+
+
+# Helpers ------------------------------------------------------------------------------------------------------
+
+
+def _slack(miss):
+    if miss.tolerance:
+        return float(np.max(miss.tolerance.value, initial=0.0))
+    return 1e-5 * float(np.abs(np.float64(miss.want)).max(initial=0.0))
+
+
+def _near(got, miss, times=1):
+    want = np.asarray(miss.want)
+    got = np.asarray(got)
+    return got.shape == want.shape and not is_wrong(got, want, times * _slack(miss)).any()
+
+
+def _near_sorted(miss):
+    return not is_wrong(
+        np.sort(miss.got, axis=None), np.sort(miss.want, axis=None), _slack(miss)
+    ).any()
+
+
+VALUES = (
+    _not_finite,
+    _zeros,
+    _input_itself,
+    _transposed_values,
+    _sign,
+    _few_digits,
+    _factor,
+    _constant,
+    _ignores_input,
+    _truncated,
+    _offset,
+    _other_order,
+    _one_slice,
+)
+SHAPES = (_transposed_shape, _same_values, _unsummed, _over_reduced, _outer)

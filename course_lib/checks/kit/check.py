@@ -1,0 +1,220 @@
+"""The check of a function against a reference on fresh random cases: `probe`, then `judge`."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.checks.kit.case import Case, Result
+from course_lib.checks.kit.compare import SLIGHT, Mismatch, Rules, compare
+from course_lib.checks.kit.diagnose import diagnose
+from course_lib.checks.kit.inputs import choose_seed
+from course_lib.checks.kit.messages import CheckBroken, CheckFailed, not_written, say_passed
+from course_lib.checks.kit.probe import argument, probe_case, short_error
+from course_lib.checks.kit.trees import a_thing, describe, leaves, short, upcast, working_dtype
+from course_lib.checks.kit.words import count, failure_report, not_a_function
+from course_lib.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `judge` found: `failure` is None or the CheckFailed to raise; notes go below the green line."""
+
+    failure: CheckFailed | None
+    n_cases: int
+    notes: tuple = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of a function against a reference on fresh random cases. Call it with the student's function.
+
+    name: of the student's function. cases: rng -> list of Case. reference: the truth; it gets the case's arguments
+    with all floats in float64. K: length of the longest sum (int, or case -> int); c: rounding steps per term.
+    diagnoses: (wrong function, "likely cause"): printed when the student's results are that function's on all cases.
+    dtype: of float arrays in the result: "input" (that of the inputs), a NumPy dtype, or None for any.
+    axes: names for the axes of the result, ("example", "neuron"), or a dict by part; parts: names of a tuple's parts;
+    each: names of the pairs in a list, ("dW", "db"). inplace: position or name of the argument that takes the result;
+    returns_inplace: the task asks to return that argument, too.
+    may_change: arguments that the function may change. post: applied to every result before comparing.
+    """
+
+    name: str
+    cases: Callable
+    reference: Callable
+    K: int | Callable = 1
+    c: float = 4.0
+    diagnoses: Sequence = ()
+    dtype: object = "input"
+    axes: tuple | dict = ()
+    parts: tuple = ()
+    each: tuple = ()
+    inplace: int | str | None = None
+    returns_inplace: bool = False
+    may_change: tuple = ()
+    post: Callable | None = None
+    digits: int | None = None  # of a number worked out by hand (check_value)
+
+    def __post_init__(self):
+        for what in ("cases", "reference"):
+            if not callable(getattr(self, what)):
+                raise BadInput(
+                    f"Check({self.name!r}): {what} must be a function, not {getattr(self, what)!r}"
+                )
+        for item in self.diagnoses:
+            if not (
+                isinstance(item, tuple)
+                and len(item) == 2
+                and callable(item[0])
+                and isinstance(item[1], str)
+            ):
+                raise BadInput(
+                    f"Check({self.name!r}): a diagnosis is (wrong function, text), not {item!r}"
+                )
+
+    def __call__(self, fn, seed=None):
+        """Check `fn`: print one green line, or raise CheckFailed. seed: replays the inputs of an earlier run."""
+        if not callable(fn):
+            raise CheckFailed(not_a_function(self.name, fn))
+        seed = choose_seed(seed)
+        verdict = self.judge(self.probe(fn, seed), seed)
+        if verdict.failure:
+            raise verdict.failure
+        say_passed(self.name, f"{count(verdict.n_cases, 'case')} right", seed, verdict.notes)
+
+    def draw(self, seed):
+        """The cases of a seed, always the same ones."""
+        try:
+            cases = list(self.cases(np.random.default_rng(seed)))
+        except Exception as error:
+            raise CheckBroken(self.name, f"its cases raise {short_error(error)}", seed) from error
+        if not cases or not all(isinstance(case, Case) for case in cases):
+            raise CheckBroken(
+                self.name, "its cases must be a list of Case, and not an empty one", seed
+            )
+        return cases
+
+    def probe(self, fn, seed):
+        """Call the student's function on all cases of the seed: a list of Answer. Nothing is judged here."""
+        return [probe_case(fn, case, self.inplace, self.post) for case in self.draw(seed)]
+
+    def judge(self, answers, seed):
+        """A Verdict on those answers. The student's code is not needed here and does not run."""
+        cases = self.draw(seed)
+        blanks = [answer.blank for answer in answers if answer.blank is not None]
+        if blanks:
+            return Verdict(not_written(self.name, blanks[0]), len(cases))
+        results = [
+            self.result(case, answer, seed) for case, answer in zip(cases, answers, strict=True)
+        ]
+        bad = sorted((r for r in results if r.misses), key=lambda r: _slightness(r.misses[0]))
+        if bad:
+            return Verdict(CheckFailed(self.report(bad[0], results, seed)), len(cases))
+        warned = sorted({w for answer in answers for w in answer.warned})
+        return Verdict(
+            None,
+            len(cases),
+            tuple(f"right, but there was a warning: {short(w, 120)}" for w in warned[:3]),
+        )
+
+    def result(self, case, answer, seed=None):
+        """The `Result` of one case: the answer held against the reference."""
+        want = self.truth(self.reference, case)
+        if isinstance(want, Exception):
+            raise CheckBroken(
+                self.name, f"its reference raises {short_error(want)}", seed
+            ) from want
+        if want is None or any(
+            isinstance(x, np.ndarray) and x.dtype == object for x in leaves(want)
+        ):
+            raise CheckBroken(self.name, f"its reference returns {describe(want)}", seed)
+        result = Result(
+            case, answer, want, [], self._argument_names(), self.inplace, self.may_change
+        )
+        if answer.error:
+            result.misses = [Mismatch("error", "the call", f"it stopped with {answer.error}")]
+        else:
+            misses = compare(answer.value, want, self.rules(case, self.dtype))
+            result.misses = (
+                sorted(misses, key=_slightness) or self._returned(result) or self._changes(result)
+            )
+        return result
+
+    def truth(self, fn, case):
+        """What the reference, or a known wrong function, gives in float64; or the exception it raises."""
+        args, kwargs = upcast(case.args), upcast(case.kwargs)
+        try:
+            with np.errstate(all="ignore"):
+                value = fn(*args, **kwargs)
+                value = (
+                    argument(args, kwargs, self.inplace)
+                    if self.inplace is not None and value is None
+                    else value
+                )
+                return self.post(value) if self.post else value
+        except Exception as error:
+            return error
+
+    def rules(self, case, dtype):
+        """The rules of comparison for a case; dtype as the field of that name."""
+        working = working_dtype([*case.args, *case.kwargs.values()])
+        wanted = (
+            working
+            if isinstance(dtype, str) and dtype == "input"
+            else dtype and np.dtype(dtype).name
+        )
+        K = int(self.K(case) if callable(self.K) else self.K)
+        return Rules(
+            self.c, K, wanted or working, wanted, self.parts, self.each, case.scale, self.digits
+        )
+
+    def report(self, result, results, seed):
+        """The report on the first wrong case; results: of all cases."""
+        cause = diagnose(self, result, results)
+        return failure_report(self.name, self.axes, result, results, cause, seed)
+
+    def _changes(self, result):
+        """Right, but an argument is not what it was."""
+        allowed = {self.inplace, *self.may_change}
+        spoilt = result.changed_names(allowed)
+        parts = list(dict.fromkeys(result.part_of(c) for c in result.changes(allowed)))
+        where = (
+            ""
+            if parts == spoilt
+            else ": " + " and ".join(parts[:2]) + (" and more" if len(parts) > 2 else "")
+        )
+        what = f"the result is right, but your function changes its argument {', '.join(spoilt)}{where}"
+        return [Mismatch("changed", parts[0], what)] if spoilt else []
+
+    def _returned(self, result):
+        """The argument that takes the result must be returned as well, where the task asks for it."""
+        value = result.answer.returned
+        if not self.returns_inplace or not compare(
+            value, result.want, self.rules(result.case, None)
+        ):
+            return []
+        name = result.name_of(self.inplace)
+        return [
+            Mismatch(
+                "returned",
+                name,
+                f"{name} changes as it should, but your function returns {a_thing(value)}",
+            )
+        ]
+
+    def _argument_names(self):
+        """The names of the positional arguments, from the reference's signature."""
+        try:
+            parameters = list(inspect.signature(self.reference).parameters.values())
+        except (TypeError, ValueError):  # some built-in functions have none
+            parameters = []
+        names = [
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        return [*names, *(f"argument {i}" for i in range(len(names), 20))]
+
+
+def _slightness(miss):
+    """Sorts wrong values before a wrong dtype, and both before a right result with a side effect."""
+    return SLIGHT.index(miss.kind) + 1 if miss.kind in SLIGHT else 0

@@ -1,0 +1,97 @@
+"""The likely cause of a failure: first the author's known wrong functions, then the rules that fit any task."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from course_lib.checks.kit.causes import likely_cause
+from course_lib.checks.kit.compare import SLIGHT, compare
+from course_lib.checks.kit.forms import cause_of_form
+from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.raised import cause_of_error
+from course_lib.checks.kit.trees import tree_map
+
+
+def diagnose(check, result, results):
+    """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases."""
+    miss = result.misses[0]
+    for wrong, text in check.diagnoses if miss.kind not in SLIGHT else ():
+        if all(_is_like(check, wrong, r) for r in results):
+            return text
+    if miss.kind in ("changed", "returned"):
+        return _of_side_effect(check, miss, result)
+    if miss.kind == "error":
+        return cause_of_error(result.answer.error)
+    failing = [r for r in results if r.misses and not r.answer.error]
+    special = _about_returning(check, result) or cause_of_form(check, failing, _alike(check))
+    if special:
+        return special
+    same = [
+        (m, r) for r in results for m in r.misses if m.kind == miss.kind and m.name == miss.name
+    ]
+    return likely_cause(same, results)
+
+
+def _alike(check):
+    return lambda value, want, result: not compare(value, want, check.rules(result.case, None))
+
+
+def _of_side_effect(check, miss, result):
+    """The result is right; what it is that comes back, or that was changed, is not."""
+    if miss.kind == "returned":
+        return f"end with `return {miss.name}`, after the loop"
+    part, first = miss.name, result.changes({check.inplace, *check.may_change})[0]
+    whole = result.name_of(first.argument)
+    if first.slight:
+        return (
+            f"{whole} is put back only up to rounding: x + h - h is not always x. Keep the old value in "
+            "variable and write that"
+        )
+    if first.relisted:
+        return (
+            f"the caller's list itself is changed: {whole}.reverse(), .pop(), .append(...) and {whole}[i] = ... do "
+            f"that. Work on a copy, list({whole})"
+        )
+    short = part.split(" of ")[0] if " of " in part else part
+    return (
+        f"`{short} += ...`, `{short}[...] = ...` and `out={short}` write into the caller's array, also under a "
+        f"second name: work on a copy, {short}.copy()"
+    )
+
+
+def _is_like(check, wrong, result):
+    """Did the student get, in this case, what this known wrong function gives?"""
+    value = check.truth(wrong, result.case)
+    if isinstance(value, Exception) or result.answer.error:
+        return (
+            isinstance(value, Exception) and short_error(value) == result.answer.error
+        )  # the sizes are in the words
+    got, like = tree_map(_nan_is_inf, result.answer.value), tree_map(_nan_is_inf, value)
+    rules = check.rules(result.case, None)
+    own = replace(
+        rules, scale=None
+    )  # a wrong result may be larger than the case's scale, or known less exactly
+    return not compare(got, like, own) or (rules.scale != "entry" and not compare(got, like, rules))
+
+
+def _nan_is_inf(leaf):
+    """NaN made infinite, so that a NaN is like the NaN of a known wrong function (infinities are compared as equal)."""
+    if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f":
+        return np.where(np.isnan(leaf), np.inf, leaf)
+    return np.inf if isinstance(leaf, (float, np.floating)) and leaf != leaf else leaf
+
+
+def _about_returning(check, result):
+    """Returned where the argument should have been filled, or the reverse."""
+    answer = result.answer
+    if check.inplace is None:
+        filled = ", ".join(result.changed_names(result.may_change))
+        return (
+            f"your function fills {filled} but does not return it"
+            if answer.value is None and filled
+            else None
+        )
+    returned = answer.returned
+    if returned is not None and not compare(returned, result.want, check.rules(result.case, None)):
+        return "you return a new array, but the task changes its argument: write into it with name[...] = ..."
+    return None

@@ -1,0 +1,121 @@
+"""Checks of one value, and free-form checks with the same look."""
+
+import functools
+
+import numpy as np
+
+from course_lib.checks.kit.case import Case
+from course_lib.checks.kit.check import Check
+from course_lib.checks.kit.inputs import choose_seed
+from course_lib.checks.kit.messages import CheckBroken, CheckFailed, Report, not_written, say_passed
+from course_lib.checks.kit.probe import Answer, blank_in, short_error, students_line
+from course_lib.checks.kit.trees import copied
+from course_lib.checks.kit.words import again, not_a_function, plain
+
+
+def check_value(
+    name, got, wanted, K=1, c=4.0, dtype=None, diagnoses=(), axes=(), digits=None, parts=()
+):
+    """Check one answer in a variable: a number, an array, a text, or a tuple of them. Prints or raises like Check.
+
+    diagnoses: (wrong value, "likely cause"). digits: decimals that a number worked out by hand must have right.
+    """
+    if got is NotImplemented or got is Ellipsis:
+        raise not_written(name)
+    wrong = [(_giver(value), text) for value, text in diagnoses]
+    case = Case(())
+    check = Check(
+        name, lambda rng: [case], _giver(wanted), K, c, wrong, dtype, axes, parts, digits=digits
+    )
+    result = check.result(case, Answer(copied(got)))
+    if result.misses:
+        report = check.report(result, [result], None)
+        report.title = f"{name} is not right yet"
+        report.rows = [(label, text.replace("the result", name, 1)) for label, text in report.rows]
+        raise CheckFailed(report)
+    say_passed(name, "right")
+
+
+class Unmet(Exception):
+    """Carries the rows of a failed `require` up to the check around it."""
+
+
+def require(condition, what, got=None, wanted=None, where=None, cause=None):
+    """Inside a `property_check`: fail with this message unless the condition holds (a NaN comparison does not)."""
+    if not np.all(condition):
+        rows = [("cause", cause), ("where", where), ("got", got), ("wanted", wanted)]
+        raise Unmet(what, [(label, plain(value)) for label, value in rows if value is not None])
+
+
+def property_check(name):
+    """Decorator for a free-form check `def check_x(x, *, rng): ... require(...) ...; return "what holds"`.
+
+    The student calls check_x(x) or check_x(x, seed=...). The look, the seed and the blank are those of Check.
+    """
+
+    def wrap(body):
+        @functools.wraps(body)
+        def check(*given, seed=None, **kwargs):
+            seed = choose_seed(seed)
+            try:
+                text = body(*given, rng=np.random.default_rng(seed), **kwargs)
+            except CheckFailed:
+                raise
+            except (Exception, SystemExit) as error:
+                failure = _failure(name, error, given, seed)
+            else:
+                say_passed(name, text or "right", seed)
+                return
+            raise failure  # outside the except block, so that no second traceback is chained to it
+
+        return check
+
+    return wrap
+
+
+def _failure(name, error, given, seed):
+    if isinstance(error, NotImplementedError):
+        return not_written(name, blank_in(error) or "")
+    report = Report(f"{name} is not right yet")
+    if isinstance(error, Unmet):
+        what, rows = error.args
+        report.rows = [("what", what), *rows]
+        return CheckFailed(report.add("again", again(seed)))
+    functions = [fn for fn in given if callable(fn)]
+    line = next((text for fn in functions if (text := students_line(error, fn))), None)
+    theirs = getattr(
+        error, "of_answer", False
+    )  # it comes from the process in which an answer is graded
+    if line is None and not theirs and not _called_wrongly(error, functions):
+        return CheckBroken(name, f"it raises {short_error(error)}", seed)
+    return CheckFailed(
+        report.add("what", f"it stopped with {short_error(error)}")
+        .add("at", line)
+        .add("again", again(seed))
+    )
+
+
+def _called_wrongly(error, functions):
+    """Does a student's function refuse the arguments that the task names?"""
+    names = [getattr(fn, "__name__", "?") for fn in functions]
+    return isinstance(error, TypeError) and any(f"{name}()" in str(error) for name in names)
+
+
+def _giver(value):
+    return lambda: value
+
+
+def function_check(name):
+    """A `property_check` of a function: whatever else it is given is refused."""
+
+    def wrap(body):
+        @property_check(name)
+        @functools.wraps(body)
+        def check(fn, *, rng):
+            if not callable(fn):
+                raise CheckFailed(not_a_function(name, fn))
+            return body(fn, rng=rng)
+
+        return check
+
+    return wrap

@@ -1,0 +1,241 @@
+"""The check of a CUDA kernel: its numbers, what the engine's four tools find, and limits on what it moves.
+
+An author writes, in ch05.py for instance:
+
+    def _cases(rng):
+        n = 1000
+        args = {"n": np.int32(n), "a": np.float32(2.5), "x": normal(rng, n + 24), "y": normal(rng, n + 24)}
+        return [Launch(4, 256, args, inout=("y",), label="a ragged end", owner=x_across)]
+
+    check_saxpy = KernelCheck("SAXPY", "saxpy", _cases, lambda n, a, x, y: (a * x + y)[:n],
+                              limits=[at_most_sectors("x", "load", 4)])
+
+and the check cell calls `ch05.check_saxpy(SAXPY)`. The reference gives what y must hold; the elements of y behind
+that (24 here), and all inputs, must stay as they were. Arrays in `out` arrive full of NaN, those in `inout` as given.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.checks.kit.inputs import choose_seed
+from course_lib.checks.kit.kernels.compiling import does_not_compile
+from course_lib.checks.kit.kernels.limits import (
+    at_least,
+    at_most,
+    at_most_sectors,
+    exactly,
+    limit,
+    loads_each_once,
+    looked_at,
+    mentions,
+    no_bank_conflicts,
+    uses_shared,
+    without,
+)
+from course_lib.checks.kit.kernels.reporting import (
+    fault_report,
+    is_fatal,
+    limit_report,
+    numbers_report,
+)
+from course_lib.checks.kit.kernels.running import (
+    Launch,
+    gpu_at_hand,
+    on_engine,
+    on_gpu,
+    padded,
+    x_across,
+)
+from course_lib.checks.kit.kernels.source import check_source
+from course_lib.checks.kit.kernels.values import is_like, wanted, wrongs
+from course_lib.checks.kit.messages import CheckBroken, CheckFailed, Report, say_passed
+from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.words import again
+from course_lib.errors import BadInput
+from course_lib.machines.cpu_engine import CompileError, LaunchFailed
+
+__all__ = [
+    "KernelCheck",
+    "Launch",
+    "at_least",
+    "at_most",
+    "at_most_sectors",
+    "exactly",
+    "limit",
+    "loads_each_once",
+    "mentions",
+    "no_bank_conflicts",
+    "padded",
+    "uses_shared",
+    "without",
+    "x_across",
+]
+ON_GPU = "it rests on the order in which threads run, or on what memory held before: not all of that is seen here"
+SILENT = "memcheck, racecheck, initcheck and synccheck silent"
+
+
+@dataclass(frozen=True)
+class KernelCheck:
+    """A check of a kernel against a reference on fresh random launches. Call it with the string of CUDA C.
+
+    name: of the student's string. kernel: the name in it. cases: rng -> list of Launch. reference: called with the
+    launch's arguments by name, floats in float64; gives what the output must hold (several: a tuple in the order of
+    out and inout, or a dict by name). It may be smaller than the output: what lies beyond must stay as it was.
+    limits: functions (report, launch) -> None or (what, cause), looked at when all else is right (kernels_limits.py).
+    diagnoses: (wrong reference, "likely cause"): told when the numbers are those in every launch.
+    causes: (function of an error of the engine's Report (a dict) -> bool, "likely cause"): told in the place of the
+    engine's own sentence. c: rounding steps per term, in |got - wanted| <= c * K * eps(dtype) * largest |wanted|.
+    axes: names for the axes of the output, ("row", "column"), or a dict by output.
+    """
+
+    name: str
+    kernel: str
+    cases: Callable
+    reference: Callable
+    limits: Sequence = ()
+    diagnoses: Sequence = ()
+    causes: Sequence = ()
+    c: float = 4.0
+    axes: tuple | dict = ()
+
+    def __call__(self, source, seed=None):
+        """Check the kernel in `source`: print one green line, or raise CheckFailed. seed: replays an earlier run."""
+        seed = choose_seed(seed)
+        launches = self.draw(seed)
+        check_source(self.name, self.kernel, source, launches[0])
+        failure = self.judge(source, launches, seed)
+        if failure:
+            raise CheckFailed(failure.add("again", again(seed)))
+        kept = looked_at(self.limits)
+        too = ", and the GPU agrees" if gpu_at_hand() else ""
+        launched = f"{len(launches)} launch{'es' * (len(launches) != 1)} right{too}; {SILENT}"
+        say_passed(self.name, launched + (f"; within limits: {kept}" if kept else ""), seed)
+
+    def draw(self, seed):
+        """The launches of a seed, always the same ones."""
+        try:
+            launches = list(self.cases(np.random.default_rng(seed)))
+        except Exception as error:
+            raise CheckBroken(self.name, f"its cases raise {short_error(error)}", seed) from error
+        if not launches or not all(isinstance(launch, Launch) for launch in launches):
+            raise CheckBroken(
+                self.name, "its cases must be a list of Launch, and not an empty one", seed
+            )
+        return launches
+
+    def judge(self, source, launches, seed):
+        """The Report on what is wrong, or None."""
+        try:
+            runs = self.run(source, launches, seed)
+        except CompileError as error:
+            return does_not_compile(self.name, source, error)
+        except (BadInput, LaunchFailed) as error:
+            report = Report(f"{self.name} cannot be launched").add("what", str(error))
+            return report.add(
+                "cause",
+                "keep the types of the task's parameters" if "pass np." in str(error) else "",
+            )
+        return self.faults(runs) or self.over_limits(runs, seed) or self.on_gpu(source, runs, seed)
+
+    def run(self, source, launches, seed):
+        """Every launch on the engine, what is Wrong in `findings`; nothing after a crash or an endless loop."""
+        runs: list = []
+        for launch in launches:
+            runs.append(run := on_engine(source, self.kernel, launch))
+            if is_fatal(run):
+                break
+            run.findings = wrongs(self, launch, run.before, run.after, self.want(run, seed))
+        return runs
+
+    def want(self, run, seed):
+        """What the reference gives for a launch."""
+        try:
+            want = wanted(self.reference, run.launch, run.before)
+        except Exception as error:
+            raise CheckBroken(
+                self.name, f"its reference raises {short_error(error)}", seed
+            ) from error
+        for name, array in want.items():
+            own = run.before.get(name)
+            if (
+                name not in run.launch.outs
+                or array.ndim != own.ndim
+                or any(np.less(own.shape, array.shape))
+            ):
+                raise CheckBroken(
+                    self.name, f"its reference gives {name} {array.shape}, which is no output", seed
+                )
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                raise CheckBroken(
+                    self.name,
+                    f"its reference gives NaN in {name}: does it read what is in out?",
+                    seed,
+                )
+        return want
+
+    def faults(self, runs):
+        """The Report on the worst launch: crash, a tool's finding, wrong numbers; None where all are right."""
+        bad = [run for run in runs if run.report.errors or run.findings]
+        if not bad:
+            return None
+        known, fatal = self.diagnosis(runs), [run for run in bad if is_fatal(run)]
+        found = [run for run in bad if run.report.errors]
+        plain = [run for run in bad if not run.report.errors]
+        if fatal or (found and not (known and plain)):
+            return fault_report(self, (fatal or found)[0], runs, known)
+        return numbers_report(self, plain[0], runs, known)
+
+    def diagnosis(self, runs):
+        """The author's cause whose wrong numbers are the student's in every launch that ran to its end, or None."""
+        whole = [
+            run
+            for run in runs
+            if not is_fatal(run) and all(e["tool"] != "memcheck" for e in run.report.errors)
+        ]
+        if not any(run.findings and run.findings[0].kind == "values" for run in whole):
+            return None
+        return next(
+            (
+                text
+                for wrong, text in self.diagnoses
+                if all(is_like(self, wrong, run) for run in whole)
+            ),
+            None,
+        )
+
+    def over_limits(self, runs, seed):
+        """The Report on the first limit that is not kept, or None."""
+        for check in self.limits:
+            for run in runs:
+                try:
+                    broken = check(run.report, run.launch)
+                except Exception as error:
+                    raise CheckBroken(
+                        self.name, f"a limit raises {short_error(error)}", seed
+                    ) from error
+                if broken:
+                    return limit_report(self, run, *broken)
+        return None
+
+    def on_gpu(self, source, runs, seed):
+        """The Report on a GPU that disagrees, or None; also None where there is no GPU."""
+        for run in runs if gpu_at_hand() else ():
+            try:
+                run.after = on_gpu(source, self.kernel, run.launch)
+            except CompileError as error:
+                return does_not_compile(self.name, source, error, " for the GPU")
+            except (
+                Exception
+            ) as error:  # LaunchFailed, BadInput without nvcc, and what PyCUDA raises afterwards
+                report = Report(
+                    f"{self.name}: right on the CPU engine, but the launch fails on the GPU"
+                )
+                return report.add("what", short_error(error))
+            run.findings = wrongs(self, run.launch, run.before, run.after, self.want(run, seed))
+            if run.findings:
+                return numbers_report(
+                    self, run, [run], ON_GPU, " on the GPU, and right on the CPU engine"
+                )
+        return None

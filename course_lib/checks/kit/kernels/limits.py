@@ -1,0 +1,283 @@
+"""Limits for KernelCheck, on what the engine counted: functions (report, launch) -> None, (what, cause), or both and
+the line of the source that is to blame. Looked at only where the numbers are right and the engine found nothing.
+
+An author may write any function like these. `.says`, if it has one, goes into the green line: "bytes of A".
+"""
+
+import re
+
+import numpy as np
+
+from course_lib.checks.kit.kernels.source import without_comments
+
+RATES = {
+    "sectors a request": ("sectors", "requests"),
+    "wavefronts a request": ("wavefronts", "requests"),
+    "bytes a thread": ("bytes", "threads"),
+    "threads a request": ("threads", "requests"),
+}
+SINGLE = (*RATES, "max_way")  # judged row by row; all else is added up
+OPS = {"load": "loads of", "store": "stores to", "atomic": "atomics on"}
+FAR = (
+    "the threads of a warp go to elements that lie far apart: let threadIdx.x run along the direction in which "
+    "the elements are neighbours in memory"
+)
+SHIFTED = (
+    "neighbouring threads go to neighbouring elements, but the first one lies in the middle of a sector: the "
+    "offset, or the length of a row, is no multiple of 32 bytes"
+)
+BANKS = (
+    "threads of one warp ask one bank for different words: word w lies in bank w % 32. A column of padding moves "
+    "each row on by one bank"
+)
+
+
+def limit(says):
+    """Decorator: what a limit counts, for the green line: "bank conflicts", or "bytes of A", as `looked_at` has it."""
+
+    def wrap(function):
+        function.says = says
+        return function
+
+    return wrap
+
+
+def at_most(what, most, cause=None, **where):
+    """At most so many `what` in the accesses that match `where` (space, op, array), all matching rows added up.
+
+    what: requests, threads, bytes, sectors, wavefronts; or, for each row by itself, max_way, "sectors a request",
+    "wavefronts a request", "bytes a thread", "threads a request". most: a number, or a function of the launch.
+    """
+    return _bound(
+        what, most, cause, where, "at most", lambda n, bound: n <= bound * (1 + 1e-9), max
+    )
+
+
+def at_least(what, least, cause=None, **where):
+    """As `at_most`, the other way round; no access at all is too few."""
+    return _bound(
+        what, least, cause, where, "at least", lambda n, bound: n >= bound * (1 - 1e-9), min
+    )
+
+
+def exactly(what, number, cause=None, **where):
+    """As `at_most`: exactly so many, all matching rows added up."""
+    return _bound(what, number, cause, where, "exactly", lambda n, bound: n == bound, max)
+
+
+def at_most_sectors(array, op, per_request, cause=None):
+    """No line that loads (stores) the array takes more than so many 32-byte sectors a request of a warp, on average."""
+    return at_most(
+        "sectors a request", per_request, cause or _scattered, space="global", array=array, op=op
+    )
+
+
+def _scattered(row):
+    """Why a request takes many sectors: as its first lanes show it."""
+    lanes = [offset for offset in row.get("lanes") or () if offset is not None]
+    steps = {after - before for before, after in zip(lanes, lanes[1:], strict=False)}
+    return (
+        SHIFTED
+        if min(steps, default=0) > 0 and row["lanes_bytes"] in steps and len(steps) <= 2
+        else FAR
+    )
+
+
+def no_bank_conflicts(array=None, cause=None):
+    """No access to shared memory (to that array) takes more wavefronts than it must."""
+
+    @limit(f"bank conflicts{f' of {array}' if array else ''}")
+    def check(report, launch):
+        bad = [
+            row
+            for row in _rows(report, _shared(array))
+            if row["wavefronts"] > row["ideal_wavefronts"]
+        ]
+        if not bad:
+            return None
+        row = max(bad, key=lambda row: row["max_way"])
+        way = f"{'an' if row['max_way'] in (8, 11, 18) else 'a'} {row['max_way']}-way bank conflict"
+        what = (
+            f"{way} in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} wavefronts where "
+            f"{row['ideal_wavefronts']:,} will do{_clash(row)}"
+        )
+        return what, cause or BANKS, row["line"]
+
+    return check
+
+
+def loads_each_once(*arrays, times=1, cause=None):
+    """The bytes loaded of each of these inputs are its size, or so many `times` it (a number, or of the launch).
+
+    Its size is without elements that are NaN: those lie in gaps.
+    """
+    parts = [
+        at_most(
+            "bytes",
+            lambda launch, name=name: _size(launch, name, times),
+            cause
+            or "threads load the same elements again: load them once, then keep or share them",
+            space="global",
+            op="load",
+            array=name,
+        )
+        for name in arrays
+    ]
+
+    @limit(f"bytes of {', '.join(arrays)}")
+    def check(report, launch):
+        return next((broken for part in parts if (broken := part(report, launch))), None)
+
+    return check
+
+
+def uses_shared(array=None, cause=None):
+    """The kernel works with shared memory (with an array of that name)."""
+
+    @limit("shared memory")
+    def check(report, launch):
+        if _rows(report, _shared(array)):
+            return None
+        named = f" array named {array}" if array else " memory"
+        return f"the kernel uses no shared{named}", cause or (
+            "the task is to put the data into a __shared__ array, which all threads of a block see"
+        )
+
+    return check
+
+
+def without(word, cause):
+    """The source does not hold this word, comments apart."""
+    return mentions(word, cause, most=0)
+
+
+def mentions(word, cause, least=0, most=None):
+    """The source holds this word so many times, comments apart: mentions("__syncthreads", "...", least=2)."""
+
+    @limit("")
+    def check(report, launch):
+        bare = without_comments(report.source)
+        at = [
+            bare.count("\n", 0, m.start()) + 1
+            for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", bare)
+        ]
+        if len(at) < least:
+            return f"{word} stands {len(at)} times in the source, and {least} are needed", cause
+        if most is not None and len(at) > most:
+            few = f"{most} will do" if most else "the task does without"
+            return f"the source holds {word}, and {few}", cause, at[most]
+        return None
+
+    return check
+
+
+def _bound(what, bound, cause, where, words, fits, worst):
+    """A limit from a comparison."""
+
+    def check(report, launch):
+        allowed, rows = bound(launch) if callable(bound) else bound, _rows(report, where)
+        if what in SINGLE:
+            counts = [_rate(row, what) for row in rows] or [0]
+            amount = worst(counts)
+            row = rows[counts.index(amount)] if rows else None
+        else:
+            amount, row = (
+                sum(row[what] for row in rows),
+                max(rows, key=lambda row: row[what], default=None),
+            )
+        if fits(amount, allowed):
+            return None
+        text = f"{_number(amount)} {subject}, and the task wants {words} {_number(allowed)}"
+        more = _lanes(row, launch) if row and what in SINGLE else _by_line(rows, what)
+        return text + more, cause(row) if callable(cause) else cause, row["line"] if row else None
+
+    subject = f"{what.replace('_', ' ')} in the {_of(where)}"
+    atomics = where.get("op") == "atomic" and "array" not in where
+    of = where.get("array") or f"{where.get('space', 'all')} memory"
+    return limit("atomics" if atomics else f"{what.replace('_', ' ')} of {of}")(check)
+
+
+def looked_at(limits):
+    """What limits look at, for the green line: "bytes of A, B, sectors a request of B and bank conflicts"."""
+    parts: dict = {}
+    for check in limits:
+        what, _, array = getattr(check, "says", "").partition(" of ")
+        parts.setdefault(what, []).extend(
+            name for name in array.split(", ") if name and name not in parts[what]
+        )
+    texts = [
+        f"{what} of {', '.join(arrays)}" if arrays else what
+        for what, arrays in parts.items()
+        if what
+    ]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def _by_line(rows, what):
+    """Which line adds how much, where there are several."""
+    lines: dict = {}
+    for row in rows:
+        lines[row["line"]] = lines.get(row["line"], 0) + row[what]
+    said = ", ".join(f"line {line} {_number(n)}" for line, n in sorted(lines.items()) if n)
+    return f"\n{said}" if len(lines) > 1 else ""
+
+
+def _number(n):
+    return f"{n:,}" if isinstance(n, (int, np.integer)) else f"{n:,.4g}"
+
+
+def _size(launch, name, times):
+    array = launch.args[name]
+    held = array.size - (int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0)
+    return int(held * array.itemsize * (times(launch) if callable(times) else times))
+
+
+def _shared(array):
+    return {"space": "shared", **({"array": array} if array else {})}
+
+
+def _rows(report, where):
+    return [
+        row for row in report.accesses if all(row[key] == value for key, value in where.items())
+    ]
+
+
+def _rate(row, what):
+    over, under = RATES.get(what, ("max_way", None))
+    return row[over] / max(row[under], 1) if under else row[over]
+
+
+def _of(where):
+    op = OPS.get(where.get("op", ""), "accesses to")
+    return f"{op} {where.get('array') or where.get('space', 'all') + ' memory'}"
+
+
+def _lanes(row, launch):
+    """Where the first lanes of the costliest request go, in words: "; lanes 0, 1, 2 of a warp go to x[0], ..."."""
+    taken = [
+        (lane, offset) for lane, offset in enumerate(row.get("lanes") or ()) if offset is not None
+    ]
+    if len(taken) < 3:
+        return ""
+    array = launch.args.get(row["array"]) if row["space"] == "global" else None
+    names = [_element(row, offset, array) for _, offset in taken[:3]]
+    return f"\nlanes {', '.join(str(lane) for lane, _ in taken[:3])} of a warp go to {', '.join(names)}"
+
+
+def _clash(row):
+    """Two lanes of the costliest request that meet in a bank, in words."""
+    first: dict = {}
+    for lane, offset in enumerate(row.get("lanes") or ()):
+        if offset is not None and row["lanes_bytes"] == 4:
+            other, word = first.setdefault(offset // 4 % 32, (lane, offset // 4))
+            if word != offset // 4:
+                return f"\nlanes {other} and {lane} of a warp ask one bank for words {word} and {offset // 4} of it"
+    return ""
+
+
+def _element(row, offset, array):
+    """The element at an offset in bytes: in the shape of an array of the launch, else its word, as banks count."""
+    if isinstance(array, np.ndarray):
+        at = np.unravel_index(min(offset // array.itemsize, array.size - 1), array.shape)
+        return row["array"] + "".join(f"[{i}]" for i in at)
+    return f"word {offset // 4}"

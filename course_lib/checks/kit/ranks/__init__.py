@@ -1,0 +1,1 @@
+"""Checks of functions for MPI ranks: they are rehearsed, with one rank up to several."""

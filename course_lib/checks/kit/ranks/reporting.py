@@ -1,0 +1,218 @@
+"""The words of a failed check of ranks: what, cause, which rank, which line, which numbers, how to see it again."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from course_lib.checks.kit.case import Case, Result
+from course_lib.checks.kit.causes import likely_cause
+from course_lib.checks.kit.compare import SLIGHT
+from course_lib.checks.kit.messages import Report
+from course_lib.checks.kit.probe import Answer, short_error
+from course_lib.checks.kit.raised import cause_of_error
+from course_lib.checks.kit.ranks.running import FATAL, argument_names
+from course_lib.checks.kit.ranks.slips import SLIPS
+from course_lib.checks.kit.tolerance import is_wrong
+from course_lib.checks.kit.trees import describe, short
+from course_lib.checks.kit.words import _add_place, count
+
+NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
+
+
+def fault_report(check, fn, run, runs, error):
+    """The report on what the rehearsal found in a run."""
+    report = _title(check, runs)
+    tool, (head, *rows) = error["tool"], error["message"].split("\n")
+    right = "" if tool in FATAL or run.misses else "the numbers are right, but "
+    report.add("what", right + (head if tool != "exception" else head.removeprefix("exception: ")))
+    report.add("cause", _own_cause(check, error) or error["cause"] or _of_exception(error))
+    label = "at" if tool in NO_REST or len(rows) == 1 else "ranks"
+    report.add(label, "\n".join(short(row.strip(), 150) for row in rows))
+    if run.misses:
+        rank, miss = run.misses[0]
+        report.add("numbers", _named(check, fn, rank, miss).what)
+    others = [e["tool"] for e in run.report.errors if e is not error and e["tool"] != tool]
+    report.add("also", ", ".join(dict.fromkeys(others)))
+    return _end(report, check, fn, run, runs)
+
+
+def numbers_report(check, fn, plain, runs, known):
+    """The report on wrong results; plain: the runs that have some."""
+    run = next((r for r in plain if r.misses[0][1].kind not in SLIGHT), plain[0])
+    rank, miss = run.misses[0]
+    named = _named(check, fn, rank, miss)
+    report = _title(check, runs)
+    report.add("what", named.what + _others(run, rank))
+    report.add("cause", known or cause_of(run, plain, runs))
+    if miss.kind == "values":
+        _add_place(report, named, check.axes)
+    return _end(report, check, fn, run, runs)
+
+
+def changed_report(check, fn, run, changed):
+    """The report on right results with a spoilt argument."""
+    rank, i = changed
+    name = argument_names(fn, i + 1)[i]
+    report = Report(f"{check.name}: the results are right, but an argument is changed")
+    report.add("what", f"rank {rank}'s {name} is not what it was")
+    report.add(
+        "cause",
+        f"`{name} += ...`, `{name}[...] = ...`, and a receive or MPI.IN_PLACE with {name} write into "
+        f"the caller's array: work on a copy, {name}.copy()",
+    )
+    return _end(report, check, fn, run, [])
+
+
+def limit_report(check, fn, run, what, cause):
+    """The report on a limit that is not kept: all the rest is right."""
+    report = Report(f"{check.name}: the numbers are right, but not the way to them")
+    return _end(report.add("what", what).add("cause", cause), check, fn, run, [])
+
+
+def cause_of(run, plain, runs):
+    """A sentence on the likely cause of wrong results, or None."""
+    miss = run.misses[0][1]
+    same = [
+        (m, _result(r, at))
+        for r in plain
+        for at, m in r.misses
+        if m.kind == miss.kind and m.name == miss.name
+    ]
+    same.sort(key=lambda pair: pair[0] is not miss)
+    said = (
+        _of_ranks(run, plain, runs, miss)
+        if miss.kind in ("values", "none", "shape", "type")
+        else None
+    )
+    return said or likely_cause(
+        same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)]
+    )
+
+
+def _of_ranks(run, plain, runs, miss):
+    """What only ranks can get wrong."""
+    wrong = {(r.n, at) for r in plain for at, _ in r.misses}
+    if miss.kind == "none":
+        alone = all(at for _, at in wrong)
+        return (
+            "rank 0 alone has the result: the others need it too (Bcast, or the form with All)"
+            if alone
+            else None
+        )
+    pairs = [(r, at, m) for r in plain for at, m in r.misses if m.kind == "values"]
+    if len(pairs) < len(wrong) or any(m.want.dtype.kind != "f" or r.n == 1 for r, _, m in pairs):
+        return None
+    tries = (
+        (
+            lambda n: n,
+            "each number is p times too large, p being the number of ranks: is something added p times, "
+            "or a mean not divided?",
+        ),
+        (
+            lambda n: 1 / n,
+            "each number is p times too small, p being the number of ranks: divided by p once too "
+            "often, or one rank's part alone",
+        ),
+    )
+    for factor, text in tries:
+        if len({r.n for r, _, _ in pairs}) > 1 and all(
+            _is(m.got, m.want * factor(r.n), m) for r, _, m in pairs
+        ):
+            return text
+    if all(
+        any(_is(m.got, other, m) for at2, other in enumerate(r.want) if at2 != at)
+        for r, at, m in pairs
+    ):
+        return "right results on wrong ranks: look at who sends to whom"
+    if all(any(_is(m.got, arg, m) for arg in r.args[at]) for r, at, m in pairs):
+        return "that is what the rank was given: nothing from the other ranks has come into it"
+    return None
+
+
+def _is(got, other, miss):
+    """Is an array another one, but for rounding?"""
+    if (
+        not isinstance(other, np.ndarray | float | np.floating)
+        or np.shape(other) != got.shape
+        or not np.size(got)
+    ):
+        return False
+    return not is_wrong(got, np.asarray(other), miss.tolerance.value).any()
+
+
+def _result(run, rank):
+    args = run.args[rank]
+    return Result(
+        Case(args), Answer(run.values[rank]), run.want[rank], [], [str(i) for i in range(len(args))]
+    )
+
+
+def _title(check, runs):
+    wrong = sum(bool(run.report.errors or run.misses) for run in runs)
+    return Report(f"{check.name}: {wrong} of {count(len(runs), 'rehearsal')} not right yet")
+
+
+def _named(check, fn, rank, miss):
+    """A Mismatch that says whose result it is."""
+    whole = f"rank {rank}'s result"
+    if check.inplace is not None:
+        whole = f"{argument_names(fn, check.inplace + 1)[check.inplace]} on rank {rank}"
+    what = (
+        miss.what.replace("the result", whole, 1)
+        if "the result" in miss.what
+        else miss.what.replace("result[", f"{whole}[", 1)
+    )
+    name = whole if miss.name == "the result" else miss.name.replace("result", whole, 1)
+    return replace(miss, what=what, name=name)
+
+
+def _others(run, rank):
+    ranks = sorted({at for at, _ in run.misses} - {rank})
+    if not ranks:
+        return "" if run.n == 1 else "; the other ranks' are right"
+    return (
+        "; so on all ranks"
+        if len(ranks) == run.n - 1
+        else f"; also wrong: rank{'s' * (len(ranks) > 1)} " + ", ".join(map(str, ranks))
+    )
+
+
+def _own_cause(check, error):
+    """What the author knows of such an error, or everybody."""
+    return next((text for fits, text in [*check.causes, *SLIPS] if fits(error)), None)
+
+
+def _of_exception(error):
+    """The likely cause of what was raised."""
+    raised = error.get("exception")
+    return (
+        None
+        if raised is None or hasattr(raised, "rehearsal")
+        else cause_of_error(short_error(raised))
+    )
+
+
+def _end(report, check, fn, run, runs):
+    label = f", {run.case.label}" if run.case.label else ""
+    order = f", in another order (schedule={run.schedule})" if run.schedule is not None else ""
+    report.add("case", f"{count(run.n, 'rank')}{label}{order}")
+    right = sorted({r.n for r in runs} - {r.n for r in runs if r.report.errors or r.misses})
+    report.add(
+        "right for", f"{', '.join(map(str, right))} rank{'s' * (right != [1])}" if right else ""
+    )
+    names = argument_names(fn, len(run.args[0]))
+    args = [f"{name} {describe(arg)}" for name, arg in zip(names, run.args[0], strict=True)]
+    report.add(
+        "call",
+        short(f"{check.name}({', '.join(['comm', *args])})", 300)
+        + (" on rank 0" if run.n > 1 else ""),
+    )
+    printed = [
+        f"[rank {r}] {line}"
+        for r, text in enumerate(run.report.printed)
+        for line in text.splitlines()
+    ]
+    return report.add(
+        "printed",
+        "\n".join(short(line, 90) for line in printed[:6]) + ("\n..." if printed[6:] else ""),
+    )

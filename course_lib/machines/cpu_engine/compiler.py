@@ -1,0 +1,303 @@
+"""Finds a C++ compiler, and makes a program of its own from each kernel source; the same source is compiled once."""
+
+import contextlib
+import hashlib
+import os
+import platform
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from course_lib.errors import BadInput
+from course_lib.machines.cpu_engine.complaints import complaints
+
+KEEP = 500  # compiled programs, and parts of the engine
+NATIVE = Path(__file__).with_name("native")
+PLAIN_UNITS, TRACE_UNITS = (
+    ("server", "blocks"),
+    ("server", "blocks", "trace", "races", "errors", "profile"),
+)
+COMMON = [
+    "-std=gnu++17",
+    "-fno-strict-aliasing",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fPIE",
+    "-w",
+    "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()",
+]
+PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
+# -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
+TRACED = [
+    "-O1",
+    "-g1",
+    "-fsanitize=thread",
+    "-fno-optimize-sibling-calls",
+    "-fno-tree-vectorize",
+    "-DCOURSE_TRACE",
+]
+GCC = [
+    "--param=tsan-distinguish-volatile=1",
+    "-gstatement-frontiers",
+]  # a line even for a statement inlined away
+# Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
+CLANG = [
+    "-fno-slp-vectorize",
+    "-mllvm",
+    "-tsan-distinguish-volatile=1",
+    "-mllvm",
+    "-tsan-instrument-read-before-write=1",
+]
+# A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
+UNSET = "-ftrivial-auto-var-init=pattern"
+LINK = [
+    "-pthread",
+    "-lm",
+    *(["-s"] if sys.platform == "linux" else []),
+]  # no symbols: a tenth of the size
+# Not linked: two libraries, for C++ and for a sanitizer, that ziglang takes two minutes to build on first use.
+ZIG_LINK = ["-nostdlib++", "-O2"]
+GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
+DEADLINE = 60  # seconds, for one kernel source
+
+
+class CompileError(BadInput):
+    """The kernel does not compile; the message is the compiler's, with the line numbers of the source."""
+
+
+@cache
+def compiler():
+    """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang.
+
+    COURSE_CXX is a command, or the word ziglang.
+    """
+    if os.name != "posix":
+        raise BadInput("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
+    chosen = os.environ.get("COURSE_CXX", "")
+    if chosen and chosen != "ziglang":
+        return shlex.split(chosen)
+    for name in () if chosen else ("g++", "clang++", "c++"):
+        if shutil.which(name) and fit(name):
+            return [name]
+    if (zig := find_spec("ziglang")) and zig.origin:
+        return [str(Path(zig.origin).with_name("zig")), "c++"]
+    raise BadInput(
+        "the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang"
+    )
+
+
+def _gcc_before(version, said):
+    return (found := GCC_VERSION.match(said)) is not None and int(found[1]) < version
+
+
+def fit(name):
+    """Does it start (macOS has a g++ that only says what to install)? Is it no g++ before 11, which cannot trace?"""
+    done = subprocess.run([name, "--version"], capture_output=True, text=True)
+    return done.returncode == 0 and not _gcc_before(11, done.stdout)
+
+
+@cache
+def _version():
+    return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+
+
+def build(program, options=(), traced=False):
+    """The path of the executable that runs the kernels of `program` (from `rewrite`). Raises CompileError."""
+    path = _folder() / _key(program.text, *options, str(traced))
+    if _found(path):
+        return path
+    _prune()
+    with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+        source, unit = (
+            Path(folder, "kernel.cpp"),
+            Path(folder, "kernel.s" if traced else "kernel.o"),
+        )
+        source.write_text(program.text, encoding="utf-8")
+        gcc = "clang" not in _version()
+        own = [*TRACED, *(GCC if gcc else CLANG)] if traced else PLAIN[:]
+        own += [UNSET] * (traced and not _gcc_before(12, _version()))
+        own += [
+            "-ftrack-macro-expansion=0"
+        ] * gcc  # an error in a macro is one where the macro is used
+        flags = [
+            *COMMON,
+            *own,
+            *options,
+            "-include",
+            str(NATIVE / "cuda_subset.h"),
+            "-S" if traced else "-c",
+        ]
+        _run([*compiler(), *flags, str(source), "-o", str(unit)], DEADLINE)
+        if traced:
+            arm = platform.machine().lower() in ("arm64", "aarch64")
+            unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
+        with ThreadPoolExecutor(2) as pool:
+            objects = pool.map(
+                lambda name: str(_runtime(name, traced)), TRACE_UNITS if traced else PLAIN_UNITS
+            )
+        libraries = LINK + ZIG_LINK * ("zig" in _version())
+        _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
+        os.replace(Path(folder, "program"), path)
+    return path
+
+
+PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
+CALL = re.compile(rf"^\s*(?:callq?|bl)\s+_?__tsan_(?:{PLACE})\b")
+FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
+LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
+
+
+def number_sites(assembly, arm=False):
+    """Puts a number for each traced instruction into the register of the callback's next argument.
+
+    The compiler calls __tsan_read4(address) and leaves the other argument registers alone, so its source line can be
+    handed over there: no debugger's tables are needed to find it. A table of the lines by number is added at the end.
+    """
+    lines: list[str] = []
+    sites, files, current = [0], set[str](), 0
+    for line in assembly.splitlines():
+        if found := FILE.match(line):
+            files.add(found[1])
+        elif (found := LOC.match(line)) and found[1] in files and found[2] != "0":
+            current = int(found[2])
+        elif found := CALL.match(line):
+            free = 3 if found["fourth"] else 2 if found["third"] else 1
+            register = ("", "%esi", "%edx", "%ecx")[free]
+            lines.append(
+                f"\tmov w{free}, #{len(sites)}" if arm else f"\tmovl ${len(sites)}, {register}"
+            )
+            sites.append(current)
+        lines.append(line)
+    if len(sites) >= 0x8000:
+        raise BadInput("this source has too many memory accesses to trace: split it")
+    name = "_course_site_lines" if sys.platform == "darwin" else "course_site_lines"
+    lines += [
+        ".data",
+        ".p2align 2",
+        f".globl {name}",
+        f"{name}: .long {', '.join(map(str, sites))}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _runtime(name, traced):
+    """The object file of one part of the engine, compiled once."""
+    flags = [*COMMON, "-O2", *(["-DCOURSE_TRACE"] if traced else [])]
+    path = _folder() / f"{name}-{_key(name, *flags)}.o"
+    if not _found(path):
+        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+            _run(
+                [
+                    *compiler(),
+                    *flags,
+                    "-c",
+                    str(NATIVE / f"{name}.cpp"),
+                    "-o",
+                    str(Path(folder, "o")),
+                ]
+            )
+            os.replace(Path(folder, "o"), path)
+    return path
+
+
+def _run(command, deadline=None):
+    words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        env=words,
+        start_new_session=True,
+    ) as run:
+        try:
+            said = run.communicate(timeout=deadline)[1]
+        except subprocess.TimeoutExpired:
+            said = f"the compiler was stopped after {deadline:g} s: does a macro, template or constexpr never end?"
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGTERM)  # all the processes that it has started
+    if run.returncode != 0:
+        raise CompileError("the kernel does not compile:\n" + complaints(said))
+
+
+def _found(path):
+    """Whether it is there; notes that it is in use."""
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(path)
+        return True
+    return False
+
+
+def _prune():
+    """Deletes what was not used for 30 days, and of all but the KEEP files used last what was not used for a day.
+
+    Other processes may be at work here: what one of them has just found or is making was used a moment ago, and a
+    program that is deleted while it runs runs on.
+    """
+    found = []
+    for path in _folder().iterdir():
+        with contextlib.suppress(OSError):  # another process has deleted it
+            found.append((time.time() - path.stat().st_mtime, path))
+    for place, (age, path) in enumerate(sorted(found)):
+        if age > 86400 * (30 if place < KEEP else 1):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(
+                    path
+                ) if path.is_dir() else path.unlink()  # a folder: of a compile that was killed
+
+
+@cache
+def _folder():
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "course_lib"
+    base = Path(os.environ.get("COURSE_CACHE") or base)
+    for folder in (
+        base / "engine",
+        Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}"),
+    ):
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
+            return folder
+    raise BadInput("no folder can be written for compiled kernels: set COURSE_CACHE to one")
+
+
+@cache
+def _engine_key():
+    """Of all that a compiled program depends on, its own text apart."""
+    native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
+    cpu = Path(
+        "/proc/cpuinfo"
+    )  # -march=native: another machine with the same home folder needs its own
+    features = (
+        re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE)
+        if cpu.exists()
+        else None
+    )
+    flags = str([*COMMON, *PLAIN, *TRACED, *GCC, *CLANG, UNSET, *LINK, *ZIG_LINK])
+    return "|".join(
+        [
+            *compiler(),
+            _version(),
+            native,
+            platform.machine(),
+            features[0] if features else "",
+            flags,
+        ]
+    )
+
+
+def _key(*parts):
+    return hashlib.sha256("|".join([_engine_key(), *parts]).encode()).hexdigest()[:24]

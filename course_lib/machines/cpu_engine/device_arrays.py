@@ -1,0 +1,41 @@
+"""Many launches under the tracer, on arrays that stay on the device between them; and a table of what they did."""
+
+import numpy as np
+
+from course_lib.machines.cpu_engine.tracing import trace
+
+NAMES = ("requests", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")
+
+
+def trace_arrays(source, kernel, grid, block, args, **how):
+    """As `trace`, but of device arrays (.gpudata, .get(), .set()), which are copied to the tracer and back.
+
+    Arrays with the same memory are one. Memory that was never written counts as unwritten on the CPU engine; on a GPU
+    the tracer cannot know. Returns a Report; raises as `trace`.
+    """
+    arrays = {int(arg.gpudata): arg for arg in args if hasattr(arg, "gpudata")}
+    host = {
+        place: array.get().ravel(order="K") for place, array in arrays.items()
+    }  # as it lies in memory
+    given = [host[int(arg.gpudata)] if hasattr(arg, "gpudata") else arg for arg in args]
+    report = trace(source, kernel, grid, block, given, **how)
+    for place, array in arrays.items():
+        array.set(np.ndarray(array.shape, array.dtype, host[place], strides=array.strides))
+    return report
+
+
+def summary(reports):
+    """(header, rows) of a list of (kernel, Report): for each kernel its launches and the sums of their counts."""
+    rows = []
+    for kernel in dict(reports):
+        chosen = [report for name, report in reports if name == kernel]
+        worst = max((row["max_way"] for report in chosen for row in report.accesses), default=0)
+        rows.append(
+            (
+                kernel,
+                len(chosen),
+                *(sum(report.total(name) for report in chosen) for name in NAMES),
+                worst,
+            )
+        )
+    return ("kernel", "launches", *(name.replace("_", " ") for name in NAMES), "max way"), rows

@@ -1,0 +1,156 @@
+"""One compiled program, running: a process that launches kernels on request and may crash without harm."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import weakref
+
+from course_lib.machines.cpu_engine.memory import BASE
+
+before_program = None  # called in each new process before it becomes the program: a grader takes rights away there
+
+
+class LaunchFailed(RuntimeError):
+    """The kernel crashed, ran past its time, or can never end. `.tool`: crash, timeout, synccheck; `.printed`: text."""
+
+    def __init__(self, message, tool, printed=""):
+        super().__init__(message)
+        self.tool, self.printed = tool, printed
+
+
+class Process:
+    """Starts with the first request; after a crash or a timeout the next request starts a new one."""
+
+    def __init__(self, program, arena):
+        self.program, self.arena, self._child = program, arena, None
+
+    def launch(
+        self, kernel, grid, block, shared, workers, values, arrays=None, blocks=None, timeout=60.0
+    ):
+        """Runs one grid. values: the arguments as bytes. arrays: (address, bytes, element, name), traced programs only.
+
+        blocks: run only these, as ints. Returns (seconds, what the engine answers, what the kernel printed). A plain
+        program answers "" or which threads wait for ever. Raises LaunchFailed.
+        """
+        numbers = (
+            *grid,
+            *block,
+            shared,
+            workers,
+            max(1, round(timeout)),
+            len(blocks or ()),
+            *(blocks or ()),
+        )
+        parts = [
+            struct.pack("<I", 0),
+            _text(kernel.encode()),
+            struct.pack(f"<{len(numbers)}I", *numbers),
+        ]
+        parts += [struct.pack("<I", len(values)), *map(_text, values)]
+        if arrays is not None:
+            parts.append(struct.pack("<I", len(arrays)))
+            parts += [
+                struct.pack("<QQI", *array[:3]) + _text(array[3].encode()) for array in arrays
+            ]
+        late = 0 if arrays is None else 3  # a traced kernel that is late says itself where it was
+        nanoseconds, answer = self._ask(b"".join(parts), timeout, late)
+        return nanoseconds * 1e-9, answer.decode(), self._printed()
+
+    def describe(self):
+        """{"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}."""
+        return json.loads(self._ask(struct.pack("<I", 1), 30)[1])
+
+    def write_symbol(self, address, data):
+        self._ask(struct.pack("<IQQ", 2, address, len(data)) + bytes(data), 30)
+
+    def read_symbol(self, address, bytes):
+        return self._ask(struct.pack("<IQQ", 3, address, bytes), 30)[1]
+
+    def close(self):
+        """Ends the process, whatever it is doing."""
+        if self._child is not None:
+            self._end()
+            self._child = None
+
+    def _ask(self, request, timeout, late=0):
+        child = self._started()
+        deadline = time.monotonic() + timeout + late
+        try:
+            child.stdin.write(request)
+            child.stdin.flush()
+            nanoseconds, size = struct.unpack("<QQ", _read(child.stdout, 16, deadline))
+            return nanoseconds, _read(child.stdout, size, deadline)
+        except TimeoutError:
+            self.close()
+            message = f"the kernel did not end within {timeout:g} s, and was stopped: is there a loop that never ends?"
+            raise LaunchFailed(message, "timeout", self._printed()) from None
+        except (EOFError, BrokenPipeError):
+            code = child.wait()
+            self.close()
+            name, printed = (
+                signal.Signals(-code).name if code < 0 else f"exit status {code}",
+                self._printed(),
+            )
+            raise LaunchFailed(
+                f"the kernel crashed ({name})\n{printed}".rstrip(), "crash", printed
+            ) from None
+        except BaseException:  # an interrupt: the kernel must not go on by itself
+            self.close()
+            raise
+
+    def _started(self):
+        if self._child is None or self._child.poll() is not None:
+            self.close()
+            self._output, self._shown = tempfile.TemporaryFile(), 0  # noqa: SIM115  (what the kernels print)
+            handles = self.arena.handle, self._output.fileno()
+            command = [
+                str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])
+            ]
+            self._child = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._output,
+                pass_fds=handles,
+                start_new_session=True,
+                preexec_fn=before_program,
+            )
+            self._end = weakref.finalize(self, _end, self._child)
+        return self._child
+
+    def _printed(self):
+        text = os.pread(self._output.fileno(), 1 << 20, self._shown)
+        self._shown += len(text)
+        return text.decode(errors="replace")
+
+
+def _end(child):
+    child.kill()
+    for stream in (child.stdin, child.stdout):
+        with contextlib.suppress(OSError):  # a request that could not be sent
+            stream.close()
+    child.wait()
+
+
+def _text(data):
+    return struct.pack("<I", len(data)) + data
+
+
+def _read(stream, size, deadline):
+    """Exactly `size` bytes from an unbuffered pipe. Raises EOFError, or TimeoutError at the deadline."""
+    data, handle = bytearray(), stream.fileno()
+    while len(data) < size:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([handle], [], [], left)[0]:
+            raise TimeoutError
+        part = os.read(handle, min(size - len(data), 1 << 20))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)

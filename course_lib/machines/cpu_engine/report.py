@@ -1,0 +1,137 @@
+"""What a traced launch found: errors, and a profile of its accesses, as plain data that a notebook can assert on."""
+
+from dataclasses import dataclass, field
+
+from course_lib.machines.cpu_engine.messages import message
+
+# What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
+# not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
+ORDER = ("memcheck", "crash", "timeout", "synccheck", "racecheck", "initcheck")
+SIDE = ("line", "block", "thread", "op")
+COUNTS = (
+    "line",
+    "space",
+    "op",
+    "array",
+    "requests",
+    "threads",
+    "bytes",
+    "sectors",
+    "ideal_sectors",
+    "wavefronts",
+    "ideal_wavefronts",
+    "max_way",
+)
+COSTLIEST = ("lanes_block", "lanes_warp", "lanes_bytes", "lanes")
+
+
+@dataclass(frozen=True)
+class Report:
+    """errors: dicts with tool, kind, line, array, index (of the element, counted flat), shape (of the array, in
+    elements), block, thread, op, count, message, and other: the access it collides with (line, block, ...), or None.
+
+    tool is memcheck, racecheck, initcheck, synccheck, crash or timeout; block and thread are (x, y, z).
+    accesses: dicts with line, space (global, shared, constant), op (load, store, atomic), array, requests (of a warp),
+    threads, bytes (asked for by threads), sectors and ideal_sectors (32 bytes each; global), wavefronts,
+    ideal_wavefronts and max_way (shared). Of the request with the most sectors (global) or wavefronts (shared), of
+    equals that of the first block and warp: lanes, for each of the 32 lanes the offset in the array (bytes) where its
+    access starts, or None for a lane that took no part; lanes_bytes, what each asked for; lanes_block (x, y, z) and
+    lanes_warp, whose it is.
+    printed: what the kernel printed. seconds: of the run; nothing about a GPU.
+    """
+
+    errors: list[dict]
+    accesses: list[dict]
+    printed: str = ""
+    seconds: float = 0.0
+    source: str = field(default="", repr=False)
+
+    @property
+    def ok(self):
+        """True where no check found anything: which is no proof that the kernel is right."""
+        return not self.errors
+
+    def total(self, name, **where):
+        """Sum of one number over the accesses that match: total("sectors", space="global", op="load")."""
+        return sum(
+            row[name]
+            for row in self.accesses
+            if all(row[key] == value for key, value in where.items())
+        )
+
+    def intensity(self, flops):
+        """Flops per byte moved from or to global memory, 32 bytes a sector, as if there were no cache."""
+        return flops / (32 * self.total("sectors", space="global"))
+
+    def table(self):
+        """(header, rows) of the profile; a number that does not apply is left empty."""
+        names = tuple(name for name in COUNTS if name not in ("threads", "ideal_wavefronts"))
+        rows = []
+        for row in self.accesses:
+            each = f"{row['sectors'] / row['requests']:.1f}" if row["sectors"] else ""
+            rows.append((*(row[name] or "" for name in names), each))
+        return (*(name.replace("_", " ") for name in names), "sectors a request"), rows
+
+    def __str__(self):
+        header, rows = self.table()
+        cells = [
+            [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
+            for row in [header, *rows]
+        ]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in cells
+        ]
+        found = [error["message"] for error in self.errors] or ["no check found anything"]
+        return "\n".join([*found, "", *lines])
+
+
+def make_report(answer, launch, source, printed, seconds):
+    """A Report from the rows of the engine. launch: (grid, block)."""
+    lines, errors = source.splitlines(), []
+    for tool, kind, array, index, count, shape, here, other in answer["errors"]:
+        error = {
+            "tool": tool,
+            "kind": kind,
+            "array": array,
+            "index": index,
+            "count": count,
+            "shape": shape,
+            **_side(here, launch),
+            "other": _side(other, launch) if other[0] else None,
+        }
+        error["message"] = message(
+            error, lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
+        )
+        errors.append(error)
+    errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
+    accesses = [_access(row, launch[0]) for row in answer["accesses"]]
+    return Report(_without_shadows(errors), accesses, printed, seconds, source)
+
+
+def _access(cells, grid):
+    row = dict(zip(COUNTS + COSTLIEST, cells, strict=True))
+    lanes = [None if offset < 0 else offset for offset in row["lanes"]]
+    return row | {"lanes": lanes, "lanes_block": _unravel(row["lanes_block"], grid)}
+
+
+def _without_shadows(errors):
+    """Who reads in a race may read before anything is written: which is one mistake, not two."""
+    races = {
+        (e["array"], side["line"])
+        for e in errors
+        if e["tool"] == "racecheck"
+        for side in (e, e["other"])
+    }
+    return [e for e in errors if e["tool"] != "initcheck" or (e["array"], e["line"]) not in races]
+
+
+def _side(row, launch):
+    side, (grid, block) = dict(zip(SIDE, row, strict=True)), launch
+    side["warp"] = side["thread"] // 32
+    return dict(side, block=_unravel(side["block"], grid), thread=_unravel(side["thread"], block))
+
+
+def _unravel(index, shape):
+    return index % shape[0], index // shape[0] % shape[1], index // (shape[0] * shape[1])

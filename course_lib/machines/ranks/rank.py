@@ -1,0 +1,163 @@
+"""What runs inside each rank beside the student's code: a thread that says where the rank is, and ends it with the
+notebook."""
+
+import contextlib
+import ctypes
+import faulthandler
+import gc
+import linecache
+import os
+import pickle
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from multiprocessing.connection import Client
+
+from course_lib.machines.ranks import story
+
+MOST_OUTPUT = 1_000_000  # characters that a rank may print in one cell
+_printed = [0]
+
+
+def join(address, key, traces=None, parent=None):
+    """Called once in each rank: (rank, size, process id), after the life line to the notebook is up.
+
+    traces: a folder for what faulthandler says when the rank cannot answer, or None. parent: the supervisor's process,
+    which this rank falls to when mpiexec ends; should it fall to another one, the supervisor is gone.
+    """
+    from IPython import get_ipython
+    from mpi4py import MPI
+
+    from course_lib.machines.ranks import supervisor
+
+    world = MPI.COMM_WORLD
+    _prepare(get_ipython())
+    gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = (
+        _abort  # a class made by Cython lets no one set an attribute
+    )
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(MPI.Comm))
+    # A batch system ends ranks by SIGTERM. The engine's own handler would wait in MPI_Finalize for those already gone.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if os.name == "posix":
+        with contextlib.suppress(
+            PermissionError
+        ):  # the first process of a session has a group of its own already
+            os.setpgid(
+                0, 0
+            )  # when one rank dies, mpiexec kills the process groups of the others at once
+    if traces and os.name == "posix":
+        faulthandler.register(
+            signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY)
+        )
+    line = Client(address, authkey=key)
+    line.send(world.rank)
+    parents = (os.getppid(), parent) if supervisor.LINUX and parent else ()
+    threading.Thread(
+        target=_serve, args=(line, threading.main_thread().ident, parents), daemon=True
+    ).start()
+    world.Barrier()  # the notebook may end while ranks wait here: the thread ends them then
+    supervisor.unlink_shared_memory("self")
+    return world.rank, world.size, os.getpid()
+
+
+def _prepare(shell):
+    """Errors as lines of the student's cells; no more output than can be read; memory runs out here first."""
+    shell.colors = "nocolor"
+    shell.InteractiveTB.structured_traceback = lambda kind, error, *rest, **named: [
+        story.of_error(error)
+    ]
+    shell.user_ns["exit"] = shell.user_ns["quit"] = (
+        sys.exit
+    )  # IPython's own would end the rank after the cell
+    warnings.filterwarnings("ignore", "To exit")  # IPython's advice after sys.exit()
+    for stream in (sys.stdout, sys.stderr):
+        _limit(stream)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write(
+            "800"
+        )  # where the system has no memory left, it ends a rank rather than the notebook
+
+
+class Abort(BaseException):
+    """comm.Abort() was called. MPI's own kills all ranks a moment later, and nobody is left to say which one it was."""
+
+
+def _abort(comm, errorcode=0):
+    raise Abort(f"comm.Abort({errorcode}) ends all ranks")
+
+
+def _limit(stream):
+    write = stream.write
+
+    def limited(text):
+        before, _printed[0] = _printed[0], _printed[0] + len(text)
+        if _printed[0] <= MOST_OUTPUT:
+            return write(text)
+        if before <= MOST_OUTPUT:
+            write(
+                text[: MOST_OUTPUT - before]
+                + f"\n... this rank printed more than {MOST_OUTPUT:,} characters; "
+                "the rest of them is left out\n"
+            )
+        return len(text)
+
+    stream.write = limited
+
+
+def begin(number):
+    """A cell of the notebook, number `number` (None: not in a notebook), is about to run here."""
+    from IPython import get_ipython
+
+    _printed[0] = 0
+    if number is not None:
+        get_ipython().execution_count = number
+        os.environ["IPYKERNEL_CELL_NAME"] = (
+            f"In[{number}]"  # the file name of code that is compiled from now on
+        )
+    story.running = get_ipython().execution_count
+
+
+def call(payload, number, sources):
+    """fn(COMM_WORLD, *args) of a pickled (fn, args); the pickled result.
+
+    sources: {file name: (number, text)} of the notebook's cells that fn comes from.
+    """
+    import cloudpickle
+    from IPython import get_ipython
+    from mpi4py import MPI
+
+    begin(number)
+    for name, (cell, text) in sources.items():
+        get_ipython().compile._filename_map[name] = cell
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    fn, args = pickle.loads(payload)
+    result = fn(MPI.COMM_WORLD, *args)
+    try:
+        return cloudpickle.dumps(result)
+    except Exception as error:
+        raise TypeError(
+            f"what the function returned cannot be sent to the notebook: {error}"
+        ) from None
+
+
+def _serve(line, main, parents):
+    """Answer each question "where are you?"; when the notebook or the supervisor is gone, so is this rank."""
+    try:
+        while True:
+            while not line.poll(1.0):
+                if parents and os.getppid() not in parents:
+                    os._exit(1)
+            line.recv()
+            line.send(story.of_place(traceback.extract_stack(sys._current_frames().get(main))))
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def left_over():
+    """Is there a message in COMM_WORLD that this rank was sent and has not received?"""
+    from mpi4py import MPI
+
+    probe = MPI.COMM_WORLD.Iprobe  # a message is seen only after some progress
+    return any(probe(MPI.ANY_SOURCE, MPI.ANY_TAG) for _ in range(1000))

@@ -1,0 +1,229 @@
+"""Ranks for a notebook: every parallel cell has a deadline, and every fault an error that names the rank."""
+
+import pickle
+import re
+import time
+from typing import Any
+
+from course_lib.errors import BadInput, check_count
+from course_lib.machines.ranks import launch, parcel, px, rank
+from course_lib.machines.ranks.errors import Interrupted, RankError
+from course_lib.machines.ranks.team import Team
+
+GRACE = 2.0  # seconds for which the other ranks may go on after one has failed
+STOPPED = "All ranks were stopped. The next parallel cell starts new ones, without the variables of these."
+_current: list = []
+
+
+def cluster(n=4, timeout=60, profile=None, progress=True, start=None):
+    """n ranks for this notebook: `with cluster(n=4) as c:`, or `c = cluster(4)` and `%%px` cells.
+
+    timeout: seconds that a parallel cell may take. profile: name of an ipyparallel profile (Slurm, PBS) whose ranks to
+    take instead of this machine's. progress: says what it waits for. start: seconds within which the ranks must be
+    ready; None: $COURSE_MPI_START, else 60, or as the profile says. One cluster serves a notebook: a second call
+    with the same n and profile returns the first one's, with the new timeout and start; another n replaces it.
+    Raises BadInput for an n, timeout or start that cannot be, RankError where the ranks do not start.
+    """
+    n, timeout, start = (
+        check_count("n (ranks)", n),
+        launch.check_seconds(timeout),
+        launch.start_seconds(start, profile),
+    )
+    if not _current or (_current[0].n, _current[0].profile) != (n, profile):
+        if _current:
+            _current.pop().stop()
+        _current.append(Cluster(n, timeout, profile, progress))
+    _current[0].timeout, _current[0].within = timeout, start
+    px.register(current)
+    return _current[0].start()
+
+
+def current():
+    """The notebook's cluster. Raises BadInput where there is none."""
+    if not _current:
+        raise BadInput("there are no ranks yet: call course_lib.mpi.cluster(4) first")
+    return _current[0]
+
+
+class Cluster:
+    """See `cluster`. `team.client` is the ipyparallel Client; what is sent through it by hand has no deadline."""
+
+    def __init__(self, n, timeout=60.0, profile=None, progress=True):
+        self.n, self.timeout, self.profile, self.progress = n, timeout, profile, progress
+        self.within = launch.start_seconds(None, profile)  # seconds for a start
+        self.team: Any = None  # a Team while there are ranks
+
+    def run(self, fn, *args, timeout=None):
+        """fn(comm, *args) on every rank, comm = MPI.COMM_WORLD: the results in the order of the ranks.
+
+        fn is a function of the notebook or of a module; it and the args are sent by value, with the notebook's
+        functions, imports and arrays that fn uses, afresh in each call. What ranks print is shown, rank by rank.
+        timeout: seconds, else the cluster's. Raises BadInput for what cannot be sent, and RankError.
+        """
+        packed = parcel.pack(fn, args)
+        results = self._do(lambda view: view.apply_async(rank.call, *packed), None, timeout)
+        return [pickle.loads(result.get()) for result in results]
+
+    def execute(self, code, targets=None, timeout=None):
+        """The text of a cell on the targets (ranks; None: all); what they print and show comes rank by rank."""
+        number = parcel.cell_number()
+
+        def send(view):
+            view.apply_async(rank.begin, number)
+            return view.execute(code, silent=False, block=False)
+
+        self._do(send, targets, timeout)
+
+    def _do(self, call, targets, timeout):
+        """call(view) for each of the targets, all at once; the AsyncResults, when all are there and shown.
+
+        Starts the ranks where there are none. Raises BadInput, and RankError at the latest at the deadline.
+        """
+        limit = launch.check_seconds(self.timeout if timeout is None else timeout)
+        targets = launch.check_targets(targets, self.n)
+        views = self.start().team.views
+        results = {r: call(views[r]) for r in targets}
+        try:
+            dead, late, failed = self._watch(results, time.monotonic() + limit)
+            error = (
+                self._error(results, dead, late, failed, limit) if dead or late or failed else None
+            )
+        except KeyboardInterrupt:
+            waiting, _ = self._lose()
+            text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
+            raise Interrupted(f"interrupted while{text}\n{STOPPED}") from None
+        finally:
+            px.show(results, more=self.team is not None)
+        if error:
+            raise error
+        return list(results.values())
+
+    def _watch(self, results, end):
+        """(dead, unfinished, failed ranks), the last in the order of failing, when there is no more to wait for."""
+        failed: list = []
+        while True:
+            late = [r for r, result in results.items() if not result.ready()]
+            new = [
+                r
+                for r in results
+                if r not in late and r not in failed and not results[r].successful()
+            ]
+            failed += new
+            if new:
+                end = min(end, time.monotonic() + (0 if self._aborted(results, new) else GRACE))
+            if not late or time.monotonic() > end:
+                return [], late, failed
+            if dead := self.team.dead(0.02):
+                return dead, late, failed
+
+    def _error(self, results, dead, late, failed, limit):
+        """The RankError. Where only Python errors happened and no message is under way, the ranks live on."""
+        traceback = ""
+        if dead:
+            first, text = dead[0], f"{names(dead)} died in this cell"
+        elif failed:
+            errors = {r: raised(results[r]) for r in failed}
+            alike = sorted(r for r in failed if errors[r][0] == errors[failed[0]][0])
+            first, (text, traceback) = alike[0], errors[failed[0]]
+            text = f"{names(alike)} raised {text}"
+            text += "".join(
+                f"\nrank {r} raised {errors[r][0]}" for r in sorted(set(failed) - set(alike))
+            )
+        else:
+            first, text = late[0], f"{names(late)} had not finished after {limit:g} s"
+        if dead or late or self._aborted(results, failed) or self._left_over(results):
+            waiting, rest = self._lose(dead)
+            text, rest = text + (exit_text(rest, first) if dead else ""), f"\n{STOPPED}"
+        else:
+            waiting, rest = {}, ""
+        others = "".join(f"\nrank {r} {waiting[r]}" for r in waiting if r not in failed)
+        return RankError(
+            f"{text}{traceback and chr(10) + traceback}{others}{rest}", first, traceback, waiting
+        )
+
+    def _aborted(self, results, failed):
+        return any(raised(results[r])[0].startswith("Abort:") for r in failed)
+
+    def _left_over(self, results):
+        """After an error: is a message still on its way to a rank? The next cell would receive it."""
+        asked = [view.apply_async(rank.left_over) for view in self.team.views.values()]
+        end = time.monotonic() + GRACE
+        return any(
+            not answer.wait(max(0.0, end - time.monotonic())) or answer.get() for answer in asked
+        )
+
+    def _lose(self, dead=()):
+        """Stop the ranks: ({rank: where it was}, logs)."""
+        if dead:
+            time.sleep(0.2)  # the others come to where they wait
+        waiting = self.team.where()
+        logs = self.team.stop()
+        self.team = None
+        return waiting, logs
+
+    def start(self):
+        """Start the ranks, unless they are there; returns this cluster."""
+        if self.team is not None and self.team.dead():
+            died = self.team.dead()
+            print(
+                f"{names(died)} died between two cells; the variables of all ranks are gone.",
+                flush=True,
+            )
+            self.stop()
+        if self.team is None:
+            self.team = Team(self.n, self.profile, self.within, self._say)
+        return self
+
+    def _say(self, text):
+        if self.progress:
+            print(text, end="" if text.endswith("\n") else ", ", flush=True)
+
+    def stop(self):
+        """End all ranks, and all that belongs to them."""
+        if self.team is not None:
+            self.team.stop()
+            self.team = None
+
+    def __getstate__(self):
+        raise TypeError("the ranks are started from here, and cannot be sent to a rank")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stop()
+
+
+def names(ranks):
+    """ "rank 2", "ranks 0, 1" """
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
+
+
+def raised(result):
+    """("ZeroDivisionError: division by zero", traceback) of a result that failed, without colours."""
+    try:
+        result.get()
+    except Exception as error:
+        name, value = (
+            getattr(error, "ename", type(error).__name__),
+            getattr(error, "evalue", str(error)),
+        )
+        trace = getattr(error, "traceback", "") if name != "SystemExit" else ""
+        return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(
+            trace.splitlines()
+        )
+    return "an error", ""
+
+
+def exit_text(logs, r):
+    """How rank r ended, as the shell around it says: ": exit status 3"; nothing where it does not say."""
+    said = re.search(
+        rf"^rank {r} ended with status (\d+)$", "\n".join(logs.get("mpiexec", ())), re.MULTILINE
+    )
+    status = int(said[1]) if said else 0
+    why = {
+        9: " (by hand, or the system had no memory left)",
+        11: " (a wrong address in compiled code)",
+    }
+    killed = f": killed by signal {status - 128}{why.get(status - 128, '')}"
+    return killed if status > 128 else f": exit status {status}" if said else ""

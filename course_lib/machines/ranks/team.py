@@ -1,0 +1,196 @@
+"""One generation of ranks: from their start to their end."""
+
+import atexit
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Listener, wait
+from pathlib import Path
+from typing import Any
+
+from course_lib.machines.ranks import launch, rank, story, supervisor
+from course_lib.machines.ranks.errors import RankError
+from course_lib.machines.ranks.profiles import Site
+
+
+class Team:
+    """n ranks, ready to work: views[r] is the ipyparallel view of rank r, pids[r] its process.
+
+    start: seconds within which they must be; None: those of the profile, for a batch system may let them wait for long.
+    say: called with each text of progress. Raises RankError where the ranks do not come up, with the logs' last lines.
+    """
+
+    def __init__(self, n, profile, start, say):
+        self.n = n
+        self.client: Any = None
+        self.lines: dict[int, Any] = {}
+        site = None if profile is None else Site(profile)
+        self.folder = tempfile.mkdtemp(prefix="course-mpi-", dir=site.folder() if site else None)
+        try:
+            commands, file, env = launch.programs(n, site, self.folder, start)
+            self.supervisor = self._supervise(commands, env, 15 if site else 0)
+        except BaseException:
+            shutil.rmtree(self.folder)
+            raise
+        atexit.register(self.stop)
+        try:
+            self.end = time.monotonic() + (site.wait if site and start is None else start)
+            say("controller")
+            missing = "the controller wrote no connection file"
+            self._until(lambda: file.exists() and file.read_text().endswith("}"), missing)
+            if site and (job := site.job(self.folder, self._until)):
+                say(job)
+            self._connect(file, 30 if site else start, say)
+            self._join(site)
+            say("ready.\n")
+        except BaseException:  # an interrupt, too, leaves nothing behind
+            self.stop()
+            raise
+
+    def _supervise(self, commands, env, patience) -> Any:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        how: dict[str, Any] = {"text": True, "start_new_session": True, **pipes}
+        started: Any = subprocess.Popen([sys.executable, supervisor.__file__], **how)
+        job = {"folder": self.folder, "commands": commands, "env": env, "patience": patience}
+        print(json.dumps(job), file=started.stdin, flush=True)
+        return started
+
+    def _until(self, ready, what):
+        while not ready():
+            late = time.monotonic() > self.end
+            if late or self.supervisor.poll() is not None:
+                what += ". A busy machine needs longer: mpi.cluster(..., start=180)" if late else ""
+                raise RankError(f"the ranks did not start: {what}.\n{log_text(self.stop())}")
+            time.sleep(0.05)
+
+    def _connect(self, file, seconds, say):
+        import ipyparallel
+
+        try:
+            self.client = ipyparallel.Client(str(file), timeout=seconds)
+        except TimeoutError as error:
+            raise RankError(
+                f"the ranks did not start: {error}.\n{log_text(self.stop())}"
+            ) from error
+        for count in range(1, self.n + 1):
+            self._until(
+                lambda count=count: len(self.client.ids) >= count,
+                f"{count - 1} of {self.n} have come",
+            )
+            say(f"rank {count} of {self.n}")
+
+    def _join(self, site):
+        """Gives each rank its life line. Ranks are put in the order of MPI, whatever the engines' numbers are."""
+        key = secrets.token_bytes(16)
+        listener, target = site.listen(key, self.n) if site else self._listen(key)
+        try:
+            threading.Thread(
+                target=_accept, args=(listener, self.n, self.lines), daemon=True
+            ).start()
+            here = () if site else (self.folder, self.supervisor.pid)
+            joined = {
+                i: self.client[i].apply_async(rank.join, target, key, *here)
+                for i in self.client.ids
+            }
+            self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
+            said = {i: self._said(j) for i, j in joined.items()}
+            self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
+        finally:
+            with suppress(
+                FileNotFoundError
+            ):  # `stop` has removed the socket's folder: that must not hide the error
+                listener.close()
+        if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
+            raise RankError(
+                f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}"
+            )
+        self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
+        self.pids = {r: pid for r, _, pid in said.values()}
+
+    def _said(self, joined):
+        try:
+            return joined.get()
+        except Exception as error:
+            raise RankError(
+                f"the ranks did not start: one cannot join: {error}.\n{log_text(self.stop())}"
+            ) from error
+
+    def _listen(self, key):
+        address = (
+            os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
+        )
+        return (listener := Listener(address, backlog=self.n, authkey=key)), listener.address
+
+    def dead(self, seconds=0.0):
+        """The ranks that have ended, in order. Waits for the first such, at most so many seconds."""
+        ended = wait(list(self.lines.values()), seconds)
+        return sorted(r for r, line in self.lines.items() if line in ended)
+
+    def where(self, seconds=1.0):
+        """{rank: where it is, as text}, at the latest after the seconds; dead ranks are left out."""
+        gone = self.dead()
+        asked = {line: r for r, line in self.lines.items() if r not in gone}
+        answers: dict = dict.fromkeys(sorted(asked.values()))
+        for line in asked:
+            with suppress(OSError):
+                line.send("where")
+        end = time.monotonic() + seconds
+        while asked and (ready := wait(list(asked), max(0, end - time.monotonic()))):
+            for r in [asked.pop(line) for line in ready]:
+                try:
+                    answers[r] = self.lines[r].recv()
+                except (EOFError, OSError):  # it has ended meanwhile
+                    del answers[r]
+        return {r: text or self._trace(r) for r, text in answers.items()}
+
+    def _trace(self, r):
+        """Where a rank is that does not answer: faulthandler in it needs no turn at the interpreter."""
+        file = Path(self.folder, f"trace-{r}")
+        if file.exists():  # the rank is on this machine, and listens to the signal
+            with suppress(OSError):
+                os.kill(self.pids[r], signal.SIGUSR1)
+            time.sleep(0.2)
+        return story.of_trace(file.read_text() if file.exists() else "")
+
+    def stop(self):
+        """Kill all ranks and what belongs to them; returns {log: its last lines}. Calling it twice does no harm."""
+        atexit.unregister(self.stop)
+        with suppress(OSError):
+            self.supervisor.stdin.close()
+        try:
+            said = self.supervisor.stdout.read() if not self.supervisor.stdout.closed else ""
+            self.supervisor.stdout.close()
+            self.supervisor.wait()
+        finally:
+            for line in self.lines.values():
+                line.close()
+            if self.client is not None:
+                self.client.close(linger=0)
+            shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
+        return json.loads(said) if said else {}
+
+
+def _accept(listener, n, lines):
+    while len(lines) < n:
+        try:
+            line = listener.accept()
+            lines[line.recv()] = line
+        except (EOFError, AuthenticationError, ConnectionError):  # a stranger at the port: go on
+            continue
+        except OSError:  # the listener was closed
+            return
+
+
+def log_text(logs):
+    """The logs as indented text."""
+    return "\n".join(f"  [{name}] {line}" for name, lines in logs.items() for line in lines[-12:])

@@ -1,0 +1,154 @@
+"""Collectives of the pretend communicator: all ranks give something, each gets what the collective's rule says.
+
+Every collective waits for all ranks here, also those that MPI lets a rank leave early; a right program cannot tell.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_lib.machines.rehearsal.buffers import describe, poison
+from course_lib.machines.rehearsal.requests import Request
+
+
+@dataclass
+class Call:
+    """What one rank brings to a collective.
+
+    rule: its name without the I, v and _block of MPI's spelling. terms: what must be the same on all ranks, by name.
+    give: NumPy arrays, or pickled objects: one, or one for each rank. land: (memory, dtype) for what it gets.
+    sent: the memory that was given, which must not change before the Wait. combine: adds two up. result: of a
+    call in lower case, from what it gets.
+    """
+
+    name: str
+    rule: str
+    terms: dict
+    give: list
+    land: list = field(default_factory=list)
+    sent: tuple | list = ()
+    combine: Callable | None = None
+    result: Callable = lambda got: None
+    got: list = field(default_factory=list)
+
+    def __str__(self):
+        said = [
+            f"{key}={self.terms[key]}"
+            for key in ("root", "op")
+            if self.terms.get(key, "SUM") != "SUM"
+        ]
+        return f"{self.name}({', '.join(said)})" + (
+            f" of {self.terms['size']}" if "size" in self.terms else ""
+        )
+
+
+class Collecting(Request):
+    """A rank's request for its part of a collective."""
+
+    def __init__(self, rank, world, call, peers, held):
+        super().__init__(rank, world, str(call), peers, held, sizeof(call.give))
+        self.call, self.before = call, [view.copy() for view in call.sent]
+        if held:
+            for memory, dtype in call.land:
+                poison(memory, dtype)
+
+    def partner(self):
+        """All ranks, and so none."""
+
+    def land(self, status):
+        if self.held and not all(map(np.array_equal, self.before, self.call.sent)):
+            self.world.find(
+                "buffer",
+                self.rank,
+                self.place,
+                f"rank {self.rank.index} changed the buffer of its {self.op} before it was waited for",
+                "a buffer belongs to MPI until the end of the Wait: wait first, or copy",
+            )
+        for (memory, _), value in zip(self.call.land, self.call.got, strict=False):
+            memory[...] = np.ascontiguousarray(value).view(np.uint8)
+        self.value = self.call.result(self.call.got)
+
+
+def complete(world, ranks, calls):
+    """All ranks have come: exchange, if they agree; if not, nobody ever leaves, and the report says why."""
+    what = disagreement(calls)
+    if what is None:
+        root = calls[0].terms.get("root", 0)
+        for call, got in zip(calls, exchange(calls[0].rule, calls, root), strict=True):
+            call.got = got
+        what = next(
+            (text for r, call in zip(ranks, calls, strict=True) if (text := _misfit(r, call))), None
+        )
+    if what is not None:
+        world.mismatches.append((what, dict(zip(ranks, calls, strict=True))))
+        return
+    nbytes = max(max(sizeof(call.give), sizeof(call.got)) for call in calls)
+    begin, end = world.network.together(
+        ranks, max(call.request.begin for call in calls), call.rule, nbytes
+    )
+    for call in calls:
+        call.request.moved, call.request.time = begin, end
+
+
+def disagreement(calls):
+    """What is not the same in all of these calls: "collective", "root", "op", "type" or "size"; or None."""
+    if len({call.name for call in calls}) > 1:
+        return "another collective"
+    return next(
+        (
+            f"another {key}"
+            for key in calls[0].terms
+            if len({call.terms.get(key) for call in calls}) > 1
+        ),
+        None,
+    )
+
+
+def exchange(rule, calls, root):
+    """What each rank gets: a list for each. The rules of all collectives, [004]'s pictures as code."""
+    n, ranks = len(calls), range(len(calls))
+    rules = {
+        "Barrier": lambda: [[]] * n,
+        "Bcast": lambda: [calls[root].give[:1]] * n,
+        "Scatter": lambda: [[calls[root].give[r]] for r in ranks],
+        "Gather": lambda: [[call.give[0] for call in calls] if r == root else [] for r in ranks],
+        "Allgather": lambda: [[call.give[0] for call in calls]] * n,
+        "Alltoall": lambda: [[call.give[r] for call in calls] for r in ranks],
+        "Reduce": lambda: [[total(calls)] if r == root else [] for r in ranks],
+        "Allreduce": lambda: [[total(calls)]] * n,
+        "Reduce_scatter": lambda: _cut(total(calls), [call.land[0][0].nbytes for call in calls]),
+        "Scan": lambda: [[total(calls[: r + 1])] for r in ranks],
+        "Exscan": lambda: [[total(calls[:r])] if r else [] for r in ranks],
+    }
+    return rules[rule]()
+
+
+def total(calls):
+    """The sum, or what `combine` makes, of what these ranks give, in their order."""
+    value = calls[0].give[0]
+    for call in calls[1:]:
+        value = call.combine(value, call.give[0])
+    return value
+
+
+def _cut(whole, sizes):
+    """The parts of an array, of so many bytes each."""
+    ends = np.cumsum(sizes) // whole.itemsize
+    return [[part] for part in np.split(whole, ends)[: len(sizes)]]
+
+
+def sizeof(values):
+    """Bytes of a list of arrays or pickled objects."""
+    return sum(value.nbytes if isinstance(value, np.ndarray) else len(value) for value in values)
+
+
+def _misfit(rank, call):
+    """What a rank gets and its memory must agree in size and type."""
+    for (memory, dtype), value in zip(call.land, call.got, strict=False):
+        if memory.nbytes != value.nbytes or dtype != value.dtype:
+            return (
+                f"another size: rank {rank} is given {describe(value.nbytes, value.dtype)} and its buffer takes "
+                f"{describe(memory.nbytes, dtype)}"
+            )
+    return None

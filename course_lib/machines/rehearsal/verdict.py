@@ -1,0 +1,250 @@
+"""What a rehearsal has to say at its end: one dict for each thing that is wrong, in full words."""
+
+from course_lib.machines.rehearsal.collectives import disagreement
+from course_lib.machines.rehearsal.turns import in_words, place_of_error
+
+SENDS = ("Send", "send", "Ssend", "ssend", "Sendrecv", "sendrecv")
+SHOWN = 8  # ranks that a message names one by one
+
+
+def verdict(world, turns):
+    """The errors of a rehearsal, the worst first, while its threads stand where they were."""
+    stuck = {} if turns.late else {r.index: _standing(r) for r in turns.ranks if not r.done}
+    errors = _raised(turns, stuck)
+    if turns.late:
+        errors.append(_late(turns))
+    elif not errors:
+        errors += _mismatches(world, stuck) or ([_deadlock(world, turns, stuck)] if stuck else [])
+    quiet = bool(errors)
+    return (
+        errors
+        + sorted(world.findings, key=lambda e: e["rank"])
+        + ([] if quiet else _leftovers(world))
+    )
+
+
+def error(tool, message, cause="", rank=None, ranks=None, **more):
+    """One entry of Report.errors; line and code are those of `rank`."""
+    ranks = ranks or {}
+    first = ranks.get(rank) or next(iter(ranks.values()), {"line": None, "code": ""})
+    return {
+        "tool": tool,
+        "rank": rank,
+        "line": first["line"],
+        "code": first["code"],
+        "message": message,
+        "cause": cause,
+        "ranks": ranks,
+        **more,
+    }
+
+
+def _standing(rank):
+    """Where a rank waits."""
+    op, peers = rank.waits or ("nothing: it may go on", list)
+    at = {"op": op, "peers": peers(), **rank.place()}
+    named = "endrecv" not in op and ("dest=" in op or "source=" in op)
+    whom = "" if named or not at["peers"] else f" for {_ranks(at['peers'])}"
+    return at | {"text": f"rank {rank.index} waits in {op}{whom}, {in_words(at)}"}
+
+
+def _listed(texts):
+    texts = list(texts)
+    more = [f"... and {len(texts) - SHOWN} more"] if len(texts) > SHOWN else []
+    return "".join(f"\n    {line}" for line in texts[:SHOWN] + more)
+
+
+def _raised(turns, stuck):
+    """Exceptions that left the function, the same ones of several ranks together."""
+    found: dict = {}
+    for rank in turns.ranks:
+        if rank.error is not None:
+            at = {"op": "", **place_of_error(rank.error, turns.file)}
+            found.setdefault((type(rank.error), at["line"]), []).append((rank, at))
+    errors = []
+    for group in found.values():
+        (rank, at), ranks = group[0], [r.index for r, _ in group]
+        tool, said = getattr(rank.error, "rehearsal", ("exception", str(rank.error)))
+        kind = "MPI." * type(rank.error).__module__.startswith("mpi4py") + type(rank.error).__name__
+        who = f"rank {rank.index}" if len(ranks) == 1 else f"{len(ranks)} ranks, {ranks[0]} first,"
+        did = "got too long a message" if tool == "truncation" else f"stopped with {kind}"
+        message = f"{tool}: {who} {did}{': ' * bool(said)}{said}\n    {in_words(at)}"
+        message += _listed(s["text"] for s in stuck.values())
+        errors.append(
+            error(
+                tool,
+                message,
+                "",
+                rank.index,
+                {r.index: at for r, at in group},
+                exception=rank.error,
+            )
+        )
+    return sorted(errors, key=lambda e: e["rank"])
+
+
+def _late(turns):
+    rank = turns.late
+    at = {"op": "", **turns.late_place}
+    message = f"timeout: after {turns.timeout:g} s rank {rank.index} was still running\n    {in_words(at)}"
+    return error(
+        "timeout",
+        message,
+        "a loop that never ends, or too much work for a rehearsal",
+        rank.index,
+        {rank.index: at},
+    )
+
+
+def _mismatches(world, stuck):
+    """Collectives in which the ranks do not agree."""
+    found, known = (
+        list(world.mismatches),
+        [id(call) for _, slot in world.mismatches for call in slot.values()],
+    )
+    for slot in world.slots.values():
+        calls = list(slot.values())
+        if (
+            calls[0].request.time is None
+            and id(calls[0]) not in known
+            and (what := disagreement(calls))
+        ):
+            found.append((what, slot))
+    errors = []
+    for what, slot in found:
+        ranks = {}
+        for r in sorted(slot):
+            at = {"op": str(slot[r]), **slot[r].request.place}
+            ranks[r] = at | {"text": f"rank {r} calls {at['op']}, {in_words(at)}"}
+        others = [at["text"] for r, at in stuck.items() if r not in ranks]
+        message = f"mismatch: the ranks do not call the same collective: {what}" + _listed(
+            [at["text"] for at in ranks.values()] + others
+        )
+        errors.append(
+            error(
+                "mismatch",
+                message,
+                "every rank of a communicator calls the same collectives in the same "
+                "order, with the same root, op, size and type",
+                min(ranks),
+                ranks,
+                what=what,
+            )
+        )
+    return errors
+
+
+def _deadlock(world, turns, stuck):
+    """Every rank waits, or is done."""
+    cycle, done = (
+        _cycle(stuck),
+        sorted({p for at in stuck.values() for p in at["peers"]} - {*stuck}),
+    )
+    lines = [at["text"] for at in stuck.values()]
+    said = ""
+    if cycle:
+        said = (
+            "\n    "
+            + ", ".join(f"{a} waits for {b}" for a, b in zip(cycle, cycle[1:], strict=False))
+            + ": a ring"
+        )
+    elif done:
+        said = (
+            f"\n    {_ranks(done)} {'has' if len(done) == 1 else 'have'} finished and will not come"
+        )
+    lone = [
+        f"a message from rank {s.rank.index} to rank {r} with tag {s.envelope[1]} is there, but not asked for"
+        for r, at in stuck.items()
+        for s in _unread(world, r)
+        if "ecv" in at["op"]
+    ]
+    title = (
+        f"deadlock: {'every rank waits' if len(stuck) == len(turns.ranks) else 'no rank can go on'}"
+    )
+    cause = _why(stuck, cycle, done, lone)
+    return error(
+        "deadlock",
+        title + _listed(lines) + said + _listed(lone),
+        cause,
+        min(stuck),
+        stuck,
+        cycle=cycle,
+    )
+
+
+def _why(stuck, cycle, done, lone):
+    ops = {at["op"].split("(")[0] for r, at in stuck.items() if not cycle or r in cycle}
+    if lone:
+        return "the tags, or the ranks, of the two sides differ"
+    if cycle and ops <= {"Send", "Ssend", "send", "ssend"}:
+        return (
+            "each waits for the other to receive first. MPI may keep a short message and let its sender go on, but "
+            "need not: let one of them receive first, or use Sendrecv"
+        )
+    if cycle and ops <= {"Recv", "recv"}:
+        return "each waits for a message that the other would send afterwards: let one of them send first"
+    if done:
+        return "a send needs a receive, a receive a send, and a collective all ranks"
+    return ""
+
+
+def _unread(world, r):
+    return [s for (_, receiver), queue in world.sent.items() for s in queue if r in s.peers()]
+
+
+def _cycle(stuck):
+    """The shortest way of waiting that comes back to where it began: [0, 1, 0]; [] where there is none."""
+    best: list = []
+    for start in stuck:
+        ways, seen = [[start]], {start}
+        while ways and not (best and len(ways[0]) >= len(best)):
+            way = ways.pop(0)
+            for peer in stuck[way[-1]]["peers"]:
+                if peer == start and not (best and len(way) + 1 >= len(best)):
+                    best, ways = [*way, start], []
+                    break
+                if peer in stuck and peer not in seen:
+                    seen.add(peer)
+                    ways.append([*way, peer])
+    return best
+
+
+def _ranks(numbers):
+    return f"rank {numbers[0]}" if len(numbers) == 1 else f"ranks {', '.join(map(str, numbers))}"
+
+
+def _leftovers(world):
+    """Messages that nobody received and requests that nobody waited for."""
+    errors = []
+    for queue in world.sent.values():
+        for s in queue:
+            to = s.peers()[0]
+            message = (
+                f"leftover: rank {to} never receives the message of {s.nbytes} bytes with tag {s.envelope[1]} "
+                f"from rank {s.rank.index}\n    {in_words(s.place)}"
+            )
+            errors.append(
+                error(
+                    "leftover",
+                    message,
+                    "every Send needs its Recv: the next one would get this message",
+                    s.rank.index,
+                    {s.rank.index: {"op": s.op, **s.place}},
+                )
+            )
+    unread = {id(s) for queue in world.sent.values() for s in queue}
+    for request in world.held:
+        if not request.finished and id(request) not in unread:
+            r, at = request.rank.index, {"op": request.op, **request.place}
+            message = f"leftover: rank {r} never waits for its {request.op}\n    {in_words(at)}"
+            errors.append(
+                error(
+                    "leftover",
+                    message,
+                    "every request needs its Wait (or a Test that says True): before "
+                    "that its buffer is not yours",
+                    r,
+                    {r: at},
+                )
+            )
+    return errors

@@ -1,0 +1,82 @@
+"""`course doctor`: what this machine has, what each chapter will run on, and the command that adds what is missing.
+
+Needs the standard library alone, so that it can also say what is wrong where NumPy is missing.
+Exit status: 0 every chapter of this edition can run, 1 one of them cannot, 2 the call is wrong.
+"""
+
+import argparse
+import json
+import shutil
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from course_tools.doctor.chapters import Chapter, plan
+from course_tools.doctor.finding import NO, UNKNOWN, YES, Finding, look, look_all
+from course_tools.doctor.probes import PROBES, ROOT
+
+__all__ = ["Chapter", "Finding", "examine", "look", "look_all", "main", "plan", "report"]
+
+MARKS = {YES: "yes", NO: "no", UNKNOWN: "?"}
+SECONDS = 25  # for one probe; they run side by side
+
+
+def examine() -> tuple[list[Finding], list[Chapter]]:
+    """Look at this machine; never raises."""
+    findings = look_all(PROBES, SECONDS)
+    return findings, plan(findings, ROOT)
+
+
+def report(findings: Sequence[Finding], rows: Sequence[Chapter], width: int = 100) -> str:
+    """The table, as text: what there is, what each chapter runs on, what can be added."""
+    lines = ["What this machine has", ""]
+    for finding in findings:
+        lines += _row((finding.topic, MARKS[finding.there]), (14, 5), finding.text, width)
+    lines += ["", "What each chapter runs on", ""]
+    for row in rows:
+        state = ("yes" if row.runs else "NO") if row.here else "later"
+        lines += _row(
+            (f"{row.number} {row.name}", state), (28, 7), row.on if row.here else _later(row), width
+        )
+    if not all(row.here for row in rows):
+        lines += ["", "later: not in this edition yet; what it will run on is said all the same."]
+    adds: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.add:
+            adds.setdefault(finding.add, []).append(finding.topic)
+    if adds:
+        lines += ["", "To add what is missing", ""]
+        lines += [f"  {', '.join(topics) + ':':24}{command}" for command, topics in adds.items()]
+    return "\n".join(lines)
+
+
+def _later(row: Chapter) -> str:
+    return row.on if row.runs else row.on.replace("cannot run:", "could not run:")
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], text: str, width: int) -> list[str]:
+    start = "  " + "".join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True))
+    return textwrap.wrap(
+        text, max(width, len(start) + 20), initial_indent=start, subsequent_indent=" " * len(start)
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table (or JSON); return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="course doctor", description="what this machine has and can run"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    options = parser.parse_args(argv)
+    findings, rows = examine()
+    good = all(row.runs for row in rows if row.here)
+    if options.json:
+        lists = {
+            "machine": [asdict(finding) for finding in findings],
+            "chapters": [asdict(row) for row in rows],
+        }
+        text = json.dumps({"ok": good, **lists}, indent=2)
+    else:
+        text = report(findings, rows, min(shutil.get_terminal_size((100, 24)).columns, 120))
+    print(text)
+    return 0 if good else 1

@@ -1,0 +1,1 @@
+"""Notebooks as files and as kernels: running them, comparing their outputs, what nbval must not forgive."""

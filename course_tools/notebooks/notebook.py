@@ -1,0 +1,136 @@
+"""From a `Source` to notebooks without outputs: lecture, exercise (solutions cut out), solution."""
+
+import hashlib
+import json
+
+from course_tools.build.source import Cell, count, split
+
+BUILDER = 1  # raise it when the built form changes: every notebook is then stale
+FOLDERS = {"lecture": "notebooks", "exercise": "exercises", "solution": "solutions"}
+LANGUAGE = {
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+}
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+DIFFICULTY = {1: "easy", 2: "medium", 3: "hard"}
+
+
+def kinds(source):
+    """Which notebooks a source file gives."""
+    return ("lecture",) if source.kind == "lecture" else ("exercise", "solution")
+
+
+def skeleton(source, kind):
+    """The notebook (nbformat 4.5) of that kind, code cells not run."""
+    from nbformat.v4 import new_notebook
+
+    notebook = new_notebook(
+        cells=[made for cell in source.cells for made in _cells(source, cell, kind)]
+    )
+    notebook.metadata.update(
+        kernelspec=dict(KERNEL), language_info=json.loads(json.dumps(LANGUAGE))
+    )
+    notebook.metadata["course"] = {
+        "builder": BUILDER,
+        "chapter": source.chapter,
+        "kind": kind,
+        "title": source.title,
+        "minutes": source.minutes,
+        "source": _hash([BUILDER, source.text]),
+        "code": _hash([BUILDER, code_of(notebook)]),
+    }
+    return notebook
+
+
+def code_of(notebook):
+    """What decides the outputs: name, tags and code of each code cell."""
+    return [
+        [c.id, c.metadata.get("tags", []), c.source]
+        for c in notebook.cells
+        if c.cell_type == "code"
+    ]
+
+
+def digest(notebook):
+    """A hash of the whole notebook as it is stored, without its digest: a change by hand shows."""
+    plain = json.loads(text_of(notebook))
+    plain["metadata"].get("course", {}).pop("digest", None)
+    return _hash(plain)
+
+
+def text_of(notebook):
+    """The notebook as the text of its file."""
+    import nbformat
+
+    return nbformat.writes(notebook, version=4) + "\n"
+
+
+def without_outputs(notebook):
+    """The part that the source alone decides, for comparison."""
+    plain = json.loads(text_of(notebook))
+    plain["metadata"].get("course", {}).pop("digest", None)
+    for cell in plain["cells"]:
+        cell.pop("outputs", None)
+        cell.pop("execution_count", None)
+    return plain
+
+
+def _cells(source, cell, kind):
+    from nbformat.v4 import new_code_cell, new_markdown_cell
+
+    if cell.kind == "markdown":
+        return [new_markdown_cell(cell.source, id=cell.name, metadata=dict(cell.extra))]
+    code = new_code_cell(_code(cell, kind), id=cell.name, metadata=_metadata(source, cell, kind))
+    if cell.task is None:
+        return [code]
+    return [new_markdown_cell(hints(cell.task), id=f"{cell.name}-hints"), code]
+
+
+def _code(cell: Cell, kind):
+    if cell.task is None:
+        return cell.source
+    region = split(cell.source)
+    return region.filled(cell.task.blank if kind == "exercise" else region.text)
+
+
+def _metadata(source, cell, kind):
+    metadata = dict(cell.extra)
+    if cell.tags:
+        metadata["tags"] = list(cell.tags)
+    task = cell.task
+    if task:
+        metadata["course"] = {
+            "task": task.name,
+            "points": task.points,
+            "difficulty": task.difficulty,
+            "minutes": task.minutes,
+        }
+    if cell.checks:
+        metadata["course"] = {"check": cell.name, "of": cell.checks}
+    if kind == "exercise" and (task or cell.checks):
+        metadata["deletable"] = False
+    if kind == "exercise" and cell.checks:
+        metadata["editable"] = False
+    return metadata
+
+
+def hints(task):
+    """The line of points and the three hints, each folded into the one before."""
+    effort = f"about {count(task.lines, 'line')} · about {count(task.minutes, 'minute')}"
+    worth = f"{count(task.points, 'point')} · {DIFFICULTY[task.difficulty]} (difficulty {task.difficulty} of 3)"
+    facts = f"**Task `{task.name}`**: {worth} · {effort}"
+    folded = ""
+    for number, hint in reversed(list(enumerate(task.hints, 1))):
+        inner = f"\n\n{folded}" if folded else ""
+        folded = f"<details>\n<summary>Hint {number} of {len(task.hints)}</summary>\n\n{hint}{inner}\n\n</details>"
+    return f"{facts}\n\n{folded}"
+
+
+def _hash(value):
+    return hashlib.sha256(
+        json.dumps(value, sort_keys=True, ensure_ascii=False).encode()
+    ).hexdigest()

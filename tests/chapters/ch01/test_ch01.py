@@ -1,0 +1,87 @@
+"""Chapter 01's checks: the truth passes, and every wrong answer that they know gets the cause written for it."""
+
+import numpy as np
+import pytest
+
+from course_lib.checks import ch01
+from course_lib.checks.kit.core import CheckFailed
+
+CHECKS = {name: check for name, check in vars(ch01).items() if name.startswith("check_")}
+SEEDS = range(5)
+
+
+def in_the_dtype_of_the_inputs(function):
+    """The reference, which counts in float64, as a student's function that keeps float32."""
+
+    def answer(*args):
+        value = function(*args)
+        dtype = next((arg.dtype for arg in args if isinstance(arg, np.ndarray)), None)
+        return value.astype(dtype) if isinstance(value, np.ndarray) else value
+
+    return answer
+
+
+def words(text):
+    return " ".join(str(text).split())
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_truth_passes(name, capsys):
+    check = CHECKS[name]
+    for seed in SEEDS:
+        check(in_the_dtype_of_the_inputs(check.reference), seed=seed)
+    assert capsys.readouterr().out.count("✔") == len(SEEDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "cause"),
+    [
+        pytest.param(n, *pair, id=f"{n}-{i}")
+        for n, check in CHECKS.items()
+        for i, pair in enumerate(check.diagnoses)
+    ],
+)
+def test_a_known_wrong_answer_gets_its_cause(name, wrong, cause):
+    for seed in SEEDS:
+        with pytest.raises(CheckFailed) as failure:
+            CHECKS[name](wrong, seed=seed)
+        assert f"cause {words(cause)}" in words(failure.value), f"seed {seed}"
+
+
+def test_an_unknown_wrong_answer_fails_without_a_wrong_cause():
+    causes = [words(cause) for _, cause in ch01.check_backward.diagnoses]
+    with pytest.raises(CheckFailed) as failure:
+        ch01.check_backward(lambda params, Z, A, delta: [(W + 1, b + 1) for W, b in params], seed=1)
+    assert not any(cause in words(failure.value) for cause in causes)
+
+
+@pytest.mark.parametrize("name", ["check_softmax", "check_cross_entropy"])
+def test_a_formula_good_to_half_precision_only_fails(name):
+    check = CHECKS[name]
+    with pytest.raises(CheckFailed):
+        check(lambda *args: np.float32(check.reference(*args)) * np.float32(1.001), seed=1)
+
+
+def test_the_stable_forms_that_lose_the_shift_to_rounding_still_pass(capsys):
+    """m + log sum exp(z - m) - z[c] cancels near |z| = 1000; float32 allows no better, so it is right."""
+
+    def unshifted(z, c):
+        m = z.max()
+        return m + np.log(np.exp(z - m).sum()) - z[c]
+
+    for seed in range(50):
+        ch01.check_cross_entropy(unshifted, seed=seed)
+    assert capsys.readouterr().out.count("✔") == 50
+
+
+def test_new_arrays_put_into_the_list_are_an_update_in_place(capsys):
+    def sgd_epoch(params, X, Y, eta, order, gradients):
+        for i in order:
+            grads = gradients(params, X[i], Y[i])
+            params[:] = [
+                (W - eta * dW, b - eta * db) for (W, b), (dW, db) in zip(params, grads, strict=True)
+            ]
+        return params
+
+    ch01.check_sgd_epoch(sgd_epoch, seed=1)
+    assert "✔" in capsys.readouterr().out

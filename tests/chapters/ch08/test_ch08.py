@@ -1,0 +1,199 @@
+"""Chapter 08: the facts that its text rests on, its checks, and the mistakes that only the engine can see.
+
+That each planted wrong answer gets its message is tested with the chapter itself (course_tools.build.mutants).
+"""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+from engine_runs import needs_compiler
+from kernel_tasks import (
+    CHAPTERS,
+    assert_the_engine_alone_sees_three,
+    assert_the_solution_passes,
+    kernel_of,
+    tasks,
+)
+
+from course_lib.checks import ch08
+from course_lib.checks.ch08 import answers as ch08_answers
+from course_lib.checks.ch08 import limits as ch08_limits
+from course_lib.checks.ch08 import tiles as ch08_tiles
+from course_lib.checks.ch08.kernels import sizes
+from course_lib.gpu import gemm_cost
+from course_lib.gpu.gemm import RUNGS
+from course_lib.gpu.inspect import available, disassembler, inspect, main_loop
+
+CHAPTER = "08-gemm-register-tiled"
+LECTURE = (CHAPTERS / CHAPTER / "lecture.md").read_text(encoding="utf-8")
+KERNELS = {
+    "kernel-16x4": ch08.check_gemm_16x4,
+    "kernel-4x4": ch08.check_gemm_4x4,
+    "copy-tile": ch08.check_copy_tile,
+    "two-buffers": ch08.check_two_buffers,
+}
+
+
+# The mistakes that only the engine can see -----------------------------------------------------------------------
+
+
+@needs_compiler
+@pytest.mark.parametrize("task", KERNELS)
+def test_three_or_more_wrong_answers_compute_right_numbers(task):
+    assert_the_engine_alone_sees_three(CHAPTER, task, KERNELS[task])
+
+
+@needs_compiler
+@pytest.mark.parametrize("task", KERNELS)
+def test_the_solution_passes_with_other_seeds(task, capsys):
+    assert_the_solution_passes(CHAPTER, task, KERNELS[task], capsys)
+
+
+@pytest.mark.parametrize(
+    "check", [ch08.check_gemm_16x4, ch08.check_gemm_4x4, ch08.check_two_buffers]
+)
+def test_ragged_sizes_are_fresh_and_no_multiples_of_four(check):
+    """A kernel for fixed sizes does not pass twice, and a float4 that nobody guards is misaligned."""
+    drawn = [
+        sizes(launch)
+        for seed in range(8)
+        for launch in check.draw(seed)
+        if launch.label.startswith("ragged")
+    ]
+    assert len(set(drawn)) == 8 and all(size % 4 for found in drawn for size in found)
+    assert all(
+        len({size % 2 for size in one}) == 2 for one in zip(*drawn, strict=True)
+    )  # odd and even ones
+
+
+# What NVIDIA's compiler said -------------------------------------------------------------------------------------
+
+NOTED = re.search(r"REGISTERS = (\{.*?\})", LECTURE)
+LOOPS = re.findall(
+    r"^\| (\w+) \| (\d+), (\d+) \| (\d+) \| \**(\d+)\** \| (\d+) \|", LECTURE, re.MULTILINE
+)
+
+
+def is_nvcc_13_0():
+    import subprocess
+
+    tool = available()
+    return (
+        bool(tool)
+        and "nvrtc" not in tool
+        and "release 13.0"
+        in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
+    )
+
+
+needs_nvcc = pytest.mark.skipif(
+    not is_nvcc_13_0(), reason="the figures in chapter 08 were noted with nvcc 13.0"
+)
+
+
+@needs_nvcc
+def test_the_registers_noted_in_the_lecture():
+    noted = eval(NOTED[1])
+    assert noted == {
+        name: inspect(rung.source)[f"gemm_{name}"]["registers"] for name, rung in RUNGS.items()
+    }
+    squeezed = RUNGS["warptile"].source.replace(
+        "__launch_bounds__(256, 2)", "__launch_bounds__(256, 4)"
+    )
+    found = inspect(squeezed)["gemm_warptile"]
+    assert f"{found['registers']} registers, {found['spilled_bytes']:,} bytes spilled" in LECTURE
+
+
+@needs_nvcc
+@pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
+def test_the_loops_noted_in_the_lecture():
+    assert [row[0] for row in LOOPS] == list(RUNGS)
+    for name, *numbers in LOOPS:
+        ampere, hopper = (main_loop(RUNGS[name].source, arch) for arch in ("sm_80", "sm_90"))
+        found = [ampere.total(), hopper.total(), ampere["FFMA"], ampere["LDS"], ampere["LDG"]]
+        assert found == [int(number) for number in numbers], name
+
+
+# Formulas --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_advantage_is_that_of_the_cost_models(seed):
+    rng = np.random.default_rng(seed)
+    M, N, K = (int(n) * size for n, size in zip(rng.integers(1, 9, 3), (64, 32, 32), strict=True))
+    one, two, best = (gemm_cost(name, M, N, K) for name in ("naive", "shared", "register_16x4"))
+    assert ch08_answers.advantage(M, N, K) == {
+        "flops": one["flops"],
+        "wavefronts_2": two["wavefronts"],
+        "wavefronts_42": best["wavefronts"],
+        **{
+            f"{what}_{key}": cost[kind]["A"] + cost[kind]["B"]
+            for key, cost in (("1", one), ("42", best))
+            for what, kind in (("loads", "requests"), ("sectors", "sectors"))
+        },
+    }
+
+
+@needs_compiler
+def test_the_engine_counts_the_advantage():
+    truth = ch08_answers.advantage(64, 64, 32)
+    found = ch08_answers.counted(np.random.default_rng(1), 64, 64, 32)
+    assert found == {key: truth[key] for key in found} and set(truth) - set(found) == {"flops"}
+
+
+@pytest.mark.parametrize(
+    ("registers", "warps"),
+    [
+        (24, 64),
+        (32, 64),
+        (33, 48),
+        (53, 36),
+        (56, 36),
+        (57, 32),
+        (64, 32),
+        (65, 28),
+        (124, 16),
+        (128, 16),
+        (129, 12),
+        (255, 8),
+    ],
+)
+def test_warps_that_fit_by_registers(registers, warps):
+    """As NVIDIA's occupancy calculator has it for compute capability 7.0 to 9.0, at most 64 warps."""
+    assert min(64, ch08_limits.warps_of_registers(registers, ch08_limits.A100)) == warps
+
+
+def test_no_diagnosis_is_like_the_truth_and_no_two_are_alike():
+    for check in (ch08.check_sectors_of_load, ch08.check_blocks_per_sm, ch08.check_choose_tile):
+        for seed in range(20):
+            cases = check.draw(seed)
+            right = [check.truth(check.reference, case) for case in cases]
+            found = [[check.truth(wrong, case) for case in cases] for wrong, _ in check.diagnoses]
+            assert right not in found, (check.name, seed)
+            for (i, one), (k, other) in product(enumerate(found), repeat=2):
+                assert i == k or one != other, (
+                    check.name,
+                    seed,
+                    check.diagnoses[i][1],
+                    check.diagnoses[k][1],
+                )
+
+
+# The count of barriers -------------------------------------------------------------------------------------------
+
+ONE = "__syncthreads();"
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "barriers", ["", ONE, f"{ONE} /* a {ONE} */ __syncthreads ( );"], ids=["none", "one", "two"]
+)
+def test_barriers_are_counted_while_they_run(barriers):
+    region, _ = tasks(CHAPTER)["two-buffers"]
+    text = kernel_of(region.filled(f"for (int k0 = 0; k0 < K; k0 += 16) {{ {barriers} }}"))
+    launch = ch08_tiles.check_two_buffers.draw(1)[0]
+    steps = -(-int(launch.args["K"]) // 16)
+    wanted = barriers.replace(f"/* a {ONE} */", "").count("__syncthreads") * steps
+    assert ch08_tiles.barriers(text, "gemm_two_buffers", launch) == wanted

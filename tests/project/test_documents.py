@@ -1,0 +1,78 @@
+"""README, CONTRIBUTING and docs: links lead somewhere, the map of chapters is true, the commands exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from course_tools.doctor.chapters import CHAPTERS
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_files(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        if not re.match(r"[a-z]+://|#|mailto:", target):
+            assert (path.parent / target.partition("#")[0]).exists(), (
+                f"{path.name} links to {target}"
+            )
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_pictures_have_alt_text(path):
+    for alt in re.findall(r"!\[([^\]]*)\]", path.read_text(encoding="utf-8")):
+        assert len(alt) > 20, f"{path.name}: a picture without words for those who cannot see it"
+
+
+def test_map_of_chapters_is_true():
+    rows = re.findall(r"^\| (\d\d) \| ([a-z0-9-]+) \|", README, re.MULTILINE)
+    assert rows == [(number, name) for number, name, _ in CHAPTERS]
+    here = sorted(path.parent.name for path in ROOT.glob("chapters/*/lecture.md"))
+    assert [f"{number}-{name}" for number, name in rows] == here
+
+
+def test_hours_of_the_chapters():
+    texts = [
+        path.read_text(encoding="utf-8") for path in (ROOT / "chapters").glob("[01][0-9]-*/*.md")
+    ]
+    hours = sum(int(re.search(r"^  minutes: (\d+)$", text, re.MULTILINE)[1]) for text in texts) / 60
+    last, told = map(
+        int, re.search(r"Chapters 00 to (\d\d) take about (\d+) hours", README).groups()
+    )
+    assert last == len(texts) // 2 - 1 and abs(hours - told) <= 0.5, hours
+
+
+def test_two_commands_stand_in_the_readme():
+    assert re.findall(r"^    (python3 start\.py \w+)$", README, re.MULTILINE) == [
+        "python3 start.py lab",
+        "python3 start.py test",
+    ]
+    assert len(README.split()) < 1100, "the README is short"
+
+
+def test_files_named_exist():
+    for path in DOCUMENTS:
+        for name in re.findall(
+            r"`((?:tests|tools|course_lib|chapters|docs|\.\w+)/[\w./-]+)`", path.read_text("utf-8")
+        ):
+            assert "NN" in name or (ROOT / name).exists(), f"{path.name} names {name}"
+
+
+def test_licence_texts_are_there():
+    for name in ("BSD-3-Clause", "CC-BY-4.0", "CC-BY-SA-3.0", "MIT"):
+        assert len((ROOT / "LICENSES" / f"{name}.txt").read_text(encoding="utf-8")) > 1000
+        assert f"LICENSES/{name}.txt" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
+def test_command_line_of_the_readme():
+    from course_lib.__main__ import COMMANDS
+
+    named = {
+        name
+        for path in DOCUMENTS
+        for name in re.findall(r"(?:`|bin/)course (\w+)", path.read_text("utf-8"))
+    }
+    assert {"build", "doctor"} <= named <= set(COMMANDS)

@@ -1,0 +1,51 @@
+"""The kernel tasks of an exercise: the strings of CUDA C that a student would hand in, put to their checks."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from course_lib.checks.kit.core import CheckFailed
+from course_tools.build import source
+
+SEED = 20160501
+RIGHT_NUMBERS = (
+    "the numbers are right, but",
+    "is right, but not good yet",
+)  # what only the engine can tell
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+
+
+@cache
+def tasks(chapter):
+    """{name of the task: (its solution region, its mutants)} of a chapter, such as "08-gemm-register-tiled"."""
+    read = source.read(CHAPTERS / chapter / "exercise.md")
+    return {cell.name: (source.split(cell.source), cell.task.mutants) for cell in read.tasks}
+
+
+def kernel_of(cell):
+    """The string of CUDA C that a task's cell makes."""
+    made = {}
+    exec(cell, made)
+    return next(value for name, value in made.items() if name.isupper() and isinstance(value, str))
+
+
+def assert_the_engine_alone_sees_three(chapter, task, check):
+    """Every planted wrong answer is refused, and at least three of them though their numbers are right."""
+    region, mutants = tasks(chapter)[task]
+    told = []
+    for mutant in mutants:
+        with pytest.raises(CheckFailed) as failure:
+            check(kernel_of(region.filled(mutant.apply(region.text))), seed=SEED)
+        told.append(str(failure.value))
+    assert (
+        len(told) >= 5 and sum(any(words in text for words in RIGHT_NUMBERS) for text in told) >= 3
+    ), told
+
+
+def assert_the_solution_passes(chapter, task, check, capsys):
+    """With three other seeds."""
+    region, _ = tasks(chapter)[task]
+    for seed in range(3):
+        check(kernel_of(region.filled(region.text)), seed=seed)
+    assert capsys.readouterr().out.count("✔") == 3
