@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.__main__ import main
 from course_lib.bench import docs
 from course_lib.bench.grade import assignment, command, measuring, ours, tables, targets, watching
 from course_lib.bench.grade import docs as grade_docs
 from course_lib.classroom.grading import pretend, sandbox
+from course_tools.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY_NOT = sandbox.available()

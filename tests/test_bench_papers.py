@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.__main__ import main
 from course_lib.bench import docs, papers
 from course_lib.bench.papers import (
     command,
@@ -25,6 +24,7 @@ from course_lib.bench.papers import (
 )
 from course_lib.bench.papers.claim import COMPUTED, COUNTED, MEASURED, NOT_MEASURED, STATUSES
 from course_lib.bench.papers.settings import PARTS
+from course_tools.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))

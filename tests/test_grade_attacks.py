@@ -147,7 +147,7 @@ CELLS = {
     ),
     "reads the reference": (
         "import course_lib, pathlib\n"
-        "text = (pathlib.Path(course_lib.__file__).parent / 'checks' / 'ch01_forward.py').read_text()\n"
+        "text = (pathlib.Path(course_lib.__file__).parent / 'checks' / 'ch01' / 'forward.py').read_text()\n"
         "exec(text[text.index('def _neuron('):])\nneuron = _neuron",
         "missing",
     ),

@@ -5,8 +5,8 @@ import json
 import pytest
 from test_grade_release import clone
 
-from course_lib.__main__ import main
 from course_lib.classroom.grading import sandbox
+from course_tools.__main__ import main
 from course_tools.notebooks import check
 
 pytestmark = pytest.mark.skipif(

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.__main__ import main
 from course_lib.classroom.grading import (
     assemble,
     crew,
@@ -26,6 +25,7 @@ from course_lib.classroom.grading import (
 )
 from course_lib.classroom.grading.release import Chapter, Step, load
 from course_lib.errors import BadInput
+from course_tools.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY_NOT = sandbox.available()

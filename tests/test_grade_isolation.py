@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.__main__ import main
 from course_lib.classroom.grading import grade, release, sandbox, watch, zygote
 from course_lib.classroom.grading.rooms import Lost, Rooms
+from course_tools.__main__ import main
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork processes")
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from sample_chapter import HEADER
 
-from course_lib.__main__ import main
 from course_lib.classroom.grading import release, sandbox
 from course_lib.errors import BadInput
+from course_tools.__main__ import main
 from course_tools.build import command as build
 from course_tools.build import source
 

@@ -105,7 +105,7 @@ def test_given_cells_take_nothing_else_from_the_checks():
                 and words[1].startswith(given.CHECKS + ".")
                 and words[2] == "import"
             ):
-                assert (words[1].rpartition(".")[2], words[3]) in given.TEXTS, line
+                assert (words[1].removeprefix(given.CHECKS + "."), words[3]) in given.TEXTS, line
 
 
 def test_a_lost_room_is_empty(zygote):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 CHECKS = "course_lib.checks"
 # (module of the checks, name) of the texts for students that given cells take from there
-TEXTS = (("ch07_hazards", "MIRROR"),)
+TEXTS = (("ch07.hazards", "MIRROR"),)
 # Free-form checks whose right answers change what they are given. They were looked at: they compare with copies.
 CHANGES = frozenset({"ch03.check_reduce_slice", "ch03.check_train_parallel"})
 
@@ -35,9 +35,8 @@ def texts():
 
     found = {}
     for module, name in TEXTS:
-        source = (Path(__file__).resolve().parents[2] / "checks" / f"{module}.py").read_text(
-            encoding="utf-8"
-        )
+        file = Path(__file__).resolve().parents[2].joinpath("checks", *module.split("."))
+        source = file.with_suffix(".py").read_text(encoding="utf-8")
         for node in ast.parse(source).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
                 found[module, name] = ast.literal_eval(node.value)
@@ -53,7 +52,7 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname, path=None, target=None):
         if fullname != CHECKS and not fullname.startswith(CHECKS + "."):
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=fullname == CHECKS)
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def exec_module(self, module):
         below = module.__name__.removeprefix(CHECKS).lstrip(".")

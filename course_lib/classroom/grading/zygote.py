@@ -220,8 +220,8 @@ def main(students, checkers):
     )  # nobody waits for the rooms: they must not stay as zombies
     if os.fork() == 0:
         os.close(students)
-        for file in sorted((Path(__file__).parents[2] / "checks").glob("ch[0-9][0-9].py")):
-            importlib.import_module(f"course_lib.checks.{file.stem}")
+        for folder in sorted((Path(__file__).parents[2] / "checks").glob("ch[0-9][0-9]")):
+            importlib.import_module(f"course_lib.checks.{folder.name}")
         _serve(checkers, shell)
         os._exit(0)
     os.close(checkers)
