@@ -8,10 +8,10 @@ from pathlib import Path
 from course_lib.errors import BadInput
 from course_tools.build import ids, source
 from course_tools.build.files import add_root, clone, short, write
-from course_tools.build.progress import Progress
+from course_tools.build.progress import CellProgress
 from course_tools.notebooks import kernels, notebook, outputs
 
-__all__ = ["Options", "Path", "Progress", "Row", "add_arguments", "build", "check", "clone"]
+__all__ = ["CellProgress", "Options", "Path", "Row", "add_arguments", "build", "check", "clone"]
 __all__ += ["command", "state", "target", "write"]
 
 TIMEOUT = 300.0
@@ -170,7 +170,7 @@ def _run(made, read, kind, options, row):
     folder.mkdir(parents=True, exist_ok=True)
     environment = kernels.environment(options.root)
     code = notebook.code_cells(made)
-    progress = Progress(f"{read.chapter} {kind}", len(code), options.quiet)
+    progress = CellProgress(f"{read.chapter} {kind}", len(code), options.quiet)
     with progress, kernels.Session(made, folder, environment, options.timeout) as session:
         for number, cell in enumerate(code, 1):
             progress.begin(number, cell.id)
