@@ -218,10 +218,8 @@ def test_a_group_answers_fails_and_ends_in_time():
         assert ranks.ask("messages", sizes=[8], repeats=3), (
             "it serves on after an error on all ranks"
         )
-        start = time.monotonic()
         with pytest.raises(WorkerError, match=r"had not finished `waiting` after 0\.5 s"):
-            ranks.ask("waiting", seconds=60, limit=0.5)
-        assert time.monotonic() - start < 10 * SLOW
+            ranks.ask("waiting", seconds=3600, limit=0.5)  # nobody waits for its end
         with pytest.raises(WorkerError, match="ended earlier"):
             ranks.ask("messages", sizes=[8], repeats=3)
     assert all(process.poll() is not None for process in ranks.processes)
