@@ -15,7 +15,7 @@ from course_lib.checks.ch03.guard import (
     require_told,
 )
 from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import function_check, require_in_time
 
 
 class _Blas:
@@ -194,7 +194,7 @@ def _check_each_once(calls, where):
         where=where,
         cause="is there a thread for each, and is it started?",
     )
-    require(
+    require_in_time(
         not calls.meeting.missed,
         "no two calls ran at the same time",
         where=where,

@@ -83,6 +83,10 @@ class Room:
         )
 
 
+class NoAnswer(Exception):
+    """The student's cells have left nothing under the name."""
+
+
 class Checker:
     """What the grader may ask of the room of the checks."""
 
@@ -90,7 +94,9 @@ class Checker:
         self.students, self.offered, self.ranks = students, list[Any](), list[Ranks]()
 
     def judge(self, check, name, seed, code=""):
-        """{"status": pass, wrong, missing, crashed or error, "message": text}. code: of a hidden check, or "" for ours.
+        """{"status": pass, wrong, missing, crashed or error, "kind": one of kinds.KINDS or "", "message": text}.
+
+        code: of a hidden check, or "" for ours.
 
         Whatever the student's process does, one of these comes back, or this process ends: then nothing has passed.
         """
@@ -109,9 +115,9 @@ class Checker:
                     for student in self.students:
                         student.keeps = True
                     function(self.answer(name))
-            verdict = {"status": "pass", "message": out.getvalue()}
+            verdict = {"status": "pass", "kind": "", "message": out.getvalue()}
         except BaseException as error:
-            verdict = {"status": _status_of(error), "message": _message_of(error)}
+            verdict = _failure(error)
         for student in self.students:
             student.forget()
             with contextlib.suppress(Gone):
@@ -126,9 +132,12 @@ class Checker:
 
     def answer(self, name):
         """The student's answer: a stand-in for a function of one room, or of all ranks."""
-        if len(self.students) == 1:
-            return allowed(name, self.offered[0](name))
-        parts = [offered(name) for offered in self.offered]
+        try:
+            parts = [offered(name) for offered in self.offered]
+        except NameError:
+            raise NoAnswer(f"its cell defines no {name}") from None
+        if len(parts) == 1:
+            return allowed(name, parts[0])
         if not all(hasattr(part, "_peer_number") for part in parts):
             return parts[0]
         self.ranks.append(Ranks(name, parts, self.students))
@@ -163,26 +172,20 @@ def must_keep(name, function):
     return not isinstance(function, Check | RankCheck) and name not in check_stubs.CHANGES
 
 
-def _status_of(error):
+def _failure(error):
+    """The verdict where a check has raised something."""
+    from course_lib.checks.kit.kinds import kind_of
     from course_lib.checks.kit.messages import CheckFailed, NotWritten
 
-    kinds = (
-        (NotWritten, "missing"),
+    statuses = (
+        ((NotWritten, NoAnswer), "missing"),
         (CheckFailed, "wrong"),
-        (NameError, "missing"),
         (Gone, "crashed"),
     )
-    return next((status for kind, status in kinds if isinstance(error, kind)), "error")
-
-
-def _message_of(error):
-    from course_lib.checks.kit.messages import CheckFailed
-
-    return (
-        str(error)[:4000]
-        if isinstance(error, CheckFailed)
-        else f"{type(error).__name__}: {error}"[:4000]
-    )
+    status = next((status for types, status in statuses if isinstance(error, types)), "error")
+    plain = isinstance(error, (CheckFailed, NoAnswer))
+    message = str(error) if plain else f"{type(error).__name__}: {error}"
+    return {"status": status, "kind": kind_of(error), "message": message[:4000]}
 
 
 def _check_of(name, code):

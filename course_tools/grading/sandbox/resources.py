@@ -30,7 +30,7 @@ class Memory:
 
     def __init__(self, pid, limit):
         self.pid, self.limit, self._next, self._free = pid, limit, 0.0, free() or 0
-        self._samples = collections.deque([(time.monotonic(), *processor_of(pid))], SAMPLES)
+        self._processor = Processor(pid)
 
     def __call__(self):
         if time.monotonic() < self._next:
@@ -42,21 +42,42 @@ class Memory:
         left = free()
         if left is not None and left < FREE < self._free:
             raise TooMuch(f"this machine has {left >> 20} MB left")
-        if began > self._samples[-1][0] + SAMPLE:
-            self._samples.append((began, *processor_of(self.pid)))
+        if began > self._processor.samples[-1][0] + SAMPLE:
+            self._processor.look()
         now = time.monotonic()
         self._next = now + max(
             EVERY, 10 * (now - began)
         )  # a tenth of the time at the most goes into looking
 
-    def starved(self, since):
-        """Had the room too little of a processor since then for a clock to say anything?"""
-        return undecided.starving(list(self._samples), since)
+    def starved(self, since, judge=undecided.starving):
+        """Had the room too little of a processor since then for a clock to say anything? judge: by its samples."""
+        self._processor.look()
+        return judge(list(self._processor.samples), since)
 
 
-def processor_of(pid):
-    """Seconds that all threads of a process and of its descendants had on processors, and that they waited for one."""
-    had = waited = 0
+class Processor:
+    """What all threads of a process and of its descendants have had of processors, those that have ended as well.
+
+    samples: (time, seconds that they had since the first look, seconds that they waited for one).
+    """
+
+    def __init__(self, pid):
+        self.pid, self._threads = pid, threads_of(pid)
+        self.samples = collections.deque([(time.monotonic(), 0.0, 0.0)], SAMPLES)
+
+    def look(self):
+        """Add a sample."""
+        before, self._threads = self._threads, threads_of(self.pid)
+        _, had, waited = self.samples[-1]
+        for thread, (ran, stood) in self._threads.items():
+            old = before.get(thread, (0.0, 0.0))
+            had, waited = had + ran - old[0], waited + stood - old[1]
+        self.samples.append((time.monotonic(), had, waited))
+
+
+def threads_of(pid):
+    """{thread: (seconds that it had, seconds that it waited for a processor)} of a process and its descendants."""
+    found = {}
     for one in below(pid):
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{one}/task"):
@@ -64,8 +85,8 @@ def processor_of(pid):
                     ran, stood, _ = map(
                         int, Path(f"/proc/{one}/task/{thread}/schedstat").read_text().split()
                     )
-                    had, waited = had + ran, waited + stood
-    return had * 1e-9, waited * 1e-9
+                    found[one, thread] = ran * 1e-9, stood * 1e-9
+    return found
 
 
 def used_by(pid, enough=0):

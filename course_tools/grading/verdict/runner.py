@@ -129,7 +129,7 @@ class Runner:
         if self.public_seed is not None or task.status in ("wrong", "error"):
             self._public(step, task)
         if task.status == "missing":
-            task.message = self._why_missing(step, task.message)
+            task.message = self._of_its_cell(step) or task.message
         task.points = task.out_of if task.status == "pass" else 0
         return task.status
 
@@ -141,12 +141,10 @@ class Runner:
         task.status, task.message, task.points = "missing", NOT_WRITTEN.format(step.name), 0
         return True
 
-    def _why_missing(self, step, said):
-        """Why there is nothing to judge, in words for the student. said: by the check."""
+    def _of_its_cell(self, step):
+        """What an answer's own cell raised, in words for the student, if it is more than that it is not written."""
         raised = self.raised.get(step.of, "")
-        if raised and "NotImplementedError" not in raised:
-            return f"its cell raised {raised}"
-        return f"its cell defines no {step.name}" if said.startswith("NameError") else said
+        return f"its cell raised {raised}" if raised and "NotImplementedError" not in raised else ""
 
     def _from_library(self, step, task):
         """Is the answer the library's function of that name? Other names of its that nothing else here uses: a line."""

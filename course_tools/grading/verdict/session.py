@@ -8,6 +8,7 @@ import contextlib
 import socket
 import time
 
+from course_lib.checks.kit.kinds import KINDS
 from course_tools.grading.rpc.control import Gone, Late, Line
 from course_tools.grading.sandbox import resources
 from course_tools.grading.verdict import undecided
@@ -113,9 +114,8 @@ class Rooms:
                     self.checker.call("needs", check, code, seconds=seconds)
                 )
             if self.needs[check, code]:
-                return undecided.verdict(
-                    self._check_ranks(check, name, seed, seconds, code), self._starved
-                )
+                verdict = self._check_ranks(check, name, seed, seconds, code)
+                return undecided.verdict(verdict, self._starved_a_while)
             self.student.line.ask("attend")
             self.attends = time.monotonic()
             self.checker.line.look = self._look_at_both
@@ -127,7 +127,7 @@ class Rooms:
             )  # nothing counts that a dead or stuck process has said
             if verdict["status"] == "crashed":
                 raise Gone(verdict["message"])
-            return undecided.verdict(verdict, self._starved)
+            return undecided.verdict(verdict, self._starved_a_while)
 
     def _check_ranks(self, check, name, seed, seconds, code):
         """The same, each rank in a room of its own, in which all the cells have run."""
@@ -150,17 +150,23 @@ class Rooms:
         self.memory_of_checker()
         if not self.student.line.said():
             self.attends = now
-        elif now - self.attends > AWAY:  # it answers when the check is done, not before
+        elif (
+            now - self.attends > AWAY and not self._starved_a_while()
+        ):  # it answers when the check is done, not before
             raise Gone("it does not attend to its check")
 
-    def _starved(self):
+    def _starved_a_while(self):
+        """The same for a while: a check's own waits are shorter than the time that it may take."""
+        return self._starved(undecided.starving_a_while)
+
+    def _starved(self, judge=undecided.starving):
         """Had one of the rooms at work too little of a processor since the question?"""
         looks = [
             self.memory_of_student,
             self.memory_of_checker,
             *(self.ranks.looks if self.ranks is not None else ()),
         ]
-        return any(look.starved(self.asked) for look in looks)
+        return any(look.starved(self.asked, judge) for look in looks)
 
     @contextlib.contextmanager
     def _costs(self, where, seconds):
@@ -266,4 +272,5 @@ def verdict_of(value):
     """The checker's verdict in its form. Raises Gone where it is none: nothing has passed then."""
     if not isinstance(value, dict) or value.get("status") not in VERDICTS:
         raise Gone("the check gave no verdict")
-    return {"status": value["status"], "message": text_of(value.get("message"))}
+    kind = value.get("kind") if value.get("kind") in KINDS else ""
+    return {"status": value["status"], "kind": kind, "message": text_of(value.get("message"))}

@@ -1,35 +1,31 @@
 """What could not be decided on this machine: no fault of the answer, no points, and tried again in the next run.
 
 Two statuses: `not-run-here` where something is not installed; `inconclusive` where the verdict rests on a clock and
-this machine was too busy for it to say anything, or where the check itself is broken.
+this machine was too busy for it to say anything, or where the check itself is broken. Which of these it may be, the
+check says by the kind of its failure (course_lib.checks.kit.kinds); nobody reads its sentences.
 """
 
-import re
+from course_lib.checks.kit.kinds import BROKEN, CLOCK, UNAVAILABLE
 
 STATUSES = ("inconclusive", "not-run-here")
-LACKS = re.compile(
-    r"needs a C\+\+ compiler|No module named '(?:mpi4py|numba|matplotlib|ipyparallel)'|"
-    r"no folder can be written for compiled kernels"
-)
-BROKEN = re.compile(r"the check of \S+ is broken.*and that is not your fault", re.DOTALL)
-CLOCK = re.compile(r"\b(?:within|stopped after) [\d.]+ s\b")
 BUSY = "this machine was too busy to tell (grade again, with fewer --workers): {}"
-HAD, WAITED = (
-    0.1,
-    0.5,
-)  # shares of the time: less of a processor, and longer waits for one, decide nothing
+# shares of the time: less of a processor, and longer waits for one, decide nothing
+HAD, WAITED = 0.1, 0.5
+WHILE = 1.0  # seconds without a processor that spoil a check's own, shorter waits
 
 
 def verdict(given, starved):
-    """A verdict {"status", "message"}, or the same as undecided. starved(): had the rooms too little of a processor?"""
+    """A verdict {"status", "message"} from {"status", "kind", "message"}, or the same as undecided.
+
+    starved(): had the rooms too little of a processor, for a while at least?
+    """
     status, message = given["status"], given["message"]
-    if status in ("wrong", "error"):
-        if LACKS.search(message):
-            status = "not-run-here"
-        elif BROKEN.search(message):
-            status = "inconclusive"
-        elif CLOCK.search(message) and starved():
-            status, message = "inconclusive", BUSY.format(message)
+    if given["kind"] == UNAVAILABLE:
+        status = "not-run-here"
+    elif given["kind"] == BROKEN:
+        status = "inconclusive"
+    elif given["kind"] == CLOCK and starved():
+        status, message = "inconclusive", BUSY.format(message)
     return {"status": status, "message": message}
 
 
@@ -43,10 +39,26 @@ def starving(samples, since):
 
     samples: [(time, seconds that all their threads had, seconds that they waited)], the oldest first.
     """
-    before = [one for one in samples if one[0] <= since]
-    first, last = (
-        (before or samples or [(0, 0, 0)])[-1 if before else 0],
-        (samples or [(0, 0, 0)])[-1],
+    found = _since(samples, since)
+    return bool(found) and _starves(found[0], found[-1])
+
+
+def starving_a_while(samples, since):
+    """The same of any WHILE seconds since then."""
+    found = _since(samples, since)
+    return any(
+        _starves(first, last)
+        for place, first in enumerate(found)
+        for last in [one for one in found[place:] if one[0] >= first[0] + WHILE][:1]
     )
+
+
+def _since(samples, since):
+    """Those from then on, and the last one before."""
+    before = sum(one[0] <= since for one in samples)
+    return samples[max(before - 1, 0) :]
+
+
+def _starves(first, last):
     seconds, had, waited = (b - a for a, b in zip(first, last, strict=True))
     return seconds > 0 and had < HAD * seconds and waited > WAITED * seconds
