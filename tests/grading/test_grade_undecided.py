@@ -52,8 +52,8 @@ def test_verdicts(status, message, starved, want):
 
 def test_the_words_are_those_of_the_library():
     """What LACKS and CLOCK look for is what the engine and the checks say."""
-    from course_lib.checks.ch03 import guard as ch03_guard
     from course_lib.checks.ch04 import patience as ch04_patience
+    from course_lib.checks.kit import threads as ch03_guard
     from course_lib.checks.kit.kernels import reporting as kernels_report
     from course_lib.machines.cpu_engine import compiler
 

@@ -1,6 +1,5 @@
 """The check of a gradient by fork and join: side by side, all joined, faults passed on."""
 
-from course_lib.checks.ch03.guard import guarded, outcome, require_told
 from course_lib.checks.ch03.work import (
     Workers,
     added,
@@ -13,6 +12,7 @@ from course_lib.checks.ch03.work import (
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check, require_in_time
 from course_lib.checks.kit.probe import short_error, students_line
+from course_lib.checks.kit.threads import guarded, outcome, require_told
 from course_lib.checks.kit.trees import copied, same
 
 

@@ -6,7 +6,9 @@ import time
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import (
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check, require_in_time
+from course_lib.checks.kit.threads import (
     HELD_BACK,
     Meeting,
     come_late,
@@ -14,8 +16,6 @@ from course_lib.checks.ch03.guard import (
     outcome,
     require_told,
 )
-from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check, require_in_time
 
 
 class _Blas:

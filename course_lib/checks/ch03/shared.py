@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import Meeting, guarded, outcome
 from course_lib.checks.ch03.race import Traffic, shared
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check, require_in_time
 from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.threads import Meeting, guarded, outcome
 
 
 def _lost_shards(got, start, parts):

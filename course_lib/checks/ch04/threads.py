@@ -1,6 +1,6 @@
 """The checks of chapter 04 on threads: the walk of one thread, the fork, the queue of deferred gradients.
 
-Students' threads run under the guard of chapter 03: a call that hangs is told after some seconds, no more.
+Students' threads run under the guard of the kit: a call that hangs is told after some seconds, no more.
 """
 
 import threading
@@ -8,12 +8,12 @@ import time
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import HELD_BACK, Meeting, guarded, started_since
 from course_lib.checks.ch04.patience import stop
 from course_lib.checks.ch04.schedules import child, leapfrog
 from course_lib.checks.kit.core import Case, Check, normal, ragged, require
 from course_lib.checks.kit.freeform import Unmet, function_check, require_in_time
 from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.threads import HELD_BACK, Meeting, guarded, started_since
 from course_lib.checks.kit.trees import a_thing
 
 # 4. walk --------------------------------------------------------------------------------------------------------

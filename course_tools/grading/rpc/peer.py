@@ -382,7 +382,7 @@ class Peer:
         return getattr(thing, name)
 
     def _watched(self, thing, name):
-        """What the checks ask of a function that starts threads: see `guarded` in course_lib.checks.ch03.guard."""
+        """What the checks ask of a function that starts threads: see `guarded` in course_lib.checks.kit.threads."""
         if name == "aftermath":
             return self._left_behind
         return self._aftermath.watching(
