@@ -68,7 +68,7 @@ def test_licence_texts_are_there():
 
 
 def test_command_line_of_the_readme():
-    from course_lib.__main__ import COMMANDS
+    from course_tools.__main__ import COMMANDS
 
     named = {
         name

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import value_of
 from course_lib.checks.ch03.work import added, scaled, shard_slices
 from course_lib.checks.kit.core import Case, Check, normal, poison, ragged, require
 from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.threads import value_of
 from course_lib.checks.kit.trees import a_thing, same
 
 

@@ -1,6 +1,6 @@
 """The checks of chapter 04 on threads: the walk of one thread, the fork, the queue of deferred gradients.
 
-Students' threads run under the guard of chapter 03: a call that hangs is told after some seconds, no more.
+Students' threads run under the guard of the kit: a call that hangs is told after some seconds, no more.
 """
 
 import threading
@@ -8,12 +8,12 @@ import time
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import HELD_BACK, Meeting, guarded, started_since
 from course_lib.checks.ch04.patience import stop
 from course_lib.checks.ch04.schedules import child, leapfrog
 from course_lib.checks.kit.core import Case, Check, normal, ragged, require
-from course_lib.checks.kit.freeform import Unmet, function_check
+from course_lib.checks.kit.freeform import Unmet, function_check, require_in_time
 from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.threads import HELD_BACK, Meeting, guarded, started_since
 from course_lib.checks.kit.trees import a_thing
 
 # 4. walk --------------------------------------------------------------------------------------------------------
@@ -124,23 +124,19 @@ def _walk_cases(rng):
     return cases
 
 
-class _WalkCheck(Check):
-    """Looks at the list of gradients that the function fills, and at the deltas that it returns."""
-
-    def probe(self, fn, seed):
-        def call(tasks, dZ, params, A, grads):
-            deltas = fn(tasks, dZ, params, A, grads)
-            return grads, deltas
-
-        return super().probe(call, seed)
+def _call_walk(fn, tasks, dZ, params, A, grads):
+    """The list of gradients that the function fills, and the deltas that it returns."""
+    deltas = fn(tasks, dZ, params, A, grads)
+    return grads, deltas
 
 
 _LATE = "a stale delta: each step of the walk starts from the delta before it, so keep it, dZ = ..."
 
-check_walk = _WalkCheck(
+check_walk = Check(
     "walk",
     _walk_cases,
     _walk_true,
+    call=_call_walk,
     K=90,
     c=8.0,
     may_change=(4,),
@@ -292,9 +288,8 @@ def hang(fn, args, cause):
         return guarded(fn, *args)
     except Unmet as unmet:
         stop(started_since(before))
-        what, rows = unmet.args
-        where = [row for row in rows if row[0] == "where"]
-        raise Unmet(what, [("cause", cause), *where]) from None
+        where = [row for row in unmet.rows if row[0] == "where"]
+        raise Unmet(unmet.what, [("cause", cause), *where], unmet.kind) from None
 
 
 def _check_handed(walks, where):
@@ -398,7 +393,7 @@ def _check_fork(fn, L, k, where, delay):
     if run.error is not None:
         raise run.error
     _check_handed(walks, where)
-    require(
+    require_in_time(
         not walks.meeting.missed,
         "no two threads were at work at the same time",
         where=where,
@@ -450,7 +445,7 @@ def _check_fork_fault(fn, L, k, fault):
         "the children started although the parent had failed",
         where=where,
     )
-    require(
+    require_in_time(
         not run.left,
         f"{len(run.left)} of your threads still waited when the exception came",
         where=where,
@@ -490,6 +485,7 @@ class _Chain:
         self.begun, self.chain_done = threading.Event(), threading.Event()
         self.meeting, self.staged, self.overlap = Meeting(k), staged and 1 < k <= L, True
         self.wrong, self.active, self.chain_thread, self.in_turn = None, 0, None, False
+        self.failed = False  # the fault has happened
         self._lock, self._before = threading.Lock(), set(threading.enumerate())
 
     def delta(self, layer, above):
@@ -507,6 +503,7 @@ class _Chain:
             self.late if layer == self.L - 1 else 0.002
         )  # threads that are there begin, and find nothing
         if layer == self.delta_fault:
+            self.failed = True
             raise ArithmeticError(f"the delta of layer {layer} cannot be computed")
         if layer == 0:
             if self.staged:
@@ -537,6 +534,7 @@ class _Chain:
                 layer,
                 "chain" if threading.current_thread() is self.chain_thread else layer,
             ):
+                self.failed = True
                 raise ArithmeticError(f"the gradient of layer {layer} cannot be computed")
             if not self.staged and threading.current_thread() is not self.chain_thread:
                 time.sleep(
@@ -597,7 +595,7 @@ def _check_deferred(fn, L, k, late):
         "over",
     )
     _check_results(run, chain, where)
-    require(
+    require_in_time(
         chain.overlap,
         "no gradient had begun when the chain of deltas ended",
         where=where,
@@ -613,7 +611,7 @@ def _check_deferred(fn, L, k, late):
         wanted=f"k = {k} threads in all",
         cause="the thread of the chain is one of the k: start k - 1 more",
     )
-    require(
+    require_in_time(
         not chain.meeting.missed,
         f"never were k = {k} threads at work on gradients",
         where=where,
@@ -685,10 +683,15 @@ def _check_deferred_fault(fn, L, k, **fault):
     try:
         run = _deferred_run(fn, chain, _QUEUE_FAULT)
     except Unmet as unmet:
-        raise Unmet(
-            unmet.args[0], [*(row for row in unmet.args[1] if row[0] != "where"), ("where", where)]
-        ) from None
+        rows = [row for row in unmet.rows if row[0] != "where"]
+        raise Unmet(unmet.what, [*rows, ("where", where)], unmet.kind) from None
     _lost_fault(run)
+    require_in_time(
+        chain.failed or run.error is not None,
+        "the chain's thread computed no gradient",
+        where=where,
+        cause="when the chain is done its thread helps with the gradients that are left",
+    )
     require(
         run.error is not None,
         "an exception was lost: the function returned as if all were well",
@@ -703,7 +706,7 @@ def _check_deferred_fault(fn, L, k, **fault):
         where=where,
         cause="raise the exception that you kept, or `raise ... from` it",
     )
-    require(
+    require_in_time(
         not run.left,
         f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited when the exception came",
         where=where,

@@ -6,7 +6,8 @@ import numpy as np
 
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
-from course_lib.machines.cpu_engine import trace, tracing
+from course_lib.checks.kit.kernels.running import traced
+from course_lib.machines.cpu_engine import tracing
 
 WIDTHS = (32, 16, 8, 4, 2, 1)
 COUNTED = r"""
@@ -26,7 +27,7 @@ def counted(M, N, K, w):
     rng = np.random.default_rng(0)
     A, B = rng.random((M, K), np.float32), rng.random((K, N), np.float32)
     args = [np.int32(M), np.int32(N), np.int32(K), A, B, np.full((M, N), np.nan, np.float32)]
-    report = trace(COUNTED, "product", (-(-N // w), -(-M // (256 // w))), (w, 256 // w), args)
+    report = traced(COUNTED, "product", (-(-N // w), -(-M // (256 // w))), (w, 256 // w), args)
     return {X: (report.total("requests", array=X), report.total("sectors", array=X)) for X in "ABD"}
 
 

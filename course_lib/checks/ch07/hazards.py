@@ -3,9 +3,9 @@
 import numpy as np
 
 from course_lib.checks.kit.freeform import property_check, require
+from course_lib.checks.kit.kernels.running import traced
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.words import not_a_function
-from course_lib.machines.cpu_engine import trace
 
 BARRIERS = "ABCDE"
 MIRROR = r"""
@@ -48,7 +48,7 @@ def without(barrier):
     """What the engine says of the kernel without that barrier, three chunks."""
     source = MIRROR.replace(f"__syncthreads();  // {barrier}", "")
     args = [np.int32(3), np.arange(192, dtype=np.float32), np.full(64, np.nan, np.float32)]
-    return trace(source, "mirror", 1, 64, args)
+    return traced(source, "mirror", 1, 64, args)
 
 
 def hazard_of(barrier):

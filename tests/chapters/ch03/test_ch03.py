@@ -16,9 +16,9 @@ import pytest
 
 from course_lib import threads
 from course_lib.checks import ch03
-from course_lib.checks.ch03 import guard as ch03_guard
 from course_lib.checks.ch03.race import PATIENCE, Traffic, shared
 from course_lib.checks.ch03.work import make_batch, scaled, sums_of_shards
+from course_lib.checks.kit import threads as guard
 from course_lib.checks.kit.core import CheckFailed
 
 CHECKS = [name for name in vars(ch03) if name.startswith("check_")]
@@ -203,7 +203,7 @@ def _close(value, want):
 
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr(ch03_guard, "DEADLINE", 0.5)
+    monkeypatch.setattr(guard, "DEADLINE", 0.5)
 
 
 def hangs_on_a_lock(gradient_sum, params, X, Y, T):
@@ -259,7 +259,7 @@ def test_a_thread_that_python_did_not_start_is_none_that_was_left():
         known.wait()
         return sum(isinstance(t, threading._DummyThread) for t in threading.enumerate())
 
-    assert ch03_guard.value_of(call) > 0
+    assert guard.value_of(call) > 0
 
 
 def test_no_thread_is_left_by_the_checks(capsys):

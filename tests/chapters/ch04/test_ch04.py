@@ -291,7 +291,7 @@ STOP = threading.Event()
     ],
 )
 def test_an_answer_that_hangs_is_told_in_some_seconds(check, wrong, monkeypatch):
-    monkeypatch.setattr("course_lib.checks.ch03.guard.DEADLINE", 1.0)
+    monkeypatch.setattr("course_lib.checks.kit.threads.DEADLINE", 1.0)
     STOP.clear()
     try:
         with pytest.raises(CheckFailed, match="within 1 s"):
