@@ -284,7 +284,7 @@ def test_another_python_in_range_keeps_the_environment(start, monkeypatch):
 
 
 def holder(folder, seconds=60):
-    """A process that holds the clone's lock through a child of a set-up step, as uv would, until the file `go` is there."""
+    """A process that holds the clone's lock through a child of a step, as uv would, until the file `go` is there."""
     child = "import os, time; print('Installed', flush=True); end = time.time() + {}\n"
     child += "while time.time() < end and not os.path.exists({!r}): time.sleep(0.05)"
     child = child.format(seconds, str(folder / "go"))

@@ -205,7 +205,7 @@ def test_compiled_once(monkeypatch):
 
 def test_two_processes_compile_at_once(tmp_path):
     code = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.gpu.cpu_engine import compiler, rewrite\n"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.machines.cpu_engine import compiler, rewrite\n"
         "print(compiler.build(rewrite.rewrite('__global__ void k(float *A) { A[0] = 1; }')))"
     )
     both = [
