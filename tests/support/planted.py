@@ -34,7 +34,7 @@ def verdicts(chapter):
 
 
 def answers(chapter):
-    """Parametrises a test with `task` and `answer`: the blank, each planted wrong answer, and the solution of each task."""
+    """Parametrises a test with `task` and `answer`: the blank, each planted wrong answer, each solution."""
     try:
         found = mutants.answers(exercise(chapter))
     except source.SourceError:
