@@ -12,21 +12,23 @@ from pathlib import Path
 import pytest
 
 from course_lib.bench import docs
+from course_lib.bench.catalogue import LAYERS, NETS
 from course_lib.errors import BadInput
+from course_lib.gpu.mlp.kernels import SPECIFICATIONS
 from course_lib.measure import step_flops
 from course_tools.__main__ import main
 from course_tools.bench import papers
-from course_tools.bench.papers import command, data_files, documents, tables
+from course_tools.bench.papers import arithmetic, command, data_files, documents, tables
 from course_tools.bench.papers.claim import NOT_MEASURED, STATUSES, NotMeasured
 from course_tools.bench.papers.findings import (
     figures,
-    formulas,
     gpu,
     kddcup,
     leapfrogging,
     ranks,
 )
-from course_tools.bench.papers.settings import PARTS
+from course_tools.bench.papers.findings.wording import by_batch
+from course_tools.bench.papers.settings import FASHION_ITERATIONS, FASHION_SIZES, PARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
@@ -139,7 +141,13 @@ def test_a_claim_takes_over_what_it_is_like(tmp_path):
             "a.toml, claim 1 (without id): the field `id` is missing",
         ),
         (HEAD + CLAIM, "a.toml, claim 1 (000-a): there must be `find` or `found`"),
-        (HEAD + CLAIM + 'found = "x"\nfind = "sizes.parameters"', "and not both"),
+        (HEAD + CLAIM + 'found = "x"\nfind = "digits.mnist"', "and not both"),
+        (
+            HEAD + CLAIM + 'found = "{nothing:.1f}"',
+            "the number 'nothing' in `found` does not exist",
+        ),
+        (HEAD + CLAIM + 'found = "{net1h[nothing]}"', "'nothing' in `found` does not exist"),
+        (HEAD + CLAIM + 'found = "{images:d}"', "in `found` does not exist"),
         (HEAD + CLAIM + "found = 3", "`found` must be a text that says something, not 3"),
         (HEAD + CLAIM + 'found = " "', "`found` must be a text that says something"),
         (HEAD + CLAIM + 'wy = "x"', "claim 1 (000-a): there is no field `wy`; there are id, where"),
@@ -148,17 +156,17 @@ def test_a_claim_takes_over_what_it_is_like(tmp_path):
         (HEAD + (CLAIM + 'found = "x"\n') * 2, "claim 2 (000-a): an entry above has the same id"),
         (HEAD + CLAIM + 'like = "000-b"', "`like` names no claim above: 000-b"),
         (
-            HEAD + CLAIM + 'find = "sizes.parameters"\nwith = "x"',
+            HEAD + CLAIM + 'find = "digits.mnist"\nwith = "x"',
             "must hold the function's options",
         ),
         (
-            HEAD + CLAIM + 'find = "sizes.nothing"',
-            "(000-a): findings/ has no function sizes.nothing",
+            HEAD + CLAIM + 'find = "digits.nothing"',
+            "(000-a): findings/ has no function digits.nothing",
         ),
         (HEAD + CLAIM + 'find = "os.getcwd"', "findings/ has no function os.getcwd"),
         (HEAD + CLAIM + 'find = "figures.median"', "findings/ has no function figures.median"),
         (HEAD + CLAIM + 'find = "figures.times"', "takes ['net', 'key', 'head'], not []"),
-        (HEAD + CLAIM + 'find = "sizes.machine"\nwith.net = "Net-1h"', "takes [], not ['net']"),
+        (HEAD + CLAIM + 'find = "run.machine"\nwith.net = "Net-1h"', "takes [], not ['net']"),
     ],
 )
 def test_a_bad_file_of_claims_is_named_with_the_entry(tmp_path, text, words):
@@ -192,19 +200,23 @@ def test_a_missing_file_is_named(tmp_path):
         data_files.read_errata(tmp_path / "errata.toml")
 
 
+def entries_of_all_claims():
+    folder = data_files.HERE / "claims"
+    return [entry for path in folder.glob("*.toml") for entry in data_files.read(path)["claim"]]
+
+
 def test_every_finding_is_used():
     """A function of findings/ that no claim names would never be seen to be wrong."""
-    used = {
-        entry["find"]
-        for path in (data_files.HERE / "claims").glob("*.toml")
-        for entry in data_files.read(path)["claim"]
-        if "find" in entry
-    }
+    used = {entry["find"] for entry in entries_of_all_claims() if "find" in entry}
     for path in (data_files.HERE / "findings").glob("*.py"):
-        if path.stem in (*PARTS, "sizes", "formulas"):
+        if path.stem in (*PARTS, "run"):
             functions = re.findall(r"^def ([a-z]\w+)", path.read_text(encoding="utf-8"), re.M)
-            named = {f"{path.stem}.{name}" for name in functions} - {"formulas.exact_saving"}
-            assert named <= used, path
+            assert {f"{path.stem}.{name}" for name in functions} <= used, path
+
+
+def test_every_number_is_used():
+    texts = " ".join(entry.get("found", "") for entry in entries_of_all_claims())
+    assert set(re.findall(r"\{(\w+)", texts)) == arithmetic.numbers().keys()
 
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------
@@ -240,8 +252,9 @@ def test_training_by_hand():
         "an epoch takes: 2.00 s at B = 64, 1.00 s at B = 256"
     )
     told = figures.efficiency(made)
-    assert told.startswith("3.00 times on 2 threads on average")
-    assert "(150% of 2; 2.00 to 4.00)" in told
+    assert told == (
+        "2 threads, on average over batch sizes: Net-1h 3.00 times (150% of 2, from 2.00 to 4.00)"
+    )
     rate = 3_272_704 * 50_000 / 1e9 / 4
     told = figures.speeds(made, net="Net-1h", several="loops-threads", single="loops")
     assert told.startswith(f"GFLOP/s on one thread: {rate:.1f} at B = 64")
@@ -262,6 +275,32 @@ def test_a_way_that_is_not_installed_is_not_measured(find, options):
         find(figures_part(), net="Net-1h", **options)
     with pytest.raises(NotMeasured, match="this net was left out"):
         find(figures_part(), net="Net-2h", **options)
+
+
+def test_averages_do_not_mix_networks():
+    made = figures_part()
+    other = copy.deepcopy(made["training"][0]) | {"net": "Net-2h"}
+    other["ways"]["loops-threads"]["seconds"] = [8.0, 8.0]
+    made["training"].append(other)
+    told = figures.efficiency(made).split("; ")
+    assert told[0].endswith("Net-1h 3.00 times (150% of 2, from 2.00 to 4.00)")
+    assert told[1] == "Net-2h 0.50 times (25% of 2, from 0.50 to 0.50)"
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([3, 2, 1], "3.00 at B = 1, 1.00 at B = 3"),
+        ([1, None, 2, None], "1.00 at B = 1, 2.00 at B = 3"),
+        ([2], "2.00 at B = 1"),
+        ([1, 3, 2], "1.00 at B = 1, 2.00 at B = 3, highest 3.00 at B = 2"),
+        ([2, 1, 4, 3], "2.00 at B = 1, 3.00 at B = 4, highest 4.00 at B = 3, lowest 1.00 at B = 2"),
+    ],
+)
+def test_a_series_shows_its_ends_and_what_is_beyond_them(values, told):
+    assert by_batch(list(enumerate(values, 1)), "", "nothing") == told
+    with pytest.raises(NotMeasured, match="nothing"):
+        by_batch([(1, None)], "", "nothing")
 
 
 def test_leapfrogging_by_hand():
@@ -347,13 +386,22 @@ def test_a_detector_is_shown_beside_the_majority():
         kddcup.detector({"cases": [case]}, net="Net-2h", distinct=False)
 
 
-def test_formulas_by_hand():
-    assert "up to 81,408" in formulas.cut_sizes({}), "10 B numbers against 814,090"
+def test_arithmetic_by_hand():
+    found = {claim.id: claim for claim in papers.claims() if claim.status == "computed"}
+    assert "up to 81,408" in found["003-cut"].find({}), "10 B numbers against 814,090"
     flops = sum(step_flops((784, 1024, 10), 64).forward)
-    assert f"{flops // 2:,} triples" in formulas.triples({}), "two flops each"
-    found = {claim.id: claim.find({}) for claim in papers.claims() if claim.id == "003-grades"}
-    assert found == {"003-grades": "20 + 80 = 100 %"} and 15 + 5 == 20
-    assert 32 + 3 + 20 + 20 + 5 == 80
+    assert f"{flops // 2:,} triples" in found["003-triples"].find({}), "two flops each"
+    assert found["003-grades"].find({}) == "20 + 80 = 100 %"
+    assert 15 + 5 == 20 and 32 + 3 + 20 + 20 + 5 == 80
+    assert found["002-smallest-k"].find({}).startswith("eps = 1/10: 11, where the formula says 10")
+
+
+def test_what_the_claims_take_for_granted():
+    """Sizes that stand in the words of the claims, and not as numbers of arithmetic.py."""
+    assert NETS == {"Net-1h": (784, 1024, 10), "Net-2h": (784, 1024, 1024, 10)} and LAYERS == 12
+    assert (FASHION_SIZES, FASHION_ITERATIONS) == ((784, 128, 128, 10), 60)
+    five = {"forward", "output_delta", "transposed", "hadamard", "update"}
+    assert five < SPECIFICATIONS.keys(), "a kernel for each of [000]'s five steps"
 
 
 # The command ---------------------------------------------------------------------------------------------------------
@@ -545,6 +593,21 @@ def test_document_is_made_from_the_results():
     assert docs.written(text, {}, documents.papers_blocks(papers.recorded())) == text, (
         "course bench papers --record"
     )
+
+
+def test_no_line_of_a_cell_is_a_row_of_numbers():
+    """A series of numbers belongs into a table: a line of a cell has 8 at most, sizes and batches counted."""
+    for result in papers.recorded():
+        for row in papers.rows(result):
+            for line in row.found.split("; "):
+                assert len(re.findall(r"(?<![\w.-])\d[\d,.]*", line)) <= 8, (row.id, line)
+
+
+def test_ids_of_claims_lead_to_their_rows():
+    text = (ROOT / command.DOCUMENT).read_text(encoding="utf-8")
+    assert set(re.findall(r'href="#([^"]+)"', text)) == set(re.findall(r'a id="([^"]+)"', text))
+    plain = re.sub(r"<a [^>]*>", "", text)
+    assert not [claim.id for claim in papers.claims() if claim.id in plain], "an id without a link"
 
 
 def test_figures_of_the_document_are_there():

@@ -438,4 +438,7 @@ def test_a_verdict_is_one_of_a_few():
     for value in (None, {"status": "Pass"}, {"status": True}, [], {"message": "pass"}):
         with pytest.raises(Gone):
             verdict_of(value)
-    assert verdict_of({"status": "pass", "message": 5}) == {"status": "pass", "message": ""}
+    plain = {"status": "pass", "kind": "", "message": ""}
+    assert verdict_of({"status": "pass", "message": 5}) == plain
+    assert verdict_of(plain | {"kind": "excused"}) == plain
+    assert verdict_of(plain | {"status": "wrong", "kind": "clock"})["kind"] == "clock"

@@ -106,10 +106,8 @@ def test_given_cells_take_nothing_else_from_the_checks():
                 and words[1].startswith(check_stubs.CHECKS + ".")
                 and words[2] == "import"
             ):
-                assert (
-                    words[1].removeprefix(check_stubs.CHECKS + "."),
-                    words[3],
-                ) in check_stubs.TEXTS, line
+                below = words[1].removeprefix(check_stubs.CHECKS + ".")
+                assert (below, words[3]) in check_stubs.texts(), line
 
 
 def test_a_lost_room_is_empty(zygote):

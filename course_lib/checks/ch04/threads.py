@@ -5,6 +5,8 @@ Students' threads run under the guard of the kit: a call that hangs is told afte
 
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,41 +21,48 @@ from course_lib.checks.kit.trees import a_thing
 # 4. walk --------------------------------------------------------------------------------------------------------
 
 
-def _walk(
-    tasks,
-    dZ,
-    params,
-    A,
-    grads,
-    fresh=True,
-    slope=None,
-    db=None,
-    at=0,
-    weights=1,
-    inputs=0,
-    stop=99,
-    scale=None,
-):
-    """The truth, and with the other arguments changed: known wrong ways. Returns (grads, deltas)."""
-    deltas, given = [dZ], dZ
-    for kind, layer in tasks[:stop]:
-        if kind == "delta":
-            dA = (dZ if fresh else given) @ params[layer + weights][0].T
-            dZ = dA * (1 - A[layer + 1] ** 2 if slope is None else slope(A, layer, dA))
-            deltas.append(dZ)
-        else:
-            use = dZ if fresh else given
-            dW = A[layer + inputs].T @ use / (scale(use) if scale else 1)
-            grads[layer + at] = (dW, use.sum(axis=0) if db is None else db(use))
-    return grads, deltas
+def _slope_of_tanh(A, layer):
+    return 1 - A[layer + 1] ** 2
 
 
-def _walk_true(tasks, dZ, params, A, grads):
-    return _walk(tasks, dZ, params, A, grads)
+def _sum_of_rows(dZ):
+    return dZ.sum(axis=0)
 
 
-def _walk_with(**changes):
-    return lambda tasks, dZ, params, A, grads: _walk(tasks, dZ, params, A, grads, **changes)
+def _one(dZ):
+    return 1
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """The walk of one thread: (grads, deltas); with a field changed, a known wrong way.
+
+    fresh: each step starts from the delta before it, not from the first. weights, inputs, place: steps to the layer
+    whose W, whose A and whose place in grads is taken. divisor: of dW.
+    """
+
+    fresh: bool = True
+    weights: int = 1
+    inputs: int = 0
+    place: int = 0
+    slope: Callable = _slope_of_tanh
+    db: Callable = _sum_of_rows
+    divisor: Callable = _one
+
+    def __call__(self, tasks, dZ, params, A, grads):
+        deltas = [dZ]
+        for kind, layer in tasks:
+            above = deltas[-1] if self.fresh else dZ
+            if kind == "delta":
+                dA = above @ params[layer + self.weights][0].T
+                deltas.append(dA * self.slope(A, layer))
+            else:
+                dW = A[layer + self.inputs].T @ above / self.divisor(above)
+                grads[layer + self.place] = (dW, self.db(above))
+        return grads, deltas
+
+
+_walk = _Walk()
 
 
 def _stale(tasks, dZ, params, A, grads):
@@ -80,7 +89,7 @@ def _first_delta(tasks, dZ, params, A, grads):
 
 def _exchanged(tasks, *rest):
     """(db, dW) instead of (dW, db)."""
-    grads, deltas = _walk_true(tasks, *rest)
+    grads, deltas = _walk(tasks, *rest)
     for layer in [layer for kind, layer in tasks if kind == "grad"]:
         grads[layer] = grads[layer][::-1]
     return grads, deltas
@@ -135,14 +144,14 @@ _LATE = "a stale delta: each step of the walk starts from the delta before it, s
 check_walk = Check(
     "walk",
     _walk_cases,
-    _walk_true,
+    _walk,
     call=_call_walk,
     K=90,
     c=8.0,
     may_change=(4,),
     parts=("grads", "what is returned"),
     diagnoses=[
-        (_walk_with(fresh=False), _LATE),
+        (_Walk(fresh=False), _LATE),
         (
             _stale,
             "a stale delta: the gradient of a layer needs the delta of that layer, not of the one above",
@@ -152,19 +161,19 @@ check_walk = Check(
             "a stale delta: every gradient is taken with the delta that was handed over",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: 1),
+            _Walk(slope=lambda A, layer: 1),
             "f' is missing: eq. 5 ends with * (1 - A[layer + 1] ** 2) for tanh",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: 1 - A[layer] ** 2),
+            _Walk(slope=lambda A, layer: 1 - A[layer] ** 2),
             "f' of the wrong layer: A[layer + 1] is what layer `layer` puts out, A[layer] is what goes in",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: A[layer + 1] * (1 - A[layer + 1])),
+            _Walk(slope=lambda A, layer: A[layer + 1] * (1 - A[layer + 1])),
             "that is the derivative of the sigmoid: tanh has 1 - a^2",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: 1 - A[layer + 1]),
+            _Walk(slope=lambda A, layer: 1 - A[layer + 1]),
             "the derivative of tanh is 1 - a^2: the square is missing",
         ),
         (
@@ -174,47 +183,47 @@ check_walk = Check(
             'a gradient is written at every delta: only where the list says "grad", the others are other threads\'',
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: A[layer + 1] ** 2),
+            _Walk(slope=lambda A, layer: A[layer + 1] ** 2),
             "the derivative of tanh is 1 - a^2, not a^2",
         ),
-        (_walk_with(weights=0), "eq. 5 takes the weights of the layer above, params[layer + 1]"),
+        (_Walk(weights=0), "eq. 5 takes the weights of the layer above, params[layer + 1]"),
         (
-            _walk_with(inputs=1),
+            _Walk(inputs=1),
             "dW = A[layer].T @ dZ: A[layer] is what goes into the layer, A[layer + 1] comes out",
         ),
         (
-            _walk_with(at=-1),
+            _Walk(place=-1),
             "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
             "other threads",
         ),
         (
-            _walk_with(at=1),
+            _Walk(place=1),
             "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
             "other threads",
         ),
         (
-            _walk_with(db=lambda dZ: dZ.mean(axis=0)),
+            _Walk(db=lambda dZ: dZ.mean(axis=0)),
             "db is a mean: dZ holds the 1/B already, so sum the rows",
         ),
         (
-            _walk_with(db=lambda dZ: dZ.sum(axis=1)),
+            _Walk(db=lambda dZ: dZ.sum(axis=1)),
             "db sums over the neurons: examples lie in rows, axis=0",
         ),
-        (_walk_with(scale=len), "1/B once more: dZ holds it already"),
+        (_Walk(divisor=len), "1/B once more: dZ holds it already"),
         (_exchanged, "dW and db are exchanged: grads[layer] = (dW, db)"),
         (
             lambda tasks, dZ, params, A, grads: (
                 grads,
-                _walk_true(tasks, dZ, params, A, list(grads))[1],
+                _walk(tasks, dZ, params, A, list(grads))[1],
             ),
             "the gradients are written nowhere: grads[layer] = (dW, db)",
         ),
         (
-            lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][-1]),
+            lambda *args: (_walk(*args)[0], _walk(*args)[1][-1]),
             "only the last delta is returned: the parent hands over one to each child, so return the list of all",
         ),
         (
-            lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][1:]),
+            lambda *args: (_walk(*args)[0], _walk(*args)[1][1:]),
             "the list of deltas begins with the one that was handed over",
         ),
     ],

@@ -67,10 +67,11 @@ def require_in_time(condition, what, where=None, cause=None):
     require(condition, what, where=where, cause=cause, kind=CLOCK)
 
 
-def property_check(name):
+def property_check(name, changes=False):
     """Decorator for a free-form check `def check_x(x, *, rng): ... require(...) ...; return "what holds"`.
 
     The student calls check_x(x) or check_x(x, seed=...). The look, the seed and the blank are those of Check.
+    changes: to change what it is given is the task of x; the check compares with copies.
     """
 
     def wrap(body):
@@ -88,6 +89,7 @@ def property_check(name):
                 return
             raise failure  # outside the except block, so that no second traceback is chained to it
 
+        check.changes = changes  # type: ignore[attr-defined]
         return check
 
     return wrap
@@ -125,11 +127,11 @@ def _giver(value):
     return lambda: value
 
 
-def function_check(name):
+def function_check(name, changes=False):
     """A `property_check` of a function: whatever else it is given is refused."""
 
     def wrap(body):
-        @property_check(name)
+        @property_check(name, changes)
         @functools.wraps(body)
         def check(fn, *, rng):
             if not callable(fn):

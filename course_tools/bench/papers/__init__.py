@@ -2,7 +2,8 @@
 
 claims/*.toml    the claims of each text; errata.toml what is wrong or loose in them. Edit these
 data_files.py    reads and checks both; claim.py Claim, Row, Erratum
-findings/        the functions that the claims name: they look into a result, or compute
+findings/        the functions that the claims name: they look into a result
+arithmetic.py    the numbers that the claims name: no result is needed
 command.py       options and files; settings.py what is measured and how long; measuring.py runs the parts
 parts/           the parts: timing.py those with a clock, counting.py what the CPU engine counts, digits.py,
                  kddcup.py, fashion.py what is learned from the data sets
@@ -11,6 +12,7 @@ tables.py        the rows as tables; documents.py the made blocks of docs/papers
 
 from typing import Any
 
+from course_tools.bench.papers.claim import STATUSES as STATUSES
 from course_tools.bench.papers.claim import Claim as Claim
 from course_tools.bench.papers.claim import Erratum as Erratum
 from course_tools.bench.papers.claim import Row as Row

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 NOT_MEASURED = "not measured"
-STATUSES = ("measured", "counted", "computed", NOT_MEASURED)
+STATUSES = ("measured", "counted", "computed", "noted", NOT_MEASURED)
 Result = dict[str, Any]  # of a run, whole
 Part = dict[str, Any]  # one of its parts
 
@@ -17,8 +17,8 @@ class Claim(NamedTuple):
     """A number, or a comparison that a number can settle.
 
     id: stays. text: "[000]" to "[004]". says: their words or number. status: measured (a clock, a training), counted
-    (by the CPU engine, or messages), computed (arithmetic, the data themselves), or not measured. find: our number
-    with its unit, from a result; it may raise NotMeasured. why: they may differ.
+    (by the CPU engine, or messages), computed (arithmetic, the data themselves), noted (a fact of the run), or not
+    measured. find: our number with its unit, from a result; it may raise NotMeasured. why: they may differ.
     """
 
     id: str

@@ -1,4 +1,10 @@
-"""The data files, read and checked: claims/*.toml and errata.toml. What is wrong there names file and entry."""
+"""The data files, read and checked: claims/*.toml and errata.toml. What is wrong there names file and entry.
+
+A claim has an id that stays, `where` it stands, and what the text `says`: its words or its number. `status`: measured,
+counted, computed, noted or not measured. `find`: the function of findings/ that looks for our number in a result, its
+options in `with`; or `found`, a text for every result, with numbers of arithmetic.py in braces (of what is not measured
+it is the reason). `why` the two may differ. `like`: what is not said here is as in the claim of that id, further up.
+"""
 
 import tomllib
 from collections.abc import Callable, Iterator
@@ -105,7 +111,17 @@ def _find(where: str, entry: Entry) -> Callable[[Result], str]:
         raise BadInput(f"{where}: there must be `find` or `found`, and not both")
     if "find" in entry:
         return finder(where, entry["find"], entry["with"])
-    return partial(_found, entry["status"], entry["found"])
+    return partial(_found, entry["status"], _filled_in(where, entry["found"]))
+
+
+def _filled_in(where: str, text: str) -> str:
+    """A text with the numbers that it names. Raises BadInput for a name, or a form, that does not exist."""
+    from course_tools.bench.papers.arithmetic import numbers
+
+    try:
+        return text.format_map(numbers())
+    except (LookupError, TypeError, ValueError) as error:
+        raise BadInput(f"{where}: the number {error} in `found` does not exist") from None
 
 
 def _found(status: str, text: str, _: Result) -> str:

@@ -1,5 +1,6 @@
 """The report of `bench papers` as text, and the made blocks of docs/papers.md and docs/errata.md."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from course_tools.bench.papers.tables import (
 
 Result = dict[str, Any]
 Maker = Callable[[Result], str]
+ID = re.compile(r"\b00\d-[a-z0-9-]+")  # of a claim, in the words of another
 
 
 def report(result: Result) -> str:
@@ -49,11 +51,20 @@ def papers_blocks(results: Sequence[Result]) -> dict[str, Maker]:
 
 
 def _claims(text: str, result: Result) -> str:
+    found = {row.id: row for row in rows(result)}
+    named = {name for row in found.values() for name in ID.findall(row.why) if name in found}
+
+    def link(match: re.Match[str]) -> str:
+        row = found.get(match[0])
+        return f'<a href="#{row.id}">{row.text} {row.where}</a>' if row else match[0]
+
     lines = []
-    for row in rows(result):
+    for row in found.values():
         if row.text == text:
+            anchor = f'<a id="{row.id}"></a>' if row.id in named else ""
             here = f"**{row.status}**" + (f": {row.found}" if row.found else "")
-            lines.append((row.where, row.says, here, row.why))
+            why = ID.sub(link, row.why)
+            lines.append((anchor + row.where, row.says, here.replace("; ", ";<br>"), why))
     return "\n".join(markdown("| where | said | here | why they differ |", lines))
 
 

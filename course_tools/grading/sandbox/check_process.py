@@ -13,7 +13,7 @@ from course_tools.grading.rpc.control import Desk, Gone
 from course_tools.grading.rpc.peer import OFFERED, Peer
 from course_tools.grading.rpc.rank_client import Ranked
 from course_tools.grading.rpc.rank_server import Ranks, install
-from course_tools.grading.sandbox import check_stubs, cuda_words, sandbox, syscalls
+from course_tools.grading.sandbox import cuda_words, sandbox, syscalls
 from course_tools.grading.sandbox.shell import Capped, Publisher
 
 
@@ -111,7 +111,7 @@ class Checker:
             with contextlib.redirect_stdout(out):
                 function = _check_of(check, code)
                 function(self.answer(name))
-                if any(student.changed for student in self.students) and must_keep(check, function):
+                if any(student.changed for student in self.students) and must_keep(function):
                     for student in self.students:
                         student.keeps = True
                     function(self.answer(name))
@@ -161,15 +161,15 @@ def allowed(name, answer):
     )
 
 
-def must_keep(name, function):
+def must_keep(function):
     """Must an answer pass also where it can change nothing that the check holds it against?
 
-    Not where the check works on copies, nor where to change something is the task.
+    Not where the check works on copies, nor where to change something is the task (`property_check(changes=True)`).
     """
     from course_lib.checks.kit.check import Check
     from course_lib.checks.kit.ranks.check import RankCheck
 
-    return not isinstance(function, Check | RankCheck) and name not in check_stubs.CHANGES
+    return not isinstance(function, Check | RankCheck) and not getattr(function, "changes", False)
 
 
 def _failure(error):

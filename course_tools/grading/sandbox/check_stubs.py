@@ -1,9 +1,10 @@
-"""What the rooms know of the exercises: the names that given cells take from the checks, the tasks that change things.
+"""What stands in the student's room in the place of the checks: the texts that given cells take from them, no more.
 
 The student's process has no course_lib.checks: it would hold the reference answers. What stands in their place can be
 imported, and says that checks run elsewhere.
 """
 
+import ast
 import importlib.abc
 import importlib.machinery
 import os
@@ -15,10 +16,8 @@ from course_tools.grading.paths import BESIDE, LIBRARY
 CHECKS = "course_lib.checks"
 # It runs without these: all that it needs of course_tools was imported before it was shut in.
 HIDDEN = ("course_lib/checks", "course_tools")
-# (module of the checks, name) of the texts for students that given cells take from there
-TEXTS = (("ch07.hazards", "MIRROR"),)
-# Free-form checks whose right answers change what they are given. They were looked at: they compare with copies.
-CHANGES = frozenset({"ch03.check_reduce_slice", "ch03.check_train_parallel"})
+GIVEN = "GIVEN"  # what a module of the checks calls the names of its texts that given cells may take from it
+FOLDER = LIBRARY / "checks"
 
 
 def hidden_folders():
@@ -29,17 +28,23 @@ def hidden_folders():
 
 
 def texts():
-    """{(module, name): text} of TEXTS, taken from the sources without importing them."""
-    import ast
-
+    """{(module below the checks, name): text} of what they give, taken from the sources without importing them."""
     found = {}
-    for module, name in TEXTS:
-        file = LIBRARY.joinpath("checks", *module.split(".")).with_suffix(".py")
+    for file in sorted(FOLDER.rglob("*.py")):
         source = file.read_text(encoding="utf-8")
-        for node in ast.parse(source).body:
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
-                found[module, name] = ast.literal_eval(node.value)
+        if f"\n{GIVEN} = " in source:
+            module = ".".join(file.relative_to(FOLDER).with_suffix("").parts)
+            known = dict(_assigned(source))
+            for name in ast.literal_eval(known[GIVEN]):
+                found[module, name] = ast.literal_eval(known[name])
     return found
+
+
+def _assigned(source):
+    """(name, value) of each plain assignment of a module."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id, node.value
 
 
 class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):

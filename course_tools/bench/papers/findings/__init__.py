@@ -1,7 +1,7 @@
 """What became of the claims. A claim names a function here as "module.function".
 
-The module is named after the part of the result that its functions get; those of sizes.py and formulas.py get the whole
-result. Options are keyword-only parameters. A function returns a text, our number with its unit, or raises NotMeasured.
+The module is named after the part of the result that its functions get; those of run.py get the whole result. Options
+are keyword-only parameters. A function returns a text, our number with its unit, or raises NotMeasured.
 """
 
 import inspect
@@ -14,13 +14,13 @@ from course_lib.errors import BadInput
 from course_tools.bench.papers.claim import NotMeasured, Result
 from course_tools.bench.papers.settings import PARTS
 
-WHOLE = ("sizes", "formulas")
+WHOLE = "run"
 
 
 def finder(where: str, name: str, options: dict[str, Any]) -> Callable[[Result], str]:
     """The function of that name with these options. Raises BadInput, which begins with `where`, if it does not fit."""
     module, _, function = name.partition(".")
-    home = import_module(f"{__name__}.{module}") if module in (*PARTS, *WHOLE) else None
+    home = import_module(f"{__name__}.{module}") if module in (*PARTS, WHOLE) else None
     tell = getattr(home, function, None)
     if not inspect.isfunction(tell) or tell.__module__ != f"{__name__}.{module}":
         raise BadInput(f"{where}: findings/ has no function {name}")
@@ -33,7 +33,7 @@ def finder(where: str, name: str, options: dict[str, Any]) -> Callable[[Result],
 
 
 def _find(tell: Callable[[dict[str, Any]], str], module: str, result: Result) -> str:
-    if module in WHOLE:
+    if module == WHOLE:
         return tell(result)
     made = result["parts"].get(module)
     if made is None:

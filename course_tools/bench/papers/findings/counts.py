@@ -46,7 +46,7 @@ def coalesced(made: Part) -> str:
         f"(the least: {counts['ideal_sectors'] / counts['requests']:g})"
         for kernel, counts in made["global"].items()
     ]
-    return f"our kernels, matrices by rows: {', '.join(told)}"
+    return f"our kernels, matrices by rows: {'; '.join(told)}"
 
 
 def update(made: Part) -> str:
@@ -56,7 +56,7 @@ def update(made: Part) -> str:
         B, found = case["B"], case["wavefronts"]
         plain, turned = found["neuron a row"] / B, found["example a row"] / B
         told.append(f"B = {B}: {plain:,.0f} (turned {turned:,.0f})")
-    return f"shared wavefronts an example: {', '.join(told)}"
+    return f"shared wavefronts an example: {'; '.join(told)}"
 
 
 def turned(made: Part) -> str:
@@ -65,7 +65,7 @@ def turned(made: Part) -> str:
     for case in made["update"]:
         found = case["wavefronts"]
         told.append(f"B = {case['B']}: {found['example a row'] - found['padded']:,}")
-    return f"wavefronts more than with padding, neurons side by side in memory: {', '.join(told)}"
+    return f"wavefronts more than with padding, neurons side by side in memory: {'; '.join(told)}"
 
 
 def delta(made: Part) -> str:
@@ -83,7 +83,7 @@ def difference(made: Part) -> str:
     blas = made["products"]["naive"]["blas_difference"]
     return (
         f"{made['side']}^3 in float32 against float64, largest difference over the largest entry: "
-        f"{', '.join(told)}, NumPy's BLAS {blas:.0e}"
+        f"{', '.join(told)}; NumPy's BLAS {blas:.0e}"
     )
 
 

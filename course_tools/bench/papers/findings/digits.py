@@ -20,7 +20,7 @@ def grid(made: Part) -> str:
         told.append(f"{eta:g}: " + ("diverged" if accuracy is None else f"{accuracy:.1%}"))
     n = min(made["examples"], made["grid_examples"])
     return (
-        f"Net-1h, validation accuracy after an epoch of {n:,} images: {', '.join(told)}; "
+        f"Net-1h, validation accuracy after an epoch of {n:,} images: {'; '.join(told)}; "
         f"{made['eta']:g} taken"
     )
 
@@ -34,19 +34,31 @@ def kept(made: Part) -> str:
     )
 
 
+def updates(made: Part) -> str:
+    """How many updates were made in which time, by batch size."""
+    told = [
+        f"B = {_size(run)}: {run['steps']:,} updates in {run['seconds']:.1f} s"
+        for run in made["runs"]
+    ]
+    return f"Net-1h, {_effort(made)}: {'; '.join(told)}"
+
+
 def by_batch(made: Part) -> str:
     """Test accuracy after as many passes, by batch size."""
-    told = []
-    for run in made["runs"]:
-        B = "all" if run["B"] is None else f"{run['B']:,}"
-        told.append(f"{run['test']:.2%} at B = {B} ({run['steps']:,} steps)")
-    return f"Net-1h, {_effort(made)}: {', '.join(told)}"
+    told = [
+        f"{run['test']:.2%} at B = {_size(run)} ({run['steps']:,} steps)" for run in made["runs"]
+    ]
+    return f"Net-1h, {_effort(made)}: {'; '.join(told)}"
 
 
 def gradients(made: Part, *, text: str) -> str:
     """The largest relative error against central differences."""
     error = made["gradient_errors"][text]
     return f"largest relative error against central differences {error:.0e}"
+
+
+def _size(run: Part) -> str:
+    return "all" if run["B"] is None else f"{run['B']:,}"
 
 
 def _effort(made: Part) -> str:

@@ -43,8 +43,8 @@ def two_processes(made: Part, *, key: str) -> str:
         if "error" in case:
             raise NotMeasured(case["error"].removeprefix("not measured: "))
         one, two = (case["ways"][name]["seconds"] for name in ("serial", key))
-        seconds = " s and ".join(digits(median(runs)) for runs in (one, two))
+        alone, together = (digits(median(runs)) for runs in (one, two))
         told.append(
-            f"{ratio(one, two):.2f} times at B = {case['B']:,} ({seconds} s for 50,000 images)"
+            f"B = {case['B']:,}: {alone} s alone, {together} s together, {ratio(one, two):.2f} times"
         )
-    return f"two processes: {', '.join(told)}"
+    return f"one process and two, 50,000 images: {'; '.join(told)}"

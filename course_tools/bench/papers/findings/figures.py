@@ -2,7 +2,7 @@
 
 from course_lib.bench.summary import rates, ratio, runs
 from course_tools.bench.papers.claim import NotMeasured, Part
-from course_tools.bench.papers.findings.wording import by_batch, median
+from course_tools.bench.papers.findings.wording import by_batch, listed, median
 
 
 def _cases(made: Part, net: str) -> list[Part]:
@@ -50,13 +50,17 @@ def threads(made: Part) -> str:
 
 
 def efficiency(made: Part) -> str:
-    """Speed-up of threads over examples on average over nets and batch sizes, and its share of the threads."""
-    found = [ratio(runs(c, "loops"), runs(c, "loops-threads")) for c in made["training"]]
-    known = [value for value in found if value is not None]
-    if not known:
-        raise NotMeasured("no loops ran on several threads")
-    T, mean = made["settings"]["threads"], sum(known) / len(known)
-    return (
-        f"{mean:.2f} times on {T} threads on average over nets and batch sizes "
-        f"({mean / T:.0%} of {T}; {min(known):.2f} to {max(known):.2f})"
-    )
+    """Speed-up of threads over examples, net by net on average over batch sizes, and its share of the threads."""
+    T = made["settings"]["threads"]
+    found: dict[str, list[float]] = {}
+    for case in made["training"]:
+        faster = ratio(runs(case, "loops"), runs(case, "loops-threads"))
+        if faster is not None:
+            found.setdefault(case["net"], []).append(faster)
+    told = []
+    for net, times in found.items():
+        mean = sum(times) / len(times)
+        between = f"from {min(times):.2f} to {max(times):.2f}"
+        told.append(f"{net} {mean:.2f} times ({mean / T:.0%} of {T}, {between})")
+    shown = listed(told, "no loops ran on several threads")
+    return f"{T} threads, on average over batch sizes: {shown}"

@@ -26,4 +26,4 @@ def products(made: Part, *, rung: str, over: str = "") -> str:
             rate, more = 2e-12 * M * N * K / median(seconds), ratio(runs(case, over), seconds)
             beside = f", {more:.2f} times {over}'s" if more else ""
             told.append(f"{rate:.2f} TFLOP/s at {M} x {N} x {K}{beside}")
-    return f"{made['device']}: {listed(told, 'this product did not run', '; ')}"
+    return f"{made['device']}: {listed(told, 'this product did not run')}"

@@ -27,11 +27,11 @@ def detector(made: Part, *, net: str, distinct: bool) -> str:
 
 
 def _measures(test: dict[str, Any]) -> str:
-    names = ("accuracy", "balanced_accuracy", "recall", "precision")
-    told = ", ".join(f"{name.replace('_', ' ')} {_share(test['net'][name])}" for name in names)
+    found = {name: _share(value) for name, value in test["net"].items()}
     return (
-        f"{told}, average precision {_share(test['average_precision'])} "
-        f"(accuracy of the majority's answer: {_share(test['majority']['accuracy'])})"
+        f"accuracy {found['accuracy']} (the majority's answer: {_share(test['majority']['accuracy'])}), "
+        f"balanced accuracy {found['balanced_accuracy']}; recall {found['recall']}, "
+        f"precision {found['precision']}, average precision {_share(test['average_precision'])}"
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from course_lib.bench.catalogue import LAYERS
 from course_lib.bench.predictions import parts as parts_of
 from course_lib.bench.summary import ratio
+from course_tools.bench.papers.arithmetic import exact_saving
 from course_tools.bench.papers.claim import Part
-from course_tools.bench.papers.findings.formulas import exact_saving
 from course_tools.bench.papers.findings.wording import listed, median
 
 MISSING = "the schemes did not run"
@@ -47,7 +47,7 @@ def shares(made: Part) -> str:
     for case, f, total in _by_layer(made):
         each = ", ".join(f"{name} {sum(values) / total:.0%}" for name, values in f.items())
         told.append(f"B = {case.B}: {each}")
-    return f"of f1 + f2 + f3 on one thread, {listed(told, MISSING, '; ')}"
+    return f"of f1 + f2 + f3 on one thread, {listed(told, MISSING)}"
 
 
 def rest(made: Part) -> str:
@@ -80,7 +80,7 @@ def saved(made: Part) -> str:
                 f"B = {case.B}, k = {k}: {1 - left:.0%} of the step (eq. 10: {(1 - 1 / k) * f3:.0%}, "
                 f"with the parent's part {f3 * exact_saving(k):.0%})"
             )
-    return listed(told, MISSING, "; ")
+    return listed(told, MISSING)
 
 
 def backward(made: Part) -> str:
@@ -96,7 +96,7 @@ def backward(made: Part) -> str:
                 f"B = {case.B}, k = {case.k}: leapfrogging {leapfrog:.2f} times, "
                 f"deferred gradients {deferred:.2f} times"
             )
-    return listed(told, MISSING, "; ")
+    return listed(told, MISSING)
 
 
 def step_seconds(made: Part) -> str:
@@ -109,4 +109,4 @@ def step_seconds(made: Part) -> str:
             told.append(
                 f"B = {case.B}: {ms[0]:.1f} ms on one thread, {ms[1]:.1f} ms with k = {case.k}"
             )
-    return listed(told, MISSING, "; ")
+    return listed(told, MISSING)

@@ -7,8 +7,8 @@ from course_lib.bench.mpi_predictions import epoch_seconds
 from course_lib.bench.summary import ratio, runs
 from course_lib.bench.tables import digits
 from course_lib.mpi import cost
+from course_tools.bench.papers.arithmetic import NET
 from course_tools.bench.papers.claim import Part
-from course_tools.bench.papers.findings.formulas import NET
 from course_tools.bench.papers.findings.wording import listed, median
 
 
@@ -53,7 +53,7 @@ def model_or_data(made: Part) -> str:
                 f"{where}: {sent[0]:,.0f} kB and {data} s by data, "
                 f"{sent[1]:,.0f} kB and {model} s by model"
             )
-    return listed(told, "no such scheme ran", "; ")
+    return listed(told, "no such scheme ran")
 
 
 def predicted(made: Part) -> str:
@@ -64,4 +64,4 @@ def predicted(made: Part) -> str:
             if seconds := runs(case, key):
                 said, found = epoch_seconds(made, case, key), median(seconds)
                 told.append(f"{key} {digits(said)} s, measured {digits(found)} s")
-    return f"predicted: {listed(told, 'no scheme ran', '; ')}"
+    return f"predicted: {listed(told, 'no scheme ran')}"

@@ -12,18 +12,26 @@ def median(runs: Sequence[float | None]) -> float:
     return quartiles(runs)[0]
 
 
-def listed(told: Iterable[str], missing: str, separator: str = ", ") -> str:
-    """All that was found, in one text. Raises NotMeasured(missing) if it is nothing."""
-    text = separator.join(told)
+def listed(told: Iterable[str], missing: str = "nothing was found") -> str:
+    """All that was found: documents begin a new line after a semicolon. Raises NotMeasured(missing) if nothing was."""
+    text = "; ".join(told)
     if not text:
         raise NotMeasured(missing)
     return text
 
 
 def by_batch(pairs: Iterable[tuple[int, float | None]], unit: str, missing: str) -> str:
-    """Values by batch size; None: this one did not run. Raises NotMeasured(missing) if none did."""
-    told = (f"{digits(value)}{unit} at B = {B:,}" for B, value in pairs if value is not None)
-    return listed(told, missing)
+    """The values of the smallest and the largest batch, and those between that are higher or lower than both.
+
+    pairs: (batch size, value), by batch size; None: this one did not run. Raises NotMeasured(missing) if none did.
+    """
+    found = [(value, B) for B, value in pairs if value is not None]
+    if not found:
+        raise NotMeasured(missing)
+    ends = dict.fromkeys([found[0], found[-1]], "")
+    peaks = {max(found): "highest ", min(found): "lowest "}
+    shown = ends | {pair: word for pair, word in peaks.items() if pair not in ends}
+    return ", ".join(f"{word}{digits(v)}{unit} at B = {B:,}" for (v, B), word in shown.items())
 
 
 def layers(sizes: Iterable[int]) -> str:
