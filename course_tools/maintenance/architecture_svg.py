@@ -69,8 +69,8 @@ def draw(packages, arrows):
     parts = [_frame(*frame) for frame in FRAMES]
     parts += [_box(name, packages[name]) for name in PLACES if name in packages]
     between = sorted(arrow for arrow in arrows if set(arrow) <= set(packages))
-    parts += [_path(*arrow, curve) for arrow, curve in zip(between, _curves(between), strict=True)]
-    parts += [_path(*arrow, _across()) for arrow in sorted(arrows - set(between))]
+    parts += [_path(arrow, curve) for arrow, curve in zip(between, _curves(between), strict=True)]
+    parts += [_path(arrow, _across()) for arrow in sorted(arrows - set(between))]
     width, height = 9.4 * COLUMN - GAP + 2 * MARGIN, 6 * ROW + BOX_HEIGHT + HEAD + 2 * MARGIN
     return _document(width, height, parts)
 
@@ -121,8 +121,8 @@ def _box(name, package):
     )
 
 
-def _path(start, end, curve):
-    return f'<path class="arrow" d="{curve}" marker-end="url(#head)"><title>{start} imports {end}</title></path>'
+def _path(arrow, curve):
+    return f'<path class="arrow" d="{curve}" marker-end="url(#head)"><title>{arrow[0]} imports {arrow[1]}</title></path>'
 
 
 def _across():
