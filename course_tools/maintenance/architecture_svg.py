@@ -122,7 +122,8 @@ def _box(name, package):
 
 
 def _path(arrow, curve):
-    return f'<path class="arrow" d="{curve}" marker-end="url(#head)"><title>{arrow[0]} imports {arrow[1]}</title></path>'
+    title = f"<title>{arrow[0]} imports {arrow[1]}</title>"
+    return f'<path class="arrow" d="{curve}" marker-end="url(#head)">{title}</path>'
 
 
 def _across():
