@@ -21,10 +21,10 @@ COMMANDS = {
         "for students: the public checks of an exercise as it was saved",
     ),
     "release": (
-        "course_lib.classroom.grading.release",
+        "course_tools.grading.release.release",
         "make what students get and what the grader needs",
     ),
-    "grade": ("course_lib.classroom.grading.grade", "grade what students handed in"),
+    "grade": ("course_tools.grading.commands.grade", "grade what students handed in"),
     "build": ("course_tools.build.command", "make the notebooks from chapters/"),
     "book": (
         "course_tools.book.command",

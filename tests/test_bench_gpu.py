@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from engine_runs import needs_compiler
 
-from course_lib.__main__ import main
 from course_lib.bench import (
     docs,
     gpu_command,
@@ -28,6 +27,7 @@ from course_lib.bench import (
 from course_lib.bench.gpu_catalogue import PEERS, RUNGS, SHAPES, SIZES, TRACED, WAY, WAYS
 from course_lib.bench.processes import Worker, WorkerError
 from course_lib.bench.progress import Progress
+from course_tools.__main__ import main
 
 ROOT, HERE = Path(__file__).resolve().parents[1], Path(__file__).parent
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.__main__ import main
 from course_lib.bench import docs
 from course_lib.bench.grade import assignment, command, measuring, ours, tables, targets, watching
 from course_lib.bench.grade import docs as grade_docs
-from course_lib.classroom.grading import pretend, sandbox
+from course_tools.__main__ import main
+from course_tools.grading.commands import synthetic_class
+from course_tools.grading.sandbox import sandbox
 
 ROOT = Path(__file__).resolve().parents[1]
 WHY_NOT = sandbox.available()
@@ -96,16 +97,24 @@ def test_a_made_up_class():
     import random
 
     for count, want in ((100, (40, 10, 50)), (10, (4, 1, 5)), (200, (80, 20, 100))):
-        made = pretend.kinds(count, random.Random(1))
-        assert tuple(map(made.count, (pretend.SOLVED, pretend.BLANK, pretend.MIXED))) == want
+        made = synthetic_class.kinds(count, random.Random(1))
+        assert (
+            tuple(
+                map(
+                    made.count,
+                    (synthetic_class.SOLVED, synthetic_class.BLANK, synthetic_class.MIXED),
+                )
+            )
+            == want
+        )
     assert (
-        pretend.kinds(20, random.Random(1))
-        == pretend.kinds(20, random.Random(1))
+        synthetic_class.kinds(20, random.Random(1))
+        == synthetic_class.kinds(20, random.Random(1))
         != sorted(made[:20])
     )
-    assert len(pretend.kinds(2, random.Random(1))) == 2 and pretend.SOLVED in pretend.kinds(
-        2, random.Random(1)
-    )
+    assert len(
+        synthetic_class.kinds(2, random.Random(1))
+    ) == 2 and synthetic_class.SOLVED in synthetic_class.kinds(2, random.Random(1))
 
 
 def test_notebooks_for_nbgrader():

@@ -14,7 +14,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from course_lib.__main__ import main
 from course_lib.bench import (
     docs,
     mpi_command,
@@ -29,6 +28,7 @@ from course_lib.bench.mpi_ranks import Ranks
 from course_lib.bench.processes import WorkerError
 from course_lib.machines.ranks import launch
 from course_lib.serial import Network
+from course_tools.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))

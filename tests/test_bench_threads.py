@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from course_lib import measure
-from course_lib.__main__ import main
 from course_lib.bench import (
     catalogue,
     docs,
@@ -29,6 +28,7 @@ from course_lib.bench import (
 from course_lib.bench.processes import Worker, WorkerError
 from course_lib.bench.rounds import interleave
 from course_lib.errors import BadInput
+from course_tools.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMITTED = ROOT / "benchmarks/results/threads.json"

@@ -17,7 +17,6 @@ report.py, tables.py, profile_tables.py, scaling_tables.py, figures.py, docs.py,
 gpu_targets.py, gpu_tables.py, gpu_docs.py     the same of `bench gpu`
 training.py          training measured, for both; gpu_training.py on a GPU, gpu_training_tables.py what is shown of it
 gpu_workers.py       the workers of `bench gpu`
-papers/              `bench papers`: the claims and errata of the five texts
 grade/               `bench grade`
 """
 
@@ -25,19 +24,22 @@ import argparse
 
 BENCHES = {
     "threads": (
-        "threads_command",
+        ".threads_command",
         "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn",
     ),
     "mpi": (
-        "mpi_command",
+        ".mpi_command",
         "allreduces and schemes of training on 1, 2 and 4 ranks, beside MPI's own and PyTorch DDP",
     ),
-    "papers": ("papers.command", "every number of the five texts, listed and measured again"),
+    "papers": (
+        "course_tools.bench.papers.command",
+        "every number of the five texts, listed and measured again",
+    ),
     "gpu": (
-        "gpu_command",
+        ".gpu_command",
         "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training",
     ),
-    "grade": ("grade.command", "seconds and memory of `course grade`, beside nbval and nbgrader"),
+    "grade": (".grade.command", "seconds and memory of `course grade`, beside nbval and nbgrader"),
 }
 
 
@@ -48,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Measure side by side; results name the machine."
     what = parser.add_subparsers(dest="what", required=True, metavar="{" + ",".join(BENCHES) + "}")
     for name, (module, text) in BENCHES.items():
-        commands = importlib.import_module(f".{module}", __name__)
+        commands = importlib.import_module(module, __name__)
         commands.add_arguments(what.add_parser(name, help=text))
 
 
@@ -56,4 +58,4 @@ def command(options: argparse.Namespace) -> int:
     """Run the benchmark that was asked for; return its exit status."""
     import importlib
 
-    return importlib.import_module(f".{BENCHES[options.what][0]}", __name__).command(options)
+    return importlib.import_module(BENCHES[options.what][0], __name__).command(options)

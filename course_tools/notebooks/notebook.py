@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 from course_tools.build.source import Cell, count, split
 
@@ -46,13 +47,21 @@ def skeleton(source, kind):
     return notebook
 
 
+def load(file):
+    """The notebook in a file. Raises what nbformat raises."""
+    import nbformat
+
+    return nbformat.reads(Path(file).read_text(encoding="utf-8"), as_version=4)
+
+
+def code_cells(notebook):
+    """The code cells in order."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def code_of(notebook):
     """What decides the outputs: name, tags and code of each code cell."""
-    return [
-        [c.id, c.metadata.get("tags", []), c.source]
-        for c in notebook.cells
-        if c.cell_type == "code"
-    ]
+    return [[cell.id, cell.metadata.get("tags", []), cell.source] for cell in code_cells(notebook)]
 
 
 def digest(notebook):

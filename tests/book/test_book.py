@@ -19,7 +19,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 import lab_browser as lb
 import pytest
 
-from course_lib.__main__ import main
+from course_tools.__main__ import main
 from course_tools.build import source
 
 for package in ("sphinx", "myst_nb", "furo", "math_core", "ziamath"):

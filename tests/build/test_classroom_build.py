@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from sample_chapter import EXERCISE, KERNEL, LECTURE, clone, copy
 
-from course_lib.__main__ import main
+from course_tools.__main__ import main
 from course_tools.build import command as build
 from course_tools.build.source import parse
 from course_tools.notebooks import kernels, notebook, outputs

@@ -12,6 +12,7 @@ import pytest
 
 from course_lib.data import load_mnist, mnist, packed, read_idx
 from course_lib.errors import BadInput
+from course_tools.maintenance import pack_mnist
 
 MD5 = {  # of the files as published
     "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
@@ -167,11 +168,6 @@ def test_a_damaged_manifest_is_named(copy, text):
 
 def test_packing_gives_the_same_files_again(originals, tmp_path):
     """pack_mnist.py remakes what is committed (the small files here; the large ones take a minute)."""
-    sys.path.insert(0, str(packed.FILES.parents[2] / "tools"))
-    try:
-        import pack_mnist
-    finally:
-        sys.path.pop(0)
     manifest = json.loads((packed.FILES / "mnist" / "manifest.json").read_text(encoding="utf-8"))
     for name in ("train-labels-idx1-ubyte", "t10k-labels-idx1-ubyte"):
         entry = pack_mnist.pack_file(originals[name], tmp_path / name)

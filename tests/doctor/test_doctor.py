@@ -151,7 +151,7 @@ def test_sandbox_elsewhere_than_linux(monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the rooms are made of Linux namespaces")
 def test_sandbox_is_that_of_the_grader(monkeypatch):
-    from course_lib.classroom.grading import sandbox
+    from course_tools.grading.sandbox import sandbox
 
     assert (probes.sandbox().there == YES) == (sandbox.available() == "")
     monkeypatch.setattr(probes, "ask", lambda *command: "unshare: Operation not permitted")

@@ -449,9 +449,9 @@ def test_lab_opens_chapter_00(start, monkeypatch, user, allowed):
     assert env["PATH"].startswith(start.SCRIPTS + os.pathsep)
 
 
-def test_test_runs_pytest(start, monkeypatch):
+def test_test_runs_the_tests(start, monkeypatch):
     _, line, _ = started(start, monkeypatch, ["test", "-k", "mnist"])
-    assert line[1:] == ["-m", "pytest", "-k", "mnist"]
+    assert line[1:] == ["-m", "course_tools.maintenance.run_tests", "-k", "mnist"]
 
 
 def test_installing_is_pinned(start):

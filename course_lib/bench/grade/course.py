@@ -56,7 +56,7 @@ def submissions(release: Path, chapter: str, count: int, seed: int, folder: Path
     """{student: "solved", "blank" or "mixed"} of `count` files in a folder."""
     made = run(
         "-m",
-        "course_lib.classroom.grading.pretend",
+        "course_tools.grading.commands.synthetic_class",
         release,
         chapter,
         count,

@@ -108,27 +108,21 @@ def _loss_after(params, batches, gradient, eta):
     return float(np.average(losses, weights=[len(xb) for xb, _ in batches])), params, _OWN
 
 
-class _EpochCheck(Check):
-    """A Check that looks at the returned loss and at the arrays in params, which the function changes in place."""
-
-    def probe(self, fn, seed):
-        def call(params, batches, gradient, eta):
-            held = [tuple(pair) for pair in params]
-            loss = fn(params, batches, gradient, eta)
-            now = [array for pair in params for array in pair]
-            arrays = [array for pair in held for array in pair]
-            kept = len(now) == len(arrays) and all(
-                new is old for new, old in zip(now, arrays, strict=True)
-            )
-            return loss, held, _OWN if kept else _NEW
-
-        return super().probe(call, seed)
+def _call_epoch(fn, params, batches, gradient, eta):
+    """The returned loss, and the arrays in params, which the function changes in place."""
+    held = [tuple(pair) for pair in params]
+    loss = fn(params, batches, gradient, eta)
+    now = [array for pair in params for array in pair]
+    arrays = [array for pair in held for array in pair]
+    kept = len(now) == len(arrays) and all(new is old for new, old in zip(now, arrays, strict=True))
+    return loss, held, _OWN if kept else _NEW
 
 
-check_sgd_epoch = _EpochCheck(
+check_sgd_epoch = Check(
     "sgd_epoch",
     _sgd_cases,
     _sgd_true,
+    call=_call_epoch,
     K=60,
     may_change=(0,),
     parts=("the mean loss", "params", "what params holds"),

@@ -339,7 +339,7 @@ def _check_ownership(written, T, n):
     )
 
 
-@function_check("reduce_slice")
+@function_check("reduce_slice", changes=True)
 def check_reduce_slice(fn, *, rng):
     """Slice t, and nothing else, is the sum of slice t over all partials, over B; whatever order the threads run in."""
     for T, n in ((3, int(rng.integers(5, 9)) * 3 + 2), (4, 4), (2, 9), (1, 5), (5, 23)):

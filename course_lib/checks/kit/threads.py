@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from course_lib.checks.kit.freeform import Unmet, require
+from course_lib.checks.kit.freeform import Unmet, require, require_in_time
 from course_lib.checks.kit.probe import short_error
 
 DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
@@ -107,7 +107,7 @@ def outcome(run):
     )
     if run.error is not None:
         raise run.error
-    require(
+    require_in_time(
         not run.left,
         f"{len(run.left)} of your threads still ran when the function had returned",
         cause="join every thread before you return (a pool: use it in a `with`, or shut it down)",
@@ -199,7 +199,7 @@ def _report_hang(fn, caller, before):
             frame = frame.f_back
         if frame is not None:
             places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}")
-    require(
+    require_in_time(
         False,
         f"it has not come to an end within {DEADLINE:g} s: a deadlock, or a loop without end",
         where="; ".join(sorted(set(places))) or None,

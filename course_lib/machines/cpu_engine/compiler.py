@@ -17,7 +17,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from course_lib.errors import BadInput
+from course_lib.errors import BadInput, OutOfTime, Unavailable
 from course_lib.machines.cpu_engine.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
@@ -74,6 +74,10 @@ class CompileError(BadInput):
     """The kernel does not compile; the message is the compiler's, with the line numbers of the source."""
 
 
+class CompileTooSlow(CompileError, OutOfTime):
+    """The compiler was stopped."""
+
+
 @cache
 def compiler():
     """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang.
@@ -81,7 +85,7 @@ def compiler():
     COURSE_CXX is a command, or the word ziglang.
     """
     if os.name != "posix":
-        raise BadInput("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
+        raise Unavailable("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
     chosen = os.environ.get("COURSE_CXX", "")
     if chosen and chosen != "ziglang":
         return shlex.split(chosen)
@@ -90,7 +94,7 @@ def compiler():
             return [name]
     if (zig := find_spec("ziglang")) and zig.origin:
         return [str(Path(zig.origin).with_name("zig")), "c++"]
-    raise BadInput(
+    raise Unavailable(
         "the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang"
     )
 
@@ -211,6 +215,7 @@ def _runtime(name, traced):
 
 def _run(command, deadline=None):
     words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
+    kind = CompileError
     with subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
@@ -223,12 +228,13 @@ def _run(command, deadline=None):
         try:
             said = run.communicate(timeout=deadline)[1]
         except subprocess.TimeoutExpired:
+            kind = CompileTooSlow
             said = f"the compiler was stopped after {deadline:g} s: does a macro, template or constexpr never end?"
         finally:
             if run.poll() is None:
                 os.killpg(run.pid, signal.SIGTERM)  # all the processes that it has started
     if run.returncode != 0:
-        raise CompileError("the kernel does not compile:\n" + complaints(said))
+        raise kind("the kernel does not compile:\n" + complaints(said))
 
 
 def _found(path):
@@ -271,7 +277,7 @@ def _folder():
             continue
         if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
             return folder
-    raise BadInput("no folder can be written for compiled kernels: set COURSE_CACHE to one")
+    raise Unavailable("no folder can be written for compiled kernels: set COURSE_CACHE to one")
 
 
 @cache
