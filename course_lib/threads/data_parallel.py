@@ -28,12 +28,13 @@ def data_parallel_gradients(net, params, X, Y, T, body="numpy", pool=None):
 
 
 class DataParallel:
-    """`with DataParallel(net, params, B, T) as gradients: train(..., gradients=gradients)`: threads and buffer kept.
+    """`with DataParallel(net, params, B, T) as gradients:` threads and buffer kept, for many calls.
 
     Called as (net, params, X, Y), for any batch of 1 to B rows, with min(T, rows) threads. What it returns lies in its
-    buffer, until the next call. params: only their shapes and dtype count here. Other arguments and errors as for
-    data_parallel_gradients. BLAS has one thread in a call, as before in between: OpenBLAS's threads spin for some 0.1 s
-    after each product of their own, so put blas_threads(1) around a loop that also calls BLAS itself.
+    buffer, until the next call; `train(..., gradients=without_loss(gradients))` trains with it. params: only their
+    shapes and dtype count here. Other arguments and errors as for data_parallel_gradients. BLAS has one thread in a
+    call, as before in between: OpenBLAS's threads spin for some 0.1 s after each product of their own, so put
+    blas_threads(1) around a loop that also calls BLAS itself.
     """
 
     def __init__(self, net, params, B, T, body="numpy"):

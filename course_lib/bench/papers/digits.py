@@ -87,7 +87,14 @@ def _run(
         else:
             with DataParallel(net, params, B, threads, body="numpy") as workers:
                 history = serial.train(
-                    net, params, data, settings.epochs, B, eta, gradients=workers, **how
+                    net,
+                    params,
+                    data,
+                    settings.epochs,
+                    B,
+                    eta,
+                    gradients=serial.without_loss(workers),
+                    **how,
                 )
     right = serial.accuracy(net, params, data.x_test, data.y_test)
     steps = settings.epochs * (

@@ -12,7 +12,7 @@ from course_lib.gpu.mlp.kernels import Kernels
 from course_lib.serial import Cache, History, targets
 from course_lib.serial.evaluate import CHUNK, check_labels
 from course_lib.serial.network import check_number, check_params
-from course_lib.serial.progress import Progress
+from course_lib.serial.progress import TrainingProgress
 
 
 class Mlp:
@@ -131,7 +131,7 @@ class Mlp:
             for array in (dataset.x_train, targets(self.net, dataset.y_train, np.float32))
         )
         size, history = len(X) if batch_size is None else batch_size, History()
-        report = Progress(progress, check_count("epochs", epochs), 0)
+        report = TrainingProgress(progress, check_count("epochs", epochs), 0)
         while len(history.loss) < epochs and not history.stopped:
             order, start = (
                 np.random.default_rng([seed, len(history.loss)]).permutation(len(X)),

@@ -20,7 +20,7 @@ from typing import Any
 
 from course_lib.machines.ranks import launch, rank, story, supervisor
 from course_lib.machines.ranks.errors import RankError
-from course_lib.machines.ranks.profiles import Site
+from course_lib.machines.ranks.profiles.site import Site
 
 
 class Team:

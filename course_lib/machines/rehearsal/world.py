@@ -3,15 +3,15 @@
 from collections import Counter, defaultdict
 from typing import Any
 
-from course_lib.machines.rehearsal.model import Network
+from course_lib.machines.rehearsal.model import Links
 from course_lib.machines.rehearsal.turns import in_words
 
 
 class World:
-    """For n ranks; eager as in rehearse; network: a model.Network."""
+    """For n ranks; eager as in rehearse; links: `model.Links`."""
 
     def __init__(self, n, eager, alpha, beta):
-        self.eager, self.network = -1 if eager is None else eager, Network(n, alpha, beta)
+        self.eager, self.links = -1 if eager is None else eager, Links(n, alpha, beta)
         self.sent, self.asked = (
             defaultdict(list),
             defaultdict(list),
@@ -72,7 +72,7 @@ class World:
         self.bytes[sending.rank.index] += sending.nbytes
         if sending.eager:
             sending.taken = sending.before
-            sending.moved, sending.time = self.network.move(
+            sending.moved, sending.time = self.links.move(
                 sending.rank.index, None, sending.begin, sending.nbytes
             )
         wanting = next(
@@ -106,5 +106,5 @@ class World:
             return
         sending.taken = sending.data.copy()
         begin = max(sending.begin, receiving.begin)
-        times = self.network.move(sending.rank.index, receiving.rank.index, begin, sending.nbytes)
+        times = self.links.move(sending.rank.index, receiving.rank.index, begin, sending.nbytes)
         sending.moved, sending.time = receiving.moved, receiving.time = times
