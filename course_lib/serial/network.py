@@ -56,9 +56,9 @@ class Network:
 def init_params(sizes, seed, dtype=np.float32):
     """List of (W (n_in, n_out), b (n_out,)): W drawn from N(0, 1/n_in), b zero.
 
-    Layer l draws from default_rng([seed, l]): layers of equal shape start differently, and the draws of one layer do not
-    depend on the others. With the variance 1/n_in a neuron's z neither grows nor shrinks with the width of the layer
-    before it.
+    Layer l draws from default_rng([seed, l]): layers of equal shape start differently, and the draws of one layer do
+    not depend on the others. With the variance 1/n_in a neuron's z neither grows nor shrinks with the width of the
+    layer before it.
     """
     sizes, seed = check_sizes(sizes), check_count("seed", seed, low=0)
     if dtype not in FLOATS:

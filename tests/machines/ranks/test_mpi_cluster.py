@@ -21,6 +21,7 @@ from course_lib import mpi
 from course_lib.errors import BadInput
 from course_lib.machines.ranks import launch
 from course_lib.machines.ranks import ranks as machinery
+from course_lib.machines.ranks.errors import Interrupted
 from course_lib.machines.ranks.team import Team
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
@@ -204,7 +205,7 @@ def test_an_interrupt_during_a_collective(two, capsys):
     two.execute(NAMES)
     threading.Timer(0.5 * SLOW, os.kill, (os.getpid(), signal.SIGINT)).start()
     places = r"rank 0 had finished the cell\nrank 1 was in line 2: comm\.Barrier\(\)"
-    with pytest.raises(mpi.errors.Interrupted, match=places):
+    with pytest.raises(Interrupted, match=places):
         two.execute("if rank == 1:\n    comm.Barrier()", timeout=30 * SLOW)
     assert works(two)
 
