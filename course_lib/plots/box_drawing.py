@@ -39,10 +39,8 @@ def triples_box(
     title = title or f"D = A B: {number(M)} x {number(K)} x {number(N)} triples (i, k, j)"
     wide = (WIDTH * 72 - 2 * MARGIN) / max(len(named), 2)
     side = min((wide - 44) / (1 + DEEP[0]), TALL / (1 + DEEP[1]))
-    top, more = (
-        30 + 14 * (len(title) > 87),
-        LINE * max(_wrapped(name, wide).count("\n") for name in named),
-    )
+    top = 30 + 14 * (len(title) > 87)
+    more = LINE * max(_wrapped(name, wide).count("\n") for name in named)
     words = top + side * (1 + DEEP[1]) + 40 + more
     axis = canvas(title, words + 4 * LINE + 12)
     rows, told = [], []

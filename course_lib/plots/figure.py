@@ -14,9 +14,8 @@ import numpy as np
 from course_lib.errors import BadInput
 
 SHOWN_ROWS = 60  # a longer table is abridged in the notebook; `.table` has it all
-CSS_DPI = (
-    96  # what a browser takes an inch to be, so that 10 pt in the picture is 10 pt on the page
-)
+# what a browser takes an inch to be, so that 10 pt in the picture is 10 pt on the page
+CSS_DPI = 96
 
 
 class Figure:
@@ -26,14 +25,7 @@ class Figure:
     that matter. table: (header, rows), all of the data. png: the picture's bytes, the same for the same data.
     """
 
-    def __init__(
-        self,
-        figure: Any,
-        title: str,
-        alt: str,
-        header: Sequence[str],
-        rows: Sequence[Sequence[Any]],
-    ):
+    def __init__(self, figure, title, alt, header, rows):
         self.figure = figure
         self.title = title
         self.alt = alt
@@ -50,9 +42,8 @@ class Figure:
 
     def html(self) -> str:
         """The HTML that a notebook shows: picture with alt text, and the table folded beneath it."""
-        width, height = struct.unpack(
-            ">II", self.png[16:24]
-        )  # the IHDR chunk of a PNG starts with them
+        # the IHDR chunk of a PNG starts with them
+        width, height = struct.unpack(">II", self.png[16:24])
         scale = CSS_DPI / self.figure.dpi
         picture = base64.b64encode(self.png).decode("ascii")
         return (

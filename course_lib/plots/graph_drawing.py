@@ -114,9 +114,7 @@ def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], gra
         )
 
 
-def _draw_box(
-    axis: Any, place: tuple[float, float], text: str, width: float, is_input: bool
-) -> None:
+def _draw_box(axis, place, text, width, is_input):
     from matplotlib.patches import FancyBboxPatch
 
     corner = (place[0] - width / 2 + 0.08, place[1] - HEIGHT / 2 + 0.08)
@@ -131,9 +129,8 @@ def _draw_numbers(axis: Any, place: tuple[float, float], value: float, grad: flo
 
     x, y = place
     look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5}
-    look["path_effects"] = [
-        withStroke(linewidth=2.5, foreground="white")
-    ]  # where an arrow passes behind it
+    # where an arrow passes behind it
+    look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
     axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
     if grad is not None:
         axis.text(
@@ -141,9 +138,7 @@ def _draw_numbers(axis: Any, place: tuple[float, float], value: float, grad: flo
         )
 
 
-def _draw_edge(
-    axis: Any, start: Any, end: Any, between: list[tuple[float, float]], width: float
-) -> None:
+def _draw_edge(axis, start, end, between, width):
     """An arrow from the right side of a box to the left side of another, through the gaps between others."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path

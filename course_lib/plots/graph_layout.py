@@ -25,9 +25,7 @@ def columns_of(names: list[str], edges: list[Edge]) -> dict[str, int]:
     return column
 
 
-def layout(
-    names: list[str], edges: list[Edge], column: Mapping[str, int]
-) -> tuple[dict[str, Place], dict[Edge, list[Place]], float]:
+def layout(names, edges, column):
     """(place of each node, stops of each edge, rows needed), in columns and rows, y upwards.
 
     An edge that passes over columns gets a stop in each, which takes part in the layout like a node. Each thing
@@ -64,7 +62,6 @@ def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[st
                 sum(height[n] for n in near[t]) / len(near[t]) if near[t] else height[t]
                 for t in stack
             ]
-            height.update(
-                zip(stack[::-1], apart(wishes[::-1], 1.0), strict=True)
-            )  # of equal wishes the first on top
+            # of equal wishes the first on top
+            height.update(zip(stack[::-1], apart(wishes[::-1], 1.0), strict=True))
     return height

@@ -97,15 +97,11 @@ def _digits_alt(title: str, names: list[str], truth: Any, said: Any, wrong: list
     return " ".join(parts)
 
 
-def _grid(
-    pixels: np.ndarray, columns: int, title: str, caption_lines: int, **look: Any
-) -> tuple[Any, Any, Any, list[tuple[int, int]]]:
+def _grid(pixels, columns, title, caption_lines, **look):
     """Draw the images in one axis (one image of many is ten times as fast); return where each has its top left."""
     n, height, width = pixels.shape
-    step_x, step_y = (
-        width + max(1, round(width / 7)),
-        height + round(height * (0.16 + 0.26 * caption_lines)),
-    )
+    step_x = width + max(1, round(width / 7))
+    step_y = height + round(height * (0.16 + 0.26 * caption_lines))
     rows = -(-n // columns)
     canvas = np.full((rows * step_y, columns * step_x - (step_x - width)), np.nan)
     places = [(i // columns * step_y, i % columns * step_x) for i in range(n)]
@@ -128,9 +124,7 @@ def _grid(
     return figure, axis, drawn, places
 
 
-def _letter(
-    axis: Any, places: Any, captions: list[str], size: Sequence[int], wrong: Sequence[int] = ()
-) -> None:
+def _letter(axis, places, captions, size, wrong=()):
     """The captions under the images, a thin frame around each, a thick one around the wrong ones."""
     from matplotlib.patches import Rectangle
 

@@ -129,9 +129,8 @@ def curves(history: Any, *, title: str = "", ylabel: str = "loss", logy: bool = 
 
 
 def _panels(panels: list[tuple[str, list[Line], bool]], title: str) -> Figure:
-    beneath = (
-        len(panels) > 1 and len(panels[0][1]) > 1
-    )  # the names at the lines' ends need the width
+    # the names at the lines' ends need the width
+    beneath = len(panels) > 1 and len(panels[0][1]) > 1
     figure = new_figure(height=5.6 if beneath else 3.4)
     put_title(figure, title)
     axes = figure.subplots(
@@ -150,9 +149,7 @@ def _panels(panels: list[tuple[str, list[Line], bool]], title: str) -> Figure:
     return Figure(figure, title, f"{title}. " + " ".join(texts), header, rows)
 
 
-def _joined(
-    left: tuple[list[str], list[tuple]], right: tuple[list[str], list[tuple]]
-) -> tuple[list[str], list[tuple]]:
+def _joined(left, right):
     """Two tables with the same first column, side by side; a blank where one has no such row."""
     if not left[0]:
         return right
@@ -246,16 +243,7 @@ def _values_of(name: str, f: Callable[[np.ndarray], Any], z: np.ndarray) -> np.n
     return values
 
 
-def draw_lines(
-    axis: Any,
-    found: list[Line],
-    xlabel: str,
-    ylabel: str,
-    logx: bool = False,
-    logy: bool = False,
-    xticks: Sequence[float] | None = None,
-    markers: bool = True,
-) -> None:
+def draw_lines(axis, found, xlabel, ylabel, logx=False, logy=False, xticks=None, markers=True):
     """Draw the lines, scale and label the axes, and name each line at its right end."""
     for i, line in enumerate(found):
         _draw_line(axis, line, i, markers)
@@ -287,9 +275,8 @@ def draw_lines(
 def _draw_line(axis: Any, line: Line, i: int, markers: bool) -> None:
     few = markers and len(line.x) <= 40
     look: dict[str, Any] = {"color": COLOURS[i % 7], "linestyle": DASHES[i % 7], "zorder": 3}
-    look["marker"] = (
-        MARKERS[(i + i // 7) % 7] if few else None
-    )  # the eighth line has the first colour, another marker
+    # the eighth line has the first colour, another marker
+    look["marker"] = MARKERS[(i + i // 7) % 7] if few else None
     if not line.joined:
         look |= {"linestyle": "none", "marker": MARKERS[i % 7]}
     elif line.model:
@@ -330,9 +317,7 @@ def name_ends(axis: Any, found: list[Line]) -> None:
             _name_end(axis, text, end, (8, 0), "offset points")
 
 
-def _name_end(
-    axis: Any, text: str, end: Any, place: tuple[float, float], unit: str, **more: Any
-) -> None:
+def _name_end(axis, text, end, place, unit, **more):
     from matplotlib.patheffects import withStroke
 
     look = {"va": "center", "fontsize": 10, "color": INK, "annotation_clip": False, **more}
@@ -340,9 +325,7 @@ def _name_end(
     drawn.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
-def apart(
-    places: Sequence[float], gap: float, low: float = -math.inf, high: float = math.inf
-) -> list[float]:
+def apart(places, gap, low=-math.inf, high=math.inf):
     """Move places as little as needed so that neighbours stand at least `gap` apart, in the same order.
 
     They stay within low and high, if there is room.
@@ -375,9 +358,7 @@ def _whole_ticks(axis: Any) -> None:
     axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
 
 
-def describe(
-    title: str, found: list[Line], xlabel: str, ylabel: str, at: float | None = None
-) -> str:
+def describe(title, found, xlabel, ylabel, at=None):
     """Alt text of a line chart: each line's first and last value, and its extremes where they lie between."""
     kind = "Line chart" if found[0].joined else "Points"
     parts = [f"{title}." if title else "", f"{kind} of {ylabel} over {xlabel}."]

@@ -38,9 +38,8 @@ def network(sizes: Sequence[int], *, title: str = "") -> Figure:
     sizes = [check_count(f"sizes[{i}]", n) for i, n in enumerate(sizes)]
     n_params = sum(n_in * n_out + n_out for n_in, n_out in pairwise(sizes))
     title = title or f"A network of sizes {', '.join(map(str, sizes))}: {n_params:,} parameters"
-    half = (
-        min(max(sizes), SHOWN) - 1
-    ) / 2 * STEP + RADIUS  # from the middle to the edge of the tallest layer
+    # from the middle to the edge of the tallest layer
+    half = (min(max(sizes), SHOWN) - 1) / 2 * STEP + RADIUS
     figure = new_figure(height=2 * half + 1.95)
     put_title(figure, title)
     axis = figure.subplots()

@@ -53,10 +53,8 @@ def rank_timeline(events: Any, *, title: str = "", unit: str = "s", labels: bool
     title = title or "What each rank does when"
     figure = new_figure(height=1.4 + 0.46 * ranks)
     put_title(figure, title)
-    axis, looks = (
-        figure.subplots(),
-        {kind: look for kind, look in LOOKS.items() if kind in {bar.kind for bar in bars}},
-    )
+    axis = figure.subplots()
+    looks = {kind: look for kind, look in LOOKS.items() if kind in {bar.kind for bar in bars}}
     draw_bars(axis, bars, looks, scale, ranks, "", "rank")
     shown = {"": [bar for bar in bars if labels and bar.layer]}
     finish(figure, [axis], shown, looks, scale, f"time ({unit_name})")

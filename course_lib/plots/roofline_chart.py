@@ -97,9 +97,7 @@ def _along_slope(axis: Any, low: float, ridge: float, bandwidth: float) -> None:
     )
 
 
-def _draw_points(
-    axis: Any, names: list[str], xy: np.ndarray, peak: float, bandwidth: float
-) -> None:
+def _draw_points(axis, names, xy, peak, bandwidth):
     for i, (x, y) in enumerate(xy):
         look = {"color": COLOURS[i % 7], "marker": MARKERS[(i + i // 7) % 7]}
         axis.plot(
@@ -114,9 +112,7 @@ def _draw_points(
         )
 
 
-def _name_point(
-    axis: Any, name: str, at: np.ndarray, taken: list[Any], roof: Callable[[float], float]
-) -> Any:
+def _name_point(axis, name, at, taken, roof):
     """Write the name beside its point, in the first place where it hides nothing; return the box it fills."""
     from matplotlib.text import Text
 
@@ -142,9 +138,8 @@ def _name_point(
 def _is_free(axis: Any, box: Any, taken: list[Any], roof: Callable[[float], float]) -> bool:
     """Whether a box (x0, y0, x1, y1 in pixels) lies within the axes, under the roof, and clear of the boxes taken."""
     x0, y0, x1, y1 = box
-    left, top = axis.transData.inverted().transform(
-        (x0, y1)
-    )  # the corner that would stick out over the roof
+    # the corner that would stick out over the roof
+    left, top = axis.transData.inverted().transform((x0, y1))
     inside = axis.bbox.x0 <= x0 and x1 <= axis.bbox.x1 and axis.bbox.y0 <= y0 and top <= roof(left)
     return inside and not any(x0 < b[2] and b[0] < x1 and y0 < b[3] and b[1] < y1 for b in taken)
 

@@ -23,11 +23,8 @@ from course_lib.plots.style import (
 PALE = {BLUE: "#D3E6F2", ORANGE: "#F9DFD0", GREEN: "#CFEBE2"}
 PAST = {BLUE: "#8FC1E0", ORANGE: "#EDB08B"}
 MARGIN, GAP, HEAD = 10.0, 9.0, 20.0  # points: around, between matrices, for the name of a step
-MOST_STEPS, TALL, LINE = (
-    4,
-    175.0,
-    16.0,
-)  # steps; points: of A and B's height together; from line to line
+# steps; points: of A and B's height together; from line to line
+MOST_STEPS, TALL, LINE = 4, 175.0, 16.0
 
 Pair = tuple[int, int]
 
@@ -116,9 +113,7 @@ def up(n: int, size: int) -> int:
     return -(-n // size)
 
 
-def _place(
-    name: str, place: Any, bounds: tuple[int, int], otherwise: tuple[int, int]
-) -> tuple[int, int]:
+def _place(name, place, bounds, otherwise):
     if place is None:
         return otherwise
     if not isinstance(place, tuple | list) or len(place) != 2:
@@ -145,15 +140,11 @@ def _steps(steps: Sequence[int] | None, last: int) -> list[int]:
 
 def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
     """The matrices in each step, in a row; below them the tiles of one step, larger, and what they tell."""
-    (M, N, K), (BM, BN, BK) = (
-        shape.size,
-        (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2])),
-    )
+    (M, N, K) = shape.size
+    (BM, BN, BK) = (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2]))
     wide = (WIDTH * 72 - 2 * MARGIN) / len(steps)
-    scale, larger = (
-        min((wide - GAP - 24) / (K + N), TALL / (K + M)),
-        min(TALL / (BM + BK), 190 / (BN + BK), 14.0),
-    )
+    scale = min((wide - GAP - 24) / (K + N), TALL / (K + M))
+    larger = min(TALL / (BM + BK), 190 / (BN + BK), 14.0)
     zoomed = shape.owner == "block"
     top = 28 + 15 * (len(title) > 87)
     below = top + HEAD + scale * (K + M) + GAP + 12
@@ -178,9 +169,7 @@ def canvas(title: str, height: float) -> Any:
     return axis
 
 
-def rectangle(
-    axis: Any, x: float, y: float, width: float, height: float, colour: str, **look: Any
-) -> None:
+def rectangle(axis, x, y, width, height, colour, **look):
     """Never too thin to be seen."""
     from matplotlib.patches import Rectangle
 
@@ -243,16 +232,7 @@ def _zoom(axis: Any, x: float, y: float, shape: Tiling, scale: float) -> None:
     _frames(axis, x, y + HEAD, (BM * scale, BN * scale, BK * scale))
 
 
-def _grid(
-    axis: Any,
-    x: float,
-    y: float,
-    size: Pair,
-    cell: Pair,
-    scale: float,
-    ground: str,
-    line: str = "white",
-):
+def _grid(axis, x, y, size, cell, scale, ground, line="white"):
     """A tile of that size, (rows, columns), with lines between cells where they are wide enough."""
     rectangle(axis, x, y, size[1] * scale, size[0] * scale, ground)
     look = {"colors": line, "linewidth": 0.5}

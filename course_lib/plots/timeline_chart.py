@@ -119,15 +119,7 @@ def _looks(charts: dict[str, list[Bar]]) -> dict[str, tuple[str, str]]:
     return looks | {kind: OTHER_LOOKS[i % len(OTHER_LOOKS)] for i, kind in enumerate(others)}
 
 
-def draw_bars(
-    axis: Any,
-    bars: list[Bar],
-    looks: dict[str, Any],
-    scale: float,
-    threads: int,
-    name: str,
-    row: str = "thread",
-) -> None:
+def draw_bars(axis, bars, looks, scale, threads, name, row="thread"):
     for bar in bars:
         colour, hatch = looks[bar.kind]
         width, left = (bar.end - bar.start) / scale, bar.start / scale
@@ -140,9 +132,7 @@ def draw_bars(
     axis.set_title(name, fontsize=10.5, fontweight="normal", color=INK, pad=4)
 
 
-def finish(
-    figure: Any, axes: Any, charts: dict[str, list[Bar]], looks: Any, scale: float, xlabel: str
-) -> None:
+def finish(figure, axes, charts, looks, scale, xlabel):
     """Axis, legend, and at last the labels: whether one fits is known when the layout is."""
     from matplotlib.patches import Patch
 
@@ -185,9 +175,7 @@ def _label(axis: Any, bar: Bar, scale: float) -> None:
         )
 
 
-def _describe(
-    title: str, charts: dict[str, list[Bar]], scale: float, unit: str, alone: bool
-) -> str:
+def _describe(title, charts, scale, unit, alone):
     parts = [
         f"{title}. Gantt chart: a row for each thread, a bar for each task, labelled with its layer."
     ]

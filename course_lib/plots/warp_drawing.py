@@ -71,9 +71,7 @@ def _canvas(title: str, caption: str, height: float) -> tuple[Any, Any]:
     return figure, axis
 
 
-def _box(
-    axis: Any, x: float, y: float, width: float, height: float, text: str = "", **look: Any
-) -> None:
+def _box(axis, x, y, width, height, text="", **look):
     from matplotlib.patches import Rectangle
 
     colour = look.pop("color", "white")
@@ -182,9 +180,7 @@ def _sectors(axis: Any, request: Request) -> None:
         )
 
 
-def _numbers(
-    axis: Any, y: float, name: str, texts: list[str], places: list[float], width: float
-) -> None:
+def _numbers(axis, y, name, texts, places, width):
     """One text under each sector, or under every second or third where they are too wide."""
     _name(axis, y, name)
     every = max(1, -int(-(4.9 * max(map(len, texts)) + 5) // (width * POINTS)))

@@ -108,9 +108,7 @@ def _of_row(row: Mapping[str, Any], kind: str | None) -> Request:
     return _checked(row["lanes"], row["lanes_bytes"], name, kind, row["op"] == "store")
 
 
-def _checked(
-    offsets: Sequence[int | None], itemsize: int, name: str, kind: str, stores: bool = False
-) -> Request:
+def _checked(offsets, itemsize, name, kind, stores=False):
     if all(offset is None for offset in offsets):
         raise BadInput("no lane takes part: there is nothing to draw")
     return Request((*offsets, *[None] * (WARP - len(offsets))), itemsize, name, kind, stores)

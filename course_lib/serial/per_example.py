@@ -56,9 +56,8 @@ def backward_example(params, x, y):
         dW = [[a_i * delta_j for delta_j in delta] for a_i in a[layer]]  # a delta^T
         grads.insert(0, (dW, delta))
         if layer > 0:
-            delta = [
-                dot(W[i], delta) * d_sigmoid(z_i) for i, z_i in enumerate(z[layer - 1])
-            ]  # (W delta) o sigma'(z)
+            # (W delta) o sigma'(z)
+            delta = [dot(W[i], delta) * d_sigmoid(z_i) for i, z_i in enumerate(z[layer - 1])]
     return grads
 
 

@@ -65,9 +65,8 @@ def _gradients(net, params, X, Y, partials, body, run):
     check_array("X", X, ("B", net.sizes[0]), partials.dtype)
     check_array("Y", Y, (len(X), net.sizes[-1]), partials.dtype)
     T, rows = len(partials), shards(len(X), len(partials))
-    with blas_threads(
-        1
-    ):  # else T callers fight for the cores, and OpenBLAS before 0.3.34 may mix up their products
+    # else T callers fight for the cores, and OpenBLAS before 0.3.34 may mix up their products
+    with blas_threads(1):
         if body is not _numpy:
             partials[:] = 0  # the loops add to what they find
         sums = [

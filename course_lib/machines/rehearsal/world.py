@@ -12,10 +12,8 @@ class World:
 
     def __init__(self, n, eager, alpha, beta):
         self.eager, self.links = -1 if eager is None else eager, Links(n, alpha, beta)
-        self.sent, self.asked = (
-            defaultdict(list),
-            defaultdict(list),
-        )  # not matched yet; by (communicator, receiver)
+        # not matched yet; by (communicator, receiver)
+        self.sent, self.asked = defaultdict(list), defaultdict(list)
         self.slots: dict = {}  # (communicator, number of the collective): {rank in it: Call}
         self.held: list = []  # requests that must be waited for
         self.messages, self.bytes = [0] * n, [0] * n
