@@ -14,8 +14,7 @@ import numpy as np
 from course_lib.errors import BadInput
 
 SHOWN_ROWS = 60  # a longer table is abridged in the notebook; `.table` has it all
-# what a browser takes an inch to be, so that 10 pt in the picture is 10 pt on the page
-CSS_DPI = 96
+CSS_DPI = 96  # what a browser takes an inch to be: 10 pt in the picture is then 10 pt on the page
 
 
 class Figure:
@@ -25,7 +24,7 @@ class Figure:
     that matter. table: (header, rows), all of the data. png: the picture's bytes, the same for the same data.
     """
 
-    def __init__(self, figure, title, alt, header, rows):
+    def __init__(self, figure: Any, title: str, alt: str, header: Sequence[str], rows: Any):
         self.figure = figure
         self.title = title
         self.alt = alt
@@ -62,15 +61,13 @@ class Figure:
 
 def table_html(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """An HTML table with caption and scopes, everything escaped; over 60 rows, the first and last 30 of them."""
-    half = SHOWN_ROWS // 2
-    left_out = len(rows) - SHOWN_ROWS
+    body = [_row_html(row) for row in rows]
+    left_out, half = len(rows) - SHOWN_ROWS, SHOWN_ROWS // 2
     if left_out > 0:
-        caption += (
-            f" (the first and last {half} of {len(rows):,} rows; the figure's .table has them all)"
-        )
-    body = [_row_html(row) for row in (rows if left_out <= 0 else [*rows[:half], *rows[-half:]])]
-    if left_out > 0:
-        body.insert(half, f'<tr><td colspan="{len(header)}">{left_out:,} rows left out</td></tr>')
+        shown = f"the first and last {half} of {len(rows):,} rows"
+        caption += f" ({shown}; the figure's .table has them all)"
+        gap = f'<tr><td colspan="{len(header)}">{left_out:,} rows left out</td></tr>'
+        body[half:-half] = [gap]
     head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in header)
     return (
         f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
@@ -80,9 +77,8 @@ def table_html(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]
 
 def _row_html(row: Sequence[Any]) -> str:
     first, *rest = (html.escape(_cell(value)) for value in row)
-    return (
-        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
-    )
+    cells = "".join(f"<td>{cell}</td>" for cell in rest)
+    return f'<tr><th scope="row">{first}</th>{cells}</tr>'
 
 
 def _cell(value: Any) -> str:
