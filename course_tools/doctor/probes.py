@@ -190,7 +190,7 @@ def mpi() -> Finding:
 
 
 SANDBOX_QUESTION = """
-from course_lib.classroom.grading import sandbox
+from course_tools.grading.sandbox import sandbox
 print(sandbox.available() or "made")
 """
 

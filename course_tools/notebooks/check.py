@@ -53,7 +53,7 @@ def command(args):
 
 def _release(root):
     """The exercises of this clone, as something to grade against; without hidden checks."""
-    from course_lib.classroom.grading import release
+    from course_tools.grading.release import release
 
     chapters = [release.chapter_of(read) for read in release.exercises(root)]
     return release.Release(root, "", 0, {one.name: one for one in chapters})
@@ -64,21 +64,21 @@ def _zygote():
     if not hasattr(os, "fork"):
         advice = "run the check cells in the notebook; they are the same"
         raise BadInput(f"this system cannot fork processes: {advice}")
-    from course_lib.classroom.grading import sandbox
-    from course_lib.classroom.grading.zygote import Zygote
+    from course_tools.grading.sandbox import sandbox
+    from course_tools.grading.sandbox.fork_server import Zygote
 
     return Zygote("none" if sys.platform != "linux" or sandbox.available() else "sandbox")
 
 
 def _assembled(path, release):
     """The Assembled of a saved notebook. Raises BadInput for what is no exercise."""
-    from course_lib.classroom.grading import assemble, intake
+    from course_tools.grading.intake import assemble, handed_in
 
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from None
-    read = intake.read(intake.File(Path(path).name, data))
+    read = handed_in.read(handed_in.File(Path(path).name, data))
     chapter = assemble.chapter_of(read, release) if read.cells else None
     if chapter is None:
         raise BadInput(f"{path}: {'; '.join(read.problems) or 'it is no exercise of this course'}")
@@ -86,7 +86,7 @@ def _assembled(path, release):
 
 
 def _run(zygote, release, made, seconds):
-    from course_lib.classroom.grading.runner import Runner
+    from course_tools.grading.verdict.runner import Runner
 
     seed = int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED))
     run = Runner(zygote, release, made, seconds, public_seed=seed)

@@ -1,5 +1,6 @@
 """One kernel of this interpreter: run cells in order, and know within seconds when it died or hangs."""
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -100,6 +101,20 @@ class Session:
         self.notebook.cells.append(cell)
         reply = self.run(cell, len(self.notebook.cells) - 1)
         return reply, cell.outputs
+
+    def processor_seconds(self):
+        """Those so far of the kernel and of what it has started, as far as it is still in sight; 0 once it is gone."""
+        import psutil
+
+        found = 0.0
+        try:
+            kernel = psutil.Process(self.client.km.provisioner.pid)
+            for process in [kernel, *kernel.children(recursive=True)]:
+                with contextlib.suppress(psutil.Error):
+                    found += sum(process.cpu_times()[:4])  # own, and of children that have ended
+        except (psutil.Error, AttributeError):
+            return 0.0
+        return found
 
     def _last_words(self):
         self._stderr.seek(0)

@@ -14,7 +14,7 @@ PROPERTY = "notebook_seconds"
 
 
 def pytest_addoption(parser):
-    words = "lines `folder seconds`: the longest that all notebooks there may take together"
+    words = "lines `folder seconds`: the processor time that all notebooks there may take together"
     parser.addini("notebook_folder_seconds", words, type="linelist", default=[])
 
 
