@@ -101,7 +101,13 @@ def test_packages_beside_this_python_are_shown_and_what_holds_the_clone_is_not(
     another, installed = tmp_path / "another", tmp_path / "site-packages"
     homes = [Path(pwd.getpwuid(os.getuid()).pw_dir), tmp_path / "home of a hub"]
     monkeypatch.setenv("HOME", str(homes[1]))
-    for folder in (homes[1], packages, release, another / "course_lib", installed / "course_lib" / "checks"):
+    for folder in (
+        homes[1],
+        packages,
+        release,
+        another / "course_lib",
+        installed / "course_lib" / "checks",
+    ):
         folder.mkdir(parents=True)
     (installed / "course_tools").mkdir()
     not_shown = [
