@@ -22,10 +22,8 @@ from course_lib.machines.cpu_engine.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
-PLAIN_UNITS, TRACE_UNITS = (
-    ("server", "blocks"),
-    ("server", "blocks", "trace", "races", "errors", "profile"),
-)
+PLAIN_UNITS = ("server", "blocks")
+TRACE_UNITS = ("server", "blocks", "trace", "races", "errors", "profile")
 COMMON = [
     "-std=gnu++17",
     "-fno-strict-aliasing",
@@ -45,10 +43,8 @@ TRACED = [
     "-fno-tree-vectorize",
     "-DCOURSE_TRACE",
 ]
-GCC = [
-    "--param=tsan-distinguish-volatile=1",
-    "-gstatement-frontiers",
-]  # a line even for a statement inlined away
+# a line even for a statement inlined away
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
     "-fno-slp-vectorize",
@@ -59,11 +55,8 @@ CLANG = [
 ]
 # A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
 UNSET = "-ftrivial-auto-var-init=pattern"
-LINK = [
-    "-pthread",
-    "-lm",
-    *(["-s"] if sys.platform == "linux" else []),
-]  # no symbols: a tenth of the size
+# no symbols: a tenth of the size
+LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]
 # Not linked: two libraries, for C++ and for a sanitizer, that ziglang takes two minutes to build on first use.
 ZIG_LINK = ["-nostdlib++", "-O2"]
 GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
@@ -121,10 +114,8 @@ def build(program, options=(), traced=False):
         return path
     _prune()
     with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-        source, unit = (
-            Path(folder, "kernel.cpp"),
-            Path(folder, "kernel.s" if traced else "kernel.o"),
-        )
+        source = Path(folder, "kernel.cpp")
+        unit = Path(folder, "kernel.s" if traced else "kernel.o")
         source.write_text(program.text, encoding="utf-8")
         flags = _flags(traced, options)
         header = NATIVE / "cuda_subset.h" if options else _header(flags)
@@ -282,9 +273,8 @@ def _prune():
     for place, (age, path) in enumerate(sorted(found)):
         if age > 86400 * (30 if place < KEEP else 1):
             with contextlib.suppress(OSError):
-                shutil.rmtree(
-                    path
-                ) if path.is_dir() else path.unlink()  # a folder: of a compile that was killed
+                # a folder: of a compile that was killed
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @cache
@@ -308,9 +298,8 @@ def _folder():
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
     native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
-    cpu = Path(
-        "/proc/cpuinfo"
-    )  # -march=native: another machine with the same home folder needs its own
+    # -march=native: another machine with the same home folder needs its own
+    cpu = Path("/proc/cpuinfo")
     features = (
         re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE)
         if cpu.exists()
