@@ -166,6 +166,9 @@ def rows(text):
 def test_picture_shows_the_imports():
     told = set(re.findall(r"<title>(\S+) imports (\S+)</title>", picture()))
     assert told == architecture.arrows_drawn(boxes()), AGAIN
+    labels = re.findall(r'class="name"[^>]*>([^<]+)<', picture())
+    names = {short(name).removeprefix("course_tools/") for name in boxes()}
+    assert sorted(labels) == sorted(name.removeprefix("machines/") for name in names), AGAIN
     assert f"]({architecture.PICTURE})" in document(), "CONTRIBUTING.md shows the picture"
 
 
