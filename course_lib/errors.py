@@ -1,4 +1,6 @@
-"""The one error that bad input gets, and the two questions asked at every boundary."""
+"""The one error that bad input gets, and the questions asked at every boundary."""
+
+import math
 
 import numpy as np
 
@@ -48,6 +50,25 @@ def check_count(name, value, low=1, high=None):
         bounds = f"from {low} to {high}" if high is not None else f"of at least {low}"
         raise BadInput(f"{name} must be a whole number {bounds}, not {value!r}")
     return int(value)
+
+
+def check_number(name, value, positive=True):
+    """Raise `BadInput` unless `value` is a finite number above 0 (or 0, where not `positive`); return it as float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and (number > 0 if positive else number >= 0)):
+        bounds = "above 0" if positive else "of at least 0"
+        raise BadInput(f"{name} must be a finite number {bounds}, not {value!r}")
+    return number
+
+
+def check_choice(name, value, known):
+    """Raise `BadInput` unless `value` is one of `known` (texts, or a dict's keys); return it."""
+    if value not in known:
+        raise BadInput(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    return value
 
 
 def _check_shape(name, shape, wanted):

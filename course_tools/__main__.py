@@ -13,7 +13,7 @@ COMMANDS = {
         "what this machine has, what each chapter runs on, how to add what is missing",
     ),
     "bench": (
-        "course_lib.bench",
+        "course_tools.bench",
         "measure side by side: `bench` threads, gpu, mpi, grade or papers",
     ),
     "check": (

@@ -74,9 +74,8 @@ def is_genuine(path, file: RemoteFile) -> bool:
 
 
 def _md5():
-    return hashlib.md5(
-        usedforsecurity=False
-    )  # the publisher's own sum, held against damage, not against forgers
+    # the publisher's own sum, held against damage, not against forgers
+    return hashlib.md5(usedforsecurity=False)
 
 
 def _download(file, mirrors, part):

@@ -162,9 +162,8 @@ def _parse(texts, row, labels, path):
         raise BadInput(
             f"{path}, line {row.index(u) + 1}: {name} is {numbers[u, j]}, it must be finite"
         )
-    categories = np.array(
-        [text.split(",", 4)[1:4] for text in texts]
-    )  # protocol_type, service, flag
+    # protocol_type, service, flag
+    categories = np.array([text.split(",", 4)[1:4] for text in texts])
     return Connections(numbers, categories, np.array(row), _is_attack(labels))
 
 

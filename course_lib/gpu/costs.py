@@ -59,10 +59,8 @@ def _register_16x4(M, N, K):
 
 def _warptile(M, N, K):
     down, across, steps = up(M, 128), up(N, 128), up(K, 8)
-    k, n = (
-        up(K // 4, 2) + K % 4,
-        up(N // 4, 2) + N % 4,
-    )  # sectors of a row: two float4 in one, the last few one by one
+    # sectors of a row: two float4 in one, the last few one by one
+    k, n = up(K // 4, 2) + K % 4, up(N // 4, 2) + N % 4
     return (
         (up(M, 16) * k * across, M * k * across),  # a warp copies 8 neighbours of 16 rows
         (K * (up(N // 4, 32) + N % 4) * down, K * n * down),  # or 128 neighbours of a row

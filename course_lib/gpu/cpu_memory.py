@@ -119,12 +119,10 @@ class GPUArray:
 
     def __init__(self, shape, dtype, gpudata=None, strides=None, order="C"):
         host = np.empty(shape, dtype, order)
-        self.shape, self.dtype, self.size, self.nbytes = (
-            host.shape,
-            host.dtype,
-            host.size,
-            host.nbytes,
-        )
+        self.shape = host.shape
+        self.dtype = host.dtype
+        self.size = host.size
+        self.nbytes = host.nbytes
         self.strides = strides or host.strides
         self.gpudata = mem_alloc(self.nbytes) if gpudata is None else gpudata
 
@@ -158,17 +156,14 @@ def zeros(shape, dtype, order="C"):
 
 mem_alloc, empty, memset_d32 = DeviceAllocation, GPUArray, partial(memset_d8, dtype=np.uint32)
 pagelocked_empty = np.empty  # shape, dtype, order: any memory will do
-In, Out, InOut = (
-    partial(Argument, True, False),
-    partial(Argument, False, True),
-    partial(Argument, True, True),
-)
+In = partial(Argument, True, False)
+Out = partial(Argument, False, True)
+InOut = partial(Argument, True, True)
 
 
 def _anywhere(pointer):
-    return (
-        pointer if type(pointer) is int else address(pointer)
-    )  # memcpy takes int(memory) + offset, as in PyCUDA
+    # memcpy takes int(memory) + offset, as in PyCUDA
+    return pointer if type(pointer) is int else address(pointer)
 
 
 def _raw(array):

@@ -122,9 +122,8 @@ class SourceModule:
                 kernel, grid, block, shared, WORKERS, values, timeout=limit
             )
         except LaunchFailed as failure:
-            self.known = (
-                self.process.describe()
-            )  # a new process, with what the host had written into variables
+            # a new process, with what the host had written into variables
+            self.known = self.process.describe()
             for name, data in self.written.items():
                 self.process.write_symbol(self.known["symbols"][name][0], data)
             raise LaunchFailed(f"{kernel}: {failure}", failure.tool, failure.printed) from None

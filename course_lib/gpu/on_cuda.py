@@ -76,9 +76,8 @@ class Function:
 
     def __call__(self, *args, **how):
         for i, arg in enumerate(args):
-            if isinstance(
-                arg, np.ndarray
-            ):  # PyCUDA would pass its bytes where the kernel expects an address
+            # PyCUDA would pass its bytes where the kernel expects an address
+            if isinstance(arg, np.ndarray):
                 raise BadInput(
                     f"{self.name}: argument {i} is a NumPy array: wrap it in In, Out or InOut"
                 )

@@ -22,9 +22,8 @@ def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
     check(A, B, C, beta, kernel)
     A, B, C = (X if X is None or X.flags.forc else np.ascontiguousarray(X) for X in (A, B, C))
     B = B.copy("K") if np.may_share_memory(A, B) else B  # or both would be told of as "A"
-    D = np.full(
-        (A.shape[0], B.shape[1]), np.nan, np.float32
-    )  # nothing but NaN: counts as not written yet
+    # nothing but NaN: counts as not written yet
+    D = np.full((A.shape[0], B.shape[1]), np.nan, np.float32)
     D = D if C is None or C.flags.c_contiguous else np.asfortranarray(D)
     rung = RUNGS[kernel]
     (M, N, K), left, right, out = turned(rung, A, B, D)

@@ -79,9 +79,8 @@ def copy_rate(megabytes: int = 256, threads: int | None = None, repeats: int = 7
     """
     size = check_count("megabytes", megabytes) * 1_000_000
     threads = check_count("threads", threads if threads is not None else machine().usable or 1)
-    source = np.ones(
-        size // 4, dtype=np.float32
-    )  # ones, not zeros: untouched zero pages may all be one page
+    # ones, not zeros: untouched zero pages may all be one page
+    source = np.ones(size // 4, dtype=np.float32)
     target = np.zeros_like(source)
     parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
     with ThreadPoolExecutor(threads) as pool:

@@ -109,9 +109,8 @@ def precision_recall(y, scores) -> PrecisionRecall:
         raise BadInput("y holds no 1: without one there is no recall")
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
-    ends = np.append(
-        np.flatnonzero(np.diff(ranked)), len(ranked) - 1
-    )  # the last of each run of equal scores
+    # the last of each run of equal scores
+    ends = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)
     found = np.cumsum(y[order])[ends]
     return PrecisionRecall(ranked[ends], found / (ends + 1), found / y.sum(), float(y.mean()))
 

@@ -92,11 +92,9 @@ def multiply(comm, A, B, cut, in_place=""):
     It uses no more of them than it would have: 1/cut.j of its part of A, 1/cut.i of its part of B, and gets the rest.
     """
     i, k, j = (int(n) for n in np.unravel_index(comm.rank, cut))
-    rows, inner, columns = (
-        shard(len(A), cut[0], i),
-        shard(len(B), cut[1], k),
-        shard(B.shape[1], cut[2], j),
-    )
+    rows = shard(len(A), cut[0], i)
+    inner = shard(len(B), cut[1], k)
+    columns = shard(B.shape[1], cut[2], j)
     a = _gathered(comm.Split(i * cut[1] + k, j), A[rows, inner], "A" in in_place)
     b = _gathered(comm.Split(k * cut[2] + j, i), B[inner, columns], "B" in in_place)
     return ring_allreduce(comm.Split(i * cut[2] + j, k), a @ b)

@@ -53,10 +53,8 @@ def seconds(p, n, alpha, beta, allreduce="ring"):
     mpi: what MPICH chooses between, by Thakur, Rabenseifner and Gropp (2005): doubling for short arrays; for long ones
     reduce-scatter and allgather in log2 p steps each, which move as few bytes as the ring.
     """
-    rounds, extra = (
-        p.bit_length() - 1,
-        2 if p & (p - 1) else 0,
-    )  # extra: to ranks beyond a power of 2 and back
+    # extra: to ranks beyond a power of 2 and back
+    rounds, extra = p.bit_length() - 1, 2 if p & (p - 1) else 0
     times = {
         "ring": 2 * (p - 1) * (alpha + beta * n / p),
         "doubling": (rounds + extra) * (alpha + beta * n),

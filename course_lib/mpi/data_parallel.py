@@ -11,15 +11,15 @@ from course_lib.mpi.collectives import mpi_allreduce
 from course_lib.mpi.flat import pack, shard, unpack
 from course_lib.serial import loss_value
 from course_lib.serial.minibatch import gradients_and_loss
+from course_lib.serial.sgd import check_pair
 
 
 def weighted_gradients(net, params, X, Y, B, gradients=gradients_and_loss):
     """One flat array: rows/B times (gradients of this shard, its loss); zeros for a shard without rows."""
     if len(X) == 0:
         return np.zeros(net.n_params + 1, params[0][0].dtype)
-    found = gradients(net, params, X, Y)
-    grads, loss = found if isinstance(found, tuple) else (found, loss_value(net, params, X, Y))
-    flat = pack(grads, [loss])
+    grads, loss = check_pair(gradients(net, params, X, Y))
+    flat = pack(grads, [loss_value(net, params, X, Y) if loss is None else loss])
     flat *= len(X) / B
     return flat
 
@@ -29,8 +29,8 @@ class DataParallel:
 
     Called as (net, params, X, Y) with the whole batch on each rank, takes its own rows; returns (grads, loss), the same
     bits on every rank if `allreduce` gives them (those of this library do; default: MPI's own).
-    gradients: what computes a shard's: (net, params, X, Y) -> (grads, loss), or grads alone, as for train. One on a
-    device gives a GPU, or the CPU engine, a rank: device number local_rank(comm) modulo those of its machine.
+    gradients: what computes a shard's: (net, params, X, Y) -> (grads, loss), as for train. One on a device gives a GPU,
+    or the CPU engine, a rank: device number local_rank(comm) modulo those of its machine.
     """
 
     def __init__(self, comm, allreduce=mpi_allreduce, gradients=gradients_and_loss):

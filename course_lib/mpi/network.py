@@ -11,7 +11,7 @@ import numpy as np
 SMALL = 8  # bytes of a message that measures what does not depend on its length
 
 
-class Network(NamedTuple):
+class Interconnect(NamedTuple):
     """alpha: seconds a message; beta: seconds a byte; source: the document that the figures stand in."""
 
     alpha: float
@@ -20,13 +20,13 @@ class Network(NamedTuple):
 
 
 NETWORKS = {
-    "40 Gbit/s Ethernet": Network(
+    "40 Gbit/s Ethernet": Interconnect(
         1.93e-6,
         8 / 37.23e9,
         "J. Squyres, MPI over 40Gb Ethernet, Cisco blog, 2014: "
         "measured with Open MPI, without TCP, between two machines, without a switch",
     ),
-    "200 Gbit/s InfiniBand": Network(
+    "200 Gbit/s InfiniBand": Interconnect(
         0.6e-6,
         8 / 200e9,
         "NVIDIA, ConnectX-6 user manual, introduction: the best that "

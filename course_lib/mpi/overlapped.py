@@ -26,10 +26,8 @@ class Overlapped(DataParallel):
         rows = shard(len(check_array("X", X)), self.comm.size, self.comm.rank)
         weight, end = (rows.stop - rows.start) / max(len(X), 1), net.n_params + 1
         flat, flying = np.empty(end, X.dtype), list[MPI.Request]()
-        grads, starts = (
-            unpack(flat[:-1], params),
-            np.cumsum([0] + [W.size + b.size for W, b in params]),
-        )
+        grads = unpack(flat[:-1], params)
+        starts = np.cumsum([0] + [W.size + b.size for W, b in params])
         for layer, pair, loss in _layers(net, params, X[rows], Y[rows]):
             for mine, part in zip(grads[layer], pair, strict=True):
                 np.multiply(part, weight, out=mine)

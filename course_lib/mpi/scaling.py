@@ -53,10 +53,8 @@ def predict(scheme, net, B, p, alpha, beta, compute, allreduce="ring", itemsize=
         )
     computing = compute(-(-B // data)) / model
     found = [(ranks, items * itemsize) for ranks, items, _ in allreduces(net, B, data, model)]
-    time, count = (
-        sum(seconds(*each, alpha, beta, allreduce) for each in found),
-        sum(ring(*each)[1] for each in found),
-    )
+    time = sum(seconds(*each, alpha, beta, allreduce) for each in found)
+    count = sum(ring(*each)[1] for each in found)
     if scheme == "overlap":
         time = (
             _overlapped(net, computing, lambda n: seconds(p, n * itemsize, alpha, beta, allreduce))

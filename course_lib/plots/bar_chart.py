@@ -5,14 +5,13 @@ from typing import Any
 
 from course_lib.plots.figure import Figure
 from course_lib.plots.inputs import named, numbers
+from course_lib.plots.palette import BLUE, INK
 from course_lib.plots.style import (
-    BLUE,
-    INK,
-    new_figure,
+    BESIDE,
+    new_axis,
     number,
     plain_axis,
     plain_log_axis,
-    put_title,
     sentence,
     styled,
 )
@@ -33,9 +32,7 @@ def bars(
     names = list(named("values", values))
     amounts = numbers("values", list(values.values()), positive=log)
     title = title or f"{sentence(xlabel)} of {', '.join(names)}"
-    figure = new_figure(height=1.1 + 0.42 * len(names))
-    put_title(figure, title)
-    axis = figure.subplots()
+    axis = new_axis(title, 1.1 + 0.42 * len(names))
     places = range(len(names))
     if log:
         axis.scatter(amounts, places, color=BLUE, s=60, zorder=3)
@@ -53,7 +50,8 @@ def bars(
     told = "; ".join(f"{name} {number(v)}" for name, v in zip(names, amounts, strict=True))
     kind = "Points on a log axis" if log else "Bars"
     rows = list(zip(names, amounts.tolist(), strict=True))
-    return Figure(figure, title, f"{title}. {kind}: {xlabel}. {told}.", ["name", xlabel], rows)
+    alt = f"{title}. {kind}: {xlabel}. {told}."
+    return Figure(axis.figure, title, alt, ["name", xlabel], rows)
 
 
 def _annotate(axis: Any, names: list[str], amounts: Any, xlabel: str) -> None:
@@ -62,13 +60,5 @@ def _annotate(axis: Any, names: list[str], amounts: Any, xlabel: str) -> None:
     axis.tick_params(axis="y", length=0)
     axis.set_xlabel(xlabel)
     for place, amount in enumerate(amounts):
-        side = "right" if amount < 0 else "left"
-        offset = (-7 if amount < 0 else 7, 0)
-        axis.annotate(
-            number(amount),
-            (amount, place),
-            offset,
-            textcoords="offset points",
-            va="center",
-            ha=side,
-        )
+        side, offset = ("right", (-7, 0)) if amount < 0 else ("left", (7, 0))
+        axis.annotate(number(amount), (amount, place), offset, va="center", ha=side, **BESIDE)

@@ -27,17 +27,8 @@ def time_against_batch(
     Raises BadInput for lengths that differ, or times and batch sizes of 0 or less.
     """
     middle, spread = _medians(named("variants", variants))
-    return lines(
-        batch_sizes,
-        middle,
-        spread=spread,
-        xlabel="batch size B (examples)",
-        ylabel=ylabel,
-        title=title or "Time against batch size",
-        logx=True,
-        logy=True,
-        xticks=_ticks(batch_sizes),
-    )
+    title = title or "Time against batch size"
+    return _over_batches(batch_sizes, middle, spread=spread, ylabel=ylabel, title=title)
 
 
 def gflops_against_batch(
@@ -61,17 +52,13 @@ def gflops_against_batch(
         top = numbers("peak", [peak], positive=True)[0]
         series["peak measured here"] = np.full(len(batch_sizes), top)
         model = ["peak measured here"]
-    return lines(
-        batch_sizes,
-        series,
-        model=model,
-        xlabel="batch size B (examples)",
-        ylabel="GFLOP/s",
-        title=title or "Rate against batch size",
-        logx=True,
-        logy=True,
-        xticks=_ticks(batch_sizes),
-    )
+    title = title or "Rate against batch size"
+    return _over_batches(batch_sizes, series, model=model, ylabel="GFLOP/s", title=title)
+
+
+def _over_batches(batch_sizes, series, **how):
+    axes: dict[str, Any] = {"xlabel": "batch size B (examples)", "logx": True, "logy": True}
+    return lines(batch_sizes, series, xticks=_ticks(batch_sizes), **axes, **how)
 
 
 def _medians(variants: dict[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[Any, Any]]]:

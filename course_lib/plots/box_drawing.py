@@ -7,8 +7,9 @@ from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_lib.plots.figure import Figure
-from course_lib.plots.style import BLUE, GREEN, INK, ORANGE, WIDTH, number, styled
-from course_lib.plots.tile_drawing import PALE, canvas, put_text, rectangle
+from course_lib.plots.palette import BLUE, GREEN, INK, ORANGE
+from course_lib.plots.style import WIDTH, drawing_axis, number, styled, two_lines
+from course_lib.plots.tile_drawing import PALE, put_text, rectangle
 
 MARGIN, LINE, TALL = 12.0, 14.5, 122.0  # points: around; from line to line; a whole box
 DEEP = 0.42, 0.36  # how far a step into depth goes to the right and up, of its length
@@ -34,17 +35,15 @@ def triples_box(
 
     Raises BadInput for sizes below 1, and for cuts that cannot be.
     """
-    size = tuple(check_count(name, value) for name, value in (("M", M), ("K", K), ("N", N)))
+    size = check_count("M", M), check_count("K", K), check_count("N", N)
     named = _named(cuts, size)
     title = title or f"D = A B: {number(M)} x {number(K)} x {number(N)} triples (i, k, j)"
     wide = (WIDTH * 72 - 2 * MARGIN) / max(len(named), 2)
     side = min((wide - 44) / (1 + DEEP[0]), TALL / (1 + DEEP[1]))
-    top, more = (
-        30 + 14 * (len(title) > 87),
-        LINE * max(_wrapped(name, wide).count("\n") for name in named),
-    )
+    top = 30 + 14 * two_lines(title)
+    more = LINE * max(_wrapped(name, wide).count("\n") for name in named)
     words = top + side * (1 + DEEP[1]) + 40 + more
-    axis = canvas(title, words + 4 * LINE + 12)
+    axis = drawing_axis(title, words + 4 * LINE + 12)
     rows, told = [], []
     for n, (name, cut) in enumerate(named.items()):
         items = _moved(size, cut, in_place, shared)
@@ -54,16 +53,8 @@ def triples_box(
         moves = ", ".join(f"{number(count)} of {face}" for face, count in items.items())
         told.append(f"{name}: {cut[0]} x {cut[1]} x {cut[2]} parts; numbers that move: {moves}.")
     alt = f"{title}. A box with i down, j to the right, k into depth; its right side is A, its top B, its front D."
-    header = [
-        "cut",
-        "parts of i",
-        "parts of k",
-        "parts of j",
-        "moved of A",
-        "moved of B",
-        "moved of D",
-        "moved in all",
-    ]
+    moved = ["moved of A", "moved of B", "moved of D", "moved in all"]
+    header = ["cut", "parts of i", "parts of k", "parts of j", *moved]
     return Figure(axis.figure, title, " ".join([alt, *told]), header, rows)
 
 
@@ -78,18 +69,14 @@ def _named(cuts: Any, size: Triple | tuple[int, ...]) -> dict[str, Triple]:
     found = {}
     for name, cut in cuts.items():
         if not isinstance(cut, tuple | list) or len(cut) != 3:
-            raise BadInput(
-                f"a cut must be (i, k, j), the number of parts along each axis, not {cut!r}"
-            )
-        parts = [
+            wanted = "(i, k, j), the number of parts along each axis"
+            raise BadInput(f"a cut must be {wanted}, not {cut!r}")
+        for axis, n, most in zip("ikj", cut, size, strict=True):
             check_count(f"parts along {axis}", n, 1, most)
-            for axis, n, most in zip("ikj", cut, size, strict=True)
-        ]
-        if parts[0] * parts[1] * parts[2] > MOST_PARTS:
-            raise BadInput(
-                f"a cut into {cut} has more than {MOST_PARTS} parts: too many to be drawn"
-            )
-        found[str(name)] = (parts[0], parts[1], parts[2])
+        i, k, j = map(int, cut)
+        if i * k * j > MOST_PARTS:
+            raise BadInput(f"a cut into {cut} has more than {MOST_PARTS} parts: too many to draw")
+        found[str(name)] = (i, k, j)
     return found
 
 
@@ -116,10 +103,8 @@ def _box(axis: Any, left: float, bottom: float, side: float, cut: Triple) -> Non
 
     gaps = [0.10 / n if n > 1 else 0.0 for n in cut]
     for k, i, j in product(reversed(range(cut[1])), reversed(range(cut[0])), range(cut[2])):
-        ends = [
-            (n / parts, (n + 1) / parts - gap * (n + 1 < parts))
-            for n, parts, gap in zip((i, k, j), cut, gaps, strict=True)
-        ]
+        parts = zip((i, k, j), cut, gaps, strict=True)
+        ends = [(n / of, (n + 1) / of - gap * (n + 1 < of)) for n, of, gap in parts]
         _part(axis, at, ends, full=(i, k, j) == (0, 0, cut[2] - 1))
     look = {"fontsize": 11, "ha": "center", "style": "italic"}
     put_text(axis, at(0.5, 0, 0)[0] - 9, at(0.5, 0, 0)[1], "i", **look)
@@ -138,14 +123,10 @@ def _part(axis: Any, at: Any, ends: list[tuple[float, float]], full: bool) -> No
         "A": [(i, k, right), (i, behind, right), (under, behind, right), (under, k, right)],
     }
     for face, corners in faces.items():
-        colour = FACES[face] if full else PALE[FACES[face]]
-        look: dict[str, Any] = {
-            "facecolor": colour,
-            "edgecolor": INK,
-            "linewidth": 0.5,
-            "joinstyle": "round",
-        }
-        axis.add_patch(Polygon([at(*corner) for corner in corners], closed=True, **look))
+        part = Polygon([at(*corner) for corner in corners], closed=True, edgecolor=INK)
+        part.set(facecolor=FACES[face] if full else PALE[FACES[face]])
+        part.set(linewidth=0.5, joinstyle="round")
+        axis.add_patch(part)
 
 
 def _words(axis: Any, x: float, y: float, name: str, cut: Triple, items: dict[str, int]) -> None:

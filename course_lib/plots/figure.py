@@ -14,9 +14,7 @@ import numpy as np
 from course_lib.errors import BadInput
 
 SHOWN_ROWS = 60  # a longer table is abridged in the notebook; `.table` has it all
-CSS_DPI = (
-    96  # what a browser takes an inch to be, so that 10 pt in the picture is 10 pt on the page
-)
+CSS_DPI = 96  # what a browser takes an inch to be: 10 pt in the picture is then 10 pt on the page
 
 
 class Figure:
@@ -26,14 +24,7 @@ class Figure:
     that matter. table: (header, rows), all of the data. png: the picture's bytes, the same for the same data.
     """
 
-    def __init__(
-        self,
-        figure: Any,
-        title: str,
-        alt: str,
-        header: Sequence[str],
-        rows: Sequence[Sequence[Any]],
-    ):
+    def __init__(self, figure: Any, title: str, alt: str, header: Sequence[str], rows: Any):
         self.figure = figure
         self.title = title
         self.alt = alt
@@ -50,9 +41,8 @@ class Figure:
 
     def html(self) -> str:
         """The HTML that a notebook shows: picture with alt text, and the table folded beneath it."""
-        width, height = struct.unpack(
-            ">II", self.png[16:24]
-        )  # the IHDR chunk of a PNG starts with them
+        # the IHDR chunk of a PNG starts with them
+        width, height = struct.unpack(">II", self.png[16:24])
         scale = CSS_DPI / self.figure.dpi
         picture = base64.b64encode(self.png).decode("ascii")
         return (
@@ -71,15 +61,13 @@ class Figure:
 
 def table_html(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """An HTML table with caption and scopes, everything escaped; over 60 rows, the first and last 30 of them."""
-    half = SHOWN_ROWS // 2
-    left_out = len(rows) - SHOWN_ROWS
+    body = [_row_html(row) for row in rows]
+    left_out, half = len(rows) - SHOWN_ROWS, SHOWN_ROWS // 2
     if left_out > 0:
-        caption += (
-            f" (the first and last {half} of {len(rows):,} rows; the figure's .table has them all)"
-        )
-    body = [_row_html(row) for row in (rows if left_out <= 0 else [*rows[:half], *rows[-half:]])]
-    if left_out > 0:
-        body.insert(half, f'<tr><td colspan="{len(header)}">{left_out:,} rows left out</td></tr>')
+        shown = f"the first and last {half} of {len(rows):,} rows"
+        caption += f" ({shown}; the figure's .table has them all)"
+        gap = f'<tr><td colspan="{len(header)}">{left_out:,} rows left out</td></tr>'
+        body[half:-half] = [gap]
     head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in header)
     return (
         f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
@@ -89,9 +77,8 @@ def table_html(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]
 
 def _row_html(row: Sequence[Any]) -> str:
     first, *rest = (html.escape(_cell(value)) for value in row)
-    return (
-        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
-    )
+    cells = "".join(f"<td>{cell}</td>" for cell in rest)
+    return f'<tr><th scope="row">{first}</th>{cells}</tr>'
 
 
 def _cell(value: Any) -> str:

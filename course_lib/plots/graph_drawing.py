@@ -7,17 +7,8 @@ from course_lib.errors import BadInput
 from course_lib.plots.figure import Figure
 from course_lib.plots.graph_layout import Edge, columns_of, layout
 from course_lib.plots.inputs import named, numbers
-from course_lib.plots.style import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    WIDTH,
-    new_figure,
-    number,
-    put_title,
-    styled,
-)
+from course_lib.plots.palette import BLUE, GREY, INK, ORANGE
+from course_lib.plots.style import WIDTH, new_axis, number, styled
 
 HEIGHT = 0.42  # of a box, in inches; the value above and the gradient below need half as much again
 STEP = 1.06  # inches from box to box in a column
@@ -42,23 +33,19 @@ def computation_graph(
     title = title or "A computation graph: values forward, gradients backward"
     figure = _draw(title, found, pairs)
     header = ("node", "operation", "inputs", "value", "gradient")
-    rows = [
-        (n, op, ", ".join(a for a, b in pairs if b == n), v, g) for n, (v, g, op) in found.items()
-    ]
+    inputs = {name: ", ".join(a for a, b in pairs if b == name) for name in found}
+    rows = [(name, op, inputs[name], value, grad) for name, (value, grad, op) in found.items()]
     return Figure(figure, title, _alt(title, rows), header, rows)
 
 
 def _node(name: str, node: Any) -> tuple[float, float | None, str | None]:
     parts = tuple(node) if isinstance(node, tuple | list) else (node,)
     if not 1 <= len(parts) <= 3 or parts[0] is None:
-        raise BadInput(
-            f"node {name!r} must be value, (value, grad) or (value, grad, operation), not {node!r}"
-        )
+        wanted = "value, (value, grad) or (value, grad, operation)"
+        raise BadInput(f"node {name!r} must be {wanted}, not {node!r}")
     value, grad, op = (*parts, None, None)[:3]
-    checked = [
-        None if v is None else float(numbers(f"node {name!r}", [v])[0]) for v in (value, grad)
-    ]
-    return checked[0] or 0.0, checked[1], None if op is None else str(op)
+    value, *rest = numbers(f"node {name!r}", [v for v in (value, grad) if v is not None]).tolist()
+    return value, rest[0] if rest else None, None if op is None else str(op)
 
 
 def _edges(edges: Iterable[Edge], nodes: Mapping[str, Any]) -> list[Edge]:
@@ -67,9 +54,8 @@ def _edges(edges: Iterable[Edge], nodes: Mapping[str, Any]) -> list[Edge]:
         raise BadInput(f"a graph of {len(nodes)} nodes cannot be read: draw 40 or fewer")
     for edge in found:
         if len(edge) != 2 or edge[0] not in nodes or edge[1] not in nodes:
-            raise BadInput(
-                f"edge {edge!r} must be (from, to), both names of nodes: {', '.join(nodes)}"
-            )
+            wanted = f"(from, to), both names of nodes: {', '.join(nodes)}"
+            raise BadInput(f"edge {edge!r} must be {wanted}")
     return [(a, b) for a, b in found]
 
 
@@ -83,22 +69,16 @@ def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge]) -> Any:
     inches = {name: (x * across, y * STEP) for name, (x, y) in places.items()}
     stops = {edge: [(x * across, y * STEP) for x, y in route] for edge, route in routes.items()}
     wide = max(WIDTH - 0.3, (n_columns - 1) * across + width + 0.1)
-    figure = new_figure(height=rows_high * STEP + 0.85, width=wide + 0.3)
-    put_title(figure, title)
-    axis = figure.subplots()
+    axis = new_axis(title, rows_high * STEP + 0.85, width=wide + 0.3)
     for edge in pairs:
         _draw_edge(axis, inches[edge[0]], inches[edge[1]], stops[edge], width)
     for name, (value, grad, op) in found.items():
         _draw_box(axis, inches[name], texts[name], width, op is None)
         _draw_numbers(axis, inches[name], value, grad)
     middle = (n_columns - 1) * across / 2
-    _frame(
-        axis,
-        inches,
-        (middle - wide / 2, middle + wide / 2),
-        any(g is not None for _, g, _ in found.values()),
-    )
-    return figure
+    graded = any(grad is not None for _, grad, _ in found.values())
+    _frame(axis, inches, (middle - wide / 2, middle + wide / 2), graded)
+    return axis.figure
 
 
 def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], graded: bool) -> None:
@@ -106,17 +86,14 @@ def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], gra
     heights = [y for _, y in places.values()]
     axis.set(xlim=sides, ylim=(min(heights) - 0.75, max(heights) + 0.5), aspect="equal")
     axis.set_axis_off()
-    axis.text(sides[0], min(heights) - 0.7, "above, blue: value", color=BLUE, fontsize=10)
+    x, y = sides[0], min(heights) - 0.7
+    axis.text(x, y, "above, blue: value", color=BLUE, fontsize=10)
     if graded:
-        below = "below, orange and slanted: gradient"
-        axis.text(
-            sides[0] + 1.5, min(heights) - 0.7, below, color=ORANGE, style="italic", fontsize=10
-        )
+        look = {"color": ORANGE, "style": "italic", "fontsize": 10}
+        axis.text(x + 1.5, y, "below, orange and slanted: gradient", **look)
 
 
-def _draw_box(
-    axis: Any, place: tuple[float, float], text: str, width: float, is_input: bool
-) -> None:
+def _draw_box(axis, place, text, width, is_input):
     from matplotlib.patches import FancyBboxPatch
 
     corner = (place[0] - width / 2 + 0.08, place[1] - HEIGHT / 2 + 0.08)
@@ -131,19 +108,15 @@ def _draw_numbers(axis: Any, place: tuple[float, float], value: float, grad: flo
 
     x, y = place
     look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5}
-    look["path_effects"] = [
-        withStroke(linewidth=2.5, foreground="white")
-    ]  # where an arrow passes behind it
+    # where an arrow passes behind it
+    look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
     axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
     if grad is not None:
-        axis.text(
-            x, y - HEIGHT / 2 - 0.06, number(grad), va="top", color=ORANGE, style="italic", **look
-        )
+        look |= {"va": "top", "color": ORANGE, "style": "italic"}
+        axis.text(x, y - HEIGHT / 2 - 0.06, number(grad), **look)
 
 
-def _draw_edge(
-    axis: Any, start: Any, end: Any, between: list[tuple[float, float]], width: float
-) -> None:
+def _draw_edge(axis, start, end, between, width):
     """An arrow from the right side of a box to the left side of another, through the gaps between others."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
@@ -152,10 +125,8 @@ def _draw_edge(
     for x, y in between:
         stops += [(x - width / 2, y), (x + width / 2, y)]
     stops.append((end[0] - width / 2, end[1]))
-    arrow = FancyArrowPatch(
-        path=Path(stops), arrowstyle="-|>", mutation_scale=11, color=GREY, linewidth=1.3
-    )
-    arrow.set(joinstyle="round", zorder=2)
+    arrow = FancyArrowPatch(path=Path(stops), arrowstyle="-|>", mutation_scale=11)
+    arrow.set(color=GREY, linewidth=1.3, joinstyle="round", zorder=2)
     axis.add_patch(arrow)
 
 
@@ -163,8 +134,6 @@ def _alt(title: str, rows: list[tuple]) -> str:
     told = []
     for name, op, inputs, value, grad in rows:
         made = f" = {op} (from {inputs})" if op else ""
-        told.append(
-            f"{name}{made}: value {number(value)}"
-            + ("" if grad is None else f", gradient {number(grad)}")
-        )
+        graded = "" if grad is None else f", gradient {number(grad)}"
+        told.append(f"{name}{made}: value {number(value)}{graded}")
     return f"{title}. Computation graph. {'; '.join(told)}."

@@ -1,6 +1,7 @@
 """Where the boxes of a computation graph stand: in columns, with arrows that go around boxes."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from course_lib.errors import BadInput
 from course_lib.plots.line_charts import apart
@@ -25,33 +26,32 @@ def columns_of(names: list[str], edges: list[Edge]) -> dict[str, int]:
     return column
 
 
-def layout(
-    names: list[str], edges: list[Edge], column: Mapping[str, int]
-) -> tuple[dict[str, Place], dict[Edge, list[Place]], float]:
+def layout(names, edges, column):
     """(place of each node, stops of each edge, rows needed), in columns and rows, y upwards.
 
     An edge that passes over columns gets a stop in each, which takes part in the layout like a node. Each thing
     wishes to stand in the middle of its neighbours; those of one column are kept one row apart.
     """
-    chains = {
-        edge: [f"{edge}#{c}" for c in range(column[edge[0]] + 1, column[edge[1]])] for edge in edges
-    }
-    place_in = dict(column) | {
-        s: column[e[0]] + 1 + k for e, stops in chains.items() for k, s in enumerate(stops)
-    }
+    chains, place_in = {}, dict(column)
+    for a, b in edges:
+        between = range(column[a] + 1, column[b])
+        chains[a, b] = [f"{(a, b)}#{c}" for c in between]
+        place_in |= dict(zip(chains[a, b], between, strict=True))
     near: dict[str, list[str]] = {thing: [] for thing in place_in}
     for (a, b), stops in chains.items():
         chain = [a, *stops, b]
-        for left, right in zip(chain, chain[1:], strict=False):
+        for left, right in pairwise(chain):
             near[left].append(right)
             near[right].append(left)
     height = _settle(place_in, near)
     middle = (max(height.values()) + min(height.values())) / 2
-    places = {name: (float(column[name]), height[name] - middle) for name in names}
-    routes = {
-        e: [(float(place_in[s]), height[s] - middle) for s in stops] for e, stops in chains.items()
-    }
-    return places, routes, max(height.values()) - min(height.values()) + 1
+    at = {thing: (float(place_in[thing]), height[thing] - middle) for thing in place_in}
+    routes = {edge: [at[stop] for stop in stops] for edge, stops in chains.items()}
+    return (
+        {name: at[name] for name in names},
+        routes,
+        max(height.values()) - min(height.values()) + 1,
+    )
 
 
 def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[str, float]:
@@ -60,11 +60,8 @@ def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[st
     height = {t: (len(stack) - 1) / 2 - i for stack in stacks for i, t in enumerate(stack)}
     for _ in range(12):
         for stack in [*stacks, *reversed(stacks)]:
-            wishes = [
-                sum(height[n] for n in near[t]) / len(near[t]) if near[t] else height[t]
-                for t in stack
-            ]
-            height.update(
-                zip(stack[::-1], apart(wishes[::-1], 1.0), strict=True)
-            )  # of equal wishes the first on top
+            beside = [[height[n] for n in near[t]] or [height[t]] for t in stack]
+            wishes = [sum(heights) / len(heights) for heights in beside]
+            # of equal wishes the first on top
+            height.update(zip(stack[::-1], apart(wishes[::-1], 1.0), strict=True))
     return height

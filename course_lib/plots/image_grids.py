@@ -9,7 +9,8 @@ from course_lib.errors import BadInput, check_array, check_count
 from course_lib.plots.figure import Figure
 from course_lib.plots.inputs import class_names as checked_names
 from course_lib.plots.inputs import images, labels
-from course_lib.plots.style import INK, ORANGE, WIDTH, new_figure, number, put_title, styled
+from course_lib.plots.palette import INK, ORANGE
+from course_lib.plots.style import WIDTH, new_axis, number, styled
 
 
 @styled
@@ -40,13 +41,12 @@ def digits(
     captions = [_caption(i, names, truth, said) for i in range(n)]
     wrong = [] if truth is None or said is None else np.flatnonzero(truth != said).tolist()
     title = title or _digits_title(n, pixels.shape, said is not None, len(wrong), truth is not None)
-    figure, axis, _, places = _grid(
-        pixels, min(check_count("columns", columns), n), title, _lines(captions)
-    )
+    drawn, places = _grid(pixels, columns, title, _lines(captions))
+    axis = drawn.axes
     _letter(axis, places, captions, pixels.shape[1:], wrong)
     header = ("image", "label", "predicted", "right", "mean pixel")
     rows = [_digit_row(i, names, truth, said, float(pixels[i].mean())) for i in range(n)]
-    return Figure(figure, title, _digits_alt(title, names, truth, said, wrong), header, rows)
+    return Figure(axis.figure, title, _digits_alt(title, names, truth, said, wrong), header, rows)
 
 
 def _names(class_names: Any, truth: Any, said: Any) -> list[str]:
@@ -81,9 +81,8 @@ def _digit_row(i: int, names: list[str], truth: Any, said: Any, mean: float) -> 
 def _digits_title(n: int, shape: Sequence[int], predicted: bool, wrong: int, known: bool) -> str:
     size = f"{shape[1]} x {shape[2]} pixels"
     if predicted and known:
-        return f"{n} images of {size}: {n - wrong} read right, {wrong} wrong" + (
-            " (framed)" if wrong else ""
-        )
+        framed = " (framed)" if wrong else ""
+        return f"{n} images of {size}: {n - wrong} read right, {wrong} wrong{framed}"
     return f"{n} image{'s' if n > 1 else ''} of {size}"
 
 
@@ -97,15 +96,12 @@ def _digits_alt(title: str, names: list[str], truth: Any, said: Any, wrong: list
     return " ".join(parts)
 
 
-def _grid(
-    pixels: np.ndarray, columns: int, title: str, caption_lines: int, **look: Any
-) -> tuple[Any, Any, Any, list[tuple[int, int]]]:
-    """Draw the images in one axis (one image of many is ten times as fast); return where each has its top left."""
+def _grid(pixels, columns, title, caption_lines, **look):
+    """Draw the images as one (ten times as fast as many): (what was drawn, where each image has its top left)."""
     n, height, width = pixels.shape
-    step_x, step_y = (
-        width + max(1, round(width / 7)),
-        height + round(height * (0.16 + 0.26 * caption_lines)),
-    )
+    columns = min(check_count("columns", columns), n)
+    step_x = width + max(1, round(width / 7))
+    step_y = height + round(height * (0.16 + 0.26 * caption_lines))
     rows = -(-n // columns)
     canvas = np.full((rows * step_y, columns * step_x - (step_x - width)), np.nan)
     places = [(i // columns * step_y, i % columns * step_x) for i in range(n)]
@@ -113,48 +109,27 @@ def _grid(
         canvas[top : top + height, left : left + width] = image
     tile = min(0.82, (WIDTH - 0.3) / columns)
     wide = min(WIDTH, max(columns * tile + 0.3, 3.6))
-    figure = new_figure(height=rows * tile * step_y / step_x + 0.55, width=wide)
-    put_title(figure, title)
-    axis = figure.subplots()
-    look = {
-        "cmap": "gray_r",
-        "vmin": min(0.0, pixels.min()),
-        "vmax": max(pixels.max(), 1e-12),
-        **look,
-    }
-    drawn = axis.imshow(canvas, interpolation="nearest", **look)
+    axis = new_axis(title, rows * tile * step_y / step_x + 0.55, width=wide)
+    usual = {"cmap": "gray_r", "vmin": min(0.0, pixels.min()), "vmax": max(pixels.max(), 1e-12)}
+    drawn = axis.imshow(canvas, interpolation="nearest", **usual | look)
     axis.set_axis_off()
     axis.set_anchor("W")
-    return figure, axis, drawn, places
+    return drawn, places
 
 
-def _letter(
-    axis: Any, places: Any, captions: list[str], size: Sequence[int], wrong: Sequence[int] = ()
-) -> None:
+def _letter(axis, places, captions, size, wrong=()):
     """The captions under the images, a thin frame around each, a thick one around the wrong ones."""
     from matplotlib.patches import Rectangle
 
     height, width = size
     for i, ((top, left), caption) in enumerate(zip(places, captions, strict=True)):
-        bad = i in wrong
-        look: dict[str, Any] = {
-            "edgecolor": ORANGE if bad else "#BBBBBB",
-            "linewidth": 3 if bad else 0.8,
-        }
-        axis.add_patch(
-            Rectangle((left - 0.5, top - 0.5), width, height, fill=False, clip_on=False, **look)
-        )
-        axis.text(
-            left + width / 2 - 0.5,
-            top + height + 0.06 * height,
-            caption,
-            ha="center",
-            va="top",
-            fontsize=10,
-            linespacing=1.0,
-            fontweight="bold" if bad else "normal",
-            color=INK,
-        )
+        rim, line, weight = (ORANGE, 3, "bold") if i in wrong else ("#BBBBBB", 0.8, "normal")
+        frame = Rectangle((left - 0.5, top - 0.5), width, height, fill=False, clip_on=False)
+        frame.set(edgecolor=rim, linewidth=line)
+        axis.add_patch(frame)
+        look = {"fontsize": 10, "linespacing": 1.0, "fontweight": weight, "color": INK}
+        x, y = left + width / 2 - 0.5, top + height + 0.06 * height
+        axis.text(x, y, caption, ha="center", va="top", **look)
 
 
 @styled
@@ -182,32 +157,20 @@ def weights(
     n = check_count("the number of units", len(pixels), high=100)
     title = title or f"Weights into {n} of {W.shape[1]:,} hidden units"
     top = float(np.abs(pixels).max()) or 1.0
-    figure, axis, drawn, places = _grid(
-        pixels,
-        min(check_count("columns", columns), n),
-        title,
-        1,
-        cmap=_diverging(),
-        vmin=-top,
-        vmax=top,
-    )
+    drawn, places = _grid(pixels, columns, title, 1, cmap=_diverging(), vmin=-top, vmax=top)
+    axis = drawn.axes
     _letter(axis, places, [f"unit {u}" for u in chosen], pixels.shape[1:])
-    bar = figure.colorbar(
-        drawn, ax=axis, shrink=0.8, fraction=0.05, pad=0.02, panchor=(0.0, 0.5), label="weight"
-    )
+    place = {"shrink": 0.8, "fraction": 0.05, "pad": 0.02, "panchor": (0.0, 0.5)}
+    bar = axis.figure.colorbar(drawn, ax=axis, label="weight", **place)
     bar.outline.set_visible(False)
     header = ("unit", "smallest", "largest", "mean", "length (L2)")
     rows = [(u, *_summary(p)) for u, p in zip(chosen, pixels, strict=True)]
-    return Figure(figure, title, _weights_alt(title, rows), header, rows)
+    return Figure(axis.figure, title, _weights_alt(title, rows), header, rows)
 
 
 def _summary(image: np.ndarray) -> tuple[float, float, float, float]:
-    return (
-        float(image.min()),
-        float(image.max()),
-        float(image.mean()),
-        float(np.sqrt((image**2).sum())),
-    )
+    length = float(np.sqrt((image**2).sum()))
+    return float(image.min()), float(image.max()), float(image.mean()), length
 
 
 def _weights_alt(title: str, rows: list[tuple]) -> str:
@@ -223,6 +186,5 @@ def _weights_alt(title: str, rows: list[tuple]) -> str:
 def _diverging() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list(
-        "course", ["#00456B", "#0072B2", "#FFFFFF", "#D55E00", "#803900"]
-    )
+    colours = ["#00456B", "#0072B2", "#FFFFFF", "#D55E00", "#803900"]
+    return LinearSegmentedColormap.from_list("course", colours)

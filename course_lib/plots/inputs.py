@@ -11,54 +11,44 @@ from course_lib.errors import BadInput
 def numbers(name: str, values: Any, ndim: int = 1, positive: bool = False) -> np.ndarray:
     """`values` as a float64 array with `ndim` dimensions, not empty, all finite (and above 0); else BadInput."""
     try:
-        array = np.asarray(values)
-        array = (
-            array.astype(np.float64)
-            if array.dtype.kind in "buif"
-            else np.asarray(values, dtype=np.float64)
-        )
+        array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BadInput(
-            f"{name} must be numbers in {ndim} dimension(s), not {_short(values)}"
-        ) from None
+        wanted = f"numbers in {ndim} dimension(s)"
+        raise BadInput(f"{name} must be {wanted}, not {_short(values)}") from None
     if array.ndim != ndim or array.size == 0:
-        raise BadInput(
-            f"{name} must have {ndim} dimension(s) and not be empty, but its shape is {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise BadInput(
-            f"{name} holds {array[where]} at index {where}: leave out what is not finite before drawing"
-        )
-    if positive and not (array > 0).all():
-        where = tuple(int(i) for i in np.argwhere(~(array > 0))[0])
-        raise BadInput(
-            f"{name} holds {array[where]:g} at index {where}: a log axis shows only what is above 0"
-        )
+        wanted = f"{ndim} dimension(s) and not be empty"
+        raise BadInput(f"{name} must have {wanted}, but its shape is {array.shape}")
+    _check_all(name, array, np.isfinite(array), "leave out what is not finite before drawing")
+    if positive:
+        _check_all(name, array, array > 0, "a log axis shows only what is above 0")
     return array
+
+
+def _check_all(name, array, good, why):
+    """BadInput that names the first entry which is not good."""
+    if not good.all():
+        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        raise BadInput(f"{name} holds {array[where]:g} at index {where}: {why}")
 
 
 def labels(name: str, values: Any, n: int, n_classes: int | None = None) -> np.ndarray:
     """`values` as int64 class labels (n,), each from 0 to n_classes - 1 where that is given; else BadInput."""
     array = np.asarray(values)
     if array.shape != (n,) or array.dtype.kind not in "iu":
-        raise BadInput(
-            f"{name} must be {n} whole numbers, shape ({n},), not {array.dtype} of shape {array.shape}"
-        )
+        got = f"{array.dtype} of shape {array.shape}"
+        raise BadInput(f"{name} must be {n} whole numbers, shape ({n},), not {got}")
     high = n_classes if n_classes is not None else np.inf
     if not ((array >= 0) & (array < high)).all():
-        raise BadInput(
-            f"{name} must lie from 0 to {high - 1:g}; it goes from {array.min()} to {array.max()}"
-        )
+        got = f"it goes from {array.min()} to {array.max()}"
+        raise BadInput(f"{name} must lie from 0 to {high - 1:g}; {got}")
     return array.astype(np.int64)
 
 
 def named(name: str, mapping: Any) -> dict[str, Any]:
     """A dict that is not empty, with text for keys; else BadInput."""
     if not isinstance(mapping, Mapping) or not mapping:
-        raise BadInput(
-            f"{name} must be a dict of name -> values with one entry or more, not {_short(mapping)}"
-        )
+        wanted = "a dict of name -> values with one entry or more"
+        raise BadInput(f"{name} must be {wanted}, not {_short(mapping)}")
     if not all(isinstance(key, str) for key in mapping):
         raise BadInput(f"the names in {name} must be text: they are printed beside what they name")
     return dict(mapping)
@@ -83,10 +73,8 @@ def images(name: str, X: Any, shape: Sequence[int] | None = None) -> np.ndarray:
     side = round(pixels.shape[1] ** 0.5)
     height, width = shape if shape is not None else (side, side)
     if height * width != pixels.shape[1]:
-        raise BadInput(
-            f"{name} has {pixels.shape[1]} pixels in a row, which is no {height} x {width} image: "
-            "pass shape=(height, width)"
-        )
+        what = f"{pixels.shape[1]} pixels in a row, which is no {height} x {width} image"
+        raise BadInput(f"{name} has {what}: pass shape=(height, width)")
     return pixels.reshape(-1, height, width)
 
 

@@ -10,26 +10,23 @@ import numpy as np
 from course_lib.errors import BadInput, check_count
 from course_lib.plots.figure import Figure
 from course_lib.plots.inputs import named, numbers
+from course_lib.plots.palette import COLOURS, DASHES, GREY, INK, MARKERS
 from course_lib.plots.style import (
-    COLOURS,
-    DASHES,
-    GREY,
-    INK,
-    MARKERS,
+    new_axis,
     new_figure,
     number,
     plain_axis,
     plain_log_axis,
-    put_title,
     sentence,
     styled,
 )
 
+Table = tuple[list[str], list[tuple]]  # header, rows
 MODEL_DASHES: tuple[Any, ...] = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
 
 @dataclass
-class Line:
+class Series:
     """One line of a chart: x and y (n,), optionally the quartiles (low, high) and a note for its last point."""
 
     name: str
@@ -78,26 +75,23 @@ def lines(
     for line in found:
         line.joined = not points
     title = title or f"{sentence(ylabel)} against {xlabel}"
-    figure = new_figure()
-    put_title(figure, title)
-    draw_lines(figure.subplots(), found, xlabel, ylabel, logx, logy, xticks)
-    return Figure(
-        figure, title, alt or describe(title, found, xlabel, ylabel), *table_of(found, xlabel)
-    )
+    axis = new_axis(title)
+    draw_lines(axis, found, xlabel, ylabel, logx, logy, xticks)
+    alt = alt or describe(title, found, xlabel, ylabel)
+    return Figure(axis.figure, title, alt, *table_of(found, xlabel))
 
 
-def _line(name: str, x: np.ndarray, y: Any, spread: Any, model: bool, logy: bool) -> Line:
+def _line(name: str, x: np.ndarray, y: Any, spread: Any, model: bool, logy: bool) -> Series:
     ys = numbers(name, y, positive=logy)
     if ys.shape != x.shape:
         raise BadInput(f"{name} has {len(ys)} values for {len(x)} values of x: give one for each")
     if spread is None:
-        return Line(name, x, ys, model=model)
+        return Series(name, x, ys, model=model)
     low, high = (numbers(f"spread of {name}", s, positive=logy) for s in spread)
     if low.shape != x.shape or high.shape != x.shape or not ((low <= ys) & (ys <= high)).all():
-        raise BadInput(
-            f"spread of {name} must be (low, high), one of each for each x, with low <= value <= high"
-        )
-    return Line(name, x, ys, low, high, model=model)
+        wanted = "(low, high), one of each for each x, with low <= value <= high"
+        raise BadInput(f"spread of {name} must be {wanted}")
+    return Series(name, x, ys, low, high, model=model)
 
 
 @styled
@@ -120,39 +114,31 @@ def curves(history: Any, *, title: str = "", ylabel: str = "loss", logy: bool = 
         if any(len(run.val_accuracy) for run in runs.values()):
             panels.append(("validation accuracy", _history_lines(runs, "val_accuracy"), False))
     else:
-        plain = [
-            _line(name, _epochs(values), values, None, False, logy) for name, values in runs.items()
+        panels = [
+            (ylabel, [_line(n, _epochs(y), y, None, False, logy) for n, y in runs.items()], logy)
         ]
-        panels = [(ylabel, plain, logy)]
     title = title or " and ".join(panel[0] for panel in panels).capitalize() + " after each epoch"
     return _panels(panels, title)
 
 
-def _panels(panels: list[tuple[str, list[Line], bool]], title: str) -> Figure:
-    beneath = (
-        len(panels) > 1 and len(panels[0][1]) > 1
-    )  # the names at the lines' ends need the width
-    figure = new_figure(height=5.6 if beneath else 3.4)
-    put_title(figure, title)
-    axes = figure.subplots(
-        *((len(panels), 1) if beneath else (1, len(panels))), squeeze=False
-    ).ravel()
+def _panels(panels: list[tuple[str, list[Series], bool]], title: str) -> Figure:
+    # the names at the lines' ends need the width
+    beneath = len(panels) > 1 and len(panels[0][1]) > 1
+    figure = new_figure(title, 5.6 if beneath else 3.4)
+    shape = (len(panels), 1) if beneath else (1, len(panels))
     texts: list[str] = []
-    header: list[str] = []
-    rows: list[tuple] = []
-    for axis, (ylabel, found, logy) in zip(axes, panels, strict=True):
+    table: Table = ([], [])
+    for axis, (ylabel, found, logy) in zip(
+        figure.subplots(*shape, squeeze=False).ravel(), panels, strict=True
+    ):
         draw_lines(axis, found, "epoch", ylabel, logy=logy)
         texts.append(describe("", found, "epoch", ylabel))
-        header, rows = _joined(
-            (header, rows), table_of(found, "epoch", f"{ylabel}: " if len(panels) > 1 else "")
-        )
+        table = _joined(table, table_of(found, "epoch", f"{ylabel}: " if len(panels) > 1 else ""))
     figure.align_ylabels()
-    return Figure(figure, title, f"{title}. " + " ".join(texts), header, rows)
+    return Figure(figure, title, f"{title}. " + " ".join(texts), *table)
 
 
-def _joined(
-    left: tuple[list[str], list[tuple]], right: tuple[list[str], list[tuple]]
-) -> tuple[list[str], list[tuple]]:
+def _joined(left, right):
     """Two tables with the same first column, side by side; a blank where one has no such row."""
     if not left[0]:
         return right
@@ -167,7 +153,7 @@ def _epochs(values: Any) -> np.ndarray:
     return np.arange(1, np.size(values) + 1, dtype=np.float64)
 
 
-def _history_lines(runs: Mapping[str, Any], what: str) -> list[Line]:
+def _history_lines(runs: Mapping[str, Any], what: str) -> list[Series]:
     """A line for each run, cut before its first loss that is not finite."""
     found = []
     for name, run in runs.items():
@@ -177,13 +163,11 @@ def _history_lines(runs: Mapping[str, Any], what: str) -> list[Line]:
         if end == 0 and what != "loss":
             continue
         if end == 0:
-            raise BadInput(
-                f"the history {name!r} has no epoch with a finite loss: there is nothing to draw"
-            )
+            why = f"the history {name!r} has no epoch with a finite loss"
+            raise BadInput(f"{why}: there is nothing to draw")
         note = "stopped" if getattr(run, "stopped", None) else ""
-        found.append(
-            Line(name or what.replace("_", " "), _epochs(values)[:end], values[:end], note=note)
-        )
+        name = name or what.replace("_", " ")
+        found.append(Series(name, _epochs(values)[:end], values[:end], note=note))
     return found
 
 
@@ -210,19 +194,15 @@ def function(
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise BadInput(f"range must be (low, high) with low < high, not {range!r}")
     z = np.linspace(low, high, points)
-    found = [Line(name, z, _values_of(name, f, z)) for name, f in _functions(functions).items()]
-    title = (
-        title or f"{', '.join(line.name for line in found)} from {number(low)} to {number(high)}"
-    )
-    figure = new_figure(height=3.4)
-    put_title(figure, title)
-    axis = figure.subplots()
+    found = [Series(name, z, _values_of(name, f, z)) for name, f in _functions(functions).items()]
+    names = ", ".join(line.name for line in found)
+    title = title or f"{names} from {number(low)} to {number(high)}"
+    axis = new_axis(title, 3.4)
     axis.axhline(0, color=GREY, linewidth=0.8)
     axis.axvline(0, color=GREY, linewidth=0.8)
     draw_lines(axis, found, xlabel, ylabel, markers=False)
-    return Figure(
-        figure, title, describe(title, found, xlabel, ylabel, at=0.0), *table_of(found, xlabel)
-    )
+    alt = describe(title, found, xlabel, ylabel, at=0.0)
+    return Figure(axis.figure, title, alt, *table_of(found, xlabel))
 
 
 def _functions(functions: Any) -> dict[str, Callable[[np.ndarray], Any]]:
@@ -240,38 +220,20 @@ def _functions(functions: Any) -> dict[str, Callable[[np.ndarray], Any]]:
 def _values_of(name: str, f: Callable[[np.ndarray], Any], z: np.ndarray) -> np.ndarray:
     values = numbers(f"{name}(z)", f(z))
     if values.shape != z.shape:
-        raise BadInput(
-            f"{name} returned shape {values.shape} for shape {z.shape}: it must work element by element"
-        )
+        got = f"{name} returned shape {values.shape} for shape {z.shape}"
+        raise BadInput(f"{got}: it must work element by element")
     return values
 
 
-def draw_lines(
-    axis: Any,
-    found: list[Line],
-    xlabel: str,
-    ylabel: str,
-    logx: bool = False,
-    logy: bool = False,
-    xticks: Sequence[float] | None = None,
-    markers: bool = True,
-) -> None:
+def draw_lines(axis, found, xlabel, ylabel, logx=False, logy=False, xticks=None, markers=True):
     """Draw the lines, scale and label the axes, and name each line at its right end."""
     for i, line in enumerate(found):
         _draw_line(axis, line, i, markers)
     xs = np.concatenate([line.x for line in found])
-    ys = np.concatenate(
-        [v for line in found for v in (line.y, line.low, line.high) if v is not None]
-    )
-    for scale, set_scale, axis_part, values in (
-        (logx, axis.set_xscale, axis.xaxis, xs),
-        (logy, axis.set_yscale, axis.yaxis, ys),
-    ):
-        if scale:
-            set_scale("log")
-            plain_log_axis(axis_part, values)
-        else:
-            plain_axis(axis_part)
+    heights = [(line.y, line.low, line.high) for line in found]
+    ys = np.concatenate([v for line in heights for v in line if v is not None])
+    _scale(axis.xaxis, axis.set_xscale, xs, logx)
+    _scale(axis.yaxis, axis.set_yscale, ys, logy)
     if not logx and (xs == np.round(xs)).all():
         _whole_ticks(axis.xaxis)
     if xticks is not None:
@@ -284,25 +246,30 @@ def draw_lines(
         name_ends(axis, found)
 
 
-def _draw_line(axis: Any, line: Line, i: int, markers: bool) -> None:
+def _scale(side, set_scale, values, log):
+    if log:
+        set_scale("log")
+        plain_log_axis(side, values)
+    else:
+        plain_axis(side)
+
+
+def _draw_line(axis: Any, line: Series, i: int, markers: bool) -> None:
     few = markers and len(line.x) <= 40
     look: dict[str, Any] = {"color": COLOURS[i % 7], "linestyle": DASHES[i % 7], "zorder": 3}
-    look["marker"] = (
-        MARKERS[(i + i // 7) % 7] if few else None
-    )  # the eighth line has the first colour, another marker
+    # the eighth line has the first colour, another marker
+    look["marker"] = MARKERS[(i + i // 7) % 7] if few else None
     if not line.joined:
         look |= {"linestyle": "none", "marker": MARKERS[i % 7]}
     elif line.model:
         look = {"color": GREY, "linestyle": MODEL_DASHES[i % 3], "linewidth": 1.4, "zorder": 2}
     axis.plot(line.x, line.y, markeredgecolor="white", markeredgewidth=0.7, **look)
     if line.low is not None and line.high is not None:
-        bars = [line.y - line.low, line.high - line.y]
-        axis.errorbar(
-            line.x, line.y, yerr=bars, fmt="none", ecolor=look["color"], elinewidth=1.2, capsize=2.5
-        )
+        bars = {"yerr": [line.y - line.low, line.high - line.y], "ecolor": look["color"]}
+        axis.errorbar(line.x, line.y, fmt="none", elinewidth=1.2, capsize=2.5, **bars)
 
 
-def name_ends(axis: Any, found: list[Line]) -> None:
+def name_ends(axis: Any, found: list[Series]) -> None:
     """Each line's name beside its right end, moved apart where ends lie close, with a leader in the line's colour."""
     axis.figure.draw_without_rendering()  # fixes the axes' limits and size, which the distances rest on
     to_part = axis.transAxes.inverted().transform
@@ -310,29 +277,21 @@ def name_ends(axis: Any, found: list[Line]) -> None:
     gap = 15 / (axis.bbox.height * 72 / axis.figure.dpi)
     right = max(end[0] for end in ends)
     full = [i for i, end in enumerate(ends) if end[0] > right - 0.02]
-    heights = dict(
-        zip(full, apart([ends[i][1] for i in full], gap, low=0.0, high=1.0), strict=True)
-    )
+    wishes = [ends[i][1] for i in full]
+    heights = dict(zip(full, apart(wishes, gap, low=0.0, high=1.0), strict=True))
     for i, (line, end) in enumerate(zip(found, ends, strict=True)):
         text = f"{line.name} ({line.note})" if line.note else line.name
         if i in heights:
             colour = GREY if line.model else COLOURS[i % 7]
-            leader = {
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 1.2,
-                "shrinkA": 2,
-                "shrinkB": 5,
-            }
-            leader["relpos"] = (0, 0.5)  # to the text's left edge, not on beneath it to its middle
+            leader = {"arrowstyle": "-", "linewidth": 1.2, "shrinkA": 2, "shrinkB": 5}
+            # to the text's left edge, not on beneath it to its middle
+            leader |= {"color": colour, "relpos": (0, 0.5)}
             _name_end(axis, text, end, (1.05, heights[i]), "axes fraction", arrowprops=leader)
         else:  # it ends early: a leader to the edge would look like more of the line
             _name_end(axis, text, end, (8, 0), "offset points")
 
 
-def _name_end(
-    axis: Any, text: str, end: Any, place: tuple[float, float], unit: str, **more: Any
-) -> None:
+def _name_end(axis, text, end, place, unit, **more):
     from matplotlib.patheffects import withStroke
 
     look = {"va": "center", "fontsize": 10, "color": INK, "annotation_clip": False, **more}
@@ -340,14 +299,11 @@ def _name_end(
     drawn.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
-def apart(
-    places: Sequence[float], gap: float, low: float = -math.inf, high: float = math.inf
-) -> list[float]:
+def apart(places, gap, low=-math.inf, high=math.inf):
     """Move places as little as needed so that neighbours stand at least `gap` apart, in the same order.
 
-    They stay within low and high, if there is room.
-
-    The best fit: neighbours that are too close form a block, which stands around the mean of where they wish to be.
+    They stay within low and high, if there is place. The best fit: neighbours that are too close form a block, which
+    stands around the mean of where they wish to be.
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     blocks: list[list[float]] = []  # [sum of (wish - offset in block), length]
@@ -359,9 +315,8 @@ def apart(
             blocks[-1][1] += n
     moved = [_start(block) + gap * k for block in blocks for k in range(int(block[1]))]
     n = len(moved)
-    moved = [
-        max(min(y, high - gap * (n - 1 - k)), min(low + gap * k, high)) for k, y in enumerate(moved)
-    ]
+    highest = [high - gap * (n - 1 - k) for k in range(n)]
+    moved = [max(min(y, highest[k]), min(low + gap * k, high)) for k, y in enumerate(moved)]
     return [moved[order.index(i)] for i in range(len(places))]
 
 
@@ -375,9 +330,7 @@ def _whole_ticks(axis: Any) -> None:
     axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
 
 
-def describe(
-    title: str, found: list[Line], xlabel: str, ylabel: str, at: float | None = None
-) -> str:
+def describe(title, found, xlabel, ylabel, at=None):
     """Alt text of a line chart: each line's first and last value, and its extremes where they lie between."""
     kind = "Line chart" if found[0].joined else "Points"
     parts = [f"{title}." if title else "", f"{kind} of {ylabel} over {xlabel}."]
@@ -387,7 +340,7 @@ def describe(
     return " ".join(p for p in parts if p)
 
 
-def _told(line: Line, at: float | None) -> str:
+def _told(line: Series, at: float | None) -> str:
     """One line in words: its ends, its extremes, its value `at` a place."""
     if len(line.y) > 1 and (line.y == line.y[0]).all():
         return f"{line.name}: {number(line.y[0])} throughout"
@@ -401,7 +354,7 @@ def _told(line: Line, at: float | None) -> str:
     return f"{line.name}: " + ", ".join(told)
 
 
-def table_of(found: list[Line], xlabel: str, prefix: str = "") -> tuple[list[str], list[tuple]]:
+def table_of(found: list[Series], xlabel: str, prefix: str = "") -> tuple[list[str], list[tuple]]:
     """(header, rows): x, then a column for each line (and its low and high); blank where a line has no such x."""
     columns: list[tuple[str, dict[float, float]]] = []
     for line in found:

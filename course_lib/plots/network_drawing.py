@@ -6,17 +6,8 @@ from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_lib.plots.figure import Figure
-from course_lib.plots.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    WIDTH,
-    new_figure,
-    put_title,
-    styled,
-)
+from course_lib.plots.palette import BLUE, GREEN, GREY, INK, ORANGE
+from course_lib.plots.style import WIDTH, new_axis, styled
 
 SHOWN = 7  # places in a larger layer: four neurons, dots, two neurons
 STEP, RADIUS = 0.36, 0.13  # inches from neuron to neuron, and their radius
@@ -38,12 +29,9 @@ def network(sizes: Sequence[int], *, title: str = "") -> Figure:
     sizes = [check_count(f"sizes[{i}]", n) for i, n in enumerate(sizes)]
     n_params = sum(n_in * n_out + n_out for n_in, n_out in pairwise(sizes))
     title = title or f"A network of sizes {', '.join(map(str, sizes))}: {n_params:,} parameters"
-    half = (
-        min(max(sizes), SHOWN) - 1
-    ) / 2 * STEP + RADIUS  # from the middle to the edge of the tallest layer
-    figure = new_figure(height=2 * half + 1.95)
-    put_title(figure, title)
-    axis = figure.subplots()
+    # from the middle to the edge of the tallest layer
+    half = (min(max(sizes), SHOWN) - 1) / 2 * STEP + RADIUS
+    axis = new_axis(title, 2 * half + 1.95)
     apart = min(2.6, (WIDTH - 1.2) / (len(sizes) - 1))
     layers = [_places(n, apart * i) for i, n in enumerate(sizes)]
     _draw_edges(axis, layers)
@@ -54,7 +42,7 @@ def network(sizes: Sequence[int], *, title: str = "") -> Figure:
     axis.set(xlim=(-margin, WIDTH - 0.3 - margin), ylim=(-half - 0.75, half + 0.55), aspect="equal")
     axis.set_axis_off()
     header = ("layer", "kind", "neurons", "weights into it", "biases")
-    return Figure(figure, title, _alt(title, sizes), header, _rows(sizes))
+    return Figure(axis.figure, title, _alt(title, sizes), header, _rows(sizes))
 
 
 def kind(i: int, n_layers: int) -> str:
@@ -78,10 +66,9 @@ def _draw_layer(axis: Any, places: list[Place], n: int, what: str, half: float) 
     from matplotlib.patches import Circle
 
     colour = {"input": GREEN, "hidden": BLUE, "output": ORANGE}[what]
+    look: dict[str, Any] = {"facecolor": "white", "edgecolor": colour, "linewidth": 2, "zorder": 3}
     for place in places:
-        axis.add_patch(
-            Circle(place, RADIUS, facecolor="white", edgecolor=colour, linewidth=2, zorder=3)
-        )
+        axis.add_patch(Circle(place, RADIUS, **look))
     x = places[0][0]
     if n > SHOWN:
         axis.scatter([x] * 3, [-STEP + d for d in (0.075, 0.0, -0.075)], s=9, color=INK, zorder=3)

@@ -6,18 +6,9 @@ from typing import Any
 from course_lib.errors import BadInput, check_count
 from course_lib.plots.figure import Figure
 from course_lib.plots.inputs import numbers
-from course_lib.plots.style import (
-    BLUE,
-    COLOURS,
-    FAINT,
-    GREEN,
-    ORANGE,
-    new_figure,
-    number,
-    put_title,
-    styled,
-)
-from course_lib.plots.timeline_chart import Bar, draw_bars, finish, scale_of
+from course_lib.plots.palette import BLUE, COLOURS, FAINT, GREEN, ORANGE
+from course_lib.plots.style import new_axis, styled
+from course_lib.plots.timeline_chart import Bar, draw_bars, finish, four_digits, scale_of
 
 LOOKS = {
     "compute": (GREEN, ""),
@@ -30,6 +21,7 @@ SENDS = ("send", "ssend", "bsend", "rsend", "sendrecv", "isend", "issend", "send
 RECEIVES = ("recv", "irecv", "mrecv")
 WAITS = ("wait", "waitall", "waitany", "waitsome", "probe", "mprobe", "barrier")
 MAX_RANKS = 64
+COLUMNS = ("rank", "op", "peer", "bytes", "begin", "end", "wait")  # of an event, in the table
 
 
 @styled
@@ -48,35 +40,19 @@ def rank_timeline(events: Any, *, title: str = "", unit: str = "s", labels: bool
     """
     found = _events(getattr(events, "events", events))
     bars = [bar for event in found for bar in _bars(event)]
-    longest, ranks = max(event["end"] for event in found), 1 + max(event["rank"] for event in found)
+    longest = max(event["end"] for event in found)
+    ranks = 1 + max(event["rank"] for event in found)
     scale, unit_name = scale_of(longest, unit)
     title = title or "What each rank does when"
-    figure = new_figure(height=1.4 + 0.46 * ranks)
-    put_title(figure, title)
-    axis, looks = (
-        figure.subplots(),
-        {kind: look for kind, look in LOOKS.items() if kind in {bar.kind for bar in bars}},
-    )
+    axis = new_axis(title, 1.4 + 0.46 * ranks)
+    looks = {kind: look for kind, look in LOOKS.items() if kind in {bar.kind for bar in bars}}
     draw_bars(axis, bars, looks, scale, ranks, "", "rank")
     shown = {"": [bar for bar in bars if labels and bar.layer]}
-    finish(figure, [axis], shown, looks, scale, f"time ({unit_name})")
-    alt = _describe(
-        title, bars, ranks, longest, f"{number(float(f'{longest / scale:.4g}'))} {unit_name}"
-    )
-    header = [
-        "rank",
-        "call",
-        "peer",
-        "bytes",
-        f"begin ({unit})",
-        f"end ({unit})",
-        f"of it waiting ({unit})",
-    ]
-    rows = [
-        tuple(event[name] for name in ("rank", "op", "peer", "bytes", "begin", "end", "wait"))
-        for event in found
-    ]
-    return Figure(figure, title, alt, header, rows)
+    finish(axis.figure, [axis], shown, looks, scale, f"time ({unit_name})")
+    alt = _describe(title, bars, ranks, longest, f"{four_digits(longest / scale)} {unit_name}")
+    times = [f"{what} ({unit})" for what in ("begin", "end", "of it waiting")]
+    rows = [[event[name] for name in COLUMNS] for event in found]
+    return Figure(axis.figure, title, alt, ["rank", "call", "peer", "bytes", *times], rows)
 
 
 def _events(events: Iterable[Any]) -> list[dict[str, Any]]:
@@ -84,20 +60,15 @@ def _events(events: Iterable[Any]) -> list[dict[str, Any]]:
     try:
         found = [{"peer": None, "bytes": 0, "wait": 0.0, **event} for event in events]
         found = [{**event, "peer": _said(event["peer"]), "op": str(event["op"])} for event in found]
-        times = {
-            name: numbers(f"the {name} of events", [event[name] for event in found])
-            for name in ("begin", "end")
-        }
+        times = {name: [event[name] for event in found] for name in ("begin", "end")}
     except (TypeError, KeyError):
-        raise BadInput(
-            "events must be dicts with rank, op, begin and end, as mpi.rehearse(...).events has"
-        ) from None
-    if not (times["end"] >= times["begin"]).all():
-        raise BadInput(
-            f"an event ends before it begins: {found[int((times['end'] < times['begin']).argmax())]}"
-        )
-    first = times["begin"].min()
-    for event, begin, end in zip(found, times["begin"], times["end"], strict=True):
+        wanted = "dicts with rank, op, begin and end, as mpi.rehearse(...).events has"
+        raise BadInput(f"events must be {wanted}") from None
+    begins, ends = (numbers(f"the {name} of events", times[name]) for name in times)
+    if not (ends >= begins).all():
+        raise BadInput(f"an event ends before it begins: {found[int((ends < begins).argmax())]}")
+    first = begins.min()
+    for event, begin, end in zip(found, begins, ends, strict=True):
         event["rank"] = check_count("a rank", event["rank"], 0, MAX_RANKS - 1)
         event.update(begin=float(begin - first), end=float(end - first), wait=float(event["wait"]))
     return sorted(found, key=lambda event: (event["begin"], event["rank"]))
@@ -105,13 +76,9 @@ def _events(events: Iterable[Any]) -> list[dict[str, Any]]:
 
 def _said(peer: Any) -> str:
     """A rank, several, or none, as text."""
-    return (
-        ""
-        if peer is None
-        else ", ".join(map(str, peer))
-        if isinstance(peer, list | tuple)
-        else str(peer)
-    )
+    if isinstance(peer, list | tuple):
+        return ", ".join(map(str, peer))
+    return "" if peer is None else str(peer)
 
 
 def _bars(event: Mapping[str, Any]) -> list[Bar]:
@@ -141,12 +108,10 @@ def _describe(title: str, bars: list[Bar], ranks: int, longest: float, time: str
     """How long it takes, and the share of each kind in the time of each rank."""
     parts = [f"{title}. Gantt chart of {time}: a row for each rank."]
     for rank in range(ranks):
-        shares = {
-            kind: sum(b.end - b.start for b in bars if (b.thread, b.kind) == (rank, kind))
-            for kind in LOOKS
-        }
-        told = [
-            f"{kind} {100 * share / longest:.0f} %" for kind, share in shares.items() if share > 0
-        ]
+        shares = dict.fromkeys(LOOKS, 0.0)
+        for bar in bars:
+            if bar.thread == rank:
+                shares[bar.kind] += bar.end - bar.start
+        told = [f"{kind} {100 * t / longest:.0f} %" for kind, t in shares.items() if t > 0]
         parts.append(f"Rank {rank}: {', '.join(told) or 'nothing'}.")
     return " ".join(parts)

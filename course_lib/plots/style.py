@@ -1,4 +1,4 @@
-"""How every figure of the course looks: one palette, one font, white ground, nothing global changed."""
+"""How every figure of the course looks: one font, white ground, nothing global changed; palette.py has the colours."""
 
 import functools
 import textwrap
@@ -7,22 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-# Okabe and Ito's palette for all kinds of colour vision, without its yellow, which white ground swallows.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES: tuple[Any, ...] = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (3, 1, 1, 1)),
-    (0, (1, 1)),
-    (0, (7, 2, 1, 2)),
-    (0, (2, 1)),
-    "-",
-)
-BLUE, ORANGE, GREEN = COLOURS[:3]
-INK, GREY, FAINT = "#222222", "#666666", "#DDDDDD"
+from course_lib.plots.palette import FAINT, GREY, INK
+
 WIDTH = 7.2  # inches: a notebook's column
 DPI = 144
+CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}
+BESIDE: dict[str, Any] = {
+    "textcoords": "offset points"
+}  # of an annotation, from the point it is at
 
 _RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with Matplotlib: the same letters everywhere
@@ -69,20 +61,41 @@ def styled(draw: F) -> F:
     return inside  # type: ignore[return-value]
 
 
-def new_figure(height: float = 3.8, width: float = WIDTH) -> Any:
-    """An empty Matplotlib figure on an Agg canvas: no pyplot, no window, no global state."""
+def new_figure(title: str, height: float = 3.8, width: float = WIDTH) -> Any:
+    """A Matplotlib figure with its title on an Agg canvas: no pyplot, no window, no global state. Sizes in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
+    text = "\n".join(title_lines(title, width))
+    figure.suptitle(text, x=0.012, ha="left", fontsize=11.5, fontweight="bold", color=INK)
     return figure
 
 
-def put_title(figure: Any, title: str) -> None:
-    """The title over the whole figure, from its left edge, broken where it is too long."""
-    text = "\n".join(textwrap.wrap(title, width=int(12.2 * figure.get_size_inches()[0])))
-    figure.suptitle(text, x=0.012, ha="left", fontsize=11.5, fontweight="bold", color=INK)
+def new_axis(title: str, height: float = 3.8, width: float = WIDTH) -> Any:
+    """The one pair of axes of a new figure, which is its `.figure`."""
+    return new_figure(title, height, width).subplots()
+
+
+def drawing_axis(title: str, height: float) -> Any:
+    """An axis over the whole of a new figure, for drawings in points; y goes down."""
+    figure = new_figure(title, height / 72)
+    figure.set_layout_engine("none")
+    axis = figure.add_axes((0, 0, 1, 1))
+    axis.set(xlim=(0, WIDTH * 72), ylim=(height, 0))
+    axis.axis("off")
+    return axis
+
+
+def title_lines(title: str, width: float = WIDTH) -> list[str]:
+    """The title over the whole figure, broken where it is too long for it; width: the figure's, in inches."""
+    return textwrap.wrap(title, width=int(12.2 * width))
+
+
+def two_lines(title: str) -> bool:
+    """Is the title too long for one line of a notebook's column?"""
+    return len(title_lines(title)) > 1
 
 
 def plain_log_axis(axis: Any, values: Any) -> None:
@@ -113,6 +126,11 @@ def number(value: Any) -> str:
     else:
         text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
+
+
+def count(n: int, what: str) -> str:
+    """How many of them: "1 sector", "1,024 sectors"."""
+    return f"{number(n)} {what}{'' if n == 1 else 's'}"
 
 
 def sentence(text: str) -> str:

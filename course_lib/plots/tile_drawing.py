@@ -6,28 +6,14 @@ from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_lib.plots.figure import Figure
-from course_lib.plots.style import (
-    BLUE,
-    FAINT,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    WIDTH,
-    new_figure,
-    number,
-    put_title,
-    styled,
-)
+from course_lib.plots.palette import BLUE, FAINT, GREEN, GREY, INK, ORANGE
+from course_lib.plots.style import WIDTH, count, drawing_axis, number, styled, two_lines
 
 PALE = {BLUE: "#D3E6F2", ORANGE: "#F9DFD0", GREEN: "#CFEBE2"}
 PAST = {BLUE: "#8FC1E0", ORANGE: "#EDB08B"}
 MARGIN, GAP, HEAD = 10.0, 9.0, 20.0  # points: around, between matrices, for the name of a step
-MOST_STEPS, TALL, LINE = (
-    4,
-    175.0,
-    16.0,
-)  # steps; points: of A and B's height together; from line to line
+# steps; points: of A and B's height together; from line to line
+MOST_STEPS, TALL, LINE = 4, 175.0, 16.0
 
 Pair = tuple[int, int]
 
@@ -92,9 +78,8 @@ def gemm_tiles(
     names = {"M": M, "N": N, "K": K, "BM": BM, "BN": BN, "BK": BK, "TM": TM, "TN": TN}
     M, N, K, BM, BN, BK, TM, TN = (check_count(name, value) for name, value in names.items())
     if TM > BM or TN > BN:
-        raise BadInput(
-            f"a thread's tile, {TM} x {TN}, must not be larger than its block's, {BM} x {BN}"
-        )
+        limit = f"larger than its block's, {BM} x {BN}"
+        raise BadInput(f"a thread's tile, {TM} x {TN}, must not be {limit}")
     tiles, last = (up(M, BM), up(N, BN)), up(K, BK) - 1
     block = _place("block", block, tiles, ((tiles[0] - 1) // 2, (tiles[1] - 1) // 2))
     shape = Tiling((M, N, K), (BM, BN, BK), (TM, TN), block, (0, 0))
@@ -102,11 +87,8 @@ def gemm_tiles(
     marked = _place("thread", thread, threads, ((threads[0] - 1) // 3, (threads[1] - 1) // 3))
     shape = Tiling(shape.size, shape.tile, shape.thread, block, marked)
     drawn = _steps(steps, last)
-    title = title or (
-        f"D = A B by tiles of {BM} x {BN}, {BK} of K at a time"
-        if BM * BN > 1
-        else "D = A B, one thread for each element"
-    )
+    tiled = f"by tiles of {BM} x {BN}, {BK} of K at a time"
+    title = title or f"D = A B{f' {tiled}' if BM * BN > 1 else ', one thread for each element'}"
     figure = _draw(shape, drawn, title)
     return Figure(figure, title, f"{title}. {_describe(shape, drawn)}", *_table(shape, drawn))
 
@@ -116,27 +98,21 @@ def up(n: int, size: int) -> int:
     return -(-n // size)
 
 
-def _place(
-    name: str, place: Any, bounds: tuple[int, int], otherwise: tuple[int, int]
-) -> tuple[int, int]:
+def _place(name, place, bounds, otherwise):
     if place is None:
         return otherwise
     if not isinstance(place, tuple | list) or len(place) != 2:
         raise BadInput(f"{name} must be a pair (down, across), not {place!r}")
-    down, across = (
-        check_count(f"{name}: {way}", n, 0, bound - 1)
-        for way, n, bound in zip(("down", "across"), place, bounds, strict=True)
-    )
-    return down, across
+    down = check_count(f"{name}: down", place[0], 0, bounds[0] - 1)
+    return down, check_count(f"{name}: across", place[1], 0, bounds[1] - 1)
 
 
 def _steps(steps: Sequence[int] | None, last: int) -> list[int]:
     if steps is None:
         return sorted({0, min(1, last), last})
     if isinstance(steps, str) or not hasattr(steps, "__len__") or not 1 <= len(steps) <= MOST_STEPS:
-        raise BadInput(
-            f"steps must be a list of one to {MOST_STEPS} steps through K, the first of which is 0"
-        )
+        wanted = f"a list of one to {MOST_STEPS} steps through K, the first of which is 0"
+        raise BadInput(f"steps must be {wanted}")
     return [check_count("a step", step, 0, last) for step in steps]
 
 
@@ -145,20 +121,16 @@ def _steps(steps: Sequence[int] | None, last: int) -> list[int]:
 
 def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
     """The matrices in each step, in a row; below them the tiles of one step, larger, and what they tell."""
-    (M, N, K), (BM, BN, BK) = (
-        shape.size,
-        (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2])),
-    )
+    (M, N, K) = shape.size
+    (BM, BN, BK) = (shape.extent(0), shape.extent(1), min(shape.tile[2], shape.size[2]))
     wide = (WIDTH * 72 - 2 * MARGIN) / len(steps)
-    scale, larger = (
-        min((wide - GAP - 24) / (K + N), TALL / (K + M)),
-        min(TALL / (BM + BK), 190 / (BN + BK), 14.0),
-    )
+    scale = min((wide - GAP - 24) / (K + N), TALL / (K + M))
+    larger = min(TALL / (BM + BK), 190 / (BN + BK), 14.0)
     zoomed = shape.owner == "block"
-    top = 28 + 15 * (len(title) > 87)
+    top = 28 + 15 * two_lines(title)
     below = top + HEAD + scale * (K + M) + GAP + 12
     zoom = HEAD + larger * (BK + BM) + GAP if zoomed else 0
-    axis = canvas(title, below + max(zoom, HEAD + LINE * len(_facts(shape)) - 6) + 6)
+    axis = drawing_axis(title, below + max(zoom, HEAD + LINE * len(_facts(shape)) - 6) + 6)
     for i, step in enumerate(steps):
         _matrices(axis, MARGIN + i * wide, top, shape, step, scale)
     if zoomed:
@@ -167,20 +139,7 @@ def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
     return axis.figure
 
 
-def canvas(title: str, height: float) -> Any:
-    """An axis over a whole new figure, in points; y goes down."""
-    figure = new_figure(height=height / 72)
-    figure.set_layout_engine("none")
-    put_title(figure, title)
-    axis = figure.add_axes((0, 0, 1, 1))
-    axis.set(xlim=(0, WIDTH * 72), ylim=(height, 0))
-    axis.axis("off")
-    return axis
-
-
-def rectangle(
-    axis: Any, x: float, y: float, width: float, height: float, colour: str, **look: Any
-) -> None:
+def rectangle(axis, x, y, width, height, colour, **look):
     """Never too thin to be seen."""
     from matplotlib.patches import Rectangle
 
@@ -243,27 +202,15 @@ def _zoom(axis: Any, x: float, y: float, shape: Tiling, scale: float) -> None:
     _frames(axis, x, y + HEAD, (BM * scale, BN * scale, BK * scale))
 
 
-def _grid(
-    axis: Any,
-    x: float,
-    y: float,
-    size: Pair,
-    cell: Pair,
-    scale: float,
-    ground: str,
-    line: str = "white",
-):
+def _grid(axis, x, y, size, cell, scale, ground, line="white"):
     """A tile of that size, (rows, columns), with lines between cells where they are wide enough."""
     rectangle(axis, x, y, size[1] * scale, size[0] * scale, ground)
     look = {"colors": line, "linewidth": 0.5}
+    rows, columns = (range(0, n, step) for n, step in zip(size, cell, strict=True))
     if cell[0] * scale > 2.2:
-        axis.hlines(
-            [y + i * scale for i in range(0, size[0], cell[0])], x, x + size[1] * scale, **look
-        )
+        axis.hlines([y + i * scale for i in rows], x, x + size[1] * scale, **look)
     if cell[1] * scale > 2.2:
-        axis.vlines(
-            [x + i * scale for i in range(0, size[1], cell[1])], y, y + size[0] * scale, **look
-        )
+        axis.vlines([x + i * scale for i in columns], y, y + size[0] * scale, **look)
 
 
 def _explain(axis: Any, x: float, y: float, shape: Tiling) -> None:
@@ -288,9 +235,12 @@ def _facts(shape: Tiling) -> list[tuple[str, str]]:
     read, products = BM * BK + BK * BN, BM * BN * BK
     facts = [
         (GREEN, f"D: {BM} x {BN} of {M} x {N}, for one {shape.owner} of {number(blocks)}"),
-        (BLUE, f"A: {BM} x {BK} of {M} x {K} in each step: {_numbers(BM * BK)}"),
-        (ORANGE, f"B: {BK} x {BN} of {K} x {N} in each step: {_numbers(BK * BN)}"),
-        ("", f"{_steps_through(up(K, BK))} K; in each, {_products(products)} for"),
+        (BLUE, f"A: {BM} x {BK} of {M} x {K} in each step: {count(BM * BK, 'number')}"),
+        (ORANGE, f"B: {BK} x {BN} of {K} x {N} in each step: {count(BK * BN, 'number')}"),
+        (
+            "",
+            f"{count(up(K, BK), 'step')} through K; in each, {count(products, 'multiply-add')} for",
+        ),
         ("", f"{number(read)} numbers: {number(products / read)} for each"),
     ]
     if BM * BN > 1:
@@ -300,18 +250,6 @@ def _facts(shape: Tiling) -> list[tuple[str, str]]:
             ("", f"in each step it uses {TM} x {BK} of A and {BK} x {TN} of B"),
         ]
     return facts
-
-
-def _numbers(n: int) -> str:
-    return "1 number" if n == 1 else f"{number(n)} numbers"
-
-
-def _products(n: int) -> str:
-    return "1 multiply-add" if n == 1 else f"{number(n)} multiply-adds"
-
-
-def _steps_through(n: int) -> str:
-    return "1 step through" if n == 1 else f"{number(n)} steps through"
 
 
 def _describe(shape: Tiling, steps: list[int]) -> str:
@@ -331,13 +269,5 @@ def _table(shape: Tiling, steps: list[int]) -> tuple[list[str], list[tuple[Any, 
         k = shape.extent(2, step)
         where = (span(rows), span(columns), span(shape.part(2, step)))
         table.append((step, *where, BM * k, k * BN, BM * BN * k))
-    header = [
-        "step",
-        "rows of A and D",
-        "columns of B and D",
-        "k",
-        "numbers of A",
-        "numbers of B",
-        "multiply-adds",
-    ]
-    return header, table
+    where_is = ["step", "rows of A and D", "columns of B and D", "k"]
+    return [*where_is, "numbers of A", "numbers of B", "multiply-adds"], table

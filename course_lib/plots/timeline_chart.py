@@ -3,22 +3,13 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from course_lib.errors import BadInput, check_count
 from course_lib.plots.figure import Figure
 from course_lib.plots.inputs import numbers
-from course_lib.plots.style import (
-    BLUE,
-    COLOURS,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    new_figure,
-    number,
-    plain_axis,
-    put_title,
-    styled,
-)
+from course_lib.plots.palette import BLUE, COLOURS, GREEN, GREY, INK, ORANGE
+from course_lib.plots.style import CENTRED, new_figure, number, plain_axis, styled
 
 # Colour and hatch of a task's kind; any other kind gets one of the rest.
 LOOKS = {"forward": (GREEN, "...."), "delta": (BLUE, "////"), "grad": (ORANGE, "")}
@@ -62,12 +53,10 @@ def timeline(
     if predicted is not None:
         charts["predicted"] = _bars("predicted", predicted)
     scale, unit_name = scale_of(max(bar.end for bars in charts.values() for bar in bars), unit)
-    title = title or (
-        "What ran when, measured and predicted" if predicted is not None else "What ran when"
-    )
+    both = ", measured and predicted" if predicted is not None else ""
+    title = title or f"What ran when{both}"
     threads = 1 + max(bar.thread for bars in charts.values() for bar in bars)
-    figure = new_figure(height=0.95 + len(charts) * (0.45 + 0.46 * threads))
-    put_title(figure, title)
+    figure = new_figure(title, 0.95 + len(charts) * (0.45 + 0.46 * threads))
     axes = figure.subplots(len(charts), 1, sharex=True, squeeze=False).ravel()
     looks = _looks(charts)
     for axis, (name, bars) in zip(axes, charts.items(), strict=True):
@@ -75,9 +64,8 @@ def timeline(
     finish(figure, axes, charts, looks, scale, f"time ({unit_name})")
     rows = [(name, *bar) for name, bars in charts.items() for bar in bars]
     header = ["timeline", "thread", "kind", "layer", f"start ({unit})", f"end ({unit})"]
-    return Figure(
-        figure, title, _describe(title, charts, scale, unit_name, predicted is None), header, rows
-    )
+    alt = _describe(title, charts, scale, unit_name)
+    return Figure(figure, title, alt, header, rows)
 
 
 def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
@@ -85,9 +73,8 @@ def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
     try:
         found = [Bar(*span) for span in spans]
     except TypeError:
-        raise BadInput(
-            f"{name} must hold tasks (thread, kind, layer, start, end), such as a Timeline does"
-        ) from None
+        wanted = "tasks (thread, kind, layer, start, end), such as a Timeline does"
+        raise BadInput(f"{name} must hold {wanted}") from None
     if not found:
         raise BadInput(f"{name} holds no task: run or simulate something first")
     threads = [check_count(f"a thread in {name}", bar.thread, 0, MAX_THREADS - 1) for bar in found]
@@ -96,12 +83,17 @@ def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
     if not (ends >= starts).all():
         n = int((ends < starts).argmax())
         raise BadInput(f"{name} holds a task that ends before it starts: {tuple(found[n])}")
-    ends, starts = (ends - starts.min()).tolist(), (starts - starts.min()).tolist()
+    times = np.stack([starts, ends], axis=1) - starts.min()
     bars = [
-        Bar(t, str(bar.kind), bar.layer, s, e)
-        for bar, t, s, e in zip(found, threads, starts, ends, strict=True)
+        Bar(thread, str(bar.kind), bar.layer, *time)
+        for bar, thread, time in zip(found, threads, times.tolist(), strict=True)
     ]
     return sorted(bars, key=lambda bar: (bar.start, bar.thread))
+
+
+def four_digits(time):
+    """A time as it is said, rounded to four digits."""
+    return number(float(f"{time:.4g}"))
 
 
 def scale_of(longest: float, unit: str) -> tuple[float, str]:
@@ -119,15 +111,7 @@ def _looks(charts: dict[str, list[Bar]]) -> dict[str, tuple[str, str]]:
     return looks | {kind: OTHER_LOOKS[i % len(OTHER_LOOKS)] for i, kind in enumerate(others)}
 
 
-def draw_bars(
-    axis: Any,
-    bars: list[Bar],
-    looks: dict[str, Any],
-    scale: float,
-    threads: int,
-    name: str,
-    row: str = "thread",
-) -> None:
+def draw_bars(axis, bars, looks, scale, threads, name, row="thread"):
     for bar in bars:
         colour, hatch = looks[bar.kind]
         width, left = (bar.end - bar.start) / scale, bar.start / scale
@@ -140,27 +124,20 @@ def draw_bars(
     axis.set_title(name, fontsize=10.5, fontweight="normal", color=INK, pad=4)
 
 
-def finish(
-    figure: Any, axes: Any, charts: dict[str, list[Bar]], looks: Any, scale: float, xlabel: str
-) -> None:
+def finish(figure, axes, charts, looks, scale, xlabel):
     """Axis, legend, and at last the labels: whether one fits is known when the layout is."""
     from matplotlib.patches import Patch
 
     axes[-1].set_xlabel(xlabel)
     axes[-1].set_xlim(0, None)
     plain_axis(axes[-1].xaxis)
-    patches = [
-        Patch(facecolor=c, hatch=h, edgecolor="white", label=kind) for kind, (c, h) in looks.items()
-    ]
-    place = {
-        "loc": "lower right",
-        "bbox_to_anchor": (1.0, 1.0),
-        "borderaxespad": 0.2,
-        "borderpad": 0.1,
+    colours = {
+        kind: {"facecolor": colour, "hatch": hatch} for kind, (colour, hatch) in looks.items()
     }
-    axes[0].legend(
-        handles=patches, ncols=len(patches), frameon=False, handlelength=2.4, fontsize=10, **place
-    )
+    patches = [Patch(edgecolor="white", label=kind, **look) for kind, look in colours.items()]
+    place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+    look = {"frameon": False, "handlelength": 2.4, "fontsize": 10, "borderpad": 0.1}
+    axes[0].legend(handles=patches, ncols=len(patches), **look, **place)
     figure.draw_without_rendering()
     for axis, bars in zip(axes, charts.values(), strict=True):
         for bar in bars:
@@ -173,30 +150,22 @@ def _label(axis: Any, bar: Bar, scale: float) -> None:
     points = (right - left) * 72 / axis.figure.dpi
     if points >= 0.64 * LABEL_POINTS * len(str(bar.layer)) + 5:
         box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"}
-        middle = (bar.start + bar.end) / 2 / scale
-        axis.text(
-            middle,
-            bar.thread,
-            str(bar.layer),
-            fontsize=LABEL_POINTS,
-            ha="center",
-            va="center",
-            bbox=box,
-        )
+        look = {"fontsize": LABEL_POINTS, "bbox": box, **CENTRED}
+        axis.text((bar.start + bar.end) / 2 / scale, bar.thread, str(bar.layer), **look)
 
 
-def _describe(
-    title: str, charts: dict[str, list[Bar]], scale: float, unit: str, alone: bool
-) -> str:
-    parts = [
-        f"{title}. Gantt chart: a row for each thread, a bar for each task, labelled with its layer."
-    ]
+def _describe(title, charts, scale, unit):
+    what = "a row for each thread, a bar for each task, labelled with its layer"
+    parts = [f"{title}. Gantt chart: {what}."]
     for name, bars in charts.items():
         total = max(bar.end for bar in bars)
         told = []
         for thread in sorted({bar.thread for bar in bars}):
             busy = sum(bar.end - bar.start for bar in bars if bar.thread == thread)
             told.append(f"thread {thread} busy {100 * busy / total if total else 0:.0f} %")
-        tasks = f"{len(bars)} task{'s' if len(bars) > 1 else ''} in {number(float(f'{total / scale:.4g}'))} {unit}"
-        parts.append(("" if alone else f"{name.capitalize()}: ") + f"{tasks}: {', '.join(told)}.")
+        tasks = (
+            f"{len(bars)} task{'s' if len(bars) > 1 else ''} in {four_digits(total / scale)} {unit}"
+        )
+        which = f"{name.capitalize()}: " if len(charts) > 1 else ""
+        parts.append(f"{which}{tasks}: {', '.join(told)}.")
     return " ".join(parts)

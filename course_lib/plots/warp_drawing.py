@@ -3,17 +3,16 @@
 from typing import Any
 
 from course_lib.plots.figure import Figure
+from course_lib.plots.palette import BLUE, GREY, INK, ORANGE
 from course_lib.plots.style import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
+    CENTRED,
     WIDTH,
+    count,
     new_figure,
     number,
-    put_title,
     sentence,
     styled,
+    two_lines,
 )
 from course_lib.plots.warp_request import BANKS, SECTOR, WARP, Request, ranges, request_of
 
@@ -43,10 +42,11 @@ def warp_accesses(
     draw, tell = (_sectors, _tell_sectors) if request.kind == "sector" else (_banks, _tell_banks)
     short, caption, details = tell(request)
     title = title or sentence(f"{request.name}: {short}" if request.name else short)
-    figure, axis = _canvas(title, caption, MEMORY + _rows(request))
+    axis = _canvas(title, caption, MEMORY + _rows(request))
     draw(axis, request)
     header, rows = _table(request)
-    return Figure(figure, title, f"{title}. {' '.join(caption.split())} {details}", header, rows)
+    alt = f"{title}. {' '.join(caption.split())} {details}"
+    return Figure(axis.figure, title, alt, header, rows)
 
 
 def _rows(request: Request) -> float:
@@ -56,24 +56,21 @@ def _rows(request: Request) -> float:
     return len(request.wavefronts()) * _turn(request) + 1.4
 
 
-def _canvas(title: str, caption: str, height: float) -> tuple[Any, Any]:
-    """A figure with its title and caption, and an axis whose unit is a lane's width; y goes down."""
+def _canvas(title: str, caption: str, height: float) -> Any:
+    """An axis in a new figure with title and caption; its unit is a lane's width, and y goes down."""
     lines = caption.count("\n") + 1
-    above, below = 30 + 16 * (len(title) > 87), 16 * lines + 4  # points
+    above, below = 30 + 16 * two_lines(title), 16 * lines + 4  # points
     points = above + height * POINTS + below
-    figure = new_figure(height=points / 72)
+    figure = new_figure(title, points / 72)
     figure.set_layout_engine("none")
-    put_title(figure, title)
     figure.text(0.012, 5 / points, caption, fontsize=9.5, va="bottom", color=INK, linespacing=1.3)
     axis = figure.add_axes((0.0, below / points, 1.0, height * POINTS / points))
     axis.set(xlim=(LEFT, LEFT + WIDTH * 72 / POINTS), ylim=(height, 0))
     axis.axis("off")
-    return figure, axis
+    return axis
 
 
-def _box(
-    axis: Any, x: float, y: float, width: float, height: float, text: str = "", **look: Any
-) -> None:
+def _box(axis, x, y, width, height, text="", **look):
     from matplotlib.patches import Rectangle
 
     colour = look.pop("color", "white")
@@ -81,15 +78,8 @@ def _box(
     axis.add_patch(Rectangle((x, y), width, height, **rim | look))
     size = min(8, width * POINTS / max(len(text), 1) * 1.4, height * POINTS * 0.8)
     if text:
-        axis.text(
-            x + width / 2,
-            y + height / 2,
-            text,
-            fontsize=size,
-            ha="center",
-            va="center_baseline",
-            color=colour,
-        )
+        inside = {"ha": "center", "va": "center_baseline", "fontsize": size, "color": colour}
+        axis.text(x + width / 2, y + height / 2, text, **inside)
 
 
 def _name(axis: Any, y: float, text: str) -> None:
@@ -100,24 +90,15 @@ def _lanes(axis: Any, colours: dict[int, str]) -> None:
     """The row of lanes; those without colour take no part."""
     _name(axis, 0.5, "lane")
     for lane in range(WARP):
-        colour = colours.get(lane)
-        look = (
-            {"facecolor": colour}
-            if colour
-            else {"facecolor": "white", "edgecolor": "#AAAAAA", "color": GREY}
-        )
+        look = {"facecolor": "white", "edgecolor": "#AAAAAA", "color": GREY}
+        if lane in colours:
+            look = {"facecolor": colours[lane]}
         _box(axis, lane, 0, 1, 1, str(lane), **look)
 
 
 def _line(axis: Any, lane: int, x: float, y: float, colour: str) -> None:
-    axis.plot(
-        [lane + 0.5, x],
-        [1.08, y - 0.08],
-        color=colour,
-        linewidth=1,
-        alpha=0.85,
-        solid_capstyle="round",
-    )
+    look = {"color": colour, "linewidth": 1, "alpha": 0.85, "solid_capstyle": "round"}
+    axis.plot([lane + 0.5, x], [1.08, y - 0.08], **look)
 
 
 # ------------------------------------------------------------------ sectors
@@ -145,25 +126,14 @@ def _sectors(axis: Any, request: Request) -> None:
     for i, (sector, x) in enumerate(zip(sectors, places, strict=True)):
         colour = (BLUE, ORANGE)[i % 2]
         colours |= dict.fromkeys(sectors[sector], colour)
-        used = {
-            offset // request.itemsize for _, offset in request.lanes if offset // SECTOR == sector
-        }
+        used = {offset // request.itemsize for _, offset in request.lanes}
         for cell in range(cells):
             element = sector * cells + cell
-            look = (
-                {"facecolor": colour} if element in used else {"facecolor": UNUSED, "color": GREY}
-            )
+            look: dict[str, Any] = {"facecolor": UNUSED, "color": GREY, "linewidth": line}
+            if element in used:
+                look = {"facecolor": colour, "linewidth": line}
             text = str(element) if wide else ""
-            _box(
-                axis,
-                x + cell * width / cells,
-                MEMORY,
-                width / cells,
-                1.2,
-                text,
-                linewidth=line,
-                **look,
-            )
+            _box(axis, x + cell * width / cells, MEMORY, width / cells, 1.2, text, **look)
         _box(axis, x, MEMORY, width, 1.2, facecolor="none", edgecolor=INK, linewidth=0.4 + line)
         for lane in sectors[sector]:
             place = (request.offsets[lane] or 0) % SECTOR // request.itemsize + 0.5
@@ -172,33 +142,25 @@ def _sectors(axis: Any, request: Request) -> None:
     _name(axis, MEMORY + 0.6, "element" if wide else "memory")
     _numbers(axis, MEMORY + 1.8, "sector", [str(sector) for sector in sectors], places, width)
     if not wide:
-        _numbers(
-            axis,
-            MEMORY + 2.75,
-            "first element",
-            [str(sector * cells) for sector in sectors],
-            places,
-            width,
-        )
+        firsts = [str(sector * cells) for sector in sectors]
+        _numbers(axis, MEMORY + 2.75, "first element", firsts, places, width)
 
 
-def _numbers(
-    axis: Any, y: float, name: str, texts: list[str], places: list[float], width: float
-) -> None:
+def _numbers(axis, y, name, texts, places, width):
     """One text under each sector, or under every second or third where they are too wide."""
     _name(axis, y, name)
     every = max(1, -int(-(4.9 * max(map(len, texts)) + 5) // (width * POINTS)))
     for text, x in list(zip(texts, places, strict=True))[::every]:
-        axis.text(x + width / 2, y, text, fontsize=8, ha="center", va="center", color=INK)
+        axis.text(x + width / 2, y, text, fontsize=8, color=INK, **CENTRED)
 
 
 def _tell_sectors(request: Request) -> tuple[str, str, str]:
     sectors, lanes = request.sectors(), request.lanes
     asked, moved = len({offset for _, offset in lanes}) * request.itemsize, len(sectors) * SECTOR
-    short = f"{_many(len(sectors), 'sector')} for {asked} bytes"
+    short = f"{count(len(sectors), 'sector')} for {asked} bytes"
     does = "write" if request.stores else "want"
-    caption = f"{_many(len(lanes), 'lane')} of {_many(request.itemsize, 'byte')} each {does} {asked} different bytes; "
-    caption += f"{_many(len(sectors), 'sector')} of 32 bytes make{'s' * (len(sectors) == 1)} {number(moved)}: "
+    caption = f"{count(len(lanes), 'lane')} of {count(request.itemsize, 'byte')} each {does} {asked} different bytes; "
+    caption += f"{count(len(sectors), 'sector')} of 32 bytes make{'s' * (len(sectors) == 1)} {number(moved)}: "
     caption += f"{number(100 * asked / moved)} % are used."
     caption += f"\nGrey: belongs to these sectors, but no lane {does}s it." if asked < moved else ""
     return short, caption, _listed([f"sector {n}: {_lanes_of(who)}" for n, who in sectors.items()])
@@ -225,39 +187,26 @@ def _banks(axis: Any, request: Request) -> None:
         for bank, (word, lanes) in banks.items():
             _box(axis, bank, y, 1, high, str(word), facecolor=colour)
             colours |= dict.fromkeys(lanes, colour)
+    middle = max(request.itemsize / 4, 1) / 2  # of what a lane takes
     for lane, offset in request.lanes:
-        _line(
-            axis,
-            lane,
-            offset // 4 % BANKS + max(request.itemsize / 4, 1) / 2,
-            MEMORY,
-            colours[lane],
-        )
+        _line(axis, lane, offset // 4 % BANKS + middle, MEMORY, colours[lane])
     _lanes(axis, colours)
 
 
 def _tell_banks(request: Request) -> tuple[str, str, str]:
     turns, size = request.wavefronts(), min(WARP, 128 // request.itemsize)
     ways = max(nth for nth, _ in turns) + 1
-    short = f"{_many(len(turns), 'wavefront')}, {f'{ways}-way' if ways > 1 else 'no'} bank conflict"
+    short = f"{count(len(turns), 'wavefront')}, {f'{ways}-way' if ways > 1 else 'no'} bank conflict"
     does = "takes one word, whose number is shown." if request.stores else ""
     does = does or "gives one word, whose number is shown, to all lanes that want it."
     caption = f"Each turn (wavefront) a bank {does}"
-    caption += (
-        f"\n{size} lanes of {request.itemsize} bytes are served together." if size < WARP else ""
-    )
-    told = [
-        f"turn {n}: words {ranges([word for word, _ in banks.values()])}"
-        for n, (_, banks) in enumerate(turns, 1)
-    ]
-    return short, caption, _listed(told)
+    if size < WARP:
+        caption += f"\n{size} lanes of {request.itemsize} bytes are served together."
+    words = [ranges([word for word, _ in banks.values()]) for _, banks in turns]
+    return short, caption, _listed([f"turn {n}: words {said}" for n, said in enumerate(words, 1)])
 
 
 # ------------------------------------------------------------------ table
-
-
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _lanes_of(lanes: list[int]) -> str:
@@ -276,11 +225,8 @@ def _table(request: Request) -> tuple[list[str], list[tuple[Any, ...]]]:
         if offset is None:
             rows.append((lane, None, None, None, *[None] * bool(turns)))
             continue
-        mine = [
-            turn
-            for turn, (_, banks) in enumerate(turns, 1)
-            if any(lane in who for _, who in banks.values())
-        ]
+        served = [[who for _, who in banks.values()] for _, banks in turns]
+        mine = [n for n, lanes in enumerate(served, 1) if any(lane in who for who in lanes)]
         banks = range(offset // 4 % BANKS, (offset + request.itemsize - 1) // 4 % BANKS + 1)
         where = (ranges(banks), ranges(mine)) if turns else (offset // SECTOR,)
         rows.append((lane, offset // request.itemsize, offset, *where))

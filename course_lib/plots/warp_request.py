@@ -10,6 +10,7 @@ from course_lib.errors import BadInput
 
 WARP, SECTOR, BANKS, WORD = 32, 32, 32, 4  # lanes; bytes; banks; bytes
 SIZES = (1, 2, 4, 8, 16)
+COLUMNS = {"lanes", "lanes_bytes", "lanes_block", "lanes_warp", "line", "op", "array", "space"}
 Turn = dict[int, tuple[int, list[int]]]  # bank -> the word that it gives, the lanes that get it
 
 
@@ -53,64 +54,44 @@ class Request:
                     for word in range(offset // WORD, (offset + self.itemsize - 1) // WORD + 1):
                         banks.setdefault(word % BANKS, {}).setdefault(word, []).append(lane)
             for nth in range(max(map(len, banks.values()), default=0)):
-                given = {
-                    bank: list(words.items())[nth]
-                    for bank, words in sorted(banks.items())
-                    if len(words) > nth
-                }
-                turns.append((nth, given))
+                left = {bank: list(words.items())[nth:] for bank, words in sorted(banks.items())}
+                turns.append((nth, {bank: words[0] for bank, words in left.items() if words}))
         return turns
 
 
 def request_of(row: Any, kind: str | None, itemsize: int) -> Request:
     """From a row of a Report's accesses, or from the index of each lane. Raises BadInput."""
     if kind not in (None, "sector", "bank"):
-        raise BadInput(
-            f"kind is {kind!r}: it may be 'sector' (global memory) or 'bank' (shared memory)"
-        )
+        known = "'sector' (global memory) or 'bank' (shared memory)"
+        raise BadInput(f"kind is {kind!r}: it may be {known}")
     if isinstance(row, Mapping):
         return _of_row(row, kind)
     if not isinstance(itemsize, int) or itemsize not in SIZES:
         raise BadInput(f"itemsize is {itemsize!r}: a lane asks for 1, 2, 4, 8 or 16 bytes")
     if not isinstance(row, Sequence | np.ndarray) or not 1 <= len(row) <= WARP:
-        raise BadInput(
-            "row must be a row of report.accesses, or a list of 1 to 32 indices, one for each lane"
-        )
+        wanted = "a row of report.accesses, or a list of 1 to 32 indices, one for each lane"
+        raise BadInput(f"row must be {wanted}")
     for lane, index in enumerate(row):
         if index is not None and (not isinstance(index, int | np.integer) or index < 0):
-            raise BadInput(
-                f"lane {lane} has index {index!r}: it must be a whole number from 0, or None"
-            )
+            wanted = "a whole number from 0, or None"
+            raise BadInput(f"lane {lane} has index {index!r}: it must be {wanted}")
     offsets = [None if index is None else int(index) * itemsize for index in row]
     return _checked(offsets, itemsize, "", kind or "sector")
 
 
 def _of_row(row: Mapping[str, Any], kind: str | None) -> Request:
-    missing = {
-        "lanes",
-        "lanes_bytes",
-        "lanes_block",
-        "lanes_warp",
-        "line",
-        "op",
-        "array",
-        "space",
-    } - set(row)
-    if missing:
+    if missing := COLUMNS - set(row):
         raise BadInput(f"row is no row of report.accesses: it lacks {', '.join(sorted(missing))}")
     if kind is None and row["space"] == "constant":
-        raise BadInput(
-            "constant memory has neither sectors nor banks: name a kind to see its lanes all the same"
-        )
+        why = "constant memory has neither sectors nor banks"
+        raise BadInput(f"{why}: name a kind to see its lanes all the same")
     who = f"warp {row['lanes_warp']} of block {row['lanes_block']}"
     name = f"line {row['line']}, {row['op']} of {row['array']} by {who}"
     kind = kind or ("bank" if row["space"] == "shared" else "sector")
     return _checked(row["lanes"], row["lanes_bytes"], name, kind, row["op"] == "store")
 
 
-def _checked(
-    offsets: Sequence[int | None], itemsize: int, name: str, kind: str, stores: bool = False
-) -> Request:
+def _checked(offsets, itemsize, name, kind, stores=False):
     if all(offset is None for offset in offsets):
         raise BadInput("no lane takes part: there is nothing to draw")
     return Request((*offsets, *[None] * (WARP - len(offsets))), itemsize, name, kind, stores)

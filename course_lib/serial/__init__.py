@@ -8,7 +8,7 @@ from course_lib.serial.activations import ACTIVATIONS, relu, sigmoid
 from course_lib.serial.evaluate import accuracy, confusion, loss_value, outputs, predict
 from course_lib.serial.gradcheck import GradientReport, gradient_check
 from course_lib.serial.losses import LOSSES, softmax
-from course_lib.serial.minibatch import Cache, backward, forward, gradients
+from course_lib.serial.minibatch import Cache, backward, forward, gradients, without_loss
 from course_lib.serial.network import Network, init_params
 from course_lib.serial.search import GridResult, grid_search
 from course_lib.serial.sgd import History, sgd_step, targets, train
@@ -41,4 +41,5 @@ __all__ = [
     "softmax",
     "targets",
     "train",
+    "without_loss",
 ]

@@ -60,7 +60,6 @@ ACTIVATIONS = {
     "sigmoid": Activation(sigmoid, d_sigmoid),
     "tanh": Activation(np.tanh, d_tanh),
     "relu": Activation(relu, d_relu),
-    "identity": Activation(
-        np.copy, d_identity
-    ),  # f(z) = z, [000] section 2.2; a copy: A must not share Z's memory
+    # f(z) = z, [000] section 2.2; a copy: A must not share Z's memory
+    "identity": Activation(np.copy, d_identity),
 }

@@ -12,8 +12,7 @@ CHUNK = 1000  # rows at a time: the hidden layers of 50,000 examples at once wou
 def loss_value(net, params, X, Y):
     """The loss over all rows: the mean, plus lam/2 sum ||W||^2. X (N, n0), Y (N, nL); returns a float."""
     check_array("Y", Y, ("N", net.sizes[-1]), getattr(X, "dtype", None))
-    if len(X) != len(Y):
-        raise BadInput(f"X has {len(X)} rows and Y has {len(Y)}: each example needs one label")
+    _check_one_label_each(X, "Y", Y)
     total = 0.0
     for rows, cache in _chunks(net, params, X):
         total += LOSSES[net.loss].value(cache.Z[-1], cache.A[-1], Y[rows]) * len(cache.A[-1])
@@ -53,20 +52,22 @@ def check_labels(net, y, name="y"):
     """BadInput unless y is (N,) integers from 0 to the number of classes - 1."""
     check_array(name, y, ("N",))
     if not np.issubdtype(y.dtype, np.integer):
-        raise BadInput(
-            f"{name} must hold whole numbers, one class label for each example, not {y.dtype}"
-        )
+        what = "whole numbers, one class label for each example"
+        raise BadInput(f"{name} must hold {what}, not {y.dtype}")
     if len(y) and not (y.min() >= 0 and y.max() < n_classes(net)):
-        bad = y.min() if y.min() < 0 else y.max()
-        raise BadInput(
-            f"{name} holds the label {bad}: sizes {net.sizes} allow labels from 0 to {n_classes(net) - 1}"
-        )
+        bad, allowed = y.min() if y.min() < 0 else y.max(), f"labels from 0 to {n_classes(net) - 1}"
+        raise BadInput(f"{name} holds the label {bad}: sizes {net.sizes} allow {allowed}")
 
 
 def _check_labels(net, X, y):
     check_labels(net, y)
-    if len(X) != len(y):
-        raise BadInput(f"X has {len(X)} rows and y has {len(y)}: each example needs one label")
+    _check_one_label_each(X, "y", y)
+
+
+def _check_one_label_each(X, name, labels):
+    if len(X) != len(labels):
+        counts = f"X has {len(X)} rows and {name} has {len(labels)}"
+        raise BadInput(f"{counts}: each example needs one label")
 
 
 def _chunks(net, params, X):

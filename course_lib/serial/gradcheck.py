@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.errors import check_array, check_count
+from course_lib.errors import check_array, check_count, check_number
 from course_lib.serial.minibatch import backward as our_backward
 from course_lib.serial.minibatch import forward, loss_of
-from course_lib.serial.network import check_grads, check_number, check_params
+from course_lib.serial.network import check_grads, check_params
 
 
 @dataclass(frozen=True)
@@ -81,22 +81,18 @@ def gradient_check(net, params, X, Y, eps=None, samples=200, seed=0, backward=No
         if numeric is None:
             skipped += 1
         else:
-            results.append(
-                ((layer, "Wb"[which], index), float(grads[layer][which][index]), numeric)
-            )
+            analytic = float(grads[layer][which][index])
+            results.append(((layer, "Wb"[which], index), analytic, numeric))
     return _report(results, skipped, 1e-6 + h * h, rounding, net.n_params)
 
 
 def _entries(params, samples, seed):
     """(layer, 0 for W or 1 for b, index): all entries, or an equal share from each array."""
     rng = np.random.default_rng(seed)
-    arrays = [
-        (layer, which, array)
-        for layer, pair in enumerate(params)
-        for which, array in enumerate(pair)
-    ]
-    few = sum(array.size for _, _, array in arrays) <= samples
-    for layer, which, array in arrays:
+    arrays = [array for pair in params for array in pair]
+    few = sum(array.size for array in arrays) <= samples
+    for number, array in enumerate(arrays):
+        layer, which = divmod(number, 2)
         share = array.size if few else min(array.size, max(1, samples // len(arrays)))
         for flat in np.sort(rng.choice(array.size, share, replace=False)):
             yield layer, which, tuple(int(i) for i in np.unravel_index(flat, array.shape))
@@ -128,7 +124,5 @@ def _report(results, skipped, tolerance, rounding, n_params):
     floor = rounding / tolerance
     errors = [abs(a - n) / max(abs(a), abs(n), floor) for _, a, n in results]
     worst = int(np.argmax(errors))  # argmax takes the first NaN, if there is one
-    where, analytic, numeric = results[worst]
-    return GradientReport(
-        errors[worst], tolerance, where, analytic, numeric, len(results), skipped, n_params
-    )
+    found = (*results[worst], len(results), skipped, n_params)
+    return GradientReport(errors[worst], tolerance, *found)

@@ -32,8 +32,7 @@ def forward(params, X, net=None):
     net = network_of(params) if net is None else net
     check_params(params, net)
     check_array("X", X, ("B", net.sizes[0]), params[0][0].dtype)
-    if len(X) == 0:
-        raise BadInput("X has no rows: a batch needs at least one example")
+    check_not_empty(X)
     A, Z = [X], []
     for layer, (W, b) in enumerate(params):
         z = A[-1] @ W
@@ -70,14 +69,25 @@ def backward(params, cache, Y):
 
 
 def gradients(net, params, X, Y):
-    """forward, then backward: the default for train's `gradients=`. Returns the list of (dW, db)."""
+    """forward, then backward. Returns the list of (dW, db)."""
     return backward(params, forward(params, X, net), Y)
 
 
 def gradients_and_loss(net, params, X, Y):
-    """(grads, loss) of one batch: the loss costs nearly nothing here, since forward has been done anyway."""
+    """(grads, loss) of one batch: the default for train's `gradients=`. After forward the loss costs nearly nothing."""
     cache = forward(params, X, net)
     return backward(params, cache, Y), loss_of(params, cache, Y)
+
+
+def without_loss(gradients):
+    """A function that returns gradients alone, such as `gradients`, in the form that train takes: (grads, None)."""
+    return lambda net, params, X, Y: (gradients(net, params, X, Y), None)
+
+
+def check_not_empty(X):
+    """BadInput where the batch X (B, n0) has no rows."""
+    if len(X) == 0:
+        raise BadInput("X has no rows: a batch needs at least one example")
 
 
 def loss_of(params, cache, Y):

@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from course_lib.errors import BadInput, check_array
+from course_lib.errors import check_array
+from course_lib.serial.minibatch import check_not_empty
 from course_lib.serial.network import check_params, network_of
 
 
@@ -55,9 +56,8 @@ def backward_example(params, x, y):
         dW = [[a_i * delta_j for delta_j in delta] for a_i in a[layer]]  # a delta^T
         grads.insert(0, (dW, delta))
         if layer > 0:
-            delta = [
-                dot(W[i], delta) * d_sigmoid(z_i) for i, z_i in enumerate(z[layer - 1])
-            ]  # (W delta) o sigma'(z)
+            # (W delta) o sigma'(z)
+            delta = [dot(W[i], delta) * d_sigmoid(z_i) for i, z_i in enumerate(z[layer - 1])]
     return grads
 
 
@@ -82,9 +82,7 @@ def gradients(params, X, Y):
             sum_W += dW
             sum_b += db
     dtype = params[0][0].dtype
-    return [
-        ((sum_W / len(X)).astype(dtype), (sum_b / len(X)).astype(dtype)) for sum_W, sum_b in sums
-    ]
+    return [tuple((total / len(X)).astype(dtype) for total in pair) for pair in sums]
 
 
 def check_batch(params, X, Y):
@@ -94,5 +92,4 @@ def check_batch(params, X, Y):
     dtype = params[0][0].dtype
     check_array("X", X, ("B", net.sizes[0]), dtype)
     check_array("Y", Y, (len(X), net.sizes[-1]), dtype)
-    if len(X) == 0:
-        raise BadInput("X has no rows: a batch needs at least one example")
+    check_not_empty(X)

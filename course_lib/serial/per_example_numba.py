@@ -39,9 +39,9 @@ def gradient_sums(params, X, Y, out=None):
 
     out: list of (dW, db) to add to, each contiguous; without it, new zeros. Returned.
     """
-    sums = (
-        [tuple(np.zeros(a.shape, a.dtype) for a in pair) for pair in params] if out is None else out
-    )
+    sums = out
+    if out is None:
+        sums = [(np.zeros(W.shape, W.dtype), np.zeros(b.shape, b.dtype)) for W, b in params]
     Ws, bs = tuple(_plain(W) for W, _ in params), tuple(_plain(b) for _, b in params)
     _add_examples(Ws, bs, _plain(X), _plain(Y), *map(tuple, zip(*sums, strict=True)))
     return sums

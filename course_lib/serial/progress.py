@@ -4,7 +4,7 @@ import sys
 import time
 
 
-class Progress:
+class TrainingProgress:
     """One line that overwrites itself in a terminal or a notebook; elsewhere, as in a log, one line an epoch."""
 
     def __init__(self, wanted, epochs, steps):
@@ -14,16 +14,14 @@ class Progress:
 
     def step(self, epoch, number, loss):
         if self.live and time.monotonic() - self.shown > 0.2:
-            self._show(
-                f"epoch {epoch + 1}/{self.epochs}  step {number}/{self.steps}  loss {loss:.4f}{self.before}"
-            )
+            where = f"epoch {epoch + 1}/{self.epochs}  step {number}/{self.steps}"
+            self._show(f"{where}  loss {loss:.4f}{self.before}")
 
     def epoch_done(self, history):
         loss, right, seconds = history.loss[-1], history.val_accuracy[-1], history.seconds[-1]
         self.before = f"  validation so far {right:.2%}"
-        self._show(
-            f"epoch {len(history.loss)}/{self.epochs}  loss {loss:.4f}  validation {right:.2%}  {seconds:.1f} s"
-        )
+        done = f"epoch {len(history.loss)}/{self.epochs}"
+        self._show(f"{done}  loss {loss:.4f}  validation {right:.2%}  {seconds:.1f} s")
 
     def close(self, history):
         if history.stopped:

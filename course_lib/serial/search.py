@@ -26,9 +26,8 @@ class GridResult:
         best = self.best_eta if any(stopped is None for *_, stopped in self.rows) else None
         for eta, right, loss, stopped in self.rows:
             if stopped is None:
-                lines.append(
-                    f"{eta:8g}  {right:10.2%}  {loss:10.6f}" + ("  best" if eta == best else "")
-                )
+                mark = "  best" if eta == best else ""
+                lines.append(f"{eta:8g}  {right:10.2%}  {loss:10.6f}{mark}")
             else:
                 lines.append(f"{eta:8g}  {'-':>10}  {'-':>10}  diverged")
         return "\n".join(lines)
@@ -52,10 +51,8 @@ def grid_search(net, dataset, etas, epochs, batch_size, seed, progress=True, max
         params = net.init_params(seed, dataset.x_train.dtype)
         options = {"progress": progress, "max_examples": max_examples}
         history = train(net, params, dataset, epochs, batch_size, eta, seed, **options)
-        ended = (
-            (math.nan, math.nan)
-            if history.stopped
-            else (history.val_accuracy[-1], history.loss[-1])
-        )
-        result.rows.append((float(eta), *ended, history.stopped))
+        right, loss = math.nan, math.nan
+        if not history.stopped:
+            right, loss = history.val_accuracy[-1], history.loss[-1]
+        result.rows.append((float(eta), right, loss, history.stopped))
     return result

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.data import one_hot
-from course_lib.errors import BadInput, check_array, check_count
+from course_lib.errors import BadInput, check_array, check_count, check_number
 from course_lib.serial.evaluate import accuracy, check_labels, loss_value
 from course_lib.serial.minibatch import gradients_and_loss
-from course_lib.serial.network import Network, check_grads, check_number, check_params
-from course_lib.serial.progress import Progress
+from course_lib.serial.network import Network, check_grads, check_params
+from course_lib.serial.progress import TrainingProgress
 
 
 def sgd_step(params, grads, eta):
@@ -70,8 +70,9 @@ def train(
     batch_size: examples a step. The last batch of an epoch may be smaller: its gradient is the mean over
         its own examples. None takes all N in one step: batch gradient descent, [000] algorithm 1.
     seed: epoch e (from 0) visits the examples in the order default_rng([seed, e]).permutation(N).
-    gradients: callable (net, params, X, Y) -> grads, to train with threads, a GPU or MPI; grads as from `backward`.
-        It may return the pair (grads, loss of the batch); else the loss costs a forward pass, which is not timed.
+    gradients: callable (net, params, X, Y) -> (grads, loss of the batch), to train with threads, a GPU or MPI; grads as
+        from `backward`. Where the loss is None, it costs a forward pass, which is not timed: `without_loss(f)` makes
+        such a callable of an f that returns grads alone.
     progress: one updating line on standard output. max_examples: only the first so many training examples.
     Ends early, and says so in history.stopped, when the loss or a parameter is NaN or infinite.
     Raises BadInput for settings that cannot be and for data that does not fit the network.
@@ -81,14 +82,12 @@ def train(
     size = len(X) if batch_size is None else check_count("batch_size", batch_size, 1, len(X))
     history, seed = History(), check_count("seed", seed, low=0)
     step = _Step(net, params, eta, gradients or gradients_and_loss)
-    report = Progress(progress, epochs, math.ceil(len(X) / size))
+    report = TrainingProgress(progress, epochs, math.ceil(len(X) / size))
     with np.errstate(over="ignore", invalid="ignore"):  # divergence is caught below, by its name
         for epoch in range(epochs):
-            order = (
-                np.random.default_rng([seed, epoch]).permutation(len(X))
-                if shuffle and size < len(X)
-                else None
-            )
+            order = None
+            if shuffle and size < len(X):
+                order = np.random.default_rng([seed, epoch]).permutation(len(X))
             history.stopped = _epoch(step, X, Y, order, size, report, epoch, history)
             if history.stopped:
                 break
@@ -100,9 +99,9 @@ def train(
 
 def targets(net, y, dtype):
     """Labels (N,) as what the network should put out, (N, nL): one-hot; with a single output, 0 or 1."""
-    return (
-        y.reshape(-1, 1).astype(dtype) if net.sizes[-1] == 1 else one_hot(y, net.sizes[-1], dtype)
-    )
+    if net.sizes[-1] == 1:
+        return y.reshape(-1, 1).astype(dtype)
+    return one_hot(y, net.sizes[-1], dtype)
 
 
 def _epoch(step, X, Y, order, size, report, epoch, history):
@@ -114,9 +113,8 @@ def _epoch(step, X, Y, order, size, report, epoch, history):
         loss, spent = step(X, Y, rows)
         seconds += spent
         if not math.isfinite(loss):
-            return _diverged(
-                f"the training loss is {loss}", epoch, f"step {number} of {len(starts)}", step.eta
-            )
+            where = f"step {number} of {len(starts)}"
+            return _diverged(f"the training loss is {loss}", epoch, where, step.eta)
         total += loss * len(X[start : start + size])
         report.step(epoch, number, loss)
     if not all(np.isfinite(W).all() and np.isfinite(b).all() for W, b in step.params):
@@ -145,14 +143,25 @@ class _Step:
     def __call__(self, X, Y, rows):
         start = time.perf_counter()
         X, Y = X[rows], Y[rows]
-        out = self.gradients(self.net, self.params, X, Y)
+        grads, loss = check_pair(self.gradients(self.net, self.params, X, Y))
         spent = time.perf_counter() - start
-        has_loss = isinstance(out, tuple) and len(out) == 2 and np.isscalar(out[1])
-        grads, loss = out if has_loss else (out, loss_value(self.net, self.params, X, Y))
+        if loss is None:
+            loss = loss_value(self.net, self.params, X, Y)
         start = time.perf_counter()
         if math.isfinite(loss):
             sgd_step(self.params, grads, self.eta)
         return loss, spent + time.perf_counter() - start
+
+
+def check_pair(found):
+    """(grads, loss) as a `gradients=` must return them, loss a number or None. Raises BadInput for anything else."""
+    is_pair = isinstance(found, tuple) and len(found) == 2
+    if not is_pair or not (found[1] is None or np.isscalar(found[1])):
+        raise BadInput(
+            "gradients must return the pair (grads, loss): wrap a function f that returns "
+            "the gradients alone, as serial.without_loss(f)"
+        )
+    return found
 
 
 def _training_set(net, params, dataset, max_examples):
@@ -167,9 +176,8 @@ def _training_set(net, params, dataset, max_examples):
     for name in ("y_train", "y_val"):
         check_labels(net, getattr(dataset, name), f"dataset.{name}")
     if len(X) != len(dataset.y_train) or len(X) == 0:
-        raise BadInput(
-            f"dataset.x_train has {len(X)} rows and y_train {len(dataset.y_train)}: they must be as many"
-        )
+        counts = f"dataset.x_train has {len(X)} rows and y_train {len(dataset.y_train)}"
+        raise BadInput(f"{counts}: they must be as many")
     if max_examples is not None:
         X = X[: check_count("max_examples", max_examples)]
     return X, targets(net, dataset.y_train[: len(X)], dtype)

@@ -39,32 +39,23 @@ def load_params(path):
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             stored = {name: arrays[name] for name in arrays.files}
-    except (
-        Exception
-    ) as error:  # zip, zlib and NumPy each have errors of their own for a broken file
-        raise BadInput(
-            f"{path} is damaged, or no file of save_params: save it again ({error})"
-        ) from error
+    except Exception as error:  # zip, zlib, NumPy: each has errors of its own for a broken file
+        what = f"{path} is damaged, or no file of save_params"
+        raise BadInput(f"{what}: save it again ({error})") from error
     return _unpack(path, stored)
 
 
 def _unpack(path, stored):
     missing = {"format", "version", "sizes", "lam", "activation", "loss"} - set(stored)
     if missing or str(stored["format"]) != FORMAT:
-        raise BadInput(
-            f"{path} is no file of save_params: it lacks {', '.join(sorted(missing)) or FORMAT!r}"
-        )
+        lacks = ", ".join(sorted(missing)) or repr(FORMAT)
+        raise BadInput(f"{path} is no file of save_params: it lacks {lacks}")
     if not np.array_equal(stored["version"], VERSION):
-        raise BadInput(
-            f"{path} has format version {stored['version']}, this course_lib reads {VERSION}"
-        )
+        found = f"format version {stored['version']}"
+        raise BadInput(f"{path} has {found}, this course_lib reads {VERSION}")
     try:
-        net = Network(
-            tuple(stored["sizes"].tolist()),
-            str(stored["activation"]),
-            str(stored["loss"]),
-            stored["lam"],
-        )
+        sizes, named = stored["sizes"].tolist(), (str(stored["activation"]), str(stored["loss"]))
+        net = Network(tuple(sizes), *named, stored["lam"])
         params = [(stored[f"W{layer}"], stored[f"b{layer}"]) for layer in range(net.n_layers)]
         check_params(params, net)
         for layer, (W, b) in enumerate(params):

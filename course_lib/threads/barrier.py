@@ -8,9 +8,8 @@ class Barrier:
 
     def __init__(self, n):
         self._lock, self._arrived, self._broken = threading.Lock(), 0, False
-        self._gates = [
-            threading.Lock() for _ in range(n)
-        ]  # thread i waits for gate i, which is locked
+        # thread i waits for gate i, which is locked
+        self._gates = [threading.Lock() for _ in range(n)]
         self.reset()
 
     def wait(self, i):

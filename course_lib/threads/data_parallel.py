@@ -28,12 +28,13 @@ def data_parallel_gradients(net, params, X, Y, T, body="numpy", pool=None):
 
 
 class DataParallel:
-    """`with DataParallel(net, params, B, T) as gradients: train(..., gradients=gradients)`: threads and buffer kept.
+    """`with DataParallel(net, params, B, T) as gradients:` threads and buffer kept, for many calls.
 
     Called as (net, params, X, Y), for any batch of 1 to B rows, with min(T, rows) threads. What it returns lies in its
-    buffer, until the next call. params: only their shapes and dtype count here. Other arguments and errors as for
-    data_parallel_gradients. BLAS has one thread in a call, as before in between: OpenBLAS's threads spin for some 0.1 s
-    after each product of their own, so put blas_threads(1) around a loop that also calls BLAS itself.
+    buffer, until the next call; `train(..., gradients=without_loss(gradients))` trains with it. params: only their
+    shapes and dtype count here. Other arguments and errors as for data_parallel_gradients. BLAS has one thread in a
+    call, as before in between: OpenBLAS's threads spin for some 0.1 s after each product of their own, so put
+    blas_threads(1) around a loop that also calls BLAS itself.
     """
 
     def __init__(self, net, params, B, T, body="numpy"):
@@ -64,9 +65,8 @@ def _gradients(net, params, X, Y, partials, body, run):
     check_array("X", X, ("B", net.sizes[0]), partials.dtype)
     check_array("Y", Y, (len(X), net.sizes[-1]), partials.dtype)
     T, rows = len(partials), shards(len(X), len(partials))
-    with blas_threads(
-        1
-    ):  # else T callers fight for the cores, and OpenBLAS before 0.3.34 may mix up their products
+    # else T callers fight for the cores, and OpenBLAS before 0.3.34 may mix up their products
+    with blas_threads(1):
         if body is not _numpy:
             partials[:] = 0  # the loops add to what they find
         sums = [

@@ -5,9 +5,8 @@ import ctypes
 from numba.extending import get_cython_function_address
 
 _pointers = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 13)
-_sgemm = _pointers(
-    get_cython_function_address("scipy.linalg.cython_blas", "sgemm")
-)  # lets go of the GIL
+# lets go of the GIL
+_sgemm = _pointers(get_cython_function_address("scipy.linalg.cython_blas", "sgemm"))
 
 
 def prepared(alpha, A, B, beta, C):
@@ -47,6 +46,5 @@ def _letter(X):
 def _leading(X):
     """Numbers from one row to the next, or, in a transposed view, from one column to the next."""
     along = 0 if _letter(X) == b"n" else 1
-    return max(
-        X.strides[along] // X.itemsize, X.shape[1 - along], 1
-    )  # of a single row NumPy may tell any stride
+    # of a single row NumPy may tell any stride
+    return max(X.strides[along] // X.itemsize, X.shape[1 - along], 1)

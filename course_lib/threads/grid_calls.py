@@ -19,27 +19,23 @@ def calls(grid, t, B):
         for s in cut(rows.stop - rows.start, grid.P)
     ][member]
     meet, everyone = grid.groups[group].wait, grid.everyone.wait
-    found: list[tuple] = [
-        ("gathered", meet, (member,))
-    ]  # hazard: a product reads rows that another still gathers
+    # hazard: a product reads rows that another still gathers
+    found: list[tuple] = [("gathered", meet, (member,))]
     for l in range(grid.net.n_layers - 1):
         found += _hidden(grid, l, rows, cut(grid.net.sizes[l + 1], grid.P)[member])
         found.append((f"layer {l}, forward", meet, (member,)))  # the next product reads all columns
     found += _output(grid, t, own, B)
     for l in range(grid.net.n_layers - 1, 0, -1):
-        found.append(
-            (f"layer {l}, backward", meet, (member,))
-        )  # the product reads all columns of dZ
+        # the product reads all columns of dZ
+        found.append((f"layer {l}, backward", meet, (member,)))
         found += _backward(grid, l, rows, cut(grid.net.sizes[l], grid.P)[member])
-    found.append(
-        ("before the update", everyone, (t,))
-    )  # hazard: W changes while somebody still goes backward with it
+    # hazard: W changes while somebody still goes backward with it
+    found.append(("before the update", everyone, (t,)))
     for l in range(grid.net.n_layers):
         found += _update(grid, l, t, B)
     found.append(("the end of a step", grid.decide if t == 0 else int, ()))
-    found.append(
-        ("after the update", everyone, (t,))
-    )  # hazard: the next step reads W, and overwrites A and dZ
+    # hazard: the next step reads W, and overwrites A and dZ
+    found.append(("after the update", everyone, (t,)))
     return own, found
 
 

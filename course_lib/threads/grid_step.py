@@ -26,29 +26,22 @@ class GridStep:
 
     def __init__(self, net, params, B, eta, T=1, P=1):
         _check_params(params, net)
-        self.net, self.params, self.eta, self.B = (
-            net,
-            list(params),
-            check_number("eta", eta),
-            check_count("B", B),
-        )
-        self.T, self.P = (
-            len(shards(B, T)),
-            check_count("P (threads of a group)", P, 1, max(net.sizes[1:])),
-        )
+        self.net = net
+        self.params = list(params)
+        self.eta = check_number("eta", eta)
+        self.B = check_count("B", B)
+        self.T = len(shards(B, T))
+        self.P = check_count("P (threads of a group)", P, 1, max(net.sizes[1:]))
         self.A, self.dZ = (
             [np.zeros((B, n), np.float32) for n in sizes]
             for sizes in (net.sizes[:-1], net.sizes[1:])
         )
         self.Y, self.db = np.zeros_like(self.dZ[-1]), [np.zeros_like(b) for _, b in params]
-        self.thin = [
-            np.empty_like(W) if W.shape[1] < 64 else None for W, _ in params
-        ]  # dW where it is small
+        # dW where it is small
+        self.thin = [np.empty_like(W) if W.shape[1] < 64 else None for W, _ in params]
         self.losses = np.zeros(self.T * self.P)  # float64: each thread's sum over the epoch
-        self.everyone, self.groups = (
-            Barrier(self.T * self.P),
-            [Barrier(self.P) for _ in range(self.T)],
-        )
+        self.everyone = Barrier(self.T * self.P)
+        self.groups = [Barrier(self.P) for _ in range(self.T)]
         self._calls, self._interrupted, self._pool = {}, False, Pool(self.T * self.P)
         self.close = self._pool.close
 
@@ -90,9 +83,8 @@ class GridStep:
         try:
             for number, batch in enumerate(batches):  # noqa: B007 (the handler names it)
                 rows, calls = self._calls[len(batch)][t]
-                np.take(
-                    X, batch[rows], axis=0, out=self.A[0][rows], mode="clip"
-                )  # "raise" would go through a copy
+                # "raise" would go through a copy
+                np.take(X, batch[rows], axis=0, out=self.A[0][rows], mode="clip")
                 np.take(Y, batch[rows], axis=0, out=self.Y[rows], mode="clip")
                 for what, function, arguments in calls:  # noqa: B007
                     function(*arguments)

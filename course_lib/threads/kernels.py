@@ -11,9 +11,8 @@ import numpy as np
 from course_lib.serial.per_example_numba import compiled
 
 F32 = np.float32
-fused = partial(
-    compiled, error_model="numpy", fastmath={"contract"}
-)  # without these two LLVM does not vectorise
+# without these two LLVM does not vectorise
+fused = partial(compiled, error_model="numpy", fastmath={"contract"})
 
 
 @fused
@@ -24,9 +23,8 @@ def exp(x):
     """
     x = F32(-87) if x < F32(-87) else F32(88) if x > F32(88) else x  # written so that NaN stays NaN
     n = np.floor(x * F32(1.4426950408889634) + F32(0.5))
-    r = (
-        x - n * F32(0.693359375) + n * F32(2.12194440e-4)
-    )  # ln 2 in two parts: n times the first is exact
+    # ln 2 in two parts: n times the first is exact
+    r = x - n * F32(0.693359375) + n * F32(2.12194440e-4)
     p = F32(1 / 720) + r * F32(1 / 5040)
     p = F32(0.5) + r * (F32(1 / 6) + r * (F32(1 / 24) + r * (F32(1 / 120) + r * p)))
     bits = (np.int32(n) + np.int32(127)) << np.int32(23)
@@ -37,10 +35,8 @@ def exp(x):
 def logistic(Z, b, lo, hi, c):
     """Z becomes A = c sigmoid(c (Z + b)) - (c - 1): with c = 1 the sigmoid, with c = 2 tanh."""
     for i in range(Z.shape[0]):
-        z, bias = (
-            Z[i, lo:hi],
-            b[lo:hi],
-        )  # of a slice Numba knows that j is not negative: only so LLVM vectorises
+        # of a slice Numba knows that j is not negative: only so LLVM vectorises
+        z, bias = Z[i, lo:hi], b[lo:hi]
         for j in range(len(z)):
             z[j] = c / (F32(1) + exp(-c * (z[j] + bias[j]))) - (c - F32(1))
 

@@ -39,9 +39,8 @@ class Pool:
         self._inboxes: list[SimpleQueue] = [SimpleQueue() for _ in range(self.T)]
         self._threads: list[threading.Thread] = []
         self._one_run = threading.Lock()
-        self.close = weakref.finalize(
-            self, _end, self._inboxes, self._threads
-        )  # calling it twice does no harm
+        # calling it twice does no harm
+        self.close = weakref.finalize(self, _end, self._inboxes, self._threads)
         try:
             for t, inbox in enumerate(self._inboxes):
                 thread = threading.Thread(
@@ -79,9 +78,8 @@ class Pool:
                 BaseException
             ) as error:  # KeyboardInterrupt; a second one would not wait any more
                 job.abort(error)
-                self._start(
-                    job
-                )  # it may have come before all threads had the job; who has done it does nothing
+                # it may have come before all threads had the job; who has done it does nothing
+                self._start(job)
                 job.wait()
                 raise
         return job.outcome()
@@ -101,14 +99,11 @@ class _Job:
     """Calls that run side by side, and what became of them."""
 
     def __init__(self, calls, where, abort):
-        self.calls = [
-            partial(copy_context().run, call) for call in calls
-        ]  # the caller's np.errstate holds in them too
+        # the caller's np.errstate holds in them too
+        self.calls = [partial(copy_context().run, call) for call in calls]
         self.where, self.abort = where, abort
-        self.results, self.faults = (
-            [None] * len(calls),
-            [],
-        )  # faults in the order of time: the first is the cause
+        # faults in the order of time: the first is the cause
+        self.results, self.faults = [None] * len(calls), []
         self.ended = [threading.Event() for _ in calls]
 
     def run(self, t):

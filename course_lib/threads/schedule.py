@@ -99,9 +99,8 @@ def _thread(form, L, k, j):
     else:  # from delta L - 1 - j, which the parent hands over: k deltas, then a gradient, as long as layers are left
         grads = [*range(L - 1 - j - k, -1, -k)]
         top, bottom = L - 2 - j, min(grads, default=L)
-    yield from (
-        Task(j, "grad", layer) for layer in grads if layer > top
-    )  # the proof's: with the parent's delta
+    # the proof's: with the parent's delta
+    yield from (Task(j, "grad", layer) for layer in grads if layer > top)
     for layer in range(top, bottom - 1, -1):
         yield Task(j, "delta", layer)
         if layer in grads:

@@ -22,9 +22,8 @@ def simulate(schedule, f2, f3, f1=0, cores=None):
     line = Timeline(
         Span(0, "forward", l, sum(f1[:l]), sum(f1[: l + 1])) for l in range(schedule.L) if f1[l]
     )
-    core = [sum(f1)] * check_count(
-        "cores", schedule.k if cores is None else cores
-    )  # when each is free: a heap
+    # when each is free: a heap
+    core = [sum(f1)] * check_count("cores", schedule.k if cores is None else cores)
     free, needs = [sum(f1)] * schedule.k, _needs(schedule)
     ends: dict[int, float] = {}
     todo = [
@@ -48,9 +47,8 @@ def simulate(schedule, f2, f3, f1=0, cores=None):
 
 def _needs(schedule):
     """For each task the set of the tasks of others that it waits for: who makes its delta, and the end of the fork."""
-    makes: dict[
-        tuple[int, int], int
-    ] = {}  # (thread, layer) -> the number of the task that first makes this delta
+    # (thread, layer) -> the number of the task that first makes this delta
+    makes: dict[tuple[int, int], int] = {}
     for n, task in enumerate(schedule):
         if task.kind == "delta":
             makes.setdefault((task.thread, task.layer), n)
@@ -59,9 +57,8 @@ def _needs(schedule):
         source = layer + 1 if kind == "delta" else layer
         own = source == schedule.L or makes.get((thread, source), n) < n
         fork = {schedule.fork - 1} if schedule.fork and thread else set()
-        needs.append(
-            fork if own else fork | {makes.get((0, source), n)}
-        )  # a task that waits for itself: for ever
+        # a task that waits for itself: for ever
+        needs.append(fork if own else fork | {makes.get((0, source), n)})
     return needs
 
 

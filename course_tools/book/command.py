@@ -92,10 +92,10 @@ def run_sphinx(pages, made, trees):
     """Sphinx in a process of its own, its progress on one line; return its exit status."""
     jobs = str(min(JOBS, os.cpu_count() or 1))
     line = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "--no-color"]
-    line += ["-j", jobs, "-d", trees, "-c", HERE, pages, made]
+    line += ["-j", jobs, *map(str, ("-d", trees, "-c", HERE, pages, made))]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path)), "PYTHONUTF8": "1"}
-    pipe = {"stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
-    with subprocess.Popen(list(map(str, line)), env=env, **pipe) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(line, env=env, stdout=pipe, text=True, encoding="utf-8") as process:
         show(process.stdout)
     return process.wait()
 

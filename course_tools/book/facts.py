@@ -2,8 +2,8 @@
 
 import re
 
-from course_tools.build.cells import count
 from course_tools.doctor.chapters import CHAPTERS
+from course_tools.text import count
 
 WORDS_A_MINUTE = 200
 NEEDS = {

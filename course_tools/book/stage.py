@@ -10,7 +10,7 @@ from course_tools.build import command as build
 from course_tools.build import source
 from course_tools.build.files import write
 from course_tools.notebooks import notebook
-from course_tools.pages import render
+from course_tools.text import render
 
 WRITTEN = Path(__file__).parent / "written"
 # Documents that stand beside code

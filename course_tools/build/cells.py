@@ -6,6 +6,8 @@ import tokenize
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course_tools.text import count
+
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
@@ -95,11 +97,6 @@ class Source:
     def check_of(self, task):
         """The check cell of a task cell."""
         return next(cell for cell in self.cells if cell.checks == task.name)
-
-
-def count(number, noun):
-    """2 lines, 1 line."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def split(source):

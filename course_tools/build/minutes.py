@@ -14,7 +14,7 @@ from pathlib import Path
 from course_lib.errors import BadInput
 from course_tools.build import source
 from course_tools.build.files import clone, write
-from course_tools.pages import render
+from course_tools.text import render
 
 WORDS, LINES, CELLS = 150, 12, 3  # a minute
 NOT_READ = "Go further"

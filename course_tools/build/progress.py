@@ -3,7 +3,7 @@
 import sys
 import time
 
-from course_tools.build.cells import count
+from course_tools.text import count
 
 NOTICEABLE = 2.0  # seconds: slower cells get a line of their own where the output is not a terminal
 

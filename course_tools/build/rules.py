@@ -5,7 +5,8 @@ import re
 from collections import Counter
 from itertools import chain
 
-from course_tools.build.cells import BEGIN, END, Mutant, count, split
+from course_tools.build.cells import BEGIN, END, Mutant, split
+from course_tools.text import count
 
 KINDS = ("lecture", "exercise")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of a cell: kebab-case, at most 60 characters

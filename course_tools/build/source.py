@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_tools.build.cells import Cell, Region, Source, Task, count, split
+from course_tools.build.cells import Cell, Region, Source, Task, split
 from course_tools.build.rules import ID, KINDS, NUMBERS, breaches, mutant_of
+from course_tools.text import count
 
 __all__ = ["ID", "KINDS", "BadInput", "Cell", "Region", "Source", "SourceError", "count", "find"]
 __all__ += ["parse", "read", "split"]

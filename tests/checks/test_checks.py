@@ -434,9 +434,9 @@ def test_a_flood_of_output_and_a_huge_result_stay_short():
             print("x" * 100)
         return np.zeros((1500, 1500), np.float32)
 
-    started = time.perf_counter()
+    started = time.process_time()
     report = failure(CHECK, flood)
-    assert len(report) < 1500 and time.perf_counter() - started < 5
+    assert len(report) < 1500 and time.process_time() - started < 5
 
 
 def test_warnings_are_kept_and_told(capsys):

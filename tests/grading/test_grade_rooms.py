@@ -45,9 +45,8 @@ def test_a_cell(rooms):
 
 
 def test_a_loop_is_interrupted_and_the_room_goes_on(rooms):
-    began = time.monotonic()
     assert "KeyboardInterrupt" in rooms.run("x = 1\nwhile True: pass", 0.5)["error"]
-    assert time.monotonic() - began < 10 and rooms.run("x", 20)["outputs"] == [{"text/plain": "1"}]
+    assert rooms.run("x", 20)["outputs"] == [{"text/plain": "1"}]
 
 
 def test_nothing_open_is_inherited(rooms):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -98,7 +99,15 @@ def test_packages_beside_this_python_are_shown_and_what_holds_the_clone_is_not(
     """As .pth files name them: an editable install of something else; the clone itself; folders above it."""
     packages, release = tmp_path / "packages", tmp_path / "spring" / "release"
     another, installed = tmp_path / "another", tmp_path / "site-packages"
-    for folder in (packages, release, another / "course_lib", installed / "course_lib" / "checks"):
+    homes = [Path(pwd.getpwuid(os.getuid()).pw_dir), tmp_path / "home of a hub"]
+    monkeypatch.setenv("HOME", str(homes[1]))
+    for folder in (
+        homes[1],
+        packages,
+        release,
+        another / "course_lib",
+        installed / "course_lib" / "checks",
+    ):
         folder.mkdir(parents=True)
     (installed / "course_tools").mkdir()
     not_shown = [
@@ -107,7 +116,7 @@ def test_packages_beside_this_python_are_shown_and_what_holds_the_clone_is_not(
         ROOT.parent,
         ROOT / "solutions",
         ROOT / "chapters",
-        Path.home(),
+        *homes,
         Path("/"),
         release.parent,
     ]

@@ -34,7 +34,7 @@ class Recorder:
     def __call__(self, net, params, X, Y):
         self.batches.append((X.copy(), Y.copy()))
         grads = serial.gradients(net, params, X, Y)
-        return (grads, serial.loss_value(net, params, X, Y)) if self.with_loss else grads
+        return grads, serial.loss_value(net, params, X, Y) if self.with_loss else None
 
 
 def test_training_learns_and_the_history_says_so():
@@ -82,8 +82,8 @@ def test_the_history_loss_is_the_mean_over_examples_with_or_without_the_plugs_ow
         assert other.val_accuracy == plain.val_accuracy
 
 
-def test_a_plug_may_return_its_gradients_as_a_tuple():
-    as_tuple = lambda *args: tuple(serial.gradients(*args))  # noqa: E731
+def test_a_plug_may_return_its_gradients_as_a_tuple_and_without_a_loss():
+    as_tuple = serial.without_loss(lambda *args: tuple(serial.gradients(*args)))
     params, plain = NET.init_params(0), NET.init_params(0)
     serial.train(NET, params, blobs(11), 1, 4, 0.1, gradients=as_tuple, progress=False)
     serial.train(NET, plain, blobs(11), 1, 4, 0.1, progress=False)
@@ -139,7 +139,9 @@ def test_divergence_stops_the_training_and_names_epoch_step_and_eta():
 
 
 def test_a_parameter_that_overflows_in_the_last_step_is_noticed():
-    broken = lambda net, params, X, Y: [(np.full_like(W, np.inf), b * 0) for W, b in params]  # noqa: E731
+    broken = serial.without_loss(
+        lambda net, params, X, Y: [(np.full_like(W, np.inf), b * 0) for W, b in params]
+    )
     history = serial.train(
         NET, NET.init_params(0), blobs(), 2, None, 0.1, gradients=broken, progress=False
     )
@@ -247,17 +249,19 @@ def test_impossible_settings_and_unfit_data_get_one_clear_error(bad, says):
     )
 
 
-def test_a_plug_that_returns_nonsense_gets_one_clear_error():
-    with pytest.raises(BadInput, match=r"gradients must be a list of 2 pairs .* not NoneType"):
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        (lambda *args: (None, None), r"gradients must be a list of 2 pairs .* not NoneType"),
+        (lambda *args: None, r"gradients must return the pair \(grads, loss\)"),
+        (serial.gradients, r"gradients must return the pair .* serial.without_loss\(f\)"),
+        (lambda *args: tuple(serial.gradients(*args)), "gradients must return the pair"),
+    ],
+)
+def test_a_plug_that_returns_something_else_gets_one_clear_error(returned, says):
+    with pytest.raises(BadInput, match=says):
         serial.train(
-            NET,
-            NET.init_params(0),
-            blobs(),
-            1,
-            8,
-            0.1,
-            gradients=lambda *args: None,
-            progress=False,
+            NET, NET.init_params(0), blobs(), 1, 8, 0.1, gradients=returned, progress=False
         )
 
 

@@ -34,7 +34,7 @@ def verdicts(chapter):
 
 
 def answers(chapter):
-    """Parametrises a test with `task` and `answer`: the blank, each planted wrong answer, each solution."""
+    """Parametrises a test with `task` and `answer`: of each task the blank, each wrong answer, and the solution."""
     try:
         found = mutants.answers(exercise(chapter))
     except source.SourceError:

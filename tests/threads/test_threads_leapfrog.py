@@ -9,7 +9,7 @@ import pytest
 
 from course_lib import measure, serial
 from course_lib.errors import BadInput
-from course_lib.serial import Network
+from course_lib.serial import Network, forward
 from course_lib.threads import (
     ThreadFault,
     Timeline,
@@ -82,7 +82,7 @@ def test_bit_for_bit_for_any_depth_threads_and_batch(backward):
 def test_bit_for_bit_for_every_net(backward, activation, loss, dtype):
     for lam in (0.0, 0.25):
         net, params, X, Y = case(6, 23, activation, loss, lam, dtype, seed=3)
-        cache = net.forward(params, X)
+        cache = forward(params, X, net)
         for k in (2, 4):
             assert_same(backward(params, cache, Y, k), reference(params, cache, Y), (lam, k))
 
@@ -94,7 +94,7 @@ def test_bit_for_bit_where_blas_would_use_all_its_threads(backward):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(257, 300)).astype(np.float32)
     Y = np.eye(10, dtype=np.float32)[rng.integers(0, 10, 257)]
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     for _ in range(3):
         assert_same(backward(params, cache, Y, 2), reference(params, cache, Y))
 
@@ -111,7 +111,7 @@ def test_equal_at_every_step_of_a_training_run(backward):
         Y = np.eye(net.sizes[-1], dtype=np.float32)[rng.integers(0, net.sizes[-1], B)]
         with measure.blas_threads(1):
             serial.sgd_step(theirs, serial.gradients(net, theirs, X, Y), 0.1)
-            serial.sgd_step(mine, backward(mine, net.forward(mine, X), Y, 1 + step % 5), 0.1)
+            serial.sgd_step(mine, backward(mine, forward(mine, X, net), Y, 1 + step % 5), 0.1)
         assert_same(mine, theirs, step)
     assert all(not np.array_equal(W, before) for (W, _), before in zip(mine, start, strict=True)), (
         "nothing was learnt"
@@ -129,11 +129,8 @@ def test_as_gradients_of_train(backward):
         x[:50], y[:50], x[50:60], y[50:60], x[60:], y[60:], ("a", "b", "c"), "random", ""
     )
     net = Network((8, 9, 7, 3), "relu", "cross_entropy")
-    runs = {}
-    for name, gradients in {
-        "serial": None,
-        "threads": lambda net, params, X, Y: backward(params, net.forward(params, X), Y, 3),
-    }.items():
+    runs, threads = {}, lambda net, params, X, Y: backward(params, forward(params, X, net), Y, 3)
+    for name, gradients in {"serial": None, "threads": serial.without_loss(threads)}.items():
         runs[name] = net.init_params(4)
         with measure.blas_threads(1):
             serial.train(net, runs[name], dataset, 3, 16, 0.1, gradients=gradients, progress=False)
@@ -143,7 +140,7 @@ def test_as_gradients_of_train(backward):
 @BOTH
 def test_inputs_stay_as_they_were_and_results_are_fresh(backward):
     net, params, X, Y = case(4, 9, lam=0.5)
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     held = [a.copy() for a in [*cache.A, *cache.Z, Y, *(p for pair in params for p in pair)]]
     one, two = backward(params, cache, Y, 2), backward(params, cache, Y, 2)
     now = [*cache.A, *cache.Z, Y, *(p for pair in params for p in pair)]
@@ -161,7 +158,7 @@ def test_leapfrogging_does_its_schedule_literally():
     for L, k in ((1, 1), (5, 1), (5, 2), (9, 3), (7, 7), (12, 4)):
         net, params, X, Y = case(L, 4)
         line = Timeline()
-        leapfrog_backward(params, net.forward(params, X), Y, k, line)
+        leapfrog_backward(params, forward(params, X, net), Y, k, line)
         for thread in range(k):
             assert [span[:3] for span in line if span.thread == thread] == schedule_of(L, k).of(
                 thread
@@ -185,7 +182,7 @@ def test_leapfrogging_keeps_its_delta_chains_apart(monkeypatch):
         )  # layer 4 is walked by threads 0 and 1 of L = 8, k = 2
 
     net, params, X, Y = case(8, 4, "identity", lam=0.0)
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     want = reference(params, cache, Y)
     monkeypatch.setattr(Equations, "do", spoilt)
     got = leapfrog_backward(params, cache, Y, 2)
@@ -199,7 +196,7 @@ def test_deferred_walks_once_and_each_gradient_waits_for_its_delta():
     for L, k in ((1, 1), (5, 1), (5, 2), (12, 4), (7, 7)):
         net, params, X, Y = case(L, 4)
         line = Timeline()
-        deferred_backward(params, net.forward(params, X), Y, k, line)
+        deferred_backward(params, forward(params, X, net), Y, k, line)
         deltas = [span for span in line if span.kind == "delta"]
         assert [(span.thread, span.layer) for span in deltas] == [
             (0, layer) for layer in reversed(range(L))
@@ -217,7 +214,7 @@ def test_deferred_walks_once_and_each_gradient_waits_for_its_delta():
 @BOTH
 def test_spans_of_a_thread_do_not_overlap_and_a_timeline_may_go_on(backward):
     net, params, X, Y = case(9, 8)
-    cache, line = net.forward(params, X), Timeline()
+    cache, line = forward(params, X, net), Timeline()
     backward(params, cache, Y, 3, line)
     once = len(line)
     backward(params, cache, Y, 3, line)
@@ -235,13 +232,13 @@ def test_spans_of_a_thread_do_not_overlap_and_a_timeline_may_go_on(backward):
 def test_impossible_k_gets_one_clear_error(backward, k):
     net, params, X, Y = case(3, 4)
     with pytest.raises(BadInput, match=r"k \(threads.*\) must be a whole number from 1 to 3, not "):
-        backward(params, net.forward(params, X), Y, k)
+        backward(params, forward(params, X, net), Y, k)
 
 
 @BOTH
 def test_labels_and_params_that_do_not_fit_get_serials_errors(backward):
     net, params, X, Y = case(3, 4)
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     for arguments in [
         (params[:2], cache, Y),
         (params, cache, Y[:2]),
@@ -280,7 +277,7 @@ def test_an_error_in_any_task_reaches_the_caller_with_its_layer(backward, kind, 
         net, params, X, Y = case(
             6, 4, "relu"
         )  # relu's derivative looks at Z alone, so that A is used by dW alone
-        cache = net.forward(params, X)
+        cache = forward(params, X, net)
         want = reference(params, cache, Y)
         place, error = (cache.Z if kind == "delta" else cache.A), ValueError("no such luck")
         held, place[layer] = place[layer], Broken(error)
@@ -299,7 +296,7 @@ def test_the_loss_may_fail_too(backward, monkeypatch):
     from course_lib.serial.losses import LOSSES
 
     net, params, X, Y = case(4, 4)
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
 
     def fail(*_):
         raise MemoryError("out of it")
@@ -311,7 +308,7 @@ def test_the_loss_may_fail_too(backward, monkeypatch):
 
 def test_all_helpers_dead_the_chain_still_ends():
     net, params, X, Y = case(8, 4, "relu")
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     for layer in range(4, 8):
         cache.A[layer] = Broken(ValueError(f"layer {layer}"))
     with pytest.raises(ThreadFault, match=r"layer [4-7], grad"):
@@ -322,7 +319,7 @@ def test_all_helpers_dead_the_chain_still_ends():
 def test_numpys_warnings_arrive_and_are_silent_where_the_caller_silenced_them(backward):
     """serial.train runs inside np.errstate, so that a diverging run ends with its own words."""
     net, params, X, Y = case(6, 4, "identity")
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     params[3][0][:], params[4][0][:] = np.float32(3e38), np.float32(1e10)
     with pytest.raises(ThreadFault, match=r"layer 2, delta .*(overflow|invalid)") as fault:
         backward(params, cache, Y, 2)
@@ -345,7 +342,7 @@ def test_numpys_warnings_arrive_and_are_silent_where_the_caller_silenced_them(ba
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_ctrl_c_in_the_caller_ends_cleanly(backward, k):
     net, params, X, Y = case(6, 4, "relu")
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     want = reference(params, cache, Y)
 
     class PressesCtrlC:
@@ -373,7 +370,7 @@ def test_nothing_holds_on_to_the_batch(backward):
     import weakref
 
     net, params, X, Y = case(6, 4)
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     A = weakref.ref(cache.A[2])
     grads = backward(params, cache, Y, 3)
     del cache
@@ -384,7 +381,7 @@ def test_nothing_holds_on_to_the_batch(backward):
 @BOTH
 def test_many_calls_leave_no_thread(backward):
     net, params, X, Y = case(5, 2)
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     before = threading.active_count()
     for n in range(200):
         backward(params, cache, Y, 1 + n % 5)
@@ -394,7 +391,7 @@ def test_many_calls_leave_no_thread(backward):
 @BOTH
 def test_two_callers_at_once(backward):
     net, params, X, Y = case(7, 6, lam=0.1)
-    cache = net.forward(params, X)
+    cache = forward(params, X, net)
     want = reference(params, cache, Y)
     found = []
     with measure.blas_threads(1):

@@ -6,7 +6,7 @@ from course_lib.checks.kit.core import normal
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 from course_lib.checks.kit.ranks.limits import at_most_seconds
 from course_lib.machines.rehearsal import compute
-from course_lib.machines.rehearsal.model import Network
+from course_lib.machines.rehearsal.model import Links
 
 ALPHA, BETA = (
     10e-6,
@@ -37,7 +37,7 @@ class Backward:
 
 def _passes(rng, n):
     sizes = [int(size) for size in rng.integers(30, 60, 4)]
-    network = Network(n, ALPHA, BETA)
+    links = Links(n, ALPHA, BETA)
     share = (
         0.5,
         1.5,
@@ -45,7 +45,7 @@ def _passes(rng, n):
         1.5,
     )  # of the time of its sum, layer 0 first: computing now takes longer, now sending
     seconds = [
-        network.collective("Allreduce", n, 4 * size) * s if n > 1 else 1e-5
+        links.collective("Allreduce", n, 4 * size) * s if n > 1 else 1e-5
         for size, s in zip(sizes, share, strict=True)
     ]
 
@@ -74,10 +74,10 @@ def _not_waited(but=()):
 
 def model_seconds(n, sizes, seconds):
     """The model: end_l = max(ready_l, end_(l+1)) + t(n_l), the last layer first. sizes: numbers of float32."""
-    network, ready, end = Network(n, ALPHA, BETA), 0.0, 0.0
+    links, ready, end = Links(n, ALPHA, BETA), 0.0, 0.0
     for size, work in zip(sizes[::-1], seconds[::-1], strict=True):
         ready += work
-        end = max(ready, end) + network.collective("Allreduce", n, 4 * size)
+        end = max(ready, end) + links.collective("Allreduce", n, 4 * size)
     return end
 
 

@@ -32,20 +32,17 @@ class Feed:
     """
 
     def __init__(self, computing, transfers):
-        self.computing, self.copying, self.transfers, self.places = (
-            computing,
-            device.Stream(),
-            transfers,
-            [],
-        )
+        self.computing = computing
+        self.copying = device.Stream()
+        self.transfers = transfers
+        self.places = []
 
     def send(self, array, rows):
         """A device array with these rows of an array (N, n) of float32. Kernels launched from here on wait for it."""
         shape, n = (len(rows), array.shape[1]), len(rows) * array.shape[1]
         place = self._next(n)
-        np.take(
-            array, rows, axis=0, out=place.host[:n].reshape(shape), mode="clip"
-        )  # "raise" copies once more
+        # "raise" copies once more
+        np.take(array, rows, axis=0, out=place.host[:n].reshape(shape), mode="clip")
         self.copying.wait_for_event(place.used)  # nothing computes with its last batch any more
         device.memcpy_htod_async(place.memory, place.host[:n], self.copying)
         place.copied.record(self.copying)
@@ -57,9 +54,8 @@ class Feed:
         """The place of the older batch, when it has been copied; or a new one, where it has no room for n numbers."""
         old = self.places.pop(0) if len(self.places) == 2 else None
         if self.places:
-            self.places[0].used.record(
-                self.computing
-            )  # by now all work with that batch has been launched
+            # by now all work with that batch has been launched
+            self.places[0].used.record(self.computing)
         if old is not None:
             old.copied.synchronize()  # nothing is on its way from its host memory any more
         if old is None or len(old.host) < n:

@@ -47,11 +47,9 @@ class Kernels:
             raise BadInput(
                 f"each must be 1, 2, 4 or 8, not {each!r}: a block's tile has 32 x 32 elements"
             )
-        self.each, self.options, self.stream = (
-            each,
-            (f"-DTM={each}", f"-DTN={each}", *options),
-            device.Stream(),
-        )
+        self.each = each
+        self.options = (f"-DTM={each}", f"-DTN={each}", *options)
+        self.stream = device.Stream()
         self.traced, self.reports = traced, []
 
     def forward(self, A, W, b, Z, F, activation):
@@ -77,9 +75,8 @@ class Kernels:
 
     def update(self, A, dZ, W, V, alpha, beta):
         """V = alpha A^T dZ + beta W.   A: (K, M), dZ: (K, N), W and V: (M, N); V may be W. [000] eq. 10."""
-        if (
-            _at(V)[2] != 1
-        ):  # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
+        # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
+        if _at(V)[2] != 1:
             A, dZ, W, V = dZ, A, W.T, V.T
         self._product(
             "update",

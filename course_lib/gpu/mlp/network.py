@@ -12,7 +12,7 @@ from course_lib.gpu.mlp.kernels import Kernels
 from course_lib.serial import Cache, History, targets
 from course_lib.serial.evaluate import CHUNK, check_labels
 from course_lib.serial.network import check_number, check_params
-from course_lib.serial.progress import Progress
+from course_lib.serial.progress import TrainingProgress
 
 
 class Mlp:
@@ -45,20 +45,16 @@ class Mlp:
         check_array("params[0][0]", params[0][0], dtype=np.float32)
         if layout not in ("ours", "paper"):
             raise BadInput(f"layout must be ours or paper, not {layout!r}")
-        self.net, self.eta, self.order = (
-            net,
-            check_number("eta", eta),
-            {"ours": "C", "paper": "F"}[layout],
-        )
+        self.net = net
+        self.eta = check_number("eta", eta)
+        self.order = {"ours": "C", "paper": "F"}[layout]
         self.softmax, self.slope = net.loss == "cross_entropy", slope and net.loss == "mse"
         output = ACTIVATIONS["identity" if self.softmax else "sigmoid"]
         self.f = [activation or ACTIVATIONS[net.activation]] * (net.n_layers - 1) + [output]
-        self.recompute, self.fused, self.kernels, self._kept = (
-            recompute,
-            fused,
-            kernels or Kernels(),
-            {},
-        )
+        self.recompute = recompute
+        self.fused = fused
+        self.kernels = kernels or Kernels()
+        self._kept = {}
         self.transfers = Transfers({"copies in": 0, "bytes in": 0, "copies out": 0, "bytes out": 0})
         self.feeds = [Feed(self.kernels.stream, self.transfers) for _ in "XY"]
         turned = np.ascontiguousarray if layout == "ours" else np.asfortranarray
@@ -104,10 +100,8 @@ class Mlp:
         """
         check_array("X", X, ("N", self.net.sizes[0]), np.float32)
         check_array("Y", Y, (len(X), self.net.sizes[-1]), np.float32)
-        order, size = (
-            np.arange(len(X)) if order is None else np.asarray(order),
-            check_count("batch_size", batch_size),
-        )
+        order = np.arange(len(X)) if order is None else np.asarray(order)
+        size = check_count("batch_size", batch_size)
         if len(order) == 0 or order.min() < 0 or order.max() >= len(X):
             raise BadInput(f"order must hold one or more row numbers of X, from 0 to {len(X) - 1}")
         batches = [order[start : start + size] for start in range(0, len(order), size)]
@@ -131,12 +125,10 @@ class Mlp:
             for array in (dataset.x_train, targets(self.net, dataset.y_train, np.float32))
         )
         size, history = len(X) if batch_size is None else batch_size, History()
-        report = Progress(progress, check_count("epochs", epochs), 0)
+        report = TrainingProgress(progress, check_count("epochs", epochs), 0)
         while len(history.loss) < epochs and not history.stopped:
-            order, start = (
-                np.random.default_rng([seed, len(history.loss)]).permutation(len(X)),
-                time.perf_counter(),
-            )
+            order = np.random.default_rng([seed, len(history.loss)]).permutation(len(X))
+            start = time.perf_counter()
             history.loss.append(self.epoch(X, Y, size, order if size < len(X) else None))
             history.seconds.append(time.perf_counter() - start)
             history.val_accuracy.append(self.accuracy(dataset.x_val, dataset.y_val))

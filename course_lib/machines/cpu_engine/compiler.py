@@ -22,10 +22,8 @@ from course_lib.machines.cpu_engine.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
-PLAIN_UNITS, TRACE_UNITS = (
-    ("server", "blocks"),
-    ("server", "blocks", "trace", "races", "errors", "profile"),
-)
+PLAIN_UNITS = ("server", "blocks")
+TRACE_UNITS = ("server", "blocks", "trace", "races", "errors", "profile")
 COMMON = [
     "-std=gnu++17",
     "-fno-strict-aliasing",
@@ -45,10 +43,8 @@ TRACED = [
     "-fno-tree-vectorize",
     "-DCOURSE_TRACE",
 ]
-GCC = [
-    "--param=tsan-distinguish-volatile=1",
-    "-gstatement-frontiers",
-]  # a line even for a statement inlined away
+# a line even for a statement inlined away
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
     "-fno-slp-vectorize",
@@ -59,11 +55,8 @@ CLANG = [
 ]
 # A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
 UNSET = "-ftrivial-auto-var-init=pattern"
-LINK = [
-    "-pthread",
-    "-lm",
-    *(["-s"] if sys.platform == "linux" else []),
-]  # no symbols: a tenth of the size
+# no symbols: a tenth of the size
+LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]
 # Not linked: two libraries, for C++ and for a sanitizer, that ziglang takes two minutes to build on first use.
 ZIG_LINK = ["-nostdlib++", "-O2"]
 GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")  # "g++ (Debian 12.2.0-14) 12.2.0"
@@ -121,26 +114,14 @@ def build(program, options=(), traced=False):
         return path
     _prune()
     with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-        source, unit = (
-            Path(folder, "kernel.cpp"),
-            Path(folder, "kernel.s" if traced else "kernel.o"),
-        )
+        source = Path(folder, "kernel.cpp")
+        unit = Path(folder, "kernel.s" if traced else "kernel.o")
         source.write_text(program.text, encoding="utf-8")
-        gcc = "clang" not in _version()
-        own = [*TRACED, *(GCC if gcc else CLANG)] if traced else PLAIN[:]
-        own += [UNSET] * (traced and not _gcc_before(12, _version()))
-        own += [
-            "-ftrack-macro-expansion=0"
-        ] * gcc  # an error in a macro is one where the macro is used
-        flags = [
-            *COMMON,
-            *own,
-            *options,
-            "-include",
-            str(NATIVE / "cuda_subset.h"),
-            "-S" if traced else "-c",
-        ]
-        _run([*compiler(), *flags, str(source), "-o", str(unit)], DEADLINE)
+        flags = _flags(traced, options)
+        header = NATIVE / "cuda_subset.h" if options else _header(flags)
+        kind = "-S" if traced else "-c"
+        command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
+        _run(command, DEADLINE)
         if traced:
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
@@ -151,6 +132,40 @@ def build(program, options=(), traced=False):
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
+    return path
+
+
+def _is_gcc():
+    return "clang" not in _version()
+
+
+def _flags(traced, options):
+    """How kernels are compiled, before their source and what becomes of it."""
+    own = [*TRACED, *(GCC if _is_gcc() else CLANG)] if traced else PLAIN[:]
+    own += [UNSET] * (traced and not _gcc_before(12, _version()))
+    # an error in a macro is one where the macro is used
+    own += ["-ftrack-macro-expansion=0"] * _is_gcc()
+    return [*COMMON, *own, *options]
+
+
+def _header(flags):
+    """cuda_subset.h as `-include` wants it: with g++ one that has been read already, for half the time of a compile.
+
+    g++ takes the file NAME.h.gch for NAME.h if it was made with the same flags; if not, it reads NAME.h.
+    """
+    subset = NATIVE / "cuda_subset.h"
+    if not _is_gcc():
+        return subset
+    path = _folder() / f"subset-{_key(*flags)}.h"
+    read = path.with_name(f"{path.name}.gch")
+    if not (_found(path) and _found(read)):
+        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+            text = Path(folder, path.name)
+            text.write_text(f'#include "{subset}"\n', encoding="utf-8")
+            made = Path(folder, read.name)
+            _run([*compiler(), *flags, "-x", "c++-header", str(text), "-o", str(made)])
+            os.replace(text, path)
+            os.replace(made, read)
     return path
 
 
@@ -258,9 +273,8 @@ def _prune():
     for place, (age, path) in enumerate(sorted(found)):
         if age > 86400 * (30 if place < KEEP else 1):
             with contextlib.suppress(OSError):
-                shutil.rmtree(
-                    path
-                ) if path.is_dir() else path.unlink()  # a folder: of a compile that was killed
+                # a folder: of a compile that was killed
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @cache
@@ -284,9 +298,8 @@ def _folder():
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
     native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
-    cpu = Path(
-        "/proc/cpuinfo"
-    )  # -march=native: another machine with the same home folder needs its own
+    # -march=native: another machine with the same home folder needs its own
+    cpu = Path("/proc/cpuinfo")
     features = (
         re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE)
         if cpu.exists()

@@ -16,10 +16,8 @@ def complaints(said):
         rows.append(_parse(line, rows[-1][1]))
     errors = [at for at, row in enumerate(rows) if row[0] == "error"]
     for last, at, end in zip([0, *errors], errors, [*errors[1:], len(rows)], strict=False):
-        (_, place, text, line), before = (
-            rows[at],
-            [row for row in rows[last:at] if row[0] in ("context", "included")],
-        )
+        (_, place, text, line) = rows[at]
+        before = [row for row in rows[last:at] if row[0] in ("context", "included")]
         notes = [row for row in rows[at + 1 : end] if row[0] in ("note", "piece") and row[1]]
         lines = [
             *(row[3] for row in before if row[0] == "context" and row[1]),

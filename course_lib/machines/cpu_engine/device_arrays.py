@@ -14,9 +14,8 @@ def trace_arrays(source, kernel, grid, block, args, **how):
     the tracer cannot know. Returns a Report; raises as `trace`.
     """
     arrays = {int(arg.gpudata): arg for arg in args if hasattr(arg, "gpudata")}
-    host = {
-        place: array.get().ravel(order="K") for place, array in arrays.items()
-    }  # as it lies in memory
+    # as it lies in memory
+    host = {place: array.get().ravel(order="K") for place, array in arrays.items()}
     given = [host[int(arg.gpudata)] if hasattr(arg, "gpudata") else arg for arg in args]
     report = trace(source, kernel, grid, block, given, **how)
     for place, array in arrays.items():

@@ -6,19 +6,15 @@ import numpy as np
 
 from course_lib.errors import BadInput, check_count
 
-MAX_THREADS, MAX_SHARED = (
-    1024,
-    48 << 10,
-)  # of a block, on every CUDA GPU; the same as in native/blocks.h
+# of a block, on every CUDA GPU; the same as in native/blocks.h
+MAX_THREADS, MAX_SHARED = 1024, 48 << 10
 KINDS = {"f": "floating point", "i": "integer", "u": "unsigned integer"}
 
 
 def check_shape(grid, block, shared):
     """(grid, block, shared) as plain ints, three each. Raises BadInput for what no GPU would launch."""
-    grid, block = (
-        _triple("grid", grid, (2**31 - 1, 65535, 65535)),
-        _triple("block", block, (1024, 1024, 64)),
-    )
+    grid = _triple("grid", grid, (2**31 - 1, 65535, 65535))
+    block = _triple("block", block, (1024, 1024, 64))
     if math.prod(block) > MAX_THREADS:
         raise BadInput(
             f"block {block} has {math.prod(block)} threads; a block may have {MAX_THREADS}"

@@ -22,9 +22,8 @@ class Arena:
 
     def __init__(self, bytes=None):
         self.bytes = int(bytes or os.environ.get("COURSE_GPU_BYTES", 1 << 30)) // 4096 * 4096
-        if hasattr(
-            os, "memfd_create"
-        ):  # not limited by the size of /dev/shm, which is 64 MiB in a container
+        # not limited by the size of /dev/shm, which is 64 MiB in a container
+        if hasattr(os, "memfd_create"):
             self.handle = os.memfd_create("course-gpu")
         else:
             self.handle, name = tempfile.mkstemp(prefix="course-gpu-")
@@ -49,9 +48,8 @@ class Arena:
                 "free some, or set COURSE_GPU_BYTES"
             )
         self.live[BASE + at] = bytes
-        self._map[:, at : at + bytes] = np.array(
-            [[0xFF], [0]], np.uint8
-        )  # NaN, and not written yet
+        # NaN, and not written yet
+        self._map[:, at : at + bytes] = np.array([[0xFF], [0]], np.uint8)
         return BASE + at
 
     def free(self, address):

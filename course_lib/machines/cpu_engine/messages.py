@@ -76,11 +76,9 @@ def message(error, source_line):
     if error["tool"] == "synccheck" and error["count"] == 1:
         for many, one in ONE:
             text = text.replace(many, one)
-    other, shape, words = (
-        error["other"],
-        error["shape"],
-        dict(error, element=_element(error), who=_who(error)),
-    )
+    other = error["other"]
+    shape = error["shape"]
+    words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
     words["done"] = DONE.get(error["op"], "")
     if other:

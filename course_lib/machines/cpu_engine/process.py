@@ -98,10 +98,8 @@ class Process:
         except (EOFError, BrokenPipeError):
             code = child.wait()
             self.close()
-            name, printed = (
-                signal.Signals(-code).name if code < 0 else f"exit status {code}",
-                self._printed(),
-            )
+            name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+            printed = self._printed()
             raise LaunchFailed(
                 f"the kernel crashed ({name})\n{printed}".rstrip(), "crash", printed
             ) from None

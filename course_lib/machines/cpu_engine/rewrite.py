@@ -35,9 +35,8 @@ class Program:
 def rewrite(source, no_extern_c=False):
     """The Program of a CUDA C source. Raises BadInput for shared memory outside of a function, a kernel not void."""
     code = TOKEN.sub(lambda m: _blank(m) if m[0].startswith("/") else m[0], source)
-    bare = TOKEN.sub(
-        _blank, source
-    )  # of the same length, with strings blanked out too: here things are looked for
+    # of the same length, with strings blanked out too: here things are looked for
+    bare = TOKEN.sub(_blank, source)
     if m := RETURNS.search(bare):
         raise BadInput(f"line {_line(bare, m)}: a kernel returns nothing: __global__ void")
     kernels = {
@@ -56,9 +55,8 @@ def rewrite(source, no_extern_c=False):
     body, last = "", 0
     for m in SHARED.finditer(bare):
         body, last = body + code[last : m.start()] + _shared(bare, m), m.end()
-    body = UNROLL.sub(
-        lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body + code[last:]
-    )  # no number: all of it
+    # no number: all of it
+    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body + code[last:])
     tail = [f"COURSE_KERNEL({name})" for name in kernels]
     tail += [
         f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name, constant in symbols
@@ -102,9 +100,8 @@ def _shared(bare, match):
         before = part[: found.start()].strip() if found else ""
         if not found or not (base or before):
             raise BadInput(f"line {line}: this declaration is not understood: {text.strip()}")
-        kind = (
-            f"{base.rstrip('* ')} {before}" if base else before
-        )  # only the first name comes with the type
+        # only the first name comes with the type
+        kind = f"{base.rstrip('* ')} {before}" if base else before
         base = base or before
         if re.search(r"\bextern\b", text):
             out += f"auto *{found[1]} = COURSE_DYNAMIC_SHARED({found[1]}, {kind}); "

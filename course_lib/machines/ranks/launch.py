@@ -1,23 +1,25 @@
 """What to start for a cluster: a controller of ipyparallel, and its engines under the mpiexec of this environment."""
 
-import math
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
-from course_lib.errors import BadInput, check_count
-from course_lib.machines.ranks import profiles
+from course_lib.errors import BadInput, check_count, check_number
 from course_lib.measure import machine
 
 # A rank that waits polls, and offers its core to others (sched_yield) between two polls. With this it sleeps instead
 # (nanosleep): of four ranks on two cores, one that waits takes a tenth of a core instead of half of one. The price: a
 # short message takes a hundred microseconds instead of five. MPIR_CVAR_POLLS_BEFORE_YIELD has no effect on this MPICH.
 QUIET = {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
-LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMBA")
-ONE_THREAD = {
-    f"{library}_NUM_THREADS".replace("MAXIMUM_NUM", "MAXIMUM"): "1" for library in LIBRARIES
-}
+# A core for each rank: libraries that would start threads of their own are told to use one.
+THREADS = (
+    "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS VECLIB_MAXIMUM_THREADS NUMBA_NUM_THREADS"
+)
+ONE_THREAD = dict.fromkeys(THREADS.split(), "1")
+# Left by a job or an MPI that started this process itself: ranks of ours must not take them for their own.
+FOREIGN = re.compile(r"SLURM_(?!CONF$)|PMI|HYDI_|OMPI_|PBS_(O_|JOB|NODE|ENV|TASK)")
 # The heart monitor as a thread: as a process of its own it would outlive a controller that is killed.
 # Its two files appear whole or not at all: ranks and notebook wait until they are there, and read them at once.
 CONTROL = """
@@ -40,44 +42,41 @@ CONTROLLER = (
 )
 # mpiexec kills all ranks when one is killed by a signal; a shell between them turns that into an exit status, so that
 # the others can still be asked where they are.
-SHELL = (
-    ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh")
-    if os.name == "posix"
-    else ()
-)
+SHELL = ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh")
 ENGINE = "--mpi --IPEngine.enable_nanny=False --log-level=ERROR --IPEngine.wait_for_url_file={0} --IPEngine.timeout={0}"
 
 
 def programs(n, site, folder, seconds):
     """({name: command}, the connection file for the client, environment) for n ranks; files go into `folder`.
 
-    site: None for this machine's own ranks, or a `profiles.Site`. seconds: for which a rank looks for the controller.
+    site: None for this machine's own ranks, or a `profiles.site.Site`. seconds: for which a rank looks for the
+    controller.
     """
-    env = profiles.apart(os.environ) | (waiting(n) if site is None else {}) | ONE_THREAD
+    env = apart(os.environ) | (waiting(n) if site is None else {}) | ONE_THREAD
     env |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    python = [sys.executable, "-m"]
     if site is not None:
         return site.programs(n, folder, env)
     home = Path(folder, "profile")
-    for room in ("log", "pid", "security", "startup"):
-        (home / room).mkdir(parents=True)
+    for name in ("log", "pid", "security", "startup"):
+        (home / name).mkdir(parents=True)
     controller = [sys.executable, "-c", CONTROL, f"--profile-dir={home}", *CONTROLLER]
     engines = [
         mpiexec(),
         "-disable-auto-cleanup",
         "-n",
         str(n),
-        *SHELL,
-        *python,
-        "ipyparallel.engine",
+        *(SHELL if os.name == "posix" else ()),
     ]
-    engines += [f"--profile-dir={home}", *ENGINE.format(seconds).split()]
+    engines += [sys.executable, "-m", "ipyparallel.engine", f"--profile-dir={home}"]
+    engines += ENGINE.format(seconds).split()
     env["IPYTHONDIR"] = str(folder)
-    return (
-        {"controller": controller, "mpiexec": engines},
-        home / "security" / "ipcontroller-client.json",
-        env,
-    )
+    commands = {"controller": controller, "mpiexec": engines}
+    return commands, home / "security" / "ipcontroller-client.json", env
+
+
+def apart(env):
+    """The environment without what an outer job or MPI left in it."""
+    return {name: value for name, value in env.items() if not FOREIGN.match(name)}
 
 
 def waiting(n):
@@ -90,39 +89,30 @@ def mpiexec():
     beside = shutil.which("mpiexec", path=os.path.dirname(sys.executable))
     found = beside or shutil.which("mpiexec")
     if not found:
-        raise BadInput(
-            f"there is no mpiexec beside {sys.executable}: install the package mpich into this environment"
-        )
+        missing = f"there is no mpiexec beside {sys.executable}"
+        raise BadInput(f"{missing}: install the package mpich into this environment")
     return found
 
 
 def check_seconds(value, name="timeout"):
     """`value` as a float; BadInput unless it is a finite number of seconds above 0."""
     try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = math.nan
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise BadInput(
-            f"{name} must be a number of seconds above 0, not {value!r}: nothing here waits for ever"
-        )
-    return seconds
+        return check_number(name, value)
+    except BadInput:
+        wanted = f"{name} must be a number of seconds above 0, not {value!r}"
+        raise BadInput(f"{wanted}: nothing here waits for ever") from None
 
 
 def start_seconds(start, profile):
     """Seconds within which ranks must be ready: `start`, else $COURSE_MPI_START, else 60; None: as the profile says."""
     if start is None and profile is not None:
         return None
-    return check_seconds(
-        os.environ.get("COURSE_MPI_START", 60) if start is None else start,
-        "start (COURSE_MPI_START)",
-    )
+    seconds = os.environ.get("COURSE_MPI_START", 60) if start is None else start
+    return check_seconds(seconds, "start (COURSE_MPI_START)")
 
 
 def check_targets(targets, n):
     """Ranks, all of 0 to n - 1 if None."""
-    return (
-        list(range(n))
-        if targets is None
-        else [check_count("a target rank", t, 0, n - 1) for t in targets]
-    )
+    if targets is None:
+        return list(range(n))
+    return [check_count("a target rank", t, 0, n - 1) for t in targets]

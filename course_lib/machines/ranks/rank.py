@@ -34,19 +34,16 @@ def join(address, key, traces=None, parent=None):
 
     world = MPI.COMM_WORLD
     _prepare(get_ipython())
-    gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = (
-        _abort  # a class made by Cython lets no one set an attribute
-    )
+    # a class made by Cython lets no one set an attribute
+    gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = _abort
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(MPI.Comm))
     # A batch system ends ranks by SIGTERM. The engine's own handler would wait in MPI_Finalize for those already gone.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if os.name == "posix":
-        with contextlib.suppress(
-            PermissionError
-        ):  # the first process of a session has a group of its own already
-            os.setpgid(
-                0, 0
-            )  # when one rank dies, mpiexec kills the process groups of the others at once
+        # the first process of a session has a group of its own already
+        with contextlib.suppress(PermissionError):
+            # when one rank dies, mpiexec kills the process groups of the others at once
+            os.setpgid(0, 0)
     if traces and os.name == "posix":
         faulthandler.register(
             signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY)
@@ -68,16 +65,14 @@ def _prepare(shell):
     shell.InteractiveTB.structured_traceback = lambda kind, error, *rest, **named: [
         story.of_error(error)
     ]
-    shell.user_ns["exit"] = shell.user_ns["quit"] = (
-        sys.exit
-    )  # IPython's own would end the rank after the cell
+    # IPython's own would end the rank after the cell
+    shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
     warnings.filterwarnings("ignore", "To exit")  # IPython's advice after sys.exit()
     for stream in (sys.stdout, sys.stderr):
         _limit(stream)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write(
-            "800"
-        )  # where the system has no memory left, it ends a rank rather than the notebook
+        # where the system has no memory left, it ends a rank rather than the notebook
+        file.write("800")
 
 
 class Abort(BaseException):
@@ -113,9 +108,8 @@ def begin(number):
     _printed[0] = 0
     if number is not None:
         get_ipython().execution_count = number
-        os.environ["IPYKERNEL_CELL_NAME"] = (
-            f"In[{number}]"  # the file name of code that is compiled from now on
-        )
+        # the file name of code that is compiled from now on
+        os.environ["IPYKERNEL_CELL_NAME"] = f"In[{number}]"
     story.running = get_ipython().execution_count
 
 

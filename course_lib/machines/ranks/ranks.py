@@ -24,11 +24,9 @@ def cluster(n=4, timeout=60, profile=None, progress=True, start=None):
     with the same n and profile returns the first one's, with the new timeout and start; another n replaces it.
     Raises BadInput for an n, timeout or start that cannot be, RankError where the ranks do not start.
     """
-    n, timeout, start = (
-        check_count("n (ranks)", n),
-        launch.check_seconds(timeout),
-        launch.start_seconds(start, profile),
-    )
+    n = check_count("n (ranks)", n)
+    timeout = launch.check_seconds(timeout)
+    start = launch.start_seconds(start, profile)
     if not _current or (_current[0].n, _current[0].profile) != (n, profile):
         if _current:
             _current.pop().stop()
@@ -204,10 +202,8 @@ def raised(result):
     try:
         result.get()
     except Exception as error:
-        name, value = (
-            getattr(error, "ename", type(error).__name__),
-            getattr(error, "evalue", str(error)),
-        )
+        name = getattr(error, "ename", type(error).__name__)
+        value = getattr(error, "evalue", str(error))
         trace = getattr(error, "traceback", "") if name != "SystemExit" else ""
         return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(
             trace.splitlines()

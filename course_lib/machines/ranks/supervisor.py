@@ -19,9 +19,8 @@ import time
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
-GRACE = (
-    2  # seconds: mpiexec ends when a rank does, and the others may still be asked where they are
-)
+# seconds: mpiexec ends when a rank does, and the others may still be asked where they are
+GRACE = 2
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -48,9 +47,8 @@ def main():
         kill(programs.values(), job["patience"])
         logs = {name: tail(job["folder"], name) for name in programs}
         shutil.rmtree(job["folder"], ignore_errors=True)
-        for file in Path("/dev/shm").glob(
-            f"mpich_shm_{parent:x}_*"
-        ):  # of an MPI that the notebook itself imported
+        # of an MPI that the notebook itself imported
+        for file in Path("/dev/shm").glob(f"mpich_shm_{parent:x}_*"):
             with contextlib.suppress(OSError):
                 file.unlink()
     with contextlib.suppress(OSError):  # nobody may be left to read it

@@ -20,7 +20,7 @@ from typing import Any
 
 from course_lib.machines.ranks import launch, rank, story, supervisor
 from course_lib.machines.ranks.errors import RankError
-from course_lib.machines.ranks.profiles import Site
+from course_lib.machines.ranks.profiles.site import Site
 
 
 class Team:
@@ -106,9 +106,8 @@ class Team:
             said = {i: self._said(j) for i, j in joined.items()}
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
         finally:
-            with suppress(
-                FileNotFoundError
-            ):  # `stop` has removed the socket's folder: that must not hide the error
+            # `stop` has removed the socket's folder: that must not hide the error
+            with suppress(FileNotFoundError):
                 listener.close()
         if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
             raise RankError(

@@ -8,9 +8,8 @@
     report = mpi.rehearse(swap, 2)
     report.results, report.messages, report.errors
 
-No mpiexec, no processes: it takes milliseconds, is the same every time, and never hangs. It is the counterpart of
-the CPU
-engine for CUDA: it finds what real ranks may hide for years, and its silence is no proof (see `rehearse`).
+No mpiexec, no processes: it takes milliseconds, is the same every time, and never hangs. It is the counterpart of the
+CPU engine for CUDA: it finds what real ranks may hide for years, and its silence is no proof (see `rehearse`).
 """
 
 from course_lib.machines.rehearsal.report import Report as Report

@@ -84,7 +84,7 @@ def complete(world, ranks, calls):
         world.mismatches.append((what, dict(zip(ranks, calls, strict=True))))
         return
     nbytes = max(max(sizeof(call.give), sizeof(call.got)) for call in calls)
-    begin, end = world.network.together(
+    begin, end = world.links.together(
         ranks, max(call.request.begin for call in calls), call.rule, nbytes
     )
     for call in calls:

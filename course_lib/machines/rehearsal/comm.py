@@ -184,10 +184,8 @@ class Comm(CollectiveCalls):
         """Is there a message? Its envelope into status; the message stays where it is."""
         self._owner.enter()
         source, tag = self._peer("source", source), self._tag(tag, True)
-        queue, others = (
-            self._world.sent[self._key, self.rank],
-            [r for r in self._ranks if r != self._owner.index],
-        )
+        queue = self._world.sent[self._key, self.rank]
+        others = [r for r in self._ranks if r != self._owner.index]
 
         def found():
             return next((s for s in queue if self._world.fits(s.envelope, (source, tag))), None)
@@ -234,10 +232,8 @@ class Pickled:
     """An object as a message: a copy of it as bytes, as mpi4py sends it."""
 
     def __init__(self, obj):
-        self.data, self.dtype = (
-            np.frombuffer(pickle.dumps(obj, pickle.HIGHEST_PROTOCOL), np.uint8),
-            PICKLED,
-        )
+        self.data = np.frombuffer(pickle.dumps(obj, pickle.HIGHEST_PROTOCOL), np.uint8)
+        self.dtype = PICKLED
 
 
 def _mpi():

@@ -16,8 +16,8 @@ Gather, Scatter and Allgather of all ranks; L = ceil(log2 p).
 import math
 
 
-class Network:
-    """The links of n ranks: each sends one message and receives one at a time."""
+class Links:
+    """What connects n ranks: each sends one message and receives one at a time."""
 
     def __init__(self, n, alpha, beta):
         self.alpha, self.beta = alpha, beta

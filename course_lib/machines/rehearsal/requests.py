@@ -17,14 +17,12 @@ class Request:
     """
 
     def __init__(self, rank, world, op, peers, held, nbytes=0):
-        self.rank, self.world, self.op, self.peers, self.held, self.nbytes = (
-            rank,
-            world,
-            op,
-            peers,
-            held,
-            nbytes,
-        )
+        self.rank = rank
+        self.world = world
+        self.op = op
+        self.peers = peers
+        self.held = held
+        self.nbytes = nbytes
         self.time: Any = None
         self.tested: Any = None  # the clock at its last Test
         self.moved = self.value = self.time

@@ -104,13 +104,11 @@ class Turns:
     """n ranks, call(rank) on each; file: of the student's function; seed: of another order."""
 
     def __init__(self, n, call, file, seed, timeout):
-        self.file, self.timeout, self.stopping, self.late, self.running = (
-            file,
-            timeout,
-            False,
-            None,
-            None,
-        )
+        self.file = file
+        self.timeout = timeout
+        self.stopping = False
+        self.late = None
+        self.running = None
         self.late_place: dict = {}
         self.order = None if seed is None else random.Random(seed)
         self.back, self.count = queue.SimpleQueue[Any](), 0

@@ -98,10 +98,8 @@ def _late(turns):
 
 def _mismatches(world, stuck):
     """Collectives in which the ranks do not agree."""
-    found, known = (
-        list(world.mismatches),
-        [id(call) for _, slot in world.mismatches for call in slot.values()],
-    )
+    found = list(world.mismatches)
+    known = [id(call) for _, slot in world.mismatches for call in slot.values()]
     for slot in world.slots.values():
         calls = list(slot.values())
         if (
@@ -136,10 +134,8 @@ def _mismatches(world, stuck):
 
 def _deadlock(world, turns, stuck):
     """Every rank waits, or is done."""
-    cycle, done = (
-        _cycle(stuck),
-        sorted({p for at in stuck.values() for p in at["peers"]} - {*stuck}),
-    )
+    cycle = _cycle(stuck)
+    done = sorted({p for at in stuck.values() for p in at["peers"]} - {*stuck})
     lines = [at["text"] for at in stuck.values()]
     said = ""
     if cycle:

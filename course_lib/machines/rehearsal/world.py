@@ -3,19 +3,17 @@
 from collections import Counter, defaultdict
 from typing import Any
 
-from course_lib.machines.rehearsal.model import Network
+from course_lib.machines.rehearsal.model import Links
 from course_lib.machines.rehearsal.turns import in_words
 
 
 class World:
-    """For n ranks; eager as in rehearse; network: a model.Network."""
+    """For n ranks; eager as in rehearse; links: `model.Links`."""
 
     def __init__(self, n, eager, alpha, beta):
-        self.eager, self.network = -1 if eager is None else eager, Network(n, alpha, beta)
-        self.sent, self.asked = (
-            defaultdict(list),
-            defaultdict(list),
-        )  # not matched yet; by (communicator, receiver)
+        self.eager, self.links = -1 if eager is None else eager, Links(n, alpha, beta)
+        # not matched yet; by (communicator, receiver)
+        self.sent, self.asked = defaultdict(list), defaultdict(list)
         self.slots: dict = {}  # (communicator, number of the collective): {rank in it: Call}
         self.held: list = []  # requests that must be waited for
         self.messages, self.bytes = [0] * n, [0] * n
@@ -72,7 +70,7 @@ class World:
         self.bytes[sending.rank.index] += sending.nbytes
         if sending.eager:
             sending.taken = sending.before
-            sending.moved, sending.time = self.network.move(
+            sending.moved, sending.time = self.links.move(
                 sending.rank.index, None, sending.begin, sending.nbytes
             )
         wanting = next(
@@ -106,5 +104,5 @@ class World:
             return
         sending.taken = sending.data.copy()
         begin = max(sending.begin, receiving.begin)
-        times = self.network.move(sending.rank.index, receiving.rank.index, begin, sending.nbytes)
+        times = self.links.move(sending.rank.index, receiving.rank.index, begin, sending.nbytes)
         sending.moved, sending.time = receiving.moved, receiving.time = times

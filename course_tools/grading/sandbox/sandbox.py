@@ -159,6 +159,8 @@ def _holds(place, package, private):
     ):
         return True
     guarded = [package.parent, *map(Path, private)]
+    with contextlib.suppress(RuntimeError):
+        guarded.append(Path.home())  # $HOME: on many hubs not the one of the password file
     with contextlib.suppress(KeyError, ImportError):
         import pwd
 

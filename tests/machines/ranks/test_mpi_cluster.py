@@ -19,6 +19,10 @@ import pytest
 
 from course_lib import mpi
 from course_lib.errors import BadInput
+from course_lib.machines.ranks import launch
+from course_lib.machines.ranks import ranks as machinery
+from course_lib.machines.ranks.errors import Interrupted
+from course_lib.machines.ranks.team import Team
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 pytestmark = pytest.mark.timeout(120 * SLOW)
@@ -49,6 +53,16 @@ def gone(mark, seconds=10, words=("",)):
     ) and time.monotonic() < end:
         time.sleep(0.1)
     return found
+
+
+def used_by(mark):
+    """Processor seconds of the living processes with this mark."""
+    seconds = 0.0
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get("COURSE_MARK") == mark:
+                seconds += sum(process.cpu_times()[:2])
+    return seconds
 
 
 def mapped():
@@ -89,7 +103,7 @@ def two(marked):
         pytest.MonkeyPatch.context() as patch,
         mpi.cluster(2, timeout=5 * SLOW, progress=False) as ranks,
     ):
-        patch.setattr(mpi.launcher.ranks, "GRACE", 0.5 * SLOW)
+        patch.setattr(machinery, "GRACE", 0.5 * SLOW)
         yield ranks
 
 
@@ -98,10 +112,10 @@ def works(ranks):
     return ranks.run(lambda comm: comm.allreduce(comm.rank + 1)) == [3, 3]
 
 
-def test_four_ranks_are_ready_in_15_seconds(marked, capsys):
-    start = time.monotonic()
+def test_four_ranks_are_ready_with_30_seconds_of_the_processor(marked, capsys):
+    before = sum(os.times()[:4])
     with mpi.cluster(4) as ranks:
-        assert time.monotonic() - start < 15 * SLOW
+        assert sum(os.times()[:4]) - before + used_by(marked) < 30 * SLOW
         assert ranks.run(lambda comm: comm.rank) == [0, 1, 2, 3]
         said = capsys.readouterr().out
         assert said == "controller, rank 1 of 4, rank 2 of 4, rank 3 of 4, rank 4 of 4, ready.\n"
@@ -184,14 +198,14 @@ FAULTS = {
 def test_a_fault_is_an_error_that_names_the_rank(two, fault, capsys):
     cell, rank, texts, live = FAULTS[fault]
     two.start()
-    start = time.monotonic()
-    with pytest.raises(mpi.RankError) as caught:
-        two.execute(NAMES + cell, timeout=SLOW)
-    assert time.monotonic() - start < 5 * SLOW
+    waited_out = any("had not finished" in text for text in texts)
+    with pytest.raises(mpi.RankError) as caught:  # but for deadlocks long before the timeout
+        two.execute(NAMES + cell, timeout=SLOW if waited_out else 240)
     said = str(caught.value)
+    assert waited_out or "after 240 s" not in said
     assert rank is None or caught.value.rank == rank
     assert all(text in said for text in texts), said
-    assert said.endswith(mpi.launcher.ranks.STOPPED) is not live
+    assert said.endswith(machinery.STOPPED) is not live
     assert "".join(caught.value._render_traceback_()) == f"RankError: {said}".replace("\n", "")
     assert works(two)
     capsys.readouterr()
@@ -201,7 +215,7 @@ def test_an_interrupt_during_a_collective(two, capsys):
     two.execute(NAMES)
     threading.Timer(0.5 * SLOW, os.kill, (os.getpid(), signal.SIGINT)).start()
     places = r"rank 0 had finished the cell\nrank 1 was in line 2: comm\.Barrier\(\)"
-    with pytest.raises(mpi.errors.Interrupted, match=places):
+    with pytest.raises(Interrupted, match=places):
         two.execute("if rank == 1:\n    comm.Barrier()", timeout=30 * SLOW)
     assert works(two)
 
@@ -367,9 +381,9 @@ c.IPController.use_threads = True
 def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
     """A profile as for Slurm or PBS, whose launcher is the MPI of this machine."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    room = tmp_path / "profile_ours"
-    room.mkdir()
-    (room / "ipcluster_config.py").write_text(PROFILE.format(mpiexec=mpi.launcher.launch.mpiexec()))
+    profile = tmp_path / "profile_ours"
+    profile.mkdir()
+    (profile / "ipcluster_config.py").write_text(PROFILE.format(mpiexec=launch.mpiexec()))
     with mpi.cluster(2, timeout=5 * SLOW, profile="ours", progress=False) as ranks:
         assert ranks.run(lambda comm: comm.rank) == [0, 1]
         with pytest.raises(
@@ -379,7 +393,7 @@ def test_the_ranks_of_a_profile(marked, tmp_path, monkeypatch):
                 "from mpi4py import MPI\nif MPI.COMM_WORLD.rank:\n    MPI.COMM_WORLD.recv()",
                 timeout=2,
             )
-    assert not list(room.glob("security/*.json")) and not list(room.glob("pid/*"))
+    assert not list(profile.glob("security/*.json")) and not list(profile.glob("pid/*"))
 
 
 def test_a_failed_start_is_told_in_its_own_words(marked, monkeypatch):
@@ -389,14 +403,14 @@ def test_a_failed_start_is_told_in_its_own_words(marked, monkeypatch):
         team.stop()
         raise mpi.RankError("one could not join")
 
-    monkeypatch.setattr(mpi.launcher.team.Team, "_said", refuse)
+    monkeypatch.setattr(Team, "_said", refuse)
     with pytest.raises(mpi.RankError, match="one could not join"):
         mpi.cluster(2, progress=False).start()
 
 
 def test_the_time_for_a_start_can_be_chosen(marked, monkeypatch, tmp_path):
     """By an argument or by the environment; the ranks look for their controller for as long."""
-    monkeypatch.setattr(mpi.launcher.ranks, "_current", [])
+    monkeypatch.setattr(machinery, "_current", [])
     with pytest.raises(
         mpi.RankError,
         match=r"^the ranks did not start: .*needs longer: mpi.cluster\(\.\.\., start=",
@@ -412,7 +426,7 @@ def test_the_time_for_a_start_can_be_chosen(marked, monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_MPI_START", "soon")
     with pytest.raises(BadInput, match=r"COURSE_MPI_START.*not 'soon'"):
         mpi.cluster(2)
-    engines = mpi.launcher.launch.programs(2, None, tmp_path, 90.0)[0]["mpiexec"]
+    engines = launch.programs(2, None, tmp_path, 90.0)[0]["mpiexec"]
     assert {"--IPEngine.wait_for_url_file=90.0", "--IPEngine.timeout=90.0"} <= set(engines)
 
 
@@ -433,6 +447,6 @@ def test_the_time_for_a_start_can_be_chosen(marked, monkeypatch, tmp_path):
     ],
 )
 def test_bad_input(call, monkeypatch):
-    monkeypatch.setattr(mpi.launcher.ranks, "_current", [])
+    monkeypatch.setattr(machinery, "_current", [])
     with pytest.raises(BadInput):
         call()

@@ -4,8 +4,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from course_lib.machines.ranks import launch, profiles
+from course_lib.machines.ranks import launch
 from course_lib.machines.ranks.profiles import settings
+from course_lib.machines.ranks.profiles.ports import bind, free_ports
 
 RANK = Path(__file__).with_name("rank.sh")
 LAUNCHER = {"slurm": "SlurmEngineSetLauncher", "pbs": "PBSEngineSetLauncher"}
@@ -22,34 +23,32 @@ SLURM = {
 PBS = {"queue": "-q {}", "account": "-A {}", "time": "-l walltime={}"}
 
 
-def configure(c, system, room):
-    """Fill the traitlets configuration c of an ipcluster whose profile folder is `room`."""
-    site = profiles.Site(system)
+def configure(c, system, folder):
+    """Fill the traitlets configuration c of an ipcluster whose profile folder is `folder`."""
+    host, ports = settings.address(settings.read(system))
     c.Cluster.engine_launcher_class = system
     c.Cluster.delay = 0.0  # the address of the controller goes with the job
-    c.Cluster.controller_ip = "*" if profiles.bind(site.host) == "0.0.0.0" else site.host
-    c.Cluster.controller_location = site.host
-    ports = [f"--ports={','.join(map(str, profiles.free_ports(site.ports)))}"] if site.ports else []
-    flags = [*launch.CONTROLLER[1:], "--IPController.enable_curve=True", *ports]
+    c.Cluster.controller_ip = "*" if bind(host) == "0.0.0.0" else host
+    c.Cluster.controller_location = host
+    flags = [*launch.CONTROLLER[1:], "--IPController.enable_curve=True"]
+    if ports:
+        flags.append(f"--ports={','.join(map(str, free_ports(ports)))}")
     c.LocalControllerLauncher.controller_cmd = [sys.executable, "-c", launch.CONTROL]
     c.LocalControllerLauncher.controller_args = flags
     cancel = {"slurm": "scancel", "pbs": "qdel"}[system]  # there is no job where it was refused
     c[LAUNCHER[system]].delete_command = ["/bin/sh", "-c", f'[ -z "$0" ] || {cancel} "$0"']
     c[LAUNCHER[system]].engine_args = launch.ENGINE.format(60).split()
-    c[LAUNCHER[system]].batch_file_name = str(Path(room, "job.sh"))
-    c[LAUNCHER[system]].batch_template_file = str(Path(room, "job.template"))
+    c[LAUNCHER[system]].batch_file_name = str(Path(folder, "job.sh"))
+    c[LAUNCHER[system]].batch_template_file = str(Path(folder, "job.template"))
 
 
 def script(system, n, folder):
     """The job's text. {program_and_args}, one rank's command, is filled in by ipyparallel; other braces are doubled."""
     said, quoted = settings.read(system), shlex.quote
-    before = [
-        *(f"module load {quoted(module)}" for module in said.get("modules", ())),
-        *said.get("commands", ()),
-    ]
-    start = said.get("start", f"{quoted(launch.mpiexec())} -disable-auto-cleanup -n {{n}}").replace(
-        "{n}", str(n)
-    )
+    before = [f"module load {quoted(module)}" for module in said.get("modules", ())]
+    before += said.get("commands", ())
+    start = said.get("start", f"{quoted(launch.mpiexec())} -disable-auto-cleanup -n {{n}}")
+    start = start.replace("{n}", str(n))
     ended = quoted(str(Path(folder, "job.ended")))
     lines = [
         "#!/bin/bash -l" if before else "#!/bin/sh",  # a login shell knows `module`
@@ -63,21 +62,15 @@ def script(system, n, folder):
 
 
 def asked(said, known):
-    return [line.format(said[name]) for name, line in known.items() if name in said] + said.get(
-        "options", []
-    )
+    lines = [line.format(said[name]) for name, line in known.items() if name in said]
+    return lines + said.get("options", [])
 
 
 def slurm(said, n, folder):
     """Lines for sbatch. A job that Slurm requeued would find no notebook."""
     log = str(Path(folder, "mpiexec.log")).replace("%", "%%")
-    fixed = [
-        f"--job-name={Path(folder).name}",
-        f"--ntasks={n}",
-        f"--output={log}",
-        "--open-mode=append",
-        "--no-requeue",
-    ]
+    fixed = [f"--job-name={Path(folder).name}", f"--ntasks={n}", f"--output={log}"]
+    fixed += ["--open-mode=append", "--no-requeue"]
     return [f"#SBATCH {line}" for line in fixed + asked(said, SLURM)]
 
 

@@ -1,15 +1,22 @@
 """The settings of a cluster: one small file, cluster.toml, with a table for each profile."""
 
 import os
+import socket
 import tomllib
 from pathlib import Path
 
 from course_lib.errors import BadInput
+from course_lib.machines.ranks.profiles.ports import port_range
 
 TEXTS = ("account", "time", "resources", "start", "host", "ports", "folder")
 NUMBERS = ("nodes", "ranks_per_node", "cores_per_rank", "wait_minutes")
 LISTS = ("options", "modules", "commands")
 QUEUE = {"slurm": "partition", "pbs": "queue"}
+WANTED = {
+    str: "a text of one line",
+    int: "a whole number above 0",
+    list: "a list of texts of one line",
+}
 
 
 def file():
@@ -17,9 +24,8 @@ def file():
     if named := os.environ.get("COURSE_CLUSTER"):
         return Path(named).expanduser().resolve()
     here = Path.cwd()
-    return next(
-        (path for room in (here, *here.parents) if (path := room / "cluster.toml").is_file()), None
-    )
+    paths = (folder / "cluster.toml" for folder in (here, *here.parents))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read(profile):
@@ -36,19 +42,16 @@ def read(profile):
     kinds |= dict.fromkeys(NUMBERS, int) | dict.fromkeys(LISTS, list)
     for name, value in table.items() if isinstance(table, dict) else [(profile, table)]:
         if name not in kinds:
-            raise BadInput(
-                f"{path}, [{profile}]: there is no setting {name!r}; there are: {', '.join(sorted(kinds))}"
-            )
+            known = ", ".join(sorted(kinds))
+            raise BadInput(f"{path}, [{profile}]: there is no setting {name!r}; there are: {known}")
         if not fits(value, kinds[name]):
             raise BadInput(f"{path}, [{profile}]: {name} = {value!r} is not {WANTED[kinds[name]]}")
     return table
 
 
-WANTED = {
-    str: "a text of one line",
-    int: "a whole number above 0",
-    list: "a list of texts of one line",
-}
+def address(said):
+    """(host, ports) by which nodes reach this machine, from the settings of a profile; ports: a range, or None."""
+    return said.get("host", socket.gethostname()), port_range(said.get("ports"))
 
 
 def fits(value, kind):
@@ -57,20 +60,3 @@ def fits(value, kind):
     if kind is int:
         return type(value) is int and value > 0
     return isinstance(value, str) and value.isprintable() and bool(value.strip())
-
-
-def port_range(text):
-    """range(50000, 50101) of "50000-50100"; None of None. Raises BadInput."""
-    if text is None:
-        return None
-    first, _, last = text.partition("-")
-    if not (
-        first.isdecimal()
-        and last.isdecimal()
-        and 1024 <= int(first) < int(last) - 18
-        and int(last) < 65536
-    ):
-        raise BadInput(
-            f"ports = {text!r}: give the first and the last of at least 20 ports, such as 50000-50100"
-        )
-    return range(int(first), int(last) + 1)

@@ -78,7 +78,7 @@ def _run(
         stack.enter_context(blas_threads(1))
         if threads is not None:
             workers = DataParallel(net, params, B, threads, body="numpy")
-            how["gradients"] = stack.enter_context(workers)
+            how["gradients"] = serial.without_loss(stack.enter_context(workers))
         history = serial.train(net, params, data, epochs, B, eta, **how)
     n = min(settings.examples, len(data.y_train))
     return {
