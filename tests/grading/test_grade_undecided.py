@@ -142,13 +142,14 @@ def test_a_loop_that_no_processor_runs_is_inconclusive(monkeypatch, zygote, shar
 
 IMPATIENT = """
 import time
-from course_lib.checks import ch03_guard, ch04
+from course_lib.checks import ch04
+from course_lib.checks.kit import threads
 
 def check(fn):
     def missed(meeting):
         time.sleep(0.1)
         meeting.missed = True
-    ch03_guard.Meeting.wait = missed
+    threads.Meeting.wait = missed
     ch04.check_leapfrog_backward(fn)
 """
 
