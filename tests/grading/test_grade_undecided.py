@@ -100,7 +100,7 @@ STARVED, SERVED = (0.0, 1.0), (1.0, 0.0)
 
 
 def test_what_ended_threads_had_still_counts(monkeypatch):
-    told = iter([{1: (5.0, 1.0)}, {1: (6.0, 1.0), 2: (0.5, 2.0)}, {1: (6.5, 1.0)}])
+    told = iter([{1: (5.0, 1.0)}, {1: (6.0, 1.5), 2: (0.5, 2.0)}, {1: (6.5, 1.5)}])
     monkeypatch.setattr(resources, "threads_of", lambda pid: next(told))
     processor = resources.Processor(7)
     processor.look()
