@@ -120,9 +120,6 @@ def test_packages_beside_this_python_are_shown_and_what_holds_the_clone_is_not(
         Path("/"),
         release.parent,
     ]
-    monkeypatch.setenv("HOME", str(tmp_path / "hub" / "home"))  # not that of the password file
-    not_shown += [Path.home(), Path.home().parent]
-    Path.home().mkdir(parents=True)
     relative = ["", ".", "solutions", str(tmp_path / "gone")]
     monkeypatch.setattr(
         sys, "path", [str(packages), str(installed), *map(str, not_shown), *relative, *sys.path]
