@@ -17,7 +17,7 @@ COMMANDS = {
         "measure side by side: `bench` threads, gpu, mpi, grade or papers",
     ),
     "check": (
-        "course_tools.notebooks.check",
+        "course_tools.grading.commands.check",
         "for students: the public checks of an exercise as it was saved",
     ),
     "release": (

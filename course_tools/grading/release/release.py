@@ -126,7 +126,7 @@ def call_of(text, where):
 
 def chapter_of(read, digest=""):
     """The `Chapter` of an exercise's source. digest: of the built file, where there is one."""
-    from course_tools.notebooks.notebook import skeleton
+    from course_tools.build.notebook import skeleton
 
     made = skeleton(read, "exercise").metadata["course"]["source"]
     return Chapter(read.chapter, read.title, digest, steps_of(read), made)
