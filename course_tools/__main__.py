@@ -21,7 +21,7 @@ COMMANDS = {
         "for students: the public checks of an exercise as it was saved",
     ),
     "release": (
-        "course_tools.grading.release.release",
+        "course_tools.grading.commands.release",
         "make what students get and what the grader needs",
     ),
     "grade": ("course_tools.grading.commands.grade", "grade what students handed in"),
