@@ -15,9 +15,9 @@ from pathlib import Path
 from course_lib.errors import BadInput
 from course_tools.build import command as build
 from course_tools.build import ids, source
+from course_tools.build.notebook import skeleton
 from course_tools.grading.release import library_use
 from course_tools.grading.release.manifest import SCHEMA, Chapter, Step, functions, load, own
-from course_tools.notebooks.notebook import skeleton
 
 
 class Refused(Exception):
