@@ -1,9 +1,10 @@
 """`python -m course_tools.maintenance.architecture [--write]`: the picture of the packages, drawn from the imports.
 
 A box is a package with its files and lines; an arrow says that it imports the other one. Left out are arrows that a
-longer way makes superfluous, `course_lib/errors.py`, which all may import, and the command line, which imports what it
-runs by name. What course_tools imports of course_lib is one arrow. `--write` brings docs/architecture.svg and the table
-between the markers in CONTRIBUTING.md up to date; tests/project/test_architecture.py holds both equal to the imports.
+longer way makes superfluous, and modules outside of any package: `errors`, which all may import, and the command line,
+which imports by name what it runs. What course_tools imports of course_lib is one arrow. `--write` brings
+docs/architecture.svg and the table between the markers in CONTRIBUTING.md up to date;
+tests/project/test_architecture.py holds both equal to the imports.
 """
 
 import argparse
@@ -39,19 +40,19 @@ class Package:
     imports: set[str]
 
 
-def package_of(module):
+def package_of(module, root=ROOT):
     """The folder of the package that a module belongs to, or None for those outside of any: errors, command lines."""
     parts = module.split(".")
     folder = "/".join(parts[:2])
     if folder in NESTED:
         folder = "/".join(parts[:3])
-    outside = len(parts) < 2 or folder in NESTED or parts[1] in ("errors", "__main__")
+    outside = len(parts) < 2 or folder in NESTED or not (Path(root) / folder).is_dir()
     return None if outside else folder
 
 
-def box_of(module):
+def box_of(module, root=ROOT):
     """As `package_of`, but the checks of all chapters are one box."""
-    return re.sub(r"checks/ch\d\d$", "checks/chNN", package_of(module) or "") or None
+    return re.sub(r"checks/ch\d\d$", "checks/chNN", package_of(module, root) or "") or None
 
 
 def packages(root=ROOT, graph=None):
@@ -60,14 +61,15 @@ def packages(root=ROOT, graph=None):
     modules = imports.modules(root)
     arrows: dict = defaultdict(set)
     for module, targets in (graph or imports.graph(root)).items():
-        arrows[box_of(module)] |= {box_of(target) for target in targets}
+        arrows[box_of(module, root)] |= {box_of(target, root) for target in targets}
     for path in (root / CHAPTERS).glob("*/*.md"):
         seen = imports.chapter_imports(path, modules)
-        arrows[CHAPTERS] |= {box_of(module) for module in seen}
+        arrows[CHAPTERS] |= {box_of(module, root) for module in seen}
     folders = defaultdict(set)
     folders[CHAPTERS] = {path.parent for path in (root / CHAPTERS).glob("*/lecture.md")}
-    for module in filter(package_of, modules):
-        folders[box_of(module)].add(root / package_of(module))
+    for module in modules:
+        if package_of(module, root):
+            folders[box_of(module, root)].add(root / package_of(module, root))
     return {
         name: _package(name, folders[name], arrows[name] - {name, None}) for name in sorted(folders)
     }

@@ -595,6 +595,13 @@ def test_document_is_made_from_the_results():
     )
 
 
+def test_figures_of_the_document_are_there():
+    """The names are those of the figures drawn: the document is made anew by the test above."""
+    text = (ROOT / command.DOCUMENT).read_text(encoding="utf-8")
+    names = re.findall(r"\]\(\.\./(benchmarks/results/[\w.-]+\.png)\)", text)
+    assert len(names) >= 6 and all((ROOT / name).is_file() for name in names)
+
+
 def test_no_line_of_a_cell_is_a_row_of_numbers():
     """A series of numbers belongs into a table: a line of a cell has 8 at most, sizes and batches counted."""
     for result in papers.recorded():
@@ -608,12 +615,6 @@ def test_ids_of_claims_lead_to_their_rows():
     assert set(re.findall(r'href="#([^"]+)"', text)) == set(re.findall(r'a id="([^"]+)"', text))
     plain = re.sub(r"<a [^>]*>", "", text)
     assert not [claim.id for claim in papers.claims() if claim.id in plain], "an id without a link"
-
-
-def test_figures_of_the_document_are_there():
-    for result in papers.recorded():
-        for name in tables.drawn(result):
-            assert (ROOT / "benchmarks/results" / name).is_file()
 
 
 def test_results_name_no_place_of_this_machine(quick):

@@ -10,9 +10,9 @@ from engine_runs import needs_compiler
 from kernel_tasks import solved
 
 from course_lib.checks import ch03, ch04, ch07
-from course_lib.checks.ch03 import guard as ch03_guard
 from course_lib.checks.ch04 import patience as ch04_patience
 from course_lib.checks.ch04 import threads as ch04_threads
+from course_lib.checks.kit import threads as guard
 from course_lib.checks.kit.core import Case, Check, CheckBroken, CheckFailed, NotWritten, require
 from course_lib.checks.kit.freeform import function_check
 from course_lib.checks.kit.kernels import running as kernels_run
@@ -131,7 +131,7 @@ def test_a_free_form_check():
 def test_a_call_without_end(monkeypatch):
     ended = threading.Event()
     monkeypatch.setattr(ch04_patience, "PATIENCE", 0.2)
-    monkeypatch.setattr(ch03_guard, "DEADLINE", 0.2)
+    monkeypatch.setattr(guard, "DEADLINE", 0.2)
     for checks, name in ((ch04, "thread_levels"), *THREADS):
         check = getattr(checks, f"check_{name}")
         assert kind(check, lambda *args: ended.wait()) == CLOCK, name
@@ -205,7 +205,7 @@ def solution_of(checks, name):
 
 @pytest.mark.parametrize(("checks", "name"), THREADS)
 def test_no_solution_is_wrong_where_its_threads_never_meet(monkeypatch, checks, name):
-    monkeypatch.setattr(ch03_guard.Meeting, "wait", lambda self: setattr(self, "missed", True))
+    monkeypatch.setattr(guard.Meeting, "wait", lambda self: setattr(self, "missed", True))
     assert kind(getattr(checks, f"check_{name}"), solution_of(checks, name)) == CLOCK
 
 

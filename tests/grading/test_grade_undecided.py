@@ -100,7 +100,7 @@ STARVED, SERVED = (0.0, 1.0), (1.0, 0.0)
 
 
 def test_what_ended_threads_had_still_counts(monkeypatch):
-    told = iter([{1: (5.0, 1.0)}, {1: (6.0, 1.0), 2: (0.5, 2.0)}, {1: (6.5, 1.0)}])
+    told = iter([{1: (5.0, 1.0)}, {1: (6.0, 1.5), 2: (0.5, 2.0)}, {1: (6.5, 1.5)}])
     monkeypatch.setattr(resources, "threads_of", lambda pid: next(told))
     processor = resources.Processor(7)
     processor.look()
@@ -142,13 +142,14 @@ def test_a_loop_that_no_processor_runs_is_inconclusive(monkeypatch, zygote, shar
 
 IMPATIENT = """
 import time
-from course_lib.checks import ch03_guard, ch04
+from course_lib.checks import ch04
+from course_lib.checks.kit import threads
 
 def check(fn):
     def missed(meeting):
         time.sleep(0.1)
         meeting.missed = True
-    ch03_guard.Meeting.wait = missed
+    threads.Meeting.wait = missed
     ch04.check_leapfrog_backward(fn)
 """
 

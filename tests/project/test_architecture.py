@@ -93,11 +93,12 @@ def test_the_library_imports_no_tool():
 
 
 def test_modules_outside_of_packages_import_nothing():
-    """`errors`, which all may import, and the __init__.py of what only holds packages."""
-    outside = [name for name in graph() if not architecture.package_of(name)]
-    library = [name for name in outside if name.startswith("course_lib")]
-    assert "course_lib.errors" in library
-    assert {name: graph()[name] for name in library if graph()[name]} == {}
+    """`errors`, which all may import, and its like; the command lines alone import by name what they run."""
+    outside = {name for name in graph() if not architecture.package_of(name)}
+    assert {"course_lib.errors", "course_lib.checks"} <= outside
+    for name in outside - {"course_lib.__main__", "course_tools.__main__"}:
+        assert graph()[name] <= outside, name
+    assert graph()["course_lib.__main__"] == set()
 
 
 def test_no_chapter_imports_the_checks_of_another():
@@ -165,6 +166,9 @@ def rows(text):
 def test_picture_shows_the_imports():
     told = set(re.findall(r"<title>(\S+) imports (\S+)</title>", picture()))
     assert told == architecture.arrows_drawn(boxes()), AGAIN
+    labels = re.findall(r'class="name"[^>]*>([^<]+)<', picture())
+    names = {short(name).removeprefix("course_tools/") for name in boxes()}
+    assert sorted(labels) == sorted(name.removeprefix("machines/") for name in names), AGAIN
     assert f"]({architecture.PICTURE})" in document(), "CONTRIBUTING.md shows the picture"
 
 

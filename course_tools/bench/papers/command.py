@@ -24,22 +24,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Cup 1999, Fashion-MNIST. In one run; about 9 minutes, where there is a GPU twice as long."
     )
     add = parser.add_argument
-    help = "threads for all that have several (default: usable processors)"
-    add("--threads", type=int, metavar="N", help=help)
-    help = f"measure these alone, of {','.join(PARTS)}; with --reuse the others are kept"
-    add("--parts", type=_parts, metavar="P,P", help=help)
-    help = "about a minute: Net-1h, few examples, short runs. A glance, no more"
-    add("--quick", action="store_true", help=help)
+    text = "threads for all that have several (default: usable processors)"
+    add("--threads", type=int, metavar="N", help=text)
+    text = f"measure these alone, of {','.join(PARTS)}; with --reuse the others are kept"
+    add("--parts", type=_parts, metavar="P,P", help=text)
+    text = "about a minute: Net-1h, few examples, short runs. A glance, no more"
+    add("--quick", action="store_true", help=text)
     add("--json", action="store_true", help="print the JSON instead of the claims")
-    help = (
+    text = (
         "where papers-<machine>.json and the figures go (default: benchmarks/results/own in a clone, "
         "else bench-papers)"
     )
-    add("--out", type=Path, metavar="FOLDER", help=help)
-    help = f"write to benchmarks/results and rewrite the made blocks of {DOCUMENT} and {ERRATA}"
-    add("--record", action="store_true", help=help)
-    help = "measure nothing but --parts: the rest comes from this JSON"
-    add("--reuse", type=Path, metavar="FILE", help=help)
+    add("--out", type=Path, metavar="FOLDER", help=text)
+    text = f"write to benchmarks/results and rewrite the made blocks of {DOCUMENT} and {ERRATA}"
+    add("--record", action="store_true", help=text)
+    text = "measure nothing but --parts: the rest comes from this JSON"
+    add("--reuse", type=Path, metavar="FILE", help=text)
     add("--torch-python", metavar="PATH", help="a Python with PyTorch, if that is not this one")
 
 

@@ -58,7 +58,8 @@ class Memory:
 class Processor:
     """What all threads of a process and of its descendants have had of processors, those that have ended as well.
 
-    samples: (time, seconds that they had since the first look, seconds that they waited for one).
+    samples: (time, seconds that they had since the first look, seconds that one of them waited for a processor:
+    from look to look the one that waited longest, since many that wait for a moment are no sign of need).
     """
 
     def __init__(self, pid):
@@ -69,10 +70,11 @@ class Processor:
         """Add a sample."""
         before, self._threads = self._threads, threads_of(self.pid)
         _, had, waited = self.samples[-1]
+        longest = 0.0
         for thread, (ran, stood) in self._threads.items():
             old = before.get(thread, (0.0, 0.0))
-            had, waited = had + ran - old[0], waited + stood - old[1]
-        self.samples.append((time.monotonic(), had, waited))
+            had, longest = had + ran - old[0], max(longest, stood - old[1])
+        self.samples.append((time.monotonic(), had, waited + longest))
 
 
 def threads_of(pid):
