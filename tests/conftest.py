@@ -31,5 +31,5 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_collection_modifyitems(items):
     """Marks as `slow` what stands in the list of slow tests, before `-m` looks at the marks."""
     for item in items:
-        if why_slow(item.path, getattr(item, "fixturenames", ())):
+        if why_slow(item.nodeid.partition("::")[0], getattr(item, "fixturenames", ())):
             item.add_marker("slow")

@@ -39,15 +39,24 @@ def runs(arguments):
     return [[*beside, "-m", f"{kept}not alone", *rest], ["-m", f"{kept}alone", *rest]]
 
 
+def environment(beside):
+    """The variables of a run; beside: others run beside it, so that a BLAS must not take all cores."""
+    env = dict(os.environ)
+    # Thousands of processes import the course: it is compiled once, not in each of them.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    path = [str(ROOT / "tests" / "no_network"), env.get("PYTHONPATH", "")]
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+    if beside:
+        env.update({name: env.get(name, "1") for name in BLAS})
+    return env
+
+
 def main(arguments):
     """Run all; the exit status is the first that is not 0. No test for `alone` (5) is no failure."""
     found = []
     for number, options in enumerate(runs(arguments)):
-        env = dict(os.environ)
-        if "-n" in options:
-            env.update({name: env.get(name, "1") for name in BLAS})
         command = [sys.executable, "-m", "pytest", *options]
-        status = subprocess.run(command, cwd=ROOT, env=env).returncode
+        status = subprocess.run(command, cwd=ROOT, env=environment("-n" in options)).returncode
         found.append(0 if number and status == 5 else status)
         if status == 2:  # interrupted
             break

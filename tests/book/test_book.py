@@ -13,9 +13,11 @@ import subprocess
 import sys
 import threading
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
+import chapter_sources
 import lab_browser as lb
 import pytest
 
@@ -23,7 +25,9 @@ from course_tools.__main__ import main
 from course_tools.build import source
 
 for package in ("sphinx", "myst_nb", "furo", "math_core", "ziamath"):
-    pytest.importorskip(package, reason=f"the extra `book` is not installed: no {package}")
+    if not find_spec(package):
+        reason = f"the extra `book` is not installed: no {package}"
+        pytest.skip(reason, allow_module_level=True)
 axe = pytest.importorskip(
     "axe_playwright_python.sync_playwright", reason="axe-core is not installed"
 )
@@ -31,8 +35,6 @@ axe = pytest.importorskip(
 from course_tools.book import command, docstrings, facts, links, stage  # noqa: E402 (needs the extra)
 
 ROOT = Path(__file__).resolve().parents[2]
-READ = [source.read(path) for path in source.find(ROOT)]
-LECTURES = [one for one in READ if one.kind == "lecture"]
 GRAVE = ("serious", "critical")  # axe-core's own degrees
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 LOOKED_AT = (
@@ -161,7 +163,7 @@ def pages(book):
 def test_every_chapter_and_document_has_its_page(pages):
     wanted = {
         f"{folder}/{one.chapter}.html"
-        for one in LECTURES
+        for one in chapter_sources.lectures()
         for folder in ("notebooks", "exercises", "solutions")
     }
     wanted |= {f"docs/{path.stem}.html" for path in (ROOT / "docs").glob("*.md")}
@@ -243,8 +245,8 @@ def printed(lecture):
 @functools.cache
 def solution_lines():
     """Lines of 20 characters or more that only solutions have: no lecture shows them, and no exercise elsewhere."""
-    public, lines = "".join(map(printed, LECTURES)), []
-    for one in READ:
+    public, lines = "".join(map(printed, chapter_sources.lectures())), []
+    for one in chapter_sources.lectures() + chapter_sources.exercises():
         for cell in one.cells:
             region = source.split(cell.source) if cell.task else None
             public += f"{region.before}\n{region.after}\n" if region else f"{cell.source}\n"
@@ -382,9 +384,10 @@ def test_an_answer_is_shown_on_a_click(browser, address):
     page.close()
 
 
-@pytest.mark.parametrize("one", LECTURES, ids=lambda one: one.chapter)
-def test_each_prediction_folds_its_answer(one, book):
+@pytest.mark.parametrize("chapter", chapter_sources.CHAPTERS)
+def test_each_prediction_folds_its_answer(chapter, book):
     """As many folds as paragraphs that ask; none is empty."""
+    one = chapter_sources.read(chapter, "lecture")
     texts = [cell.source for cell in one.cells if cell.kind == "markdown"]
     asked = sum(
         bool(re.search(r"\*\*predict\b", part, re.I))

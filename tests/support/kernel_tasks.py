@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+import chapter_sources
 import pytest
 
 from course_lib.checks.kit.core import CheckFailed
@@ -19,7 +20,7 @@ CHAPTERS = Path(__file__).parents[2] / "chapters"
 @cache
 def tasks(chapter):
     """{name of the task: (its solution region, its mutants)} of a chapter, such as "08-gemm-register-tiled"."""
-    read = source.read(CHAPTERS / chapter / "exercise.md")
+    read = chapter_sources.read(chapter, "exercise")
     return {cell.name: (source.split(cell.source), cell.task.mutants) for cell in read.tasks}
 
 

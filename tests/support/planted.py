@@ -4,6 +4,7 @@ import functools
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import chapter_sources
 import pytest
 
 from course_tools.build import mutants, source
@@ -12,11 +13,10 @@ ROOT = Path(__file__).parents[2]
 NO_NETWORK = str(ROOT / "tests" / "no_network")
 
 
-@functools.cache
 def exercise(chapter):
     """The exercise of a chapter, such as "05"."""
-    (path,) = [p for p in source.find(ROOT, [chapter]) if p.stem == "exercise"]
-    return source.read(path)
+    (name,) = [name for name in chapter_sources.CHAPTERS if name.startswith(f"{chapter}-")]
+    return chapter_sources.read(name, "exercise")
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The tests that `python3 start.py test` leaves for `--all`, and why. Others are marked `slow` where they stand."""
 
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import PurePath
 
 # (the test's file, a fixture that it uses or None for all tests of the file, why it is left for --all)
@@ -20,7 +21,13 @@ SLOW = [
 
 def why_slow(file, fixtures):
     """Why a test is left for --all; None if it is not."""
-    for pattern, fixture, why in SLOW:
-        if fnmatch(PurePath(file).name, pattern) and (fixture is None or fixture in fixtures):
+    for fixture, why in _rows(file):
+        if fixture is None or fixture in fixtures:
             return why
     return None
+
+
+@cache
+def _rows(file):
+    """(fixture, why) of the rows of this file."""
+    return [row[1:] for row in SLOW if fnmatch(PurePath(file).name, row[0])]
