@@ -1,5 +1,6 @@
 """Texts: templates filled in, numbers with their nouns. Needs the standard library alone until `render` is called."""
 
+import functools
 from pathlib import Path
 
 
@@ -14,15 +15,20 @@ def render(template, **values):
     It may extend or include files beside it. Values are escaped in files called NAME.html or NAME.html.jinja; in
     Markdown they stand as they are.
     """
+    template = Path(template)
+    return _environment(template.parent).get_template(template.name).render(values)
+
+
+@functools.cache
+def _environment(folder):
+    """What reads the templates of a folder, each once."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    template = Path(template)
-    environment = Environment(
-        loader=FileSystemLoader(template.parent),
+    return Environment(
+        loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
         autoescape=lambda name: ".html" in Path(name or "").suffixes,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(template.name).render(values)

@@ -8,10 +8,10 @@ from pathlib import Path
 from course_lib.errors import BadInput
 from course_tools.build import ids, source
 from course_tools.build.files import add_root, clone, short, write
-from course_tools.build.progress import Progress
+from course_tools.build.progress import CellProgress
 from course_tools.notebooks import kernels, notebook, outputs
 
-__all__ = ["Options", "Path", "Progress", "Row", "add_arguments", "build", "check", "clone"]
+__all__ = ["CellProgress", "Options", "Path", "Row", "add_arguments", "build", "check", "clone"]
 __all__ += ["command", "state", "target", "write"]
 
 TIMEOUT = 300.0
@@ -126,31 +126,30 @@ def _record_ids(read, options):
 
 def _build_one(read, kind, options):
     file = target(read, kind, options.root)
-    row, (what, detail, stored) = (
-        Row(short(file, options.root), "built"),
-        state(read, kind, options.root),
-    )
-    if what == "current" and not options.force:
-        row.state = what
-        return row
-    if what == "edited" and not options.force:
-        row.state, row.detail = (
-            what,
-            f"{detail}. Not overwritten: pass --force to lose those changes",
-        )
+    row = Row(short(file, options.root), "built")
+    what, detail, stored = state(read, kind, options.root)
+    if what in ("current", "edited") and not options.force:
+        kept = f"{detail}. Not overwritten: pass --force to lose those changes"
+        row.state, row.detail = what, kept if what == "edited" else ""
         return row
     made = notebook.skeleton(read, kind)
     try:
-        if kind != "exercise" and not options.force and _reused(made, stored):
-            row.state, row.detail = "text", "only text changed: outputs kept"
-        elif kind != "exercise":
-            row.seconds = _run(made, read, kind, options, row)
+        if kind != "exercise":
+            _fill(made, stored, read, kind, options, row)
     except CellFailed as error:
         row.state, row.detail = "failed", str(error)
         return row
     made.metadata["course"]["digest"] = notebook.digest(made)
     write(file, notebook.text_of(made))
     return row
+
+
+def _fill(made, stored, read, kind, options, row):
+    """Put outputs in: the stored ones where only text has changed, else those of a run."""
+    if not options.force and _reused(made, stored):
+        row.state, row.detail = "text", "only text changed: outputs kept"
+    else:
+        row.seconds = _run(made, read, kind, options, row)
 
 
 def _reused(made, stored):
@@ -171,7 +170,7 @@ def _run(made, read, kind, options, row):
     folder.mkdir(parents=True, exist_ok=True)
     environment = kernels.environment(options.root)
     code = notebook.code_cells(made)
-    progress = Progress(f"{read.chapter} {kind}", len(code), options.quiet)
+    progress = CellProgress(f"{read.chapter} {kind}", len(code), options.quiet)
     with progress, kernels.Session(made, folder, environment, options.timeout) as session:
         for number, cell in enumerate(code, 1):
             progress.begin(number, cell.id)

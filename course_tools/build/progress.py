@@ -8,7 +8,7 @@ from course_tools.text import count
 NOTICEABLE = 2.0  # seconds: slower cells get a line of their own where the output is not a terminal
 
 
-class Progress:
+class CellProgress:
     """One updating line on a terminal; elsewhere a line for the notebook and for each slow cell. On stderr."""
 
     def __init__(self, title, total, quiet=False, stream=None):

@@ -35,9 +35,9 @@ def late(message, starved):
 
 
 def starving(samples, since):
-    """Had these processes less than HAD of one processor since then, though they waited for one WAITED of the time?
+    """Had these processes less than HAD of one processor since then, though one waited for it WAITED of the time?
 
-    samples: [(time, seconds that all their threads had, seconds that they waited)], the oldest first.
+    samples: [(time, seconds that all their threads had, seconds that one of them waited)], the oldest first.
     """
     found = _since(samples, since)
     return bool(found) and _starves(found[0], found[-1])

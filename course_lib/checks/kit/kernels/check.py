@@ -234,13 +234,12 @@ class KernelCheck:
                 run.after = on_gpu(source, self.kernel, run.launch)
             except CompileError as error:
                 return does_not_compile(self.name, source, error, " for the GPU")
-            except (
-                Exception
-            ) as error:  # LaunchFailed, BadInput without nvcc, and what PyCUDA raises afterwards
-                report = Report(
-                    f"{self.name}: right on the CPU engine, but the launch fails on the GPU"
-                )
-                return report.add("what", short_error(error))
+            except Exception as error:  # LaunchFailed, Unavailable, what PyCUDA raises afterwards
+                title = f"{self.name}: right on the CPU engine, but the launch fails on the GPU"
+                report = Report(title).add("what", short_error(error))
+                if (kind := kind_of(error)) != WRONG:
+                    raise CheckFailed(report, kind) from None
+                return report
             run.findings = wrongs(self, run.launch, run.before, run.after, self.want(run, seed))
             if run.findings:
                 return numbers_report(
