@@ -1,7 +1,7 @@
 """The course's two commands. They need Python 3.11 to 3.13 and nothing else: no conda, compiler, MPI or GPU.
 
     python3 start.py lab  [jupyter options]    open the course in JupyterLab
-    python3 start.py test [pytest options]     run the course's tests
+    python3 start.py test [pytest options]     run the course's tests (--all: the slow ones too; PATH...: just these)
 
 The first run makes an environment in the folder .venv beside this file; later runs start in seconds.
 """
@@ -211,9 +211,9 @@ def ready(command):
 
 
 def launch(command, arguments):
-    """Become JupyterLab or pytest."""
+    """Become JupyterLab or the tests."""
     if command == "test":
-        line = [PYTHON, "-m", "pytest"]
+        line = [PYTHON, "-m", "course_tools.maintenance.run_tests"]
     else:
         page = "--LabApp.default_url=/lab/tree/" + FIRST_PAGE
         line = [PYTHON, "-m", "jupyterlab", "--ServerApp.root_dir=" + ROOT, page]

@@ -3,5 +3,11 @@
 import importlib
 import sys
 
+
+def main(argv=None):
+    """The command line's exit status; argv: the words after `course`, by default those of this process."""
+    return importlib.import_module("course_tools.__main__").main(argv)
+
+
 if __name__ == "__main__":
-    sys.exit(importlib.import_module("course_tools.__main__").main())
+    sys.exit(main())

@@ -9,6 +9,14 @@ class BadInput(ValueError):
     """Bad input: the message says what was wrong and what to do about it."""
 
 
+class OutOfTime(Exception):
+    """A time limit of ours ran out: there was too much to do, or the machine was too busy."""
+
+
+class Unavailable(BadInput):
+    """This machine lacks what is asked for, such as a compiler: the message says what to install or to set."""
+
+
 def check_array(name, array, shape=None, dtype=None, finite=False):
     """Raise `BadInput` unless `array` is a NumPy array of that shape and dtype; return it.
 

@@ -13,7 +13,7 @@ COMMANDS = {
         "what this machine has, what each chapter runs on, how to add what is missing",
     ),
     "bench": (
-        "course_lib.bench",
+        "course_tools.bench",
         "measure side by side: `bench` threads, gpu, mpi, grade or papers",
     ),
     "check": (
@@ -21,10 +21,10 @@ COMMANDS = {
         "for students: the public checks of an exercise as it was saved",
     ),
     "release": (
-        "course_lib.classroom.grading.release",
+        "course_tools.grading.release.release",
         "make what students get and what the grader needs",
     ),
-    "grade": ("course_lib.classroom.grading.grade", "grade what students handed in"),
+    "grade": ("course_tools.grading.commands.grade", "grade what students handed in"),
     "build": ("course_tools.build.command", "make the notebooks from chapters/"),
     "book": (
         "course_tools.book.command",

@@ -8,8 +8,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 NO_NETWORK = str(HERE / "no_network")
 
-sys.path.insert(0, NO_NETWORK)
+sys.path[:0] = [NO_NETWORK, str(HERE / "support")]
+import pytest  # noqa: E402
 import sitecustomize  # noqa: E402  (an interpreter's own sitecustomize may have been imported before)
+from slow_tests import why_slow  # noqa: E402
 
 if "no_network" not in str(sitecustomize.__file__):
     del sys.modules["sitecustomize"]
@@ -23,3 +25,11 @@ if NO_NETWORK not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
 # A shell starts what runs in its background with Ctrl-C ignored, and so would be all that tests of interrupts start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks as `slow` what stands in the list of slow tests, before `-m` looks at the marks."""
+    for item in items:
+        if why_slow(item.path, getattr(item, "fixturenames", ())):
+            item.add_marker("slow")

@@ -9,6 +9,6 @@ conf.py        Sphinx's settings
 answers.py     everything after a prediction is folded away until the reader asks for it
 mathml.py      mathematics as MathML: no script, nothing to load
 docstrings.py  docstrings, which are plain text, for autodoc
-written/       the pages that only the book has (.myst, not .md: their links hold in the book alone)
+written/       the pages that only the book has, Jinja2 templates (.myst, not .md: their links hold in the book alone)
 static/        its style and its script; templates/ the page of the search
 """

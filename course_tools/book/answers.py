@@ -32,18 +32,16 @@ class Fold(SphinxTransform):
 
 def is_prediction(node):
     """Is it a paragraph with the word Predict in bold?"""
-    return isinstance(node, nodes.paragraph) and any(
-        PROMISE.match(s.astext()) for s in node.findall(nodes.strong)
-    )
+    bold = node.findall(nodes.strong) if isinstance(node, nodes.paragraph) else ()
+    return any(PROMISE.match(words.astext()) for words in bold)
 
 
 def fold(paragraph):
     """Put the siblings after a prediction, up to the next section, into an Answer."""
     parent = paragraph.parent
     first = parent.index(paragraph) + 1
-    last = next(
-        (i for i in range(first, len(parent)) if isinstance(parent[i], nodes.section)), len(parent)
-    )
+    sections = parent.first_child_matching_class(nodes.section, start=first)
+    last = len(parent) if sections is None else sections
     first += in_sight(parent.children[first:last])
     inside = unfolded(parent.children[first:last])
     if inside:
@@ -66,16 +64,14 @@ def is_cell(node):
 
 def unfolded(siblings):
     """The siblings without the author's own fold, where they begin with one."""
-    if not siblings or not (
-        isinstance(siblings[0], nodes.raw) and AUTHORS.fullmatch(siblings[0].astext())
-    ):
+    if not siblings or not AUTHORS.fullmatch(_html(siblings[0])):
         return siblings
-    ends = [
-        node
-        for node in siblings
-        if isinstance(node, nodes.raw) and node.astext().strip() == "</details>"
-    ]
-    return [node for node in siblings[1:] if node is not ends[0]]
+    end = next(node for node in siblings if _html(node).strip() == "</details>")
+    return [node for node in siblings[1:] if node is not end]
+
+
+def _html(node):
+    return node.astext() if isinstance(node, nodes.raw) else ""
 
 
 def _open(writer, node):

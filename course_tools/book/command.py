@@ -10,15 +10,10 @@ import tempfile
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_tools.build.command import clone
+from course_tools.build.files import add_root, clone
 
-NEEDED = {
-    "sphinx": "sphinx",
-    "myst_nb": "myst-nb",
-    "furo": "furo",
-    "math_core": "math-core",
-    "ziamath": "ziamath",
-}
+NEEDED = {"math_core": "math-core", "myst_nb": "myst-nb"}  # module: package, where they differ
+NEEDED |= {name: name for name in ("sphinx", "furo", "ziamath")}
 MARK = ".course-book"  # a folder that holds this file is a book, and may be replaced by the next
 FONT = "fonts/STIXTwoMath-Regular.ttf"
 JOBS = 4
@@ -31,19 +26,11 @@ def add_arguments(parser):
         "Build the web book from the built notebooks, docs/ and the docstrings of course_lib. No network is used, and "
         "a warning is an error. Open index.html of the folder that it writes in a browser."
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=None,
-        metavar="DIR",
-        help="where to (default: book/ in the clone)",
-    )
-    parser.add_argument(
-        "--without-solutions", action="store_true", help="leave the solutions out, for a class"
-    )
-    parser.add_argument(
-        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
-    )
+    words = "where to (default: book/ in the clone)"
+    parser.add_argument("--out", type=Path, metavar="DIR", help=words)
+    words = "leave the solutions out, for a class"
+    parser.add_argument("--without-solutions", action="store_true", help=words)
+    add_root(parser)
 
 
 def command(args):
@@ -65,21 +52,17 @@ def command(args):
 
 def refuse_missing():
     """BadInput if a package of the extra `book` is not installed."""
-    missing = [
-        package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None
-    ]
+    missing = [name for module, name in NEEDED.items() if not importlib.util.find_spec(module)]
     if missing:
-        raise BadInput(
-            f'the book needs {", ".join(missing)}: pip install -e ".[book]" in the clone adds them'
-        )
+        advice = 'pip install -e ".[book]" in the clone adds them'
+        raise BadInput(f"the book needs {', '.join(missing)}: {advice}")
 
 
 def refuse_foreign(out):
     """BadInput if the place of the book is taken by something that is not a book."""
     if out.exists() and not (out / MARK).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(
-            f"{out} is there and is not a book of ours: name an empty or a new folder with --out"
-        )
+        advice = "name an empty or a new folder with --out"
+        raise BadInput(f"{out} is there and is not a book of ours: {advice}")
 
 
 def make(root, work, solutions):
@@ -93,8 +76,7 @@ def make(root, work, solutions):
     old = stage.stale(root, books)
     if old:
         print(
-            "\n".join([*old, "build the notebooks first: python -m course_lib build"]),
-            file=sys.stderr,
+            *old, "build the notebooks first: python -m course_lib build", sep="\n", file=sys.stderr
         )
         return None
     stage.stage(root, pages, read, books)
@@ -108,40 +90,27 @@ def make(root, work, solutions):
 
 def run_sphinx(pages, made, trees):
     """Sphinx in a process of its own, its progress on one line; return its exit status."""
+    jobs = str(min(JOBS, os.cpu_count() or 1))
     line = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "--no-color"]
-    line += [
-        "-j",
-        str(min(JOBS, os.cpu_count() or 1)),
-        "-d",
-        str(trees),
-        "-c",
-        str(HERE),
-        str(pages),
-        str(made),
-    ]
+    line += ["-j", jobs, *map(str, ("-d", trees, "-c", HERE, pages, made))]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path)), "PYTHONUTF8": "1"}
-    with subprocess.Popen(
-        line, env=env, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-    ) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(line, env=env, stdout=pipe, text=True, encoding="utf-8") as process:
         show(process.stdout)
     return process.wait()
 
 
 def show(lines):
     """Sphinx's own words, of its many "reading sources... [ 12%] name" only each fourth part where nobody watches."""
-    told = None
+    told, live = None, sys.stderr.isatty()
     for row in lines:
         found = re.match(r"(reading|writing)[^\[]*\[ *(\d+)%\]", row)
         if not found:
             continue
         phase, percent = found[1], int(found[2])
-        if sys.stderr.isatty():
-            print(
-                f"\r\x1b[2K{phase} {percent} %",
-                end="\n" if percent == 100 else "",
-                file=sys.stderr,
-                flush=True,
-            )
+        if live:
+            end = "\n" if percent == 100 else ""
+            print(f"\r\x1b[2K{phase} {percent} %", end=end, file=sys.stderr, flush=True)
         elif (phase, percent // 25) != told:
             print(f"{phase} {percent} %", file=sys.stderr, flush=True)
         told = phase, percent // 25

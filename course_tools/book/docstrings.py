@@ -49,7 +49,6 @@ def _paragraph(text):
 def escaped(text):
     """Text whose characters mean themselves, but for `code`."""
     parts = re.split(r"`([^`]+)`", text)
-    return "".join(
-        f"``{part}``" if i % 2 else re.sub(r"([\\*`|_])", r"\\\1", part)
-        for i, part in enumerate(parts)
-    )
+    parts[::2] = [re.sub(r"([\\*`|_])", r"\\\1", part) for part in parts[::2]]
+    parts[1::2] = [f"``{part}``" for part in parts[1::2]]
+    return "".join(parts)

@@ -3,6 +3,7 @@
 import re
 
 from course_tools.doctor.chapters import CHAPTERS
+from course_tools.text import count
 
 WORDS_A_MINUTE = 200
 NEEDS = {
@@ -20,71 +21,54 @@ DOCUMENTS = {
 }  # fmt: skip
 
 
+# What is to be known for a room of the library; for the others it is chapter 01.
+ROOMS = {
+    "threads": "03-thread-data-parallelism",
+    "gpu": "05-gpu-first-kernels",
+    "mpi": "10-mpi-collectives",
+}
+DOING = {
+    "lecture": "to read and run",
+    "exercise": "to solve",
+    "solution": "to solve first, then to compare",
+}
+PART = {f"{number}-{name}": part for number, name, part in CHAPTERS}
+
+
 def before(chapter):
     """The chapters to read before this one: the one before it, or the last of 00 to 02 where a new part begins."""
-    names = [f"{number}-{name}" for number, name, _ in CHAPTERS]
-    parts = {f"{number}-{name}": part for number, name, part in CHAPTERS}
-    if chapter not in parts:
+    if chapter not in PART:
         return []
-    earlier, part = names[: names.index(chapter)], parts[chapter]
+    names = list(PART)
+    earlier, part = names[: names.index(chapter)], PART[chapter]
     if part == "all":
         return earlier
-    of_part = [name for name in earlier if parts[name] == part]
-    return (of_part or [name for name in earlier if parts[name] == "cpu"])[-1:]
+    of_part = [name for name in earlier if PART[name] == part]
+    return (of_part or [name for name in earlier if PART[name] == "cpu"])[-1:]
 
 
 def of_notebook(kind, chapter, minutes, others):
     """The list for a lecture, exercise or solution. others: the pages of the same chapter, {words: link}."""
-    part = next((part for number, name, part in CHAPTERS if f"{number}-{name}" == chapter), "cpu")
-    read = {"lecture": before(chapter)}.get(kind, [chapter])
-    doing = {
-        "lecture": "to read and run",
-        "exercise": "to solve",
-        "solution": "to solve first, then to compare",
-    }[kind]
-    links = [_link(name, "../notebooks") for name in read]
+    links = [_link(name) for name in (before(chapter) if kind == "lecture" else [chapter])]
     if kind == "solution":
         links.append(f"[your own attempt](../exercises/{chapter}.ipynb)")
-    rows = [
-        ("Time", f"about {minutes} minutes {doing}"),
-        ("Needs", NEEDS[part]),
-        ("Read before", _joined(links)),
-    ]
-    if others:
-        rows.append(("Also", " · ".join(f"[{words}]({link})" for words, link in others.items())))
-    return _listed(rows)
+    needs = NEEDS[PART.get(chapter, "cpu")]
+    also = " · ".join(f"[{words}]({link})" for words, link in others.items())
+    return _listed(f"about {minutes} minutes {DOING[kind]}", needs, links, also)
 
 
 def of_document(name, text):
     """The list for a page that is only read."""
     minutes = max(1, round(len(re.findall(r"\w+", text)) / WORDS_A_MINUTE))
-    chapters = {f"{number}-{word}" for number, word, _ in CHAPTERS}
-    links = [
-        _link(n, "../notebooks") if n in chapters else f"[{n}]({n}.md)"
-        for n in DOCUMENTS.get(name, [])
-    ]
-    time = f"about {minutes} minute{'s' if minutes > 1 else ''} to read"
-    return _listed(
-        [("Time", time), ("Needs", "nothing but this page"), ("Read before", _joined(links))]
-    )
+    read = DOCUMENTS.get(name, [])
+    links = [_link(other) if other in PART else f"[{other}]({other}.md)" for other in read]
+    return _listed(f"about {count(minutes, 'minute')} to read", "nothing but this page", links)
 
 
 def of_library(room):
     """The list for a page of the library."""
-    name, _, _ = room.partition(".")
-    read = {
-        "threads": "03-thread-data-parallelism",
-        "gpu": "05-gpu-first-kernels",
-        "mpi": "10-mpi-collectives",
-    }
-    links = [_link(read.get(name, "01-serial-backprop"), "../notebooks")]
-    return _listed(
-        [
-            ("Time", "to look things up"),
-            ("Needs", "NumPy to import it"),
-            ("Read before", _joined(links)),
-        ]
-    )
+    chapter = ROOMS.get(room.partition(".")[0], "01-serial-backprop")
+    return _listed("to look things up", "NumPy to import it", [_link(chapter)])
 
 
 def under_title(text, facts):
@@ -94,17 +78,13 @@ def under_title(text, facts):
     return f"{text[:end]}\n\n{facts}\n{text[end:]}"
 
 
-def _link(chapter, folder):
-    return f"[chapter {chapter[:2]}]({folder}/{chapter}.ipynb)"
+def _link(chapter):
+    return f"[chapter {chapter[:2]}](../notebooks/{chapter}.ipynb)"
 
 
-def _joined(links):
-    if len(links) > 3:
-        return f"{links[0]} to {links[-1]}"
-    return " and ".join(links) or "nothing"
-
-
-def _listed(rows):
-    return "\n".join(
-        ["```{container} facts", *(f"- **{name}:** {text}" for name, text in rows), "```", ""]
-    )
+def _listed(time, needs, links, also=""):
+    """The list as Markdown. links: to what is to be read before; also: to what belongs to it."""
+    read = f"{links[0]} to {links[-1]}" if len(links) > 3 else " and ".join(links) or "nothing"
+    rows = {"Time": time, "Needs": needs, "Read before": read, "Also": also}
+    lines = [f"- **{name}:** {text}" for name, text in rows.items() if text]
+    return "\n".join(["```{container} facts", *lines, "```", ""])

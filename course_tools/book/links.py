@@ -13,28 +13,24 @@ AWAY = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 def kept(text, page, pages):
     """The text of `page` with only those relative links whose target is in `pages`; code is left alone."""
-    folder = posixpath.dirname(page)
 
     def one(found):
         words, target = found.groups()
         file = target.partition("#")[0]
-        inside = (
-            not file
-            or AWAY.match(target)
-            or posixpath.normpath(posixpath.join(folder, file)) in pages
-        )
+        inside = not file or AWAY.match(target) or beside(page, file) in pages
         return found[0] if inside else words
 
     parts = CODE.split(text)  # every second part is code
-    return "".join(part if i % 2 else LINK.sub(one, part) for i, part in enumerate(parts))
+    parts[::2] = [LINK.sub(one, part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def pictures(text, page):
     """The files of the pictures that a page shows, as paths in the clone."""
-    folder = posixpath.dirname(page)
-    found = PICTURE.findall("".join(CODE.split(text)[::2]))
-    return [
-        posixpath.normpath(posixpath.join(folder, target))
-        for target in found
-        if not AWAY.match(target)
-    ]
+    targets = PICTURE.findall("".join(CODE.split(text)[::2]))
+    return [beside(page, target) for target in targets if not AWAY.match(target)]
+
+
+def beside(page, file):
+    """The path in the clone of what `page` calls `file`."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(page), file))

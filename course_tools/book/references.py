@@ -1,21 +1,8 @@
-"""The page of references: the five texts, and the works with a DOI or arXiv number that the lectures list."""
+"""The works with a DOI or arXiv number that the lectures list, for the page of references."""
 
 import re
 
-from course_tools.book import facts
-
 ENTRY = re.compile(r"^[-*] (.*?\((https://(?:doi\.org|arxiv\.org/abs)/[^)\s]+)\).*)$", re.MULTILINE)
-
-
-def page(written, chapters):
-    """The Markdown of the page. written: the file with the five texts; chapters: read sources."""
-    head = written.read_text(encoding="utf-8").rstrip()
-    rows = [
-        f"- {text} (Chapter{'s' * (len(where) > 1)} {', '.join(where)}.)"
-        for text, where in collected(chapters)
-    ]
-    text = "\n".join([head, "", *rows, ""])
-    return facts.under_title(text, facts.of_document("references", text))
 
 
 def collected(chapters):
@@ -23,10 +10,9 @@ def collected(chapters):
     works: dict = {}
     for one in chapters:
         if one.kind == "lecture":
-            for text, address in ENTRY.findall(
-                "\n".join(c.source for c in one.cells if c.kind == "markdown")
-            ):
-                works.setdefault(address, (text, []))[1].append(one.chapter[:2])
+            text = "\n".join(cell.source for cell in one.cells if cell.kind == "markdown")
+            for entry, address in ENTRY.findall(text):
+                works.setdefault(address, (entry, []))[1].append(one.chapter[:2])
     return sorted(works.values(), key=lambda work: _author(work[0]).lower())
 
 

@@ -8,61 +8,44 @@ from pathlib import Path
 from course_tools.book import facts, links, references
 from course_tools.build import command as build
 from course_tools.build import source
+from course_tools.build.files import write
 from course_tools.notebooks import notebook
+from course_tools.text import render
 
-HERE = Path(__file__).parent
-WRITTEN = HERE / "written"
-OTHERS = [
-    "course_lib/data/README.md",
-    "course_lib/machines/cpu_engine/README.md",
-]  # documents that stand beside code
-FOR_TEACHERS = (
-    "teaching"  # documents whose names begin so stay out of a book for a class, as the solutions do
-)
+WRITTEN = Path(__file__).parent / "written"
+# Documents that stand beside code
+OTHERS = ["course_lib/data/README.md", "course_lib/machines/cpu_engine/README.md"]
+FOR_TEACHERS = "teaching"  # documents so called stay out of a book for a class, as the solutions do
 PARTS = {"lecture": "Lectures", "exercise": "Exercises", "solution": "Solutions"}
 GUESS = re.compile(r"my-.*|.*-guess")  # names of the cells that take a reader's prediction
-LIBRARY = (
-    "data",
-    "serial",
-    "threads",
-    "gpu",
-    "gpu.device",
-    "gpu.mlp",
-    "gpu.cpu_engine",
-    "mpi",
-    "measure",
-    "plots",
-)
+LIBRARY = ["data", "serial", "threads", "gpu", "gpu.device", "gpu.mlp", "gpu.cpu_engine", "mpi"]
+LIBRARY += ["measure", "plots"]
 
 
 def stage(root, folder, read, books):
     """Write the sources of the book into an empty folder. read, books: see contents."""
-    for_a_class = all(kind != "solution" for _, kind in books)
-    documents = sorted(
-        path.relative_to(root).as_posix()
-        for path in (root / "docs").glob("*.md")
-        if not (for_a_class and path.stem.startswith(FOR_TEACHERS))
-    )
-    documents += [name for name in OTHERS if (root / name).is_file()]
+    documents = _documents(root, for_a_class=all(kind != "solution" for _, kind in books))
     pages = {*documents, *(_page(one, kind) for one, kind in books)}
     for one, kind in books:
         _notebook(root, folder, one, kind, pages)
     for name in documents:
         _document(root, folder, name, pages)
-    _written(folder, books, documents)
-    _put(folder, "references.md", references.page(WRITTEN / "references.myst", read))
-    _put(folder, "notation.md", notation(read))
+    _written(folder, read, books, documents)
+
+
+def _documents(root, for_a_class):
+    paths = sorted((root / "docs").glob("*.md"))
+    if for_a_class:
+        paths = [path for path in paths if not path.stem.startswith(FOR_TEACHERS)]
+    names = [path.relative_to(root).as_posix() for path in paths]
+    return names + [name for name in OTHERS if (root / name).is_file()]
 
 
 def contents(root, solutions=True):
     """(sources that were read, [(source, kind) of each notebook of the book])"""
     read = [source.read(path) for path in source.find(root)]
-    return read, [
-        (one, kind)
-        for one in read
-        for kind in notebook.kinds(one)
-        if solutions or kind != "solution"
-    ]
+    books = [(one, kind) for one in read for kind in notebook.kinds(one)]
+    return read, [(one, kind) for one, kind in books if solutions or kind != "solution"]
 
 
 def stale(root, books):
@@ -72,15 +55,14 @@ def stale(root, books):
 
 
 def notation(read):
-    """The page of the notation: the texts with its tables, as the first chapter has them."""
+    """The texts of the first chapter with the tables of the notation, as Markdown."""
     first = next(one for one in read if one.kind == "lecture")
     texts = [cell for cell in first.cells if cell.kind == "markdown"]
-    start = next(i for i, cell in enumerate(texts) if cell.name == "notation-intro")
-    end = next(i for i, cell in enumerate(texts) if cell.name == "clashes")
+    names = [cell.name for cell in texts]
+    start, end = names.index("notation-intro"), names.index("clashes")
     body = "\n\n".join(cell.source for cell in texts[start : end + 1])
     left_out = r"^## .*$|^\*\*Question\.\*\* .*$|^\*\*Check\.\*\* .*$|^</?details>.*$"
-    body = re.sub(left_out, "", body, flags=re.MULTILINE)
-    return facts.under_title("# Notation", facts.of_document("notation", body)) + "\n" + body + "\n"
+    return re.sub(left_out, "", body, flags=re.MULTILINE)
 
 
 # Pages ------------------------------------------------------------------------------------------------------------
@@ -93,11 +75,8 @@ def _page(one, kind):
 def _notebook(root, folder, one, kind, pages):
     page = _page(one, kind)
     stored = json.loads((root / page).read_text(encoding="utf-8"))
-    others = {
-        f"the {other}": f"../{name}"
-        for other in PARTS
-        if (name := f"{notebook.FOLDERS[other]}/{one.chapter}.ipynb") != page and name in pages
-    }
+    parts = {f"the {other}": _page(one, other) for other in PARTS if other != kind}
+    others = {words: f"../{name}" for words, name in parts.items() if name in pages}
     listed = facts.of_notebook(kind, one.chapter, one.minutes, others)
     for number, cell in enumerate(stored["cells"]):
         text = "".join(cell["source"])
@@ -112,9 +91,7 @@ def _notebook(root, folder, one, kind, pages):
 def titled(text, kind, one, listed):
     """The first text of a notebook with its facts; a solution's title says that it is one."""
     if kind == "solution":
-        text = re.sub(
-            r"^# (?:Exercise )?(.*)$", r"# Solution \1", text, count=1, flags=re.MULTILINE
-        )
+        text = re.sub(r"^# (?:Exercise )?(.*)$", r"# Solution \1", text, count=1, flags=re.M)
     return facts.under_title(text, listed)
 
 
@@ -127,31 +104,41 @@ def _document(root, folder, name, pages):
     _put(folder, name, facts.under_title(links.kept(text, name, pages), listed))
 
 
-def _written(folder, books, documents):
-    """The pages of written/, with the table of chapters and the lists of pages put in."""
-    toctrees = [
-        _toctree(
-            title, [f"{_short(one)} <{_page(one, kind)}>" for one, kind in books if kind == part]
-        )
-        for part, title in PARTS.items()
-    ]
-    toctrees.append(_toctree("Documents", documents))
+def _written(folder, read, books, documents):
+    """The pages of written/: what only this book knows is put in."""
+    values = {
+        "minutes": sum(one.minutes for one, kind in books if kind != "solution"),
+        "chapters": _chapters(books),
+        "lists": _lists(books) | {"Documents": documents},
+        "works": references.collected(read),
+        "notation": notation(read),
+    }
     for path in WRITTEN.glob("*.myst"):
-        text = path.read_text(encoding="utf-8")
-        if path.stem == "index":
-            minutes = sum(one.minutes for one, kind in books if kind != "solution")
-            text = text.replace("(hours)", str(round(minutes / 60))).replace(
-                "(chapters)", _chapters(books)
-            )
-            text = text.replace("(pages)", "\n".join(toctrees))
-        else:
+        text = render(path, **values)
+        if path.stem != "index":
             text = facts.under_title(text, facts.of_document(path.stem, text))
         _put(folder, f"{path.stem}.md", text)
     for room in LIBRARY:
-        body = f"```{{eval-rst}}\n.. automodule:: course_lib.{room}\n   :members:\n   :imported-members:\n```\n"
-        _put(
-            folder, f"library/{room}.md", f"# course_lib.{room}\n\n{facts.of_library(room)}\n{body}"
-        )
+        text = render(WRITTEN / "library/room.myst", room=room, facts=facts.of_library(room))
+        _put(folder, f"library/{room}.md", text)
+
+
+def _chapters(books):
+    """[(number, title of the lecture, [(minutes, page) of its lecture and of its exercise])]"""
+    parts: dict = {}
+    for one, kind in books:
+        if kind != "solution":
+            parts.setdefault(one.chapter, []).append((one.minutes, _page(one, kind)))
+    lectures = [one for one, kind in books if kind == "lecture"]
+    return [(one.chapter[:2], one.title, parts[one.chapter]) for one in lectures]
+
+
+def _lists(books):
+    """{caption: entries of a list of pages}"""
+    return {
+        title: [f"{_short(one)} <{_page(one, kind)}>" for one, kind in books if kind == part]
+        for part, title in PARTS.items()
+    }
 
 
 def _short(one):
@@ -160,26 +147,5 @@ def _short(one):
     return f"{one.chapter[:2]} {title[0].upper()}{title[1:]}"
 
 
-def _toctree(caption, pages):
-    if not pages:
-        return ""
-    return "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
-
-
-def _chapters(books):
-    """A table: chapter, minutes of its lecture and of its exercise, what it needs."""
-    rows = ["| chapter | lecture | exercise |", "|---|---|---|"]
-    minutes = {(one.chapter, kind): one.minutes for one, kind in books}
-    titles = {one.chapter: one.title for one, kind in books if kind == "lecture"}
-    for chapter, title in titles.items():
-        cells = [
-            f"[{minutes[chapter, kind]}\u00a0min]({notebook.FOLDERS[kind]}/{chapter}.ipynb)"
-            for kind in ("lecture", "exercise")
-            if (chapter, kind) in minutes
-        ]
-        rows.append(f"| {chapter[:2]} {title} | {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
 def _put(folder, name, text):
-    build.write(Path(folder) / name, text)
+    write(Path(folder) / name, text)

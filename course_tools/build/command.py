@@ -1,18 +1,20 @@
 """`python -m course_lib build`: chapters/ to notebooks/, exercises/ and solutions/; runs only what changed."""
 
 import json
-import os
-import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from course_lib.errors import BadInput
 from course_tools.build import ids, source
+from course_tools.build.files import add_root, clone, short, write
+from course_tools.build.progress import CellProgress
 from course_tools.notebooks import kernels, notebook, outputs
 
+__all__ = ["CellProgress", "Options", "Path", "Row", "add_arguments", "build", "check", "clone"]
+__all__ += ["command", "state", "target", "write"]
+
 TIMEOUT = 300.0
-NOTICEABLE = 2.0  # seconds: slower cells get a line of their own where the output is not a terminal
 
 
 class CellFailed(RuntimeError):
@@ -48,26 +50,31 @@ class Options:
 
 def build(options, wanted=()):
     """Build what changed; return the rows of the table, one a notebook."""
-    rows = []
-    for path in source.find(options.root, wanted):
-        rows += _build_file(path, options)
+    rows = _rows(options.root, wanted, lambda read: _build_file(read, options))
     return rows + _orphans(options.root)
 
 
 def check(options, wanted=()):
     """Compare every built notebook with its source; write and run nothing."""
+    root = options.root
+    rows = _rows(root, wanted, lambda read: _check_file(read, root))
+    rows += [_id_row(row, "gone") for row in ids.homeless(root)]
+    folders = sorted({path.parent for path in source.find(root, wanted)})
+    files = [folder / f"{kind}.md" for folder in folders for kind in source.KINDS]
+    lonely = "every chapter has a lecture and an exercise"
+    rows += [Row(short(file, root), "missing", lonely) for file in files if not file.is_file()]
+    return rows + _orphans(root)
+
+
+def _rows(root, wanted, of_source):
+    """The rows that `of_source` makes of each source file that keeps the rules; one for each that breaks them."""
     rows = []
-    for path in source.find(options.root, wanted):
+    for path in source.find(root, wanted):
         try:
-            read = source.read(path)
+            rows += of_source(source.read(path))
         except source.SourceError as error:
-            rows.append(Row(_short(path, options.root), "wrong", "\n".join(error.problems)))
-            continue
-        rows += [_row_of(read, kind, options.root) for kind in notebook.kinds(read)]
-        rows += [_id_row(r, "gone") for r in ids.lost(options.root, read)]
-        rows += [_id_row(r, "not recorded") for r in ids.new(options.root, read)]
-    rows += [_id_row(r, "gone") for r in ids.homeless(options.root)]
-    return rows + _lonely(options.root, wanted) + _orphans(options.root)
+            rows.append(Row(short(path, root), "wrong", str(error)))
+    return rows
 
 
 def target(read, kind, root):
@@ -81,16 +88,13 @@ def state(read, kind, root):
     if not file.is_file():
         return "missing", "not built yet", None
     try:
-        stored = _load(file)
+        stored = notebook.load(file)
         intact = stored.metadata.get("course", {}).get("digest") == notebook.digest(stored)
     except Exception as error:
         return "edited", f"not a notebook: {error}", None
     if not intact:
-        return (
-            "edited",
-            "it was changed by hand, or run and saved; the source is in chapters/",
-            stored,
-        )
+        by_hand = "it was changed by hand, or run and saved; the source is in chapters/"
+        return "edited", by_hand, stored
     want = notebook.skeleton(read, kind)
     if stored.metadata["course"].get("source") != want.metadata["course"]["source"]:
         return "stale", "its source has changed since it was built", stored
@@ -99,32 +103,16 @@ def state(read, kind, root):
     return "current", "", stored
 
 
-def write(file, text):
-    """Write a text file whole or not at all, with "\\n" line ends."""
-    file = Path(file)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    half = file.with_name(f".{file.name}.{os.getpid()}.new")
-    try:
-        with open(half, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.replace(half, file)
-    finally:
-        half.unlink(missing_ok=True)
+# Building -----------------------------------------------------------------------------------------
 
 
-# Building -------------------------------------------------------------------------------------------------------
-
-
-def _build_file(path, options):
-    try:
-        read = source.read(path)
-    except source.SourceError as error:
-        return [Row(_short(path, options.root), "wrong", "\n".join(error.problems))]
+def _build_file(read, options):
     gone = ids.lost(options.root, read) if not options.drop_ids else []
     if gone:
         names = ", ".join(row[2] for row in gone)
-        text = f"ids have disappeared: {names}. Submissions are matched by them: keep the names, or pass --drop-ids"
-        return [Row(_short(path, options.root), "wrong", text)]
+        advice = "Submissions are matched by them: keep the names, or pass --drop-ids"
+        detail = f"ids have disappeared: {names}. {advice}"
+        return [Row(short(read.path, options.root), "wrong", detail)]
     if read.kind == "exercise":
         _record_ids(read, options)
     return [_build_one(read, kind, options) for kind in notebook.kinds(read)]
@@ -137,38 +125,41 @@ def _record_ids(read, options):
 
 
 def _build_one(read, kind, options):
-    name = _short(target(read, kind, options.root), options.root)
+    file = target(read, kind, options.root)
+    row = Row(short(file, options.root), "built")
     what, detail, stored = state(read, kind, options.root)
-    if what == "current" and not options.force:
-        return Row(name, "current")
-    if what == "edited" and not options.force:
-        return Row(name, "edited", f"{detail}. Not overwritten: pass --force to lose those changes")
+    if what in ("current", "edited") and not options.force:
+        kept = f"{detail}. Not overwritten: pass --force to lose those changes"
+        row.state, row.detail = what, kept if what == "edited" else ""
+        return row
     made = notebook.skeleton(read, kind)
-    row = Row(name, "built")
     try:
-        if kind != "exercise" and not _reused(made, stored, options):
-            row.seconds = _run(made, read, kind, options, row)
-        elif kind != "exercise":
-            row.state, row.detail = "text", "only text changed: outputs kept"
+        if kind != "exercise":
+            _fill(made, stored, read, kind, options, row)
     except CellFailed as error:
-        return Row(name, "failed", str(error))
+        row.state, row.detail = "failed", str(error)
+        return row
     made.metadata["course"]["digest"] = notebook.digest(made)
-    write(target(read, kind, options.root), notebook.text_of(made))
+    write(file, notebook.text_of(made))
     return row
 
 
-def _reused(made, stored, options):
+def _fill(made, stored, read, kind, options, row):
+    """Put outputs in: the stored ones where only text has changed, else those of a run."""
+    if not options.force and _reused(made, stored):
+        row.state, row.detail = "text", "only text changed: outputs kept"
+    else:
+        row.seconds = _run(made, read, kind, options, row)
+
+
+def _reused(made, stored):
     """Take the stored outputs over where only text has changed; False where the code must run."""
-    if (
-        stored is None
-        or options.force
-        or stored.metadata["course"].get("code") != made.metadata["course"]["code"]
-    ):
+    code = made.metadata["course"]["code"]
+    if stored is None or stored.metadata["course"].get("code") != code:
         return False
-    old = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"}
-    for cell in made.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = old[cell.id].outputs, old[cell.id].execution_count
+    old = {cell.id: cell for cell in stored.cells}
+    for cell in notebook.code_cells(made):
+        cell.outputs, cell.execution_count = old[cell.id].outputs, old[cell.id].execution_count
     return True
 
 
@@ -177,82 +168,47 @@ def _run(made, read, kind, options, row):
     began, folders = time.perf_counter(), outputs.places(options.root)
     folder = target(read, kind, options.root).parent
     folder.mkdir(parents=True, exist_ok=True)
-    code = [(i, cell) for i, cell in enumerate(made.cells) if cell.cell_type == "code"]
-    with (
-        Progress(f"{read.chapter} {kind}", len(code), options.quiet) as progress,
-        kernels.Session(
-            made, folder, kernels.environment(options.root), options.timeout
-        ) as session,
-    ):
-        for number, (index, cell) in enumerate(code, 1):
+    environment = kernels.environment(options.root)
+    code = notebook.code_cells(made)
+    progress = CellProgress(f"{read.chapter} {kind}", len(code), options.quiet)
+    with progress, kernels.Session(made, folder, environment, options.timeout) as session:
+        for number, cell in enumerate(code, 1):
             progress.begin(number, cell.id)
-            _run_cell(session, cell, index, number, read)
+            _run_cell(session, cell, made.cells.index(cell), read)
+            cell.execution_count = number
             cell.outputs, found = outputs.tidy(cell.outputs, number, folders)
             row.notes += [f"{cell.id}: the folder {f} was taken out of its output" for f in found]
             progress.end()
     return time.perf_counter() - began
 
 
-def _run_cell(session, cell, index, number, read):
+def _run_cell(session, cell, index, read):
     line = next(c.line for c in read.cells if c.name == cell.id)
     where = f"{read.path}:{line}: cell {cell.id}"
     try:
         reply = session.run(cell, index)
     except kernels.KernelLost as lost:
         raise CellFailed(f"{where}: {lost}") from None
-    allowed = "raises-exception" in cell.metadata.get("tags", [])
-    if reply["status"] == "error" and not allowed:
+    raised, allowed = (
+        reply["status"] == "error",
+        "raises-exception" in cell.metadata.get("tags", []),
+    )
+    if raised and not allowed:
         raise CellFailed(f"{where} raised:\n" + "\n".join(reply["traceback"]))
-    if reply["status"] == "ok" and allowed:
+    if allowed and not raised:
         raise CellFailed(f"{where} has the tag raises-exception and raised nothing")
-    cell.execution_count = number
 
 
-class Progress:
-    """One updating line on a terminal; elsewhere a line for the notebook and for each slow cell. On stderr."""
-
-    def __init__(self, title, total, quiet=False, stream=None):
-        self.title, self.total, self.quiet, self.stream = title, total, quiet, stream or sys.stderr
-        self.live = self.stream.isatty()
-
-    def __enter__(self):
-        self.began = time.perf_counter()
-        return self
-
-    def __exit__(self, kind, *_):
-        seconds = time.perf_counter() - self.began
-        if self.live and not self.quiet:
-            self.stream.write("\r\x1b[2K")
-        if kind is None:
-            self._say(f"{self.title}: {source.count(self.total, 'cell')} in {seconds:.1f} s")
-
-    def begin(self, number, name):
-        """A cell starts."""
-        self.name, self.cell_began = name, time.perf_counter()
-        if self.live and not self.quiet:
-            seconds = time.perf_counter() - self.began
-            self.stream.write(
-                f"\r\x1b[2K{self.title}: {number}/{self.total} {name}  ({seconds:.0f} s)"
-            )
-            self.stream.flush()
-
-    def end(self):
-        """A cell has ended."""
-        seconds = time.perf_counter() - self.cell_began
-        if not self.live and seconds >= NOTICEABLE:
-            self._say(f"{self.title}: {self.name} took {seconds:.1f} s")
-
-    def _say(self, text):
-        if not self.quiet:
-            print(text, file=self.stream, flush=True)
+# Checking -----------------------------------------------------------------------------------------
 
 
-# Checking -------------------------------------------------------------------------------------------------------
-
-
-def _row_of(read, kind, root):
-    what, detail, _ = state(read, kind, root)
-    return Row(_short(target(read, kind, root), root), what, detail)
+def _check_file(read, root):
+    rows = []
+    for kind in notebook.kinds(read):
+        what, detail, _ = state(read, kind, root)
+        rows.append(Row(short(target(read, kind, root), root), what, detail))
+    rows += [_id_row(row, "gone") for row in ids.lost(root, read)]
+    return rows + [_id_row(row, "not recorded") for row in ids.new(root, read)]
 
 
 def _id_row(row, what):
@@ -260,49 +216,18 @@ def _id_row(row, what):
     return Row("chapters/ids.txt", "wrong", f"{chapter}: the {kind} {name} is {what}")
 
 
-def _lonely(root, wanted):
-    """Chapters without a lecture or without an exercise."""
-    folders = {path.parent for path in source.find(root, wanted)}
-    return [
-        Row(
-            _short(folder / f"{kind}.md", root),
-            "missing",
-            "every chapter has a lecture and an exercise",
-        )
-        for folder in sorted(folders)
-        for kind in source.KINDS
-        if not (folder / f"{kind}.md").is_file()
-    ]
-
-
 def _orphans(root):
     rows = []
     for kind, folder in notebook.FOLDERS.items():
-        needs = "lecture.md" if kind == "lecture" else "exercise.md"
         for file in sorted((Path(root) / folder).glob("*.ipynb")):
-            if not (Path(root) / "chapters" / file.stem / needs).is_file():
-                detail = (
-                    f"there is no chapters/{file.stem}/{needs}: delete it, or name the chapter so"
-                )
-                rows.append(Row(_short(file, root), "orphaned", detail))
+            needs = f"chapters/{file.stem}/{'lecture' if kind == 'lecture' else 'exercise'}.md"
+            if not (Path(root) / needs).is_file():
+                detail = f"there is no {needs}: delete it, or name the chapter so"
+                rows.append(Row(short(file, root), "orphaned", detail))
     return rows
 
 
-def _load(file):
-    import nbformat
-
-    with open(file, encoding="utf-8") as stream:
-        return nbformat.reads(stream.read(), as_version=4)
-
-
-def _short(path, root):
-    try:
-        return Path(path).relative_to(root).as_posix()
-    except ValueError:
-        return str(path)
-
-
-# The command ----------------------------------------------------------------------------------------------------
+# The command --------------------------------------------------------------------------------------
 
 
 def add_arguments(parser):
@@ -312,29 +237,19 @@ def add_arguments(parser):
         "again, and only changed code runs. A change in course_lib is not seen here: the tests compare every stored "
         "output with a fresh run; after such a change use --force."
     )
-    parser.add_argument(
-        "chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="run and write nothing; fail if a built file differs"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="run everything again, and overwrite hand-made changes"
-    )
-    parser.add_argument(
-        "--drop-ids", action="store_true", help="allow ids of tasks and checks to disappear"
-    )
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=TIMEOUT,
-        metavar="S",
-        help="seconds for a cell (%(default)g)",
-    )
-    parser.add_argument("--json", action="store_true", help="print the table as JSON")
-    parser.add_argument(
-        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
-    )
+    chapters = "chapters by number or name; all if none is given"
+    parser.add_argument("chapters", nargs="*", metavar="NN", help=chapters)
+    flags = {
+        "--check": "run and write nothing; fail if a built file differs",
+        "--force": "run everything again, and overwrite hand-made changes",
+        "--drop-ids": "allow ids of tasks and checks to disappear",
+        "--json": "print the table as JSON",
+    }
+    for flag, words in flags.items():
+        parser.add_argument(flag, action="store_true", help=words)
+    words = "seconds for a cell (%(default)g)"
+    parser.add_argument("--timeout", type=float, default=TIMEOUT, metavar="S", help=words)
+    add_root(parser)
 
 
 def command(args):
@@ -345,37 +260,24 @@ def command(args):
     options = Options(root, args.force, args.drop_ids, args.timeout, quiet=args.json)
     rows = (check if args.check else build)(options, args.chapters)
     if args.json:
-        print(json.dumps([row.__dict__ for row in rows], indent=1))
+        print(json.dumps([asdict(row) for row in rows], indent=1))
     else:
         _print(rows, args.check)
     return 0 if all(row.good for row in rows) else 1
-
-
-def clone(root=None):
-    """The folder that holds chapters/: the given one, this one, or the one course_lib was imported from."""
-    tried = [Path(root)] if root else [Path.cwd(), Path(__file__).resolve().parents[2]]
-    for folder in tried:
-        if (folder / "chapters").is_dir():
-            return folder.resolve()
-    raise BadInput(
-        f"no folder chapters/ in {tried[0]}: run this in the clone of the course, or pass --root"
-    )
 
 
 def _print(rows, checking):
     width = max((len(row.file) for row in rows), default=0)
     for row in rows:
         seconds = f"  {row.seconds:.1f} s" if row.seconds is not None else ""
+        separator = "\n    " if "\n" in row.detail else "  "
         detail = "\n    ".join(row.detail.splitlines())
-        separator = "\n    " if "\n" in row.detail else "  " if row.detail else ""
         print(f"{row.file:{width}}  {row.state:8}{seconds}{separator}{detail}".rstrip())
         for note in row.notes:
             print(f"    warning: {note}")
     bad = sum(not row.good for row in rows)
+    advice = "; build again: python -m course_lib build" if checking else ""
     if bad:
-        print(
-            f"{source.count(bad, 'problem')}"
-            + ("; build again: python -m course_lib build" if checking else "")
-        )
+        print(source.count(bad, "problem") + advice)
     elif not rows:
         print("no chapters yet")

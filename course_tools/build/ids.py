@@ -19,10 +19,8 @@ def read(root):
 
 def of(source):
     """The lines that a source file gives."""
-    pairs = [("task", c.name) for c in source.cells if c.task] + [
-        ("check", c.name) for c in source.cells if c.checks
-    ]
-    return [(source.chapter, what, name) for what, name in pairs]
+    tasks = [(source.chapter, "task", cell.name) for cell in source.cells if cell.task]
+    return tasks + [(source.chapter, "check", cell.name) for cell in source.cells if cell.checks]
 
 
 def lost(root, source):
@@ -35,11 +33,8 @@ def lost(root, source):
 
 def homeless(root):
     """The recorded lines of chapters that have no exercise any more."""
-    return [
-        row
-        for row in read(root)
-        if not (Path(root) / "chapters" / row[0] / "exercise.md").is_file()
-    ]
+    chapters = Path(root) / "chapters"
+    return [row for row in read(root) if not (chapters / row[0] / "exercise.md").is_file()]
 
 
 def new(root, source):

@@ -13,24 +13,14 @@ from pathlib import Path
 
 from course_lib.errors import BadInput
 from course_tools.build import source
+from course_tools.build.files import clone, write
+from course_tools.text import render
 
 WORDS, LINES, CELLS = 150, 12, 3  # a minute
 NOT_READ = "Go further"
 OPENING = "Opening"
 DOCUMENT = "docs/teaching-minutes.md"
-HEAD = """# Minutes for each section and task
-
-Made from the chapters by `python -m course_tools.build.minutes --write`; a test holds it equal to them. No class has
-been timed: this is a rule, and your students will be faster or slower than it. For lectures it is 150 words of text a
-minute, 12 lines of code a minute, and 20 seconds for each code cell to be run and looked at; the list under "Go
-further" is not counted. (Brysbaert's review of 2019,
-[doi 10.1016/j.jml.2019.104047](https://doi.org/10.1016/j.jml.2019.104047), finds 238 words a minute for adults who read
-English non-fiction in silence; formulas slow that down, and so does English as a second language.) For tasks it is the
-estimate of their authors, which students see too.
-
-In class you speak about what they would read: plan with the same minutes, and leave out whole sections rather than
-hurry.
-"""
+TEMPLATE = Path(__file__).with_name("teaching-minutes.md.jinja")
 
 
 def words(text):
@@ -55,57 +45,27 @@ def sections(read):
     return {title: time for title, time in minutes.items() if title != NOT_READ}
 
 
-def tables(lecture, exercise):
-    """The Markdown of one chapter: its sections, then its tasks."""
-    parts, tasks = sections(lecture), [cell.task for cell in exercise.tasks]
-    rows = [f"| {title} | {time:.0f} |" for title, time in parts.items() if time >= 0.5]
-    lines = [
-        f"## {lecture.chapter[:2]}. {lecture.title}",
-        "",
-        f"Lecture: {sum(parts.values()):.0f} minutes by the rule; the chapter says {lecture.minutes}.",
-        "",
-        "| section | minutes |",
-        "|---|---:|",
-        *rows,
-        "",
-        f"Exercise: {sum(task.minutes for task in tasks)} minutes for the tasks, "
-        f"{sum(task.points for task in tasks)} points; the whole of it: {exercise.minutes} minutes.",
-        "",
-        "| task | minutes | points | difficulty, 1 to 3 |",
-        "|---|---:|---:|---:|",
-    ]
-    return (
-        "\n".join(
-            [*lines, *(f"| {t.name} | {t.minutes} | {t.points} | {t.difficulty} |" for t in tasks)]
-        )
-        + "\n"
-    )
-
-
 def document(root):
     """The whole of docs/teaching-minutes.md."""
-    chapters: dict = defaultdict(dict)
+    read: dict = defaultdict(dict)
     for path in source.find(root):
-        chapters[path.parent.name][path.stem] = source.read(path)
-    made = [
-        tables(kinds["lecture"], kinds["exercise"])
-        for kinds in chapters.values()
-        if len(kinds) == 2
-    ]
-    return "\n".join([HEAD, *made])
+        read[path.parent.name][path.stem] = source.read(path)
+    return render(TEMPLATE, chapters=[_values(**both) for both in read.values() if len(both) == 2])
+
+
+def _values(lecture, exercise):
+    """What the template shows of a chapter."""
+    tasks = [cell.task for cell in exercise.tasks]
+    return {"lecture": lecture, "exercise": exercise, "sections": sections(lecture), "tasks": tasks}
 
 
 def main(argv=None):
     """Print the document, or write it; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course_tools.build.minutes", description=__doc__.split("\n")[0]
-    )
-    parser.add_argument(
-        "--write", action="store_true", help=f"write {DOCUMENT} instead of printing it"
-    )
+    words = __doc__.split("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m course_tools.build.minutes", description=words)
+    words = f"write {DOCUMENT} instead of printing it"
+    parser.add_argument("--write", action="store_true", help=words)
     arguments = parser.parse_args(argv)
-    from course_tools.build.command import clone, write
-
     try:
         root = clone()
         made = document(root)
@@ -113,7 +73,7 @@ def main(argv=None):
         print(error, file=sys.stderr)
         return 2
     if arguments.write:
-        write(Path(root) / DOCUMENT, made)
+        write(root / DOCUMENT, made)
     else:
         print(made)
     return 0

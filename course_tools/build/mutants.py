@@ -13,6 +13,7 @@ from pathlib import Path
 
 from course_lib.errors import BadInput
 from course_tools.build import source
+from course_tools.build.files import clone
 from course_tools.notebooks import kernels
 
 BLANK, SOLUTION = "blank", "solution"
@@ -51,23 +52,23 @@ def run(read, root, seed=kernels.DEFAULT_SEED, first=(), timeout=60.0, only=None
     from nbformat.v4 import new_notebook
 
     folder = Path(root) / "exercises"
+    folder = folder if folder.is_dir() else root
     env = kernels.environment(root, first, COURSE_SEED=str(seed))
     verdicts: list = []
-    with kernels.Session(
-        new_notebook(), folder if folder.is_dir() else root, env, timeout
-    ) as session:
+    with kernels.Session(new_notebook(), folder, env, timeout) as session:
         try:
             _run_cells(read, session, verdicts, only)
         except kernels.KernelLost as lost:
-            left = answers(read, only)[len(verdicts) :]
-            for task, answer in left:
-                why = (
-                    "the kernel was lost"
-                    if (task, answer) == left[0]
-                    else f"not run, {' '.join(left[0])} came first"
-                )
-                verdicts.append(Verdict(task, answer, False, "", f"{why}: {lost}", 0.0))
+            verdicts += _unknown(answers(read, only)[len(verdicts) :], lost)
     return verdicts
+
+
+def _unknown(left, lost):
+    """Verdicts on the answers that were left when the kernel was lost, at the first of them."""
+    for task, answer in left:
+        first = (task, answer) == left[0]
+        why = "the kernel was lost" if first else f"not run, {' '.join(left[0])} came first"
+        yield Verdict(task, answer, False, "", f"{why}: {lost}", 0.0)
 
 
 def _run_cells(read, session, verdicts, only):
@@ -102,24 +103,25 @@ def _try(session, cell, check, name, code, expect):
     written, _ = session.run_code(code)
     checked, _ = session.run_code(check.source)
     seconds = time.perf_counter() - began
-    failed = written if written["status"] == "error" else checked
-    message = _message(failed) if failed["status"] == "error" else "passed"
-    if expect is None:
-        ok = written["status"] == checked["status"] == "ok"
-    elif (
-        name == BLANK and written["status"] == "error"
-    ):  # a task of variables: the blank itself stops the run
-        ok = written["ename"] == "NotImplementedError" and checked["status"] == "error"
-    else:
-        ok = (
-            checked["status"] == "error"
-            and checked["ename"] != "CheckBroken"
-            and _plain(expect) in _plain(message)
-        )
+    message = _message(checked if written["status"] == "ok" else written)
+    ok = _as_meant(name, written, checked, message, expect)
     return Verdict(cell.name, name, ok, expect or "", message, seconds, cell.task.points)
 
 
+def _as_meant(name, written, checked, message, expect):
+    """Did the replies of a task's cell and of its check come as they should?"""
+    if expect is None:
+        return written["status"] == checked["status"] == "ok"
+    if checked["status"] != "error":
+        return False
+    if name == BLANK and written["status"] == "error":  # a task of variables stops the run itself
+        return written["ename"] == "NotImplementedError"
+    return checked["ename"] != "CheckBroken" and _plain(expect) in _plain(message)
+
+
 def _message(reply):
+    if reply["status"] == "ok":
+        return "passed"
     text = f"{reply.get('ename', '?')}: {reply.get('evalue', '')}"
     return " ".join(COLOUR.sub("", text).split())
 
@@ -133,37 +135,25 @@ def _plain(text):
 
 def main(argv=None):
     """Print the table of a chapter; exit status 1 if an answer does not fare as meant."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course_tools.build.mutants", description=__doc__.split("\n")[0]
-    )
-    parser.add_argument(
-        "chapters", nargs="*", metavar="NN", help="chapters by number or name; all if none is given"
-    )
-    parser.add_argument(
-        "--seeds", type=int, default=1, metavar="N", help="try N different seeds of the checks"
-    )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="show the messages of the answers that fare as meant, too",
-    )
+    words = __doc__.split("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m course_tools.build.mutants", description=words)
+    words = "chapters by number or name; all if none is given"
+    parser.add_argument("chapters", nargs="*", metavar="NN", help=words)
+    words = "try N different seeds of the checks"
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help=words)
+    words = "show the messages of the answers that fare as meant, too"
+    parser.add_argument("--all", action="store_true", help=words)
     args = parser.parse_args(argv)
-    from course_tools.build.command import clone
-
+    first = int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED))
+    seeds = range(first, first + max(1, args.seeds))
     try:
         root = clone()
-        paths = [p for p in source.find(root, args.chapters) if p.stem == "exercise"]
-        seeds = [
-            int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED)) + i
-            for i in range(max(1, args.seeds))
-        ]
-        return max(
-            [_print(source.read(path), root, seed, args.all) for path in paths for seed in seeds],
-            default=0,
-        )
+        paths = [path for path in source.find(root, args.chapters) if path.stem == "exercise"]
+        reads = [source.read(path) for path in paths]
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
+    return max([_print(read, root, seed, args.all) for read in reads for seed in seeds], default=0)
 
 
 def _print(read, root, seed, everything):
@@ -171,20 +161,17 @@ def _print(read, root, seed, everything):
     verdicts = run(read, root, seed)
     width = max(len(f"{v.task} {v.answer}") for v in verdicts)
     for v in verdicts:
-        note = "" if v.ok else f"  expected {v.expect or 'a pass'!r}, got: {v.message}"
-        note = f"  {v.message}" if v.ok and everything else note
-        print(
-            f"{'ok   ' if v.ok else 'WRONG'} {f'{v.task} {v.answer}':{width}}  {v.seconds:5.2f} s{note}"
-        )
-    good, points = (
-        sum(v.ok for v in verdicts),
-        sum(v.points for v in verdicts if v.answer == SOLUTION and v.ok),
-    )
+        note = f"  {v.message}" if everything else ""
+        if not v.ok:
+            note = f"  expected {v.expect or 'a pass'!r}, got: {v.message}"
+        name = f"{v.task} {v.answer}"
+        print(f"{'ok   ' if v.ok else 'WRONG'} {name:{width}}  {v.seconds:5.2f} s{note}")
+    good = sum(v.ok for v in verdicts)
+    points = sum(v.points for v in verdicts if v.answer == SOLUTION and v.ok)
     total = sum(cell.task.points for cell in read.tasks)
-    print(
-        f"{read.chapter}, seed {seed}: {good} of {len(verdicts)} as meant; the solution earns {points} of "
-        f"{total} points; {time.perf_counter() - began:.1f} s"
-    )
+    earned = f"the solution earns {points} of {total} points"
+    seconds = f"{time.perf_counter() - began:.1f} s"
+    print(f"{read.chapter}, seed {seed}: {good} of {len(verdicts)} as meant; {earned}; {seconds}")
     return int(good < len(verdicts))
 
 

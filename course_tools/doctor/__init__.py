@@ -31,52 +31,44 @@ def report(findings: Sequence[Finding], rows: Sequence[Chapter], width: int = 10
     """The table, as text: what there is, what each chapter runs on, what can be added."""
     lines = ["What this machine has", ""]
     for finding in findings:
-        lines += _row((finding.topic, MARKS[finding.there]), (14, 5), finding.text, width)
+        lines += _row(f"  {finding.topic:14}{MARKS[finding.there]:5}", finding.text, width)
     lines += ["", "What each chapter runs on", ""]
     for row in rows:
-        state = ("yes" if row.runs else "NO") if row.here else "later"
-        lines += _row(
-            (f"{row.number} {row.name}", state), (28, 7), row.on if row.here else _later(row), width
-        )
+        state, on = "yes" if row.runs else "NO", row.on
+        if not row.here:
+            state, on = "later", on.replace("cannot run:", "could not run:")
+        lines += _row(f"  {f'{row.number} {row.name}':28}{state:7}", on, width)
     if not all(row.here for row in rows):
         lines += ["", "later: not in this edition yet; what it will run on is said all the same."]
+    return "\n".join([*lines, *_added(findings)])
+
+
+def _added(findings: Sequence[Finding]) -> list[str]:
+    """The commands that add what is missing, each once."""
     adds: dict[str, list[str]] = {}
     for finding in findings:
         if finding.add:
             adds.setdefault(finding.add, []).append(finding.topic)
-    if adds:
-        lines += ["", "To add what is missing", ""]
-        lines += [f"  {', '.join(topics) + ':':24}{command}" for command, topics in adds.items()]
-    return "\n".join(lines)
+    rows = [f"  {', '.join(topics) + ':':24}{command}" for command, topics in adds.items()]
+    return ["", "To add what is missing", "", *rows] if rows else []
 
 
-def _later(row: Chapter) -> str:
-    return row.on if row.runs else row.on.replace("cannot run:", "could not run:")
-
-
-def _row(cells: Sequence[str], widths: Sequence[int], text: str, width: int) -> list[str]:
-    start = "  " + "".join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True))
-    return textwrap.wrap(
-        text, max(width, len(start) + 20), initial_indent=start, subsequent_indent=" " * len(start)
-    )
+def _row(start: str, text: str, width: int) -> list[str]:
+    width, below = max(width, len(start) + 20), " " * len(start)
+    return textwrap.wrap(text, width, initial_indent=start, subsequent_indent=below)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table (or JSON); return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="course doctor", description="what this machine has and can run"
-    )
+    words = "what this machine has and can run"
+    parser = argparse.ArgumentParser(prog="course doctor", description=words)
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     options = parser.parse_args(argv)
     findings, rows = examine()
     good = all(row.runs for row in rows if row.here)
     if options.json:
-        lists = {
-            "machine": [asdict(finding) for finding in findings],
-            "chapters": [asdict(row) for row in rows],
-        }
-        text = json.dumps({"ok": good, **lists}, indent=2)
+        machine, chapters = [list(map(asdict, found)) for found in (findings, rows)]
+        print(json.dumps({"ok": good, "machine": machine, "chapters": chapters}, indent=2))
     else:
-        text = report(findings, rows, min(shutil.get_terminal_size((100, 24)).columns, 120))
-    print(text)
+        print(report(findings, rows, min(shutil.get_terminal_size((100, 24)).columns, 120)))
     return 0 if good else 1

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_tools.doctor.finding import NO, YES, Finding
+from course_tools.text import count
 
 # number, folder name, what it needs
 CHAPTERS = (
@@ -38,12 +39,10 @@ class Chapter:
 
 def plan(findings: list[Finding], root: Path) -> list[Chapter]:
     """One row for each chapter of the course, those that this edition does not have yet among them."""
-    by_topic = {finding.topic: finding for finding in findings}
-    rows = []
+    found, rows = {finding.topic: finding for finding in findings}, []
     for number, name, needs in CHAPTERS:
         here = (root / "chapters" / f"{number}-{name}").is_dir()
-        runs, on = runs_on(needs, by_topic)
-        rows.append(Chapter(number, name, here, runs, on))
+        rows.append(Chapter(number, name, here, *runs_on(needs, found)))
     return rows
 
 
@@ -59,20 +58,14 @@ def _cpu(found: Mapping[str, Finding]) -> tuple[bool, str]:
     facts = found["BLAS"].facts
     if not facts.get("name"):
         return True, "the CPU"
-    count = facts.get("threads") or 1
-    return True, f"the CPU: {facts['name']} with {count} thread{'s' if count != 1 else ''}"
+    return True, f"the CPU: {facts['name']} with {count(facts.get('threads') or 1, 'thread')}"
 
 
 def _threads(found: Mapping[str, Finding]) -> tuple[bool, str]:
     usable = found["cores"].facts.get("usable")
-    if not usable:
-        return True, "CPU threads"
-    return (
-        True,
-        f"{usable} CPU threads"
-        if usable > 1
-        else "1 CPU thread: correct, but no speed-up can show",
-    )
+    if usable == 1:
+        return True, "1 CPU thread: correct, but no speed-up can show"
+    return True, f"{usable} CPU threads" if usable else "CPU threads"
 
 
 def _gpu(found: Mapping[str, Finding]) -> tuple[bool, str]:
@@ -94,9 +87,4 @@ def _mpi(found: Mapping[str, Finding]) -> tuple[bool, str]:
 def _all(found: Mapping[str, Finding]) -> tuple[bool, str]:
     parts = {"GPU part": _gpu(found), "MPI part": _mpi(found)}
     lacking = [name for name, (runs, _) in parts.items() if not runs]
-    return (
-        True,
-        "everything above"
-        if not lacking
-        else f"everything above but the {' and the '.join(lacking)}",
-    )
+    return True, "everything above" + (f" but the {' and the '.join(lacking)}" if lacking else "")

@@ -31,14 +31,12 @@ def look(topic: str, probe: Callable[[], Finding], seconds: float) -> Finding:
     def run() -> None:
         try:
             found.append(probe())
-        except BaseException as error:  # a strange machine may raise anything, and one bad probe must not stop the rest
-            found.append(
-                Finding(topic, UNKNOWN, f"could not be found out ({type(error).__name__}: {error})")
-            )
+        except BaseException as error:  # of a strange machine; the other probes go on
+            why = f"could not be found out ({type(error).__name__}: {error})"
+            found.append(Finding(topic, UNKNOWN, why))
 
-    thread = threading.Thread(
-        target=run, daemon=True
-    )  # a daemon: a probe that hangs does not keep the doctor alive
+    # a daemon: a probe that hangs does not keep the doctor alive
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)
     return found[0] if found else Finding(topic, UNKNOWN, f"gave no answer within {seconds:g} s")
@@ -47,12 +45,11 @@ def look(topic: str, probe: Callable[[], Finding], seconds: float) -> Finding:
 def look_all(probes: Mapping[str, Callable[[], Finding]], seconds: float) -> list[Finding]:
     """All the probes side by side, in their order."""
     findings: dict[str, Finding] = {}
-    threads = [
-        threading.Thread(
-            target=lambda t=topic, p=probe: findings.update({t: look(t, p, seconds)}), daemon=True
-        )
-        for topic, probe in probes.items()
-    ]
+
+    def store(topic: str) -> None:
+        findings[topic] = look(topic, probes[topic], seconds)
+
+    threads = [threading.Thread(target=store, args=[topic], daemon=True) for topic in probes]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -62,14 +59,9 @@ def look_all(probes: Mapping[str, Callable[[], Finding]], seconds: float) -> lis
 
 def ask(*command: str, seconds: float = 5, env: Mapping[str, str] | None = None) -> str | None:
     """What a program prints on stdout; None if it is not there, fails, or takes too long."""
+    how: Mapping[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True}
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            env={**os.environ, **(env or {})},
-        )
+        done = subprocess.run(command, timeout=seconds, env={**os.environ, **(env or {})}, **how)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_tools.doctor.finding import NO, UNKNOWN, YES, Finding, ask
+from course_tools.text import count
 
 if TYPE_CHECKING:
     from course_lib.measure import Machine
 
 ROOT = Path(__file__).resolve().parents[2]
 SET_UP = f"{'py' if os.name == 'nt' else 'python3'} start.py lab"
-GCC_VERSION = re.compile(
-    r"\S*[gc]\+\+\S* \(.*?\) (\d+)\."
-)  # as in gpu/cpu_engine/compiler.py, whose choice is told
+# As in machines/cpu_engine/compiler.py, whose choice is told
+GCC_VERSION = re.compile(r"\S*[gc]\+\+\S* \(.*?\) (\d+)\.")
 MANAGERS = {"apt-get": "install", "dnf": "install", "pacman": "-S", "zypper": "install"}
 
 
@@ -40,16 +40,14 @@ def system_package(**names: str) -> str:
     for manager, verb in MANAGERS.items():
         if shutil.which(manager):
             sudo = "" if getattr(os, "geteuid", lambda: 1)() == 0 else "sudo "
-            return (
-                f"{sudo}{manager} {verb} {names.get(manager.replace('-', '_'), names['default'])}"
-            )
+            name = names.get(manager.replace("-", "_"), names["default"])
+            return f"{sudo}{manager} {verb} {name}"
     return ""
 
 
 def python() -> Finding:
-    here = (
-        "the course's environment" if Path(sys.prefix).resolve() == ROOT / ".venv" else sys.prefix
-    )
+    ours = Path(sys.prefix).resolve() == ROOT / ".venv"
+    here = "the course's environment" if ours else sys.prefix
     good = (3, 11) <= sys.version_info[:2] <= (3, 13)
     add = "" if good else "install Python 3.11, 3.12 or 3.13"
     return Finding("Python", YES if good else NO, f"{platform.python_version()} in {here}", add)
@@ -66,27 +64,19 @@ def this_machine() -> "Machine | None":
 
 def processor() -> Finding:
     known = this_machine()
-    return Finding(
-        "processor", YES, (known and known.cpu) or platform.processor() or platform.machine()
-    )
+    name = (known and known.cpu) or platform.processor() or platform.machine()
+    return Finding("processor", YES, name)
 
 
 def cores() -> Finding:
     known, affinity = this_machine(), getattr(os, "sched_getaffinity", None)
     logical = os.cpu_count() or 1
     usable = (known and known.usable) or (len(affinity(0)) if affinity else logical)
-    on = (
-        f" on {known.physical} cores"
-        if known and known.physical and known.physical != logical
-        else ""
-    )
-    note = f", {usable} of them usable here" if usable != logical else ""
-    return Finding(
-        "cores",
-        YES,
-        f"{logical} hardware threads{on}{note}",
-        facts={"usable": usable, "logical": logical},
-    )
+    physical = (known and known.physical) or logical
+    text = f"{logical} hardware threads"
+    text += f" on {physical} cores" if physical != logical else ""
+    text += f", {usable} of them usable here" if usable != logical else ""
+    return Finding("cores", YES, text, facts={"usable": usable, "logical": logical})
 
 
 def memory() -> Finding:
@@ -103,48 +93,37 @@ def blas() -> Finding:
     this = this_machine()
     if this is None:
         return Finding("BLAS", NO, "NumPy is not installed", SET_UP)
+    facts = {"numpy": this.numpy}
     if not this.blas:
-        return Finding(
-            "BLAS",
-            UNKNOWN,
-            "NumPy is there, its BLAS could not be named",
-            facts={"numpy": this.numpy},
-        )
-    threads = f"{this.blas_threads} thread{'s' if this.blas_threads != 1 else ''}"
+        return Finding("BLAS", UNKNOWN, "NumPy is there, its BLAS could not be named", "", facts)
+    threads = count(this.blas_threads, "thread")
     text = f"{this.blas} {this.blas_version or ''}".strip() + f" with {threads}, NumPy {this.numpy}"
-    return Finding(
-        "BLAS",
-        YES,
-        text,
-        facts={"name": this.blas, "threads": this.blas_threads, "numpy": this.numpy},
-    )
+    return Finding("BLAS", YES, text, "", {"name": this.blas, "threads": this.blas_threads} | facts)
 
 
 def compilers() -> Finding:
     """A C++ compiler for the CPU engine of the GPU chapters: g++ or clang++, else the one in the package ziglang."""
     said = {name: (ask(name, "--version") or "").partition("\n")[0] for name in ("g++", "clang++")}
-    old = [
-        name for name, text in said.items() if (gcc := GCC_VERSION.match(text)) and int(gcc[1]) < 11
-    ]
-    names = [name for name, text in said.items() if text and name not in old]
-    zig = installed("ziglang")
-    texts = [said[name] for name in names] + [
-        f"{said[name]}, too old for the CPU engine" for name in old
-    ]
-    texts += [f"ziglang {zig}"] if zig else []
-    nvcc = re.search(r"release ([\d.]+)", ask("nvcc", "--version") or "")
-    texts += [f"nvcc {nvcc[1]}"] if nvcc else []
-    first = (names + (["ziglang"] if zig else []) + [""])[0]
-    add = (
-        ""
-        if first
-        else system_package(default="gcc-c++", apt_get="g++", pacman="gcc")
-        or pip_install("ziglang")
-    )
+    usable = {name: text for name, text in said.items() if text and not too_old(text)}
+    texts = [*usable.values()]
+    texts += [f"{text}, too old for the CPU engine" for text in said.values() if too_old(text)]
+    if zig := installed("ziglang"):
+        usable["ziglang"] = f"ziglang {zig}"
+        texts.append(usable["ziglang"])
+    if nvcc := re.search(r"release ([\d.]+)", ask("nvcc", "--version") or ""):
+        texts.append(f"nvcc {nvcc[1]}")
+    facts = {"name": next(iter(usable), ""), "nvcc": bool(nvcc)}
+    if usable:
+        return Finding("C++ compiler", YES, "; ".join(texts), "", facts)
+    add = system_package(default="gcc-c++", apt_get="g++", pacman="gcc") or pip_install("ziglang")
     text = "; ".join(texts) or "no g++, clang++ or ziglang"
-    return Finding(
-        "C++ compiler", YES if first else NO, text, add, {"name": first, "nvcc": bool(nvcc)}
-    )
+    return Finding("C++ compiler", NO, text, add, facts)
+
+
+def too_old(said: str) -> bool:
+    """Is it a g++ before 11, by what it says of its version?"""
+    gcc = GCC_VERSION.match(said)
+    return gcc is not None and int(gcc[1]) < 11
 
 
 def pip_install(requirement: str) -> str:
@@ -164,34 +143,24 @@ cuda.cuDeviceGetName(name, 100, 0)
 if count.value:
     print(name.value.decode(), f"CUDA {version.value // 1000}.{version.value % 1000 // 10}", sep=", ")
 """
+PYCUDA = "import pycuda.driver as d; d.init(); d.Device(0)"
 
 
 def gpu() -> Finding:
     """An NVIDIA GPU whose driver answers, and whether PyCUDA can use it (asked in other processes: drivers crash)."""
-    smi = (
-        ask("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
-        or ""
-    )
+    query = "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"
+    smi = ask("nvidia-smi", *query) or ""
     name = ask(sys.executable, "-c", CUDA_QUESTION) or ""
     if not name:
         text = f"the driver of {smi.splitlines()[0]} does not start" if smi else "no NVIDIA GPU"
-        return Finding(
-            "GPU",
-            NO,
-            text + "; the GPU chapters use the CPU engine",
-            facts={"name": "", "pycuda": False},
-        )
-    works = (
-        ask(sys.executable, "-c", "import pycuda.driver as d; d.init(); d.Device(0)") is not None
-    )
-    driver = f" (driver {smi.split(',')[1].strip()})" if smi.count(",") >= 2 else ""
-    pycuda = f", PyCUDA {installed('pycuda')}" if works else ", but PyCUDA does not work here"
-    add = (
-        "" if works else pip_install("pycuda>=2025.1.2") + "   (docs/gpu.md: it needs nvcc and g++)"
-    )
-    return Finding(
-        "GPU", YES, name + driver + pycuda, add, {"name": name.split(",")[0], "pycuda": works}
-    )
+        text += "; the GPU chapters use the CPU engine"
+        return Finding("GPU", NO, text, facts={"name": "", "pycuda": False})
+    text = name + (f" (driver {smi.split(',')[1].strip()})" if smi.count(",") >= 2 else "")
+    facts = {"name": name.split(",")[0], "pycuda": ask(sys.executable, "-c", PYCUDA) is not None}
+    if facts["pycuda"]:
+        return Finding("GPU", YES, f"{text}, PyCUDA {installed('pycuda')}", "", facts)
+    add = pip_install("pycuda>=2025.1.2") + "   (docs/gpu.md: it needs nvcc and g++)"
+    return Finding("GPU", YES, f"{text}, but PyCUDA does not work here", add, facts)
 
 
 MPI_QUESTION = """
@@ -213,16 +182,15 @@ def mpi() -> Finding:
         return Finding("MPI", NO, f"{mpi4py}, but no mpiexec", SET_UP)
     said = ask(mpiexec, "-n", "2", sys.executable, "-c", MPI_QUESTION, seconds=15) or ""
     if not said.startswith("2 "):
-        return Finding(
-            "MPI", NO, f"{mpi4py}, but {mpiexec} started no two ranks that answer", SET_UP
-        )
+        text = f"{mpi4py}, but {mpiexec} started no two ranks that answer"
+        return Finding("MPI", NO, text, SET_UP)
     library = " ".join(said[2:].split("\n")[0].replace("Version:", "").split())
     text = f"{library}, {mpi4py}; two ranks of {mpiexec} answered"
     return Finding("MPI", YES, text, facts={"library": library, "mpiexec": mpiexec})
 
 
 SANDBOX_QUESTION = """
-from course_lib.classroom.grading import sandbox
+from course_tools.grading.sandbox import sandbox
 print(sandbox.available() or "made")
 """
 
@@ -239,17 +207,14 @@ def sandbox() -> Finding:
 
 
 def jupyter() -> Finding:
-    parts = {
-        name: installed(name)
-        for name in ("jupyterlab", "ipykernel", "nbval", "ipyparallel", "jupytext")
-    }
-    missing = [name for name, number in parts.items() if number is None]
-    text = ", ".join(f"{name} {number}" for name, number in parts.items() if number)
-    if missing:
-        text = (text + "; " if text else "") + "not installed: " + ", ".join(missing)
-    return Finding(
-        "Jupyter", NO if missing else YES, text, SET_UP if missing else "", {"missing": missing}
-    )
+    names = ("jupyterlab", "ipykernel", "nbval", "ipyparallel", "jupytext")
+    there = {name: number for name in names if (number := installed(name))}
+    missing = [name for name in names if name not in there]
+    text = ", ".join(f"{name} {number}" for name, number in there.items())
+    if not missing:
+        return Finding("Jupyter", YES, text, facts={"missing": missing})
+    text = "; ".join(filter(None, [text, f"not installed: {', '.join(missing)}"]))
+    return Finding("Jupyter", NO, text, SET_UP, {"missing": missing})
 
 
 def disk() -> Finding:

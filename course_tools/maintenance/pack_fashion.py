@@ -18,10 +18,8 @@ import numpy as np
 
 from course_tools.maintenance.pack_mnist import DATA, pack_folder
 
-PER_CLASS = {
-    "train": 600,
-    "t10k": 100,
-}  # of "train", the last 1,000 examples become the validation set
+# Of "train", the last 1,000 examples become the validation set
+PER_CLASS = {"train": 600, "t10k": 100}
 N_VAL_PER_CLASS = 100
 SEED = 0
 
@@ -66,9 +64,8 @@ def main(folder):
     x, y = balanced(classes, 0, n_train, rng)
     x_val, y_val = balanced(classes, n_train, N_VAL_PER_CLASS, rng)
     x_test, y_test = balanced(classes, PER_CLASS["train"], PER_CLASS["t10k"], rng)
-    contents = idx_files("train", x + x_val, np.concatenate([y, y_val])) | idx_files(
-        "t10k", x_test, y_test
-    )
+    contents = idx_files("train", x + x_val, np.concatenate([y, y_val]))
+    contents |= idx_files("t10k", x_test, y_test)
     pack_folder(contents, DATA / "fashion-mnist-sample")
 
 

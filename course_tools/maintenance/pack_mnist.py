@@ -30,10 +30,8 @@ def pack_file(content, target):
     """Write `content` to `target` as xz streams; return the manifest's entry."""
     cuts = [0, *range(HEADER_BYTES + STREAM_BYTES, len(content), STREAM_BYTES), len(content)]
     parts = [content[a:b] for a, b in itertools.pairwise(cuts)]
-    streams = [
-        lzma.compress(part, preset=9 | lzma.PRESET_EXTREME, check=lzma.CHECK_CRC32)
-        for part in parts
-    ]
+    smallest = 9 | lzma.PRESET_EXTREME
+    streams = [lzma.compress(part, preset=smallest, check=lzma.CHECK_CRC32) for part in parts]
     packed = b"".join(streams)
     target.write_bytes(packed)
     return {
@@ -46,9 +44,7 @@ def pack_file(content, target):
 def pack_folder(contents, target):
     """Pack {name: bytes} into the folder `target` and write its manifest."""
     target.mkdir(parents=True, exist_ok=True)
-    manifest = {
-        name: pack_file(content, target / f"{name}.xz") for name, content in contents.items()
-    }
+    manifest = {name: pack_file(data, target / f"{name}.xz") for name, data in contents.items()}
     (target / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 

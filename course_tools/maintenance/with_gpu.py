@@ -18,13 +18,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv" / "bin" / "python"
-PEERS = (
-    ROOT / ".venv-peers"
-)  # PyTorch asks for releases of NVIDIA's wheels that nvcc's need not agree with
+# PyTorch asks for releases of NVIDIA's wheels that nvcc's need not agree with
+PEERS = ROOT / ".venv-peers"
+BUILT = ("notebooks", "solutions")
 START = [sys.executable, ROOT / "start.py", "test"]
 INSTALL = "-m", "pip", "install", "--disable-pip-version-check"
 PYCUDA = "pycuda>=2025.1.2"
@@ -46,15 +47,13 @@ def look() -> tuple[int, str]:
     if said.returncode:
         raise SystemExit(f"no NVIDIA GPU answers here: {said.stderr.strip().splitlines()[-1]}")
     if not shutil.which("g++"):
-        raise SystemExit(
-            "there is no g++, which builds PyCUDA and which nvcc needs: install it (docs/gpu.md)"
-        )
+        needed = "which builds PyCUDA and which nvcc needs"
+        raise SystemExit(f"there is no g++, {needed}: install it (docs/gpu.md)")
     version, library = said.stdout.split()
     if not toolkit() and int(version) < 13:
-        raise SystemExit(
-            f"there is no CUDA toolkit, and the driver takes CUDA {version} at most, for which no wheel "
-            "brings nvcc: install the toolkit of that version, or a newer driver"
-        )
+        limits = f"the driver takes CUDA {version} at most, for which no wheel brings nvcc"
+        advice = "install the toolkit of that version, or a newer driver"
+        raise SystemExit(f"there is no CUDA toolkit, and {limits}: {advice}")
     return int(version), library
 
 
@@ -63,14 +62,9 @@ def toolkit() -> Path | None:
     beside = shutil.which("nvcc")
     roots = [Path(root) for root in (os.environ.get("CUDA_ROOT"), "/usr/local/cuda") if root]
     roots += [Path(beside).resolve().parents[1]] if beside else []
-    return next(
-        (
-            root
-            for root in roots
-            if (root / "bin/nvcc").exists() and (root / "include/cuda.h").exists()
-        ),
-        None,
-    )
+    parts = ("bin/nvcc", "include/cuda.h")
+    whole = (root for root in roots if all((root / part).exists() for part in parts))
+    return next(whole, None)
 
 
 def run(title: str, command: Sequence[object], env: dict[str, str]) -> bool:
@@ -87,10 +81,8 @@ def compiler(env: dict[str, str]) -> bool:
         if not run("nvcc, from NVIDIA's wheels", [PYTHON, *INSTALL, *NVCC_13], env):
             return False
         root = next((ROOT / ".venv/lib").glob("python3*/site-packages/nvidia/cu13"))
-    env["CUDA_ROOT"], env["PATH"] = (
-        str(root),
-        os.pathsep.join([str(root / "bin"), env.get("PATH", os.defpath)]),
-    )
+    env["CUDA_ROOT"] = str(root)
+    env["PATH"] = os.pathsep.join([str(root / "bin"), env.get("PATH", os.defpath)])
     return True
 
 
@@ -100,67 +92,43 @@ def pycuda(env: dict[str, str], library: str) -> bool:
         return True
     with tempfile.TemporaryDirectory() as home:
         (Path(home) / "libcuda.so").symlink_to(library)
-        (Path(home) / ".aksetup-defaults.py").write_text(
-            "CUDA_ENABLE_CURAND = False\n"
-        )  # no use of random numbers
+        settings = "CUDA_ENABLE_CURAND = False\n"  # no use of random numbers
+        (Path(home) / ".aksetup-defaults.py").write_text(settings)
         links = os.pathsep.join(filter(None, [home, env.get("LIBRARY_PATH")]))
         user = Path.home()  # pip's settings and cache stay those of the user
-        own = {
-            **env,
-            "HOME": home,
-            "LIBRARY_PATH": links,
-            "XDG_CONFIG_HOME": env.get("XDG_CONFIG_HOME", f"{user}/.config"),
-            "XDG_CACHE_HOME": env.get("XDG_CACHE_HOME", f"{user}/.cache"),
-        }
+        pips = {"XDG_CONFIG_HOME": f"{user}/.config", "XDG_CACHE_HOME": f"{user}/.cache"}
+        own = {**pips, **env, "HOME": home, "LIBRARY_PATH": links}
         built = run("PyCUDA, two or three minutes", [PYTHON, *INSTALL, PYCUDA], own)
     return built and run("does it work?", [PYTHON, "-c", WORKS], env)
 
 
 def peers(env: dict[str, str], major: int) -> bool:
     """CuPy beside PyCUDA; PyTorch and vgre in an environment of their own."""
-    return all(
-        [
-            run("CuPy, for cuBLAS", [PYTHON, *INSTALL, f"cupy-cuda{min(major, 13)}x[ctk]"], env),
-            run("room for the peers", [sys.executable, "-m", "venv", PEERS], env),
-            run(
-                "PyTorch and vgre",
-                [PEERS / "bin/python", *INSTALL, "numpy", "threadpoolctl", "torch", "vgre"],
-                env,
-            ),
-        ]
-    )
+    install = [PEERS / "bin/python", *INSTALL, "numpy", "threadpoolctl", "torch", "vgre"]
+    steps: dict[str, list[object]] = {
+        "CuPy, for cuBLAS": [PYTHON, *INSTALL, f"cupy-cuda{min(major, 13)}x[ctk]"],
+        "room for the peers": [sys.executable, "-m", "venv", PEERS],
+        "PyTorch and vgre": install,
+    }
+    done = [run(title, command, env) for title, command in steps.items()]
+    return all(done)
 
 
 def notebooks() -> list[Path]:
     """Chapters 05 to 09 and their solutions, as they are stored."""
-    return sorted(
-        path
-        for folder in ("notebooks", "solutions")
-        for path in (ROOT / folder).glob("0[5-9]-*.ipynb")
-    )
+    return sorted(path for name in BUILT for path in (ROOT / name).glob("0[5-9]-*.ipynb"))
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description="build PyCUDA, run the tests that need a GPU, measure on it"
-    )
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="a glance instead of a measurement: nothing is recorded",
-    )
-    parser.add_argument(
-        "--no-peers",
-        action="store_true",
-        help="install neither CuPy nor PyTorch nor vgre (some GB)",
-    )
+    purpose = "build PyCUDA, run the tests that need a GPU, measure on it"
+    parser = argparse.ArgumentParser(description=purpose)
+    add = partial(parser.add_argument, action="store_true")
+    add("--quick", help="a glance instead of a measurement: nothing is recorded")
+    add("--no-peers", help="install neither CuPy nor PyTorch nor vgre (some GB)")
     options, env = parser.parse_args(argv), dict(os.environ)
     major, library = look()
-    if not (
-        run("the environment", [*START, "--version"], env)
-        and compiler(env)
-        and pycuda(env, library)
-    ):
+    there = run("the environment", [*START, "--version"], env) and compiler(env)
+    if not (there and pycuda(env, library)):
         print("\nstopped: without PyCUDA no kernel of the course reaches the GPU (docs/gpu.md)")
         return 1
     env["COURSE_GPU"] = "cuda"
@@ -169,12 +137,10 @@ def main(argv: list[str] | None = None) -> int:
     done["chapters"] = run("chapters 05 to 09", [*START, *notebooks()], env)
     bench = [PYTHON, "-m", "course_lib", "bench", "gpu", "--quick" if options.quick else "--record"]
     bench += [] if options.no_peers else ["--peers-python", PEERS / "bin/python"]
-    done["bench"] = run(
-        "measuring", bench, {name: value for name, value in env.items() if name != "COURSE_GPU"}
-    )
-    print(
-        f"\n=== {', '.join(f'{step}: ' + ('all right' if good else 'FAILED') for step, good in done.items())}"
-    )
+    del env["COURSE_GPU"]
+    done["bench"] = run("measuring", bench, env)
+    words = [f"{step}: {'all right' if good else 'FAILED'}" for step, good in done.items()]
+    print(f"\n=== {', '.join(words)}")
     return 0 if all(done.values()) else 1
 
 

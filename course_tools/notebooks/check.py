@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_tools.build import command as build
+from course_tools.build.files import add_root, clone
 from course_tools.notebooks import kernels
 
 MARKS = {"pass": "ok", "missing": "--"}
-PASSED = "public checks passed; hidden checks run when you hand in"
+PASSED = "public checks passed; hidden checks run when you hand in"  # after all of them, or 2 of 3
 
 
 def add_arguments(parser):
@@ -23,36 +23,27 @@ def add_arguments(parser):
     parser.description = (
         "Run the public checks of exercises as they were saved; nothing in them is changed."
     )
-    parser.add_argument(
-        "notebooks", nargs="+", type=Path, metavar="NOTEBOOK", help="exercises/03-*.ipynb"
-    )
-    parser.add_argument(
-        "--timeout", type=float, default=60.0, metavar="S", help="seconds for a cell (%(default)g)"
-    )
+    words = "exercises/03-*.ipynb"
+    parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK", help=words)
+    words = "seconds for a cell (%(default)g)"
+    parser.add_argument("--timeout", type=float, default=60.0, metavar="S", help=words)
     parser.add_argument("--json", action="store_true", help="print what each task earned as JSON")
-    parser.add_argument(
-        "--root", type=Path, default=None, help="the clone (default: where chapters/ is)"
-    )
+    add_root(parser)
 
 
 def command(args):
     """Run `check`. Exit status: 0 all public checks passed, 1 some did not, 2 the call is wrong."""
     if not args.timeout > 0:
         raise BadInput(f"--timeout must be more than 0 seconds, not {args.timeout:g}")
-    release, zygote = _release(build.clone(args.root)), _zygote()
+    release, zygote = _release(clone(args.root)), _zygote()
     found = [_assembled(path, release) for path in args.notebooks]
     said, good = [], True
     with zygote:
         for path, made in zip(args.notebooks, found, strict=True):
             run = _run(zygote, release, made, args.timeout)
             good = good and all(task.status == "pass" for task in run.tasks.values())
-            said.append(
-                {
-                    "notebook": str(path),
-                    "problems": run.problems,
-                    "tasks": [vars(task) for task in run.tasks.values()],
-                }
-            )
+            tasks = [vars(task) for task in run.tasks.values()]
+            said.append({"notebook": str(path), "problems": run.problems, "tasks": tasks})
             if not args.json:
                 _print(path, run)
     if args.json:
@@ -62,7 +53,7 @@ def command(args):
 
 def _release(root):
     """The exercises of this clone, as something to grade against; without hidden checks."""
-    from course_lib.classroom.grading import release
+    from course_tools.grading.release import release
 
     chapters = [release.chapter_of(read) for read in release.exercises(root)]
     return release.Release(root, "", 0, {one.name: one for one in chapters})
@@ -71,24 +62,23 @@ def _release(root):
 def _zygote():
     """Rooms where the system gives them; else plain processes, which on one's own machine do no harm."""
     if not hasattr(os, "fork"):
-        raise BadInput(
-            "this system cannot fork processes: run the check cells in the notebook; they are the same"
-        )
-    from course_lib.classroom.grading import sandbox
-    from course_lib.classroom.grading.zygote import Zygote
+        advice = "run the check cells in the notebook; they are the same"
+        raise BadInput(f"this system cannot fork processes: {advice}")
+    from course_tools.grading.sandbox import sandbox
+    from course_tools.grading.sandbox.fork_server import Zygote
 
     return Zygote("none" if sys.platform != "linux" or sandbox.available() else "sandbox")
 
 
 def _assembled(path, release):
     """The Assembled of a saved notebook. Raises BadInput for what is no exercise."""
-    from course_lib.classroom.grading import assemble, intake
+    from course_tools.grading.intake import assemble, handed_in
 
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from None
-    read = intake.read(intake.File(Path(path).name, data))
+    read = handed_in.read(handed_in.File(Path(path).name, data))
     chapter = assemble.chapter_of(read, release) if read.cells else None
     if chapter is None:
         raise BadInput(f"{path}: {'; '.join(read.problems) or 'it is no exercise of this course'}")
@@ -96,7 +86,7 @@ def _assembled(path, release):
 
 
 def _run(zygote, release, made, seconds):
-    from course_lib.classroom.grading.runner import Runner
+    from course_tools.grading.verdict.runner import Runner
 
     seed = int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED))
     run = Runner(zygote, release, made, seconds, public_seed=seed)
@@ -115,18 +105,11 @@ def _print(path, run):
     for task in tasks:
         mark = MARKS.get(task.status, "!!")
         points = f"{task.points:>2} of {task.out_of}"
-        message = (
-            ""
-            if task.status == "pass"
-            else f"  {task.message}".replace("\n", f"\n{'':{width + 15}}")
-        )
+        message = f"  {task.message}".replace("\n", f"\n{'':{width + 15}}")
+        message = message if task.status != "pass" else ""
         print(f"  {mark} {task.task:{width}}  {points}{message}".rstrip())
     for problem in run.problems:
         print(f"  note: {problem}")
     passed = sum(task.status == "pass" for task in tasks)
-    if passed == len(tasks):
-        print(f"  {PASSED}")
-    else:
-        print(
-            f"  {passed} of {len(tasks)} public checks passed; hidden checks run when you hand in"
-        )
+    share = "" if passed == len(tasks) else f"{passed} of {len(tasks)} "
+    print(f"  {share}{PASSED}")

@@ -1,5 +1,6 @@
 """One kernel of this interpreter: run cells in order, and know within seconds when it died or hangs."""
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from course_tools.notebooks import leftovers
 
 DEFAULT_SEED = "20160501"  # of the checks, in builds and tests: what is stored can be made again
 INTERRUPT_SECONDS = 3
+INLINE = "module://matplotlib_inline.backend_inline"
 
 
 class KernelLost(RuntimeError):
@@ -19,18 +21,13 @@ class KernelLost(RuntimeError):
 
 def environment(root, first=(), **more):
     """The variables of a kernel: the clone importable, hashes and check seeds fixed, no settings of the user's own."""
-    env = {
-        k: v
-        for k, v in os.environ.items()
-        if k not in ("NO_COLOR", "PYTHONSTARTUP", "PYTHONWARNINGS")
-    }
+    unwanted = ("NO_COLOR", "PYTHONSTARTUP", "PYTHONWARNINGS")
+    env = {name: value for name, value in os.environ.items() if name not in unwanted}
     env.setdefault("COURSE_SEED", DEFAULT_SEED)
     paths = [*first, str(root), *env.get("PYTHONPATH", "").split(os.pathsep)]
-    env.update(
-        PYTHONHASHSEED="0", PYTHONPATH=os.pathsep.join(dict.fromkeys(p for p in paths if p)), **more
-    )
-    env["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    return env
+    path = os.pathsep.join(dict.fromkeys(filter(None, paths)))
+    fixed = {"PYTHONHASHSEED": "0", "PYTHONPATH": path, "MPLBACKEND": INLINE}
+    return env | more | fixed
 
 
 class Session:
@@ -85,11 +82,9 @@ class Session:
         try:
             self.client.execute_cell(cell, index)
         except DeadKernelError:
-            words = self._last_words()
+            lost = KernelLost(f"the kernel died in this cell{self._last_words()}")
             self.close()
-            raise KernelLost(
-                "the kernel died in this cell" + (f":\n{words}" if words else "")
-            ) from None
+            raise lost from None
         except CellTimeoutError:
             where = self._interrupted(cell)
             self.close()
@@ -107,21 +102,34 @@ class Session:
         reply = self.run(cell, len(self.notebook.cells) - 1)
         return reply, cell.outputs
 
+    def processor_seconds(self):
+        """Those so far of the kernel and of what it has started, as far as it is still in sight; 0 once it is gone."""
+        import psutil
+
+        found = 0.0
+        try:
+            kernel = psutil.Process(self.client.km.provisioner.pid)
+            for process in [kernel, *kernel.children(recursive=True)]:
+                with contextlib.suppress(psutil.Error):
+                    found += sum(process.cpu_times()[:4])  # own, and of children that have ended
+        except (psutil.Error, AttributeError):
+            return 0.0
+        return found
+
     def _last_words(self):
         self._stderr.seek(0)
         lines = [line.rstrip() for line in self._stderr if line.strip()]
-        fatal = next(
-            (i for i, line in enumerate(lines) if line.startswith("Fatal Python error")), None
-        )
-        return "\n".join(lines[fatal : fatal + 8]) if fatal is not None else ""
+        for i, line in enumerate(lines):
+            if line.startswith("Fatal Python error"):
+                return ":\n" + "\n".join(lines[i : i + 8])
+        return ""
 
     def _interrupted(self, cell):
         errors = [output for output in cell.outputs if output["output_type"] == "error"]
         if errors:
             return "it was interrupted here:\n" + "\n".join(errors[-1]["traceback"])
-        return (
-            f"it did not heed the interrupt within {INTERRUPT_SECONDS} s, so its kernel was ended"
-        )
+        heeded = f"it did not heed the interrupt within {INTERRUPT_SECONDS} s"
+        return f"{heeded}, so its kernel was ended"
 
     def close(self):
         """End the kernel; calling it again does nothing."""
@@ -161,11 +169,10 @@ def _manager():
     from jupyter_client.manager import AsyncKernelManager
 
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = KernelSpec(argv=argv, display_name="Python 3", language="python", resource_dir=RESOURCES)
 
     class ThisPython(KernelSpecManager):
         def get_kernel_spec(self, kernel_name):
-            return KernelSpec(
-                argv=argv, display_name="Python 3", language="python", resource_dir=RESOURCES
-            )
+            return spec
 
     return AsyncKernelManager(kernel_name="python3", kernel_spec_manager=ThisPython())

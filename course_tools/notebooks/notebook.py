@@ -1,7 +1,9 @@
 """From a `Source` to notebooks without outputs: lecture, exercise (solutions cut out), solution."""
 
+import copy
 import hashlib
 import json
+from pathlib import Path
 
 from course_tools.build.source import Cell, count, split
 
@@ -28,12 +30,9 @@ def skeleton(source, kind):
     """The notebook (nbformat 4.5) of that kind, code cells not run."""
     from nbformat.v4 import new_notebook
 
-    notebook = new_notebook(
-        cells=[made for cell in source.cells for made in _cells(source, cell, kind)]
-    )
-    notebook.metadata.update(
-        kernelspec=dict(KERNEL), language_info=json.loads(json.dumps(LANGUAGE))
-    )
+    cells = [made for cell in source.cells for made in _cells(cell, kind)]
+    metadata = copy.deepcopy({"kernelspec": KERNEL, "language_info": LANGUAGE})
+    notebook = new_notebook(cells=cells, metadata=metadata)
     notebook.metadata["course"] = {
         "builder": BUILDER,
         "chapter": source.chapter,
@@ -46,20 +45,26 @@ def skeleton(source, kind):
     return notebook
 
 
+def load(file):
+    """The notebook in a file. Raises what nbformat raises."""
+    import nbformat
+
+    return nbformat.reads(Path(file).read_text(encoding="utf-8"), as_version=4)
+
+
+def code_cells(notebook):
+    """The code cells in order."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def code_of(notebook):
     """What decides the outputs: name, tags and code of each code cell."""
-    return [
-        [c.id, c.metadata.get("tags", []), c.source]
-        for c in notebook.cells
-        if c.cell_type == "code"
-    ]
+    return [[cell.id, cell.metadata.get("tags", []), cell.source] for cell in code_cells(notebook)]
 
 
 def digest(notebook):
     """A hash of the whole notebook as it is stored, without its digest: a change by hand shows."""
-    plain = json.loads(text_of(notebook))
-    plain["metadata"].get("course", {}).pop("digest", None)
-    return _hash(plain)
+    return _hash(_without_digest(notebook))
 
 
 def text_of(notebook):
@@ -71,20 +76,19 @@ def text_of(notebook):
 
 def without_outputs(notebook):
     """The part that the source alone decides, for comparison."""
-    plain = json.loads(text_of(notebook))
-    plain["metadata"].get("course", {}).pop("digest", None)
+    plain = _without_digest(notebook)
     for cell in plain["cells"]:
         cell.pop("outputs", None)
         cell.pop("execution_count", None)
     return plain
 
 
-def _cells(source, cell, kind):
+def _cells(cell, kind):
     from nbformat.v4 import new_code_cell, new_markdown_cell
 
     if cell.kind == "markdown":
         return [new_markdown_cell(cell.source, id=cell.name, metadata=dict(cell.extra))]
-    code = new_code_cell(_code(cell, kind), id=cell.name, metadata=_metadata(source, cell, kind))
+    code = new_code_cell(_code(cell, kind), id=cell.name, metadata=_metadata(cell, kind))
     if cell.task is None:
         return [code]
     return [new_markdown_cell(hints(cell.task), id=f"{cell.name}-hints"), code]
@@ -97,18 +101,14 @@ def _code(cell: Cell, kind):
     return region.filled(cell.task.blank if kind == "exercise" else region.text)
 
 
-def _metadata(source, cell, kind):
+def _metadata(cell, kind):
     metadata = dict(cell.extra)
     if cell.tags:
         metadata["tags"] = list(cell.tags)
     task = cell.task
     if task:
-        metadata["course"] = {
-            "task": task.name,
-            "points": task.points,
-            "difficulty": task.difficulty,
-            "minutes": task.minutes,
-        }
+        numbers = {key: getattr(task, key) for key in ("points", "difficulty", "minutes")}
+        metadata["course"] = {"task": task.name, **numbers}
     if cell.checks:
         metadata["course"] = {"check": cell.name, "of": cell.checks}
     if kind == "exercise" and (task or cell.checks):
@@ -121,7 +121,8 @@ def _metadata(source, cell, kind):
 def hints(task):
     """The line of points and the three hints, each folded into the one before."""
     effort = f"about {count(task.lines, 'line')} · about {count(task.minutes, 'minute')}"
-    worth = f"{count(task.points, 'point')} · {DIFFICULTY[task.difficulty]} (difficulty {task.difficulty} of 3)"
+    difficulty = f"{DIFFICULTY[task.difficulty]} (difficulty {task.difficulty} of 3)"
+    worth = f"{count(task.points, 'point')} · {difficulty}"
     facts = f"**Task `{task.name}`**: {worth} · {effort}"
     folded = ""
     for number, hint in reversed(list(enumerate(task.hints, 1))):
@@ -130,7 +131,12 @@ def hints(task):
     return f"{facts}\n\n{folded}"
 
 
+def _without_digest(notebook):
+    plain = json.loads(text_of(notebook))
+    plain["metadata"].get("course", {}).pop("digest", None)
+    return plain
+
+
 def _hash(value):
-    return hashlib.sha256(
-        json.dumps(value, sort_keys=True, ensure_ascii=False).encode()
-    ).hexdigest()
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -14,7 +14,7 @@ PROPERTY = "notebook_seconds"
 
 
 def pytest_addoption(parser):
-    words = "lines `folder seconds`: the longest that all notebooks there may take together"
+    words = "lines `folder seconds`: the processor time that all notebooks there may take together"
     parser.addini("notebook_folder_seconds", words, type="linelist", default=[])
 
 
@@ -49,11 +49,8 @@ class Totals:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _over(self):
-        return [
-            folder
-            for folder, parts in self.seconds.items()
-            if not sum(parts) <= self.limits[folder]
-        ]
+        limits = self.limits
+        return [name for name, parts in self.seconds.items() if not sum(parts) <= limits[name]]
 
     def pytest_terminal_summary(self, terminalreporter):
         for folder, parts in sorted(self.seconds.items()):

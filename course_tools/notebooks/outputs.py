@@ -3,34 +3,26 @@
 import os
 import re
 import sys
+from itertools import groupby
 from pathlib import Path
 
-CELL_FILE = re.compile(
-    r"[^\s\"'(<]*[/\\]ipykernel_\d+[/\\]\d+\.py"
-)  # where ipykernel pretends that a cell's code is
-NOISE = re.compile(
-    r"Matplotlib is building the font cache; this may take a moment\.\n?"
-)  # once in a fresh environment
+# Where ipykernel pretends that a cell's code is
+CELL_FILE = re.compile(r"[^\s\"'(<]*[/\\]ipykernel_\d+[/\\]\d+\.py")
+# Once in a fresh environment
+NOISE = re.compile(r"Matplotlib is building the font cache; this may take a moment\.\n?")
 SAME_LINE = re.compile(r"^.*\r(?=[^\n])", re.MULTILINE)
 
 
 def places(root):
     """(folder, what to write in its place), the longest first."""
-    pairs = {
-        str(Path(root).resolve()): "<course>",
-        str(root): "<course>",
-        os.path.dirname(os.__file__): "<python>",
-    }
-    if (
-        sys.prefix != sys.base_prefix
-    ):  # a virtual environment; /usr would be found in too many texts
+    pairs = {str(Path(root).resolve()): "<course>", str(root): "<course>"}
+    pairs[os.path.dirname(os.__file__)] = "<python>"
+    if sys.prefix != sys.base_prefix:  # a virtual environment; /usr stands in too many texts
         pairs[sys.prefix] = "<python>"
     if len(Path.home().parts) > 1:
         pairs.setdefault(str(Path.home()), "~")
-    pairs |= {
-        folder.replace("\\", "\\\\"): name for folder, name in pairs.items()
-    }  # as repr shows them on Windows
-    return sorted(pairs.items(), key=lambda pair: -len(pair[0]))
+    on_windows = {folder.replace("\\", "\\\\"): name for folder, name in pairs.items()}  # in a repr
+    return sorted((pairs | on_windows).items(), key=lambda pair: -len(pair[0]))
 
 
 def tidy(outputs, execution_count, folders):
@@ -43,10 +35,9 @@ def tidy(outputs, execution_count, folders):
         if "execution_count" in output:
             output["execution_count"] = execution_count
         if "text" in output:
-            output["text"] = _scrub(_lines(output["text"]), folders, found)
-        for key in ("ename", "evalue"):
-            if key in output:
-                output[key] = _scrub(output[key], folders, found)
+            output["text"] = _lines(output["text"])
+        for key in {"text", "ename", "evalue"} & set(output):
+            output[key] = _scrub(output[key], folders, found)
         if "traceback" in output:
             output["traceback"] = [_scrub(line, folders, found) for line in output["traceback"]]
         for kind, value in output.get("data", {}).items():
@@ -60,18 +51,15 @@ def tidy(outputs, execution_count, folders):
 def _merged(outputs):
     """Neighbouring streams become one a name, stdout first: they come in pieces cut by chance."""
     merged: list = []
-    run: dict = {}
-    for output in [*outputs, None]:
-        if output is not None and output["output_type"] == "stream":
-            if output["name"] in run:
-                run[output["name"]]["text"] += output["text"]
-            else:
-                run[output["name"]] = output
+    for is_stream, group in groupby(outputs, lambda output: output["output_type"] == "stream"):
+        if not is_stream:
+            merged += group
             continue
+        run: dict = {}
+        for output in group:
+            if run.setdefault(output["name"], output) is not output:
+                run[output["name"]]["text"] += output["text"]
         merged += [run[name] for name in sorted(run, reverse=True)]
-        run = {}
-        if output is not None:
-            merged.append(output)
     return merged
 
 
@@ -87,9 +75,7 @@ def _lines(text):
 
 def _scrub(text, folders, found):
     text = NOISE.sub("", text)
-    if (
-        "ipykernel_" in text
-    ):  # else the pattern would crawl through each picture's base64, in quadratic time
+    if "ipykernel_" in text:  # else the pattern takes quadratic time in each picture's base64
         text = CELL_FILE.sub("<cell>", text)
     for folder, name in folders:
         if folder in text:

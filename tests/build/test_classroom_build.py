@@ -373,7 +373,7 @@ class Terminal(io.StringIO):
 
 def test_progress_is_one_line_on_a_terminal():
     shown = Terminal()
-    with build.Progress("01 lecture", 2, stream=shown) as progress:
+    with build.CellProgress("01 lecture", 2, stream=shown) as progress:
         for number, name in enumerate(("a", "b"), 1):
             progress.begin(number, name)
             progress.end()
@@ -383,7 +383,7 @@ def test_progress_is_one_line_on_a_terminal():
 
 def test_progress_in_a_log_is_one_line_a_notebook():
     log = io.StringIO()
-    with build.Progress("01 lecture", 1, stream=log) as progress:
+    with build.CellProgress("01 lecture", 1, stream=log) as progress:
         progress.begin(1, "a")
         progress.end()
     assert log.getvalue().startswith("01 lecture: 1 cell in ") and log.getvalue().count("\n") == 1

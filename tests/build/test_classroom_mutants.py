@@ -1,9 +1,13 @@
 """The harness for planted wrong answers tells an answer that fares as meant from one that does not."""
 
+from pathlib import Path
+
 import pytest
 from sample_chapter import EXERCISE, KERNEL, clone
 
 from course_tools.build import mutants, source
+
+ROOT = Path(__file__).parents[2]
 
 
 def verdicts(tmp_path, exercise, **options):
@@ -117,3 +121,11 @@ def test_the_seed_reaches_the_kernel(tmp_path, seed):
         'print("right")', 'import os\n    assert os.environ["COURSE_SEED"] == "1"'
     )
     assert verdicts(tmp_path, text, seed=seed)["solution"].ok == (seed == 1)
+
+
+def test_every_chapter_has_its_file():
+    """tests/chapters/chNN/test_chNN_planted.py, by which its planted answers are tried."""
+    for chapter in sorted((ROOT / "chapters").glob("[0-9][0-9]-*")):
+        number = chapter.name[:2]
+        path = ROOT / f"tests/chapters/ch{number}/test_ch{number}_planted.py"
+        assert path.is_file() and f'@answers("{number}")' in path.read_text(encoding="utf-8")

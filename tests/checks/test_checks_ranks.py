@@ -78,9 +78,9 @@ def failure(check, fn):
 )
 def test_right_functions_pass(fn, capsys):
     check = RankCheck("total", cases, total, limits=[no_collectives(), same_bits_on_all_ranks()])
-    begin = time.monotonic()
+    begin = time.process_time()
     check(fn, seed=1)
-    assert time.monotonic() - begin < 2 * SLOW
+    assert time.process_time() - begin < 2 * SLOW
     words = "12 rehearsals with 1 to 6 ranks right; within limits: collectives and the same bits"
     assert words in capsys.readouterr().out
 

@@ -39,3 +39,6 @@ def refuse(event, args):
 if not getattr(sys, "_course_network_refused", False):
     sys._course_network_refused = True
     sys.addaudithook(refuse)
+
+# jsonschema, and with it nbformat, would build a grammar of web addresses at each import: two seconds of each process.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

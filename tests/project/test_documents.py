@@ -9,6 +9,12 @@ from course_tools.doctor.chapters import CHAPTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MAPS = [
+    path
+    for top in ("benchmarks", "chapters", "course_lib", "course_tools")
+    for path in sorted((ROOT / top).rglob("README.md"))
+]  # a README of a folder
+FOLDERS = r"tests|course_lib|course_tools|chapters|docs|benchmarks|\.\w+"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -53,12 +59,11 @@ def test_two_commands_stand_in_the_readme():
     assert len(README.split()) < 1100, "the README is short"
 
 
-def test_files_named_exist():
-    for path in DOCUMENTS:
-        for name in re.findall(
-            r"`((?:tests|tools|course_lib|chapters|docs|\.\w+)/[\w./-]+)`", path.read_text("utf-8")
-        ):
-            assert "NN" in name or (ROOT / name).exists(), f"{path.name} names {name}"
+@pytest.mark.parametrize("path", DOCUMENTS + MAPS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_named_exist(path):
+    named = re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", path.read_text(encoding="utf-8"))
+    for name in named:
+        assert "NN" in name or (ROOT / name).exists(), f"{path.name} names {name}"
 
 
 def test_licence_texts_are_there():

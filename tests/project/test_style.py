@@ -1,4 +1,4 @@
-"""Ruff over the code and the notebooks' code, mypy over the library, and the rules between the rooms."""
+"""Ruff over the code and the notebooks' code, mypy over the library, and the size of the teaching packages."""
 
 import ast
 import io
@@ -19,45 +19,6 @@ MACHINERY = {
     "mpi/profiles": (0, 200),
     "mpi/rehearsal": (500, 1150),
 }
-# a room -> the other rooms it may import
-ARROWS = {
-    "data": set(),
-    "serial": {"data"},
-    "threads": {
-        "serial",
-        "data",
-        "measure",
-    },  # measure: BLAS is pinned to one thread while our own run
-    "gpu": {"serial", "data"},
-    "mpi": {
-        "serial",
-        "data",
-        "measure",
-    },  # measure: what a step of one rank costs stands in a cost model
-    "measure": set(),
-    "plots": {"measure"},
-    "checks": {
-        "serial",
-        "data",
-        "threads",
-        "gpu",
-        "mpi",
-    },  # what a schedule, a launch, a message is stands there
-}
-HEAVY = (
-    "numba",
-    "matplotlib",
-    "sklearn",
-    "scipy",
-    "threadpoolctl",
-    "jupytext",
-    "IPython",
-    "mpi4py",
-    "pycuda",
-    "psutil",
-    "ipyparallel",
-    "cloudpickle",
-)
 
 
 def tool(*arguments):
@@ -87,54 +48,6 @@ def test_types():
 
 def room_of(path):
     return path.relative_to(LIBRARY).parts[0].removesuffix(".py")
-
-
-def imports(path):
-    """The rooms of course_lib that a file imports."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            here = (
-                ("course_lib", *path.relative_to(LIBRARY).parts)[: -node.level or None]
-                if node.level
-                else ()
-            )
-            base = ".".join([*here, *([node.module] if node.module else [])])
-            names = [f"{base}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        yield from (name.split(".")[1] for name in names if name.startswith("course_lib."))
-
-
-@pytest.mark.parametrize("room", ARROWS)
-def test_arrows_go_downwards(room):
-    allowed = ARROWS[room] | {room, "errors"}
-    for path in LIBRARY.rglob("*.py"):
-        if room_of(path) == room:
-            assert set(imports(path)) <= allowed, (
-                f"{path.relative_to(ROOT)} imports {set(imports(path)) - allowed}"
-            )
-
-
-def test_classroom_is_imported_by_nobody():
-    for path in LIBRARY.rglob("*.py"):
-        if room_of(path) not in ("classroom", "__main__"):
-            assert "classroom" not in set(imports(path)), path
-
-
-def modules():
-    return sorted(
-        path.parent.name
-        for path in LIBRARY.glob("*/__init__.py")
-        if path.parent.name != "classroom"
-    )
-
-
-@pytest.mark.parametrize("module", ["errors", "__main__", *modules()])
-def test_import_needs_numpy_alone(module):
-    block = f"import sys; sys.modules.update(dict.fromkeys({HEAVY!r})); import course_lib, course_lib.{module}"
-    subprocess.run([sys.executable, "-c", block], cwd=ROOT, check=True)
 
 
 def lines_of_code(text):

@@ -124,17 +124,16 @@ def test_numba_lets_other_threads_run():
     other = threading.Thread(target=clock)
     other.start()
     try:
-        start = time.perf_counter()
-        while time.perf_counter() - start < 0.3:
+        give_up, between = time.perf_counter() + 60, 0
+        while between < 3 and time.perf_counter() < give_up:  # a busy machine may need a few calls
             begin = time.perf_counter()
             numba_form.gradients(params, np.repeat(X, 10, axis=0), np.repeat(Y, 10, axis=0))
             end = time.perf_counter()
+            between = sum(begin < tick < end for tick in ticks)
     finally:
         done.set()
         other.join()
-    assert sum(begin < tick < end for tick in ticks) >= 3, (
-        "no other thread ran while Numba computed"
-    )
+    assert between >= 3, "no other thread ran while Numba computed"
 
 
 @pytest.mark.parametrize("form", ["per_example", "per_example_numba"])

@@ -1,4 +1,4 @@
-"""The kernel tasks of an exercise: the strings of CUDA C that a student would hand in, put to their checks."""
+"""The tasks of an exercise as a student would hand them in; kernels, strings of CUDA C, put to their checks."""
 
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,19 @@ def tasks(chapter):
     """{name of the task: (its solution region, its mutants)} of a chapter, such as "08-gemm-register-tiled"."""
     read = source.read(CHAPTERS / chapter / "exercise.md")
     return {cell.name: (source.split(cell.source), cell.task.mutants) for cell in read.tasks}
+
+
+def solved(chapter):
+    """The cell with the imports of an exercise, "04" for instance, and the solutions of all its tasks, as one text."""
+    (file,) = CHAPTERS.glob(f"{chapter}-*/exercise.md")
+    texts = []
+    for cell in source.read(file).cells:
+        if "task" in cell.tags:
+            region = source.split(cell.source)
+            texts.append(region.filled(region.text))
+        elif cell.name == "imports":
+            texts.append(cell.source)
+    return "\n".join(texts)
 
 
 def kernel_of(cell):

@@ -238,7 +238,7 @@ def test_a_schedule_that_waits_for_ever_is_refused(tasks):
 
 
 def test_timeline_measures_from_its_first_look_at_the_clock():
-    line = Timeline()
+    line, began = Timeline(), time.perf_counter()
     assert line.makespan == 0 and line.busy(0) == 0
     time.sleep(0.01)
     start = line.clock()
@@ -246,13 +246,14 @@ def test_timeline_measures_from_its_first_look_at_the_clock():
     time.sleep(0.002)
     line.append(Span(0, "grad", 3, start, line.clock()))
     line.append(Span(1, "grad", 2, 0.5, 0.75))
-    assert 0.002 <= line.busy(0) < 5 and line.busy(1) == 0.25 and line.makespan == 0.75 - start
+    assert 0.002 <= line.busy(0) < time.perf_counter() - began
+    assert line.busy(1) == 0.25 and line.makespan == 0.75 - start
 
 
 def test_recording_a_span_costs_a_few_microseconds():
     line = Timeline()
-    started = time.perf_counter()
+    started = time.thread_time()
     for layer in range(10_000):
         start = line.clock()
         line.append(Span(0, "grad", layer, start, line.clock()))
-    assert time.perf_counter() - started < 10_000 * 50e-6
+    assert time.thread_time() - started < 10_000 * 50e-6

@@ -1,6 +1,5 @@
 """The check of a gradient by fork and join: side by side, all joined, faults passed on."""
 
-from course_lib.checks.ch03.guard import guarded, outcome, require_told
 from course_lib.checks.ch03.work import (
     Workers,
     added,
@@ -11,8 +10,9 @@ from course_lib.checks.ch03.work import (
     sums_of_shards,
 )
 from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import function_check, require_in_time
 from course_lib.checks.kit.probe import short_error, students_line
+from course_lib.checks.kit.threads import guarded, outcome, require_told
 from course_lib.checks.kit.trees import copied, same
 
 
@@ -35,7 +35,7 @@ def _check_calls(workers, T):
         f"shard {lost[0] if lost else ''} was never computed",
         cause="start() runs a thread; making it does not. Is there one for every shard?",
     )
-    require(
+    require_in_time(
         not workers.meeting.missed,
         "no two shards were at work at the same time",
         cause=_apart_cause(workers, T),

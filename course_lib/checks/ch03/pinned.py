@@ -6,7 +6,9 @@ import time
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import (
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check, require_in_time
+from course_lib.checks.kit.threads import (
     HELD_BACK,
     Meeting,
     come_late,
@@ -14,8 +16,6 @@ from course_lib.checks.ch03.guard import (
     outcome,
     require_told,
 )
-from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check
 
 
 class _Blas:
@@ -194,7 +194,7 @@ def _check_each_once(calls, where):
         where=where,
         cause="is there a thread for each, and is it started?",
     )
-    require(
+    require_in_time(
         not calls.meeting.missed,
         "no two calls ran at the same time",
         where=where,

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import value_of
 from course_lib.checks.ch03.work import added, scaled, shard_slices
 from course_lib.checks.kit.core import Case, Check, normal, poison, ragged, require
 from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.threads import value_of
 from course_lib.checks.kit.trees import a_thing, same
 
 
@@ -339,7 +339,7 @@ def _check_ownership(written, T, n):
     )
 
 
-@function_check("reduce_slice")
+@function_check("reduce_slice", changes=True)
 def check_reduce_slice(fn, *, rng):
     """Slice t, and nothing else, is the sum of slice t over all partials, over B; whatever order the threads run in."""
     for T, n in ((3, int(rng.integers(5, 9)) * 3 + 2), (4, 4), (2, 9), (1, 5), (5, 23)):

@@ -4,10 +4,10 @@ import threading
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import Meeting, guarded, require_told, value_of
 from course_lib.checks.ch03.work import alike, first_row, gradient_sum, make_batch, misses, scaled
 from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import function_check, require_in_time
+from course_lib.checks.kit.threads import Meeting, guarded, require_told, value_of
 from course_lib.checks.kit.trees import copied, same
 
 
@@ -173,7 +173,7 @@ def _check_hands(noted, rows, T, where):
             where=where,
             cause="min(T, rows of this batch) threads: is T changed, and not put back for the next batch?",
         )
-        require(
+        require_in_time(
             not noted.meetings[i].missed,
             f"the parts of batch {i + 1} were not computed side by side",
             where=where,
@@ -200,7 +200,7 @@ def _ragged_cause(i, rows):
     return None
 
 
-@function_check("train_parallel")
+@function_check("train_parallel", changes=True)
 def check_train_parallel(fn, *, rng):
     """Equal to serial training after every step, ragged last batches included, even with fewer rows than threads."""
     for rows, T in (((8, 8, 5), 3), ((7, 2, 7), 4), ((7, 7, 2), 4), ((6, 6, 6), 1)):

@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import Meeting, come_late
 from course_lib.checks.kit.compare import Rules, compare
 from course_lib.checks.kit.core import normal, ragged
+from course_lib.checks.kit.threads import Meeting, come_late
 
 STEP = 64  # X[i, 0] is i / STEP, exactly: a worker can be asked which rows it has
 

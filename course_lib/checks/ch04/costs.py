@@ -1,5 +1,7 @@
 """The checks of chapter 04 on costs: the formulas, the smallest k, the makespan of a schedule."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
@@ -140,50 +142,60 @@ check_step_costs = Check(
 # 8. makespan ----------------------------------------------------------------------------------------------------
 
 
-def _play(
-    tasks,
-    fork,
-    f2,
-    f3,
-    wait_fork=True,
-    own=True,
-    needs=True,
-    source_of=None,
-    result=max,
-    cost=None,
-    last_copy=False,
-    anyones=False,
-):
-    """The truth, and with the other arguments changed: known wrong ways."""
-    free: dict[int, float] = {}
-    end: dict[tuple[int, int], float] = {}
-    ends = [0.0]
-    for n, (thread, kind, layer) in enumerate(tasks):
-        source = layer + (kind == "delta") if source_of is None else source_of(kind, layer)
-        there = end.get((0, source), 0.0)
-        if anyones:
-            there = min([time for (_, made), time in end.items() if made == source], default=0.0)
-        if own:
-            there = end.get((thread, source), there)
-        start = max(free.get(thread, 0.0), there if needs else 0.0)
-        if wait_fork and fork and n >= fork:
-            start = max(start, ends[fork])
-        done = start + (
-            cost(kind, layer, f2, f3) if cost else (f2 if kind == "delta" else f3)[layer]
-        )
-        free[thread] = done
-        if kind == "delta" and (last_copy or (thread, layer) not in end):
-            end[thread, layer] = done
-        ends.append(done)
-    return result(ends)
+def _source_of(kind, layer):
+    """The layer whose delta a task needs."""
+    return layer + (kind == "delta")
 
 
-def _makespan(tasks, fork, f2, f3):
-    return _play(tasks, fork, f2, f3)
+def _cost(kind, layer, f2, f3):
+    return f2[layer] if kind == "delta" else f3[layer]
 
 
-def _play_with(**changes):
-    return lambda tasks, fork, f2, f3: _play(tasks, fork, f2, f3, **changes)
+@dataclass(frozen=True)
+class _Play:
+    """The makespan of a list of tasks; with a field changed, by a known wrong way.
+
+    needs: a task waits for the delta that it needs. own: it takes its thread's own, where there is one.
+    anyones: else the first of all threads', not thread 0's. last_copy: of thread 0's, the one that was made last.
+    """
+
+    wait_fork: bool = True
+    own: bool = True
+    needs: bool = True
+    last_copy: bool = False
+    anyones: bool = False
+    source_of: Callable = _source_of
+    cost: Callable = _cost
+    result: Callable = max
+
+    def __call__(self, tasks, fork, f2, f3):
+        free: dict[int, float] = {}
+        end: dict[tuple[int, int], float] = {}
+        ends = [0.0]
+        for n, (thread, kind, layer) in enumerate(tasks):
+            there = self.there(thread, self.source_of(kind, layer), end)
+            start = max(free.get(thread, 0.0), there)
+            if self.wait_fork and fork and n >= fork:
+                start = max(start, ends[fork])
+            done = start + self.cost(kind, layer, f2, f3)
+            free[thread] = done
+            if kind == "delta" and (self.last_copy or (thread, layer) not in end):
+                end[thread, layer] = done
+            ends.append(done)
+        return self.result(ends)
+
+    def there(self, thread, source, end):
+        """When a thread has the delta of the layer `source`. end: {(thread, layer): when its delta was computed}."""
+        if not self.needs:
+            return 0.0
+        if self.own and (thread, source) in end:
+            return end[thread, source]
+        if self.anyones:
+            return min([time for (_, made), time in end.items() if made == source], default=0.0)
+        return end.get((0, source), 0.0)
+
+
+_makespan = _Play()
 
 
 def _deferred(L, k):
@@ -257,52 +269,52 @@ check_makespan = Check(
     dtype=None,
     diagnoses=[
         (
-            _play_with(needs=False),
+            _Play(needs=False),
             "a task waits for its thread alone: it must also wait for the delta that it needs",
         ),
         (
-            _play_with(wait_fork=False),
+            _Play(wait_fork=False),
             "the children start before the fork: no task after the first `fork` ones may "
             "start before the parent is done "
             "with those",
         ),
         (
-            _play_with(needs=False, wait_fork=False),
+            _Play(needs=False, wait_fork=False),
             "the largest sum of one thread's own tasks: each starts at once and waits for nobody, neither for the "
             "fork nor for the delta that a task needs",
         ),
         (
-            _play_with(own=False),
+            _Play(own=False),
             "a thread that has computed a delta of its own uses that: end[thread, layer] comes before end[0, layer]",
         ),
         (
-            _play_with(source_of=lambda kind, layer: layer),
+            _Play(source_of=lambda kind, layer: layer),
             "a delta needs the delta of the layer ABOVE, layer + 1; only a gradient needs that of its own layer",
         ),
         (
-            _play_with(source_of=lambda kind, layer: layer + 1),
+            _Play(source_of=lambda kind, layer: layer + 1),
             "a gradient needs the delta of its own layer; it is a delta that needs the one above",
         ),
         (
-            _play_with(last_copy=True),
+            _Play(last_copy=True),
             "thread 0 computes some deltas twice, before the fork and after: it is the FIRST copy that the others "
             "take, so keep its time",
         ),
         (
-            _play_with(anyones=True),
+            _Play(anyones=True),
             "a thread without a delta of its own takes the first one that thread 0 made, not "
             "another thread's that is there earlier",
         ),
         (
-            _play_with(result=lambda ends: ends[-1]),
+            _Play(result=lambda ends: ends[-1]),
             "the end of the last task in the list: the makespan is the latest end of all",
         ),
         (
-            _play_with(cost=lambda kind, layer, f2, f3: (f3 if kind == "delta" else f2)[layer]),
+            _Play(cost=lambda kind, layer, f2, f3: (f3 if kind == "delta" else f2)[layer]),
             "f2 and f3 are exchanged: f2 is the cost of a delta, f3 that of a gradient",
         ),
         (
-            _play_with(cost=lambda kind, layer, f2, f3: f3[layer] if kind == "grad" else 0.0),
+            _Play(cost=lambda kind, layer, f2, f3: f3[layer] if kind == "grad" else 0.0),
             "the deltas cost nothing: only gradients are added up",
         ),
         (

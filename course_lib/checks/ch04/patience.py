@@ -4,7 +4,7 @@ import ctypes
 import threading
 import time
 
-from course_lib.checks.kit.freeform import Unmet
+from course_lib.checks.kit.freeform import require_in_time
 
 PATIENCE = 3.0  # seconds for calls that take a millisecond
 
@@ -39,7 +39,7 @@ def _spinning(threads, seconds=0.1):
 
 
 def must_end(fn, calls, cause):
-    """Unmet, with this cause, if the calls fn(*args) do not come to an end. What else goes wrong is not looked at."""
+    """Fails, with this cause, if the calls fn(*args) do not come to an end. What else goes wrong is not looked at."""
 
     def work():
         for args in calls:
@@ -51,9 +51,8 @@ def must_end(fn, calls, cause):
     worker = threading.Thread(target=work, daemon=True, name="check")
     worker.start()
     worker.join(PATIENCE)
-    if worker.is_alive():
+    endless = worker.is_alive()
+    if endless:
         stop([worker])
-        raise Unmet(
-            f"it has not come to an end within {PATIENCE:g} s: a loop without end",
-            [("cause", cause)],
-        )
+    what = f"it has not come to an end within {PATIENCE:g} s: a loop without end"
+    require_in_time(not endless, what, cause=cause)

@@ -1,59 +1,68 @@
 """The checks of chapter 04 on threads: the walk of one thread, the fork, the queue of deferred gradients.
 
-Students' threads run under the guard of chapter 03: a call that hangs is told after some seconds, no more.
+Students' threads run under the guard of the kit: a call that hangs is told after some seconds, no more.
 """
 
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.checks.ch03.guard import HELD_BACK, Meeting, guarded, started_since
 from course_lib.checks.ch04.patience import stop
 from course_lib.checks.ch04.schedules import child, leapfrog
 from course_lib.checks.kit.core import Case, Check, normal, ragged, require
-from course_lib.checks.kit.freeform import Unmet, function_check
+from course_lib.checks.kit.freeform import Unmet, function_check, require_in_time
 from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.threads import HELD_BACK, Meeting, guarded, started_since
 from course_lib.checks.kit.trees import a_thing
 
 # 4. walk --------------------------------------------------------------------------------------------------------
 
 
-def _walk(
-    tasks,
-    dZ,
-    params,
-    A,
-    grads,
-    fresh=True,
-    slope=None,
-    db=None,
-    at=0,
-    weights=1,
-    inputs=0,
-    stop=99,
-    scale=None,
-):
-    """The truth, and with the other arguments changed: known wrong ways. Returns (grads, deltas)."""
-    deltas, given = [dZ], dZ
-    for kind, layer in tasks[:stop]:
-        if kind == "delta":
-            dA = (dZ if fresh else given) @ params[layer + weights][0].T
-            dZ = dA * (1 - A[layer + 1] ** 2 if slope is None else slope(A, layer, dA))
-            deltas.append(dZ)
-        else:
-            use = dZ if fresh else given
-            dW = A[layer + inputs].T @ use / (scale(use) if scale else 1)
-            grads[layer + at] = (dW, use.sum(axis=0) if db is None else db(use))
-    return grads, deltas
+def _slope_of_tanh(A, layer):
+    return 1 - A[layer + 1] ** 2
 
 
-def _walk_true(tasks, dZ, params, A, grads):
-    return _walk(tasks, dZ, params, A, grads)
+def _sum_of_rows(dZ):
+    return dZ.sum(axis=0)
 
 
-def _walk_with(**changes):
-    return lambda tasks, dZ, params, A, grads: _walk(tasks, dZ, params, A, grads, **changes)
+def _one(dZ):
+    return 1
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """The walk of one thread: (grads, deltas); with a field changed, a known wrong way.
+
+    fresh: each step starts from the delta before it, not from the first. weights, inputs, place: steps to the layer
+    whose W, whose A and whose place in grads is taken. divisor: of dW.
+    """
+
+    fresh: bool = True
+    weights: int = 1
+    inputs: int = 0
+    place: int = 0
+    slope: Callable = _slope_of_tanh
+    db: Callable = _sum_of_rows
+    divisor: Callable = _one
+
+    def __call__(self, tasks, dZ, params, A, grads):
+        deltas = [dZ]
+        for kind, layer in tasks:
+            above = deltas[-1] if self.fresh else dZ
+            if kind == "delta":
+                dA = above @ params[layer + self.weights][0].T
+                deltas.append(dA * self.slope(A, layer))
+            else:
+                dW = A[layer + self.inputs].T @ above / self.divisor(above)
+                grads[layer + self.place] = (dW, self.db(above))
+        return grads, deltas
+
+
+_walk = _Walk()
 
 
 def _stale(tasks, dZ, params, A, grads):
@@ -80,7 +89,7 @@ def _first_delta(tasks, dZ, params, A, grads):
 
 def _exchanged(tasks, *rest):
     """(db, dW) instead of (dW, db)."""
-    grads, deltas = _walk_true(tasks, *rest)
+    grads, deltas = _walk(tasks, *rest)
     for layer in [layer for kind, layer in tasks if kind == "grad"]:
         grads[layer] = grads[layer][::-1]
     return grads, deltas
@@ -124,29 +133,25 @@ def _walk_cases(rng):
     return cases
 
 
-class _WalkCheck(Check):
-    """Looks at the list of gradients that the function fills, and at the deltas that it returns."""
-
-    def probe(self, fn, seed):
-        def call(tasks, dZ, params, A, grads):
-            deltas = fn(tasks, dZ, params, A, grads)
-            return grads, deltas
-
-        return super().probe(call, seed)
+def _call_walk(fn, tasks, dZ, params, A, grads):
+    """The list of gradients that the function fills, and the deltas that it returns."""
+    deltas = fn(tasks, dZ, params, A, grads)
+    return grads, deltas
 
 
 _LATE = "a stale delta: each step of the walk starts from the delta before it, so keep it, dZ = ..."
 
-check_walk = _WalkCheck(
+check_walk = Check(
     "walk",
     _walk_cases,
-    _walk_true,
+    _walk,
+    call=_call_walk,
     K=90,
     c=8.0,
     may_change=(4,),
     parts=("grads", "what is returned"),
     diagnoses=[
-        (_walk_with(fresh=False), _LATE),
+        (_Walk(fresh=False), _LATE),
         (
             _stale,
             "a stale delta: the gradient of a layer needs the delta of that layer, not of the one above",
@@ -156,19 +161,19 @@ check_walk = _WalkCheck(
             "a stale delta: every gradient is taken with the delta that was handed over",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: 1),
+            _Walk(slope=lambda A, layer: 1),
             "f' is missing: eq. 5 ends with * (1 - A[layer + 1] ** 2) for tanh",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: 1 - A[layer] ** 2),
+            _Walk(slope=lambda A, layer: 1 - A[layer] ** 2),
             "f' of the wrong layer: A[layer + 1] is what layer `layer` puts out, A[layer] is what goes in",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: A[layer + 1] * (1 - A[layer + 1])),
+            _Walk(slope=lambda A, layer: A[layer + 1] * (1 - A[layer + 1])),
             "that is the derivative of the sigmoid: tanh has 1 - a^2",
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: 1 - A[layer + 1]),
+            _Walk(slope=lambda A, layer: 1 - A[layer + 1]),
             "the derivative of tanh is 1 - a^2: the square is missing",
         ),
         (
@@ -178,47 +183,47 @@ check_walk = _WalkCheck(
             'a gradient is written at every delta: only where the list says "grad", the others are other threads\'',
         ),
         (
-            _walk_with(slope=lambda A, layer, dA: A[layer + 1] ** 2),
+            _Walk(slope=lambda A, layer: A[layer + 1] ** 2),
             "the derivative of tanh is 1 - a^2, not a^2",
         ),
-        (_walk_with(weights=0), "eq. 5 takes the weights of the layer above, params[layer + 1]"),
+        (_Walk(weights=0), "eq. 5 takes the weights of the layer above, params[layer + 1]"),
         (
-            _walk_with(inputs=1),
+            _Walk(inputs=1),
             "dW = A[layer].T @ dZ: A[layer] is what goes into the layer, A[layer + 1] comes out",
         ),
         (
-            _walk_with(at=-1),
+            _Walk(place=-1),
             "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
             "other threads",
         ),
         (
-            _walk_with(at=1),
+            _Walk(place=1),
             "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
             "other threads",
         ),
         (
-            _walk_with(db=lambda dZ: dZ.mean(axis=0)),
+            _Walk(db=lambda dZ: dZ.mean(axis=0)),
             "db is a mean: dZ holds the 1/B already, so sum the rows",
         ),
         (
-            _walk_with(db=lambda dZ: dZ.sum(axis=1)),
+            _Walk(db=lambda dZ: dZ.sum(axis=1)),
             "db sums over the neurons: examples lie in rows, axis=0",
         ),
-        (_walk_with(scale=len), "1/B once more: dZ holds it already"),
+        (_Walk(divisor=len), "1/B once more: dZ holds it already"),
         (_exchanged, "dW and db are exchanged: grads[layer] = (dW, db)"),
         (
             lambda tasks, dZ, params, A, grads: (
                 grads,
-                _walk_true(tasks, dZ, params, A, list(grads))[1],
+                _walk(tasks, dZ, params, A, list(grads))[1],
             ),
             "the gradients are written nowhere: grads[layer] = (dW, db)",
         ),
         (
-            lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][-1]),
+            lambda *args: (_walk(*args)[0], _walk(*args)[1][-1]),
             "only the last delta is returned: the parent hands over one to each child, so return the list of all",
         ),
         (
-            lambda *args: (_walk_true(*args)[0], _walk_true(*args)[1][1:]),
+            lambda *args: (_walk(*args)[0], _walk(*args)[1][1:]),
             "the list of deltas begins with the one that was handed over",
         ),
     ],
@@ -292,9 +297,8 @@ def hang(fn, args, cause):
         return guarded(fn, *args)
     except Unmet as unmet:
         stop(started_since(before))
-        what, rows = unmet.args
-        where = [row for row in rows if row[0] == "where"]
-        raise Unmet(what, [("cause", cause), *where]) from None
+        where = [row for row in unmet.rows if row[0] == "where"]
+        raise Unmet(unmet.what, [("cause", cause), *where], unmet.kind) from None
 
 
 def _check_handed(walks, where):
@@ -398,7 +402,7 @@ def _check_fork(fn, L, k, where, delay):
     if run.error is not None:
         raise run.error
     _check_handed(walks, where)
-    require(
+    require_in_time(
         not walks.meeting.missed,
         "no two threads were at work at the same time",
         where=where,
@@ -450,7 +454,7 @@ def _check_fork_fault(fn, L, k, fault):
         "the children started although the parent had failed",
         where=where,
     )
-    require(
+    require_in_time(
         not run.left,
         f"{len(run.left)} of your threads still waited when the exception came",
         where=where,
@@ -490,6 +494,7 @@ class _Chain:
         self.begun, self.chain_done = threading.Event(), threading.Event()
         self.meeting, self.staged, self.overlap = Meeting(k), staged and 1 < k <= L, True
         self.wrong, self.active, self.chain_thread, self.in_turn = None, 0, None, False
+        self.failed = False  # the fault has happened
         self._lock, self._before = threading.Lock(), set(threading.enumerate())
 
     def delta(self, layer, above):
@@ -507,6 +512,7 @@ class _Chain:
             self.late if layer == self.L - 1 else 0.002
         )  # threads that are there begin, and find nothing
         if layer == self.delta_fault:
+            self.failed = True
             raise ArithmeticError(f"the delta of layer {layer} cannot be computed")
         if layer == 0:
             if self.staged:
@@ -537,6 +543,7 @@ class _Chain:
                 layer,
                 "chain" if threading.current_thread() is self.chain_thread else layer,
             ):
+                self.failed = True
                 raise ArithmeticError(f"the gradient of layer {layer} cannot be computed")
             if not self.staged and threading.current_thread() is not self.chain_thread:
                 time.sleep(
@@ -597,7 +604,7 @@ def _check_deferred(fn, L, k, late):
         "over",
     )
     _check_results(run, chain, where)
-    require(
+    require_in_time(
         chain.overlap,
         "no gradient had begun when the chain of deltas ended",
         where=where,
@@ -613,7 +620,7 @@ def _check_deferred(fn, L, k, late):
         wanted=f"k = {k} threads in all",
         cause="the thread of the chain is one of the k: start k - 1 more",
     )
-    require(
+    require_in_time(
         not chain.meeting.missed,
         f"never were k = {k} threads at work on gradients",
         where=where,
@@ -685,10 +692,15 @@ def _check_deferred_fault(fn, L, k, **fault):
     try:
         run = _deferred_run(fn, chain, _QUEUE_FAULT)
     except Unmet as unmet:
-        raise Unmet(
-            unmet.args[0], [*(row for row in unmet.args[1] if row[0] != "where"), ("where", where)]
-        ) from None
+        rows = [row for row in unmet.rows if row[0] != "where"]
+        raise Unmet(unmet.what, [*rows, ("where", where)], unmet.kind) from None
     _lost_fault(run)
+    require_in_time(
+        chain.failed or run.error is not None,
+        "the chain's thread computed no gradient",
+        where=where,
+        cause="when the chain is done its thread helps with the gradients that are left",
+    )
     require(
         run.error is not None,
         "an exception was lost: the function returned as if all were well",
@@ -703,7 +715,7 @@ def _check_deferred_fault(fn, L, k, **fault):
         where=where,
         cause="raise the exception that you kept, or `raise ... from` it",
     )
-    require(
+    require_in_time(
         not run.left,
         f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited when the exception came",
         where=where,

@@ -10,9 +10,8 @@ from course_lib.checks.kit.kernels.check import (
     limit,
     x_across,
 )
-from course_lib.checks.kit.kernels.running import triple
+from course_lib.checks.kit.kernels.running import traced, triple
 from course_lib.checks.kit.kernels.source import without_comments
-from course_lib.machines.cpu_engine import trace
 
 SIZES = {"n": np.int32, "M": np.int32, "N": np.int32, "ld": np.int32}
 
@@ -94,7 +93,7 @@ def shared_work(kernel, array, workers):
     @limit("threads that work")
     def check(report, launch):
         args = {**launch.prepared(), array: None}
-        found = trace(report.source, kernel, launch.grid, launch.block, list(args.values()))
+        found = traced(report.source, kernel, launch.grid, launch.block, list(args.values()))
         working = sum(error["count"] for error in found.errors if error["tool"] == "memcheck")
         if working >= 0.75 * workers(launch):
             return None

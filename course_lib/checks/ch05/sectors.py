@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.checks.kit.freeform import property_check, require
+from course_lib.checks.kit.kernels.running import traced
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.words import not_a_function
-from course_lib.machines.cpu_engine import trace
 
 READS = {
     1: ("char", "{A}"),
@@ -78,7 +78,7 @@ def count_by_engine(plan):
         lines="\n".join(p.c_line(name) for name, p in named),
     )
     arrays = [np.zeros((max(p.indices()) + 1) * p.size, np.uint8) for p in plan]
-    report = trace(source, "pattern", 1, 32, [*arrays, np.zeros(32, np.float32)])
+    report = traced(source, "pattern", 1, 32, [*arrays, np.zeros(32, np.float32)])
     return [report.total("sectors", array=name) for name in names]
 
 

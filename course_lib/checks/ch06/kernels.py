@@ -13,8 +13,8 @@ from course_lib.checks.kit.kernels.check import (
     limit,
     x_across,
 )
+from course_lib.checks.kit.kernels.running import traced
 from course_lib.checks.kit.kernels.source import without_comments
-from course_lib.machines.cpu_engine import trace
 
 FIRST = (
     "ragged",
@@ -85,7 +85,7 @@ def _in_place_of(X, kernel, source):
         [M, N, K, A, B, D],
         [M, N, K, one, A, K, step, B, N, step, zero, None, D, N, step],
     )
-    return trace(
+    return traced(
         source, kernel, 1, (16, 8), plain if kernel == "product" else strided, timeout=5.0
     ).errors
 

@@ -1,12 +1,15 @@
 """The checks of requests and sectors, held against what the engine counts, and of the best shape of a warp."""
 
+from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
-from course_lib.machines.cpu_engine import trace, tracing
+from course_lib.checks.kit.kernels.running import traced
+from course_lib.machines.cpu_engine import tracing
 
 WIDTHS = (32, 16, 8, 4, 2, 1)
 COUNTED = r"""
@@ -26,32 +29,36 @@ def counted(M, N, K, w):
     rng = np.random.default_rng(0)
     A, B = rng.random((M, K), np.float32), rng.random((K, N), np.float32)
     args = [np.int32(M), np.int32(N), np.int32(K), A, B, np.full((M, N), np.nan, np.float32)]
-    report = trace(COUNTED, "product", (-(-N // w), -(-M // (256 // w))), (w, 256 // w), args)
+    report = traced(COUNTED, "product", (-(-N // w), -(-M // (256 // w))), (w, 256 // w), args)
     return {X: (report.total("requests", array=X), report.total("sectors", array=X)) for X in "ABD"}
 
 
-def traffic(
-    M,
-    N,
-    K,
-    w,
-    a=lambda w, h: h,
-    b=lambda w, h: -(-w // 8),
-    d=lambda w, h: h * -(-w // 8),
-    warps=None,
-    steps=None,
-    d_steps=1,
-):
-    """The model, or a known wrong one: requests of warps of h rows and w columns, times the sectors of one."""
-    warps, steps = warps(M, N, w) if warps else M * N // 32, K if steps is None else steps
-    each = {"A": (warps * steps, a), "B": (warps * steps, b), "D": (warps * d_steps, d)}
-    return {
-        X: (requests, requests * sectors(w, 32 // w)) for X, (requests, sectors) in each.items()
-    }
+@dataclass(frozen=True)
+class Model:
+    """{array: (requests, sectors)} by the model; with a field changed, by a known wrong one.
+
+    warps: of a launch. a, b, d: sectors of a request of A, B and D by a warp of w columns and h rows.
+    steps: requests of A and B that a warp makes. d_steps: those of D.
+    """
+
+    warps: Callable = lambda M, N, w: M * N // 32
+    a: Callable = lambda w, h: h
+    b: Callable = lambda w, h: -(-w // 8)
+    d: Callable = lambda w, h: h * -(-w // 8)
+    steps: Callable = lambda K: K
+    d_steps: Callable = lambda K: 1
+
+    def __call__(self, M, N, K, w):
+        warps, h = self.warps(M, N, w), 32 // w
+        loads, stores = warps * self.steps(K), warps * self.d_steps(K)
+        return {
+            "A": (loads, loads * self.a(w, h)),
+            "B": (loads, loads * self.b(w, h)),
+            "D": (stores, stores * self.d(w, h)),
+        }
 
 
-def _with(**parts):
-    return lambda M, N, K, w: traffic(M, N, K, w, **parts)
+traffic = Model()
 
 
 PART = "a part of a sector is moved as a whole one: round w / 8 up"
@@ -61,32 +68,32 @@ NEXT_ROW = (
 STORED = "D: the warp stores h rows of w neighbours, each of them with sectors of its own"
 KNOWN = [
     (
-        _with(a=lambda w, h: 1, b=lambda w, h: 4, d=lambda w, h: 4),
+        Model(a=lambda w, h: 1, b=lambda w, h: 4, d=lambda w, h: 4),
         "that is a warp of 32 columns (j along x), whatever w is: a warp has w columns and 32 / w rows",
     ),
     (
-        _with(b=lambda w, h: w, d=lambda w, h: 32),
+        Model(b=lambda w, h: w, d=lambda w, h: 32),
         "a sector for each column: 8 neighbouring floats lie in one sector",
     ),
-    (_with(b=lambda w, h: w / 8, d=lambda w, h: h * w / 8), PART),
-    (_with(b=lambda w, h: w // 8, d=lambda w, h: h * (w // 8)), PART),
+    (Model(b=lambda w, h: w / 8, d=lambda w, h: h * w / 8), PART),
+    (Model(b=lambda w, h: w // 8, d=lambda w, h: h * (w // 8)), PART),
     (
-        _with(a=lambda w, h: 32),
+        Model(a=lambda w, h: 32),
         "A: all lanes of a row of the warp want the same word, and there are 32 / w rows",
     ),
-    (_with(a=lambda w, h: 4), NEXT_ROW),
-    (_with(a=lambda w, h: -(-h // 8)), NEXT_ROW),
-    (_with(a=lambda w, h: -(-w // 8), b=lambda w, h: h), "A and B are exchanged"),
-    (_with(d=lambda w, h: -(-w // 8)), STORED),
-    (_with(d=lambda w, h: 4), STORED),
-    (_with(warps=lambda M, N, w: M * N), "a request is one of a warp, of 32 threads: divide by 32"),
+    (Model(a=lambda w, h: 4), NEXT_ROW),
+    (Model(a=lambda w, h: -(-h // 8)), NEXT_ROW),
+    (Model(a=lambda w, h: -(-w // 8), b=lambda w, h: h), "A and B are exchanged"),
+    (Model(d=lambda w, h: -(-w // 8)), STORED),
+    (Model(d=lambda w, h: 4), STORED),
+    (Model(warps=lambda M, N, w: M * N), "a request is one of a warp, of 32 threads: divide by 32"),
     (
-        _with(warps=lambda M, N, w: M * N // w),
+        Model(warps=lambda M, N, w: M * N // w),
         "a warp has w columns and 32 / w rows: M N / 32 warps, whatever w is",
     ),
-    (_with(warps=lambda M, N, w: M * N // 256), "these are blocks: requests are of warps"),
-    (_with(steps=1), "every step of k makes its own requests of A and B"),
-    (lambda M, N, K, w: traffic(M, N, K, w, d_steps=K), "D is stored once, after the loop over k"),
+    (Model(warps=lambda M, N, w: M * N // 256), "these are blocks: requests are of warps"),
+    (Model(steps=lambda K: 1), "every step of k makes its own requests of A and B"),
+    (Model(d_steps=lambda K: K), "D is stored once, after the loop over k"),
 ]
 
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from course_lib.checks.kit.freeform import property_check, require
+from course_lib.checks.kit.kernels.running import traced
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.words import not_a_function
-from course_lib.machines.cpu_engine import trace
 
 WORDS = 4096
 PROBE = f"""
@@ -25,7 +25,7 @@ __global__ void probe(const int *words, float *y)
 def counted(words):
     """How many wavefronts the engine counts for a warp's load of these 32 words."""
     words = np.asarray(words, np.int32)
-    report = trace(PROBE, "probe", 1, 32, [words, np.full(32, np.nan, np.float32)])
+    report = traced(PROBE, "probe", 1, 32, [words, np.full(32, np.nan, np.float32)])
     return report.total("wavefronts", space="shared", op="load")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.checks.kit.core import Case, Check
-from course_lib.machines.cpu_engine import trace
+from course_lib.checks.kit.kernels.running import traced
 
 ANY_T = r"""
 __global__ void any_t(int N, int K, int T, const float *A, const float *B, float *D)
@@ -33,7 +33,7 @@ def counted(M, N, K, T):
         np.full((M, N), np.nan, np.float32),
     )
     args = [np.int32(N), np.int32(K), np.int32(T), A, B, D]
-    report = trace(ANY_T, "any_t", (N // T, M // T), (T, T), args, shared=8 * T * T)
+    report = traced(ANY_T, "any_t", (N // T, M // T), (T, T), args, shared=8 * T * T)
     requests, sectors = (
         report.total(what, space="global", op="load") for what in ("requests", "sectors")
     )

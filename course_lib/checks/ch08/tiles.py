@@ -18,7 +18,7 @@ from course_lib.checks.kit.kernels.check import (
     limit,
     no_bank_conflicts,
 )
-from course_lib.machines.cpu_engine import trace
+from course_lib.checks.kit.kernels.running import traced
 
 # copy_tile ------------------------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ def _cases_buffers(rng):
 def barriers(source, kernel, launch):
     """How many barriers thread (0, 0) of block (0, 0) passes: the source is run once more, with a counter in it."""
     args = launch.prepared()
-    return trace(
+    return traced(
         COUNTING + source, kernel, launch.grid, launch.block, list(args.values())
     ).printed.count(TOLD)
 

@@ -4,9 +4,11 @@ import numpy as np
 
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.kernels.running import traced
+from course_lib.checks.kit.kinds import kind_of
 from course_lib.errors import BadInput
 from course_lib.gpu.mlp import Activation
-from course_lib.machines.cpu_engine import CompileError, trace
+from course_lib.machines.cpu_engine import CompileError
 
 BOTH = r"""
 static __device__ __forceinline__ float f(float z);
@@ -25,7 +27,7 @@ __global__ void both(int n, const float *z, float *a, float *slope)
 def values(activation, z):
     """f(z) and df(z, f(z)) as the engine computes them. z: (n,) float32."""
     a, slope = np.full_like(z, np.nan), np.full_like(z, np.nan)
-    trace(BOTH + activation.source, "both", -(-len(z) // 64), 64, [np.int32(len(z)), z, a, slope])
+    traced(BOTH + activation.source, "both", -(-len(z) // 64), 64, [np.int32(len(z)), z, a, slope])
     return a, slope
 
 
@@ -78,9 +80,10 @@ def _measured(activation, z):
             "the compiler does not take it",
             got=(said or [str(error)])[0].strip()[:300],
             cause="f is an expression in z, df one in z and a, without a semicolon; functions of float32 end in f",
+            kind=kind_of(error),
         )
     except BadInput as error:
-        require(False, str(error))
+        require(False, str(error), kind=kind_of(error))
     return None
 
 

@@ -27,12 +27,11 @@ def _delta_with(sign=1.0, factor=2.0, slope=True, soft_slope=False, over=len):
 
     def output_delta(A, Y, loss):
         D = sign * (A - Y) / over(A)
-        bend = A * (1 - A)
-        return (
-            D * factor * (bend if slope else 1)
-            if loss == "mse"
-            else D * (bend if soft_slope else 1)
-        )
+        if loss == "mse":
+            D, bent = D * factor, slope
+        else:
+            bent = soft_slope
+        return D * A * (1 - A) if bent else D
 
     return output_delta
 

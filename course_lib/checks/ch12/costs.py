@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib import mpi
 from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import function_check, require_in_time
 from course_lib.checks.kit.trees import a_thing
 from course_lib.serial import Network
 
@@ -138,6 +138,8 @@ def _counted(rng, sizes, B, data, model):
         np.eye(sizes[-1], dtype=np.float32)[rng.integers(0, sizes[-1], B)],
     )
     report = mpi.rehearse(_step, data * model, net, net.init_params(0), X, Y, data, model)
+    late = any(error["tool"] == "timeout" for error in report.errors)
+    require_in_time(not late, "the count of a rehearsed step did not come to its end")
     return sum(report.bytes) / (data * model)
 
 

@@ -1,1 +1,4 @@
-"""What checks are built from: cases, tolerances, causes and messages; `kernels` for CUDA C, `ranks` for MPI."""
+"""What checks are built from: cases, tolerances, causes and messages. The map is ../README.md.
+
+`threads` guards the threads that students start, `kernels` is for CUDA C, `ranks` for MPI.
+"""

@@ -1,5 +1,6 @@
-"""The check of a function against a reference on fresh random cases: `probe`, then `judge`."""
+"""The check of a function against a reference on fresh random cases."""
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,20 +11,17 @@ from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.compare import SLIGHT, Mismatch, Rules, compare
 from course_lib.checks.kit.diagnose import diagnose
 from course_lib.checks.kit.inputs import choose_seed
-from course_lib.checks.kit.messages import CheckBroken, CheckFailed, not_written, say_passed
-from course_lib.checks.kit.probe import argument, probe_case, short_error
+from course_lib.checks.kit.messages import (
+    CheckBroken,
+    CheckFailed,
+    cannot_check,
+    not_written,
+    say_passed,
+)
+from course_lib.checks.kit.probe import answer_to, argument
 from course_lib.checks.kit.trees import a_thing, describe, leaves, short, upcast, working_dtype
 from course_lib.checks.kit.words import count, failure_report, not_a_function
 from course_lib.errors import BadInput
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What `judge` found: `failure` is None or the CheckFailed to raise; notes go below the green line."""
-
-    failure: CheckFailed | None
-    n_cases: int
-    notes: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,7 @@ class Check:
     each: names of the pairs in a list, ("dW", "db"). inplace: position or name of the argument that takes the result;
     returns_inplace: the task asks to return that argument, too.
     may_change: arguments that the function may change. post: applied to every result before comparing.
+    call: (fn, *arguments) -> the result, where more is looked at than what fn returns.
     """
 
     name: str
@@ -54,6 +53,7 @@ class Check:
     returns_inplace: bool = False
     may_change: tuple = ()
     post: Callable | None = None
+    call: Callable | None = None
     digits: int | None = None  # of a number worked out by hand (check_value)
 
     def __post_init__(self):
@@ -78,53 +78,44 @@ class Check:
         if not callable(fn):
             raise CheckFailed(not_a_function(self.name, fn))
         seed = choose_seed(seed)
-        verdict = self.judge(self.probe(fn, seed), seed)
-        if verdict.failure:
-            raise verdict.failure
-        say_passed(self.name, f"{count(verdict.n_cases, 'case')} right", seed, verdict.notes)
+        answers = self.right_answers(fn, seed)
+        warned = sorted({warning for answer in answers for warning in answer.warned})
+        notes = [f"right, but there was a warning: {short(w, 120)}" for w in warned[:3]]
+        say_passed(self.name, f"{count(len(answers), 'case')} right", seed, notes)
+
+    def right_answers(self, fn, seed):
+        """The Answers of `fn` to all cases of the seed. Raises CheckFailed where one is not right."""
+        called = functools.partial(self.call, fn) if self.call else fn
+        answers = [answer_to(case, called, self.inplace, self.post) for case in self.draw(seed)]
+        blanks = [answer.blank for answer in answers if answer.blank is not None]
+        if blanks:
+            raise not_written(self.name, blanks[0])
+        cases = self.draw(seed)  # anew: the function may have used something up, an iterator
+        results = [
+            self.result(case, answer, seed) for case, answer in zip(cases, answers, strict=True)
+        ]
+        bad = sorted((r for r in results if r.misses), key=lambda r: _slightness(r.misses[0]))
+        if bad:
+            raise CheckFailed(self.report(bad[0], results, seed))
+        return answers
 
     def draw(self, seed):
         """The cases of a seed, always the same ones."""
         try:
             cases = list(self.cases(np.random.default_rng(seed)))
         except Exception as error:
-            raise CheckBroken(self.name, f"its cases raise {short_error(error)}", seed) from error
+            raise cannot_check(self.name, "its cases raise", error, seed) from error
         if not cases or not all(isinstance(case, Case) for case in cases):
             raise CheckBroken(
                 self.name, "its cases must be a list of Case, and not an empty one", seed
             )
         return cases
 
-    def probe(self, fn, seed):
-        """Call the student's function on all cases of the seed: a list of Answer. Nothing is judged here."""
-        return [probe_case(fn, case, self.inplace, self.post) for case in self.draw(seed)]
-
-    def judge(self, answers, seed):
-        """A Verdict on those answers. The student's code is not needed here and does not run."""
-        cases = self.draw(seed)
-        blanks = [answer.blank for answer in answers if answer.blank is not None]
-        if blanks:
-            return Verdict(not_written(self.name, blanks[0]), len(cases))
-        results = [
-            self.result(case, answer, seed) for case, answer in zip(cases, answers, strict=True)
-        ]
-        bad = sorted((r for r in results if r.misses), key=lambda r: _slightness(r.misses[0]))
-        if bad:
-            return Verdict(CheckFailed(self.report(bad[0], results, seed)), len(cases))
-        warned = sorted({w for answer in answers for w in answer.warned})
-        return Verdict(
-            None,
-            len(cases),
-            tuple(f"right, but there was a warning: {short(w, 120)}" for w in warned[:3]),
-        )
-
     def result(self, case, answer, seed=None):
         """The `Result` of one case: the answer held against the reference."""
         want = self.truth(self.reference, case)
         if isinstance(want, Exception):
-            raise CheckBroken(
-                self.name, f"its reference raises {short_error(want)}", seed
-            ) from want
+            raise cannot_check(self.name, "its reference raises", want, seed) from want
         if want is None or any(
             isinstance(x, np.ndarray) and x.dtype == object for x in leaves(want)
         ):

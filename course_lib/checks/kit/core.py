@@ -1,4 +1,4 @@
-"""A check: fresh inputs, the student's function on them (`probe`), and a verdict with its likely cause (`judge`).
+"""A check: fresh inputs, the student's function on them, and a verdict with its likely cause.
 
 An author writes, in ch07.py for instance:
 
@@ -12,21 +12,18 @@ An author writes, in ch07.py for instance:
 and the check cell calls `ch07.check_product(product)`.
 """
 
-from course_lib.checks.kit.check import Case, Check, Verdict
+from course_lib.checks.kit.check import Case, Check
 from course_lib.checks.kit.freeform import check_value, property_check, require
 from course_lib.checks.kit.inputs import choose_seed, normal, poison, ragged
 from course_lib.checks.kit.messages import CheckBroken, CheckFailed, NotWritten, Report
-from course_lib.checks.kit.probe import Answer
 
 __all__ = [
-    "Answer",
     "Case",
     "Check",
     "CheckBroken",
     "CheckFailed",
     "NotWritten",
     "Report",
-    "Verdict",
     "check_value",
     "choose_seed",
     "normal",

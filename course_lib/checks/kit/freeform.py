@@ -7,7 +7,14 @@ import numpy as np
 from course_lib.checks.kit.case import Case
 from course_lib.checks.kit.check import Check
 from course_lib.checks.kit.inputs import choose_seed
-from course_lib.checks.kit.messages import CheckBroken, CheckFailed, Report, not_written, say_passed
+from course_lib.checks.kit.kinds import CLOCK, WRONG, is_lacking
+from course_lib.checks.kit.messages import (
+    CheckFailed,
+    Report,
+    cannot_check,
+    not_written,
+    say_passed,
+)
 from course_lib.checks.kit.probe import Answer, blank_in, short_error, students_line
 from course_lib.checks.kit.trees import copied
 from course_lib.checks.kit.words import again, not_a_function, plain
@@ -37,20 +44,34 @@ def check_value(
 
 
 class Unmet(Exception):
-    """Carries the rows of a failed `require` up to the check around it."""
+    """Carries what is wrong, the rows of a failed `require` and its kind up to the check around it."""
+
+    def __init__(self, what, rows, kind=WRONG):
+        super().__init__(what, rows)
+        self.what, self.rows, self.kind = what, rows, kind
 
 
-def require(condition, what, got=None, wanted=None, where=None, cause=None):
-    """Inside a `property_check`: fail with this message unless the condition holds (a NaN comparison does not)."""
+def require(condition, what, got=None, wanted=None, where=None, cause=None, kind=WRONG):
+    """Inside a `property_check`: fail with this message unless the condition holds (a NaN comparison does not).
+
+    kind: of the failure, one of `kinds.KINDS`.
+    """
     if not np.all(condition):
-        rows = [("cause", cause), ("where", where), ("got", got), ("wanted", wanted)]
-        raise Unmet(what, [(label, plain(value)) for label, value in rows if value is not None])
+        given = [("cause", cause), ("where", where), ("got", got), ("wanted", wanted)]
+        rows = [(label, plain(value)) for label, value in given if value is not None]
+        raise Unmet(what, rows, kind)
 
 
-def property_check(name):
+def require_in_time(condition, what, where=None, cause=None):
+    """The same of a condition that rests on a clock: a wait that has not run out, threads that met."""
+    require(condition, what, where=where, cause=cause, kind=CLOCK)
+
+
+def property_check(name, changes=False):
     """Decorator for a free-form check `def check_x(x, *, rng): ... require(...) ...; return "what holds"`.
 
     The student calls check_x(x) or check_x(x, seed=...). The look, the seed and the blank are those of Check.
+    changes: to change what it is given is the task of x; the check compares with copies.
     """
 
     def wrap(body):
@@ -68,6 +89,7 @@ def property_check(name):
                 return
             raise failure  # outside the except block, so that no second traceback is chained to it
 
+        check.changes = changes  # type: ignore[attr-defined]
         return check
 
     return wrap
@@ -78,16 +100,16 @@ def _failure(name, error, given, seed):
         return not_written(name, blank_in(error) or "")
     report = Report(f"{name} is not right yet")
     if isinstance(error, Unmet):
-        what, rows = error.args
-        report.rows = [("what", what), *rows]
-        return CheckFailed(report.add("again", again(seed)))
+        report.rows = [("what", error.what), *error.rows]
+        return CheckFailed(report.add("again", again(seed)), error.kind)
     functions = [fn for fn in given if callable(fn)]
     line = next((text for fn in functions if (text := students_line(error, fn))), None)
     theirs = getattr(
         error, "of_answer", False
     )  # it comes from the process in which an answer is graded
-    if line is None and not theirs and not _called_wrongly(error, functions):
-        return CheckBroken(name, f"it raises {short_error(error)}", seed)
+    ours = line is None and not theirs and not _called_wrongly(error, functions)
+    if ours or is_lacking(error):
+        return cannot_check(name, "it raises", error, seed)
     return CheckFailed(
         report.add("what", f"it stopped with {short_error(error)}")
         .add("at", line)
@@ -105,11 +127,11 @@ def _giver(value):
     return lambda: value
 
 
-def function_check(name):
+def function_check(name, changes=False):
     """A `property_check` of a function: whatever else it is given is refused."""
 
     def wrap(body):
-        @property_check(name)
+        @property_check(name, changes)
         @functools.wraps(body)
         def check(fn, *, rng):
             if not callable(fn):

@@ -4,6 +4,9 @@ import os
 import textwrap
 from dataclasses import dataclass, field
 
+from course_lib.checks.kit.kinds import BLANK, BROKEN, UNAVAILABLE, WRONG, is_lacking
+from course_lib.checks.kit.probe import short_error
+
 GREEN, BOLD, DIM, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 LABEL_WIDTH, TEXT_WIDTH = 10, 96
 
@@ -39,10 +42,14 @@ class Report:
 
 
 class CheckFailed(AssertionError):
-    """An answer is not right yet. Jupyter shows the report alone (`_render_traceback_`), no traceback."""
+    """An answer is not right yet. Jupyter shows the report alone (`_render_traceback_`), no traceback.
 
-    def __init__(self, report):
+    kind: one of `kinds.KINDS`.
+    """
+
+    def __init__(self, report, kind=WRONG):
         self.report = report if isinstance(report, Report) else Report(str(report))
+        self.kind = kind
         super().__init__(str(self.report))
 
     def _render_traceback_(self):
@@ -52,15 +59,31 @@ class CheckFailed(AssertionError):
 class NotWritten(CheckFailed):
     """The task still holds its `raise NotImplementedError`."""
 
+    def __init__(self, report):
+        super().__init__(report, BLANK)
+
 
 class CheckBroken(RuntimeError):
     """The check itself is wrong: the author's mistake, never the student's."""
+
+    kind = BROKEN
 
     def __init__(self, name, what, seed=None):
         again = f" with seed {seed}" if seed is not None else ""
         super().__init__(
             f"the check of {name} is broken{again}, and that is not your fault: {what}. Please report it."
         )
+
+
+def cannot_check(name, what, error, seed=None):
+    """What to raise where a check's own code has raised `error`: a failure, if this machine lacks something, or else
+    CheckBroken. what: "its cases raise", for instance."""
+    if isinstance(error, CheckFailed):
+        raise error  # it says itself what it is
+    if is_lacking(error):
+        report = Report(f"{name} cannot be checked on this machine")
+        return CheckFailed(report.add("what", str(error)), UNAVAILABLE)
+    return CheckBroken(name, f"{what} {short_error(error)}", seed)
 
 
 def not_written(name, inner=""):

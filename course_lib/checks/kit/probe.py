@@ -1,4 +1,4 @@
-"""Call the student's function on copies of the inputs and write down all that happened. No judging here."""
+"""An Answer: the student's function called on copies of the inputs, and all that happened written down."""
 
 import contextlib
 import io
@@ -28,7 +28,7 @@ class Change:
 
 @dataclass
 class Answer:
-    """What one call gave: plain data, so that it can cross to another process and be judged there."""
+    """What one call gave, as plain data."""
 
     value: object = None
     error: str | None = None  # "ValueError: ..." if the call raised
@@ -50,8 +50,8 @@ class _Capped(io.StringIO):
         return len(text)
 
 
-def probe_case(fn, case, inplace=None, post=None):
-    """One `Answer`: fn called on copies of the case's arguments, its prints and warnings caught."""
+def answer_to(case, fn, inplace=None, post=None):
+    """The `Answer` of fn to a case: called on copies of its arguments, its prints and warnings caught."""
     args, kwargs = copied(case.args), copied(case.kwargs)
     held = {key: dict(paths(arg)) for key, arg in (*enumerate(args), *kwargs.items())}
     answer, out = Answer(), _Capped()

@@ -6,4 +6,11 @@ from course_lib.machines.cpu_engine.process import LaunchFailed
 from course_lib.machines.cpu_engine.report import Report
 from course_lib.machines.cpu_engine.tracing import trace
 
-__all__ = ["CompileError", "LaunchFailed", "Report", "summary", "trace", "trace_arrays"]
+__all__ = [
+    "CompileError",
+    "LaunchFailed",
+    "Report",
+    "summary",
+    "trace",
+    "trace_arrays",
+]

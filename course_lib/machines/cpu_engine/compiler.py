@@ -17,7 +17,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from course_lib.errors import BadInput
+from course_lib.errors import BadInput, OutOfTime, Unavailable
 from course_lib.machines.cpu_engine.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
@@ -67,6 +67,10 @@ class CompileError(BadInput):
     """The kernel does not compile; the message is the compiler's, with the line numbers of the source."""
 
 
+class CompileTooSlow(CompileError, OutOfTime):
+    """The compiler was stopped."""
+
+
 @cache
 def compiler():
     """The command that compiles C++, as a list: $COURSE_CXX, g++, clang++, or the one in the package ziglang.
@@ -74,7 +78,7 @@ def compiler():
     COURSE_CXX is a command, or the word ziglang.
     """
     if os.name != "posix":
-        raise BadInput("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
+        raise Unavailable("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
     chosen = os.environ.get("COURSE_CXX", "")
     if chosen and chosen != "ziglang":
         return shlex.split(chosen)
@@ -83,7 +87,7 @@ def compiler():
             return [name]
     if (zig := find_spec("ziglang")) and zig.origin:
         return [str(Path(zig.origin).with_name("zig")), "c++"]
-    raise BadInput(
+    raise Unavailable(
         "the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang"
     )
 
@@ -113,20 +117,11 @@ def build(program, options=(), traced=False):
         source = Path(folder, "kernel.cpp")
         unit = Path(folder, "kernel.s" if traced else "kernel.o")
         source.write_text(program.text, encoding="utf-8")
-        gcc = "clang" not in _version()
-        own = [*TRACED, *(GCC if gcc else CLANG)] if traced else PLAIN[:]
-        own += [UNSET] * (traced and not _gcc_before(12, _version()))
-        # an error in a macro is one where the macro is used
-        own += ["-ftrack-macro-expansion=0"] * gcc
-        flags = [
-            *COMMON,
-            *own,
-            *options,
-            "-include",
-            str(NATIVE / "cuda_subset.h"),
-            "-S" if traced else "-c",
-        ]
-        _run([*compiler(), *flags, str(source), "-o", str(unit)], DEADLINE)
+        flags = _flags(traced, options)
+        header = NATIVE / "cuda_subset.h" if options else _header(flags)
+        kind = "-S" if traced else "-c"
+        command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
+        _run(command, DEADLINE)
         if traced:
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
@@ -137,6 +132,40 @@ def build(program, options=(), traced=False):
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
+    return path
+
+
+def _is_gcc():
+    return "clang" not in _version()
+
+
+def _flags(traced, options):
+    """How kernels are compiled, before their source and what becomes of it."""
+    own = [*TRACED, *(GCC if _is_gcc() else CLANG)] if traced else PLAIN[:]
+    own += [UNSET] * (traced and not _gcc_before(12, _version()))
+    # an error in a macro is one where the macro is used
+    own += ["-ftrack-macro-expansion=0"] * _is_gcc()
+    return [*COMMON, *own, *options]
+
+
+def _header(flags):
+    """cuda_subset.h as `-include` wants it: with g++ one that has been read already, for half the time of a compile.
+
+    g++ takes the file NAME.h.gch for NAME.h if it was made with the same flags; if not, it reads NAME.h.
+    """
+    subset = NATIVE / "cuda_subset.h"
+    if not _is_gcc():
+        return subset
+    path = _folder() / f"subset-{_key(*flags)}.h"
+    read = path.with_name(f"{path.name}.gch")
+    if not (_found(path) and _found(read)):
+        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+            text = Path(folder, path.name)
+            text.write_text(f'#include "{subset}"\n', encoding="utf-8")
+            made = Path(folder, read.name)
+            _run([*compiler(), *flags, "-x", "c++-header", str(text), "-o", str(made)])
+            os.replace(text, path)
+            os.replace(made, read)
     return path
 
 
@@ -201,6 +230,7 @@ def _runtime(name, traced):
 
 def _run(command, deadline=None):
     words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
+    kind = CompileError
     with subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
@@ -213,12 +243,13 @@ def _run(command, deadline=None):
         try:
             said = run.communicate(timeout=deadline)[1]
         except subprocess.TimeoutExpired:
+            kind = CompileTooSlow
             said = f"the compiler was stopped after {deadline:g} s: does a macro, template or constexpr never end?"
         finally:
             if run.poll() is None:
                 os.killpg(run.pid, signal.SIGTERM)  # all the processes that it has started
     if run.returncode != 0:
-        raise CompileError("the kernel does not compile:\n" + complaints(said))
+        raise kind("the kernel does not compile:\n" + complaints(said))
 
 
 def _found(path):
@@ -260,7 +291,7 @@ def _folder():
             continue
         if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
             return folder
-    raise BadInput("no folder can be written for compiled kernels: set COURSE_CACHE to one")
+    raise Unavailable("no folder can be written for compiled kernels: set COURSE_CACHE to one")
 
 
 @cache

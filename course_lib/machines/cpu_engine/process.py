@@ -11,6 +11,7 @@ import tempfile
 import time
 import weakref
 
+from course_lib.errors import OutOfTime
 from course_lib.machines.cpu_engine.memory import BASE
 
 before_program = None  # called in each new process before it becomes the program: a grader takes rights away there
@@ -22,6 +23,10 @@ class LaunchFailed(RuntimeError):
     def __init__(self, message, tool, printed=""):
         super().__init__(message)
         self.tool, self.printed = tool, printed
+
+
+class LaunchTooSlow(LaunchFailed, OutOfTime):
+    """The kernel ran past its time."""
 
 
 class Process:
@@ -89,7 +94,7 @@ class Process:
         except TimeoutError:
             self.close()
             message = f"the kernel did not end within {timeout:g} s, and was stopped: is there a loop that never ends?"
-            raise LaunchFailed(message, "timeout", self._printed()) from None
+            raise LaunchTooSlow(message, "timeout", self._printed()) from None
         except (EOFError, BrokenPipeError):
             code = child.wait()
             self.close()

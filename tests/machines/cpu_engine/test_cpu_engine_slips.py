@@ -3,7 +3,6 @@
 import re
 import shutil
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -140,22 +139,19 @@ def test_the_compiler_is_told_to_speak_english(monkeypatch):
 
 def test_a_compiler_without_end_is_stopped():
     """With the processes that it has started: g++ only calls others."""
-    child = "import time; time.sleep(60)"
+    child = "import time; time.sleep(3600)"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
-    start = time.monotonic()
     with pytest.raises(CompileError, match=r"stopped after 0\.5 s: does a macro"):
         compiler._run(
             [sys.executable, "-c", parent], 0.5
-        )  # the child holds the pipe open as long as it lives
-    assert time.monotonic() - start < 30
+        )  # the child holds the pipe open as long as it lives: it does not live on
 
 
 def test_a_source_that_grows_without_end_is_stopped(cxx, monkeypatch):
     monkeypatch.setattr(compiler, "DEADLINE", 2)
     doubled = "\n".join(f"#define D{n} D{n - 1} + D{n - 1}" for n in range(1, 40))
-    start = time.monotonic()
     text = said(f"#define D0 x[0]\n{doubled}\n__global__ void k(float *x) {{ x[0] = D30; }}")
-    assert "stopped after 2 s" in text and time.monotonic() - start < 30
+    assert "stopped after 2 s" in text
 
 
 def test_a_kernel_of_no_void_is_no_kernel():

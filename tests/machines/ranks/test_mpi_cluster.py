@@ -55,6 +55,16 @@ def gone(mark, seconds=10, words=("",)):
     return found
 
 
+def used_by(mark):
+    """Processor seconds of the living processes with this mark."""
+    seconds = 0.0
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.environ().get("COURSE_MARK") == mark:
+                seconds += sum(process.cpu_times()[:2])
+    return seconds
+
+
 def mapped():
     """Files in /dev/shm that living processes use: ranks of tests that run beside these, for example."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
@@ -102,10 +112,10 @@ def works(ranks):
     return ranks.run(lambda comm: comm.allreduce(comm.rank + 1)) == [3, 3]
 
 
-def test_four_ranks_are_ready_in_15_seconds(marked, capsys):
-    start = time.monotonic()
+def test_four_ranks_are_ready_with_30_seconds_of_the_processor(marked, capsys):
+    before = sum(os.times()[:4])
     with mpi.cluster(4) as ranks:
-        assert time.monotonic() - start < 15 * SLOW
+        assert sum(os.times()[:4]) - before + used_by(marked) < 30 * SLOW
         assert ranks.run(lambda comm: comm.rank) == [0, 1, 2, 3]
         said = capsys.readouterr().out
         assert said == "controller, rank 1 of 4, rank 2 of 4, rank 3 of 4, rank 4 of 4, ready.\n"
@@ -188,11 +198,11 @@ FAULTS = {
 def test_a_fault_is_an_error_that_names_the_rank(two, fault, capsys):
     cell, rank, texts, live = FAULTS[fault]
     two.start()
-    start = time.monotonic()
-    with pytest.raises(mpi.RankError) as caught:
-        two.execute(NAMES + cell, timeout=SLOW)
-    assert time.monotonic() - start < 5 * SLOW
+    waited_out = any("had not finished" in text for text in texts)
+    with pytest.raises(mpi.RankError) as caught:  # but for deadlocks long before the timeout
+        two.execute(NAMES + cell, timeout=SLOW if waited_out else 240)
     said = str(caught.value)
+    assert waited_out or "after 240 s" not in said
     assert rank is None or caught.value.rank == rank
     assert all(text in said for text in texts), said
     assert said.endswith(machinery.STOPPED) is not live

@@ -118,12 +118,10 @@ def test_four_ranks_on_two_nodes(slurm, base, capsys):
             "n2",
             "n2",
         ]
-        began = time.monotonic()
         with pytest.raises(
             mpi.RankError, match="ranks 0, 1, 2, 3 had not finished after 2 s\nrank 0 was in line 1"
         ):
             ranks.execute("comm.recv(source=(rank + 1) % 4)", timeout=2)
-        assert time.monotonic() - began < 10 * SLOW
 
 
 DEADLOCK = """

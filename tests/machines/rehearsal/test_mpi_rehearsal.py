@@ -431,14 +431,19 @@ def test_a_poll_without_end_and_a_deaf_loop_are_ended():
 
 
 def test_compiled_code_is_outlived():
+    compiled, ended = threading.Event(), threading.Event()
+
     def program(comm):
         if comm.rank == 0:
-            time.sleep(3.5)
+            try:
+                compiled.wait()  # a lock: no exception gets in before it opens
+            finally:
+                ended.set()
 
-    begin = time.monotonic()
     the_error(program, 2, "timeout", timeout=0.2)
-    assert time.monotonic() - begin < 3.4 * SLOW
-    time.sleep(max(0, begin + 4 - time.monotonic()))  # its thread ends as soon as the sleep does
+    assert not ended.is_set(), "nobody has waited for it"
+    compiled.set()
+    assert ended.wait(60)
 
 
 @pytest.mark.skipif(

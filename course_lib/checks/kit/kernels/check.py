@@ -37,6 +37,7 @@ from course_lib.checks.kit.kernels.limits import (
 from course_lib.checks.kit.kernels.reporting import (
     fault_report,
     is_fatal,
+    is_late_alone,
     limit_report,
     numbers_report,
 )
@@ -50,7 +51,14 @@ from course_lib.checks.kit.kernels.running import (
 )
 from course_lib.checks.kit.kernels.source import check_source
 from course_lib.checks.kit.kernels.values import is_like, wanted, wrongs
-from course_lib.checks.kit.messages import CheckBroken, CheckFailed, Report, say_passed
+from course_lib.checks.kit.kinds import CLOCK, WRONG, kind_of
+from course_lib.checks.kit.messages import (
+    CheckBroken,
+    CheckFailed,
+    Report,
+    cannot_check,
+    say_passed,
+)
 from course_lib.checks.kit.probe import short_error
 from course_lib.checks.kit.words import again
 from course_lib.errors import BadInput
@@ -105,9 +113,9 @@ class KernelCheck:
         seed = choose_seed(seed)
         launches = self.draw(seed)
         check_source(self.name, self.kernel, source, launches[0])
-        failure = self.judge(source, launches, seed)
-        if failure:
-            raise CheckFailed(failure.add("again", again(seed)))
+        report, kind = self.found(source, launches, seed)
+        if report:
+            raise CheckFailed(report.add("again", again(seed)), kind)
         kept = looked_at(self.limits)
         too = ", and the GPU agrees" if gpu_at_hand() else ""
         launched = f"{len(launches)} launch{'es' * (len(launches) != 1)} right{too}; {SILENT}"
@@ -118,26 +126,30 @@ class KernelCheck:
         try:
             launches = list(self.cases(np.random.default_rng(seed)))
         except Exception as error:
-            raise CheckBroken(self.name, f"its cases raise {short_error(error)}", seed) from error
+            raise cannot_check(self.name, "its cases raise", error, seed) from error
         if not launches or not all(isinstance(launch, Launch) for launch in launches):
             raise CheckBroken(
                 self.name, "its cases must be a list of Launch, and not an empty one", seed
             )
         return launches
 
-    def judge(self, source, launches, seed):
-        """The Report on what is wrong, or None."""
+    def found(self, source, launches, seed):
+        """(the Report on what is wrong, or None; the kind of failure that it is)."""
         try:
             runs = self.run(source, launches, seed)
         except CompileError as error:
-            return does_not_compile(self.name, source, error)
+            return does_not_compile(self.name, source, error), kind_of(error)
         except (BadInput, LaunchFailed) as error:
-            report = Report(f"{self.name} cannot be launched").add("what", str(error))
-            return report.add(
-                "cause",
-                "keep the types of the task's parameters" if "pass np." in str(error) else "",
-            )
-        return self.faults(runs) or self.over_limits(runs, seed) or self.on_gpu(source, runs, seed)
+            return self.cannot_launch(error), kind_of(error)
+        if report := self.faults(runs):
+            return report, CLOCK if is_late_alone(runs) else WRONG
+        return self.over_limits(runs, seed) or self.on_gpu(source, runs, seed), WRONG
+
+    def cannot_launch(self, error):
+        """The Report on a launch that was refused."""
+        types = "keep the types of the task's parameters" if "pass np." in str(error) else ""
+        report = Report(f"{self.name} cannot be launched").add("what", str(error))
+        return report.add("cause", types)
 
     def run(self, source, launches, seed):
         """Every launch on the engine, what is Wrong in `findings`; nothing after a crash or an endless loop."""
@@ -154,9 +166,7 @@ class KernelCheck:
         try:
             want = wanted(self.reference, run.launch, run.before)
         except Exception as error:
-            raise CheckBroken(
-                self.name, f"its reference raises {short_error(error)}", seed
-            ) from error
+            raise cannot_check(self.name, "its reference raises", error, seed) from error
         for name, array in want.items():
             own = run.before.get(name)
             if (
@@ -212,9 +222,7 @@ class KernelCheck:
                 try:
                     broken = check(run.report, run.launch)
                 except Exception as error:
-                    raise CheckBroken(
-                        self.name, f"a limit raises {short_error(error)}", seed
-                    ) from error
+                    raise cannot_check(self.name, "a limit raises", error, seed) from error
                 if broken:
                     return limit_report(self, run, *broken)
         return None
@@ -226,13 +234,12 @@ class KernelCheck:
                 run.after = on_gpu(source, self.kernel, run.launch)
             except CompileError as error:
                 return does_not_compile(self.name, source, error, " for the GPU")
-            except (
-                Exception
-            ) as error:  # LaunchFailed, BadInput without nvcc, and what PyCUDA raises afterwards
-                report = Report(
-                    f"{self.name}: right on the CPU engine, but the launch fails on the GPU"
-                )
-                return report.add("what", short_error(error))
+            except Exception as error:  # LaunchFailed, Unavailable, what PyCUDA raises afterwards
+                title = f"{self.name}: right on the CPU engine, but the launch fails on the GPU"
+                report = Report(title).add("what", short_error(error))
+                if (kind := kind_of(error)) != WRONG:
+                    raise CheckFailed(report, kind) from None
+                return report
             run.findings = wrongs(self, run.launch, run.before, run.after, self.want(run, seed))
             if run.findings:
                 return numbers_report(

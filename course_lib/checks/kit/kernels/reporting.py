@@ -76,6 +76,17 @@ def is_fatal(run):
     return any(error["tool"] in FATAL for error in run.report.errors)
 
 
+def is_late(run):
+    """Was the launch stopped because it took too long?"""
+    return any(error["tool"] == "timeout" for error in run.report.errors)
+
+
+def is_late_alone(runs):
+    """Is it all that was found that the last launch was stopped because it took too long?"""
+    tools = {error["tool"] for run in runs for error in run.report.errors}
+    return tools == {"timeout"} and not any(run.findings for run in runs)
+
+
 def _elsewhere(error):
     return (
         error["tool"] == "racecheck" and error["other"] and error["other"]["line"] != error["line"]
@@ -134,8 +145,7 @@ def element(name, at):
 def _title(check, runs):
     wrong, fatal = sum(bool(run.report.errors or run.findings) for run in runs), is_fatal(runs[-1])
     if fatal and wrong == 1:
-        timeout = any(error["tool"] == "timeout" for error in runs[-1].report.errors)
-        did = f"was stopped after {SECONDS:g} s" if timeout else "crashed"
+        did = f"was stopped after {SECONDS:g} s" if is_late(runs[-1]) else "crashed"
         return Report(f"{check.name}: launch {len(runs)} {did}")
     return Report(
         f"{check.name}: {wrong} of {len(runs)} launch{'es' * (len(runs) != 1)} not right yet"

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from course_lib.checks.kit.kinds import CLOCK
+from course_lib.checks.kit.messages import CheckFailed, Report
 from course_lib.errors import BadInput
 from course_lib.gpu import device
-from course_lib.machines.cpu_engine import Report, trace
+from course_lib.machines.cpu_engine import Report as Traced
+from course_lib.machines.cpu_engine import trace
 from course_lib.machines.cpu_engine.rewrite import rewrite
 
 POISON = {
@@ -83,10 +86,20 @@ class Run:
     """What a launch gave: the engine's Report, and the arguments before and after."""
 
     launch: Launch
-    report: Report
+    report: Traced
     before: dict
     after: dict
     findings: list = field(default_factory=list)
+
+
+def traced(*args, **named):
+    """`trace` of a launch that must end for the check to say anything. Raises CheckFailed (clock) where it does not."""
+    report = trace(*args, **named)
+    late = next((error for error in report.errors if error["tool"] == "timeout"), None)
+    if late:
+        said = Report("the check did not come to its end").add("what", late["message"])
+        raise CheckFailed(said, CLOCK)
+    return report
 
 
 def poisoned(array):

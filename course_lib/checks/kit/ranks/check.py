@@ -28,8 +28,14 @@ import numpy as np
 from course_lib.checks.kit.compare import SLIGHT, Rules, compare
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kernels.limits import looked_at
-from course_lib.checks.kit.messages import CheckBroken, CheckFailed, not_written, say_passed
-from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.kinds import CLOCK, WRONG
+from course_lib.checks.kit.messages import (
+    CheckBroken,
+    CheckFailed,
+    cannot_check,
+    not_written,
+    say_passed,
+)
 from course_lib.checks.kit.ranks.limits import (
     at_most_bytes,
     at_most_messages,
@@ -110,14 +116,16 @@ class RankCheck:
         """Check `fn`: print one green line, or raise CheckFailed. seed: replays the inputs of an earlier run."""
         if not callable(fn):
             raise CheckFailed(not_a_function(self.name, fn))
+        _require_mpi(self.name)
         seed = choose_seed(seed)
         runs = self.run(fn, seed)
         blank = next((name for run in runs if (name := _blank(run, fn)) is not None), None)
         if blank is not None:
             raise not_written(self.name, blank)
-        failure = self.faults(fn, runs) or self.over_limits(fn, runs, seed)
-        if failure:
-            raise CheckFailed(failure.add("again", again(seed)))
+        report = self.faults(fn, runs) or self.over_limits(fn, runs, seed)
+        if report:
+            kind = CLOCK if _is_late_alone(runs) else WRONG
+            raise CheckFailed(report.add("again", again(seed)), kind)
         kept = looked_at(self.limits)
         least, most = min(self.ranks), max(self.ranks)
         told = f"{count(len(runs), 'rehearsal')} with {f'{least} to ' * (least < most)}{count(most, 'rank')} right"
@@ -135,8 +143,8 @@ class RankCheck:
                     return runs
                 run.want = self.wanted(self.reference, run)
                 if isinstance(run.want, Exception):
-                    said = f"its reference raises {short_error(run.want)}"
-                    raise CheckBroken(self.name, said, seed) from run.want
+                    what = "its reference raises"
+                    raise cannot_check(self.name, what, run.want, seed) from run.want
                 run.misses = [] if run.fatal else self.misses(run)
         return runs
 
@@ -147,7 +155,7 @@ class RankCheck:
             for case in cases:
                 case.for_ranks(n)
         except Exception as error:
-            raise CheckBroken(self.name, f"its cases raise {short_error(error)}", seed) from error
+            raise cannot_check(self.name, "its cases raise", error, seed) from error
         if not cases:
             raise CheckBroken(self.name, f"it has no case for {n} ranks", seed)
         return cases
@@ -236,12 +244,17 @@ class RankCheck:
                 try:
                     broken = check(run.report, run.n, run.case)
                 except Exception as error:
-                    raise CheckBroken(
-                        self.name, f"a limit raises {short_error(error)}", seed
-                    ) from error
+                    raise cannot_check(self.name, "a limit raises", error, seed) from error
                 if broken:
                     return limit_report(self, fn, run, *broken)
         return None
+
+
+def _require_mpi(name):
+    try:
+        import mpi4py  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise cannot_check(name, "it raises", error) from None
 
 
 def _blank(run, fn):
@@ -251,6 +264,12 @@ def _blank(run, fn):
         return None
     name = error["ranks"][error["rank"]]["function"]
     return "" if name == getattr(fn, "__name__", name) else name
+
+
+def _is_late_alone(runs):
+    """Is it all that was found that the last rehearsal took too long?"""
+    tools = {error["tool"] for run in runs for error in run.report.errors}
+    return tools == {"timeout"} and not any(run.misses for run in runs)
 
 
 def _nan_is_inf(leaf):

@@ -12,7 +12,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # tests/
 from fake_gemm import _rounded, run_gemm
 
-from . import cuda  # noqa: F401
+from cupy import cuda  # noqa: F401
 
 __version__ = "14.2.0"
 SCENE = os.environ.get("FAKE_CUPY", "")

@@ -1,6 +1,6 @@
 """As pycuda.compiler: SourceModule, whose second positional argument is nvcc, and whose options must be a list."""
 
-from . import driver
+from pycuda import driver
 
 DEFAULT_NVCC_FLAGS: list = []
 

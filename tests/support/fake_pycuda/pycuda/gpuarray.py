@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import driver
+from pycuda import driver
 
 
 class GPUArray:

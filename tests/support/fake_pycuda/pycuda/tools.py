@@ -1,6 +1,6 @@
 """As pycuda.tools: a context on the first device that works, made by the caller's function."""
 
-from . import driver
+from pycuda import driver
 
 
 def make_default_context(ctx_maker=None):

@@ -1,0 +1,154 @@
+"""Shuffled mini-batches: nothing lost, doubled or mislabelled."""
+
+from itertools import groupby
+
+import numpy as np
+
+from course_lib.checks.kit.core import require
+from course_lib.checks.kit.freeform import function_check
+
+
+def _numbered(N, n, C):
+    """X with its row number in column 0, Y one-hot with class = row number mod C: pairs can be told apart."""
+    X = np.zeros((N, n), dtype=np.float32)
+    X[:, 0] = np.arange(N)
+    return X, np.eye(C, dtype=np.float32)[np.arange(N) % C]
+
+
+def _batches(fn, X, Y, B, rng):
+    """Call the student's function; demand a series of pairs of arrays, and unchanged inputs."""
+    X_before, Y_before = X.copy(), Y.copy()
+    given = fn(X, Y, B, rng)
+    require(
+        given is not None,
+        "minibatches returned None",
+        cause="end with `return ...`, or use `yield xb, yb`",
+    )
+    require(
+        hasattr(given, "__iter__"),
+        f"minibatches returned {type(given).__name__}, not a list of pairs",
+    )
+    batches = list(given)
+    pairs = all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in batches)
+    require(
+        bool(pairs and batches),
+        "each batch must be a pair (xb, yb)",
+        got=(batches or ["no batch at all"])[0],
+    )
+    swapped = all(
+        np.shape(xb)[1:] == Y.shape[1:] and np.shape(yb)[1:] == X.shape[1:] for xb, yb in batches
+    )
+    require(not swapped, "the pairs are (yb, xb)", cause="the images come first: (xb, yb)")
+    found = {np.asarray(part).dtype.name for pair in batches for part in pair} - {"float32"}
+    require(
+        not found,
+        f"there are batches of dtype {', '.join(sorted(found))}",
+        wanted="float32, as X and Y are",
+        cause="X[rows] keeps the dtype of X; what was made from nothing, as by np.zeros, is float64",
+    )
+    require(
+        np.array_equal(X, X_before) and np.array_equal(Y, Y_before),
+        "the caller's X or Y was changed",
+        cause="rng.shuffle(X) works in place: shuffle indices, order = rng.permutation(N), and take X[order]",
+    )
+    return batches
+
+
+def _check_sizes(batches, N, B):
+    sizes, full = [len(xb) for xb, _ in batches], [B] * (N // B)
+    split = [len(part) for part in np.array_split(range(N), max(N // B, 1))]
+    wanted = full + ([N % B] if N % B else [])
+    causes = {
+        "the ragged last batch is dropped: its examples would never be seen": sizes == full
+        and N % B,
+        "the last batch is filled up to B: some examples count twice": sizes == [*full, B]
+        and N % B,
+        "no batch but one: B is not used": sizes == [N],
+        "the short batch is not the last: permute the examples, and cut after that": sizes != wanted
+        and sorted(sizes) == sorted(wanted),
+        "np.array_split evens the sizes out: batches have B examples, and the last has what is left": sizes
+        == split,
+        "there is an empty batch at the end": sizes and sizes[-1] == 0,
+        "batches of size N // B: B is the size of a batch, not their number": sizes
+        and sizes[0] == N // B != B,
+    }
+    cause = next((text for text, holds in causes.items() if holds), None)
+    require(
+        sizes == wanted,
+        f"N = {N} examples in batches of B = {B}",
+        got=_runs(sizes),
+        wanted=_runs(wanted),
+        cause=cause,
+    )
+    require(
+        all(len(yb) == len(xb) for xb, yb in batches), "xb and yb of a batch have different lengths"
+    )
+
+
+def _runs(sizes):
+    """Batch sizes in short: "54 of 8, 1 of 3"."""
+    runs = [(size, len(list(same))) for size, same in groupby(sizes)]
+    text = ", ".join(f"{n} of {size}" for size, n in runs[:8])
+    return f"batches: {text}" + (", and more" if len(runs) > 8 else "")
+
+
+def _check_rows(batches, N, C):
+    """No example lost or doubled, and each with its own label."""
+    rows = np.concatenate([np.asarray(xb)[:, 0] for xb, _ in batches]).astype(int)
+    labels = np.concatenate([np.asarray(yb) for _, yb in batches])
+    times = np.bincount(rows, minlength=N)
+    lost, doubled = int((times == 0).sum()), int((times > 1).sum())
+    require(
+        lost == doubled == 0,
+        f"of {N} examples, {lost} are lost and {doubled} doubled",
+        cause="each epoch draws without replacement: rng.permutation(N), not rng.integers or rng.choice",
+    )
+    require(
+        np.array_equal(labels.argmax(axis=1), rows % C),
+        "images and labels no longer belong together",
+        cause="shuffle X and Y by the SAME permutation: one order, used for both",
+    )
+    return rows
+
+
+@function_check("minibatches")
+def check_minibatches(fn, *, rng):
+    """No example lost, doubled or mislabelled; ragged last batch kept; a new order at each call, from rng."""
+    seed, C = int(rng.integers(1 << 30)), 7
+    for N, B in ((int(rng.integers(30, 60)) * 8 + 3, 8), (24, 6), (19, 40), (5, 1)):
+        X, Y = _numbered(N, 4, C)
+        batches = _batches(fn, X, Y, B, np.random.default_rng(seed))
+        _check_sizes(batches, N, B)
+        _check_rows(batches, N, C)
+    N, B = 203, 10
+    X, Y = _numbered(N, 4, C)
+    stream = np.random.default_rng(seed)
+    first, second = (_check_rows(_batches(fn, X, Y, B, stream), N, C) for _ in range(2))
+    require(
+        (first != np.arange(N)).any(),
+        "the examples come in the order of the file",
+        cause="no shuffle: order = rng.permutation(N)",
+    )
+    require(
+        np.ptp(first[:B]) >= B,
+        "every batch holds neighbours from the file",
+        cause="the batches are shuffled, the examples are not: permute the examples before you cut",
+    )
+    require(
+        (first != second).any(),
+        "two epochs with one rng have the same order",
+        cause="the order is the same each time: draw it anew at each call, from the rng that is passed",
+    )
+    left = N % B
+    require(
+        set(first[-left:]) != set(second[-left:]),
+        "the same examples are left over in both epochs",
+        cause="the rest is set aside before the shuffle: permute all N examples, then cut",
+    )
+    again = _check_rows(_batches(fn, X, Y, B, np.random.default_rng(seed)), N, C)
+    require(
+        np.array_equal(first, again),
+        "the same seed gives another order",
+        cause="draw from rng alone, not from np.random",
+    )
+    return "nothing lost, doubled or mislabelled in 4 ragged splits, and a new order each epoch"

@@ -1,0 +1,203 @@
+"""An epoch of mini-batch SGD, which changes the parameters in place."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from course_lib.checks.kit.core import Case, Check, normal, ragged
+
+_OWN, _NEW = "its own arrays", "new arrays"
+
+
+def _line_gradient(params, xb, yb):
+    """Loss and gradients of a net of linear layers, mean of the squares: a stand-in for any. Returns (loss, grads)."""
+    A = [xb]
+    for W, b in params:
+        A.append(A[-1] @ W + b)
+    residual, grads = A.pop() - yb, []
+    dZ = 2 * residual / len(xb)
+    for (W, _), A_prev in zip(params[::-1], A[::-1], strict=True):
+        grads.append((A_prev.T @ dZ, dZ.sum(axis=0)))
+        dZ = dZ @ W.T
+    return float((residual**2).sum() / len(xb)), grads[::-1]
+
+
+def _sgd_epoch(params, batches, gradient, eta, step=lambda eta, B: eta, fresh=True, weigh=None):
+    """The truth, and with step, fresh or weigh changed: a known wrong way. Returns (mean loss, params, _OWN)."""
+    frozen = [(W.copy(), b.copy()) for W, b in params]
+    losses, sizes = [], []
+    for xb, yb in batches:
+        loss, grads = gradient(params if fresh else frozen, xb, yb)
+        for (W, b), (dW, db) in zip(params, grads, strict=True):
+            W -= step(eta, len(xb)) * dW
+            b -= step(eta, len(xb)) * db
+        losses.append(loss)
+        sizes.append(len(xb))
+    return float((weigh or np.average)(losses, weights=sizes)), params, _OWN
+
+
+def _sgd_true(params, batches, gradient, eta):
+    return _sgd_epoch(params, batches, gradient, eta)
+
+
+def _sgd_replaced(params, batches, gradient, eta):
+    """The list gets new arrays; the old ones stay as they were."""
+    new = [(W.copy(), b.copy()) for W, b in params]
+    return _sgd_epoch(new, batches, gradient, eta)[0], params, _NEW
+
+
+def _sgd_layers(which):
+    """Only these layers are updated."""
+
+    def wrong(params, batches, gradient, eta):
+        def some(params, xb, yb):
+            loss, grads = gradient(params, xb, yb)
+            kept = range(len(params))[which]
+            return loss, [(dW * (i in kept), db * (i in kept)) for i, (dW, db) in enumerate(grads)]
+
+        return _sgd_epoch(params, batches, some, eta)
+
+    return wrong
+
+
+def _sgd_with(**changes):
+    return lambda params, batches, gradient, eta: _sgd_epoch(
+        params, batches, gradient, eta, **changes
+    )
+
+
+def _never_updates(params, batches, gradient, eta):
+    return _sgd_epoch(params, batches, gradient, 0.0)
+
+
+def _biases_stay(params, batches, gradient, eta):
+    def weights_only(params, xb, yb):
+        loss, grads = gradient(params, xb, yb)
+        return loss, [(dW, 0 * db) for dW, db in grads]
+
+    return _sgd_epoch(params, batches, weights_only, eta)
+
+
+def _sgd_cases(rng):
+    cases = []
+    plan = (
+        ((8, 8, 3), 3, "a ragged last batch"),
+        ((5, 5), 2, "equal batches"),
+        ((6, 1), 3, "a last batch of one"),
+    )
+    for sizes, n_layers, label in plan:
+        widths = ragged(rng, n_layers + 1, 2, 7)
+        params = [(normal(rng, n, m, scale=n**-0.5), normal(rng, m)) for n, m in pairwise(widths)]
+        batches = [(normal(rng, B, widths[0]), normal(rng, B, widths[-1])) for B in sizes]
+        label = f"{n_layers} layers, {label}"
+        cases.append(Case((params, batches, _line_gradient, 0.05), label))
+    return cases
+
+
+def _pair_for_grads(params, batches, gradient, eta):
+    for _, (dW, db) in zip(params, gradient(params, *batches[0]), strict=False):
+        return dW, db
+
+
+def _loss_after(params, batches, gradient, eta):
+    """Each loss after its own step."""
+    losses = []
+    for xb, yb in batches:
+        _sgd_epoch(params, [(xb, yb)], gradient, eta)
+        losses.append(gradient(params, xb, yb)[0])
+    return float(np.average(losses, weights=[len(xb) for xb, _ in batches])), params, _OWN
+
+
+def _call_epoch(fn, params, batches, gradient, eta):
+    """The returned loss, and the arrays in params, which the function changes in place."""
+    held = [tuple(pair) for pair in params]
+    loss = fn(params, batches, gradient, eta)
+    now = [array for pair in params for array in pair]
+    arrays = [array for pair in held for array in pair]
+    kept = len(now) == len(arrays) and all(new is old for new, old in zip(now, arrays, strict=True))
+    return loss, held, _OWN if kept else _NEW
+
+
+check_sgd_epoch = Check(
+    "sgd_epoch",
+    _sgd_cases,
+    _sgd_true,
+    call=_call_epoch,
+    K=60,
+    may_change=(0,),
+    parts=("the mean loss", "params", "what params holds"),
+    diagnoses=[
+        (
+            _sgd_with(step=lambda eta, B: -eta),
+            "W += eta dW climbs the loss: descend with W -= eta * dW",
+        ),
+        (
+            _sgd_with(step=lambda eta, B: eta / B),
+            "eta is divided by B: the gradient is of the mean loss, it holds the 1/B",
+        ),
+        (
+            _sgd_with(step=lambda eta, B: eta * B),
+            "eta is multiplied by B: the gradient is of the mean loss",
+        ),
+        (
+            _sgd_replaced,
+            "new arrays were put into the list: whoever holds the old ones sees no training. Change the arrays W and b "
+            "themselves, W -= eta * dW",
+        ),
+        (
+            lambda *args: (*_sgd_true(*args)[:2], _NEW),
+            "leave the list as it is: W -= eta * dW is all that is needed",
+        ),
+        (
+            _sgd_layers(slice(0, 1)),
+            "only the first layer is updated: walk over all of params and grads",
+        ),
+        (
+            _sgd_layers(slice(-1, None)),
+            "only the last layer is updated: walk over all of params and grads",
+        ),
+        (
+            _sgd_layers(slice(0, 2)),
+            "only the first two layers are updated: walk over all of params and grads",
+        ),
+        (
+            _never_updates,
+            "params did not change: W = W - ... makes a new array and forgets it; W -= ... changes the one in params",
+        ),
+        (
+            _sgd_with(fresh=False),
+            "all gradients were taken at the first parameters: compute each one after the update before it",
+        ),
+        (
+            _sgd_with(weigh=lambda losses, weights: np.mean(losses)),
+            "the plain mean of the batch losses: a ragged last batch must count for less, "
+            "weigh each loss with its size",
+        ),
+        (
+            _sgd_with(weigh=lambda losses, weights: np.sum(losses)),
+            "the sum of the batch losses: for the mean, weigh each with its size and divide by all examples",
+        ),
+        (
+            _sgd_with(weigh=lambda losses, weights: np.dot(losses, weights)),
+            "the total over all examples: divide by their number for the mean",
+        ),
+        (
+            _sgd_with(weigh=lambda losses, weights: losses[-1]),
+            "the loss of the last batch alone: the epoch's mean is asked for",
+        ),
+        (_biases_stay, "the biases are not updated: b -= eta * db"),
+        (
+            lambda params, batches, gradient, eta: _sgd_epoch(params, batches[:1], gradient, eta),
+            "only the first batch is used: is `return` inside the loop?",
+        ),
+        (
+            _loss_after,
+            "a batch's loss is taken after its step: gradient returns it together with the gradients",
+        ),
+        (
+            _sgd_with(weigh=lambda losses, weights: np.sum(losses) / np.sum(weights)),
+            "each batch's loss is a mean: weigh it with the batch's size before you divide by the number of examples",
+        ),
+        (_pair_for_grads, "gradient returns two things: loss, grads = gradient(params, xb, yb)"),
+    ],
+)

@@ -1,0 +1,239 @@
+"""Students' threads under guard: a deadline for each call, faults of workers written down, threads left over counted.
+
+The student's function runs in a daemon thread, and so do the threads that it starts: whatever hangs, the kernel
+goes on. Each new thread is held back for a moment at its start, as a busy machine would: a mistake that needs an
+unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
+"""
+
+import random
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from course_lib.checks.kit.freeform import Unmet, require, require_in_time
+from course_lib.checks.kit.probe import short_error
+
+DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
+HELD_BACK = 0.03  # seconds that each new thread waits before its first line
+MEETING = 2.0  # seconds that workers wait for each other before they go on alone
+STUMBLE = 0.01  # seconds that a worker waits at the most before each line of a student's, where that is asked for
+
+
+@dataclass
+class Run:
+    """What became of one call. faults: exceptions that ended a thread of the student's and reached nobody."""
+
+    value: object = None
+    error: BaseException | None = None
+    faults: list = field(default_factory=list)
+    noted: object = None  # what `watch` said just when the call ended
+    busy: int = 0  # threads of the student's that were alive then, at work or idle
+    left: list = field(
+        default_factory=list
+    )  # threads of the student's that are alive a moment later, still
+
+
+def guarded(fn, *args, watch=lambda: None, stumble=False):
+    """Call fn(*args), and at its end watch(), in a daemon thread; a `Run`. Fails, as `require` does, if it hangs.
+
+    stumble: the workers wait a random moment before each of their lines, so that what is not held together falls apart.
+    """
+    run, before = Run(), set(threading.enumerate())
+    asked = getattr(
+        fn, "stumbling" if stumble else "watched", fn
+    )  # a function of another process is watched there
+
+    def call():
+        try:
+            run.value = asked(*args)
+        except (Exception, SystemExit) as error:
+            run.error = error
+        run.noted = watch()
+        run.left = [t for t in started_since(before) if t is not caller]
+        run.busy = len(run.left)
+
+    caller = threading.Thread(target=call, daemon=True, name="check")
+    with _watched(run.faults, _stumbling(fn) if stumble else None):
+        caller.start()
+        caller.join(DEADLINE)
+        if not caller.is_alive():
+            run.left = [t for t in run.left if not _ends_soon(t)]
+            _look_elsewhere(run, fn)
+    if caller.is_alive():
+        _report_hang(fn, caller, before)
+    return run
+
+
+def started_since(before):
+    """Threads that are there now and were not before. A dummy stands for a thread that Python has not started, or for
+    one that is just beginning or ending: nobody can join it, and it may be gone."""
+    return [
+        t
+        for t in threading.enumerate()
+        if t not in before and not isinstance(t, threading._DummyThread)
+    ]
+
+
+def _look_elsewhere(run, fn):
+    """A function of another process (of a submission that is graded) has left there what it has left."""
+    if hasattr(fn, "aftermath"):
+        busy, left, faults = fn.aftermath()
+        run.busy = max(run.busy, busy)
+        run.left = run.left or [None] * left
+        run.faults += faults
+
+
+def value_of(fn, *args):
+    """The value of a guarded call; its own exception is raised, a worker's lost one is told, a leftover thread too."""
+    return outcome(guarded(fn, *args))
+
+
+def outcome(run):
+    """The value of a `Run`, or its failure, as `value_of` tells it."""
+    for fault in run.faults:
+        if isinstance(
+            fault, (NotImplementedError, Unmet)
+        ):  # a blank, or a `require` inside a stand-in of ours
+            raise fault
+    lost = [short_error(fault) for fault in run.faults]
+    then = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
+    require(
+        not lost,
+        f"a thread of yours stopped with {(lost or [''])[0]}",
+        cause="an exception ends only the thread it happens in, and whoever started it is not told"
+        + then,
+    )
+    if run.error is not None:
+        raise run.error
+    require_in_time(
+        not run.left,
+        f"{len(run.left)} of your threads still ran when the function had returned",
+        cause="join every thread before you return (a pool: use it in a `with`, or shut it down)",
+    )
+    return run.value
+
+
+@contextmanager
+def _watched(faults, trace=None):
+    """Inside: what ends a thread is written down instead of printed, and each new thread is held back."""
+    hook, profile, tracer = threading.excepthook, threading.getprofile(), threading.gettrace()
+
+    def keep(args):
+        if not isinstance(args.exc_value, (SystemExit, type(None))):
+            faults.append(args.exc_value)
+
+    threading.excepthook = keep
+    threading.setprofile(_hold_back)
+    if trace:
+        threading.settrace(trace)
+    try:
+        yield
+    finally:
+        threading.excepthook = hook
+        threading.setprofile(profile)
+        threading.settrace(tracer)
+
+
+def _hold_back(frame, event, argument):
+    """The profile function of a new thread: called once, at its first event, then taken off."""
+    sys.setprofile(None)
+    if threading.current_thread().name != "check":
+        time.sleep(HELD_BACK)
+
+
+def _stumbling(fn):
+    """A trace function: before each line of the student's, a worker waits a random moment."""
+    own = getattr(getattr(fn, "__code__", None), "co_filename", None)
+
+    def line(frame, event, argument):
+        if event == "line":
+            time.sleep(random.uniform(0, STUMBLE))
+        return line
+
+    def call(frame, event, argument):
+        return (
+            line
+            if frame.f_code.co_filename == own and threading.current_thread().name != "check"
+            else None
+        )
+
+    return call
+
+
+def caller_waits():
+    """Does the thread that runs the student's function wait for others (a join, an event), or has it ended?"""
+    caller = next((t for t in threading.enumerate() if t.name == "check"), None)
+    frame = sys._current_frames().get(caller.ident or 0) if caller else None
+    names, waits = [], frame is None or frame.f_code.co_filename == threading.__file__
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return waits and "start" not in names  # start() waits, too: until the new thread runs
+
+
+def come_late(seconds=0.15, patience=0.8):
+    """A worker comes late: not before the caller waits for somebody, however long it may sleep instead."""
+    alone = threading.current_thread().name == "check"  # the caller does this one itself
+    end = time.monotonic() + (0 if alone else patience)
+    while time.monotonic() < end and not caller_waits():
+        time.sleep(0.005)
+    time.sleep(seconds)
+
+
+def _ends_soon(thread):
+    thread.join(0.3)
+    return not thread.is_alive()
+
+
+def _report_hang(fn, caller, before):
+    """Say in which lines of the student's the threads wait."""
+    frames, own = sys._current_frames(), getattr(getattr(fn, "__code__", None), "co_filename", None)
+    places = []
+    for thread in [caller, *(t for t in started_since(before) if t is not caller)]:
+        frame = frames.get(thread.ident)
+        while frame is not None and not (
+            frame.f_code.co_filename == own or "ipykernel_" in frame.f_code.co_filename
+        ):
+            frame = frame.f_back
+        if frame is not None:
+            places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}")
+    require_in_time(
+        False,
+        f"it has not come to an end within {DEADLINE:g} s: a deadlock, or a loop without end",
+        where="; ".join(sorted(set(places))) or None,
+        cause="somebody waits for what never comes: a lock that is not released (use `with lock:`), a join of "
+        "a thread that waits itself, a queue or barrier that nobody fills. What hangs goes on: restart the "
+        "kernel when you have found it",
+    )
+
+
+class Meeting:
+    """Workers that must be at work at the same time meet here; `.missed` is True if they never did."""
+
+    def __init__(self, parties):
+        self.missed = False
+        self._barrier = threading.Barrier(parties)
+
+    def wait(self):
+        """Wait until all are here, or go on alone after a while."""
+        try:
+            self._barrier.wait(MEETING)
+        except threading.BrokenBarrierError:
+            self.missed = True
+
+
+def require_told(run, what):
+    """The caller must have heard of a worker's ArithmeticError."""
+    told, chain = False, run.error
+    while chain is not None:
+        told = told or isinstance(chain, ArithmeticError)
+        chain = chain.__cause__ or chain.__context__
+    other = f": it stopped with {short_error(run.error)} instead" if run.error is not None else ""
+    require(
+        told,
+        f"{what} raised an ArithmeticError, and the caller never heard of it{other}",
+        cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep "
+        "it in a list, and raise that very exception after the join",
+    )

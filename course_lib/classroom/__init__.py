@@ -1,1 +1,0 @@
-"""Build, test and release of the course's notebooks. Nothing else imports this room."""

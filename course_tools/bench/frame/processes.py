@@ -1,0 +1,218 @@
+"""The parent's end of the processes that do the work: one for each library, or one for each rank of a group.
+
+Each has a socket to the parent, waits there without using a processor, and obeys one command at a time: a library's
+thread pool, or a rank, never spins beside another that is measured. Several groups are alive at once, so that their
+runs can be interleaved; only one is at work. A group with a limit is ended when a command takes longer.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+START = Path(__file__).with_name("start_desk.py")
+STARTING = 600.0  # seconds that a group without a limit gets to load its library
+GRACE = 2.0  # seconds that the others get after one rank has failed
+
+
+class WorkerError(RuntimeError):
+    """A process could not do what it was told. kind: the name of the exception there, or "died"."""
+
+    def __init__(self, message: str, kind: str):
+        super().__init__(message.replace(f"{ROOT}/", ""))  # results hold no paths of this machine
+        self.kind = kind
+
+
+class Group:
+    """n processes with the same desk ("module:Class"). A context manager: on leaving, they end.
+
+    launcher: the start of a command that starts all of them, such as mpiexec's; without, each is started by itself.
+    Until `connect` or the first `ask` they start by themselves, so that several groups start side by side.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        desk: str,
+        n: int = 1,
+        python: str | None = None,
+        env: Mapping[str, str] | None = None,
+        launcher: Sequence[str] = (),
+        limit: float | None = None,
+    ):
+        self.name, self.n, self.limit, self.trouble = name, n, limit, ""
+        self.folder = tempfile.TemporaryDirectory(prefix="bench")
+        self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (close ends it)
+        self.token = secrets.token_hex(16)
+        self.sockets: dict[int, socket.socket] = {}
+        self.rest: dict[int, bytes] = {}
+        self.hello: Any = None  # rank 0's answer to `hello`: versions
+        self.server, address = listen(Path(self.folder.name, "socket"))
+        command = [*launcher, python or sys.executable, str(START), desk, address]
+        self.processes: list[subprocess.Popen] = []
+        for rank in range(1 if launcher else n):
+            self.processes.append(self._start(command, {**os.environ, **(env or {})}, rank))
+
+    def _start(self, command: list[str], env: dict[str, str], rank: int) -> subprocess.Popen:
+        said = {"TOKEN": self.token, "RANK": str(rank), "SIZE": str(self.n)}
+        said["MEET"] = Path(self.folder.name, "meet").as_uri()
+        env |= {f"COURSE_BENCH_{name}": text for name, text in said.items()}
+        streams = {"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log}
+        return subprocess.Popen(command, env=env, start_new_session=True, **streams)  # type: ignore[call-overload]
+
+    def connect(self) -> Any:
+        """Wait until all are there; what rank 0 says of its versions. Raises WorkerError."""
+        end = time.monotonic() + (self.limit or STARTING)
+        self.server.settimeout(0.2)
+        while len(self.sockets) < self.n:
+            try:
+                one, _ = self.server.accept()
+            except TimeoutError:
+                ended = any(process.poll() is not None for process in self.processes)
+                if time.monotonic() > end or ended:
+                    self._fail("did not start")
+                continue
+            one.settimeout(self.limit or STARTING)
+            self._greet(one, json.loads(_line(one)))
+        return self.hello
+
+    def _greet(self, one: socket.socket, said: dict[str, Any]) -> None:
+        """Take in one who has told who it is."""
+        if said.get("token") != self.token:
+            return
+        if "error" in said:
+            self._end(patience=0.0)
+            raise WorkerError(said["error"], said["kind"])
+        self.sockets[said["rank"]], self.rest[said["rank"]] = one, b""
+        self.hello = said["answer"] if said["rank"] == 0 else self.hello
+        if said["size"] != self.n:
+            self._fail(f"are {said['size']}")
+
+    def ask(self, do: str, limit: float | None = None, **arguments: Any) -> Any:
+        """The same command to all; rank 0's answer. Raises WorkerError where one fails, dies or is late."""
+        if self.hello is None:
+            self.connect()
+        if not self.sockets:
+            raise WorkerError(f"{self.name} ended earlier", "died")
+        limit = limit or self.limit
+        line = json.dumps({"do": do, "limit": limit, **arguments}).encode() + b"\n"
+        for one in self.sockets.values():
+            with contextlib.suppress(OSError):  # it died: the answers will say so
+                one.sendall(line)
+        replies = self._replies(limit)
+        errors = [reply for _, reply in sorted(replies.items()) if "error" in reply]
+        if len(replies) < self.n:
+            late = f"had not finished `{do}` after {limit:g} s" if limit else "left"
+            self._fail(errors[0]["error"] if errors else late)
+        if errors:
+            raise WorkerError(errors[0]["error"], errors[0]["kind"])
+        return replies[0]["answer"]
+
+    def _replies(self, limit: float | None) -> dict[int, dict[str, Any]]:
+        """{rank: its reply}, of all, or of those that replied in time, or soon after one failed."""
+        replies: dict[int, dict[str, Any]] = {}
+        end = time.monotonic() + limit if limit else float("inf")
+        with selectors.DefaultSelector() as ready:
+            for rank, one in self.sockets.items():
+                ready.register(one, selectors.EVENT_READ, rank)
+            while len(replies) < self.n and (left := end - time.monotonic()) > 0:
+                for key, _ in ready.select(left if limit else None):
+                    if self._heard(key.data):
+                        replies[key.data], self.rest[key.data] = (
+                            json.loads(self.rest[key.data]),
+                            b"",
+                        )
+                        if limit and "error" in replies[key.data]:
+                            end = min(end, time.monotonic() + GRACE)
+        return replies
+
+    def _heard(self, rank: int) -> bool:
+        """Take in what has come of a reply; is it whole?"""
+        more = received(self.sockets[rank])
+        if not more:
+            self._fail(f"rank {rank} died" if self.n > 1 else "its process ended")
+        self.rest[rank] += more
+        return self.rest[rank].endswith(b"\n")
+
+    def _fail(self, what: str) -> None:
+        """End the group and say why, with the last words of a library, or of ranks that never came."""
+        speak = self.n == 1 or not self.sockets
+        self._end(patience=0.0)
+        self.log.seek(0)
+        words = [line for line in self.log.read().strip().splitlines() if line.strip(" =")]
+        last = f": {words[-1]}" if words and speak else ""
+        raise WorkerError(f"{self.name}: {what}{last}", "died")
+
+    def _end(self, patience: float) -> None:
+        """Closed sockets are the sign to leave; who does not within `patience` seconds is killed, with all its own."""
+        for one in self.sockets.values():
+            one.close()
+        self.sockets, self.hello = {}, self.hello or {}
+        end = time.monotonic() + patience
+        for process in self.processes:
+            try:
+                process.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                kill(process)
+
+    def close(self, patience: float = 10.0) -> None:
+        self.server.close()  # who has not come yet finds nobody
+        self._end(patience if self.hello else 0.0)
+        self.log.close()
+        self.folder.cleanup()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind: object, *exc: object) -> None:
+        """An interrupt does not wait for what is being computed."""
+        self.close(0.0 if kind is not None else 10.0)
+
+
+def listen(path: Path) -> tuple[socket.socket, str]:
+    """A listening socket, and its address as text: a file where the system has such sockets, else a port here."""
+    if hasattr(socket, "AF_UNIX") and os.name == "posix":
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(str(path))
+        server.listen()
+        return server, str(path)
+    server = socket.create_server(("127.0.0.1", 0))
+    return server, str(server.getsockname()[1])
+
+
+def received(one: socket.socket) -> bytes:
+    """What has come; nothing from one that has gone, in whichever way."""
+    try:
+        return one.recv(65536)
+    except ConnectionError:
+        return b""
+
+
+def _line(one: socket.socket) -> bytes:
+    data = b""
+    while not data.endswith(b"\n"):
+        more = received(one)
+        if not more:
+            raise WorkerError("a process left before it had said who it is", "died")
+        data += more
+    return data
+
+
+def kill(process: subprocess.Popen) -> None:
+    """Kill it and, where the system has process groups, all that it started."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()

@@ -1,0 +1,39 @@
+"""What the first launch of a kernel costs: the CPU engine's compile, with nothing in its cache."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.gpu.gemm import RUNGS
+from course_lib.machines.cpu_engine import compiler
+from course_lib.machines.cpu_engine.rewrite import rewrite
+
+
+class CompileDesk:
+    """$COURSE_CACHE is an empty folder, $COURSE_CXX says which compiler, if not the first that is found."""
+
+    def __init__(self):
+        self.fresh = 0
+
+    def hello(self):
+        return {"numpy": np.__version__}
+
+    def ready(self):
+        """Compile the engine's own parts, plain and traced. Seconds, and the compiler's words about itself."""
+        start = time.perf_counter()
+        for traced in (False, True):
+            compiler.build(rewrite("__global__ void nothing() {}"), traced=traced)
+        return {
+            "seconds": time.perf_counter() - start,
+            "compiler": compiler._version().partition("\n")[0],
+        }
+
+    def kernel(self, rung, traced):
+        """Seconds to compile a rung; each time with another macro, so that it is never found in the cache."""
+        self.fresh += 1
+        start = time.perf_counter()
+        path = compiler.build(rewrite(RUNGS[rung].source), (f"-DFRESH={self.fresh}",), traced)
+        seconds = time.perf_counter() - start
+        Path(path).unlink()
+        return seconds

@@ -1,0 +1,83 @@
+"""A GPU: the ladder's kernels, cuBLAS through CuPy, copies, launches. Events on the GPU, everything warmed up.
+
+Kernels are launched by PyCUDA, as in the course, where it works; else by CuPy, which needs wheels alone.
+"""
+
+import time
+
+from course_tools.bench.gpu.products import ProductDesk, check
+from course_tools.bench.gpu.with_cupy import CupyGpu, cublas
+from course_tools.bench.gpu.with_pycuda import PycudaGpu
+
+LAUNCHES = 200
+NOTHING = "__global__ void nothing() {}"
+
+
+class GpuDesk(ProductDesk):
+    """Raises RuntimeError, with both reasons, where neither PyCUDA nor CuPy finds a GPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.why = {}
+        for gpu in (PycudaGpu, CupyGpu):
+            try:
+                self.gpu = gpu()
+                return
+            except Exception as error:  # not installed, no driver, no device: all are reasons
+                self.why[gpu.name] = f"{gpu.name}: {error}"
+        raise RuntimeError("; ".join(self.why.values()))
+
+    def hello(self):
+        return self.gpu.versions()
+
+    def attributes(self):
+        """Name, multiprocessors, compute capability, memory; what launches kernels, and why not PyCUDA."""
+        why = self.why.get("PyCUDA", "")
+        return {**self.gpu.attributes(), "launched_by": self.gpu.name, "instead_of": why}
+
+    def make(self, key, problem):
+        if key == "cublas-cupy":
+            return cublas(problem)
+        return self.gpu.product(key, problem)
+
+    def build(self, key, shape, seconds):
+        """As on the CPU, but timed by events; the result is fetched and checked before and after the timing."""
+        made = super().build(key, shape, seconds)
+        product, repeats = self.products[key]
+        self.timed(product.call, repeats)
+        check(product.call.fetch(), self.problem)
+        return made
+
+    def timed(self, call, repeats):
+        """Seconds between two events on the GPU around that many launches."""
+        return call.between_events(repeats)
+
+    def transfer(self, bytes, pinned, to_device):
+        """Seconds of one copy between host memory, pageable or pinned, and the GPU: the shortest of five."""
+        copy = self.gpu.copier(bytes, pinned, to_device)
+        copy()
+        return min(_seconds(copy) for _ in range(5))
+
+    def launches(self):
+        """Seconds a launch of an empty kernel: in a row without waiting, and each waited for."""
+        launch, wait = self.gpu.launcher(NOTHING, "nothing"), self.gpu.synchronize
+
+        def row():
+            for _ in range(LAUNCHES):
+                launch()
+
+        def each():
+            for _ in range(LAUNCHES):
+                launch()
+                wait()
+
+        row(), wait()
+        queued = _seconds(row)
+        wait()
+        return {"in_a_row": queued / LAUNCHES, "waited_for": _seconds(each) / LAUNCHES}
+
+
+def _seconds(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start

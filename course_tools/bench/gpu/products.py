@@ -1,0 +1,94 @@
+"""Products D = A B as `bench gpu` times them: random inputs, held against float64 before anything is timed."""
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROUNDINGS = 8  # how many times 2^-24 K a result may be off; see `check`
+
+# A GPU is kept busy while launches are queued, or short kernels would be timed at the pace at which Python launches.
+SPIN = "__global__ void spin(long long cycles) { const long long end = clock64() + cycles; while (clock64() < end); }"
+CYCLES = 120_000  # of a GPU's clock for each launch to come: 60 us and more
+
+
+class Problem:
+    """A (M, K) and B (K, N), float32, standard normal numbers; the same in every process."""
+
+    def __init__(self, shape):
+        M, N, K = self.shape = tuple(shape)
+        rng = np.random.default_rng([M, N, K])
+        self.A, self.B = (rng.standard_normal(size, dtype=np.float32) for size in ((M, K), (K, N)))
+        self._wanted = None
+
+    @property
+    def wanted(self):
+        """The product in float64, computed once."""
+        if self._wanted is None:
+            self._wanted = self.A.astype(np.float64) @ self.B.astype(np.float64)
+        return self._wanted
+
+
+def check(D, problem):
+    """The largest error of D, or of its upper left part, in units of 2^-24 K. Raises ArithmeticError beyond ROUNDINGS.
+
+    The k-th addition rounds a partial sum of about sqrt(k), by 2^-24 of it at most; K such errors of either sign add up
+    to about 2^-24 K / sqrt(6), and the largest of millions of sums is five or six times that. A product in TF32, whose
+    factors are rounded to 2^-11, is off by some 2^-12 sqrt(K), and does not pass.
+    """
+    wanted = problem.wanted[: D.shape[0], : D.shape[1]]
+    error = float(np.abs(D - wanted).max() / (2.0**-24 * problem.shape[2]))
+    if not error <= ROUNDINGS:
+        raise ArithmeticError(
+            f"wrong result: off by {error:.3g} units of 2^-24 K; {ROUNDINGS} are allowed"
+        )
+    return error
+
+
+class Product(NamedTuple):
+    """One way to compute a product. call() computes it, or the share of it that is timed, and returns that part."""
+
+    call: Any
+    share: float = 1.0
+    note: str = ""
+
+
+class ProductDesk:
+    """The commands of a worker. Subclasses say how a Product is made, and may say how calls are timed."""
+
+    def __init__(self):
+        self.problem, self.products = Problem((1, 1, 1)), {}
+
+    def hello(self):
+        """Versions of what works here."""
+        return {"numpy": np.__version__}
+
+    def make(self, key, problem):
+        raise NotImplementedError
+
+    def build(self, key, shape, seconds):
+        """Make a way to compute a product, hold its result against float64, find how many calls last that long."""
+        if self.problem.shape != tuple(shape):
+            self.problem, self.products = Problem(shape), {}
+        product = self.make(key, self.problem)
+        start = time.perf_counter()
+        error = check(np.asarray(product.call()), self.problem)
+        first = time.perf_counter() - start
+        # one that takes seconds runs no second time
+        once = first if first > 1 else max(self.timed(product.call, 1), 1e-7)
+        repeats = int(np.clip(round(seconds / once), 1, 1000))
+        self.products[key] = product, repeats
+        told = {"share": product.share, "note": product.note}
+        return {"error_units": error, "repeats": repeats, **told}
+
+    def time(self, key, seed):
+        """Seconds of one product: of several calls in a row, and scaled where only a share is computed."""
+        product, repeats = self.products[key]
+        return self.timed(product.call, repeats) / (repeats * product.share)
+
+    def timed(self, call, repeats):
+        """Seconds of that many calls."""
+        start = time.perf_counter()
+        for _ in range(repeats):
+            call()
+        return time.perf_counter() - start

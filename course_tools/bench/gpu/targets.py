@@ -1,0 +1,40 @@
+"""The targets of `bench gpu`, in the order of the list in docs/bench-gpu.md."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from course_tools.bench.frame import Runs, Target, alone, at_least, at_most, over, quickest, runs
+from course_tools.bench.gpu.catalogue import PEERS, RUNGS
+
+
+def targets(result: dict[str, Any]) -> Iterator[Target]:
+    """Of products, traces and barriers on the CPU, then of a GPU."""
+    sizes = {case["n"]: case for case in result["products"]}
+    for rung in RUNGS:
+        found = over(runs(sizes.get(512), f"plain-{rung}"), runs(sizes.get(512), "blas"))
+        yield at_most("The engine's time over one BLAS thread's", f"512^3, {rung}", 100, found)
+    for rung in RUNGS[:2]:
+        found = over(runs(sizes.get(64), f"numba-{rung}"), runs(sizes.get(64), f"plain-{rung}"))
+        yield at_least("Numba's simulator's time over the engine's", f"64^3, {rung}", 200, found)
+    for rung in RUNGS:
+        found = alone(runs(sizes.get(128), f"traced-{rung}"))
+        yield at_most("A whole trace, seconds", f"128^3, {rung}", 0.5, found)
+    for block, row in result["barrier"].items():
+        found = alone([1e9 * seconds for seconds in row.get("seconds", ())])
+        yield at_most("A barrier, ns a thread", f"{block} threads a block", 20, found)
+    yield from _of_gpu(result["gpu"])
+
+
+def cublas(case: dict[str, Any] | None) -> Runs | None:
+    """The runs of cuBLAS: of the quicker library, where there are two."""
+    return quickest(*(runs(case, key) for key in PEERS))
+
+
+def _of_gpu(gpu: dict[str, Any]) -> Iterator[Target]:
+    cases, large = gpu.get("products", []), [4096, 4096, 4096]
+    case = next((case for case in cases if case["shape"] == large), None)
+    absent = ("not measured: no GPU",) if "error" in gpu else ()
+    name, found = "4096^3 on the GPU", over(cublas(case), runs(case, "warptile"))
+    yield at_least("gemm_warptile's rate over cuBLAS's in float32", name, 0.9, found, *absent)
+    found = over(runs(case, "shared"), runs(case, "register_16x4"))
+    yield at_least("gemm_register_16x4's rate over gemm_shared's", name, 3, found, *absent)

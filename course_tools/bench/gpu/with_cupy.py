@@ -1,0 +1,129 @@
+"""The GPU through CuPy: cuBLAS, and the ladder's kernels where PyCUDA is missing. Not run on a GPU so far."""
+
+import os
+
+import numpy as np
+
+from course_lib.gpu.gemm import RUNGS
+from course_tools.bench.gpu.products import CYCLES, SPIN, Product
+
+
+def load():
+    """CuPy with TF32 off, which is its default: cuBLAS must compute in float32 as our kernels do."""
+    os.environ["CUPY_TF32"] = "0"
+    import cupy
+
+    if cupy.cuda.runtime.getDeviceCount() == 0:
+        raise RuntimeError("CuPy finds no GPU")
+    return cupy
+
+
+def compiled(cupy, source, kernel):
+    """A kernel compiled by NVRTC, the source wrapped as PyCUDA does it."""
+    return cupy.RawModule(code=f'extern "C" {{\n{source}\n}}').get_function(kernel)
+
+
+class CupyGpu:
+    name = "CuPy"
+
+    def __init__(self):
+        self.cupy = load()
+
+    def versions(self):
+        return {"cupy": self.cupy.__version__}
+
+    def attributes(self):
+        known = self.cupy.cuda.runtime.getDeviceProperties(0)
+        return {
+            "name": known["name"].decode(),
+            "multiprocessors": known["multiProcessorCount"],
+            "compute_capability": [known["major"], known["minor"]],
+            "memory": known["totalGlobalMem"],
+        }
+
+    def product(self, rung, problem):
+        return Product(Launch(self.cupy, RUNGS[rung], problem))
+
+    def copier(self, bytes, pinned, to_device):
+        import cupyx
+
+        host = (cupyx.empty_pinned if pinned else np.empty)(bytes, np.uint8)
+        host[:] = 1
+        memory = self.cupy.empty(bytes, np.uint8)
+
+        def to():
+            memory.set(host)
+            self.synchronize()
+
+        def back():
+            memory.get(out=host)
+
+        return to if to_device else back
+
+    def launcher(self, source, kernel):
+        function = compiled(self.cupy, source, kernel)
+        return lambda: function((1, 1), (32, 1, 1), ())
+
+    def synchronize(self):
+        self.cupy.cuda.Device().synchronize()
+
+
+class Call:
+    """A, B and D on the GPU; subclasses say how D is computed."""
+
+    def __init__(self, cupy, problem):
+        self.cupy, self.shape = cupy, problem.shape
+        self.A, self.B = cupy.asarray(problem.A), cupy.asarray(problem.B)
+        self.D = cupy.full(problem.shape[:2], np.nan, np.float32)
+        self.spin = compiled(cupy, SPIN, "spin")
+
+    def launch(self):
+        raise NotImplementedError
+
+    def fetch(self):
+        return self.cupy.asnumpy(self.D)
+
+    def __call__(self):
+        self.launch()
+        return self.fetch()
+
+    def between_events(self, repeats):
+        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        self.spin((1, 1), (1, 1, 1), (np.int64(CYCLES * repeats),))
+        start.record()
+        for _ in range(repeats):
+            self.launch()
+        end.record()
+        end.synchronize()
+        return self.cupy.cuda.get_elapsed_time(start, end) / 1e3
+
+
+class Blas(Call):
+    def launch(self):
+        self.cupy.matmul(self.A, self.B, out=self.D)
+
+
+class Launch(Call):
+    """A rung, with the arguments that course_lib.gpu.gemm gives it for matrices stored by rows."""
+
+    def __init__(self, cupy, rung, problem):
+        super().__init__(cupy, problem)
+        self.function = compiled(cupy, rung.source, f"gemm_{rung.name}")
+        M, N, K = problem.shape
+        left, right, out = (self.A, K, 1), (self.B, N, 1), (self.D, N, 1)
+        if rung.by_columns:  # D^T = B^T A^T
+            left, right, out, M, N = (self.B, 1, N), (self.A, 1, K), (self.D, 1, N), N, M
+        self.grid, self.block = rung.grid(M, N), rung.block
+        sizes = map(np.int32, (M, N, K))
+        (A, *a), (B, *b), (D, *d) = (
+            (array, *map(np.int32, strides)) for array, *strides in (left, right, out)
+        )
+        self.arguments = (*sizes, np.float32(1), A, *a, B, *b, np.float32(0), D, D, *d)
+
+    def launch(self):
+        self.function(self.grid, self.block, self.arguments)
+
+
+def cublas(problem):
+    """The product as cuBLAS computes it."""
+    return Product(Blas(load(), problem))

@@ -1,0 +1,240 @@
+"""`course bench grade`: what is measured, what is shown."""
+
+import argparse
+import json
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from course_lib.errors import check_count
+from course_lib.measure import machine
+from course_tools.bench import frame
+from course_tools.bench.frame import Progress, Result, WorkerError
+from course_tools.bench.grade import cells, ours, rivals, tables
+from course_tools.bench.grade.course import release, run, steps, submissions
+
+NO_NBGRADER = "not measured: --nbgrader-python names no Python that has it"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to measure.
+
+    students: of `chapter`, for all graders. solved: submissions that are all right, one at a time. sizes: of the two
+    classes of chapter `light` whose memory is compared; the larger one is killed as well. workers: side by side.
+    """
+
+    chapter: str = "03"
+    students: int = 100
+    solved: int = 8
+    light: str = "00"
+    sizes: tuple[int, int] = (20, 200)
+    workers: int | None = None
+    seed: int = 1
+    quick: bool = False
+    python: str | None = None  # one with nbgrader
+
+
+# fmt: off
+QUICK = {"chapter": "00", "students": 2, "solved": 2, "sizes": (1, 4)}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--students": {"type": int, "default": 100, "metavar": "N", "help": "submissions (%(default)s)"},
+    "--chapter": {"default": "03", "metavar": "NN", "help": "of this chapter (%(default)s)"},
+    "--workers": {"type": int, "metavar": "N", "help": "submissions side by side, for all graders (two a core)"},
+    "--seed": {"type": int, "default": 1, "metavar": "S", "help": "of the class, and of the kill (%(default)s)"},
+}
+# fmt: on
+
+
+def chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """From the command line. Raises BadInput."""
+    check_count("--students", options.students, 1, 1000)
+    check_count("--workers", 1 if options.workers is None else options.workers, 1, 256)
+    sizes = {} if options.quick else {"students": options.students, "chapter": options.chapter}
+    return {"workers": options.workers, "seed": options.seed, **sizes}
+
+
+def measure_grade(settings: Settings, progress: Progress) -> Result:
+    """Everything, in a folder of its own. Raises WorkerError where our own grader fails."""
+    progress.parts = 7
+    packages = ("course_lib", "numpy", "pytest", "nbval")
+    versions = {name: metadata.version(name) for name in packages}
+    if settings.python:
+        versions["nbgrader"] = rivals.version(settings.python)
+    folder = Path(tempfile.mkdtemp(prefix="bench-grade-"))
+    try:
+        found = Run(settings, folder, progress).all()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    shown = {"workers": workers_of(settings), "cores": machine().usable or 1}
+    return {
+        "settings": shown,
+        "versions": {"python": platform.python_version(), **versions},
+        **found,
+    }
+
+
+def workers_of(settings: Settings) -> int:
+    """How many submissions are graded side by side: as many as `course grade` takes, unless it is said."""
+    return settings.workers or 2 * (machine().usable or 1)
+
+
+class Run:
+    """One run in a folder of its own."""
+
+    def __init__(self, settings: Settings, folder: Path, progress: Progress):
+        self.settings, self.folder, self.progress = settings, folder, progress
+        self.workers = workers_of(settings)
+        progress.part("making a release and the submissions")
+        self.release = release(folder / "release", {settings.chapter, settings.light})
+        self.name, self.steps = steps(self.release, settings.chapter)
+        self.kinds = submissions(
+            self.release, settings.chapter, settings.students, settings.seed, folder / "class"
+        )
+        self.files = sorted((folder / "class").glob("*.ipynb"))
+
+    def all(self) -> dict[str, Any]:
+        """Everything, in order."""
+        kinds = list(self.kinds.values())
+        solved = self._solved()
+        graders = {name: self._grader(name, way) for name, way in self._ways().items()}
+        memory = [self._light(size) for size in self.settings.sizes]
+        killed = self._killed(memory[-1])
+        for found in memory:
+            del found["points"]
+        return {
+            "chapter_name": self.name,
+            "kinds": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
+            "solved": solved,
+            "graders": graders,
+            "same_points": _same(graders),
+            "memory": memory,
+            "killed": killed,
+        }
+
+    def _solved(self) -> dict[str, Any]:
+        """What one right submission costs in the grader, and what its cells take in plain IPython, in turns."""
+        self.progress.part(
+            f"{self.settings.solved} right submissions, one at a time, and their cells without a grader"
+        )
+        place, right = self.folder / "solved", self._right()
+        place.mkdir()
+        for n in range(self.settings.solved):
+            shutil.copy(right, place / f"s{n:03d}.ipynb")
+        plain = [_cells(right)["seconds"]]
+        graded = ours.alone(place, self.release, self.folder / "solved-out")
+        plain += [_cells(right)["seconds"] for _ in range(1 if self.settings.quick else 2)]
+        return {"graded": graded, "cells": plain}
+
+    def _right(self) -> Path:
+        return next(file for file in self.files if self.kinds[file.stem] == "solved")
+
+    def _ways(self) -> dict[str, Callable[[], dict[str, Any]]]:
+        given = rivals.Class(
+            self.files, self.release / "exercises" / f"{self.name}.ipynb", self.steps
+        )
+        place, python = self.folder / "class", self.settings.python
+
+        def course(out: str, *more: Any) -> dict[str, Any]:
+            return ours.grade(
+                place, self.release, self.folder / out, "--workers", self.workers, *more
+            )
+
+        def nbgrader() -> dict[str, Any]:
+            if python is None:
+                raise WorkerError(NO_NBGRADER, "missing")
+            return rivals.nbgrader(given, self.workers, self.folder / "nbgrader", python)
+
+        return {
+            "course": lambda: course("out"),
+            "course-whole": lambda: course("out-whole", "--whole"),
+            "nbval": lambda: rivals.nbval(given, self.workers, self.folder / "nbval"),
+            "nbgrader": nbgrader,
+        }
+
+    def _grader(self, name: str, way: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        self.progress.part(
+            f"{name}: {len(self.files)} submissions of chapter {self.settings.chapter}"
+        )
+        try:
+            return way()
+        except (WorkerError, OSError) as error:
+            if name.startswith("course"):
+                raise
+            return {"error": str(error) if str(error) == NO_NBGRADER else rivals.failure(error)}
+
+    def _light(self, size: int) -> dict[str, Any]:
+        place = self.folder / f"light{size}"
+        submissions(self.release, self.settings.light, size, self.settings.seed, place)
+        found = ours.grade(
+            place, self.release, self.folder / f"light{size}-out", "--workers", self.workers
+        )
+        return {"students": size, **found}
+
+    def _killed(self, whole: dict[str, Any]) -> dict[str, Any]:
+        size = whole["students"]
+        self.progress.part(
+            f"{size} submissions of chapter {self.settings.light}, the grader killed in the middle"
+        )
+        return ours.killed(
+            self.folder / f"light{size}",
+            self.release,
+            self.folder / "killed-out",
+            self.folder / f"light{size}-out",
+            whole["seconds"],
+            self.settings.seed,
+        )
+
+
+def _cells(file: Path) -> dict[str, Any]:
+    return json.loads(run(cells.__file__, file))
+
+
+def _same(graders: dict[str, dict[str, Any]]) -> dict[str, int] | None:
+    """On how many tasks of how many our grader and nbgrader give the same points; takes the points out."""
+    points = {name: found.pop("points", None) for name, found in graders.items()}
+    mine, theirs = points["course"], points["nbgrader"]
+    if not theirs:
+        return None
+    pairs = [
+        (score, theirs.get(student, {}).get(task))
+        for student, row in mine.items()
+        for task, score in row.items()
+    ]
+    return {"tasks": len(pairs), "same": sum(a == b for a, b in pairs)}
+
+
+def how(result: Result) -> str:
+    """How it was measured."""
+    s = result["settings"]
+    return f"{frame.count(s['cores'], 'core')}, {s['workers']} submissions side by side, seed {s['seed']}"
+
+
+BENCH = frame.Bench(
+    name="grade",
+    about="Seconds a submission and peak memory of `course grade`, beside plain nbval and nbgrader on the same "
+    "submissions; small and large classes; a grader that is killed. In one run; about 30 minutes on two cores.",
+    settings=Settings,
+    quick=QUICK,
+    help="a minute: two small submissions. A glance, no more",
+    python=("--nbgrader-python", "a Python with nbgrader; without, that row stays empty"),
+    options=OPTIONS,
+    chosen=chosen,
+    measure=measure_grade,
+    how=how,
+    notes=lambda result: [f"Load average: {frame.load_line(result)}."],
+    sections={
+        "graders": lambda result: [tables.grader_table(result), tables.same_line(result)],
+        "solved": lambda result: [tables.solved_table(result)],
+        "memory": lambda result: [tables.memory_table(result)],
+        "killed": lambda result: [tables.killed_line(result)],
+    },
+    targets=tables.targets,
+    stem=lambda result: f"grade-{frame.slug(frame.machine_name(result))}",
+    title=frame.machine_name,
+)

@@ -1,0 +1,125 @@
+"""The tables of `bench grade` and its targets, from the JSON's dict alone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from course_tools.bench.frame import (
+    Table,
+    Target,
+    alone,
+    at_least,
+    at_most,
+    beyond,
+    digits,
+    none_at_all,
+    quartiles,
+)
+
+Result = dict[str, Any]
+LABELS = {
+    "course": "course grade",
+    "course-whole": "course grade --whole",
+    "nbval": "pytest --nbval",
+    "nbgrader": "nbgrader autograde",
+}
+GRADERS = ("s in all", "s a submission", "submissions an hour", "peak memory", "its time over ours")
+
+
+def targets(result: Result) -> Iterator[Target]:
+    """All targets, in the order of the list in docs/bench-grade.md."""
+    s, killed = result["settings"], result["killed"]
+    where, more = f"a right submission of chapter {s['chapter']}", _beyond(result)
+    yield at_most("Seconds beyond what its cells take", where, 0.5, more)
+    where, rate = f"chapter {s['chapter']}, {s['students']} submissions", times(result, "nbgrader")
+    yield at_least("Submissions an hour over nbgrader's", where, 4, alone([rate]))
+    few, many = (found["students"] for found in result["memory"])
+    where, growth = f"{many} over {few} submissions", _growth(result)
+    yield at_most("Peak memory over that of the smaller class", where, 1.1, alone([growth]))
+    bad = killed["lost"] + killed["rewritten"] + killed["different"]
+    where, what = (
+        f"{killed['students']} submissions",
+        "Results lost, changed or different after a kill",
+    )
+    yield none_at_all(what, where, bad)
+
+
+def _beyond(result: Result):
+    """Seconds of our grader for a right submission, less those of its cells in plain IPython."""
+    return beyond(result["solved"]["graded"], result["solved"]["cells"])
+
+
+def times(result: Result, name: str, ours: str = "course") -> float | None:
+    """How many times the rate of another grader ours has; None where that one has no number."""
+    theirs = result["graders"][name].get("seconds")
+    return theirs / result["graders"][ours]["seconds"] if theirs else None
+
+
+def _growth(result: Result) -> float | None:
+    """The peak memory of the larger class over that of the smaller."""
+    few, many = (found["peak"] for found in result["memory"])
+    return many / few if few and many else None
+
+
+def grader_table(result: Result) -> Table:
+    """Every grader on the same submissions."""
+    s = result["settings"]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in result["kinds"].items())
+    title = f"Chapter {result['chapter_name']}, {s['students']} submissions ({kinds}), {s['workers']} side by side"
+    return Table(title, ("grader", *GRADERS), [_row(result, name) for name in LABELS])
+
+
+def _row(result: Result, name: str) -> tuple[str, ...]:
+    found, count = result["graders"][name], result["settings"]["students"]
+    if "seconds" not in found:
+        return (LABELS[name], found["error"])
+    each = found["seconds"] / count
+    times_ours = digits(times(result, name))
+    told = (digits(found["seconds"]), digits(each), digits(3600 / each))
+    return (LABELS[name], *told, memory(found["peak"]), times_ours)
+
+
+def solved_table(result: Result) -> Table:
+    """One right submission at a time, with all cells."""
+    names = {"graded": "from one result to the next", "cells": "its cells in plain IPython"}
+    lines = []
+    for key, label in names.items():
+        runs = result["solved"][key]
+        shown = quartiles(runs) if len(runs) > 1 else quartiles(runs)[:1]
+        lines.append((label, *(f"{value:.2f}" for value in shown), *[""] * (3 - len(shown))))
+    lines.append(("beyond its cells", f"{_beyond(result).got:.2f}", "", ""))
+    title = f"A right submission of chapter {result['settings']['chapter']}, one at a time, seconds"
+    return Table(title, ("", "median", "lower quartile", "upper quartile"), lines)
+
+
+def memory_table(result: Result) -> Table:
+    """Two classes, a small one and a large one."""
+    lines = []
+    for found in result["memory"]:
+        count, seconds = found["students"], found["seconds"]
+        told = (digits(seconds), digits(seconds / count), memory(found["peak"]))
+        lines.append((str(count), *told))
+    title = f"Chapter {result['settings']['light']}, {result['settings']['workers']} side by side"
+    return Table(title, ("submissions", "s in all", "s a submission", "peak memory"), lines)
+
+
+def killed_line(result: Result) -> str:
+    """What became of the run that was killed."""
+    k = result["killed"]
+    return (
+        f"Of {k['students']} submissions, the grader killed (SIGKILL) after {k['after']:.1f} s and run again: "
+        f"{k['kept']} were kept from the first run, {k['graded']} graded by the second; lost {k['lost']}, "
+        f"of those kept changed {k['rewritten']}, different from an undisturbed run {k['different']}."
+    )
+
+
+def same_line(result: Result) -> str:
+    """Do both graders that give points give the same?"""
+    same = result["same_points"]
+    if same is None:
+        return "nbgrader's points were not compared: it was not run."
+    return f"course grade and nbgrader gave the same points for {same['same']} of {same['tasks']} answers."
+
+
+def memory(size: int | None) -> str:
+    """Bytes as MB."""
+    return "" if size is None else f"{size / 1e6:,.0f} MB"

@@ -1,0 +1,63 @@
+"""What course_lib.mpi's cost model says of the run's allreduces and schemes, from numbers measured in the same run."""
+
+from typing import Any
+
+from course_lib.mpi import cost, scaling
+from course_lib.serial import Network
+from course_tools.bench.frame import quartiles
+from course_tools.bench.mpi.catalogue import SCHEME
+
+MODELLED = ("mpi", "ring", "doubling", "tree")
+
+
+def fitted(result: dict[str, Any], key: str) -> tuple[float, float]:
+    """(alpha, beta) of a group of ranks, such as "mpi-2-plain", from its ping-pong."""
+    messages = result["costs"][key]["messages"]
+    return cost.fit([int(size) for size in messages], list(messages.values()))
+
+
+def group_of(result: dict[str, Any], p: int) -> str:
+    """The group of p ranks as the course starts them: the tables show these."""
+    return f"mpi-{p}-{result['settings']['waiting'][str(p)]}"
+
+
+def allreduce_seconds(result: dict[str, Any], p: int, size: int, name: str) -> float | None:
+    """Predicted seconds of an allreduce; None for one that the model does not know."""
+    if name not in MODELLED:
+        return None
+    return cost.seconds(p, size, *fitted(result, group_of(result, p)), name)
+
+
+def epoch_seconds(result: dict[str, Any], case: dict[str, Any], key: str) -> float | None:
+    """Predicted seconds an epoch of a way; None for one that the model does not know.
+
+    A step: the model's gradient and messages, from one rank's gradient of as many rows and the ping-pong's alpha and
+    beta; and what each rank does besides: gather the batch, update its weights. p ranks on fewer cores compute p/cores
+    times as long.
+    """
+    row = case["ways"][key]
+    p, scheme = row["ranks"], SCHEME[row["scheme"]]
+    if not scheme.scheme:
+        return None
+    net, B, settings = Network(tuple(case["sizes"])), case["B"], result["settings"]
+    crowd, parts = max(1.0, p / settings["cores"]), medians(case, 1)
+    other = key.replace(row["scheme"], "mpi") if key.count("-") == 3 else group_of(result, p)
+    link = fitted(result, other)
+    if scheme.scheme.startswith("grid"):
+        data, model = map(int, scheme.scheme.removeprefix("grid-").split("x"))
+        found = [(ranks, 4 * items) for ranks, items, _ in cost.allreduces(net, B, data, model)]
+        time = crowd * parts[str(-(-B // data))] / model
+        time += sum(cost.seconds(*each, *link, scheme.allreduce) for each in found)
+    else:
+        model = p if scheme.scheme == "model" else 1
+        compute = {int(n): crowd * seconds for n, seconds in parts.items() if n.isdigit()}
+        how = (*link, compute.__getitem__, scheme.allreduce)
+        time = scaling.predict(scheme.scheme, net, B, p, *how).seconds
+    # the master gathers and updates while the others wait
+    alone = 1.0 if scheme.scheme == "master" else crowd
+    return (time + alone * (parts["gather"] + parts["update"] / model)) * settings["epoch"] / B
+
+
+def medians(case: dict[str, Any], p: int) -> dict[str, float]:
+    """Median seconds of the parts of a step, on p ranks at once."""
+    return {part: quartiles(runs)[0] for part, runs in case["parts"][str(p)].items()}

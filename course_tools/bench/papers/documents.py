@@ -1,0 +1,86 @@
+"""The report of `bench papers` as text, and the made blocks of docs/papers.md and docs/errata.md."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from course_lib.bench.docs import drawn as shown
+from course_lib.bench.docs import for_each
+from course_lib.bench.report import machine_line
+from course_lib.bench.tables import markdown as table_markdown
+from course_lib.bench.tables import training_tables
+from course_tools.bench.papers import rows
+from course_tools.bench.papers.data_files import ERRATA, TEXT_OF, TEXTS
+from course_tools.bench.papers.tables import (
+    counts,
+    drawn,
+    machine_name,
+    markdown,
+    parts_line,
+    plain,
+)
+
+Result = dict[str, Any]
+Maker = Callable[[Result], str]
+ID = re.compile(r"\b00\d-[a-z0-9-]+")  # of a claim, in the words of another
+
+
+def report(result: Result) -> str:
+    """All claims as text."""
+    return "\n\n".join(["\n".join(_head(result)), plain(rows(result))])
+
+
+def _head(result: Result) -> list[str]:
+    versions: dict[str, str] = {}
+    for made in result["parts"].values():
+        versions |= made.get("versions", {})
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    lines = [machine_line(result), told, parts_line(result), counts(rows(result))]
+    return lines if told else [lines[0], *lines[2:]]
+
+
+def papers_blocks(results: Sequence[Result]) -> dict[str, Maker]:
+    """The makers of the blocks of docs/papers.md, which show all machines."""
+    makers: dict[str, Maker] = {
+        "machine": lambda result: "\n".join(f"- {line}" for line in _head(result)),
+        "figures": _figures,
+    }
+    makers |= {name: partial(_claims, text) for name, text in TEXT_OF.items()}
+    return for_each(results, makers, machine_name)
+
+
+def _claims(text: str, result: Result) -> str:
+    found = {row.id: row for row in rows(result)}
+    named = {name for row in found.values() for name in ID.findall(row.why) if name in found}
+
+    def link(match: re.Match[str]) -> str:
+        row = found.get(match[0])
+        return f'<a href="#{row.id}">{row.text} {row.where}</a>' if row else match[0]
+
+    lines = []
+    for row in found.values():
+        if row.text == text:
+            anchor = f'<a id="{row.id}"></a>' if row.id in named else ""
+            here = f"**{row.status}**" + (f": {row.found}" if row.found else "")
+            why = ID.sub(link, row.why)
+            lines.append((anchor + row.where, row.says, here.replace("; ", ";<br>"), why))
+    return "\n".join(markdown("| where | said | here | why they differ |", lines))
+
+
+def _figures(result: Result) -> str:
+    made = result["parts"].get("figures")
+    tables = map(table_markdown, training_tables(made)) if made else ()
+    return "\n\n".join([*tables, *shown(drawn(result))]) or "This part was left out."
+
+
+def errata_blocks() -> dict[str, Maker]:
+    """The makers of the blocks of docs/errata.md; they need no result."""
+    return {name: partial(_errata, text) for name, text in TEXT_OF.items()}
+
+
+def _errata(text: str, _: Result) -> str:
+    found = [erratum for erratum in ERRATA if erratum.text == text]
+    lines = [(each.where, each.says, each.right, f"`{each.test}`") for each in found]
+    table = markdown("| where | it says | right is | proved by |", lines)
+    return "\n".join([f"**{text} {TEXTS[text]}**", "", *table])

@@ -1,0 +1,50 @@
+"""What the part `fashion` says: the data, accuracies, and two processes beside one."""
+
+from course_lib.bench.summary import ratio
+from course_lib.bench.tables import digits
+from course_tools.bench.papers.claim import NotMeasured, Part
+from course_tools.bench.papers.findings.wording import layers, median
+
+TABLE = "T-shirt, Trouser, Pullover, Dress, Coat, Sandal, Shirt, Sneaker, Bag, Ankle Boot"  # [004]'s classes
+
+
+def clothes(made: Part) -> str:
+    """Sizes of the set that was loaded."""
+    d, n = made["data"], len(made["classes"])
+    side = round(d["pixels"] ** 0.5)
+    sizes = f"{d['train']:,} + {d['val']:,} + {d['test']:,}"
+    return f"{d['name']}: {sizes}, {side} x {side}, {n} classes"
+
+
+def classes(made: Part) -> str:
+    """The data set's names of the classes, beside the table of [004]."""
+    pairs = list(zip(TABLE.split(", "), made["classes"], strict=True))
+    other = [
+        f"{i} is {name}" for i, (said, name) in enumerate(pairs) if said.lower() != name.lower()
+    ]
+    n = len(pairs)
+    return f"{n - len(other)} of {n} as the data set has them; {', '.join(other)}"
+
+
+def learned(made: Part) -> str:
+    """Test accuracy after 60 iterations in both readings of the word."""
+    steps, passes, n = made["learned"]["steps"], made["learned"]["passes"], made["iterations"]
+    return (
+        f"{layers(made['sizes'])}, eta = {made['eta']}: {steps['test']:.1%} after {n} steps over all "
+        f"images, {passes['test']:.1%} after {n} passes in mini-batches of 64 "
+        f"(untrained {steps['before']:.1%})"
+    )
+
+
+def two_processes(made: Part, *, key: str) -> str:
+    """How many times as fast two processes are as one, by batch size."""
+    told = []
+    for case in made["times"]:
+        if "error" in case:
+            raise NotMeasured(case["error"].removeprefix("not measured: "))
+        one, two = (case["ways"][name]["seconds"] for name in ("serial", key))
+        alone, together = (digits(median(runs)) for runs in (one, two))
+        told.append(
+            f"B = {case['B']:,}: {alone} s alone, {together} s together, {ratio(one, two):.2f} times"
+        )
+    return f"one process and two, 50,000 images: {'; '.join(told)}"

@@ -1,0 +1,9 @@
+"""What a result says of its own run."""
+
+from course_lib.bench.report import machine_line
+from course_tools.bench.papers.claim import Result
+
+
+def machine(result: Result) -> str:
+    """What this result was measured on."""
+    return machine_line(result)

@@ -1,0 +1,98 @@
+"""[004] on Fashion-MNIST: learning rate 0.01, 60 iterations, sigmoid; sequential, and data parallel on two processes.
+
+[004] does not give the layers' sizes; its figure 1 draws two hidden layers. We take 784-128-128-10 and [000]'s squared
+error, and both readings of "iteration": a step over all images, or a pass over them in mini-batches.
+"""
+
+import contextlib
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib import serial
+from course_lib.bench.mpi_catalogue import EXAMPLES
+from course_lib.bench.mpi_measuring import SETTLE
+from course_lib.bench.mpi_ranks import Ranks
+from course_lib.bench.processes import WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.rounds import interleave
+from course_lib.data import load_fashion_mnist, one_hot
+from course_lib.measure import blas_threads
+from course_tools.bench.papers.parts.digits import sizes_of
+from course_tools.bench.papers.settings import FASHION_ITERATIONS, FASHION_SIZES, Settings
+
+ETA = 0.01  # "Learning rate: 0.01"
+GROUPS = {"serial": 1, "data-mpi": 2, "master": 2}  # two ranks by allreduce, and as [004] words it
+BATCHES = (64, 1024, EXAMPLES)
+
+
+def fashion(settings: Settings, progress: Progress) -> dict[str, Any]:
+    """Sizes of the data, accuracies after 60 iterations in both readings, and the times of both programs."""
+    data = load_fashion_mnist()
+    iterations = 3 if settings.quick else FASHION_ITERATIONS
+    with blas_threads(1):
+        learned = {
+            name: _accuracy(data, iterations, B) for name, B in (("steps", None), ("passes", 64))
+        }
+    return {
+        "sizes": list(FASHION_SIZES),
+        "eta": ETA,
+        "iterations": iterations,
+        "classes": list(data.class_names),
+        "data": {**sizes_of(data), "name": data.name},
+        "learned": learned,
+        "times": _times(data, settings),
+    }
+
+
+def _accuracy(data: Any, iterations: int, B: int | None) -> dict[str, Any]:
+    net = serial.Network(FASHION_SIZES)
+    params = net.init_params(0)
+    before = serial.accuracy(net, params, data.x_test, data.y_test)
+    history = serial.train(net, params, data, iterations, B, ETA, progress=False)
+    after = serial.accuracy(net, params, data.x_test, data.y_test)
+    return {"B": B, "before": before, "test": after, "loss": [history.loss[0], history.loss[-1]]}
+
+
+def _times(data: Any, settings: Settings) -> list[dict[str, Any]]:
+    """Seconds for 50,000 images of each program, by batch size, in rounds; the images are the sample's, repeated."""
+    batches = BATCHES[:1] if settings.quick else BATCHES
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fashion")))
+        _write(folder, data)
+        groups = {p: stack.enter_context(Ranks("mpi", p)) for p in sorted(set(GROUPS.values()))}
+        try:
+            for group in groups.values():
+                group.connect()
+                group.ask("load", folder=str(folder))
+            return [_case(groups, B, settings) for B in batches]
+        except WorkerError as error:
+            return [{"error": f"not measured: {error}"}]
+
+
+def _write(folder: Path, data: Any) -> None:
+    rows = np.arange(EXAMPLES) % len(data.y_train)
+    np.save(folder / "x.npy", data.x_train[rows])
+    np.save(folder / "y.npy", one_hot(data.y_train[rows], 10))
+
+
+def _case(groups: dict[int, Ranks], B: int, settings: Settings) -> dict[str, Any]:
+    """One batch size: each program is held against the serial library, then timed."""
+    how: dict[str, Any] = {"sizes": FASHION_SIZES, "B": B, "seconds": settings.seconds / 2}
+    how["check"] = B < EXAMPLES
+    rows = {key: groups[p].ask("build", key=key, **how) for key, p in GROUPS.items()}
+    runs = {key: partial(_time, groups[p], key) for key, p in GROUPS.items()}
+    for key, found in interleave(runs, settings.rounds, settle=SETTLE).items():
+        if isinstance(found, WorkerError):
+            raise found
+        rows[key]["seconds"] = found
+    for group in groups.values():
+        group.ask("clear")
+    return {"B": B, "ways": rows}
+
+
+def _time(group: Ranks, key: str, i: int) -> float:
+    return group.ask("time", key=key, seed=i)

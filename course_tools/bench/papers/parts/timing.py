@@ -1,0 +1,94 @@
+"""The parts that are timed: training by batch size, the schemes of chapter 04, ranks, a GPU. Each as its own bench has
+them, in the same form, so that the same arithmetic and the same tables serve."""
+
+import contextlib
+from typing import Any
+
+from course_lib.bench.catalogue import EPOCH, ETA, NETS, WAY
+from course_lib.bench.gpu_measuring import Settings as GpuSettings
+from course_lib.bench.gpu_measuring import measure_gpu
+from course_lib.bench.gpu_workers import start
+from course_lib.bench.measuring import Settings as ThreadSettings
+from course_lib.bench.measuring import measure_schemes
+from course_lib.bench.mpi_measuring import Settings as RankSettings
+from course_lib.bench.mpi_measuring import measure_mpi
+from course_lib.bench.processes import Worker, WorkerError
+from course_lib.bench.progress import Progress
+from course_lib.bench.training import Case, Effort, train
+from course_lib.errors import BadInput
+from course_tools.bench.papers.settings import Settings
+
+# [000] figures 7 to 10 and [001] draw: serial, Pthreads, BLAS serial and parallel, a library serial and parallel
+DRAWN = "loops loops-threads numpy numpy-blas numpy-threads torch-1 torch"
+WAYS = tuple(WAY[key] for key in DRAWN.split())
+
+
+def figures(settings: Settings, progress: Progress) -> dict[str, Any]:
+    """Seconds an epoch of each way, by net and batch size."""
+    effort = Effort(settings.threads, settings.rounds, settings.seconds)
+    with contextlib.ExitStack() as stack:
+        workers, versions = start(stack, ("course", "torch"), settings.torch_python)
+        if isinstance(workers["course"], str):
+            raise BadInput(f"the course's own worker: {workers['course']}")
+        progress.parts += 2 * len(settings.nets) * len(settings.batches)
+        training = []
+        for net in settings.nets:
+            for B in settings.batches:
+                case = Case(net, NETS[net], B, min(settings.batches) == B)
+                training.append(train(workers, effort, WAYS, case, progress))
+    shown = {name: getattr(settings, name) for name in ("threads", "nets", "batches")}
+    shown |= {"rounds": settings.rounds, "seconds": settings.seconds, "epoch": EPOCH, "eta": ETA}
+    return {"settings": shown, "versions": versions, "training": training}
+
+
+def leapfrogging(settings: Settings, progress: Progress) -> dict[str, Any]:
+    """The schemes of chapter 04 on 12 equal layers, for one example, as [002] has it, and for a batch."""
+    T, rounds = settings.threads, settings.rounds
+    batches = (1,) if settings.quick else (1, 128)
+    threads = ThreadSettings(T, batches, rounds=rounds, scheme_batches=batches)
+    progress.parts += len(batches)
+    with Worker("course") as worker:
+        worker.ask("hello")
+        schemes = [measure_schemes(worker, threads, B, progress) for B in batches]
+    return {"settings": {"threads": T, "rounds": rounds}, "schemes": schemes}
+
+
+def ranks(settings: Settings, progress: Progress) -> dict[str, Any]:
+    """Allreduces and all schemes of training for the network of [003], on 1, 2 and 4 ranks."""
+    how = RankSettings(
+        sizes=(8, 3_200_000),
+        cases=(("Net-1h", 64 if settings.quick else 1024),),
+        ranks=(1, 2) if settings.quick else (1, 2, 4),
+        rounds=settings.rounds,
+        seconds=settings.seconds / 2,
+        quick=settings.quick,
+        torch_python=settings.torch_python,
+        examples=2048 if settings.quick else 20_480,
+    )
+    try:
+        found = measure_mpi(how)
+    except WorkerError as error:
+        return {"error": f"not measured: our ranks did not start: {error}"}
+    return {key: found[key] for key in ("settings", "versions", "costs", "allreduces", "training")}
+
+
+def gpu(settings: Settings, progress: Progress) -> dict[str, Any]:
+    """On a GPU: products and the papers' networks, as `bench gpu` measures them. Without one: why nothing."""
+    with contextlib.ExitStack() as stack:
+        worker = start(stack, ("gpu",), None)[0]["gpu"]
+        if isinstance(worker, str):
+            return {"error": f"not measured: no GPU ({worker.removeprefix('not measured: ')})"}
+    sides = (1024,) if settings.quick else (1024, 4096)
+    how = GpuSettings(
+        sizes=(64,),
+        rounds=settings.rounds,
+        seconds=settings.seconds / 2,
+        compilers=(),
+        shapes=tuple((side, side, side) for side in sides),
+        nets=settings.nets,
+        batches=settings.batches[-3:],
+        quick=settings.quick,
+        peers_python=settings.torch_python,
+    )
+    found = measure_gpu(how)
+    return {key: found[key] for key in ("settings", "versions", "device", "gpu", "training")}

@@ -1,0 +1,98 @@
+"""Where GridStep's time goes, from the profile in the JSON: its parts, its products, and what is lost against sgemm.
+
+A profile step holds, for one split: T, P; "step", seconds of a step with clocks in it, "plain", without; "parts", a
+list of {"name", "kind", "seconds"}: seconds of a step in that part, the mean over the threads; for products also
+"flops", those of all threads, and "alone", the seconds of one thread's share while the other threads rest.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from course_lib.measure import step_flops
+from course_tools.bench.frame import Table, count, digits
+from course_tools.bench.training.catalogue import NETS
+
+KINDS = ("product", "elementwise", "gather", "waiting", "rest")
+
+
+def profile_tables(result: dict[str, Any]) -> Iterator[Table]:
+    """The parts of a step by kind; then each product by itself."""
+    cases = [case for case in result["profile"] if "error" not in case]
+    if cases:
+        yield _kinds(cases)
+        yield from (_products(case) for case in cases)
+    else:
+        errors = ", ".join(sorted({case["error"] for case in result["profile"]}))
+        yield Table("Profile", ("",), [(errors or "not made",)])
+
+
+def totals(step: dict[str, Any]) -> dict[str, float]:
+    """Seconds of a step by kind; "rest" is what the clocks around the parts did not see."""
+    found = {kind: sum(p["seconds"] for p in step["parts"] if p["kind"] == kind) for kind in KINDS}
+    return {**found, "rest": found["rest"] + step["step"] - sum(found.values())}
+
+
+def _split(case: dict[str, Any], step: dict[str, Any]) -> str:
+    """T groups that share the examples, P threads in each that share a product."""
+    return f"{case['net']}, {case['B']}, {step['T']} x {step['P']}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.3f}"
+
+
+def _kinds(cases: list[dict[str, Any]]) -> Table:
+    lines = []
+    for case in cases:
+        for step in case["steps"]:
+            found, whole = totals(step), step["step"]
+            shares = [f"{_ms(found[kind])} ({100 * found[kind] / whole:.0f} %)" for kind in KINDS]
+            lines.append((_split(case, step), _ms(whole), _ms(step["plain"]), *shares))
+    header = ("net, B, split T x P", "ms a step", "without clocks", "products", *KINDS[1:])
+    title = "Where a step of GridStep goes: milliseconds of a thread's step, and their share"
+    return Table(title, header, lines)
+
+
+def _products(case: dict[str, Any]) -> Table:
+    """GFLOP/s of each product, all threads together, in the step and alone."""
+    steps = case["steps"]
+    splits = [f"{step['T']} x {step['P']}" for step in steps]
+    flops, lines = step_flops(NETS[case["net"]], case["B"]).products, []
+    named = [{p["name"]: p for p in step["parts"] if p["kind"] == "product"} for step in steps]
+    for name, first in named[0].items():
+        parts = [products[name] for products in named]
+        inside = [p["flops"] / p["seconds"] / 1e9 for p in parts]
+        both = zip(parts, steps, strict=True)
+        alone = [p["flops"] / (step["T"] * step["P"]) / p["alone"] / 1e9 for p, step in both]
+        lines.append((name, *map(digits, (100 * first["flops"] / flops, *inside, *alone))))
+    rates = [f"{rate:.0f} on {count(int(n), 'thread')}" for n, rate in case["sgemm"].items()]
+    title = (
+        f"{case['net']}, B = {case['B']}: GFLOP/s of each product, by all threads during the step, and of one thread's "
+        f"share alone; sgemm in the same minutes: {', '.join(rates)}"
+    )
+    return Table(title, ("product", "% of flops", *splits, *(f"{s} alone" for s in splits)), lines)
+
+
+def shortfall(result: dict[str, Any]) -> Table:
+    """What stands between GridStep's step and its flops at sgemm's rate, part by part."""
+    own = ("at sgemm's rate", "wide products", "thin products")
+    lines = [_lost(case) for case in result["profile"] if "error" not in case]
+    title = "From sgemm's rate to GridStep's quickest split, milliseconds a step: the other columns add up to the first"
+    return Table(title, ("net, B, split", "ms a step", *own, *KINDS[1:]), lines)
+
+
+def _lost(case: dict[str, Any]) -> tuple[str, ...]:
+    """The quickest split: its step, the same flops at sgemm's rate, and what each part takes beyond that."""
+    step = min(case["steps"], key=lambda step: step["step"])
+    rate = case["sgemm"][str(step["T"] * step["P"])] * 1e9
+    found, last = totals(step), f"layer {len(NETS[case['net']]) - 2}"
+    wide = thin = 0.0
+    for part in (part for part in step["parts"] if part["kind"] == "product"):
+        beyond = part["seconds"] - part["flops"] / rate
+        if part["name"].startswith(last):
+            thin += beyond
+        else:
+            wide += beyond
+    ideal = step_flops(NETS[case["net"]], case["B"]).products / rate
+    numbers = (step["step"], ideal, wide, thin, *(found[kind] for kind in KINDS[1:]))
+    return (_split(case, step), *map(_ms, numbers))

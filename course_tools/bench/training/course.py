@@ -1,0 +1,174 @@
+"""The course's own ways to train: loops, NumPy, threads, GridStep."""
+
+import importlib.metadata
+import platform
+import time
+
+import numpy as np
+
+from course_lib import measure, serial
+from course_lib.errors import BadInput
+from course_lib.serial import per_example
+from course_tools.bench.training import rates
+from course_tools.bench.training.catalogue import EPOCH, ETA
+from course_tools.bench.training.desk import Desk, Trainer
+
+PACKAGES = ("numpy", "scipy", "numba", "threadpoolctl")
+
+
+class CourseDesk(Desk):
+    def hello(self):
+        versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+        return {"python": platform.python_version(), **versions}
+
+    def limit(self, threads):
+        return measure.blas_threads(threads)
+
+    def make(self, key, net, B, threads):
+        trainer = MAKERS[key](net, B, threads)
+        trainer.X, trainer.Y, trainer.B = self.X, self.Y, B
+        return trainer
+
+    def rate(self, key, threads, seconds):
+        """GFLOP/s of this machine: see rates.py."""
+        rate = rates.separate_rate if key == "sgemm-separate" else rates.product_rate
+        return rate(threads, seconds)
+
+    def scheme(self, do_, **arguments):
+        """A command of threads/schemes.py."""
+        from course_tools.bench.threads import schemes
+
+        return getattr(schemes, do_)(**arguments)
+
+    def profile(self, sizes, B, splits, seconds, rounds):
+        """The parts of GridStep's step: see threads/grid_profile.py."""
+        from course_tools.bench.threads import grid_profile
+
+        return grid_profile.profile(sizes, B, splits, self.X, self.Y, seconds, rounds)
+
+
+class GradientTrainer(Trainer):
+    """Any function (net, params, X, Y) -> grads, followed by serial.sgd_step."""
+
+    def __init__(self, net, gradients, blas=1, close=None):
+        self.net, self.gradients, self.blas = net, gradients, blas
+        self.weights = net.init_params(0)
+        self._close = close
+
+    def epoch(self, order):
+        for start in range(0, len(order), self.B):
+            rows = order[start : start + self.B]
+            grads = self.gradients(self.net, self.weights, self.X[rows], self.Y[rows])
+            serial.sgd_step(self.weights, grads, ETA)
+
+    def params(self):
+        return self.weights
+
+    def close(self):
+        if self._close:
+            self._close()
+
+
+class SlowTrainer(GradientTrainer):
+    """Plain Python. One example is timed, and what each batch costs besides; an epoch is scaled from both."""
+
+    examples = 1
+    note = "timed on 1 example, scaled"
+
+    def epoch(self, order):
+        for row in order:  # batches of one: it is for the comparison with the serial library alone
+            X, Y = self.X[[row]], self.Y[[row]]
+            serial.sgd_step(self.weights, self.gradients(self.net, self.weights, X, Y), ETA)
+
+    def scaled(self, order, seconds):
+        """As per_example.gradients does: arrays to lists once a batch, then each example, then the step."""
+        x, y = self.X[order[0]].tolist(), self.Y[order[0]].tolist()
+        sums = [(np.zeros(W.shape), np.zeros(b.shape)) for W, b in self.weights]
+        clock = [time.perf_counter()]
+        lists = [(W.tolist(), b.tolist()) for W, b in self.weights]
+        clock.append(time.perf_counter())
+        for (sum_W, sum_b), (dW, db) in zip(
+            sums, per_example.backward_example(lists, x, y), strict=True
+        ):
+            sum_W += dW
+            sum_b += db
+        clock.append(time.perf_counter())
+        grads = [(dW.astype(np.float32), db.astype(np.float32)) for dW, db in sums]
+        serial.sgd_step(self.weights, grads, ETA)
+        clock.append(time.perf_counter())
+        to_lists, example, step = np.diff(clock).tolist()
+        return example * EPOCH + (to_lists + step) * -(-EPOCH // self.B)
+
+
+class GridTrainer(Trainer):
+    """GridStep: its own loop over the batches, in place."""
+
+    blas = 1
+
+    def __init__(self, net, B, T, P):
+        from course_lib.threads import GridStep
+
+        self.weights = net.init_params(0)
+        self.step = GridStep(net, self.weights, B, ETA, T, P)
+        self.note = f"T = {T}, P = {P}"
+
+    def epoch(self, order):
+        self.step.epoch(self.X, self.Y, order)
+
+    def params(self):
+        return self.weights
+
+    def close(self):
+        self.step.close()
+
+
+def _python(net, B, threads):
+    return SlowTrainer(net, lambda net, params, X, Y: per_example.gradients(params, X, Y))
+
+
+def _loops(net, B, threads):
+    from course_lib.serial import per_example_numba
+
+    return GradientTrainer(net, lambda net, params, X, Y: per_example_numba.gradients(params, X, Y))
+
+
+def _parallel(body):
+    def make(net, B, threads):
+        from course_lib.threads import DataParallel
+
+        weights = net.init_params(0)
+        workers = DataParallel(net, weights, B, threads, body=body).__enter__()
+        trainer = GradientTrainer(net, workers, close=lambda: workers.__exit__(None, None, None))
+        trainer.weights = weights
+        return trainer
+
+    return make
+
+
+def _chosen(net, B, threads):
+    from course_lib.threads import choose_split
+
+    with measure.blas_threads(1):
+        T, P = choose_split(net, B, threads)
+    return GridTrainer(net, B, T, P)
+
+
+def _hybrid(net, B, threads):
+    if threads < 4 or threads % 2:
+        raise BadInput(f"the hybrid needs an even number of 4 threads or more, not {threads}")
+    return GridTrainer(net, B, threads // 2, 2)
+
+
+MAKERS = {
+    "python": _python,
+    "loops": _loops,
+    "loops-threads": _parallel("numba"),
+    "numpy": lambda net, B, threads: GradientTrainer(net, serial.gradients, 1),
+    "numpy-blas": lambda net, B, threads: GradientTrainer(net, serial.gradients, threads),
+    "numpy-threads": _parallel("numpy"),
+    "grid-1": lambda net, B, threads: GridTrainer(net, B, 1, 1),
+    "grid-examples": lambda net, B, threads: GridTrainer(net, B, threads, 1),
+    "grid-products": lambda net, B, threads: GridTrainer(net, B, 1, threads),
+    "grid-hybrid": _hybrid,
+    "grid": _chosen,
+}

@@ -1,0 +1,87 @@
+"""The figures that [000] (7 to 10) and [001] draw: time, GFLOP/s and speed-up against the batch size."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from course_lib.plots import Figure, gflops_against_batch, lines, time_against_batch
+from course_tools.bench.frame import quartiles, ratio, runs
+from course_tools.bench.training.tables import rates
+
+
+class Spread(NamedTuple):
+    """What time_against_batch draws as a point with its quartiles."""
+
+    median: float
+    q25: float
+    q75: float
+
+
+class Style(NamedTuple):
+    """What is drawn of a result. stem: of the files' names. drawn: {way: its label}. base: the way that others are
+    compared with, called `over` on the axis and `over_title` in the title. peak: GFLOP/s and what reached them."""
+
+    stem: str
+    drawn: Mapping[str, str]
+    base: str
+    over: str
+    over_title: str
+    peak: tuple[float, str] | None
+
+
+Cases = list[dict[str, Any]]
+
+
+def figures(result: dict[str, Any], style: Style) -> dict[str, Figure]:
+    """{file name: Figure}, three for each net; a way that is missing at one batch size is left out."""
+    found: dict[str, Figure] = {}
+    for net in result["settings"]["nets"]:
+        cases = [case for case in result["training"] if case["net"] == net]
+        keys = [key for key in style.drawn if all(runs(case, key) for case in cases)]
+        if cases and keys:
+            stem = f"{style.stem}-{net.lower()}"
+            found[f"{stem}-time.png"] = _time(net, cases, style, keys)
+            found[f"{stem}-gflops.png"] = _gflops(result, net, cases, style, keys)
+            if style.base in keys:
+                found[f"{stem}-speedup.png"] = _speedup(net, cases, style, keys)
+    return found
+
+
+def _batches(cases: Cases) -> list[int]:
+    return [case["B"] for case in cases]
+
+
+def _series(cases: Cases, style: Style, keys: list[str], point: Any) -> dict[str, list[Any]]:
+    """{label: a point for each batch size}; point: (case, the runs of the way) -> what is drawn."""
+    return {style.drawn[key]: [point(case, runs(case, key)) for case in cases] for key in keys}
+
+
+def _time(net: str, cases: Cases, style: Style, keys: list[str]) -> Figure:
+    series = _series(cases, style, keys, lambda case, seconds: Spread(*quartiles(seconds)))
+    words = {"ylabel": "seconds for 50,000 examples", "title": f"{net}: time of an epoch"}
+    return time_against_batch(_batches(cases), series, **words)
+
+
+def _gflops(
+    result: dict[str, Any], net: str, cases: Cases, style: Style, keys: list[str]
+) -> Figure:
+    def point(case, seconds):
+        return quartiles(rates(result, case, seconds))[0]
+
+    peak, reached = style.peak or (None, "")
+    title = f"{net}: floating-point operations a second{reached and f', {reached} as the peak'}"
+    series = _series(cases, style, keys, point)
+    return gflops_against_batch(_batches(cases), series, peak=peak, title=title)
+
+
+def _speedup(net: str, cases: Cases, style: Style, keys: list[str]) -> Figure:
+    """How many times as fast as the way that the style takes as the base."""
+    return lines(
+        _batches(cases),
+        _series(cases, style, keys, lambda case, seconds: ratio(runs(case, style.base), seconds)),
+        xlabel="batch size B (examples)",
+        ylabel=f"times as fast as {style.over}",
+        title=f"{net}: speed-up over {style.over_title}",
+        logx=True,
+        logy=True,
+        xticks=_batches(cases),
+    )

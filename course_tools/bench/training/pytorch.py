@@ -1,0 +1,73 @@
+"""PyTorch as its users write it: nn.Sequential, autograd, optim.SGD; the batch gathered by an index tensor."""
+
+import time
+
+import numpy as np
+import torch
+
+from course_tools.bench.training.catalogue import ETA
+from course_tools.bench.training.desk import Desk, Trainer
+from course_tools.bench.training.rates import N, matrices
+
+
+class TorchDesk(Desk):
+    def hello(self):
+        blas = "MKL" if torch.backends.mkl.is_available() else "no MKL"
+        return {"torch": f"{torch.__version__} ({blas})"}
+
+    def make(self, key, net, B, threads):
+        return TorchTrainer(net, B, threads, torch.from_numpy(self.X), torch.from_numpy(self.Y))
+
+    def rate(self, key, threads, seconds):
+        """GFLOP/s of torch.mm over that many seconds."""
+        torch.set_num_threads(threads)
+        A, B, D = (torch.from_numpy(M) for M in matrices())
+        torch.mm(A, B, out=D)
+        start, calls = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds:
+            torch.mm(A, B, out=D)
+            calls += 1
+        return calls * 2 * N**3 / (time.perf_counter() - start) / 1e9
+
+
+def model_of(net):
+    """nn.Sequential of Linear and Sigmoid that starts from the serial library's parameters."""
+    layers = []
+    for W, b in net.init_params(0):
+        layer = torch.nn.Linear(*W.shape)
+        layer.weight.data[:] = torch.from_numpy(W.T.copy())
+        layer.bias.data[:] = torch.from_numpy(b)
+        layers += [layer, torch.nn.Sigmoid()]
+    return torch.nn.Sequential(*layers)
+
+
+def params_of(model):
+    """list of (W, b), as the serial library has them."""
+    linear = [layer for layer in model if hasattr(layer, "weight")]
+    arrays = [(layer.weight.detach().cpu(), layer.bias.detach().cpu()) for layer in linear]
+    return [(np.ascontiguousarray(W.numpy().T), b.numpy().copy()) for W, b in arrays]
+
+
+class TorchTrainer(Trainer):
+    """The model and the loss of [000]: sum of the squared errors over B."""
+
+    def __init__(self, net, B, threads, X, Y, device="cpu"):
+        self.B, self.threads, self.X, self.Y = B, threads, X, Y
+        self.model = model_of(net).to(device)
+        self.optimiser = torch.optim.SGD(self.model.parameters(), lr=ETA)
+
+    def epoch(self, order):
+        torch.set_num_threads(self.threads)
+        for rows in torch.from_numpy(order).split(self.B):
+            X, Y = self.batch(rows)
+            self.optimiser.zero_grad()
+            loss = torch.nn.functional.mse_loss(self.model(X), Y, reduction="sum") / len(rows)
+            loss.backward()
+            self.optimiser.step()
+
+    def batch(self, rows):
+        """The inputs and targets of these examples, where the model is."""
+        return self.X[rows], self.Y[rows]
+
+    def params(self):
+        return params_of(self.model)

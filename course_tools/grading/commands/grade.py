@@ -1,0 +1,297 @@
+"""`python -m course_lib grade SUBMISSIONS --release DIR --out DIR`: from what was handed in to points.
+
+Results are files, one a student, each written whole or not at all: killed at any moment and run again, it goes on
+where it was. What has not changed since it was graded is not graded again.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from course_lib import __version__
+from course_lib.errors import BadInput
+from course_tools.grading.commands import summary
+from course_tools.grading.intake import assemble, handed_in, newest
+from course_tools.grading.marks import export
+from course_tools.grading.release import release
+from course_tools.grading.verdict import results, undecided
+from course_tools.grading.workers import jobs
+
+
+def add_arguments(parser):
+    """The arguments of `grade`."""
+    parser.description = __doc__.split("\n")[0]
+    parser.add_argument(
+        "submissions", type=Path, help="a folder, a zip, or the download of Canvas or Moodle"
+    )
+    parser.add_argument(
+        "--release",
+        type=Path,
+        required=True,
+        action="append",
+        metavar="DIR",
+        help="the release that was handed out; more than one: each submission has its own",
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="where the results go"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=2 * (os.cpu_count() or 1),
+        metavar="N",
+        help="students side by side (%(default)s: two a core, as checks often wait)",
+    )
+    parser.add_argument(
+        "--engines",
+        default="",
+        metavar="PROFILE_OR_N",
+        help="instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
+        "machines need this folder, the release and --out at the same paths",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="seconds for a cell or a check (%(default)g)",
+    )
+    parser.add_argument(
+        "--isolation",
+        choices=("sandbox", "none"),
+        default="sandbox",
+        help="none: run what students wrote with your own rights; the results say so",
+    )
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="run also the cells below the last check of a chapter: they decide nothing",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="of the fresh inputs, as in a result's file, to show that result again "
+        "(default: by chance, another for each)",
+    )
+    parser.add_argument(
+        "--untested", action="store_true", help="allow a release that was made with --quick"
+    )
+    parser.add_argument("--again", action="store_true", help="grade also what has not changed")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    export.add_arguments(parser)
+
+
+def command(args):
+    """Run `grade`. Exit status: 0 all graded, 1 some could not be, 2 the call is wrong."""
+    _look_at(args)
+    from course_tools.grading.workers import (
+        pool,  # here and not above: Windows has no such locks
+        worker,
+    )
+
+    worker.without_unused()
+    releases = [_tested(release.load(folder), args.untested) for folder in args.release]
+    submissions = handed_in.collect(args.submissions)
+    with pool.Place(args.out) as place:
+        run = Run(args, {one.id: one for one in releases}, place)
+        run.grade(submissions)
+        rows = summary.rows_of(args.out, [one.student for one in submissions])
+        for line in export.write(args):
+            print(line, file=sys.stderr)
+    if args.json:
+        print(summary.as_json(rows, run.graded, run.kept, run.seconds))
+    else:
+        print(summary.table(rows))
+        print(summary.counts(rows, run.graded, run.kept, run.seconds))
+    return 1 if summary.failed(rows) else 0
+
+
+def _look_at(args):
+    """Raises BadInput for a call that cannot be done."""
+    if not hasattr(os, "fork"):
+        raise BadInput("grading needs a system that forks processes: Linux, or Windows' own (WSL)")
+    from course_tools.grading.sandbox import sandbox
+
+    if args.seed is not None and not 0 <= args.seed < 1 << 31:
+        raise BadInput("--seed must be a whole number from 0 to 2147483647")
+    if args.workers < 1 or not args.timeout > 0:
+        raise BadInput("--workers must be 1 or more, and --timeout more than 0 seconds")
+    if args.isolation == "none" and os.getuid() == 0:
+        raise BadInput(
+            "--isolation none as root would give what students wrote all rights: run it as another user"
+        )
+    if args.isolation == "sandbox" and (why := sandbox.available()):
+        raise BadInput(
+            f"there is no sandbox here ({why}). Grade on Linux, or pass --isolation none: what students "
+            "wrote then runs with your own rights"
+        )
+
+
+def _tested(given, untested):
+    if not given.tested and not untested:
+        raise BadInput(
+            f"{given.folder} was made with --quick: nobody knows whether its checks tell right from wrong. "
+            "Make it without, or pass --untested"
+        )
+    return given
+
+
+def _assembled(file, given):
+    """The Assembled of a file; of what is none: a list that says why. Nothing that students write stops the grader."""
+    try:
+        read = handed_in.read(file)
+        chapter = assemble.chapter_of(read, given) if read.cells else None
+        return (
+            assemble.assemble(read, chapter)
+            if chapter
+            else read.problems or ["it is no exercise of this release"]
+        )
+    except Exception as error:
+        return [f"it cannot be read ({type(error).__name__})"]
+
+
+class Run:
+    """One run: what was handed in becomes jobs, and workers see to them."""
+
+    def __init__(self, args, releases, place):
+        self.args, self.releases, self.place = args, releases, place
+        self.graded = self.kept = self.students = 0
+        self.began, self.seconds = time.monotonic(), 0.0
+        self.progress = summary.Progress(quiet=args.json)
+        self.work = jobs.Work(
+            place.folder / "work",
+            releases,
+            args.out,
+            args.isolation,
+            args.timeout,
+            args.whole,
+            args.seed,
+        )
+
+    def grade(self, submissions):
+        """All of it; at the end each student has a file of results."""
+        self.work.write()
+        for number, submission in enumerate(submissions):
+            pairs = list(self._pairs(submission))
+            if pairs:
+                jobs.add(self.work, number, pairs)
+                self.students, self.graded = self.students + 1, self.graded + len(pairs)
+            submission.files = [
+                file.name for file in submission.files
+            ]  # their bytes are needed no more
+        self.work.complete()
+        if self.students:
+            self._wait()
+        self.seconds = time.monotonic() - self.began
+
+    def _wait(self):
+        from course_tools.grading.workers import pool
+
+        count = min(self.args.workers, self.students)
+        engines = self.args.engines
+        workers = (
+            pool.Engines(self.work.folder, engines)
+            if engines
+            else pool.Cores(self.work.folder, count, self.place.lock)
+        )
+        try:
+            with pool.Crew(self.work, workers) as all_of_them:
+                while all_of_them.look():
+                    self.progress.show(self.work.done(), self.students)
+                    time.sleep(0.05)
+        finally:
+            self.progress.clear()
+
+    def _pairs(self, submission):
+        """(Job, Assembled) of what is to be graded; what cannot be read gets its result here."""
+        stored = {
+            one.chapter: one
+            for one in results.load(results.file_of(self.args.out, submission.student))
+        }
+        for number, found in enumerate(self._read(submission).values()):
+            found, why = newest.last(found)
+            file, given, made = found[-1]
+            if self._same(stored.get(made.chapter.name), file, given):
+                self.kept += 1
+                continue
+            if len(found) > 1:
+                names = ", ".join(one.name for one, *_ in found)
+                made.problems.append(
+                    f"handed in {len(found)} times ({names}): the last of these counts, by {why}"
+                )
+            yield (
+                jobs.Job(
+                    f"{number}.ipynb",
+                    submission.student,
+                    submission.id,
+                    made.chapter.name,
+                    file.name,
+                    file.digest,
+                    given.id,
+                ),
+                made,
+            )
+
+    def _read(self, submission):
+        """{chapter: [(File, Release, Assembled)]} of a student's files."""
+        chosen: dict[str, list] = {}
+        unreadable = []
+        for file in submission.files:
+            given = self._release_of(file)
+            made = _assembled(file, given)
+            if isinstance(made, list):
+                unreadable.append(file.name)
+                self._unreadable(submission, file, given, made)
+            else:
+                chosen.setdefault(made.chapter.name, []).append((file, given, made))
+        results.tidy(self.args.out, submission.student, unreadable)
+        return chosen
+
+    def _same(self, old, file, given):
+        """Is this what was graded, in the same way, and was it decided?"""
+        if (
+            old is None
+            or self.args.again
+            or any(task.status in undecided.STATUSES for task in old.tasks)
+        ):
+            return False
+        now = (file.digest, given.id, __version__, self.args.isolation)
+        same = (old.digest, old.release, old.grader, old.isolation) == now
+        return same and self.args.seed in (None, old.seed)
+
+    def _release_of(self, file):
+        """The release that the notebook was handed out with, by what its metadata say; else the last one named."""
+        last = list(self.releases.values())[-1]
+        if len(self.releases) == 1 or file.data is None:
+            return last
+        try:
+            source = str(json.loads(file.data.decode("utf-8-sig"))["metadata"]["course"]["source"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return last
+        own = [
+            one
+            for one in self.releases.values()
+            if source in {c.source for c in one.chapters.values()}
+        ]
+        return own[-1] if own else last
+
+    def _unreadable(self, submission, file, given, problems):
+        results.add(
+            self.args.out,
+            results.Result(
+                submission.student,
+                submission.id,
+                "",
+                file.name,
+                file.digest,
+                given.id,
+                __version__,
+                0,
+                self.args.isolation,
+                [],
+                problems,
+            ),
+        )

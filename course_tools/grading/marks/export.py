@@ -1,0 +1,141 @@
+"""All that is made from result files: gradebook, feedback, pictures, and grades for Canvas, Moodle and Gradescope.
+
+    out/gradebook.csv                      one row a student
+    out/index.html, out/feedback/*.html    for the instructor; a page for each student
+    out/points-NN.png, out/mistakes-NN.png pictures of the class
+    out/canvas.csv, out/moodle-NN.csv      filled-in copies of what --canvas and --moodle name
+    out/gradescope/NN/<student>.json       with --gradescope
+
+Nothing is graded here, so it may run again whenever the points given by hand (out/manual.csv) have changed.
+"""
+
+import json
+from pathlib import Path
+
+from course_lib.errors import BadInput
+from course_tools.build import command as build
+from course_tools.grading.marks import feedback, gradebook, lms, manual, marks, tables
+from course_tools.grading.verdict import results
+
+
+def add_arguments(parser):
+    """The options of `grade` that say what is exported."""
+    group = parser.add_argument_group(
+        "what is made from the results", "gradebook.csv and feedback/ always are"
+    )
+    group.add_argument(
+        "--manual",
+        type=Path,
+        metavar="FILE",
+        help="points and comments by hand (default: manual.csv or manual.json in --out)",
+    )
+    group.add_argument(
+        "--canvas",
+        type=Path,
+        metavar="FILE",
+        help="your export of Canvas's gradebook, to be filled in",
+    )
+    group.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="NN=TITLE",
+        help="the Canvas assignment of a chapter, where its title does not tell",
+    )
+    group.add_argument(
+        "--moodle",
+        action="append",
+        default=[],
+        metavar="[NN=]FILE",
+        help="your grading worksheet of Moodle, of one chapter, to be filled in",
+    )
+    group.add_argument(
+        "--gradescope", action="store_true", help="write a results.json for each submission"
+    )
+
+
+def look(args):
+    """Read what the options name, before anything is graded. Raises BadInput."""
+    if args.manual:
+        manual.read(args.manual)
+    files = [given if Path(given).is_file() else given.rpartition("=")[2] for given in args.moodle]
+    for file in [*files, *([args.canvas] if args.canvas else [])]:
+        tables.read(file)
+
+
+def write(args):
+    """Write everything that `args` (of `add_arguments`, with `out`) asks for; the list of what is to be said.
+
+    Raises BadInput for a file that is not of its form.
+    """
+    out = args.out
+    made = marks.collect(out, args.manual)
+    said = list(made.problems)
+    gradebook.write(out, made)
+    if args.canvas:
+        said += _canvas(out, made, args.canvas, args.column)
+    for given in args.moodle:
+        said += _moodle(out, made, given)
+    if args.gradescope:
+        _gradescope(out, made)
+    made.problems = said
+    feedback.write(out, made, _pictures(out, made))
+    return said
+
+
+def chapter_of(made, wanted):
+    """The chapter that "03" or its name means. Raises BadInput."""
+    found = [name for name in made.columns if wanted in (name, name[:2], name[:2].lstrip("0"))]
+    if len(found) != 1:
+        raise BadInput(
+            f"no chapter {wanted!r} was graded; there is {', '.join(made.columns) or 'none'}"
+        )
+    return found[0]
+
+
+def _canvas(out, made, file, columns):
+    pairs = [text.partition("=") for text in columns]
+    if any(not middle for _, middle, _ in pairs):
+        raise BadInput("--column takes NN=TITLE, such as --column '03=Homework 3'")
+    table, said = lms.canvas(
+        made, file, {chapter_of(made, name): title for name, _, title in pairs}
+    )
+    _save(out / "canvas.csv", file, table)
+    return [f"canvas: {line}" for line in said]
+
+
+def _moodle(out, made, given):
+    name, _, file = given.rpartition("=") if not Path(given).is_file() else ("", "", given)
+    if not name and len(made.columns) != 1:
+        raise BadInput(
+            f"--moodle {given}: say which chapter it is for, --moodle NN=FILE: {', '.join(made.columns)}"
+        )
+    chapter = chapter_of(made, name) if name else next(iter(made.columns))
+    table, said = lms.moodle(made, file, chapter)
+    _save(out / f"moodle-{chapter[:2]}.csv", file, table)
+    return [f"moodle: {line}" for line in said]
+
+
+def _save(file, original, table):
+    if file.exists() and file.samefile(original):
+        raise BadInput(f"{original} would be overwritten: keep your own export outside of --out")
+    tables.write(file, table)
+
+
+def _gradescope(out, made):
+    for student in made.students:
+        for name, chapter in student.chapters.items():
+            file = out / "gradescope" / name[:2] / results.file_of(out, student.name).name
+            build.write(file, json.dumps(lms.gradescope(chapter), indent=1) + "\n")
+
+
+def _pictures(out, made):
+    if not made.columns:
+        return []
+    from course_tools.grading.marks import picture  # here, since Matplotlib takes its time
+
+    figures = picture.figures(made)
+    for figure in figures:
+        kind = "points" if "points by task" in figure.title else "mistakes"
+        figure.save(out / f"{kind}-{figure.title[:2]}.png")
+    return figures

@@ -1,0 +1,75 @@
+"""gradebook.csv: one row a student, one column a task and a chapter, the total, and what is to be known."""
+
+from pathlib import Path
+
+from course_tools.grading.marks import mistakes, tables
+
+
+def write(out, marks):
+    """Write out/gradebook.csv; return its path. UTF-8 with a BOM, so that Excel reads names as they are."""
+    file = Path(out, "gradebook.csv")
+    tables.write(file, tables.Table([[tables.safe(cell) for cell in row] for row in rows(marks)]))
+    return file
+
+
+def rows(marks):
+    """The rows, header first. Cells are numbers and texts, not yet made safe; "" where nothing was handed in."""
+    columns = marks.columns
+    extra = {
+        name for one in marks.students for name, chapter in one.chapters.items() if chapter.extra
+    }
+    head = ["Student", "ID"]
+    for name, tasks in columns.items():
+        head += [f"{name}: {task} /{points}" for task, points in tasks.items()]
+        head += [f"{name}: by hand"] * (name in extra) + [f"{name} /{sum(tasks.values())}"]
+    made: list[list] = [[*head, "Total", "Out of", "Notes"]]
+    whole = sum(sum(tasks.values()) for tasks in columns.values())
+    for student in marks.students:
+        cells = [
+            cell
+            for name, tasks in columns.items()
+            for cell in _cells(student, name, tasks, name in extra)
+        ]
+        made.append(
+            [student.name, student.id, *cells, student.points, whole, "; ".join(notes(student))]
+        )
+    return made
+
+
+def _cells(student, name, tasks, extra):
+    chapter = student.chapters.get(name)
+    if chapter is None:
+        return [""] * (len(tasks) + extra + 1)
+    earned = {task.task: task.points for task in chapter.tasks}
+    return [earned.get(task, "") for task in tasks] + [chapter.extra] * extra + [chapter.points]
+
+
+def _lost(task):
+    """Why an answer could not be judged at all, where it is more than a blank."""
+    if task.status in ("timeout", "crashed"):
+        return mistakes.WITHOUT[task.status]
+    return (
+        task.message if task.status == "missing" and task.message.startswith("its cell was") else ""
+    )
+
+
+def notes(student):
+    """What an instructor should know of a student's row."""
+    made = list(student.problems)
+    for whole, chapter in student.chapters.items():
+        name, result = whole[:2], chapter.result
+        made += [f"{name}: {problem}" for problem in result.problems]
+        if result.isolation != "sandbox":
+            made.append(f"{name}: graded without a sandbox")
+        made += [f"{name} {task.task}: {said}" for task in chapter.tasks if (said := _lost(task))]
+        unsure = [
+            task.task for task in chapter.tasks if task.status in ("inconclusive", "not-run-here")
+        ]
+        if unsure:
+            made.append(f"{name}: look at {', '.join(unsure)}: not decided here")
+        made += [
+            f"{name} {task}".strip() + f": {text}"
+            for task, texts in chapter.comments.items()
+            for text in texts
+        ]
+    return made

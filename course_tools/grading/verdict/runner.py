@@ -1,0 +1,267 @@
+"""One assembled notebook, cell by cell: what each task earned. A lost kernel costs its culprit, not what follows."""
+
+import hashlib
+import secrets
+import time
+from typing import Any
+
+from course_tools.grading.release import library_use
+from course_tools.grading.release.release import functions, own
+from course_tools.grading.sandbox import resources
+from course_tools.grading.verdict import fault_attribution, undecided
+from course_tools.grading.verdict.results import Task
+from course_tools.grading.verdict.session import Lost, Rooms
+
+LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
+CELL_SECONDS = 60.0  # for a cell, and for one run of a check
+FOREIGN = (
+    "it uses {}, which nothing else in this exercise does: write what the task asks for yourself"
+)
+NOT_WRITTEN = "{} is not written yet: its cell is as it was handed out"
+SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
+
+
+class Runner:
+    """Runs the steps of `assembled` in rooms. One step after another: `step(s)`; at the end `tasks`.
+
+    public_seed: of the inputs of the public checks, if not the release's own; then there are no hidden checks.
+    seed: of the fresh inputs; None: by chance.
+    """
+
+    def __init__(
+        self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None, seed=None
+    ):
+        self.zygote, self.release, self.assembled, self.seconds = (
+            zygote,
+            release,
+            assembled,
+            seconds,
+        )
+        self.rooms, self.used = None, False  # used: a check has been judged in these rooms
+        self.left: dict[
+            str, float
+        ] = {}  # cell -> when; it left a thread or a process running in these rooms
+        self.public_seed = public_seed
+        self.said: dict[str, str] = {}  # by public checks, of answers that they find wrong
+        self.raised: dict[str, str] = {}  # cell -> its error
+        self.knows_blanks = (
+            release.tested
+        )  # then a blank has been seen to earn nothing, and need not be judged
+        self.seed = secrets.randbits(31) if seed is None else seed
+        self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
+        self.lost = 0
+        self.tasks: dict[str, Task] = {}
+        self.problems = list(assembled.problems)
+        for step in assembled.chapter.tasks:
+            why = assembled.missing.get(step.id)
+            self.tasks[step.id] = Task(step.id, "missing", 0, step.points, why or "not graded")
+
+    def close(self):
+        """End the rooms."""
+        if self.rooms is not None:
+            self.rooms.__exit__()
+            self.rooms = None
+
+    def step(self, step):
+        """Run one step; what came of a task stands in `tasks`. Returns the status, of a cell ok or error."""
+        if self.lost >= len(self.tasks) + SPARE:
+            return self._not_tried(step)
+        if step.kind == "check":
+            return self._check(step)
+        if step.kind == "task" and step.id not in self.assembled.texts:
+            return "missing"
+        return self._cell(step, self.assembled.texts.get(step.id, step.text))
+
+    def forget(self, step):
+        """Take a task's answer back, and what it has earned; the next one starts anew. For trials of many answers."""
+        self.tasks[step.id] = Task(step.id, "missing", 0, step.points)
+        self.said.pop(step.id, None)
+        self.raised.pop(step.id, None)
+        self.done, self.lost = [(name, text) for name, text in self.done if name != step.id], 0
+
+    def _not_tried(self, step):
+        if step.kind != "task" or step.id not in self.assembled.texts:
+            return "not-run-here"
+        task = self.tasks[step.id]
+        task.status, task.message = (
+            "crashed",
+            f"not tried: the cells before it cost {self.lost} kernels",
+        )
+        return task.status
+
+    def _cell(self, step, text):
+        self._rooms()
+        used = self.used
+        try:
+            reply = self._run(step.id, text)
+        except Lost as lost:
+            if self._another(step.id) or used:
+                return self._cell(step, text)
+            self._lose(step.id, lost)
+            return lost.status
+        self.done.append((step.id, text))
+        if step.kind == "task":
+            self.tasks[step.id].printed = reply["printed"][:4000]
+        if reply["status"] == "error" and not step.raises:
+            if step.kind == "given" and self._all_right_before(step):
+                self.problems.append(f"the cell {step.id} raised {reply['error'][:200]}")
+            self.raised[step.id] = reply["error"]
+        return reply["status"]
+
+    def _all_right_before(self, step):
+        """Have the tasks above a given cell passed, and the given cells run? Else no wonder that it raises."""
+        steps = self.assembled.chapter.steps
+        above, ran = steps[: steps.index(step)], {name for name, _ in self.done} - set(self.raised)
+        return all(
+            one.id in ran if one.kind == "given" else self.tasks[one.id].status == "pass"
+            for one in above
+            if one.kind != "check"
+        )
+
+    def _check(self, step):
+        task = self.tasks[step.of]
+        if step.of not in self.assembled.texts or task.status in LOST:
+            return task.status
+        if self._is_blank(step, task) or self._from_library(step, task):
+            return task.status
+        if self.public_seed is None:
+            self._hidden(step, task)
+        if self.public_seed is not None or task.status in ("wrong", "error"):
+            self._public(step, task)
+        if task.status == "missing":
+            task.message = self._of_its_cell(step) or task.message
+        task.points = task.out_of if task.status == "pass" else 0
+        return task.status
+
+    def _is_blank(self, step, task):
+        """Is the answer the cell as it was handed out?"""
+        blank = next(one.text for one in self.assembled.chapter.tasks if one.id == step.of)
+        if not self.knows_blanks or self.assembled.texts[step.of].split() != blank.split():
+            return False
+        task.status, task.message, task.points = "missing", NOT_WRITTEN.format(step.name), 0
+        return True
+
+    def _of_its_cell(self, step):
+        """What an answer's own cell raised, in words for the student, if it is more than that it is not written."""
+        raised = self.raised.get(step.of, "")
+        return f"its cell raised {raised}" if raised and "NotImplementedError" not in raised else ""
+
+    def _from_library(self, step, task):
+        """Is the answer the library's function of that name? Other names of its that nothing else here uses: a line."""
+        names = library_use.foreign(
+            self.assembled.chapter, step.of, self.assembled.texts, step.name
+        )
+        if any(name.rpartition(".")[2] in (step.name, "*") for name in names):
+            task.status, task.message, task.points = (
+                "wrong",
+                FOREIGN.format(", ".join(names[:5])),
+                0,
+            )
+            return True
+        if names:
+            self.problems.append(
+                f"{step.of} uses {', '.join(names[:5])}, as nothing else in this exercise does: look"
+            )
+        return False
+
+    def _hidden(self, step, task):
+        """The same check with inputs that nobody has seen, then the instructor's own.
+
+        First, since what passes passes here: the public inputs then need no second run. Its messages are for nobody.
+        """
+        verdict = self._judged(step, step.check, self.seed)
+        task.hidden["fresh inputs"] = verdict["status"]
+        module = self.release.hidden.get(self.assembled.chapter.name, "")
+        if verdict["status"] == "pass" and own(step.of) in functions(module):
+            verdict = self._judged(step, f"hidden.{own(step.of)}", self.seed, module)
+            task.hidden["instructor's"] = verdict["status"]
+            self.close()  # nothing that is shown to the student comes from rooms that have seen these inputs
+        task.status = verdict["status"]
+        task.message = (
+            verdict["message"] if task.status in ("missing", *LOST, *undecided.STATUSES) else ""
+        )
+        if task.message and len(task.hidden) == 1:
+            task.hidden = {}  # nobody knows whether the public check would pass
+
+    def _public(self, step, task):
+        """The check with the public inputs: it tells what is wrong, unless only the hidden ones see that."""
+        verdict = self._judged(step, step.check, self._public_seed(step))
+        if verdict["status"] == "pass" and task.hidden:
+            failed = " and ".join(name for name, status in task.hidden.items() if status != "pass")
+            task.message = f"the public check passes; with {failed} it does not"
+            return
+        task.hidden = {}  # they are told of where the public check passes
+        task.status, task.message = verdict["status"], verdict["message"]
+        if task.status == "wrong":
+            planted = self.release.planted.get(self.assembled.chapter.name, {}).get(step.of, {})
+            task.resembles = ", ".join(
+                name for name, said in planted.items() if said == task.message
+            )
+            self.said[step.of] = task.message
+
+    def _judged(self, step, check, seed, code=""):
+        rooms, used = self._rooms(), self.used
+        try:
+            self.used = True
+            return rooms.check(check, step.name, seed, self.seconds, code)
+        except Lost as lost:
+            if self._another(step.of) or used:
+                return self._judged(step, check, seed, code)
+            self._lose(step.of, lost)
+            return {"status": lost.status, "message": str(lost)}
+
+    def _public_seed(self, step):
+        if self.public_seed is not None:
+            return self.public_seed
+        words = f"{self.release.id} {self.assembled.chapter.name} {step.id}"
+        return int.from_bytes(hashlib.sha256(words.encode()).digest()[:3], "big")
+
+    def _rooms(self):
+        """The rooms; new ones where the last were lost, with the cells that did no harm run again."""
+        if self.rooms is None:
+            self.rooms, self.used, self.left = Rooms(self.zygote, 1).__enter__(), False, {}
+            for name, text in list(self.done):
+                try:
+                    self._run(name, text)
+                except Lost as lost:
+                    if not self._another(name):
+                        self._lose(name, lost)
+                    return self._rooms()
+        return self.rooms
+
+    def _run(self, name, text):
+        """Run a cell in the rooms as they are; note whether it leaves something running."""
+        rooms: Any = self.rooms
+        before = resources.running(rooms.student.process.pid)
+        reply = rooms.run(text, self.seconds)
+        if resources.running(rooms.student.process.pid) > before:
+            self.left[name] = time.monotonic()
+        return reply
+
+    def _another(self, name):
+        """These rooms were lost in the cell or the check of `name`: was it by another, which is lost then?
+
+        Whatever called it: new rooms hold nothing of what an earlier answer's calls have left behind.
+        """
+        now = time.monotonic()
+        self.close()
+        for culprit, since in self.left.items():
+            names = [one for one, _ in self.done]
+            if culprit == name or culprit not in names:
+                continue
+            if fault_attribution.later(
+                self.zygote, self.done[: names.index(culprit) + 1], now - since, self.seconds
+            ):
+                self._lose(culprit, Lost("crashed", fault_attribution.SAID.format(name)))
+                return True
+        return False
+
+    def _lose(self, culprit, lost):
+        self.close()
+        self.lost += 1
+        self.done = [(name, text) for name, text in self.done if name != culprit]
+        if culprit in self.tasks:
+            task = self.tasks[culprit]
+            task.status, task.message, task.points, task.hidden = lost.status, str(lost), 0, {}
+        else:
+            self.problems.append(f"the cell {culprit}: {lost}")

@@ -1,0 +1,61 @@
+"""What `python3 start.py test` runs: the tests in a process for each core, then, one by one, those that measure.
+
+python3 start.py test                      all but the tests marked `slow`
+python3 start.py test --all                all
+python3 start.py test PATH... [options]    just these, whatever their marks, in one process
+python3 start.py test -k WORDS             pytest's options go to both runs
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MEMORY = 2 << 30  # bytes for a process with its kernels and ranks
+ONCE = ("-h", "--help", "--version", "-V", "--co", "--collect-only", "--markers", "--fixtures")
+BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def workers():
+    """A process for each core that we may use, as far as there is memory; at least one."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return cores
+    return max(1, min(cores, memory // MEMORY))
+
+
+def runs(arguments):
+    """The options of each run of pytest that these arguments of `start.py test` ask for."""
+    rest = [word for word in arguments if word != "--all"]
+    picked = any((ROOT / word.split("::")[0]).exists() for word in rest if word[:1] != "-")
+    if picked or any(word in ONCE or word == "-m" for word in rest):
+        return [rest]
+    kept = "" if "--all" in arguments else "not slow and "
+    beside = ["-n", str(workers()), "--dist", "loadfile"]
+    return [[*beside, "-m", f"{kept}not alone", *rest], ["-m", f"{kept}alone", *rest]]
+
+
+def main(arguments):
+    """Run all; the exit status is the first that is not 0. No test for `alone` (5) is no failure."""
+    found = []
+    for number, options in enumerate(runs(arguments)):
+        env = dict(os.environ)
+        if "-n" in options:
+            env.update({name: env.get(name, "1") for name in BLAS})
+        command = [sys.executable, "-m", "pytest", *options]
+        status = subprocess.run(command, cwd=ROOT, env=env).returncode
+        found.append(0 if number and status == 5 else status)
+        if status == 2:  # interrupted
+            break
+    return next((status for status in found if status), 0)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,9 @@
+"""Chapter 05: the blanks and planted wrong answers fail with the message meant for them, the solutions pass."""
+
+from planted import answers, assert_as_meant
+
+
+@answers("05")
+def test_answer(task, answer):
+    """The first takes the time of all: the answers of a chapter are tried in one go."""
+    assert_as_meant("05", task, answer)
