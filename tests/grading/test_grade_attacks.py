@@ -339,7 +339,7 @@ SLOW = {
 @pytest.mark.parametrize("name", CELLS)
 def test_cell(zygote, release, name):
     text, honest = CELLS[name]
-    run = graded(zygote, release, cells(text), 3.0 if name in SLOW else 20.0)
+    run = graded(zygote, release, cells(text), 3.0 if name in SLOW else 120.0)
     neuron, softmax = run.tasks["neuron"], run.tasks["softmax"]
     assert neuron.status in honest.split(), neuron
     assert (
