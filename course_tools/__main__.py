@@ -17,11 +17,11 @@ COMMANDS = {
         "measure side by side: `bench` threads, gpu, mpi, grade or papers",
     ),
     "check": (
-        "course_tools.notebooks.check",
+        "course_tools.grading.commands.check",
         "for students: the public checks of an exercise as it was saved",
     ),
     "release": (
-        "course_tools.grading.release.release",
+        "course_tools.grading.commands.release",
         "make what students get and what the grader needs",
     ),
     "grade": ("course_tools.grading.commands.grade", "grade what students handed in"),

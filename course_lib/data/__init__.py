@@ -10,14 +10,3 @@ from course_lib.data.idx import read_idx
 from course_lib.data.kddcup import load_kddcup99
 from course_lib.data.mnist import load_mnist
 from course_lib.data.scaling import column_statistics, standardise
-
-__all__ = [
-    "Dataset",
-    "column_statistics",
-    "load_fashion_mnist",
-    "load_kddcup99",
-    "load_mnist",
-    "one_hot",
-    "read_idx",
-    "standardise",
-]

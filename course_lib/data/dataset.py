@@ -40,10 +40,8 @@ class Dataset:
             x, y = self.split(split)
             _check_split(split, x, y, self.n_classes)
             if x.shape[1] != self.x_train.shape[1]:
-                raise BadInput(
-                    f"x_{split} has {x.shape[1]} features and x_train has {self.x_train.shape[1]}: "
-                    "prepare all splits in the same way"
-                )
+                counts = f"{x.shape[1]} features and x_train has {self.x_train.shape[1]}"
+                raise BadInput(f"x_{split} has {counts}: prepare all splits in the same way")
             object.__setattr__(self, f"x_{split}", _read_only(x))
             object.__setattr__(self, f"y_{split}", _read_only(y))
 
@@ -103,9 +101,8 @@ def one_hot(y, n_classes, dtype=np.float32):
     n_classes = check_count("n_classes", n_classes)
     check_array("y", y, ("B",))
     if y.dtype.kind not in "iu":
-        raise BadInput(
-            f"y must hold whole numbers (an integer dtype), not {y.dtype}: use y.astype(np.int64)"
-        )
+        wanted = "whole numbers (an integer dtype)"
+        raise BadInput(f"y must hold {wanted}, not {y.dtype}: use y.astype(np.int64)")
     if getattr(dtype, "__name__", str(dtype)) not in ("float32", "float64"):
         raise BadInput(f"dtype must be float32 or float64, not {dtype!r}")
     _check_labels("y", y, n_classes)
@@ -115,12 +112,8 @@ def one_hot(y, n_classes, dtype=np.float32):
 
 
 def _check_names(names):
-    good = (
-        isinstance(names, tuple)
-        and len(names) >= 2
-        and all(isinstance(n, str) and n for n in names)
-    )
-    if not good or len(set(names)) != len(names):
+    good = isinstance(names, tuple) and all(isinstance(name, str) and name for name in names)
+    if not good or len(names) < 2 or len(set(names)) != len(names):
         raise BadInput(f"class_names must be a tuple of two or more different names, not {names!r}")
 
 
@@ -128,9 +121,8 @@ def _check_split(split, x, y, n_classes):
     check_array(f"x_{split}", x, ("N", "n0"), np.float32)
     check_array(f"y_{split}", y, (len(x),), np.int64)
     if x.size == 0:
-        raise BadInput(
-            f"x_{split} is empty (shape {x.shape}): every split needs at least one example"
-        )
+        what = f"x_{split} is empty (shape {x.shape})"
+        raise BadInput(f"{what}: every split needs at least one example")
     # min and max carry NaN and infinity along and need no array of flags as large as the data
     if not np.isfinite(x.min()) or not np.isfinite(x.max()):
         check_array(f"x_{split}", x, finite=True)
@@ -140,10 +132,9 @@ def _check_split(split, x, y, n_classes):
 def _check_labels(name, y, n_classes):
     wrong = np.flatnonzero((y < 0) | (y >= n_classes))
     if wrong.size:
-        raise BadInput(
-            f"{name}[{wrong[0]}] is {y[wrong[0]]}, but with {n_classes} classes labels go from 0 to {n_classes - 1} "
-            f"({wrong.size} of {y.size} labels are out of range)"
-        )
+        allowed = f"with {n_classes} classes labels go from 0 to {n_classes - 1}"
+        many = f"{wrong.size} of {y.size} labels are out of range"
+        raise BadInput(f"{name}[{wrong[0]}] is {y[wrong[0]]}, but {allowed} ({many})")
 
 
 def _read_only(array):

@@ -37,14 +37,8 @@ class Refused(OSError):
 
 
 # what a mirror can do to us; any other OSError is our own disk's
-NETWORK_ERRORS = (
-    Refused,
-    ConnectionError,
-    TimeoutError,
-    http.client.HTTPException,
-    ssl.SSLError,
-    urllib.error.URLError,
-)
+HTTP_ERRORS = (http.client.HTTPException, ssl.SSLError, urllib.error.URLError)
+NETWORK_ERRORS = (Refused, ConnectionError, TimeoutError, *HTTP_ERRORS)
 
 
 def fetch(file: RemoteFile, mirrors, folder) -> Path:
@@ -101,9 +95,8 @@ def _receive(file, url, part):
     """Continue `part` from `url` to the file's full size and verify it."""
     start = _size(part)
     if start < file.size:
-        request = urllib.request.Request(
-            url, headers={"Accept-Encoding": "identity", "User-Agent": "course-lib"}
-        )
+        headers = {"Accept-Encoding": "identity", "User-Agent": "course-lib"}
+        request = urllib.request.Request(url, headers=headers)
         if start:
             request.add_header("Range", f"bytes={start}-")
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:

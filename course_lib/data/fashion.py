@@ -7,17 +7,9 @@ from course_lib.data.packed import FILES, unpack
 from course_lib.errors import BadInput
 
 CLASS_NAMES = (
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
     "Ankle boot",
-)
+)  # fmt: skip
 FOLDER = "fashion-mnist"
 # name, bytes, MD5 of the four official files
 OFFICIAL = (
@@ -55,12 +47,9 @@ def load_fashion_mnist(sample=True) -> Dataset:
     """
     if sample:
         files = unpack(FILES / "fashion-mnist-sample")
-        return image_dataset(
-            files, N_VAL["sample"], CLASS_NAMES, "Fashion-MNIST (sample)", SAMPLE_NOTE
-        )
-    files = {
-        name.removesuffix(".gz"): _official_file(name, size, md5) for name, size, md5 in OFFICIAL
-    }
+        about = "Fashion-MNIST (sample)", SAMPLE_NOTE
+        return image_dataset(files, N_VAL["sample"], CLASS_NAMES, *about)
+    files = {entry[0].removesuffix(".gz"): _official_file(*entry) for entry in OFFICIAL}
     return image_dataset(files, N_VAL["official"], CLASS_NAMES, "Fashion-MNIST", OFFICIAL_NOTE)
 
 
@@ -76,9 +65,8 @@ def _official_file(name, size, md5):
         except BadInput as error:
             raise BadInput(f"{error}. {_advice()}") from None
     if not download.is_genuine(own, file):
-        raise BadInput(
-            f"{own} is not the official file (size or MD5 differ): remove it, or get it from {HOME}"
-        )
+        what = f"{own} is not the official file (size or MD5 differ)"
+        raise BadInput(f"{what}: remove it, or get it from {HOME}")
     return own
 
 

@@ -34,14 +34,11 @@ def read_idx(path_or_bytes, ndim=None):
         promised = math.prod(shape) * dtype.itemsize
         data = _read_at_most(stream, promised + 1, name)
     if len(data) < promised:
-        raise BadInput(
-            f"{name} is truncated: its header promises {promised:,} bytes of data for shape {shape}, "
-            f"it holds {len(data):,}. Get the file again"
-        )
+        header = f"its header promises {promised:,} bytes of data for shape {shape}"
+        raise BadInput(f"{name} is truncated: {header}, it holds {len(data):,}. Get the file again")
     if len(data) > promised:
-        raise BadInput(
-            f"{name} goes on after the {promised:,} bytes that its header promises: it is not one IDX file"
-        )
+        end = f"the {promised:,} bytes that its header promises"
+        raise BadInput(f"{name} goes on after {end}: it is not one IDX file")
     return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
 
 
@@ -75,19 +72,15 @@ def _open_file(path):
 def _read_header(stream, name, ndim):
     head = _read_at_most(stream, 4, name)
     if len(head) < 4:
-        raise BadInput(
-            f"{name} is truncated: {len(head)} bytes, and the header alone has four or more"
-        )
+        what = f"{len(head)} bytes, and the header alone has four or more"
+        raise BadInput(f"{name} is truncated: {what}")
     zeros, code, n = struct.unpack(">HBB", head)
     if zeros != 0 or code not in TYPES or n == 0:
-        raise BadInput(
-            f"{name} is no IDX file: it begins with {head.hex(' ')}; "
-            "images begin with 00 00 08 03, labels with 00 00 08 01"
-        )
+        known = "images begin with 00 00 08 03, labels with 00 00 08 01"
+        raise BadInput(f"{name} is no IDX file: it begins with {head.hex(' ')}; {known}")
     if ndim is not None and n != ndim:
-        raise BadInput(
-            f"{name} has {n} dimension(s), not {ndim}: were images (3) and labels (1) exchanged?"
-        )
+        question = "were images (3) and labels (1) exchanged?"
+        raise BadInput(f"{name} has {n} dimension(s), not {ndim}: {question}")
     sizes = _read_at_most(stream, 4 * n, name)
     if len(sizes) < 4 * n:
         raise BadInput(f"{name} is truncated inside its header: get the file again")
@@ -97,9 +90,8 @@ def _read_header(stream, name, ndim):
 def _checked_sizes(dtype, shape, name):
     promised = math.prod(shape) * dtype.itemsize  # Python's whole numbers do not overflow
     if not 0 < promised <= MAX_BYTES:
-        raise BadInput(
-            f"{name} claims the shape {shape}, {promised:,} bytes: its header is damaged"
-        )
+        claim = f"{name} claims the shape {shape}, {promised:,} bytes"
+        raise BadInput(f"{claim}: its header is damaged")
     return dtype, shape
 
 
@@ -111,7 +103,6 @@ def _read_at_most(stream, n, name):
             pieces.append(piece)
             left -= len(piece)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BadInput(
-            f"{name} is a damaged or truncated gzip file ({error}): get it again"
-        ) from None
+        what = f"{name} is a damaged or truncated gzip file ({error})"
+        raise BadInput(f"{what}: get it again") from None
     return b"".join(pieces)

@@ -12,6 +12,9 @@ from course_lib.data.scaling import column_statistics, standardise
 from course_lib.errors import BadInput, check_count
 
 FOLDER = "kddcup99"
+PLACE = (
+    f"into a folder {FOLDER} and name the folder around it in the environment variable COURSE_DATA"
+)
 TRAIN_FILE = {True: "kddcup.data_10_percent.gz", False: "kddcup.data.gz"}
 TEST_FILE = "corrected.gz"
 SHA256 = {
@@ -56,9 +59,8 @@ def load_kddcup99(
         raise BadInput(f'categorical must be "onehot" or "codes", not {categorical!r}')
     check_count("seed", seed, 0)
     if sample and not percent10:
-        raise BadInput(
-            "the sample is one of the 10 % file: leave out percent10=False, or sample=True"
-        )
+        what = "the sample is one of the 10 % file"
+        raise BadInput(f"{what}: leave out percent10=False, or sample=True")
     known, source = _read_training(percent10, sample)
     splits = _split(known.distinct() if drop_duplicates else known, seed, official_test)
     if official_test:
@@ -81,10 +83,8 @@ def _read_training(percent10, sample):
     try:
         bunch = fetch_kddcup99(percent10=bool(percent10), n_retries=1)
     except OSError as error:
-        raise BadInput(
-            f"KDD Cup 1999 could not be loaded through scikit-learn ({error}). Without a network: put {name} into a "
-            f"folder {FOLDER} and name the folder around it in the environment variable COURSE_DATA"
-        ) from None
+        why = f"KDD Cup 1999 could not be loaded through scikit-learn ({error})"
+        raise BadInput(f"{why}. Without a network: put {name} {PLACE}") from None
     return from_sklearn(bunch.data, bunch.target), f"scikit-learn's copy of {name}"
 
 
@@ -98,10 +98,8 @@ def _read_official_test(sample):
         return _sampled(TEST_FILE)
     path = _own(TEST_FILE)
     if path is None:
-        raise BadInput(
-            f"the official test set needs {TEST_FILE} (archive.ics.uci.edu, doi 10.24432/C51C7N): put it into a folder "
-            f"{FOLDER} and name the folder around it in the environment variable COURSE_DATA"
-        )
+        where = "archive.ics.uci.edu, doi 10.24432/C51C7N"
+        raise BadInput(f"the official test set needs {TEST_FILE} ({where}): put it {PLACE}")
     return read_csv(path), _identity(path)
 
 
@@ -122,10 +120,8 @@ def _split(table, seed, official_test):
     if size == 0:
         raise BadInput(f"{len(table.row)} records are too few for a split of 5:1:1")
     order = np.random.default_rng(seed).permutation(len(table.row))
-    splits = {
-        name: table.records(order[i * size : (i + 1) * size]) for i, name in enumerate(held_out)
-    }
-    return splits | {"train": table.records(order[len(held_out) * size :])}
+    parts = np.split(order, [size * (i + 1) for i in range(len(held_out))])
+    return {name: table.records(at) for name, at in zip([*held_out, "train"], parts, strict=True)}
 
 
 def _encode(splits, known_categories, categorical):
@@ -148,16 +144,11 @@ def _encode(splits, known_categories, categorical):
 
 def _columns(table, vocabularies, categorical):
     """(U, n0) float64: the distinct rows as numbers, not yet standardised."""
-    codes = [
-        _codes(column, words)
-        for column, words in zip(table.categories.T, vocabularies, strict=True)
-    ]
+    codes = [_codes(*both) for both in zip(table.categories.T, vocabularies, strict=True)]
     if categorical == "codes":
         return np.column_stack([table.numbers[:, :1], *codes, table.numbers[:, 1:]])
-    indicators = [
-        code[:, None] == np.arange(len(words))
-        for code, words in zip(codes, vocabularies, strict=True)
-    ]
+    words = [np.arange(len(known)) for known in vocabularies]
+    indicators = [code[:, None] == known for code, known in zip(codes, words, strict=True)]
     return np.column_stack([table.numbers, *indicators])
 
 
@@ -206,10 +197,8 @@ def _unknown(known, test):
     new = [~np.isin(column, known.categories[:, j]) for j, column in enumerate(test.categories.T)]
     records = np.any(new, axis=0)[test.row].sum()
     if records:
-        values = sorted(
-            {str(v) for at, column in zip(new, test.categories.T, strict=True) for v in column[at]}
-        )
-        yield (
-            f"Unknown: {records:,} test records have a category that the training file lacks ({', '.join(values)}); "
-            "one-hot gives them no 1, codes give them a code of their own."
-        )
+        columns = zip(test.categories.T, new, strict=True)
+        values = sorted({str(value) for column, at in columns for value in column[at]})
+        lacking = f"a category that the training file lacks ({', '.join(values)})"
+        coded = "one-hot gives them no 1, codes give them a code of their own"
+        yield f"Unknown: {records:,} test records have {lacking}; {coded}."

@@ -9,54 +9,23 @@ import io
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from course_lib.errors import BadInput
 
 FEATURES = (
-    "duration",
-    "protocol_type",
-    "service",
-    "flag",
-    "src_bytes",
-    "dst_bytes",
-    "land",
-    "wrong_fragment",
-    "urgent",
-    "hot",
-    "num_failed_logins",
-    "logged_in",
-    "num_compromised",
-    "root_shell",
-    "su_attempted",
-    "num_root",
-    "num_file_creations",
-    "num_shells",
-    "num_access_files",
-    "num_outbound_cmds",
-    "is_host_login",
-    "is_guest_login",
-    "count",
-    "srv_count",
-    "serror_rate",
-    "srv_serror_rate",
-    "rerror_rate",
-    "srv_rerror_rate",
-    "same_srv_rate",
-    "diff_srv_rate",
-    "srv_diff_host_rate",
-    "dst_host_count",
-    "dst_host_srv_count",
-    "dst_host_same_srv_rate",
-    "dst_host_diff_srv_rate",
-    "dst_host_same_src_port_rate",
-    "dst_host_srv_diff_host_rate",
-    "dst_host_serror_rate",
-    "dst_host_srv_serror_rate",
-    "dst_host_rerror_rate",
-    "dst_host_srv_rerror_rate",
-)
+    "duration", "protocol_type", "service", "flag", "src_bytes", "dst_bytes", "land",
+    "wrong_fragment", "urgent", "hot", "num_failed_logins", "logged_in", "num_compromised",
+    "root_shell", "su_attempted", "num_root", "num_file_creations", "num_shells",
+    "num_access_files", "num_outbound_cmds", "is_host_login", "is_guest_login", "count",
+    "srv_count", "serror_rate", "srv_serror_rate", "rerror_rate", "srv_rerror_rate",
+    "same_srv_rate", "diff_srv_rate", "srv_diff_host_rate", "dst_host_count", "dst_host_srv_count",
+    "dst_host_same_srv_rate", "dst_host_diff_srv_rate", "dst_host_same_src_port_rate",
+    "dst_host_srv_diff_host_rate", "dst_host_serror_rate", "dst_host_srv_serror_rate",
+    "dst_host_rerror_rate", "dst_host_srv_rerror_rate",
+)  # fmt: skip
 CATEGORICAL = (1, 2, 3)  # protocol_type, service, flag
 NUMERIC = tuple(i for i in range(len(FEATURES)) if i not in CATEGORICAL)
 
@@ -86,9 +55,8 @@ class Connections:
 
     def fingerprints(self):
         """For each of the U rows, a value that equal rows share, in this table and in any other."""
-        return [
-            (n.tobytes(), *c) for n, c in zip(self.numbers, self.categories.tolist(), strict=True)
-        ]
+        rows = zip(self.numbers, self.categories.tolist(), strict=True)
+        return [(numbers.tobytes(), *categories) for numbers, categories in rows]
 
 
 def read_csv(path):
@@ -105,9 +73,8 @@ def read_csv(path):
                 row.append(rows.setdefault(features, len(rows)))
                 labels.append(label.strip())
     except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(
-            f"{path} cannot be read ({error}): check the path, or get the file again"
-        ) from None
+        advice = "check the path, or get the file again"
+        raise BadInput(f"{path} cannot be read ({error}): {advice}") from None
     _check_lines(path, rows, row, labels)
     return _parse([text.decode("latin-1") for text in rows], row, labels, path)
 
@@ -118,9 +85,8 @@ def from_sklearn(features, labels):
     row = [rows.setdefault(tuple(record), len(rows)) for record in features.tolist()]
     numbers = np.array([[record[i] for i in NUMERIC] for record in rows], np.float64)
     categories = np.array([[_text(record[i]) for i in CATEGORICAL] for record in rows])
-    return Connections(
-        numbers, categories, np.array(row), _is_attack([_text(v).encode() for v in labels])
-    )
+    attack = _is_attack([_text(label).encode() for label in labels])
+    return Connections(numbers, categories, np.array(row), attack)
 
 
 def _text(value):
@@ -136,32 +102,26 @@ def _opened(path):
 
 def _check_lines(path, rows, row, labels):
     if not row:
-        raise BadInput(
-            f"{path} is empty: it should hold a line of 41 features and a label for each connection"
-        )
+        wanted = "a line of 41 features and a label for each connection"
+        raise BadInput(f"{path} is empty: it should hold {wanted}")
     for text, i in rows.items():
         if text.count(b",") != len(FEATURES) - 1:
-            n = text.count(b",") + 2
-            raise BadInput(
-                f"{path}, line {row.index(i) + 1}: {n} columns where 42 belong (41 features and the label)"
-            )
+            columns = f"{text.count(b',') + 2} columns where 42 belong (41 features and the label)"
+            raise BadInput(f"{path}, line {row.index(i) + 1}: {columns}")
     if b"" in labels:
         raise BadInput(f"{path}, line {labels.index(b'') + 1}: the label is missing (column 42)")
 
 
 def _parse(texts, row, labels, path):
     try:
-        numbers = np.loadtxt(
-            texts, np.float64, delimiter=",", comments=None, usecols=NUMERIC, ndmin=2
-        )
+        form: dict[str, Any] = {"delimiter": ",", "comments": None, "usecols": NUMERIC, "ndmin": 2}
+        numbers = np.loadtxt(texts, np.float64, **form)
     except ValueError as error:
         raise BadInput(f"{path} holds a row that is not of KDD Cup 1999 ({error})") from None
     if not np.isfinite(numbers).all():
         u, j = np.argwhere(~np.isfinite(numbers))[0]
-        name = FEATURES[NUMERIC[j]]
-        raise BadInput(
-            f"{path}, line {row.index(u) + 1}: {name} is {numbers[u, j]}, it must be finite"
-        )
+        what = f"{FEATURES[NUMERIC[j]]} is {numbers[u, j]}"
+        raise BadInput(f"{path}, line {row.index(u) + 1}: {what}, it must be finite")
     # protocol_type, service, flag
     categories = np.array([text.split(",", 4)[1:4] for text in texts])
     return Connections(numbers, categories, np.array(row), _is_attack(labels))

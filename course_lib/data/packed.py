@@ -15,12 +15,8 @@ from pathlib import Path
 from course_lib.errors import BadInput
 
 FILES = Path(__file__).with_name("files")
-NAMES = (
-    "train-images-idx3-ubyte",
-    "train-labels-idx1-ubyte",
-    "t10k-images-idx3-ubyte",
-    "t10k-labels-idx1-ubyte",
-)
+KINDS = ("images-idx3-ubyte", "labels-idx1-ubyte")
+NAMES = tuple(f"{split}-{kind}" for split in ("train", "t10k") for kind in KINDS)
 
 
 def unpack(folder):
@@ -59,6 +55,5 @@ def _manifest_entry(path, name):
 
 
 def _damaged(path, why):
-    return BadInput(
-        f"the data file {path} is missing or damaged ({why}): restore it with git or install again"
-    )
+    what = f"the data file {path} is missing or damaged ({why})"
+    return BadInput(f"{what}: restore it with git or install again")

@@ -13,16 +13,12 @@ def column_statistics(x, weights=None):
     A column that is constant gets its value as mean and 1 as std: it becomes 0 and stays finite.
     """
     check_array("x", x, ("N", "n0"), (np.float32, np.float64), finite=True)
-    weights = (
-        np.ones(len(x))
-        if weights is None
-        else check_array("weights", weights, (len(x),), finite=True)
-    )
+    weights = np.ones(len(x)) if weights is None else weights
+    check_array("weights", weights, (len(x),), finite=True)
     used = x[weights > 0].astype(np.float64)
     if len(used) == 0:
-        raise BadInput(
-            "there is no row to take statistics of: give x at least one row with a positive weight"
-        )
+        what = "there is no row to take statistics of"
+        raise BadInput(f"{what}: give x at least one row with a positive weight")
     share = weights[weights > 0] / weights[weights > 0].sum()
     mean = share @ used
     std = np.sqrt(share @ (used - mean) ** 2)
@@ -39,7 +35,6 @@ def standardise(x, mean, std):
     check_array("mean", mean, (x.shape[1],), finite=True)
     check_array("std", std, (x.shape[1],), finite=True)
     if not (std > 0).all():
-        raise BadInput(
-            f"std[{int(np.argmin(std))}] is {std.min()}: every standard deviation must be positive"
-        )
+        what = f"std[{int(np.argmin(std))}] is {std.min()}"
+        raise BadInput(f"{what}: every standard deviation must be positive")
     return ((x - mean) / std).astype(np.float32)

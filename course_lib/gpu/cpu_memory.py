@@ -44,21 +44,19 @@ class Symbol:
 def address(value, what="the pointer"):
     """A device address as an int, from device memory, a device array, or a NumPy integer of 8 bytes."""
     value = getattr(value, "gpudata", value)
-    if isinstance(value, DeviceAllocation) or (
-        isinstance(value, np.integer) and value.itemsize == 8
-    ):
+    is_pointer = isinstance(value, np.integer) and value.itemsize == 8
+    if is_pointer or isinstance(value, DeviceAllocation):
         return int(value)
-    got = type(value).__name__
-    raise BadInput(
-        f"{what} must be device memory, a device array, or In, Out or InOut around a NumPy array, not {got}"
-    )
+    wanted = "device memory, a device array, or In, Out or InOut around a NumPy array"
+    raise BadInput(f"{what} must be {wanted}, not {type(value).__name__}")
 
 
 def memcpy_htod(dest, src):
     """Copies an array's memory, as it lies, to the device."""
-    dest.copy(_raw(src), True) if isinstance(dest, Symbol) else arena().write(
-        _anywhere(dest), _raw(src)
-    )
+    if isinstance(dest, Symbol):
+        dest.copy(_raw(src), True)
+    else:
+        arena().write(_anywhere(dest), _raw(src))
 
 
 def memcpy_htod_async(dest, src, stream=None):
@@ -119,10 +117,8 @@ class GPUArray:
 
     def __init__(self, shape, dtype, gpudata=None, strides=None, order="C"):
         host = np.empty(shape, dtype, order)
-        self.shape = host.shape
-        self.dtype = host.dtype
-        self.size = host.size
-        self.nbytes = host.nbytes
+        self.shape, self.dtype = host.shape, host.dtype
+        self.size, self.nbytes = host.size, host.nbytes
         self.strides = strides or host.strides
         self.gpudata = mem_alloc(self.nbytes) if gpudata is None else gpudata
 
@@ -133,15 +129,14 @@ class GPUArray:
 
     def set(self, ary):
         """Copies an array to the device. Its order must be the same: PyCUDA copies memory as it lies."""
-        if (mine := (self.shape, self.dtype, self.strides)) != (
-            its := (ary.shape, ary.dtype, ary.strides)
-        ):
+        mine, its = ((X.shape, X.dtype, X.strides) for X in (self, ary))
+        if mine != its:
             raise BadInput(f"the array must have shape, dtype and strides {mine}, not {its}")
         memcpy_htod(self.gpudata, ary)
 
-    T = property(
-        lambda self: GPUArray(self.shape[::-1], self.dtype, self.gpudata, self.strides[::-1])
-    )
+    @property
+    def T(self):
+        return GPUArray(self.shape[::-1], self.dtype, self.gpudata, self.strides[::-1])
 
 
 def to_gpu(ary):
@@ -169,7 +164,6 @@ def _anywhere(pointer):
 def _raw(array):
     """The bytes of an array, in the order in which they lie in memory."""
     if not (array := np.asarray(array)).flags.forc:
-        raise BadInput(
-            f"an array of shape {array.shape} has gaps in memory: copy it with np.ascontiguousarray(...)"
-        )
+        what = f"an array of shape {array.shape} has gaps in memory"
+        raise BadInput(f"{what}: copy it with np.ascontiguousarray(...)")
     return (array if array.flags.c_contiguous else array.T).reshape(-1).view(np.uint8)

@@ -35,53 +35,14 @@ def _pcie(generation):
     return {3: 8e9, 4: 16e9, 5: 32e9}[generation] * 16 / 8 * 128 / 130
 
 
+# name, flops, memory, pcie, clock, multiprocessors, cores, registers, shared, source
 DATA_SHEETS = {
-    "T4": DataSheet(
-        "NVIDIA T4",
-        8.1e12,
-        320e9,
-        _pcie(3),
-        1.59e9,
-        40,
-        64,
-        65536,
-        64 * 1024,
-        "NVIDIA Turing GPU Architecture, WP-09183-001, appendix on Tesla T4; T4 data sheet (PCIe)",
-    ),
-    "V100": DataSheet(
-        "NVIDIA V100 SXM2",
-        15.7e12,
-        900e9,
-        _pcie(3),
-        1.53e9,
-        80,
-        64,
-        65536,
-        96 * 1024,
-        "NVIDIA Tesla V100 GPU Architecture, WP-08608-001, tables 1 and 2; V100 data sheet",
-    ),
-    "A100": DataSheet(
-        "NVIDIA A100 SXM4 40 GB",
-        19.5e12,
-        1555e9,
-        _pcie(4),
-        1.41e9,
-        108,
-        64,
-        65536,
-        164 * 1024,
-        "NVIDIA A100 Tensor Core GPU Architecture, 2020, tables 1 and 4; A100 data sheet",
-    ),
-    "H100": DataSheet(
-        "NVIDIA H100 SXM5",
-        67e12,
-        3.35e12,
-        _pcie(5),
-        1.98e9,
-        132,
-        128,
-        65536,
-        228 * 1024,
-        "NVIDIA H100 Tensor Core GPU data sheet; NVIDIA H100 Tensor Core GPU Architecture, 2022",
-    ),
-}
+    "T4": DataSheet("NVIDIA T4", 8.1e12, 320e9, _pcie(3), 1.59e9, 40, 64, 65536, 64 * 1024,
+                    "NVIDIA Turing GPU Architecture, WP-09183-001, appendix on Tesla T4; T4 data sheet (PCIe)"),
+    "V100": DataSheet("NVIDIA V100 SXM2", 15.7e12, 900e9, _pcie(3), 1.53e9, 80, 64, 65536, 96 * 1024,
+                      "NVIDIA Tesla V100 GPU Architecture, WP-08608-001, tables 1 and 2; V100 data sheet"),
+    "A100": DataSheet("NVIDIA A100 SXM4 40 GB", 19.5e12, 1555e9, _pcie(4), 1.41e9, 108, 64, 65536, 164 * 1024,
+                      "NVIDIA A100 Tensor Core GPU Architecture, 2020, tables 1 and 4; A100 data sheet"),
+    "H100": DataSheet("NVIDIA H100 SXM5", 67e12, 3.35e12, _pcie(5), 1.98e9, 132, 128, 65536, 228 * 1024,
+                      "NVIDIA H100 Tensor Core GPU data sheet; NVIDIA H100 Tensor Core GPU Architecture, 2022"),
+}  # fmt: skip

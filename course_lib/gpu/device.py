@@ -13,29 +13,11 @@ from functools import cache
 from course_lib.errors import BadInput
 
 NAMES = (
-    "SourceModule",
-    "In",
-    "Out",
-    "InOut",
-    "mem_alloc",
-    "to_device",
-    "from_device",
-    "from_device_like",
-    "memcpy_htod",
-    "memcpy_htod_async",
-    "memcpy_dtoh",
-    "memcpy_dtod",
-    "memset_d8",
-    "memset_d32",
-    "gpuarray",
-    "pagelocked_empty",
-    "Event",
-    "Stream",
-    "synchronize",
-    "attributes",
-    "CompileError",
-    "LaunchFailed",
-)
+    "SourceModule", "In", "Out", "InOut", "mem_alloc", "to_device", "from_device",
+    "from_device_like", "memcpy_htod", "memcpy_htod_async", "memcpy_dtoh", "memcpy_dtod",
+    "memset_d8", "memset_d32", "gpuarray", "pagelocked_empty", "Event", "Stream", "synchronize",
+    "attributes", "CompileError", "LaunchFailed",
+)  # fmt: skip
 
 
 def engine_name():
@@ -50,9 +32,8 @@ def _engine():
         raise BadInput(f"COURSE_GPU is {wanted!r}: it may be cuda, cpu or auto")
     engine, why = (None, "COURSE_GPU=cpu") if wanted == "cpu" else _cuda()
     if engine is None and wanted == "cuda":
-        raise BadInput(
-            f"COURSE_GPU=cuda, but {why}. Set it to auto or cpu to run kernels on the CPU engine"
-        )
+        advice = "Set it to auto or cpu to run kernels on the CPU engine"
+        raise BadInput(f"COURSE_GPU=cuda, but {why}. {advice}")
     if engine is None:
         from course_lib.gpu import on_cpu
 
@@ -68,13 +49,9 @@ def _cuda():
 
         on_cuda.start()
     except ImportError as error:
-        return None, "PyCUDA is not installed" if "'pycuda'" in str(
-            error
-        ) else f"PyCUDA does not load ({error})"
-    except (
-        on_cuda.driver.Error,
-        RuntimeError,
-    ) as error:  # RuntimeError: there is a driver, but no device
+        missing = "'pycuda'" in str(error)
+        return None, "PyCUDA is not installed" if missing else f"PyCUDA does not load ({error})"
+    except (on_cuda.driver.Error, RuntimeError) as error:  # RuntimeError: a driver, but no device
         return None, f"PyCUDA finds no GPU ({error})"
     return on_cuda, ""
 
@@ -82,4 +59,4 @@ def _cuda():
 def __getattr__(name):
     if name not in NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return next(vars(room)[name] for room in _engine().ROOMS if name in vars(room))
+    return next(vars(m)[name] for m in _engine().NAMESPACES if name in vars(m))

@@ -26,12 +26,8 @@ class Rung:
 
     @property
     def source(self):
-        return (
-            Path(__file__)
-            .with_name("kernels")
-            .joinpath(f"gemm_{self.name}.cu")
-            .read_text(encoding="utf-8")
-        )
+        path = Path(__file__).with_name("kernels") / f"gemm_{self.name}.cu"
+        return path.read_text(encoding="utf-8")
 
     def grid(self, M, N):
         """How many blocks: x runs along the direction in which D's neighbours lie."""
@@ -41,16 +37,8 @@ class Rung:
     def arguments(self, M, N, K, alpha, A, B, beta, C, D):
         """Of the kernel. A, B, C, D: (memory, stride of rows, of columns), counted in elements; D has C's strides."""
         a, b, c = ((X[0], *map(np.int32, X[1:])) for X in (A, B, C))
-        return (
-            *map(np.int32, (M, N, K)),
-            np.float32(alpha),
-            *a,
-            *b,
-            np.float32(beta),
-            c[0],
-            D[0],
-            *c[1:],
-        )
+        sizes = map(np.int32, (M, N, K))
+        return *sizes, np.float32(alpha), *a, *b, np.float32(beta), c[0], D[0], *c[1:]
 
     def launch(self, M, N, K, alpha, A, B, beta, C, D):
         """Runs it, with arguments as in `arguments`."""
@@ -58,15 +46,13 @@ class Rung:
         _function(self)(*args, block=self.block, grid=self.grid(M, N))
 
 
-RUNGS = {
-    rung.name: rung
-    for rung in (
-        Rung("naive", (32, 8, 1), (8, 32)),
-        Rung("shared", (32, 32, 1), (32, 32)),
-        Rung("register_16x4", (16, 4, 1), (64, 16), by_columns=True),
-        Rung("warptile", (256, 1, 1), (128, 128)),
-    )
-}
+LADDER = (
+    Rung("naive", (32, 8, 1), (8, 32)),
+    Rung("shared", (32, 32, 1), (32, 32)),
+    Rung("register_16x4", (16, 4, 1), (64, 16), by_columns=True),
+    Rung("warptile", (256, 1, 1), (128, 128)),
+)
+RUNGS = {rung.name: rung for rung in LADDER}
 
 
 def gemm_numpy(A, B, C=None, alpha=1, beta=0):
@@ -117,24 +103,19 @@ def check(A, B, C, beta, kernel):
         raise BadInput(f"there is no kernel {kernel!r}: it may be {', '.join(RUNGS)}")
     for name, X in {"A": A, "B": B, **({} if C is None else {"C": C})}.items():
         if not hasattr(X, "shape") or isinstance(X, np.ndarray) != isinstance(A, np.ndarray):
-            raise BadInput(
-                f"{name} must be a NumPy array or a device array, as all of them, not {type(X).__name__}"
-            )
+            wanted = "a NumPy array or a device array, as all of them"
+            raise BadInput(f"{name} must be {wanted}, not {type(X).__name__}")
         if len(X.shape) != 2 or 0 in X.shape or X.dtype != np.float32:
-            raise BadInput(
-                f"{name} must be a float32 matrix with elements in it, not {X.dtype} of shape {X.shape}"
-            )
+            got = f"{X.dtype} of shape {X.shape}"
+            raise BadInput(f"{name} must be a float32 matrix with elements in it, not {got}")
     if A.shape[1] != B.shape[0]:
-        raise BadInput(
-            f"A has {A.shape[1]} columns and B {B.shape[0]} rows: they must be the same number, K"
-        )
-    if C is not None and tuple(C.shape) != (A.shape[0], B.shape[1]):
-        raise BadInput(
-            f"C must have shape {(A.shape[0], B.shape[1])}, as D has, not {tuple(C.shape)}"
-        )
+        counts = f"A has {A.shape[1]} columns and B {B.shape[0]} rows"
+        raise BadInput(f"{counts}: they must be the same number, K")
+    shape = (A.shape[0], B.shape[1])
+    if C is not None and tuple(C.shape) != shape:
+        raise BadInput(f"C must have shape {shape}, as D has, not {tuple(C.shape)}")
     if getattr(C, "gpudata", None) is not None and any(C.gpudata is X.gpudata for X in (A, B)):
-        raise BadInput(
-            "C shares its memory with A or B: D would be written over what is still read; pass a copy"
-        )
+        why = "D would be written over what is still read"
+        raise BadInput(f"C shares its memory with A or B: {why}; pass a copy")
     if beta and C is None:
         raise BadInput(f"beta is {beta}, but there is no C: pass one, or beta=0")

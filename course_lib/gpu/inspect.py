@@ -25,10 +25,7 @@ INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(?:@!?U?P\d\s+)?([A-Z]\w*)([^
 
 def available():
     """What would compile: the path of nvcc or of NVRTC's library; None where there is neither."""
-    places = [
-        path for folder in sys.path for path in Path(folder).glob("nvidia/*/lib/libnvrtc.so.*[0-9]")
-    ]
-    return shutil.which("nvcc") or next((str(path) for path in places), None)
+    return _found("nvcc", "lib/libnvrtc.so.*[0-9]")
 
 
 def inspect(source, arch="sm_80", options=(), no_extern_c=False):
@@ -47,8 +44,13 @@ def inspect(source, arch="sm_80", options=(), no_extern_c=False):
 
 def disassembler():
     """The path of cuobjdump; None where there is none."""
-    places = [path for folder in sys.path for path in Path(folder).glob("nvidia/*/bin/cuobjdump")]
-    return shutil.which("cuobjdump") or next((str(path) for path in places), None)
+    return _found("cuobjdump", "bin/cuobjdump")
+
+
+def _found(command, file):
+    """The path of a command, else of a file in one of NVIDIA's packages from PyPI, else None."""
+    places = (path for folder in sys.path for path in Path(folder).glob(f"nvidia/*/{file}"))
+    return shutil.which(command) or next(map(str, places), None)
 
 
 def main_loop(source, arch="sm_80", options=(), no_extern_c=False):
@@ -57,9 +59,8 @@ def main_loop(source, arch="sm_80", options=(), no_extern_c=False):
     Both sides of a branch in the loop are counted, though only one runs. One kernel a source. Raises as `inspect`.
     """
     if (tool := disassembler()) is None:
-        raise BadInput(
-            "there is no cuobjdump here: pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
-        )
+        packages = "nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
+        raise BadInput(f"there is no cuobjdump here: pip install {packages}")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(_compile(source, arch, options, no_extern_c)[1])
         file.flush()
@@ -71,14 +72,11 @@ def main_loop(source, arch="sm_80", options=(), no_extern_c=False):
 
 def _main_loop(listing):
     found = [(int(m[1], 16), m[2], m[3]) for m in INSTRUCTION.finditer(listing)]
-    backwards = [
-        (int(to[1], 16), at)
-        for at, name, rest in found
-        if name == "BRA" and (to := re.search(r"0x([0-9a-f]+)", rest)) and int(to[1], 16) < at
-    ]
-    loops = [
-        Counter(name for at, name, _ in found if first <= at <= last) for first, last in backwards
-    ]
+    loops = []
+    for last, name, rest in found:
+        to = re.search(r"0x([0-9a-f]+)", rest) if name == "BRA" else None
+        if to and (first := int(to[1], 16)) < last:  # backwards
+            loops.append(Counter(inside for at, inside, _ in found if first <= at <= last))
     return max(loops, key=lambda loop: loop["FFMA"], default=Counter())
 
 

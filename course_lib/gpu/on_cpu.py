@@ -20,7 +20,8 @@ from course_lib.machines.cpu_engine.launching import (
 from course_lib.machines.cpu_engine.process import Process
 from course_lib.machines.cpu_engine.rewrite import rewrite
 
-NAME, ROOMS, gpuarray = "cpu", (sys.modules[__name__], cpu_memory), cpu_memory
+NAME, gpuarray = "cpu", cpu_memory
+NAMESPACES = (sys.modules[__name__], cpu_memory)  # where `device` finds its names
 WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -77,39 +78,36 @@ class SourceModule:
 
     def get_function(self, name):
         if name not in self.known["kernels"]:
-            raise BadInput(
-                f"there is no kernel {name!r}; there are {', '.join(self.known['kernels']) or 'none'}"
-            )
+            raise self._missing("kernel", name)
         return lambda *args, **how: self.call(name, args, **how)
 
     def get_global(self, name):
         """(pointer, bytes) of a __constant__ or __device__ variable, for memcpy_htod and memcpy_dtoh."""
         if name not in self.known["symbols"]:
-            raise BadInput(
-                f"there is no variable {name!r}; there are {', '.join(self.known['symbols']) or 'none'}"
-            )
+            raise self._missing("variable", name)
         return Symbol(self, name), self.known["symbols"][name][1]
+
+    def _missing(self, what, name):
+        there = self.known["kernels" if what == "kernel" else "symbols"]
+        return BadInput(f"there is no {what} {name!r}; there are {', '.join(there) or 'none'}")
 
     def call(self, kernel, args, block=None, grid=(1, 1), shared=0, stream=None, time_kernel=False):
         """Runs a kernel. Raises BadInput for wrong arguments, LaunchFailed for a crash or after $COURSE_GPU_SECONDS."""
         if not (isinstance(block, tuple) and len(block) == 3 and isinstance(grid, tuple)):
-            raise BadInput(
-                f"{kernel}: block must be a tuple of three, as (256, 1, 1), and grid a tuple"
-            )
+            wanted = "block must be a tuple of three, as (256, 1, 1), and grid a tuple"
+            raise BadInput(f"{kernel}: {wanted}")
         grid, block, shared = check_shape(grid, block, shared)
         parameters = check_arguments(kernel, self.known["kernels"], args)
         copies, values = [], []
-        for name, parameter, arg in zip(
-            self.program.kernels[kernel], parameters, args, strict=True
-        ):
-            if isinstance(arg, Argument) and parameter[0] == "p":
+        names = self.program.kernels[kernel]
+        for name, parameter, arg in zip(names, parameters, args, strict=True):
+            if parameter[0] != "p":
+                values.append(scalar(kernel, name, parameter, arg))
+                continue
+            if isinstance(arg, Argument):
                 copies.append((arg, arg.on_device()))
                 arg = copies[-1][1]
-            values.append(
-                pointer(address(arg, f"{kernel}: {name}"))
-                if parameter[0] == "p"
-                else scalar(kernel, name, parameter, arg)
-            )
+            values.append(pointer(address(arg, f"{kernel}: {name}")))
         seconds = self._launch(kernel, grid, block, shared, values)
         for arg, memory in copies:
             arg.back(memory)
@@ -118,9 +116,8 @@ class SourceModule:
     def _launch(self, kernel, grid, block, shared, values):
         limit = float(os.environ.get("COURSE_GPU_SECONDS", 60))
         try:
-            launched = self.process.launch(
-                kernel, grid, block, shared, WORKERS, values, timeout=limit
-            )
+            shape = grid, block, shared
+            launched = self.process.launch(kernel, *shape, WORKERS, values, timeout=limit)
         except LaunchFailed as failure:
             # a new process, with what the host had written into variables
             self.known = self.process.describe()

@@ -12,7 +12,7 @@ from pycuda.tools import clear_context_caches, make_default_context
 from course_lib.errors import BadInput
 from course_lib.machines.cpu_engine import CompileError, LaunchFailed
 
-NAME, ROOMS = "cuda", (sys.modules[__name__], driver)
+NAME, NAMESPACES = "cuda", (sys.modules[__name__], driver)
 _contexts: list = []  # the one that is held
 
 
@@ -53,14 +53,12 @@ class SourceModule(pycuda.compiler.SourceModule):
 
     def __init__(self, source, options=(), no_extern_c=False):
         flags = [*pycuda.compiler.DEFAULT_NVCC_FLAGS, *options]
+        source = f'#line 1 "kernel.cu"\n{source}'
         try:
-            super().__init__(
-                f'#line 1 "kernel.cu"\n{source}', options=flags, no_extern_c=no_extern_c
-            )
+            super().__init__(source, options=flags, no_extern_c=no_extern_c)
         except driver.CompileError as error:
-            raise CompileError(
-                f"the kernel does not compile:\n{error.stderr or error.stdout or error}"
-            ) from None
+            said = error.stderr or error.stdout or error
+            raise CompileError(f"the kernel does not compile:\n{said}") from None
         except OSError as error:
             raise BadInput(f"PyCUDA cannot compile: {error}") from None
 
@@ -76,15 +74,12 @@ class Function:
 
     def __call__(self, *args, **how):
         for i, arg in enumerate(args):
+            what = f"{self.name}: argument {i}"
             # PyCUDA would pass its bytes where the kernel expects an address
             if isinstance(arg, np.ndarray):
-                raise BadInput(
-                    f"{self.name}: argument {i} is a NumPy array: wrap it in In, Out or InOut"
-                )
+                raise BadInput(f"{what} is a NumPy array: wrap it in In, Out or InOut")
             if type(arg) in (int, float, bool):
-                raise BadInput(
-                    f"{self.name}: argument {i} is a Python number: np.int32({arg}) has a size in bytes"
-                )
+                raise BadInput(f"{what} is a Python number: np.int32({arg}) has a size in bytes")
         return _call(self.name, self.function, *args, **how)
 
     def __getattr__(self, name):

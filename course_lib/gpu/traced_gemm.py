@@ -16,9 +16,8 @@ def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
     Small matrices: a second for about 15 million accesses. Raises BadInput as `gemm` does.
     """
     if not all(X is None or isinstance(X, np.ndarray) for X in (A, B, C)):
-        raise BadInput(
-            "the tracer runs on this machine's CPU: pass NumPy arrays, not device arrays (their .get())"
-        )
+        what = "pass NumPy arrays, not device arrays (their .get())"
+        raise BadInput(f"the tracer runs on this machine's CPU: {what}")
     check(A, B, C, beta, kernel)
     A, B, C = (X if X is None or X.flags.forc else np.ascontiguousarray(X) for X in (A, B, C))
     B = B.copy("K") if np.may_share_memory(A, B) else B  # or both would be told of as "A"
@@ -28,9 +27,8 @@ def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
     rung = RUNGS[kernel]
     (M, N, K), left, right, out = turned(rung, A, B, D)
     left, right, out = ((_memory(X), *strides) for X, *strides in (left, right, out))
-    args = rung.arguments(
-        M, N, K, alpha, left, right, beta, (_memory(C) if beta else None, *out[1:]), out
-    )
+    old = (_memory(C) if beta else None, *out[1:])
+    args = rung.arguments(M, N, K, alpha, left, right, beta, old, out)
     return D, trace(rung.source, f"gemm_{kernel}", rung.grid(M, N), rung.block, args, timeout=120)
 
 

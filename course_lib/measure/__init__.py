@@ -24,30 +24,3 @@ from course_lib.measure.skew import (
 from course_lib.measure.this_machine import Machine, machine
 from course_lib.measure.timeline import Span, Timeline
 from course_lib.measure.timing import Timing, format_seconds, time_it
-
-__all__ = [
-    "BinaryCounts",
-    "Comparison",
-    "Machine",
-    "PrecisionRecall",
-    "Rate",
-    "Span",
-    "StepCount",
-    "Timeline",
-    "Timing",
-    "binary_counts",
-    "blas_library",
-    "blas_threads",
-    "compare",
-    "copy_rate",
-    "format_seconds",
-    "gflops",
-    "machine",
-    "majority_counts",
-    "precision_recall",
-    "roofline",
-    "sgemm_rate",
-    "step_bytes",
-    "step_flops",
-    "time_it",
-]

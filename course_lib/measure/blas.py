@@ -18,21 +18,13 @@ def blas_library() -> dict[str, Any]:
     """
     found = _loaded()
     if found:
-        info = found[0]
-        return {
-            "name": info.get("internal_api"),
-            "version": info.get("version"),
-            "threads": info.get("num_threads"),
-            "architecture": info.get("architecture"),
-        }
-    built: Any = np.show_config(mode="dicts")
-    blas = built["Build Dependencies"]["blas"]
-    return {
-        "name": blas.get("name"),
-        "version": blas.get("version"),
-        "threads": None,
-        "architecture": None,
-    }
+        known = ("internal_api", "version", "num_threads", "architecture")
+        told = [found[0].get(name) for name in known]
+    else:
+        built: Any = np.show_config(mode="dicts")
+        blas = built["Build Dependencies"]["blas"]
+        told = [blas.get("name"), blas.get("version"), None, None]
+    return dict(zip(("name", "version", "threads", "architecture"), told, strict=True))
 
 
 @contextmanager
@@ -63,18 +55,14 @@ def _warn_once() -> None:
     global _warned
     if not _warned:
         _warned, name = True, blas_library()["name"]
-        warnings.warn(
-            f"NumPy's BLAS ({name}) cannot be told its number of threads",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        text = f"NumPy's BLAS ({name}) cannot be told its number of threads"
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def _loaded() -> list[dict[str, Any]]:
     """The BLAS libraries of this process as threadpoolctl sees them, NumPy's own first."""
-    found = [
-        info for info in _controller(len(sys.modules)).info() if info.get("user_api") == "blas"
-    ]
+    known = _controller(len(sys.modules)).info()
+    found = [info for info in known if info.get("user_api") == "blas"]
     return sorted(found, key=lambda info: "numpy" not in str(info.get("filepath")))
 
 

@@ -1,8 +1,7 @@
 """Several functions timed against each other, their runs interleaved."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,9 +46,7 @@ class Comparison:
 
         Run i of both stood side by side, so whatever slowed the machine down then slowed both.
         """
-        return np.asarray(self.timings[self.baseline].seconds) / np.asarray(
-            self.timings[name].seconds
-        )
+        return np.divide(self.timings[self.baseline].seconds, self.timings[name].seconds)
 
     def ratio(self, name: str) -> float:
         """How many times as fast as the baseline: the median of `ratios`."""
@@ -57,31 +54,24 @@ class Comparison:
 
     def rows(self) -> list[tuple[str, float, float, float, float]]:
         """(name, median, q25, q75 in seconds, ratio), one for each variant."""
-        return [
-            (name, t.median, t.q25, t.q75, self.ratio(name)) for name, t in self.timings.items()
-        ]
+        timings = self.timings.items()
+        return [(name, t.median, t.q25, t.q75, self.ratio(name)) for name, t in timings]
 
     def __str__(self) -> str:
         head = ("variant", "median", "q25", "q75", f"times as fast as {self.baseline}")
         body = [(r[0], *map(format_seconds, r[1:4]), f"{r[4]:.2f}") for r in self.rows()]
         widths = [max(len(row[c]) for row in [head, *body]) for c in range(len(head))]
-        lines = [
-            row[0].ljust(widths[0])
-            + "".join("  " + cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))
-            for row in [head, *body]
-        ]
+        lines = []
+        for name, *cells in [head, *body]:
+            columns = zip(cells, widths[1:], strict=True)
+            lines.append(name.ljust(widths[0]) + "".join(f"  {cell:>{w}}" for cell, w in columns))
         runs = f"{self.timings[self.baseline].n} runs of each, interleaved"
         return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], f"{runs}; {self.machine}"])
 
     __repr__ = __str__
 
 
-def compare(
-    variants: Mapping[str, Callable[[], Any]],
-    repeats: int = 7,
-    warmup: int = 1,
-    min_seconds: float = 0.0,
-) -> Comparison:
+def compare(variants, repeats: int = 7, warmup: int = 1, min_seconds: float = 0.0) -> Comparison:
     """Time each variant (name -> function without arguments), one run of each in turn, `repeats` times.
 
     Timing them one after the other would charge one of them for a clock that drops when the processor gets warm
@@ -92,9 +82,8 @@ def compare(
     Raises BadInput for an empty mapping and whatever time_it refuses.
     """
     if not isinstance(variants, Mapping) or not variants:
-        raise BadInput(
-            "compare needs a dict of name -> function without arguments, with one or more of them"
-        )
+        wanted = "a dict of name -> function without arguments"
+        raise BadInput(f"compare needs {wanted}, with one or more of them")
     for fn in variants.values():
         check_timing(fn, repeats, warmup, min_seconds)
         for _ in range(warmup):

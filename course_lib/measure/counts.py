@@ -128,7 +128,6 @@ def gflops(flops: float, seconds: float) -> float:
 
 def _check(sizes: Sequence[int], B: int) -> tuple[tuple[int, ...], int]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence) or len(sizes) < 2:
-        raise BadInput(
-            f"sizes must name two layers or more, such as (784, 1024, 10), not {sizes!r}"
-        )
+        wanted = "two layers or more, such as (784, 1024, 10)"
+        raise BadInput(f"sizes must name {wanted}, not {sizes!r}")
     return tuple(check_count(f"sizes[{i}]", n) for i, n in enumerate(sizes)), check_count("B", B)

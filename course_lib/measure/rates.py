@@ -84,9 +84,8 @@ def copy_rate(megabytes: int = 256, threads: int | None = None, repeats: int = 7
     target = np.zeros_like(source)
     parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
     with ThreadPoolExecutor(threads) as pool:
-        timing = time_it(
-            lambda: list(pool.map(lambda p: np.copyto(*p), parts)), repeats=repeats, warmup=2
-        )
+        copy = lambda: list(pool.map(lambda p: np.copyto(*p), parts))  # noqa: E731
+        timing = time_it(copy, repeats=repeats, warmup=2)
     note = f"{megabytes} MB copied by {threads} thread{'s' if threads > 1 else ''}, read + write"
     cache = last_level_cache()
     if cache and size < 2 * cache:
@@ -106,9 +105,8 @@ def roofline(intensity: Any, peak_gflops: float, bandwidth_gbs: float) -> Any:
             raise BadInput(f"{name} must be more than 0 and finite, not {value!r}")
     x = np.asarray(intensity, dtype=np.float64)
     if not (np.isfinite(x) & (x > 0)).all():
-        raise BadInput(
-            f"intensity must be more than 0 and finite (flops per byte), not {intensity!r}"
-        )
+        wanted = "more than 0 and finite (flops per byte)"
+        raise BadInput(f"intensity must be {wanted}, not {intensity!r}")
     roof = np.minimum(peak_gflops, x * bandwidth_gbs)
     return float(roof) if x.ndim == 0 else roof
 
@@ -116,20 +114,16 @@ def roofline(intensity: Any, peak_gflops: float, bandwidth_gbs: float) -> Any:
 def last_level_cache() -> int | None:
     """Bytes of the largest cache that a core sees, where Linux tells; None elsewhere."""
     try:
-        sizes = [
-            p.read_text().strip()
-            for p in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
-        ]
-        return max(
-            (int(s.rstrip("KM")) * (2**20 if s.endswith("M") else 2**10) for s in sizes),
-            default=None,
-        )
+        caches = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+        sizes = [path.read_text().strip() for path in caches]
+        counted = [int(s.rstrip("KM")) * (2**20 if s.endswith("M") else 2**10) for s in sizes]
+        return max(counted, default=None)
     except (OSError, ValueError):
         return None
 
 
 def _threads_text(timing: Timing) -> str:
     threads = timing.machine.blas_threads
-    return (
-        f"{threads} BLAS thread{'s' if threads > 1 else ''}" if threads else "BLAS threads unknown"
-    )
+    if not threads:
+        return "BLAS threads unknown"
+    return f"{threads} BLAS thread{'s' if threads > 1 else ''}"

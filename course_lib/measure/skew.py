@@ -56,9 +56,8 @@ class BinaryCounts:
 
     def __str__(self) -> str:
         names = ("accuracy", "recall", "precision", "specificity", "balanced_accuracy", "f1")
-        told = ", ".join(
-            f"{name.replace('_', ' ')} {_shown(getattr(self, name))}" for name in names
-        )
+        shown = {name.replace("_", " "): _shown(getattr(self, name)) for name in names}
+        told = ", ".join(f"{name} {value}" for name, value in shown.items())
         return f"{told} (tp {self.tp:,}, fp {self.fp:,}, fn {self.fn:,}, tn {self.tn:,})"
 
 
@@ -84,9 +83,8 @@ def binary_counts(y, predicted) -> BinaryCounts:
     """Count right and wrong answers. y, predicted: (N,) integers, 0 or 1. Raises BadInput for anything else."""
     y, predicted = _labels("y", y), _labels("predicted", predicted)
     if len(y) != len(predicted):
-        raise BadInput(
-            f"y has {len(y)} labels and predicted {len(predicted)}: they must be as many"
-        )
+        counts = f"y has {len(y)} labels and predicted {len(predicted)}"
+        raise BadInput(f"{counts}: they must be as many")
     tn, fp, fn, tp = (int(n) for n in np.bincount(2 * y + predicted, minlength=4))
     return BinaryCounts(tp, fp, fn, tn)
 
@@ -118,9 +116,8 @@ def precision_recall(y, scores) -> PrecisionRecall:
 def _labels(name: str, y) -> np.ndarray:
     y = check_array(name, y, ("N",))
     if y.dtype.kind not in "iub" or len(y) == 0 or not ((y == 0) | (y == 1)).all():
-        raise BadInput(
-            f"{name} must hold labels 0 and 1, one or more, not {y.dtype} of shape {y.shape}"
-        )
+        got = f"{y.dtype} of shape {y.shape}"
+        raise BadInput(f"{name} must hold labels 0 and 1, one or more, not {got}")
     return y.astype(np.int64)
 
 

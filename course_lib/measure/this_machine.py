@@ -38,14 +38,9 @@ class Machine:
 
     def __str__(self) -> str:
         memory = f"{self.memory / 2**30:.0f} GiB" if self.memory else "memory unknown"
-        parts = [
-            self.cpu or "unknown processor",
-            self._cores(),
-            memory,
-            self._blas(),
-            self.os or "unknown system",
-        ]
-        return ", ".join([*parts, f"Python {self.python}", f"NumPy {self.numpy}"])
+        hardware = [self.cpu or "unknown processor", self._cores(), memory]
+        software = [self.os or "unknown system", f"Python {self.python}", f"NumPy {self.numpy}"]
+        return ", ".join([*hardware, self._blas(), *software])
 
     def _cores(self) -> str:
         logical = f"{self.logical or '?'} hardware threads"
@@ -57,12 +52,9 @@ class Machine:
         if not self.blas:
             return "BLAS unknown"
         name = " ".join(str(p) for p in (self.blas, self.blas_version, self.blas_architecture) if p)
-        threads = (
-            f" with {self.blas_threads} thread{'s' if self.blas_threads > 1 else ''}"
-            if self.blas_threads
-            else ""
-        )
-        return name + threads
+        if not self.blas_threads:
+            return name
+        return f"{name} with {self.blas_threads} thread{'s' if self.blas_threads > 1 else ''}"
 
 
 def machine() -> Machine:
@@ -104,12 +96,8 @@ def _once(name: str, probe: Callable[[], Any]) -> Any:
 
 
 def _cpu_name() -> str | None:
-    return _once(
-        "cpu",
-        {"linux": _cpu_linux, "darwin": _cpu_macos, "win32": _cpu_windows}.get(
-            sys.platform, _cpu_any
-        ),
-    )
+    probes = {"linux": _cpu_linux, "darwin": _cpu_macos, "win32": _cpu_windows}
+    return _once("cpu", probes.get(sys.platform, _cpu_any))
 
 
 def _cpu_linux() -> str | None:
@@ -120,21 +108,16 @@ def _cpu_linux() -> str | None:
 
 def _cpu_macos() -> str | None:
     command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
-    return (
-        subprocess.run(
-            command, capture_output=True, text=True, timeout=5, check=True
-        ).stdout.strip()
-        or _cpu_any()
-    )
+    done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    return done.stdout.strip() or _cpu_any()
 
 
 def _cpu_windows() -> str | None:
     import importlib
 
     winreg: Any = importlib.import_module("winreg")  # exists on Windows alone
-    with winreg.OpenKey(
-        winreg.HKEY_LOCAL_MACHINE, r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
-    ) as key:
+    path = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+    with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, path) as key:
         return str(winreg.QueryValueEx(key, "ProcessorNameString")[0]).strip()
 
 

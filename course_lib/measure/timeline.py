@@ -28,9 +28,8 @@ class Timeline(list):
     @property
     def makespan(self):
         """From the first start to the last end; 0 where nothing ran."""
-        return max((span.end for span in self), default=0.0) - min(
-            (span.start for span in self), default=0.0
-        )
+        first = min((span.start for span in self), default=0.0)
+        return max((span.end for span in self), default=0.0) - first
 
     def busy(self, thread):
         """How long a thread was inside its tasks."""

@@ -33,9 +33,8 @@ class Timing:
 
     def __post_init__(self) -> None:
         if not self.seconds or not all(math.isfinite(s) and s >= 0 for s in self.seconds):
-            raise BadInput(
-                f"a Timing needs one or more finite times of 0 s or longer, not {self.seconds!r}"
-            )
+            wanted = "one or more finite times of 0 s or longer"
+            raise BadInput(f"a Timing needs {wanted}, not {self.seconds!r}")
 
     @property
     def n(self) -> int:
@@ -63,14 +62,7 @@ class Timing:
         return f"{middle} {unit} ({low} to {high}, {self.n} run{'s' if self.n > 1 else ''})"
 
 
-def time_it(
-    fn: Callable[..., Any],
-    *args: Any,
-    repeats: int = 7,
-    warmup: int = 1,
-    min_seconds: float = 0.0,
-    **kwargs: Any,
-) -> Timing:
+def time_it(fn, *args, repeats=7, warmup=1, min_seconds=0.0, **kwargs) -> Timing:
     """Time fn(*args, **kwargs): `warmup` calls unmeasured, then `repeats` runs with the garbage collector off.
 
     The warm-up pays for what only the first call pays: compilation, page faults, cold caches, sleeping threads.
@@ -99,10 +91,9 @@ def time_it(
 def check_timing(fn: Any, repeats: int, warmup: int, min_seconds: float) -> None:
     """Raise BadInput for what cannot be timed."""
     if not callable(fn):
-        raise BadInput(
-            f"there is nothing to call in a {type(fn).__name__}: pass the function and its arguments apart, "
-            "time_it(f, x), not time_it(f(x))"
-        )
+        what = f"there is nothing to call in a {type(fn).__name__}"
+        advice = "pass the function and its arguments apart, time_it(f, x), not time_it(f(x))"
+        raise BadInput(f"{what}: {advice}")
     check_count("repeats", repeats)
     check_count("warmup", warmup, low=0)
     if not (isinstance(min_seconds, int | float) and 0 <= min_seconds < math.inf):

@@ -17,26 +17,21 @@ checkpoint.py        train: training that may be killed
 NumPy alone; mpi4py, ipyparallel and IPython are imported where they are first used.
 """
 
-from course_lib.machines.ranks.errors import RankError as RankError
-from course_lib.machines.ranks.ranks import Cluster as Cluster
-from course_lib.machines.ranks.ranks import cluster as cluster
-from course_lib.machines.ranks.ranks import current as current
-from course_lib.machines.rehearsal import compute as compute
-from course_lib.machines.rehearsal import rehearse as rehearse
-from course_lib.mpi.collectives import doubling_allreduce as doubling_allreduce
-from course_lib.mpi.collectives import mpi_allreduce as mpi_allreduce
-from course_lib.mpi.collectives import ring_allgather as ring_allgather
-from course_lib.mpi.collectives import ring_allreduce as ring_allreduce
-from course_lib.mpi.collectives import ring_reduce_scatter as ring_reduce_scatter
-from course_lib.mpi.counting import CountingComm as CountingComm
-from course_lib.mpi.data_parallel import DataParallel as DataParallel
-from course_lib.mpi.data_parallel import local_rank as local_rank
-from course_lib.mpi.grid import Grid as Grid
-from course_lib.mpi.linear import linear_gather as linear_gather
-from course_lib.mpi.linear import linear_scatter as linear_scatter
-from course_lib.mpi.master_worker import master_worker_step as master_worker_step
-from course_lib.mpi.model_parallel import ModelParallel as ModelParallel
-from course_lib.mpi.overlapped import Overlapped as Overlapped
-from course_lib.mpi.tree import tree_allreduce as tree_allreduce
-from course_lib.mpi.tree import tree_bcast as tree_bcast
-from course_lib.mpi.tree import tree_reduce as tree_reduce
+from course_lib.machines.ranks.errors import RankError
+from course_lib.machines.ranks.ranks import Cluster, cluster, current
+from course_lib.machines.rehearsal import compute, rehearse
+from course_lib.mpi.collectives import (
+    doubling_allreduce,
+    mpi_allreduce,
+    ring_allgather,
+    ring_allreduce,
+    ring_reduce_scatter,
+)
+from course_lib.mpi.counting import CountingComm
+from course_lib.mpi.data_parallel import DataParallel, local_rank
+from course_lib.mpi.grid import Grid
+from course_lib.mpi.linear import linear_gather, linear_scatter
+from course_lib.mpi.master_worker import master_worker_step
+from course_lib.mpi.model_parallel import ModelParallel
+from course_lib.mpi.overlapped import Overlapped
+from course_lib.mpi.tree import tree_allreduce, tree_bcast, tree_reduce

@@ -46,19 +46,18 @@ def moved(M, N, K, cut, in_place="", shared=True):
     in_place: names of matrices that lie where they are needed: inputs that were shared once, weights that stay.
     shared: each sum in D is wanted on all cut.k ranks, else on one of them.
     """
-    items = {
-        "A": (cut[2] - 1) * M * K,
-        "B": (cut[0] - 1) * K * N,
-        "D": (1 + shared) * (cut[1] - 1) * M * N,
-    }
+    i, k, j = cut
+    items = {"A": (j - 1) * M * K, "B": (i - 1) * K * N, "D": (1 + shared) * (k - 1) * M * N}
     return {name: 0 if name in in_place else count for name, count in items.items()}
 
 
 def best_cut(M, N, K, p, in_place="", shared=True):
     """The cut for p ranks that moves the fewest items."""
-    return min(
-        cuts(p, M, N, K), key=lambda cut: sum(moved(M, N, K, cut, in_place, shared).values())
-    )
+
+    def items(cut):
+        return sum(moved(M, N, K, cut, in_place, shared).values())
+
+    return min(cuts(p, M, N, K), key=items)
 
 
 def layer_moved(B, n_in, n_out, cut, first=False):
@@ -71,19 +70,17 @@ def layer_moved(B, n_in, n_out, cut, first=False):
     Layer after layer this is what travels if the cuts fit: cut.i the same, cut.j of a layer cut.k of the next.
     """
     i, k, j = cut
-    return {
-        "X": 0 if first else 2 * (j - 1) * B * n_in,
-        "Z": 2 * (k - 1) * B * n_out,
-        "W": 2 * (i - 1) * n_in * n_out,
-    }
+    x = 0 if first else 2 * (j - 1) * B * n_in
+    return {"X": x, "Z": 2 * (k - 1) * B * n_out, "W": 2 * (i - 1) * n_in * n_out}
 
 
 def best_layer_cut(B, n_in, n_out, p, first=False):
     """The cut of a layer for p ranks that moves the fewest items in a step, whatever the layers beside it do."""
-    return min(
-        cuts(p, B, n_out, n_in),
-        key=lambda cut: sum(layer_moved(B, n_in, n_out, cut, first).values()),
-    )
+
+    def items(cut):
+        return sum(layer_moved(B, n_in, n_out, cut, first).values())
+
+    return min(cuts(p, B, n_out, n_in), key=items)
 
 
 def multiply(comm, A, B, cut, in_place=""):
@@ -105,7 +102,6 @@ def _gathered(group, part, here):
     if here:
         return part
     got, own = np.full(part.shape, np.nan, part.dtype), (group.rank + 1) % group.size
-    np.array_split(got.reshape(-1), group.size)[own][:] = np.array_split(
-        part.reshape(-1), group.size
-    )[own]
+    pieces, mine = (np.array_split(array.reshape(-1), group.size) for array in (got, part))
+    pieces[own][:] = mine[own]
     return ring_allgather(group, got)

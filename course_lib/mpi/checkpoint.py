@@ -47,9 +47,8 @@ def restore(comm, net, params, folder):
     if stored is None:
         return 0
     if stored[0] != net:
-        raise BadInput(
-            f"the checkpoint in {folder} is of {stored[0]}, not of {net}: name another folder"
-        )
+        found = f"the checkpoint in {folder} is of {stored[0]}"
+        raise BadInput(f"{found}, not of {net}: name another folder")
     for (W, b), (stored_W, stored_b) in zip(params, stored[1], strict=True):
         W[:], b[:] = stored_W, stored_b
     return stored[2]

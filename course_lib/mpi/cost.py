@@ -4,9 +4,10 @@ Counts are of one rank and one step. Times are a model: it knows nothing of shar
 """
 
 import math
+from itertools import pairwise
 
 from course_lib.errors import BadInput, check_count
-from course_lib.mpi.flat import shard
+from course_lib.mpi.flat import length, shard
 from course_lib.mpi.model_parallel import kinds, most_ranks
 from course_lib.mpi.network import fit as fit
 from course_lib.mpi.network import ping_pong as ping_pong
@@ -32,11 +33,8 @@ def sent(allreduce, p, n, rank=0, itemsize=4):
     neighbour has, in the second. tree: to the parent and to each child. doubling: a message a round.
     """
     if allreduce == "ring":
-        others = [
-            part.stop - part.start
-            for part in (shard(n, p, (rank + 1) % p), shard(n, p, (rank + 2) % p))
-        ]
-        return 2 * (p - 1), itemsize * (2 * n - sum(others) if p > 1 else 0)
+        others = length(n, p, (rank + 1) % p) + length(n, p, (rank + 2) % p)
+        return 2 * (p - 1), itemsize * (2 * n - others if p > 1 else 0)
     if allreduce == "tree":
         count = len(relatives(p, rank)[1]) + (rank > 0)
     elif allreduce == "doubling":
@@ -55,12 +53,13 @@ def seconds(p, n, alpha, beta, allreduce="ring"):
     """
     # extra: to ranks beyond a power of 2 and back
     rounds, extra = p.bit_length() - 1, 2 if p & (p - 1) else 0
+    message = alpha + beta * n
+    halving = 2 * rounds * alpha + 2 * (p - 1) / p * beta * n
     times = {
         "ring": 2 * (p - 1) * (alpha + beta * n / p),
-        "doubling": (rounds + extra) * (alpha + beta * n),
-        "tree": 2 * math.ceil(math.log2(p)) * (alpha + beta * n),
-        "mpi": min(rounds * (alpha + beta * n), 2 * rounds * alpha + 2 * (p - 1) / p * beta * n)
-        + extra * (alpha + beta * n),
+        "doubling": (rounds + extra) * message,
+        "tree": 2 * math.ceil(math.log2(p)) * message,
+        "mpi": min(rounds * message, halving) + extra * message,
     }
     if allreduce not in times:
         raise BadInput(f"allreduce must be ring, doubling, tree or mpi, not {allreduce!r}")
@@ -76,22 +75,17 @@ def allreduces(net, B, data, model, rank=None):
     group, place = divmod(rank or 0, model)
 
     def share(n, size, which):
-        return (
-            n / size if rank is None else shard(n, size, which).stop - shard(n, size, which).start
-        )
+        return n / size if rank is None else length(n, size, which)
 
     rows, items, found = share(B, data, group), 0, []
-    for layer, (kind, n_in, n_out) in enumerate(
-        zip(kinds(net), net.sizes, net.sizes[1:], strict=False)
-    ):
-        row = kind == "row"
-        items += (
-            (share(n_in, model, place) + 1) * n_out
-            if row
-            else (n_in + 1) * share(n_out, model, place)
-        )
-        if rows and (row or layer):
-            found.append((model, rows * (n_out if row else n_in), place))
+    layers = zip(kinds(net), pairwise(net.sizes), strict=True)
+    for layer, (kind, (n_in, n_out)) in enumerate(layers):
+        if kind == "row":
+            items += (share(n_in, model, place) + 1) * n_out
+        else:
+            items += (n_in + 1) * share(n_out, model, place)
+        if rows and (kind == "row" or layer):
+            found.append((model, rows * (n_out if kind == "row" else n_in), place))
     return [*found, (data, items, group)]
 
 
@@ -100,10 +94,8 @@ def step_sent(net, B, data, model, rank, allreduce="ring", itemsize=4):
 
     DataParallel's is sent(allreduce, p, net.n_params + 1, rank): the loss travels with the gradient.
     """
-    counts = [
-        sent(allreduce, ranks, items, at, itemsize)
-        for ranks, items, at in allreduces(net, B, data, model, rank)
-    ]
+    steps = allreduces(net, B, data, model, rank)
+    counts = [sent(allreduce, ranks, items, at, itemsize) for ranks, items, at in steps]
     return sum(messages for messages, _ in counts), sum(count for _, count in counts)
 
 
@@ -116,9 +108,8 @@ def master_worker_sent(net, B, p, rank, itemsize=4):
     children, rows, n = len(relatives(p, rank)[1]), shard(B, p, 0), net.n_params + 1
     if rank:
         return children + 1, itemsize * (children + 1) * n
-    return children + 2 * (p - 1), itemsize * (
-        children * n + (B - rows.stop) * (net.sizes[0] + net.sizes[-1])
-    )
+    items = children * n + (B - rows.stop) * (net.sizes[0] + net.sizes[-1])
+    return children + 2 * (p - 1), itemsize * items
 
 
 def step_bytes(net, B, data, model, itemsize=4):
@@ -126,9 +117,8 @@ def step_bytes(net, B, data, model, itemsize=4):
 
     model = 1 is data parallelism, data = 1 model parallelism: for two layers 2 (p - 1)/p B nL items, [003] section 4.3.
     """
-    return itemsize * sum(
-        ring(ranks, items)[1] for ranks, items, _ in allreduces(net, B, data, model)
-    )
+    steps = allreduces(net, B, data, model)
+    return itemsize * sum(ring(ranks, items)[1] for ranks, items, _ in steps)
 
 
 def grids(net, B, p):

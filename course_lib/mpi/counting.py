@@ -7,29 +7,10 @@ import numpy as np
 
 SENDS = ("Send", "Ssend", "Isend", "Sendrecv", "send", "ssend", "isend", "sendrecv")
 COLLECTIVES = (
-    "Barrier",
-    "Bcast",
-    "Scatter",
-    "Scatterv",
-    "Gather",
-    "Gatherv",
-    "Allgather",
-    "Allgatherv",
-    "Reduce",
-    "Allreduce",
-    "Iallreduce",
-    "Reduce_scatter",
-    "Alltoall",
-    "Scan",
-    "barrier",
-    "bcast",
-    "scatter",
-    "gather",
-    "allgather",
-    "reduce",
-    "allreduce",
-    "alltoall",
-)
+    "Barrier", "Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Allgather", "Allgatherv",
+    "Reduce", "Allreduce", "Iallreduce", "Reduce_scatter", "Alltoall", "Scan", "barrier", "bcast",
+    "scatter", "gather", "allgather", "reduce", "allreduce", "alltoall",
+)  # fmt: skip
 
 
 class CountingComm:
@@ -62,22 +43,22 @@ class CountingComm:
             return method
 
         def counted(*args, **named):
-            if name in COLLECTIVES:
-                self.collectives[name] += 1
-                given = (
-                    a for a in (*args, *named.values()) if isinstance(a, np.ndarray | list | tuple)
-                )
-                self.handed[name] += next((_size(a, name) for a in given), 0)
-            elif (
-                args[1] if len(args) > 1 else named["dest"]
-            ) >= 0:  # PROC_NULL is negative: nothing is sent
-                self._counts["messages"] += 1
-                self._counts["bytes"] += _size(
-                    args[0] if args else named["buf" if "buf" in named else "sendbuf"], name
-                )
+            (self._count_collective if name in COLLECTIVES else self._count_send)(name, args, named)
             return method(*args, **named)
 
         return counted
+
+    def _count_collective(self, name, args, named):
+        self.collectives[name] += 1
+        given = [a for a in (*args, *named.values()) if isinstance(a, np.ndarray | list | tuple)]
+        self.handed[name] += _size(given[0], name) if given else 0
+
+    def _count_send(self, name, args, named):
+        dest = args[1] if len(args) > 1 else named["dest"]
+        if dest >= 0:  # PROC_NULL is negative: nothing is sent
+            sent = args[0] if args else named["buf" if "buf" in named else "sendbuf"]
+            self._counts["messages"] += 1
+            self._counts["bytes"] += _size(sent, name)
 
 
 def _size(data, name):

@@ -1,5 +1,7 @@
 """How data is laid out over ranks: shares of rows, all gradients in one array, an array as bytes."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from course_lib.errors import BadInput, check_array
@@ -12,17 +14,22 @@ def shard(B, size, rank):
     return slice(start, start + share + (rank < larger))
 
 
+def length(B, size, rank):
+    """How many rows the shard of a rank has."""
+    rows = shard(B, size, rank)
+    return rows.stop - rows.start
+
+
 def pack(grads, extra=()):
     """list of (dW, db) -> one flat array of their dtype, with `extra` numbers at its end."""
-    return np.concatenate(
-        [part.ravel() for pair in grads for part in pair] + [np.array(extra, grads[0][0].dtype)]
-    )
+    parts = [part.ravel() for pair in grads for part in pair]
+    return np.concatenate([*parts, np.array(extra, grads[0][0].dtype)])
 
 
 def unpack(flat, params):
     """Views into `flat`, in the shapes of params: a list of (dW, db)."""
     sizes = np.cumsum([0, *(part.size for pair in params for part in pair)])
-    parts = iter([flat[a:b] for a, b in zip(sizes, sizes[1:], strict=False)])
+    parts = iter([flat[a:b] for a, b in pairwise(sizes)])
     return [(next(parts).reshape(W.shape), next(parts)) for W, _ in params]
 
 

@@ -17,9 +17,8 @@ class Grid:
     def __init__(self, comm, net, data, model, allreduce=mpi_allreduce):
         data, model = check_count("data", data), check_count("model", model)
         if data * model != comm.size:
-            raise BadInput(
-                f"data * model must be {comm.size}, the number of ranks, not {data} * {model}"
-            )
+            wanted = f"{comm.size}, the number of ranks"
+            raise BadInput(f"data * model must be {wanted}, not {data} * {model}")
         group, place = divmod(comm.rank, model)
         self.model = ModelParallel(comm.Split(group, place), net, allreduce)
         self.data, self.group, self.groups = comm.Split(place, group), group, data

@@ -23,9 +23,8 @@ def master_worker_step(comm, net, params, X, Y, eta):
     linear_scatter(comm, X, x)
     linear_scatter(comm, Y, y)
     mine = weighted_gradients(net, unpack(flat[:-1], params), x, y, B)
-    parts = linear_gather(
-        comm, mine[None], np.empty((comm.size, len(mine)), dtype) if master else None
-    )
+    parts = np.empty((comm.size, len(mine)), dtype) if master else None
+    parts = linear_gather(comm, mine[None], parts)
     if not master:
         return None
     total = parts.sum(axis=0)

@@ -52,15 +52,11 @@ class ModelParallel:
         parts = self.comm.allgather(local)
         whole = []
         for layer, kind in enumerate(self.kinds):
-            W = np.concatenate(
-                [part[layer][0] for part in parts], axis=1 if kind == "column" else 0
-            )
-            b = (
-                np.concatenate([part[layer][1] for part in parts])
-                if kind == "column"
-                else local[layer][1].copy()
-            )
-            whole.append((W, b))
+            Ws, bs = zip(*(part[layer] for part in parts), strict=True)
+            if kind == "column":
+                whole.append((np.concatenate(Ws, axis=1), np.concatenate(bs)))
+            else:
+                whole.append((np.concatenate(Ws), local[layer][1].copy()))
         return whole
 
     def forward(self, local, X):

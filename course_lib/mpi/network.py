@@ -20,19 +20,11 @@ class Interconnect(NamedTuple):
 
 
 NETWORKS = {
-    "40 Gbit/s Ethernet": Interconnect(
-        1.93e-6,
-        8 / 37.23e9,
-        "J. Squyres, MPI over 40Gb Ethernet, Cisco blog, 2014: "
-        "measured with Open MPI, without TCP, between two machines, without a switch",
-    ),
-    "200 Gbit/s InfiniBand": Interconnect(
-        0.6e-6,
-        8 / 200e9,
-        "NVIDIA, ConnectX-6 user manual, introduction: the best that "
-        "the adapter can do, without MPI and switches",
-    ),
-}
+    "40 Gbit/s Ethernet": Interconnect(1.93e-6, 8 / 37.23e9, "J. Squyres, MPI over 40Gb Ethernet, Cisco blog, 2014: "
+                          "measured with Open MPI, without TCP, between two machines, without a switch"),
+    "200 Gbit/s InfiniBand": Interconnect(0.6e-6, 8 / 200e9, "NVIDIA, ConnectX-6 user manual, introduction: the best "
+                             "that the adapter can do, without MPI and switches"),
+}  # fmt: skip
 
 
 class LogGP(NamedTuple):
@@ -61,9 +53,10 @@ def ping_pong(comm, sizes, repeats=50):
         for _ in range(repeats if comm.rank < 2 else 0):
             start = time.perf_counter()
             for sender in (0, 1):
-                comm.Send(data, dest=1 - comm.rank) if comm.rank == sender else comm.Recv(
-                    data, source=1 - comm.rank
-                )
+                if comm.rank == sender:
+                    comm.Send(data, dest=1 - sender)
+                else:
+                    comm.Recv(data, source=sender)
             times.append((time.perf_counter() - start) / 2)
         best.append(min(times, default=0.0))
         comm.Barrier()
@@ -77,11 +70,10 @@ def flood(comm, count, repeats=20):
         start, requests = time.perf_counter(), []
         for _ in range(count):
             before = time.perf_counter()
-            requests.append(
-                comm.Isend(data, dest=1)
-                if comm.rank == 0
-                else comm.Irecv(np.empty_like(data), source=0)
-            )
+            if comm.rank == 0:
+                requests.append(comm.Isend(data, dest=1))
+            else:
+                requests.append(comm.Irecv(np.empty_like(data), source=0))
             calls.append(time.perf_counter() - before)
         for request in requests:
             request.Wait()
@@ -93,10 +85,8 @@ def flood(comm, count, repeats=20):
 
 def fit(sizes, times):
     """(alpha, beta) of times = alpha + beta sizes; relative errors are least, so that short messages count as well."""
-    A = (
-        np.stack([np.ones(len(sizes)), np.asarray(sizes, float)], axis=1)
-        / np.asarray(times)[:, None]
-    )
+    A = np.stack([np.ones(len(sizes)), np.asarray(sizes, float)], axis=1)
+    A /= np.asarray(times)[:, None]
     alpha, beta = np.linalg.lstsq(A, np.ones(len(sizes)))[0]
     return max(float(alpha), 0.0), max(float(beta), 0.0)
 

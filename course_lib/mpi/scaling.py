@@ -3,13 +3,16 @@
 A model: equal ranks, each with its own core and link; no contention, no switches, no load of others.
 """
 
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
-from course_lib.errors import BadInput
+from course_lib.errors import BadInput, check_choice
 from course_lib.mpi.cost import allreduces, best_grid, grids, master_worker_sent, ring, seconds
 from course_lib.mpi.model_parallel import most_ranks
 
 SCHEMES = ("data", "overlap", "master", "model", "grid")
+RANKS = (1, 4, 16, 64, 256, 1024)
 
 
 class Prediction(NamedTuple):
@@ -28,10 +31,7 @@ class Prediction(NamedTuple):
 
 def flops(net, rows):
     """Multiplications and additions of a step's products: Z, dW and, but for the first layer, dX: 2 rows n_in n_out."""
-    return sum(
-        2 * rows * a * b * (2 + (l > 0))
-        for l, (a, b) in enumerate(zip(net.sizes, net.sizes[1:], strict=False))
-    )
+    return sum(2 * rows * a * b * (2 + (l > 0)) for l, (a, b) in enumerate(pairwise(net.sizes)))
 
 
 def predict(scheme, net, B, p, alpha, beta, compute, allreduce="ring", itemsize=4):
@@ -42,41 +42,34 @@ def predict(scheme, net, B, p, alpha, beta, compute, allreduce="ring", itemsize=
     measurement, or lambda rows: flops(net, rows) / rate. Split weights are taken to divide its time evenly.
     Raises BadInput for a scheme that is none, or for which there are too many ranks.
     """
-    if scheme not in SCHEMES:
-        raise BadInput(f"scheme must be one of {', '.join(SCHEMES)}, not {scheme!r}")
-    data, model = (
-        best_grid(net, B, p) if scheme == "grid" else (1, p) if scheme == "model" else (p, 1)
-    )
+    data, model = _split(check_choice("scheme", scheme, SCHEMES), net, B, p)
     if (data, model) not in grids(net, B, p):
-        raise BadInput(
-            f"{scheme}: {p} ranks are too many for {B} rows and layers of {most_ranks(net)} neurons"
-        )
+        there = f"{B} rows and layers of {most_ranks(net)} neurons"
+        raise BadInput(f"{scheme}: {p} ranks are too many for {there}")
     computing = compute(-(-B // data)) / model
     found = [(ranks, items * itemsize) for ranks, items, _ in allreduces(net, B, data, model)]
-    time = sum(seconds(*each, alpha, beta, allreduce) for each in found)
+    message = partial(seconds, alpha=alpha, beta=beta, allreduce=allreduce)
+    time = sum(message(*each) for each in found)
     count = sum(ring(*each)[1] for each in found)
     if scheme == "overlap":
-        time = (
-            _overlapped(net, computing, lambda n: seconds(p, n * itemsize, alpha, beta, allreduce))
-            - computing
-        )
+        ended = _overlapped(net, computing, lambda n: message(p, n * itemsize))
+        time = ended - computing
     elif scheme == "master":
         time, count = _master(net, B, p, alpha, beta, itemsize)
-    return Prediction(
-        scheme,
-        p,
-        data,
-        model,
-        computing + time,
-        computing,
-        count,
-        compute(B) / p / (computing + time),
-    )
+    whole = computing + time
+    return Prediction(scheme, p, data, model, whole, computing, count, compute(B) / p / whole)
+
+
+def _split(scheme, net, B, p):
+    """(data, model): over how many ranks a scheme shares the rows, and the weights."""
+    if scheme == "grid":
+        return best_grid(net, B, p)
+    return (1, p) if scheme == "model" else (p, 1)
 
 
 def _overlapped(net, computing, allreduce):
     """When the last allreduce ends: each begins when its layer's dW is there and the one before has ended."""
-    sizes = list(zip(net.sizes, net.sizes[1:], strict=False))
+    sizes = list(pairwise(net.sizes))
     product = [computing * 2 * n_in * n_out / flops(net, 1) for n_in, n_out in sizes]
     now, free = sum(product), 0.0  # forward is done; the network is idle
     for layer in reversed(range(net.n_layers)):
@@ -88,23 +81,12 @@ def _overlapped(net, computing, allreduce):
 
 def _master(net, B, p, alpha, beta, itemsize):
     """(seconds, bytes sent) of rank 0: weights by a tree, then rows to each rank, then a gradient from each."""
-    children, count = (p - 1).bit_length(), master_worker_sent(net, B, p, 0, itemsize)[1]
-    return (children + 3 * (p - 1)) * alpha + beta * (
-        count + itemsize * (p - 1) * (net.n_params + 1)
-    ), count
+    children, sent = (p - 1).bit_length(), master_worker_sent(net, B, p, 0, itemsize)[1]
+    received = itemsize * (p - 1) * (net.n_params + 1)
+    return (children + 3 * (p - 1)) * alpha + beta * (sent + received), sent
 
 
-def extrapolate(
-    net,
-    B,
-    alpha,
-    beta,
-    compute,
-    ranks=(1, 4, 16, 64, 256, 1024),
-    schemes=SCHEMES,
-    weak=False,
-    **how,
-):
+def extrapolate(net, B, alpha, beta, compute, ranks=RANKS, schemes=SCHEMES, weak=False, **how):
     """Predictions for each scheme and number of ranks for which there are rows and neurons enough: a table's rows.
 
     weak: B rows a rank, instead of B rows in all. A model, not a measurement: alpha and beta of NETWORKS or of a
@@ -114,11 +96,7 @@ def extrapolate(
     for scheme in schemes:
         for p in ranks:
             batch = B * p if weak else B
-            splits = [
-                split
-                for split in grids(net, batch, p)
-                if scheme == "grid" or split[scheme != "model"] == 1
-            ]
-            if splits:
+            there = grids(net, batch, p)
+            if there and (scheme == "grid" or _split(scheme, net, batch, p) in there):
                 found.append(predict(scheme, net, batch, p, alpha, beta, compute, **how))
     return found

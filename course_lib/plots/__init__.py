@@ -34,23 +34,9 @@ from course_lib.plots.timeline_chart import timeline
 from course_lib.plots.warp_drawing import warp_accesses
 
 ALL = (
-    digits,
-    weights,
-    confusion,
-    curves,
-    lines,
-    bars,
-    function,
-    time_against_batch,
-    gflops_against_batch,
-    roofline,
-    timeline,
-    rank_timeline,
-    network,
-    computation_graph,
-    warp_accesses,
-    gemm_tiles,
-    triples_box,
-)
+    digits, weights, confusion, curves, lines, bars, function, time_against_batch,
+    gflops_against_batch, roofline, timeline, rank_timeline, network, computation_graph,
+    warp_accesses, gemm_tiles, triples_box,
+)  # fmt: skip
 
 __all__ = ["ALL", "Figure", *(draw.__name__ for draw in ALL)]

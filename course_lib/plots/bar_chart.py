@@ -1,6 +1,5 @@
 """Quantities side by side."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from course_lib.plots.figure import Figure
@@ -18,9 +17,7 @@ from course_lib.plots.style import (
 
 
 @styled
-def bars(
-    values: Mapping[str, float], *, xlabel: str = "value", title: str = "", log: bool = False
-) -> Figure:
+def bars(values, *, xlabel: str = "value", title: str = "", log: bool = False) -> Figure:
     """One horizontal bar for each name, its value printed at the end.
 
     log: a log axis. A bar's length means nothing there, since the axis has no zero: points are drawn instead.

@@ -1,6 +1,6 @@
 """Time and GFLOP/s against the batch size, as figures 7 to 10 of Kamra et al. [000] draw them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,7 @@ from course_lib.plots.line_charts import lines
 
 
 def time_against_batch(
-    batch_sizes: Sequence[int],
-    variants: Mapping[str, Any],
-    *,
-    ylabel: str = "seconds for one epoch",
-    title: str = "",
+    batch_sizes, variants, *, ylabel="seconds for one epoch", title=""
 ) -> Figure:
     """Seconds against batch size on log axes, one line for each variant (figures 7 and 9 of [000]).
 
@@ -31,13 +27,7 @@ def time_against_batch(
     return _over_batches(batch_sizes, middle, spread=spread, ylabel=ylabel, title=title)
 
 
-def gflops_against_batch(
-    batch_sizes: Sequence[int],
-    variants: Mapping[str, Any],
-    *,
-    peak: float | None = None,
-    title: str = "",
-) -> Figure:
+def gflops_against_batch(batch_sizes, variants, *, peak=None, title="") -> Figure:
     """GFLOP/s against batch size on log axes, one line for each variant (figures 8 and 10 of [000]).
 
     peak: this machine's measured GFLOP/s (course_lib.measure.sgemm_rate), drawn as a dashed line.

@@ -20,9 +20,7 @@ Triple = tuple[int, int, int]
 
 
 @styled
-def triples_box(
-    M: int, N: int, K: int, cuts: Any, in_place: str = "", shared: bool = True, *, title: str = ""
-):
+def triples_box(M, N, K, cuts, in_place: str = "", shared: bool = True, *, title: str = ""):
     """D = A B as a box of triples: i down, j to the right, k into depth; for each cut its parts, and what moves.
 
     M, N, K: A is (M, K), B (K, N), D (M, N): the right side of the box is A, its top B, its front D.
@@ -135,10 +133,6 @@ def _words(axis: Any, x: float, y: float, name: str, cut: Triple, items: dict[st
     put_text(axis, x, y, f"{cut[0]} x {cut[1]} x {cut[2]} parts (i, k, j)", fontsize=9)
     for n, (face, count) in enumerate(items.items()):
         rectangle(axis, x, y + LINE * (n + 1) - 4.5, 9, 9, FACES[face])
-        put_text(
-            axis,
-            x + 14,
-            y + LINE * (n + 1),
-            f"{face}: {number(count)} move" if count else f"{face}: stays",
-        )
+        told = f"{number(count)} move" if count else "stays"
+        put_text(axis, x + 14, y + LINE * (n + 1), f"{face}: {told}")
     put_text(axis, x, y + LINE * 4, f"all: {number(sum(items.values()))} numbers")

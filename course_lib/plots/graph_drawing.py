@@ -15,9 +15,7 @@ STEP = 1.06  # inches from box to box in a column
 
 
 @styled
-def computation_graph(
-    nodes: Mapping[str, Any], edges: Iterable[Edge], *, title: str = ""
-) -> Figure:
+def computation_graph(nodes: Mapping[str, Any], edges, *, title: str = "") -> Figure:
     """Boxes joined by arrows, inputs at the left: the value of each above it, the gradient of the output below it.
 
     nodes: {name: value}, {name: (value, grad)} or {name: (value, grad, operation)}; grad None where it is not known

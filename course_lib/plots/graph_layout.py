@@ -47,11 +47,8 @@ def layout(names, edges, column):
     middle = (max(height.values()) + min(height.values())) / 2
     at = {thing: (float(place_in[thing]), height[thing] - middle) for thing in place_in}
     routes = {edge: [at[stop] for stop in stops] for edge, stops in chains.items()}
-    return (
-        {name: at[name] for name in names},
-        routes,
-        max(height.values()) - min(height.values()) + 1,
-    )
+    rows = max(height.values()) - min(height.values()) + 1
+    return {name: at[name] for name in names}, routes, rows
 
 
 def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[str, float]:

@@ -15,14 +15,7 @@ from course_lib.plots.style import WIDTH, new_axis, number, styled
 
 @styled
 def digits(
-    X: Any,
-    y: Any = None,
-    predicted: Any = None,
-    *,
-    class_names: Sequence[str] | None = None,
-    columns: int = 8,
-    shape: tuple[int, int] | None = None,
-    title: str = "",
+    X, y=None, predicted=None, *, class_names=None, columns=8, shape=None, title=""
 ) -> Figure:
     """Images in a grid, dark ink on white, each with its label; a wrong prediction has a frame and bold words.
 
@@ -41,7 +34,9 @@ def digits(
     captions = [_caption(i, names, truth, said) for i in range(n)]
     wrong = [] if truth is None or said is None else np.flatnonzero(truth != said).tolist()
     title = title or _digits_title(n, pixels.shape, said is not None, len(wrong), truth is not None)
-    drawn, places = _grid(pixels, columns, title, _lines(captions))
+    drawn, places = _grid(
+        pixels, columns, title, max(caption.count("\n") + 1 for caption in captions)
+    )
     axis = drawn.axes
     _letter(axis, places, captions, pixels.shape[1:], wrong)
     header = ("image", "label", "predicted", "right", "mean pixel")
@@ -65,10 +60,6 @@ def _caption(i: int, names: list[str], truth: Any, said: Any) -> str:
         return f"{names[truth[i]]}\nread as" + (" " if short else "\n") + names[said[i]]
     shown = truth if truth is not None else said
     return "" if shown is None else names[shown[i]]
-
-
-def _lines(captions: Sequence[str]) -> int:
-    return max(caption.count("\n") + 1 for caption in captions)
 
 
 def _digit_row(i: int, names: list[str], truth: Any, said: Any, mean: float) -> tuple:
@@ -133,14 +124,7 @@ def _letter(axis, places, captions, size, wrong=()):
 
 
 @styled
-def weights(
-    W: Any,
-    *,
-    units: Sequence[int] | None = None,
-    shape: tuple[int, int] | None = None,
-    columns: int = 8,
-    title: str = "",
-) -> Figure:
+def weights(W, *, units=None, shape=None, columns=8, title="") -> Figure:
     """The weights into hidden units as images: blue is negative, white 0, orange positive, one scale for all.
 
     W: (n_in, n_out), n_in the pixels of a square image (else pass shape). units: which columns of W; None: the

@@ -19,6 +19,7 @@ from course_lib.plots.style import (
     plain_log_axis,
     sentence,
     styled,
+    whole_ticks,
 )
 
 Table = tuple[list[str], list[tuple]]  # header, rows
@@ -68,12 +69,10 @@ def lines(
     Raises BadInput for lengths that differ, nothing to draw, NaN, or values of 0 or less on a log axis.
     """
     xs = numbers("x", x, positive=logx)
-    found = [
-        _line(name, xs, y, (spread or {}).get(name), name in model, logy)
-        for name, y in named("series", series).items()
-    ]
-    for line in found:
-        line.joined = not points
+    spread, found = spread or {}, []
+    for name, y in named("series", series).items():
+        found.append(_line(name, xs, y, spread.get(name), name in model, logy))
+        found[-1].joined = not points
     title = title or f"{sentence(ylabel)} against {xlabel}"
     axis = new_axis(title)
     draw_lines(axis, found, xlabel, ylabel, logx, logy, xticks)
@@ -114,9 +113,8 @@ def curves(history: Any, *, title: str = "", ylabel: str = "loss", logy: bool = 
         if any(len(run.val_accuracy) for run in runs.values()):
             panels.append(("validation accuracy", _history_lines(runs, "val_accuracy"), False))
     else:
-        panels = [
-            (ylabel, [_line(n, _epochs(y), y, None, False, logy) for n, y in runs.items()], logy)
-        ]
+        plain = [_line(name, _epochs(y), y, None, False, logy) for name, y in runs.items()]
+        panels = [(ylabel, plain, logy)]
     title = title or " and ".join(panel[0] for panel in panels).capitalize() + " after each epoch"
     return _panels(panels, title)
 
@@ -128,9 +126,8 @@ def _panels(panels: list[tuple[str, list[Series], bool]], title: str) -> Figure:
     shape = (len(panels), 1) if beneath else (1, len(panels))
     texts: list[str] = []
     table: Table = ([], [])
-    for axis, (ylabel, found, logy) in zip(
-        figure.subplots(*shape, squeeze=False).ravel(), panels, strict=True
-    ):
+    axes = figure.subplots(*shape, squeeze=False).ravel()
+    for axis, (ylabel, found, logy) in zip(axes, panels, strict=True):
         draw_lines(axis, found, "epoch", ylabel, logy=logy)
         texts.append(describe("", found, "epoch", ylabel))
         table = _joined(table, table_of(found, "epoch", f"{ylabel}: " if len(panels) > 1 else ""))
@@ -173,13 +170,7 @@ def _history_lines(runs: Mapping[str, Any], what: str) -> list[Series]:
 
 @styled
 def function(
-    functions: Any,
-    range: tuple[float, float] = (-6.0, 6.0),
-    *,
-    xlabel: str = "z",
-    ylabel: str = "f(z)",
-    title: str = "",
-    points: int = 241,
+    functions, range=(-6.0, 6.0), *, xlabel="z", ylabel="f(z)", title="", points=241
 ) -> Figure:
     """Activation functions (or any functions of one number) over a range.
 
@@ -235,7 +226,7 @@ def draw_lines(axis, found, xlabel, ylabel, logx=False, logy=False, xticks=None,
     _scale(axis.xaxis, axis.set_xscale, xs, logx)
     _scale(axis.yaxis, axis.set_yscale, ys, logy)
     if not logx and (xs == np.round(xs)).all():
-        _whole_ticks(axis.xaxis)
+        whole_ticks(axis.xaxis)
     if xticks is not None:
         axis.set_xticks(list(xticks), [number(v) for v in xticks])
         axis.minorticks_off()
@@ -324,12 +315,6 @@ def _start(block: list[float]) -> float:
     return block[0] / block[1]
 
 
-def _whole_ticks(axis: Any) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
-
-
 def describe(title, found, xlabel, ylabel, at=None):
     """Alt text of a line chart: each line's first and last value, and its extremes where they lie between."""
     kind = "Line chart" if found[0].joined else "Points"
@@ -363,9 +348,6 @@ def table_of(found: list[Series], xlabel: str, prefix: str = "") -> tuple[list[s
                 name = f"{prefix}{line.name}{what}"
                 columns.append((name, dict(zip(line.x.tolist(), values.tolist(), strict=True))))
     xs = sorted({x for line in found for x in line.x.tolist()})
-    rows = [(_whole(x), *(values.get(x) for _, values in columns)) for x in xs]
+    shown = {x: int(x) if x == round(x) else x for x in xs}
+    rows = [(shown[x], *(values.get(x) for _, values in columns)) for x in xs]
     return [xlabel, *(name for name, _ in columns)], rows
-
-
-def _whole(x: float) -> float | int:
-    return int(x) if x == round(x) else x

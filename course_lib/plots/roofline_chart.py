@@ -1,6 +1,6 @@
 """What bounds a kernel: the machine's arithmetic or its memory."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from typing import Any
@@ -16,9 +16,7 @@ from course_lib.plots.style import BESIDE, new_axis, number, plain_log_axis, sty
 
 
 @styled
-def roofline(
-    points: Mapping[str, tuple[float, float]], peak: float, bandwidth: float, *, title: str = ""
-) -> Figure:
+def roofline(points, peak: float, bandwidth: float, *, title: str = "") -> Figure:
     """The roof min(peak, intensity * bandwidth) on log axes, and kernels under it.
 
     points: {name: (flops per byte, GFLOP/s reached)}. peak: GFLOP/s. bandwidth: GB/s.
@@ -89,10 +87,8 @@ def _name_point(axis, name, at, taken, roof):
     """Write the name beside its point, in the first place where it hides nothing; return the box it fills."""
     from matplotlib.text import Text
 
-    leader, usual = (
-        {"arrowstyle": "-", "color": GREY, "linewidth": 0.8},
-        {"fontsize": 10, "zorder": 5},
-    )
+    leader = {"arrowstyle": "-", "color": GREY, "linewidth": 0.8}
+    usual = {"fontsize": 10, "zorder": 5}
     for dy, dx in product((-4, 5, -19, -34, -49, -64), (8, -8)):
         look: dict[str, Any] = {"ha": "left" if dx > 0 else "right", **usual}
         look["va"] = "top" if dy < 0 else "bottom"

@@ -12,38 +12,20 @@ from course_lib.plots.palette import FAINT, GREY, INK
 WIDTH = 7.2  # inches: a notebook's column
 DPI = 144
 CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}
-BESIDE: dict[str, Any] = {
-    "textcoords": "offset points"
-}  # of an annotation, from the point it is at
+# of an annotation: counted from the point that it is at
+BESIDE: dict[str, Any] = {"textcoords": "offset points"}
 
+# DejaVu Sans comes with Matplotlib: the same letters everywhere
 _RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # comes with Matplotlib: the same letters everywhere
-    "font.size": 10.5,
-    "axes.titlesize": 11.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 10,
-    "axes.labelsize": 10.5,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": False,
-    "axes.axisbelow": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.8,
-    "text.color": INK,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "lines.linewidth": 2,
-    "lines.markersize": 6,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "figure.constrained_layout.w_pad": 0.12,
-    "figure.constrained_layout.h_pad": 0.12,
-}
+    "font.family": "DejaVu Sans", "font.size": 10.5, "text.color": INK,
+    "axes.titlesize": 11.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlepad": 10,
+    "axes.labelsize": 10.5, "axes.labelcolor": INK, "axes.edgecolor": GREY, "axes.grid": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+    "grid.color": FAINT, "grid.linewidth": 0.8, "lines.linewidth": 2, "lines.markersize": 6,
+    "xtick.labelsize": 10, "ytick.labelsize": 10, "xtick.color": INK, "ytick.color": INK,
+    "figure.facecolor": "white", "savefig.facecolor": "white",
+    "figure.constrained_layout.w_pad": 0.12, "figure.constrained_layout.h_pad": 0.12,
+}  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -109,6 +91,13 @@ def plain_log_axis(axis: Any, values: Any) -> None:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.5 else (1,), numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda v, _: number(float(v))))
     axis.set_minor_formatter(NullFormatter())
+
+
+def whole_ticks(axis: Any) -> None:
+    """Whole numbers alone on a linear axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
 
 
 def plain_axis(axis: Any) -> None:

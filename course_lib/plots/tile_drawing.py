@@ -50,19 +50,7 @@ class Tiling:
 
 @styled
 def gemm_tiles(
-    M: int,
-    N: int,
-    K: int,
-    BM: int,
-    BN: int,
-    BK: int,
-    steps: Sequence[int] | None = None,
-    TM: int = 1,
-    TN: int = 1,
-    *,
-    block: tuple[int, int] | None = None,
-    thread: tuple[int, int] | None = None,
-    title: str = "",
+    M, N, K, BM, BN, BK, steps=None, TM=1, TN=1, *, block=None, thread=None, title=""
 ) -> Figure:
     """D = A B by tiles: one block's tile of D, the tiles of A and B that it reads in some steps, and one thread's part.
 
@@ -114,9 +102,6 @@ def _steps(steps: Sequence[int] | None, last: int) -> list[int]:
         wanted = f"a list of one to {MOST_STEPS} steps through K, the first of which is 0"
         raise BadInput(f"steps must be {wanted}")
     return [check_count("a step", step, 0, last) for step in steps]
-
-
-# ------------------------------------------------------------------ drawing
 
 
 def _draw(shape: Tiling, steps: list[int], title: str) -> Any:
@@ -220,9 +205,6 @@ def _explain(axis: Any, x: float, y: float, shape: Tiling) -> None:
         put_text(axis, x + 15, y + LINE * i, line, fontsize=9.5)
 
 
-# ------------------------------------------------------------------ words
-
-
 def span(part: tuple[int, int]) -> str:
     """First and last of a half-open range."""
     return f"{part[0]}–{part[1] - 1}" if part[1] > part[0] + 1 else f"{part[0]}"
@@ -232,15 +214,12 @@ def _facts(shape: Tiling) -> list[tuple[str, str]]:
     """What the picture shows, as short lines with the colour of what they speak of."""
     (M, N, K), BK, (TM, TN) = shape.size, min(shape.tile[2], shape.size[2]), shape.thread
     BM, BN, blocks = shape.extent(0), shape.extent(1), up(M, shape.tile[0]) * up(N, shape.tile[1])
-    read, products = BM * BK + BK * BN, BM * BN * BK
+    read, products, steps = BM * BK + BK * BN, BM * BN * BK, count(up(K, BK), "step")
     facts = [
         (GREEN, f"D: {BM} x {BN} of {M} x {N}, for one {shape.owner} of {number(blocks)}"),
         (BLUE, f"A: {BM} x {BK} of {M} x {K} in each step: {count(BM * BK, 'number')}"),
         (ORANGE, f"B: {BK} x {BN} of {K} x {N} in each step: {count(BK * BN, 'number')}"),
-        (
-            "",
-            f"{count(up(K, BK), 'step')} through K; in each, {count(products, 'multiply-add')} for",
-        ),
+        ("", f"{steps} through K; in each, {count(products, 'multiply-add')} for"),
         ("", f"{number(read)} numbers: {number(products / read)} for each"),
     ]
     if BM * BN > 1:

@@ -9,7 +9,7 @@ from course_lib.errors import BadInput, check_count
 from course_lib.plots.figure import Figure
 from course_lib.plots.inputs import numbers
 from course_lib.plots.palette import BLUE, COLOURS, GREEN, GREY, INK, ORANGE
-from course_lib.plots.style import CENTRED, new_figure, number, plain_axis, styled
+from course_lib.plots.style import CENTRED, count, new_figure, number, plain_axis, styled
 
 # Colour and hatch of a task's kind; any other kind gets one of the rest.
 LOOKS = {"forward": (GREEN, "...."), "delta": (BLUE, "////"), "grad": (ORANGE, "")}
@@ -30,13 +30,7 @@ class Bar(NamedTuple):
 
 
 @styled
-def timeline(
-    measured: Iterable[Any],
-    predicted: Iterable[Any] | None = None,
-    *,
-    title: str = "",
-    unit: str = "s",
-):
+def timeline(measured, predicted=None, *, title="", unit="s") -> Figure:
     """A bar for each task from its start to its end, in the row of its thread, labelled with its layer.
 
     measured: a Timeline of course_lib.threads, or anything that yields (thread, kind, layer, start, end).
@@ -84,10 +78,8 @@ def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:
         n = int((ends < starts).argmax())
         raise BadInput(f"{name} holds a task that ends before it starts: {tuple(found[n])}")
     times = np.stack([starts, ends], axis=1) - starts.min()
-    bars = [
-        Bar(thread, str(bar.kind), bar.layer, *time)
-        for bar, thread, time in zip(found, threads, times.tolist(), strict=True)
-    ]
+    checked = zip(found, threads, times.tolist(), strict=True)
+    bars = [Bar(thread, str(bar.kind), bar.layer, *time) for bar, thread, time in checked]
     return sorted(bars, key=lambda bar: (bar.start, bar.thread))
 
 
@@ -131,10 +123,9 @@ def finish(figure, axes, charts, looks, scale, xlabel):
     axes[-1].set_xlabel(xlabel)
     axes[-1].set_xlim(0, None)
     plain_axis(axes[-1].xaxis)
-    colours = {
-        kind: {"facecolor": colour, "hatch": hatch} for kind, (colour, hatch) in looks.items()
-    }
-    patches = [Patch(edgecolor="white", label=kind, **look) for kind, look in colours.items()]
+    patches = []
+    for kind, (colour, hatch) in looks.items():
+        patches.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=kind))
     place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
     look = {"frameon": False, "handlelength": 2.4, "fontsize": 10, "borderpad": 0.1}
     axes[0].legend(handles=patches, ncols=len(patches), **look, **place)
@@ -163,9 +154,7 @@ def _describe(title, charts, scale, unit):
         for thread in sorted({bar.thread for bar in bars}):
             busy = sum(bar.end - bar.start for bar in bars if bar.thread == thread)
             told.append(f"thread {thread} busy {100 * busy / total if total else 0:.0f} %")
-        tasks = (
-            f"{len(bars)} task{'s' if len(bars) > 1 else ''} in {four_digits(total / scale)} {unit}"
-        )
+        tasks = f"{count(len(bars), 'task')} in {four_digits(total / scale)} {unit}"
         which = f"{name.capitalize()}: " if len(charts) > 1 else ""
         parts.append(f"{which}{tasks}: {', '.join(told)}.")
     return " ".join(parts)

@@ -23,9 +23,7 @@ UNUSED = "#DDDDDD"
 
 
 @styled
-def warp_accesses(
-    row: Any, kind: str | None = None, *, itemsize: int = 4, title: str = ""
-) -> Figure:
+def warp_accesses(row, kind=None, *, itemsize: int = 4, title: str = "") -> Figure:
     """A line from each lane of a warp to what it touches, of one request.
 
     row: a row of a Report's `accesses`, of which the costliest request is shown; or up to 32 indices of elements, one
@@ -101,9 +99,6 @@ def _line(axis: Any, lane: int, x: float, y: float, colour: str) -> None:
     axis.plot([lane + 0.5, x], [1.08, y - 0.08], **look)
 
 
-# ------------------------------------------------------------------ sectors
-
-
 def _places(sectors: list[int]) -> tuple[list[float], float]:
     """The left edge of each sector, and their width: with gaps where memory between them does not move."""
     gaps = [0.0] + [0.0 if b == a + 1 else 0.15 for a, b in zip(sectors, sectors[1:], strict=False)]
@@ -166,9 +161,6 @@ def _tell_sectors(request: Request) -> tuple[str, str, str]:
     return short, caption, _listed([f"sector {n}: {_lanes_of(who)}" for n, who in sectors.items()])
 
 
-# ------------------------------------------------------------------ banks
-
-
 def _turn(request: Request) -> float:
     """The height of a wavefront's row."""
     return 1.0 if len(request.wavefronts()) <= 12 else 0.62
@@ -204,9 +196,6 @@ def _tell_banks(request: Request) -> tuple[str, str, str]:
         caption += f"\n{size} lanes of {request.itemsize} bytes are served together."
     words = [ranges([word for word, _ in banks.values()]) for _, banks in turns]
     return short, caption, _listed([f"turn {n}: words {said}" for n, said in enumerate(words, 1)])
-
-
-# ------------------------------------------------------------------ table
 
 
 def _lanes_of(lanes: list[int]) -> str:

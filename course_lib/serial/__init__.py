@@ -13,33 +13,3 @@ from course_lib.serial.network import Network, init_params
 from course_lib.serial.search import GridResult, grid_search
 from course_lib.serial.sgd import History, sgd_step, targets, train
 from course_lib.serial.store import load_params, save_params
-
-__all__ = [
-    "ACTIVATIONS",
-    "LOSSES",
-    "Cache",
-    "GradientReport",
-    "GridResult",
-    "History",
-    "Network",
-    "accuracy",
-    "backward",
-    "confusion",
-    "forward",
-    "gradient_check",
-    "gradients",
-    "grid_search",
-    "init_params",
-    "load_params",
-    "loss_value",
-    "outputs",
-    "predict",
-    "relu",
-    "save_params",
-    "sgd_step",
-    "sigmoid",
-    "softmax",
-    "targets",
-    "train",
-    "without_loss",
-]

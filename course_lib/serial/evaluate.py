@@ -26,7 +26,7 @@ def outputs(net, params, X):
 
 def predict(net, params, X):
     """The label of each row, int64 (N,): the largest output; with a single output, whether it exceeds 1/2."""
-    return _label(outputs(net, params, X))
+    return labels_of(outputs(net, params, X))
 
 
 def accuracy(net, params, X, y):
@@ -78,5 +78,6 @@ def _chunks(net, params, X):
         yield rows, forward(params, X[rows], net)
 
 
-def _label(A):
+def labels_of(A):
+    """The label of each row of outputs A (N, nL), int64 (N,), as `predict` gives it."""
     return A.argmax(axis=1) if A.shape[1] > 1 else (A[:, 0] > 0.5).astype(np.int64)

@@ -157,18 +157,15 @@ def check_pair(found):
     """(grads, loss) as a `gradients=` must return them, loss a number or None. Raises BadInput for anything else."""
     is_pair = isinstance(found, tuple) and len(found) == 2
     if not is_pair or not (found[1] is None or np.isscalar(found[1])):
-        raise BadInput(
-            "gradients must return the pair (grads, loss): wrap a function f that returns "
-            "the gradients alone, as serial.without_loss(f)"
-        )
+        advice = "wrap a function f that returns the gradients alone, as serial.without_loss(f)"
+        raise BadInput(f"gradients must return the pair (grads, loss): {advice}")
     return found
 
 
 def _training_set(net, params, dataset, max_examples):
     if not all(hasattr(dataset, name) for name in ("x_train", "y_train", "x_val", "y_val")):
-        raise BadInput(
-            f"dataset must be a Dataset, such as load_mnist() returns, not {type(dataset).__name__}"
-        )
+        wanted = "a Dataset, such as load_mnist() returns"
+        raise BadInput(f"dataset must be {wanted}, not {type(dataset).__name__}")
     check_params(params, net)
     dtype = params[0][0].dtype
     X = check_array("dataset.x_train", dataset.x_train, ("N", net.sizes[0]), dtype)

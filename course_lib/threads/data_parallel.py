@@ -3,9 +3,12 @@
 No lock: thread t writes its sums into row t of one buffer, and after the join it adds up its own slice of all rows.
 """
 
+from functools import partial
+from itertools import pairwise
+
 import numpy as np
 
-from course_lib.errors import BadInput, check_array, check_count
+from course_lib.errors import BadInput, check_array, check_choice, check_count
 from course_lib.measure import blas_threads
 from course_lib.serial import ACTIVATIONS, LOSSES, Network, forward
 from course_lib.serial.network import check_params
@@ -22,9 +25,8 @@ def data_parallel_gradients(net, params, X, Y, T, body="numpy", pool=None):
     One T gives the same bits in each run, with and without a pool. Raises BadInput, and ThreadFault with the shard.
     """
     partials = _check(net, params, len(check_array("X", X)), T, body)
-    return _gradients(
-        net, params, X, Y, partials, _BODIES[body], fork_join if pool is None else pool.run
-    )
+    run = fork_join if pool is None else pool.run
+    return _gradients(net, params, X, Y, partials, _BODIES[body], run)
 
 
 class DataParallel:
@@ -47,9 +49,8 @@ class DataParallel:
         if net != self.net:
             raise BadInput(f"this DataParallel was made for {self.net}, not for {net}")
         rows = check_count("the number of rows of X", len(check_array("X", X)), 1, self.B)
-        return _gradients(
-            net, params, X, Y, self._partials[:rows], _BODIES[self._body], self._pool.run
-        )
+        body, partials = _BODIES[self._body], self._partials[:rows]
+        return _gradients(net, params, X, Y, partials, body, self._pool.run)
 
     def __enter__(self):
         return self
@@ -69,24 +70,21 @@ def _gradients(net, params, X, Y, partials, body, run):
     with blas_threads(1):
         if body is not _numpy:
             partials[:] = 0  # the loops add to what they find
-        sums = [
-            lambda t=t: body(net, params, X[rows[t]], Y[rows[t]], _layers(net, partials[t]))
-            for t in range(T)
-        ]
-        run(sums, lambda t: f"shard {t}, {rows_text(rows[t])}")
-        slices = cut(net.n_params, T)
-        run(
-            [lambda s=s: _reduce(net, params, partials, s, len(X)) for s in slices],
-            lambda t: f"reduction, slice {t}",
-        )
+
+        def shard(t):
+            body(net, params, X[rows[t]], Y[rows[t]], _layers(net, partials[t]))
+
+        run([partial(shard, t) for t in range(T)], lambda t: f"shard {t}, {rows_text(rows[t])}")
+        slices = [partial(_reduce, net, params, partials, s, len(X)) for s in cut(net.n_params, T)]
+        run(slices, lambda t: f"reduction, slice {t}")
     return _layers(net, partials[0])
 
 
 def _reduce(net, params, partials, part, B):
     """partials[0, part] becomes the gradient: always the sum in the order of the shards, hence always the same bits."""
     total = partials[0, part]
-    for partial in partials[1:, part]:
-        total += partial
+    for sums in partials[1:, part]:
+        total += sums
     total /= B  # not T, not B/T: the shards hold sums, not means
     for (W, _), (dW, _) in zip(params, _places(net), strict=True):
         start, stop = max(dW.start, part.start), min(dW.stop, part.stop)
@@ -97,23 +95,17 @@ def _reduce(net, params, partials, part, B):
 def _places(net):
     """Where W and b of each layer lie in a row of n_params numbers: list of (slice, slice)."""
     places, start = [], 0
-    for n_in, n_out in zip(net.sizes, net.sizes[1:], strict=False):
-        places.append(
-            (
-                slice(start, start + n_in * n_out),
-                slice(start + n_in * n_out, start + (n_in + 1) * n_out),
-            )
-        )
-        start += (n_in + 1) * n_out
+    for n_in, n_out in pairwise(net.sizes):
+        middle, end = start + n_in * n_out, start + (n_in + 1) * n_out
+        places.append((slice(start, middle), slice(middle, end)))
+        start = end
     return places
 
 
 def _layers(net, row):
     """A row of n_params numbers as list of (dW, db), without a copy."""
-    return [
-        (row[W].reshape(-1, n), row[b])
-        for (W, b), n in zip(_places(net), net.sizes[1:], strict=True)
-    ]
+    places = zip(_places(net), net.sizes[1:], strict=True)
+    return [(row[W].reshape(-1, n_out), row[b]) for (W, b), n_out in places]
 
 
 def _numpy(net, params, X, Y, out):
@@ -151,13 +143,11 @@ _BODIES = {"numpy": _numpy, "python": _python, "numba": _numba}
 
 def _check(net, params, B, T, body):
     """The buffer of T rows for partial sums, once everything is known to fit."""
-    if body not in _BODIES:
-        raise BadInput(f"body must be one of {', '.join(_BODIES)}, not {body!r}")
+    check_choice("body", body, _BODIES)
     if not isinstance(net, Network):
         raise BadInput(f"net must be a Network, not {type(net).__name__}")
     if body != "numpy" and (net.activation, net.loss) != ("sigmoid", "mse"):
-        raise BadInput(
-            f'body="{body}" is [000]\'s network, sigmoid and mse: for {net} use body="numpy"'
-        )
+        what = f'body="{body}" is [000]\'s network, sigmoid and mse'
+        raise BadInput(f'{what}: for {net} use body="numpy"')
     check_params(params, net)
     return np.empty((len(shards(B, T)), net.n_params), params[0][0].dtype)

@@ -17,12 +17,8 @@ def deferred_backward(params, cache, Y, k, timeline=None):
     step, (_, k) = Equations(params, cache, Y, timeline), check_shape(len(params), k)
     ready: SimpleQueue = SimpleQueue()  # of (layer, dZ), and at its end a None for each thread
     with blas_threads(1):
-        fork_join(
-            [
-                partial(_chain, step, ready, k),
-                *(partial(_gradients, step, ready, t) for t in range(1, k)),
-            ]
-        )
+        others = [partial(_gradients, step, ready, t) for t in range(1, k)]
+        fork_join([partial(_chain, step, ready, k), *others])
     return step.grads
 
 

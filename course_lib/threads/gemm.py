@@ -17,23 +17,15 @@ def prepared(alpha, A, B, beta, C):
     """
     (M, K), N = A.shape, B.shape[1]
     numbers = [ctypes.c_int(n) for n in (N, M, K, _leading(B), _leading(A), _leading(C))]
-    others: list = [
-        ctypes.c_char(_letter(B)),
-        ctypes.c_char(_letter(A)),
-        ctypes.c_float(alpha),
-        ctypes.c_float(beta),
-    ]
+    others: list = [ctypes.c_char(_letter(X)) for X in (B, A)]
+    others += [ctypes.c_float(alpha), ctypes.c_float(beta)]
     n, m, k, ldb, lda, ldc = (ctypes.addressof(number) for number in numbers)
     letter_b, letter_a, alpha, beta = (ctypes.addressof(other) for other in others)
     a, b, c = (array.ctypes.data for array in (A, B, C))
-    arguments = [
-        ctypes.c_void_p(p)
-        for p in (letter_b, letter_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)
-    ]
+    places = (letter_b, letter_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)
+    arguments = [ctypes.c_void_p(place) for place in places]
 
-    def call(
-        keep=(A, B, C, numbers, others),
-    ):  # BLAS is given addresses: what lies there must stay alive
+    def call(keep=(A, B, C, numbers, others)):  # BLAS has addresses: what lies there must live
         _sgemm(*arguments)
 
     return call

@@ -14,10 +14,8 @@ def calls(grid, t, B):
     """(the rows that thread t of the grid gathers, its calls)."""
     group, member = divmod(t, grid.P)
     rows = cut(B, grid.T)[group]  # of the group: each member takes some columns of them
-    own = [
-        slice(rows.start + s.start, rows.start + s.stop)
-        for s in cut(rows.stop - rows.start, grid.P)
-    ][member]
+    share = cut(rows.stop - rows.start, grid.P)[member]
+    own = slice(rows.start + share.start, rows.start + share.stop)
     meet, everyone = grid.groups[group].wait, grid.everyone.wait
     # hazard: a product reads rows that another still gathers
     found: list[tuple] = [("gathered", meet, (member,))]
@@ -51,11 +49,8 @@ def _output(grid, t, rows, B):
     """The last layer is narrow, and softmax needs whole rows: its rows are shared, not its columns."""
     (W, b), Z = grid.params[-1], grid.dZ[-1][rows]
     yield "output layer, forward", *_product(grid.A[-1][rows], W, Z)
-    yield (
-        "output layer, loss",
-        kernels.LOSSES[grid.net.loss],
-        (Z, b, grid.Y[rows], B, grid.losses, t),
-    )
+    loss = kernels.LOSSES[grid.net.loss]
+    yield "output layer, loss", loss, (Z, b, grid.Y[rows], B, grid.losses, t)
 
 
 def _backward(grid, l, rows, columns):
@@ -68,7 +63,8 @@ def _backward(grid, l, rows, columns):
 
 def _update(grid, l, t, B):
     """Thread t's rows of W and entries of b; the product over all B rows is subtracted as BLAS computes it."""
-    (W, b), A, dZ, eta, lam = grid.params[l], grid.A[l][:B], grid.dZ[l][:B], grid.eta, grid.net.lam
+    (W, b), A, dZ = grid.params[l], grid.A[l][:B], grid.dZ[l][:B]
+    eta, lam = grid.eta, grid.net.lam
     part, entries = (cut(n, grid.T * grid.P)[t] for n in W.shape)
     what = f"layer {l}, update"
     if lam:

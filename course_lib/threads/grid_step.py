@@ -9,9 +9,9 @@ import threading
 
 import numpy as np
 
-from course_lib.errors import BadInput, check_array, check_count
+from course_lib.errors import BadInput, check_array, check_count, check_number
 from course_lib.measure import blas_threads
-from course_lib.serial.network import check_number, check_params
+from course_lib.serial.network import check_params
 from course_lib.threads.barrier import Barrier
 from course_lib.threads.pool import Pool, ThreadFault
 from course_lib.threads.shards import rows_text, shards
@@ -32,10 +32,8 @@ class GridStep:
         self.B = check_count("B", B)
         self.T = len(shards(B, T))
         self.P = check_count("P (threads of a group)", P, 1, max(net.sizes[1:]))
-        self.A, self.dZ = (
-            [np.zeros((B, n), np.float32) for n in sizes]
-            for sizes in (net.sizes[:-1], net.sizes[1:])
-        )
+        self.A = [np.zeros((B, n), np.float32) for n in net.sizes[:-1]]
+        self.dZ = [np.zeros((B, n), np.float32) for n in net.sizes[1:]]
         self.Y, self.db = np.zeros_like(self.dZ[-1]), [np.zeros_like(b) for _, b in params]
         # dW where it is small
         self.thin = [np.empty_like(W) if W.shape[1] < 64 else None for W, _ in params]
@@ -117,20 +115,15 @@ def _check_params(params, net):
         for name, array in zip("Wb", pair, strict=True):
             check_array(f"params[{l}] ({name})", array, dtype=np.float32)
             if not (array.flags.c_contiguous and array.flags.writeable):
-                raise BadInput(
-                    f"params[{l}] ({name}) must be C-contiguous and writable, to change in place: copy it"
-                )
+                wanted = "C-contiguous and writable, to change in place"
+                raise BadInput(f"params[{l}] ({name}) must be {wanted}: copy it")
 
 
 def _check_data(net, X, Y, order):
     check_array("X", X, ("N", net.sizes[0]), np.float32)
     check_array("Y", Y, (len(X), net.sizes[-1]), np.float32)
     order = np.arange(len(X)) if order is None else check_array("order", order, ("N",))
-    if not (
-        np.issubdtype(order.dtype, np.integer)
-        and len(order)
-        and order.min() >= 0
-        and order.max() < len(X)
-    ):
+    whole = np.issubdtype(order.dtype, np.integer)
+    if not (whole and len(order) and order.min() >= 0 and order.max() < len(X)):
         raise BadInput(f"order must hold one or more row numbers of X, from 0 to {len(X) - 1}")
     return np.ascontiguousarray(X), np.ascontiguousarray(Y), order.astype(np.intp)

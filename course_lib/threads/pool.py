@@ -43,16 +43,14 @@ class Pool:
         self.close = weakref.finalize(self, _end, self._inboxes, self._threads)
         try:
             for t, inbox in enumerate(self._inboxes):
-                thread = threading.Thread(
-                    target=_serve, args=(t, inbox), name=f"course thread {t}", daemon=True
-                )
+                thread = threading.Thread(target=_serve, args=(t, inbox), daemon=True)
+                thread.name = f"course thread {t}"
                 thread.start()
                 self._threads.append(thread)
         except RuntimeError as error:  # "can't start new thread"
             self.close()
-            raise BadInput(
-                f"this system gives no more than {len(self._threads)} threads, not T = {T}"
-            ) from error
+            most = f"no more than {len(self._threads)} threads"
+            raise BadInput(f"this system gives {most}, not T = {T}") from error
 
     def run(self, calls, where=None, abort=None):
         """Call each of at most T zero-argument callables in a thread of its own; returns the list of results.
@@ -62,12 +60,10 @@ class Pool:
         wait for others (Barrier.abort). All calls have ended when run returns or raises. Raises ThreadFault for the
         call that failed first, BadInput for more calls than threads, a closed pool, or one used by its own threads.
         """
-        if not self.close.alive or threading.current_thread() in self._threads:
-            raise BadInput(
-                "this pool is closed"
-                if not self.close.alive
-                else "a call of this pool cannot use the pool"
-            )
+        if not self.close.alive:
+            raise BadInput("this pool is closed")
+        if threading.current_thread() in self._threads:
+            raise BadInput("a call of this pool cannot use the pool")
         check_count("the number of calls", len(calls), 1, self.T)
         job = _Job(calls, where, abort or (lambda error: None))
         with self._one_run:
@@ -128,14 +124,12 @@ class _Job:
         t, error = self.faults[0]
         if isinstance(error, ThreadFault):  # the call has said itself where it was
             raise error
-        where = (
-            f"call {t}"
-            if self.where is None
-            else self.where(t)
-            if callable(self.where)
-            else self.where[t]
-        )
-        raise ThreadFault(where, t, error)
+        raise ThreadFault(self._place(t), t, error)
+
+    def _place(self, t):
+        if self.where is None:
+            return f"call {t}"
+        return self.where(t) if callable(self.where) else self.where[t]
 
 
 def _serve(t, inbox):

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from course_lib.errors import BadInput, check_count
-from course_lib.serial.network import check_number
+from course_lib.errors import BadInput, check_choice, check_count, check_number
 
 FORMS = ("repaired", "algorithm 1", "section 3", "proof")
 
@@ -36,9 +35,8 @@ class Schedule(tuple):
         self = super().__new__(cls, (Task(*task) for task in tasks))
         self.L, self.k, self.fork = L, k, fork
         for task in self:
-            if not (
-                0 <= task.thread < k and task.kind in ("delta", "grad") and 0 <= task.layer < L
-            ):
+            known = task.kind in ("delta", "grad")
+            if not (known and 0 <= task.thread < k and 0 <= task.layer < L):
                 raise BadInput(f"with L = {L} layers and k = {k} threads there is no {task}")
         return self
 
@@ -54,17 +52,14 @@ class Schedule(tuple):
     def table(self):
         """Text: a row for each layer, the last one first, and a column for the parent and for each thread."""
         columns = {"parent": list(self[: self.fork])} if self.fork else {}
-        columns |= {
-            f"thread {t}": [task for task in self[self.fork :] if task.thread == t]
-            for t in range(self.k)
-        }
+        for t in range(self.k):
+            columns[f"thread {t}"] = [task for task in self[self.fork :] if task.thread == t]
         lines = ["layer  " + "".join(f"{name:12}" for name in columns) + "gradients"]
         for layer, count in reversed(self.coverage().items()):
-            cells = [
-                " ".join(task.kind for task in tasks if task.layer == layer)
-                for tasks in columns.values()
-            ]
-            lines.append(f"{layer:5}  " + "".join(f"{cell:12}" for cell in cells) + f"{count:9}")
+            row = f"{layer:5}  "
+            for tasks in columns.values():
+                row += f"{' '.join(task.kind for task in tasks if task.layer == layer):12}"
+            lines.append(f"{row}{count:9}")
         return "\n".join(lines)
 
 
@@ -78,11 +73,9 @@ def leapfrog_schedule(L, k, form="repaired"):
     The threads compute k (L - k + 1) deltas, (k - 1)(L - k) too many. Raises BadInput unless 1 <= k <= L.
     """
     L, k = check_shape(L, k)
-    if form not in FORMS:
-        raise BadInput(f"form must be one of {', '.join(FORMS)}, not {form!r}")
-    parent = [
-        Task(0, kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")
-    ]
+    check_choice("form", form, FORMS)
+    last = range(L - 1, L - k - 1, -1)
+    parent = [Task(0, kind, layer) for layer in last for kind in ("delta", "grad")]
     if form == "algorithm 1":
         del parent[1]
     children = [task for j in range(k) for task in _thread(form, L, k, j)]
@@ -129,13 +122,9 @@ def per_layer(name, cost, L):
     """One number, or one for each layer, as a list of L floats; BadInput unless all are finite and >= 0."""
     costs = [cost] * L if np.ndim(cost) == 0 else list(cost)
     if len(costs) != L:
-        raise BadInput(
-            f"{name} must be one number, or one for each of the {L} layers, not {len(costs)} numbers"
-        )
-    return [
-        check_number(f"{name} of layer {layer}", value, positive=False)
-        for layer, value in enumerate(costs)
-    ]
+        wanted = f"one number, or one for each of the {L} layers"
+        raise BadInput(f"{name} must be {wanted}, not {len(costs)} numbers")
+    return [check_number(f"{name} of layer {l}", cost, False) for l, cost in enumerate(costs)]
 
 
 def check_shape(L, k):

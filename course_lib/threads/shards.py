@@ -1,5 +1,7 @@
 """Who works on what: a range cut into contiguous shards, one a thread."""
 
+from itertools import pairwise
+
 from course_lib.errors import check_count
 
 
@@ -18,16 +20,12 @@ def cut(n, parts):
     """As `shards`, where n may be less than parts: the last slices are then empty. Unchecked."""
     size, larger = divmod(n, parts)
     starts = [p * size + min(p, larger) for p in range(parts + 1)]
-    return [slice(start, stop) for start, stop in zip(starts, starts[1:], strict=False)]
+    return [slice(start, stop) for start, stop in pairwise(starts)]
 
 
 def rows_text(rows):
     """A slice as people say it: "rows 34 to 51"."""
     n = rows.stop - rows.start
-    return (
-        f"rows {rows.start} to {rows.stop - 1}"
-        if n > 1
-        else f"row {rows.start}"
-        if n
-        else "no rows"
-    )
+    if n > 1:
+        return f"rows {rows.start} to {rows.stop - 1}"
+    return f"row {rows.start}" if n else "no rows"

@@ -2,6 +2,7 @@
 
 from collections import deque
 from heapq import heapreplace
+from itertools import pairwise
 
 from course_lib.errors import BadInput, check_count
 from course_lib.measure import Span, Timeline
@@ -16,25 +17,22 @@ def simulate(schedule, f2, f3, f1=0, cores=None):
     threads, the task that has been ready for longest goes first (on a tie the lower thread's), and to its end.
     Raises BadInput for costs that are negative, infinite or too few, cores < 1, and a schedule that waits for ever.
     """
-    f1, f2, f3 = (
-        per_layer(name, f, schedule.L) for name, f in (("f1", f1), ("f2", f2), ("f3", f3))
-    )
-    line = Timeline(
-        Span(0, "forward", l, sum(f1[:l]), sum(f1[: l + 1])) for l in range(schedule.L) if f1[l]
-    )
+    f1, f2, f3 = _costs(f1, f2, f3, schedule.L)
+    ends_of = [sum(f1[:l]) for l in range(schedule.L + 1)]  # of the forward pass, layer by layer
+    forward = enumerate(pairwise(ends_of))
+    line = Timeline(Span(0, "forward", l, *ends) for l, ends in forward if f1[l])
     # when each is free: a heap
     core = [sum(f1)] * check_count("cores", schedule.k if cores is None else cores)
     free, needs = [sum(f1)] * schedule.k, _needs(schedule)
     ends: dict[int, float] = {}
-    todo = [
-        deque(n for n, task in enumerate(schedule) if task.thread == t) for t in range(schedule.k)
-    ]
+    todo: list[deque] = [deque() for _ in range(schedule.k)]
+    for n, task in enumerate(schedule):
+        todo[task.thread].append(n)
     while any(todo):
         heads = [queue[0] for queue in todo if queue and needs[queue[0]] <= ends.keys()]
         if not heads:
-            raise BadInput(
-                f"the schedule waits for ever: {[schedule[queue[0]] for queue in todo if queue]}"
-            )
+            waiting = [schedule[queue[0]] for queue in todo if queue]
+            raise BadInput(f"the schedule waits for ever: {waiting}")
         ready = {n: max([free[schedule[n].thread], *(ends[m] for m in needs[n])]) for n in heads}
         n = min(heads, key=lambda n: (max(ready[n], core[0]), ready[n], schedule[n].thread))
         (thread, kind, layer), start = schedule[n], max(ready[n], core[0])
@@ -75,14 +73,15 @@ def predicted_costs(L, k, f1, f2, f3):
     Deferred needs f3 more where f3 <= (k - 1) f2: layer 0 has its gradient after the last delta.
     """
     L, k = check_shape(L, k)
-    F1, F2, F3 = (sum(per_layer(name, f, L)) for name, f in (("f1", f1), ("f2", f2), ("f3", f3)))
+    F1, F2, F3 = map(sum, _costs(f1, f2, f3, L))
     serial, leapfrog, deferred = F1 + F2 + F3, F1 + F2 + F3 / k, F1 + max(F2, (F2 + F3) / k)
-    return {
-        "serial": serial,
-        "leapfrog": leapfrog,
-        "deferred": deferred,
-        "data parallel": serial / k,
-    }
+    costs = {"serial": serial, "leapfrog": leapfrog, "deferred": deferred}
+    return costs | {"data parallel": serial / k}
+
+
+def _costs(f1, f2, f3, L):
+    """f1, f2 and f3, a list of L numbers each."""
+    return per_layer("f1", f1, L), per_layer("f2", f2, L), per_layer("f3", f3, L)
 
 
 def leapfrog_cost(L, k, f1, f2, f3):

@@ -17,22 +17,16 @@ def choose_split(net, B, threads):
     """
     widest = max(net.sizes[1:])
     threads = check_count("threads", threads, 1, check_count("B", B) * widest)
-    splits = [
-        (T, threads // T)
-        for T in range(1, min(B, threads) + 1)
-        if threads % T == 0 and threads // T <= widest
-    ]
-    check_count(
-        f"the number of splits of {threads} threads with T <= {B} and P <= {widest}", len(splits)
-    )
+    divisors = [T for T in range(1, min(B, threads) + 1) if threads % T == 0]
+    splits = [(T, threads // T) for T in divisors if threads // T <= widest]
+    which = f"{threads} threads with T <= {B} and P <= {widest}"
+    check_count(f"the number of splits of {which}", len(splits))
     rng, params = np.random.default_rng(0), net.init_params(0)
     X, Y = (rng.random((4 * B, n), dtype=np.float32) for n in (net.sizes[0], net.sizes[-1]))
     with ExitStack() as stack:
-        steps = {
-            str(split): stack.enter_context(GridStep(net, params, B, 1e-3, *split))
-            for split in splits
-        }
-        timed = compare(
-            {name: partial(step.epoch, X, Y) for name, step in steps.items()}, repeats=5
-        )
+        epochs = {}
+        for split in splits:
+            step = stack.enter_context(GridStep(net, params, B, 1e-3, *split))
+            epochs[str(split)] = partial(step.epoch, X, Y)
+        timed = compare(epochs, repeats=5)
     return min(splits, key=lambda split: timed[str(split)].best)

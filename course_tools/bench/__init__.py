@@ -22,24 +22,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Measure side by side; results name the machine."
     what = parser.add_subparsers(dest="what", required=True, metavar="{" + ",".join(BENCHES) + "}")
     for name, text in BENCHES.items():
-        add, _ = _functions(name)
-        add(what.add_parser(name, help=text))
+        _command(name).add_arguments(what.add_parser(name, help=text))
 
 
 def command(options: argparse.Namespace) -> int:
     """Run the benchmark that was asked for; return its exit status."""
-    _, run = _functions(options.what)
-    return run(options)
+    return _command(options.what).run(options)
 
 
-def _functions(name: str):
-    """(adds its arguments, runs it) of a bench; papers has both of its own."""
-    from functools import partial
-
-    from course_tools.bench.frame import command
+def _command(name: str):
+    """The command line of a bench; papers has its own."""
+    from course_tools.bench.frame.command import Command
 
     if name == "papers":
-        own = importlib.import_module("course_tools.bench.papers.command")
-        return own.add_arguments, own.command
-    bench = importlib.import_module(f"course_tools.bench.{name}.bench").BENCH
-    return partial(command.add_arguments, bench), partial(command.command, bench)
+        return importlib.import_module("course_tools.bench.papers.command").COMMAND
+    return Command(importlib.import_module(f"course_tools.bench.{name}.bench").BENCH)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from course_tools.book import facts, links, references
 from course_tools.build import command as build
-from course_tools.build import source
+from course_tools.build import notebook, source
 from course_tools.build.files import write
-from course_tools.notebooks import notebook
 from course_tools.text import render
 
 WRITTEN = Path(__file__).parent / "written"

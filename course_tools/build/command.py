@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_tools.build import ids, source
+from course_tools.build import ids, notebook, source
 from course_tools.build.files import add_root, clone, short, write
 from course_tools.build.progress import CellProgress
-from course_tools.notebooks import kernels, notebook, outputs
+from course_tools.notebooks import kernels, outputs
 
 __all__ = ["CellProgress", "Options", "Path", "Row", "add_arguments", "build", "check", "clone"]
 __all__ += ["command", "state", "target", "write"]

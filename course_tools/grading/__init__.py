@@ -1,4 +1,1 @@
-"""Grading that can be trusted: the student's code runs in a room of its own, the checks elsewhere.
-
-`wire` and `peer`: function calls between the two, as data. `sandbox`: the room.
-"""
+"""Grading that can be trusted: the student's code runs in a sandbox of its own, the checks elsewhere (README.md)."""

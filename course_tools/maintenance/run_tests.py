@@ -35,7 +35,7 @@ def runs(arguments):
     picked = any((ROOT / word.split("::")[0]).exists() for word in rest if word[:1] != "-")
     if picked or any(word in ONCE or word == "-m" for word in rest):
         return [(rest, {})]
-    beside = ["-n", str(workers()), "--dist", "loadfile"]
+    beside = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
     pinned = {name: os.environ.get(name, "1") for name in BLAS}  # a BLAS must not take all cores
     if "--all" not in arguments:
         return [

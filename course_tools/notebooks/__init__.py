@@ -1,1 +1,1 @@
-"""Notebooks as files and as kernels: running them, comparing their outputs, what nbval must not forgive."""
+"""Notebooks as kernels: running them, tidying their outputs, what nbval must not forgive."""

@@ -14,7 +14,7 @@ from bench_runs import ROOT, called, refused
 from course_lib.errors import BadInput
 from course_tools.bench import frame
 from course_tools.bench.frame import Series, Worker, WorkerError, document, measure, results
-from course_tools.bench.frame import command as commands
+from course_tools.bench.frame.command import Command
 from course_tools.bench.frame.document import drawn, written
 from course_tools.bench.frame.rounds import why
 from course_tools.bench.frame.tables import Table, markdown, plain
@@ -73,8 +73,9 @@ BENCH = frame.Bench(
 
 def run(*arguments):
     parser = ArgumentParser()
-    commands.add_arguments(BENCH, parser)
-    return commands.command(BENCH, parser.parse_args([str(one) for one in arguments]))
+    command = Command(BENCH)
+    command.add_arguments(parser)
+    return command.run(parser.parse_args([str(one) for one in arguments]))
 
 
 def test_a_run_is_written_and_shown(tmp_path, capsys):

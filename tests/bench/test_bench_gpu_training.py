@@ -4,39 +4,29 @@ import contextlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_runs import ROOT, TESTS
 from engine_runs import needs_compiler
 
-from course_lib.bench import (
-    gpu_docs,
-    gpu_measuring,
-    gpu_training,
-    gpu_training_tables,
-    gpu_workers,
-    tables,
-)
-from course_lib.bench.gpu_catalogue import BATCHES, ENGINE_WAYS, TRAINERS, TRAINING_WAYS
-from course_lib.bench.processes import Worker, WorkerError
-from course_lib.bench.progress import Progress
-from course_lib.bench.training import Effort
 from course_lib.measure import step_flops
+from course_tools.bench.frame import Progress, Worker, WorkerError, start, workers
+from course_tools.bench.frame.measure import failures
+from course_tools.bench.frame.tables import markdown, plain
+from course_tools.bench.gpu import training
+from course_tools.bench.gpu.bench import BENCH, Settings
+from course_tools.bench.gpu.catalogue import BATCHES, ENGINE_WAYS, TRAINERS, TRAINING_WAYS
+from course_tools.bench.training.measure import Effort
 
-ROOT, HERE = Path(__file__).resolve().parents[1], Path(__file__).parent
 SMALL = {"Net-1h": (784, 16, 10), "Net-2h": (784, 16, 24, 10)}
-SETTINGS = gpu_measuring.Settings(
-    rounds=2, seconds=0.01, nets=("Net-1h", "Net-2h"), batches=(20, 33)
-)
+SETTINGS = Settings(rounds=2, seconds=0.01, nets=("Net-1h", "Net-2h"), batches=(20, 33))
+SECTIONS = {**BENCH.sections}
 
 
 def path_to(*folders):
-    return {
-        "PYTHONPATH": os.pathsep.join(
-            [*(str(HERE / f) for f in folders), os.environ.get("PYTHONPATH", "")]
-        )
-    }
+    places = [*(str(TESTS / name) for name in folders), os.environ.get("PYTHONPATH", "")]
+    return {"PYTHONPATH": os.pathsep.join(places)}
 
 
 def made_of(cases, **more):
@@ -45,13 +35,19 @@ def made_of(cases, **more):
     return {"settings": settings, "training": cases, "engine": [], **more}
 
 
-# On the CPU engine ---------------------------------------------------------------------------------------------------
+def whole(part, **gpu):
+    """A result with that training and nothing else."""
+    return {"products": [], "barrier": {}, "compile": [], "gpu": gpu, "training": part} | {
+        "device": "Fake GPU"
+    }
+
+
+# On the CPU engine ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def without_gpu():
-    settings = gpu_measuring.Settings(rounds=2, seconds=0.01)
-    return gpu_training.measure_training(settings, 2, False, Progress("test", 9))
+    return training.measure_training(Settings(rounds=2, seconds=0.01), False, Progress("test", 9))
 
 
 @needs_compiler
@@ -62,75 +58,54 @@ def test_without_a_gpu_a_small_net_runs_on_the_engine_and_is_called_that(without
     for key, row in case["ways"].items():
         assert len(row["seconds"]) == 2 and min(row["seconds"]) > 0, (key, row)
         assert row["disagreement"] < 1e-5
-    assert gpu_training.training_failures(without_gpu) and not whole(without_gpu)["failures"]
+    assert failures(whole(without_gpu)) == []
 
 
 @needs_compiler
 def test_without_a_gpu_the_report_says_so(without_gpu):
     result = whole(without_gpu)
-    assert (
-        gpu_training_tables.training_note(result)
-        == "Net-1h and Net-2h on a GPU: not measured: no GPU."
-    )
-    (table,) = gpu_training_tables.engine_training_tables(result)
+    note = training.training_note(result)
+    assert note == "Net-1h and Net-2h on a GPU: not measured: no GPU."
+    (table,) = training.engine_training_tables(result)
     assert "on the CPU engine: this says nothing about a GPU" in table.title
-    assert all(row[1].startswith("CPU, ") for row in table.rows) and len(table.rows) == len(
-        ENGINE_WAYS
-    )
-    assert not list(
-        gpu_training_tables.training_tables(result)
-    ) and not gpu_training_tables.training_figures(result)
-
-
-def whole(training, **gpu):
-    """A result with that training and nothing else, and what failed in it."""
-    made = {
-        "products": [],
-        "barrier": {},
-        "compile": [],
-        "gpu": gpu,
-        "training": training,
-        "device": "Fake GPU",
-    }
-    return {**made, "failures": gpu_measuring.failures(made)}
+    assert [row[1][:5] for row in table.rows] == ["CPU, "] * len(ENGINE_WAYS)
+    assert not list(training.training_tables(result)) and not training.training_figures(result)
 
 
 def test_a_result_from_before_says_what_it_lacks():
     older = {"device": "CPU engine"}
-    assert "older" in gpu_training_tables.training_note(older) and "older" in gpu_docs.BLOCKS[
-        "small"
-    ](older)
+    assert "older" in training.training_note(older) and "older" in SECTIONS["small"](older)[0]
 
 
-# A GPU, played by stand-ins ------------------------------------------------------------------------------------------
+# A GPU, played by stand-ins ---------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def played():
     """The cases of a GPU: our kernels on the engine in its place, and the stand-in for PyTorch."""
     with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpu_training, "NETS", SMALL)
-        patch.setitem(gpu_workers.ENVIRONMENT, "mlp", {"COURSE_GPU": "cpu"})
-        patch.setitem(gpu_workers.ENVIRONMENT, "torch-gpu-training", path_to("fake_torch"))
-        patch.setitem(gpu_workers.ENVIRONMENT, "torch", path_to("fake_torch"))
+        patch.setattr(training, "NETS", SMALL)
+        torch = path_to("fake_torch")
+        played_by = {"mlp": {"COURSE_GPU": "cpu"}, "torch": torch, "torch-gpu-training": torch}
+        for library, env in played_by.items():
+            known = workers.LIBRARIES[library]
+            patch.setitem(workers.LIBRARIES, library, known._replace(env=env))
         libraries = dict.fromkeys(way.library for way in TRAINING_WAYS)
-        workers, versions = gpu_workers.start(stack, libraries, None)
-        assert all(isinstance(worker, Worker) for worker in workers.values()), workers
+        started, versions = start(stack, libraries, None)
+        assert all(isinstance(worker, Worker) for worker in started.values()), started
         assert "+fake" in versions["torch"]
-        workers.pop("torch").close()  # of it, the stand-in has only what serves on a GPU
-        workers["torch"] = "not installed: pip install torch"
-        return gpu_training.on_gpu(workers, Effort(2, 2, 0.01), SETTINGS, Progress("test", 9))
+        started["torch"].close()  # of it, the stand-in has only what serves on a GPU
+        started["torch"] = "not installed: pip install torch"
+        return training.on_gpu(started, Effort(2, 2, 0.01), SETTINGS, Progress("test", 9))
 
 
 @needs_compiler
 def test_every_way_trains_as_the_serial_library_does(played):
-    assert [(case["net"], case["B"]) for case in played] == [
-        (net, B) for net in SMALL for B in (20, 33)
-    ]
+    wanted = [(net, B) for net in SMALL for B in (20, 33)]
+    assert [(case["net"], case["B"]) for case in played] == wanted
     for case in played:
-        assert tuple(case["sizes"]) == SMALL[case["net"]] and set(case["ways"]) == {
-            way.key for way in TRAINING_WAYS
-        }
+        assert tuple(case["sizes"]) == SMALL[case["net"]]
+        assert set(case["ways"]) == {way.key for way in TRAINING_WAYS}
         for key, row in case["ways"].items():
             if TRAINERS[key].library == "torch":
                 assert row["error"] == "not installed: pip install torch"
@@ -142,47 +117,30 @@ def test_every_way_trains_as_the_serial_library_does(played):
 @needs_compiler
 def test_tables_and_figures_of_a_gpu(played):
     result = whole(made_of(played), products=[])
-    made = list(gpu_training_tables.training_tables(result))
-    assert [table.title.partition(";")[0] for table in made] == [
-        f"{net} ({'-'.join(map(str, sizes))}), B = {B}"
-        for net, sizes in SMALL.items()
-        for B in (20, 33)
-    ]
-    assert [row[1] for row in made[0].rows] == [
-        "CPU, 1 thread",
-        "CPU, 2 threads",
-        "CPU, 1 thread",
-        "CPU, 2 threads",
-        *["GPU"] * 4,
-    ]
-    names = [
-        f"fake-gpu-{net}-{kind}.png"
-        for net in ("net-1h", "net-2h")
-        for kind in ("time", "gflops", "speedup")
-    ]
-    found = gpu_training_tables.training_figures(result)
-    assert list(found) == names and "our kernels, 4 x 4 a thread" in found[names[0]].alt
-    block = gpu_docs.BLOCKS["training"](result)
-    assert (
-        all(f"benchmarks/results/{name}" in block for name in names)
-        and tables.markdown(made[0]) in block
-    )
+    made = list(training.training_tables(result))
+    names = {net: f"{net} ({'-'.join(map(str, sizes))})" for net, sizes in SMALL.items()}
+    titles = [f"{name}, B = {B}" for name in names.values() for B in (20, 33)]
+    assert [table.title.partition(";")[0] for table in made] == titles
+    cpu = [f"CPU, {n} thread{'s' if n > 1 else ''}" for n in (1, 2, 1, 2)]
+    assert [row[1] for row in made[0].rows] == [*cpu, *["GPU"] * 4]
+    kinds = ("time", "gflops", "speedup")
+    files = [f"fake-gpu-net-{n}h-{kind}.png" for n in (1, 2) for kind in kinds]
+    found = training.training_figures(result)
+    assert list(found) == files and "our kernels, 4 x 4 a thread" in found[files[0]].alt
+    note, *tables, figures = SECTIONS["training"](result)
+    assert note == training.training_note(result) and list(figures) == files
+    assert [markdown(table) for table in tables] == [markdown(table) for table in made]
 
 
 @needs_compiler
 def test_a_gpu_that_computes_nothing_is_not_timed():
     """The stand-in for PyCUDA launches no kernel of ours: the parameters stay as they were."""
-    env = {**path_to("fake_pycuda"), "COURSE_GPU": "cuda"}
-    with Worker("mlp", env=env) as worker:
-        worker.ask("hello")
+    how = {"sizes": (784, 16, 10), "B": 20, "threads": 1, "seconds": 0.01, "check": True}
+    words = "not the serial library's step: differs by 1 of the largest change"
+    with Worker("mlp", env={**path_to("fake_pycuda"), "COURSE_GPU": "cuda"}) as worker:
         for key in ("mlp-tiles", "mlp-paper"):
-            with pytest.raises(
-                WorkerError,
-                match="not the serial library's step: differs by 1 of the largest change",
-            ):
-                worker.ask(
-                    "build", key=key, sizes=(784, 16, 10), B=20, threads=1, seconds=0.01, check=True
-                )
+            with pytest.raises(WorkerError, match=words):
+                worker.ask("build", key=key, **how)
 
 
 @pytest.mark.parametrize(
@@ -196,16 +154,25 @@ def test_a_gpu_that_computes_nothing_is_not_timed():
 def test_without_a_gpu_the_reason_is_said(library, env, words):
     env = {**path_to("fake_pycuda", "fake_torch"), "COURSE_GPU": "cuda", **env}
     with Worker(library, env=env) as worker, pytest.raises(WorkerError) as caught:
-        worker.ask("hello")
-    assert gpu_workers.absent(library, caught.value).startswith(words)
+        worker.connect()
+    assert workers.absent(library, caught.value).startswith(words)
+
+
+def with_fake_torch(code):
+    """What a program prints that finds the stand-in for PyTorch."""
+    how = {"cwd": ROOT, "capture_output": True, "text": True}
+    env = {**os.environ, **path_to("fake_torch", "..")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, **how)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_pytorch_on_a_gpu_gets_what_it_should():
     """TF32 off, batches page-locked and copied without waiting, and a wait before the clock stops."""
-    code = """
+    said = with_fake_torch("""
 import torch
 import numpy as np
-from course_lib.bench.desk_gpu_torch_training import TorchGpuTrainingDesk
+from course_tools.bench.gpu.desk_torch import TorchGpuTrainingDesk
 from course_lib.serial import Network
 desk = TorchGpuTrainingDesk()
 assert not torch.matmul.allow_tf32
@@ -217,123 +184,74 @@ for key, copies in (("torch-gpu-sent", [("copy", "cuda", n * w * 4, True) for n 
     trainer.epoch(order)
     assert torch.calls == [("threads", 1), *copies, "synchronize"], torch.calls
 print("done")
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**os.environ, **path_to("fake_torch", "..")},
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "done\n", done.stdout + done.stderr
+""")
+    assert said == "done\n"
 
 
 def test_tf32_in_pytorch_would_be_seen():
     """The stand-in rounds as TF32 does while that is on: what the desk reports then is far above its usual."""
-    code = """
+    said = with_fake_torch("""
 import torch
-from course_lib.bench.desk_gpu_torch_training import TorchGpuTrainingDesk
+from course_tools.bench.gpu.desk_torch import TorchGpuTrainingDesk
 desk = TorchGpuTrainingDesk()
 for torch.matmul.allow_tf32 in (False, True):
-    print(desk.build("torch-gpu-sent", (784, 64, 10), 100, 1, 0.01, True)["disagreement"])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**os.environ, **path_to("fake_torch", "..")},
-        capture_output=True,
-        text=True,
-    )
-    off, on = map(float, done.stdout.split())
+    print(desk.build("torch-gpu-sent", (784, 64, 10), 100, 0.01, True)["disagreement"])
+""")
+    off, on = map(float, said.split())
     assert off < 1e-5 and on > 5e-5
 
 
-# Arithmetic ----------------------------------------------------------------------------------------------------------
+# Arithmetic -------------------------------------------------------------------------------------
 
 
-def case(B, sizes=(784, 1024, 10), **seconds):
-    ways = {
-        key: {"threads": 1, "note": "", "disagreement": 1e-6, "seconds": list(s)}
-        for key, s in seconds.items()
-    }
-    return {
-        "net": "Net-1h",
-        "sizes": list(sizes),
-        "B": B,
-        "ways": ways,
-        "rates": {"sgemm-1": [90.0, 100.0, 110.0]},
-    }
+def case(B, **seconds):
+    row = {"threads": 1, "note": "", "disagreement": 1e-6}
+    ways = {key: {**row, "seconds": list(runs)} for key, runs in seconds.items()}
+    rates = {"sgemm-1": [90.0, 100.0, 110.0]}
+    return {"net": "Net-1h", "sizes": [784, 1024, 10], "B": B, "ways": ways, "rates": rates}
 
 
 def test_numbers_of_a_table_from_the_runs():
     """The speed-up is the median of ratios within a round; GFLOP/s count the products of an epoch."""
     keys = {"numpy": (2.0, 4.0, 3.0), "mlp-tiles": (0.02, 0.02, 0.05)}
-    (table,) = gpu_training_tables.training_tables(whole(made_of([case(64, **keys)])))
-    assert table.header == gpu_training_tables.HEADER
-    flops = step_flops((784, 1024, 10), 50_000).products
+    (table,) = training.training_tables(whole(made_of([case(64, **keys)])))
+    assert table.header == training.HEADER
+    rate = step_flops((784, 1024, 10), 50_000).products / 0.02 / 1e9
     (numpy, ours) = table.rows
-    assert ours == (
-        TRAINERS["mlp-tiles"].label,
-        "GPU",
-        "0.0200",
-        "0.0200 to 0.0350",
-        f"{flops / 0.02 / 1e9:,.0f}",
-        "100",
-        "1.0e-06",
-    )
+    assert ours[:4] == (TRAINERS["mlp-tiles"].label, "GPU", "0.0200", "0.0200 to 0.0350")
+    assert ours[4:] == (f"{rate:,.0f}", "100", "1.0e-06")
     assert numpy[5] == "1.00" and "sgemm in the same rounds: 100 on 1 thread GFLOP/s" in table.title
 
 
-def test_the_peak_is_cublas_at_the_largest_square():
-    def product(M, N, K, seconds):
-        return {"shape": [M, N, K], "ways": {"cublas-cupy": {"seconds": [seconds]}}}
+def product(M, N, K, seconds):
+    return {"shape": [M, N, K], "ways": {"cublas-cupy": {"seconds": [seconds]}}}
 
-    gpu = {
-        "products": [
-            product(1024, 1024, 1024, 1e-4),
-            product(2048, 2048, 2048, 1e-3),
-            product(4095, 4097, 1, 1e-9),
-        ]
-    }
-    rate, words = gpu_training_tables._peak(whole(made_of([]), **gpu))
-    assert (
-        np.isclose(rate, 2 * 2048**3 / 1e-3 / 1e9)
-        and words == "cuBLAS's product of 2048 x 2048 matrices"
-    )
-    result = whole(
-        made_of([case(B, numpy=(2.0,), **{"mlp-tiles": (0.1,)}) for B in (64, 256)]), **gpu
-    )
-    titles = [figure.alt for figure in gpu_training_tables.training_figures(result).values()]
-    assert len(titles) == 3 and "cuBLAS's product of 2048 x 2048 matrices as the peak" in titles[1]
+
+def test_the_peak_is_cublas_at_the_largest_square():
+    times = {(1024, 1024, 1024): 1e-4, (2048, 2048, 2048): 1e-3, (4095, 4097, 1): 1e-9}
+    gpu = {"products": [product(*shape, seconds) for shape, seconds in times.items()]}
+    rate, words = training.cublas_peak(whole(made_of([]), **gpu))
+    assert np.isclose(rate, 2 * 2048**3 / 1e-3 / 1e9)
+    assert words == "cuBLAS's product of 2048 x 2048 matrices"
+    cases = [case(B, numpy=(2.0,), **{"mlp-tiles": (0.1,)}) for B in (64, 256)]
+    drawn = training.training_figures(whole(made_of(cases), **gpu)).values()
+    assert len(drawn) == 3 and f"{words} as the peak" in [figure.alt for figure in drawn][1]
 
 
 def test_a_way_that_failed_is_shown_counted_and_not_drawn():
     made = made_of([case(64, numpy=(2.0,), **{"mlp-tiles": (0.1,)}), case(256, numpy=(2.0,))])
-    made["training"][1]["ways"]["mlp-tiles"] = {
-        "threads": 1,
-        "error": "failed: ArithmeticError: not the step",
-    }
+    error = "failed: ArithmeticError: not the step"
+    made["training"][1]["ways"]["mlp-tiles"] = {"threads": 1, "error": error}
     result = whole(made)
-    assert result["failures"] == [
-        "Net-1h, B = 256: mlp-tiles: failed: ArithmeticError: not the step"
-    ]
-    assert "failed: ArithmeticError" in tables.plain(
-        list(gpu_training_tables.training_tables(result))[1]
-    )
-    assert all(
-        "our kernels" not in f.alt for f in gpu_training_tables.training_figures(result).values()
-    )
+    assert failures(result) == [f"training, net = Net-1h, B = 256: ways: mlp-tiles: {error}"]
+    shown = plain(list(training.training_tables(result))[1])
+    assert "failed: ArithmeticError" in shown
+    drawn = training.training_figures(result).values()
+    assert all("our kernels" not in figure.alt for figure in drawn)
 
 
 def test_what_is_measured_is_what_was_asked_for():
     assert set(SETTINGS.nets) == {"Net-1h", "Net-2h"} and len(BATCHES) >= 4 and min(BATCHES) <= 64
-    assert {way.library for way in TRAINING_WAYS} == {
-        "course",
-        "torch",
-        "mlp",
-        "torch-gpu-training",
-    }
-    assert (
-        set(gpu_training_tables.DRAWN) <= {way.key for way in TRAINING_WAYS}
-        and len(gpu_training_tables.DRAWN) <= 7
-    )
+    libraries = {way.library for way in TRAINING_WAYS}
+    assert libraries == {"course", "torch", "mlp", "torch-gpu-training"}
+    assert set(training.DRAWN) <= {way.key for way in TRAINING_WAYS} and len(training.DRAWN) <= 7

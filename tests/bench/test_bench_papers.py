@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.bench import docs
-from course_lib.bench.catalogue import LAYERS, NETS
 from course_lib.errors import BadInput
 from course_lib.gpu.mlp.kernels import SPECIFICATIONS
 from course_lib.measure import step_flops
 from course_tools.__main__ import main
 from course_tools.bench import papers
+from course_tools.bench.frame import document, slug
+from course_tools.bench.frame.measure import failures
 from course_tools.bench.papers import arithmetic, command, data_files, documents, tables
 from course_tools.bench.papers.claim import NOT_MEASURED, STATUSES, NotMeasured
 from course_tools.bench.papers.findings import (
@@ -29,6 +29,8 @@ from course_tools.bench.papers.findings import (
 )
 from course_tools.bench.papers.findings.wording import by_batch
 from course_tools.bench.papers.settings import FASHION_ITERATIONS, FASHION_SIZES, PARTS
+from course_tools.bench.threads.schemes import LAYERS
+from course_tools.bench.training.catalogue import NETS
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
@@ -536,7 +538,7 @@ def test_bad_input_gets_one_error(arguments, words, capsys):
 def test_failures_are_found_wherever_they_stand():
     failed = {"training": [{"ways": {"x": {"error": "failed: y"}}}]}
     parts = {"gpu": {"error": "not measured: no GPU"}, "figures": failed}
-    assert command.failures({"parts": parts}) == ["figures/training[0]/ways/x: failed: y"]
+    assert failures({"parts": parts}) == ["parts: figures: training: ways: x: failed: y"]
 
 
 # The committed report ------------------------------------------------------------------------------------------------
@@ -553,8 +555,7 @@ def test_recorded_runs_are_whole(path):
         part["quick"] for part in result["parts"].values()
     )
     assert (
-        command.failures(result) == []
-        and path.name == f"papers-{_slug(tables.machine_name(result))}.json"
+        failures(result) == [] and path.name == f"papers-{slug(tables.machine_name(result))}.json"
     )
     rows = papers.rows(result)
     assert result["rows"] == [row._asdict() for row in rows], (
@@ -583,14 +584,10 @@ GPU_ROWS = {
 }
 
 
-def _slug(name):
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
 def test_document_is_made_from_the_results():
     path = ROOT / command.DOCUMENT
     text = path.read_text(encoding="utf-8")
-    assert docs.written(text, {}, documents.papers_blocks(papers.recorded())) == text, (
+    assert document.written(text, documents.papers_blocks(papers.recorded())) == text, (
         "course bench papers --record"
     )
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from course_lib import measure, serial, threads
-from course_lib.bench import docs
 from course_lib.data import kddcup_table, load_fashion_mnist, load_kddcup99, one_hot
 from course_lib.gpu.gemm import RUNGS
 from course_lib.mpi.flat import shard
 from course_lib.serial.network import Network
+from course_tools.bench.frame.document import written
 from course_tools.bench.papers import ERRATA, documents
 from course_tools.bench.papers.command import ERRATA as ERRATA_DOCUMENT
 from course_tools.bench.papers.parts.counting import update_wavefronts
@@ -667,6 +667,6 @@ def test_every_erratum_has_its_test():
 
 def test_document_is_made_from_the_list():
     text = (ROOT / ERRATA_DOCUMENT).read_text(encoding="utf-8")
-    assert docs.written(text, {}, documents.errata_blocks()) == text, (
+    assert written(text, documents.errata_blocks()) == text, (
         "course bench papers --reuse FILE --record"
     )

@@ -11,8 +11,9 @@ from sample_chapter import EXERCISE, KERNEL, LECTURE, clone, copy
 
 from course_tools.__main__ import main
 from course_tools.build import command as build
+from course_tools.build import notebook
 from course_tools.build.source import parse
-from course_tools.notebooks import kernels, notebook, outputs
+from course_tools.notebooks import kernels, outputs
 
 FILES = ("notebooks/01-tiny.ipynb", "exercises/01-tiny.ipynb", "solutions/01-tiny.ipynb")
 

@@ -233,7 +233,7 @@ class Recorder:
     """An engine that notes what a kernel is launched with, and computes nothing."""
 
     def __init__(self, asked):
-        self.asked, self.ROOMS, self.NAME = asked, (self,), "recorder"
+        self.asked, self.NAMESPACES, self.NAME = asked, (self,), "recorder"
         self.SourceModule, self.gpuarray = lambda source: self, self
 
     def get_function(self, name):

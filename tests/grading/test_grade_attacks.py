@@ -7,9 +7,10 @@ import textwrap
 import pytest
 
 from course_tools.grading.intake import assemble, handed_in
-from course_tools.grading.release.release import Chapter, Release, Step
+from course_tools.grading.release.manifest import Chapter, Release, Step
+from course_tools.grading.rpc import control, peer
 from course_tools.grading.sandbox import sandbox
-from course_tools.grading.sandbox.fork_server import Zygote
+from course_tools.grading.sandbox.fork_server import ForkServer
 from course_tools.grading.verdict import runner, undecided
 
 WHY_NOT = sandbox.available()
@@ -54,9 +55,9 @@ LIMITS = sandbox.Limits(memory=700 << 20, disk=8 << 20, processes=60)
 
 
 @pytest.fixture(scope="module")
-def zygote():
+def fork_server():
     """One for all."""
-    with Zygote(limits=LIMITS) as made:
+    with ForkServer(limits=LIMITS) as made:
         yield made
 
 
@@ -90,7 +91,7 @@ def cells(neuron=NEURON, softmax=SOFTMAX):
     return [cell(step.id, texts.get(step.id, step.text)) for step in CHAPTER.steps]
 
 
-def graded(zygote, release, given, seconds=20.0):
+def graded(fork_server, release, given, seconds=20.0):
     """The runner, after all steps. given: cells, or the bytes of a file."""
     data = (
         given
@@ -98,7 +99,7 @@ def graded(zygote, release, given, seconds=20.0):
         else json.dumps({"cells": given, "nbformat": 4, "metadata": {}}).encode()
     )
     read = handed_in.read(handed_in.File("tiny.ipynb", data))
-    run = runner.Runner(zygote, release, assemble.assemble(read, CHAPTER), seconds)
+    run = runner.Runner(fork_server, release, assemble.assemble(read, CHAPTER), seconds)
     try:
         for step in CHAPTER.steps:
             run.step(step)
@@ -261,7 +262,7 @@ CELLS = {
         "pass",
     ),
     "speaks for the room": (
-        "import gc\ndef neuron(x, w, b):\n    for thing in gc.get_objects():\n        if type(thing).__name__ == 'Desk':\n"
+        "import gc\ndef neuron(x, w, b):\n    for thing in gc.get_objects():\n        if type(thing).__name__ == 'ControlServer':\n"
         "            for n in range(9): thing.say(n, {'status': 'pass', 'message': ''})\n            break\n    return 0.5",
         "wrong crashed",
     ),
@@ -336,10 +337,18 @@ SLOW = {
 }
 
 
+def test_what_attacks_reach_for_is_there():
+    """An attack on a name that nothing bears any more would prove nothing."""
+    used = [text for text, _ in CELLS.values() if "gc.get_objects()" in text]
+    assert sum("'ControlServer'" in text or "'Peer'" in text for text in used) == 3
+    assert callable(control.ControlServer.say)
+    assert callable(peer.Peer._send) and callable(peer.Peer.serve)
+
+
 @pytest.mark.parametrize("name", CELLS)
-def test_cell(zygote, release, name):
+def test_cell(fork_server, release, name):
     text, honest = CELLS[name]
-    run = graded(zygote, release, cells(text), 3.0 if name in SLOW else 120.0)
+    run = graded(fork_server, release, cells(text), 3.0 if name in SLOW else 120.0)
     neuron, softmax = run.tasks["neuron"], run.tasks["softmax"]
     assert neuron.status in honest.split(), neuron
     assert (
@@ -366,19 +375,19 @@ STRIKES = {
 
 
 @pytest.mark.parametrize("name", STRIKES)
-def test_what_strikes_later_costs_its_own_task_alone(zygote, release, name):
+def test_what_strikes_later_costs_its_own_task_alone(fork_server, release, name):
     text, honest = STRIKES[name]
-    run = graded(zygote, release, cells(LATE + text + NEURON, SLEEPY), 4.0)
+    run = graded(fork_server, release, cells(LATE + text + NEURON, SLEEPY), 4.0)
     neuron, softmax = run.tasks["neuron"], run.tasks["softmax"]
     assert (neuron.status, neuron.points) == (honest, 2 if honest == "pass" else 0), neuron
     assert (softmax.status, softmax.points) == ("pass", 3), softmax
     assert "softmax" in neuron.message if honest == "crashed" else run.lost == 0
 
 
-def test_threads_that_only_wait_cost_nobody_else(zygote, release):
+def test_threads_that_only_wait_cost_nobody_else(fork_server, release):
     """An answer leaves a thread behind; another ends the kernel: that one is lost."""
     idle = LATE + "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n" + NEURON
-    run = graded(zygote, release, cells(idle, "import os\ndef softmax(z): os._exit(1)"))
+    run = graded(fork_server, release, cells(idle, "import os\ndef softmax(z): os._exit(1)"))
     assert run.tasks["neuron"].points == 2 and run.tasks["softmax"].status == "crashed"
 
 
@@ -444,9 +453,9 @@ NOTEBOOKS = {
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_notebook(zygote, release, name):
+def test_notebook(fork_server, release, name):
     given, honest, said = NOTEBOOKS[name]
-    run = graded(zygote, release, given)
+    run = graded(fork_server, release, given)
     assert run.tasks["neuron"].status == honest, run.tasks["neuron"]
     assert (
         run.tasks["neuron"].points == (2 if honest == "pass" else 0)
@@ -477,10 +486,10 @@ def test_files_that_are_no_notebook(data):
     assert (read.problems or read.cells) and not [one for one in read.cells if one[2]]
 
 
-def test_the_hidden_check_counts(zygote, release):
+def test_the_hidden_check_counts(fork_server, release):
     """Right on the public check's own seed, wrong where nobody has looked."""
     run = graded(
-        zygote,
+        fork_server,
         release,
         cells(NEURON.replace("    return", "    if not x.any(): return 0.7\n    return")),
     )

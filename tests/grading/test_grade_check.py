@@ -6,8 +6,8 @@ import pytest
 from test_grade_release import clone
 
 from course_tools.__main__ import main
+from course_tools.grading.commands import check
 from course_tools.grading.sandbox import sandbox
-from course_tools.notebooks import check
 
 pytestmark = pytest.mark.skipif(
     bool(WHY := sandbox.available()), reason=f"no sandbox on this system: {WHY}"

@@ -17,14 +17,14 @@ from course_lib.errors import BadInput
 from course_tools.__main__ import main
 from course_tools.grading.commands import summary
 from course_tools.grading.intake import assemble, handed_in
-from course_tools.grading.release.release import Chapter, Step, load
+from course_tools.grading.release.manifest import Chapter, Step, load
 from course_tools.grading.sandbox import sandbox
 from course_tools.grading.verdict import results
 from course_tools.grading.workers import jobs, pool, worker
 
 ROOT = Path(__file__).resolve().parents[2]
 WHY_NOT = sandbox.available()
-needs_rooms = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
+needs_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
 
 NEURON = "def neuron(x, w, b):\n    return 1 / (1 + math.exp(-(float(x @ w) + b)))\n"
 CHAPTER = Chapter(
@@ -144,7 +144,7 @@ def digests(folder):
     }
 
 
-@needs_rooms
+@needs_sandbox
 def test_a_class(tmp_path):
     """Good, wrong, blank, hostile and broken: a row each; a second run grades what has changed alone."""
     released(tmp_path / "release")
@@ -188,7 +188,7 @@ def test_a_class(tmp_path):
     )
 
 
-@needs_rooms
+@needs_sandbox
 def test_killed_and_run_again(tmp_path):
     """kill -9 in the middle: each file is whole, its workers end, the next run grades the rest alone."""
     released(tmp_path / "release")
@@ -218,8 +218,8 @@ def children(pid):
     return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-@needs_rooms
-@pytest.mark.parametrize("victim", ["worker", "nest"])
+@needs_sandbox
+@pytest.mark.parametrize("victim", ["worker", "prefork"])
 def test_a_worker_that_is_killed(tmp_path, victim):
     released(tmp_path / "release")
     slow = notebook(neuron="import time; time.sleep(0.4)\n" + NEURON)
@@ -235,9 +235,9 @@ def test_a_worker_that_is_killed(tmp_path, victim):
     )
     run = subprocess.Popen(args, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     wait_for(lambda: [*(tmp_path / "out").glob("student*.json")], 1)
-    (nest,) = children(run.pid)
-    worker = max(children(nest))  # the process of the rooms was there before it
-    os.kill(worker if victim == "worker" else nest, signal.SIGKILL)
+    (prefork,) = children(run.pid)
+    worker = max(children(prefork))  # the fork server was there before it
+    os.kill(worker if victim == "worker" else prefork, signal.SIGKILL)
     text, _ = run.communicate(timeout=200)
     assert run.returncode == 0 and text.count("2/2") == 6, text
     assert "6 graded, 0 unchanged, 0 could not be graded" in text
@@ -251,7 +251,7 @@ def wait_for(what, count, seconds=120.0):
     return found
 
 
-@needs_rooms
+@needs_sandbox
 def test_on_engines(tmp_path):
     released(tmp_path / "release")
     put(tmp_path / "in", a=notebook(neuron=NEURON), b=notebook())
@@ -259,7 +259,7 @@ def test_on_engines(tmp_path):
     assert status == 0 and [row["points"] for row in said["rows"]] == [2, 0]
 
 
-@needs_rooms
+@needs_sandbox
 def test_folders_named_from_where_the_user_is(tmp_path):
     released(tmp_path / "release")
     put(tmp_path / "in", a=notebook(neuron=NEURON))
@@ -365,11 +365,11 @@ def test_what_ends_two_workers_gets_a_row_that_says_so(tmp_path):
 
 def test_one_run_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(pool, "WAIT", 0.2)
-    with pool.Place(tmp_path / "out") as place:
+    with pool.OutputFolder(tmp_path / "out") as place:
         assert place.folder.stat().st_mode & 0o077 == 0
         with pytest.raises(BadInput, match="another"):
-            pool.Place(tmp_path / "out").__enter__()
-    with pool.Place(tmp_path / "out"):
+            pool.OutputFolder(tmp_path / "out").__enter__()
+    with pool.OutputFolder(tmp_path / "out"):
         pass
 
 
@@ -383,9 +383,9 @@ def test_progress(monkeypatch):
     monkeypatch.setattr(summary.time, "monotonic", lambda: now[0])
     shown, plain, quiet = Terminal(), io.StringIO(), Terminal()
     bars = (
-        summary.Progress(stream=shown),
-        summary.Progress(stream=plain),
-        summary.Progress(quiet=True, stream=quiet),
+        summary.ProgressLine(stream=shown),
+        summary.ProgressLine(stream=plain),
+        summary.ProgressLine(quiet=True, stream=quiet),
     )
     for done in range(5):
         now[0] += 20.0
@@ -426,20 +426,22 @@ def test_names_cannot_move_the_cursor():
     assert summary.plain("a\x1b[2Kb\n") == "a?[2Kb?"
 
 
-class NoRooms:
-    """A zygote that has ended."""
+class NoForkServer:
+    """A fork_server that has ended."""
 
     isolation = "sandbox"
 
     def fork(self, *_):
-        raise RuntimeError("the process that student rooms are forked from has ended")
+        raise RuntimeError("the process that student processes are forked from has ended")
 
 
 def test_an_error_of_the_grader_is_no_verdict(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # as `worker.start` does
     work = work_in(tmp_path, 2)
     with pytest.raises(RuntimeError, match="forked from has ended"):
-        worker._grade(work, NoRooms(), "w0", jobs.take(work, "w0", 1) + jobs.take(work, "w0", 1))
+        worker._grade(
+            work, NoForkServer(), "w0", jobs.take(work, "w0", 1) + jobs.take(work, "w0", 1)
+        )
     assert work.done() == 0 and not (tmp_path / "out").exists()
     jobs.put_back(work, "w0", "x")
     assert len(os.listdir(work.folder / "todo")) == 2

@@ -1,21 +1,21 @@
-"""What exercises need works inside of rooms: pictures, Numba, threads, processes, CUDA C on the CPU engine."""
+"""What exercises need works inside of a sandbox: pictures, Numba, threads, processes, CUDA C on the CPU engine."""
 
 import shutil
 
 import pytest
 
 from course_tools.grading.sandbox import sandbox
-from course_tools.grading.sandbox.fork_server import Zygote
-from course_tools.grading.verdict.session import Lost, Rooms
+from course_tools.grading.sandbox.fork_server import ForkServer
+from course_tools.grading.verdict.session import Session, SessionLost
 
 WHY_NOT = sandbox.available()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
 
 
 @pytest.fixture(scope="module")
-def rooms():
+def session():
     """For all: nothing here leaves anything behind."""
-    with Zygote() as zygote, Rooms(zygote, 1) as made:
+    with ForkServer() as fork_server, Session(fork_server, 1) as made:
         yield made
 
 
@@ -39,8 +39,8 @@ WORKS = {
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_works(rooms, name):
-    reply = rooms.run(WORKS[name], 60)
+def test_works(session, name):
+    reply = session.run(WORKS[name], 60)
     assert (reply["status"], reply["printed"]) == ("ok", "True\n"), reply
 
 
@@ -58,14 +58,14 @@ needs_a_compiler = pytest.mark.skipif(
 
 
 @needs_a_compiler
-def test_cuda_in_the_students_room(rooms):
+def test_cuda_in_the_students_room(session):
     text = SAXPY + (
         "import numpy as np\nfrom course_lib.gpu import device\n"
         "x = np.ones(100, np.float32); y = x.copy()\n"
         "device.SourceModule(SAXPY).get_function('saxpy')(np.int32(100), np.float32(2), device.In(x),\n"
         "    device.InOut(y), grid=(1, 1), block=(128, 1, 1))\nprint((y == 3).all())"
     )
-    reply = rooms.run(text, 60)
+    reply = session.run(text, 60)
     assert reply["printed"].endswith("True\n"), reply
 
 
@@ -80,10 +80,10 @@ def test_cuda_in_the_students_room(rooms):
         ("y[i] =", "*(float *)8 =", "wrong"),
     ],
 )
-def test_cuda_in_the_room_of_the_checks(rooms, was, now, status):
-    rooms.run(SAXPY.replace(was, now, 1), 60)
+def test_cuda_in_the_room_of_the_checks(session, was, now, status):
+    session.run(SAXPY.replace(was, now, 1), 60)
     try:
-        verdict = rooms.check("ch05.check_saxpy", "SAXPY", 7, 120)
-    except Lost as lost:
+        verdict = session.check("ch05.check_saxpy", "SAXPY", 7, 120)
+    except SessionLost as lost:
         raise AssertionError(str(lost)) from lost
     assert verdict["status"] == status, verdict

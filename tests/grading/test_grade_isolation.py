@@ -1,4 +1,4 @@
-"""Grading where the system has no rooms: refused unless told, then said; processes of it end as far as they can."""
+"""Grading where the system has no sandbox: refused unless told, then said; processes of it end as far as they can."""
 
 import os
 import signal
@@ -11,17 +11,17 @@ import pytest
 
 from course_tools.__main__ import main
 from course_tools.grading.commands import grade
-from course_tools.grading.release import release
+from course_tools.grading.release import manifest
 from course_tools.grading.sandbox import fork_server, resources, sandbox
-from course_tools.grading.verdict.session import Lost, Rooms
+from course_tools.grading.verdict.session import Session, SessionLost
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork processes")
 
 
 @pytest.fixture(scope="module")
 def plain():
-    """Where processes are forked that are in no room."""
-    with fork_server.Zygote("none", sandbox.Limits(memory=600 << 20)) as made:
+    """Where processes are forked that are in no sandbox."""
+    with fork_server.ForkServer("none", sandbox.Limits(memory=600 << 20)) as made:
         yield made
 
 
@@ -37,42 +37,42 @@ def ended(pid, seconds=60.0):
     return False
 
 
-def test_cells_and_checks_run_as_in_rooms(plain):
-    with Rooms(plain, 1) as rooms:
-        assert rooms.run("x = 6 * 7\nx", 20)["outputs"] == [{"text/plain": "42"}]
+def test_cells_and_checks_run_as_in_a_sandbox(plain):
+    with Session(plain, 1) as session:
+        assert session.run("x = 6 * 7\nx", 20)["outputs"] == [{"text/plain": "42"}]
         assert (
-            rooms.check("x.check", "x", 1, 20, "def check(x): assert x == 42")["status"] == "pass"
+            session.check("x.check", "x", 1, 20, "def check(x): assert x == 42")["status"] == "pass"
         )
         assert (
-            rooms.check("x.check", "x", 1, 20, "def check(x): assert x == 41")["status"] != "pass"
+            session.check("x.check", "x", 1, 20, "def check(x): assert x == 41")["status"] != "pass"
         )
-        with pytest.raises(Lost) as lost:
-            rooms.run(
+        with pytest.raises(SessionLost) as lost:
+            session.run(
                 "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 0.5
             )
         assert lost.value.status == "timeout"
 
 
 def test_the_home_and_the_group_end_with_the_process(plain):
-    with Rooms(plain, 1) as rooms:
-        rooms.run(
+    with Session(plain, 1) as session:
+        session.run(
             "open('kept', 'w').write('x')\nimport os, subprocess\nchild = subprocess.Popen(['sleep', '100'])",
             20,
         )
-        home, child = eval(rooms.run("os.getcwd(), child.pid", 20)["outputs"][0]["text/plain"])
+        home, child = eval(session.run("os.getcwd(), child.pid", 20)["outputs"][0]["text/plain"])
         assert (
             Path(home, "kept").exists()
-            and rooms.run("print(os.environ['HOME'])", 20)["printed"] == home + "\n"
+            and session.run("print(os.environ['HOME'])", 20)["printed"] == home + "\n"
         )
-        with pytest.raises(Lost):
-            rooms.run("os._exit(1)", 20)
+        with pytest.raises(SessionLost):
+            session.run("os._exit(1)", 20)
     assert ended(child) and not Path(home).exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at through /proc")
 def test_memory_is_watched(plain):
-    with Rooms(plain, 1) as rooms, pytest.raises(Lost, match="too much memory"):
-        rooms.run(
+    with Session(plain, 1) as session, pytest.raises(SessionLost, match="too much memory"):
+        session.run(
             "held = []\nwhile True: held.append(bytearray(1 << 24)); held[-1][::4096] = b'x' * 4096",
             20,
         )
@@ -87,11 +87,13 @@ def test_a_system_without_handles_of_processes(monkeypatch):
         ["none", "sandbox"] if sys.platform == "linux" and not sandbox.available() else ["none"]
     )
     for isolation in isolations:
-        with fork_server.Zygote(isolation) as made, Rooms(made, 1) as rooms:
-            assert rooms.student.process._handle is None and rooms.run("1", 20)["status"] == "ok"
-            rooms.student.process.kill()
-            assert ended(rooms.student.process.pid, 0.1)
-            rooms.student.process.kill()
+        with fork_server.ForkServer(isolation) as made, Session(made, 1) as session:
+            assert (
+                session.student.process._handle is None and session.run("1", 20)["status"] == "ok"
+            )
+            session.student.process.kill()
+            assert ended(session.student.pid, 0.1)
+            session.student.process.kill()
 
 
 def test_a_process_that_has_no_group_yet_is_killed(tmp_path):
@@ -104,11 +106,11 @@ def test_a_process_that_has_no_group_yet_is_killed(tmp_path):
 
 
 def graded(tmp_path, monkeypatch, *more, uid=1000):
-    """The exit status of `grade` on a system that has no rooms; nothing is graded."""
+    """The exit status of `grade` on a system that has no sandbox; nothing is graded."""
     monkeypatch.setattr(sandbox, "available", lambda: "the kernel says no")
     monkeypatch.setattr(os, "getuid", lambda: uid)
-    made = release.Release(tmp_path, "id", 1, {}, {}, tested=True)
-    monkeypatch.setattr(grade.release, "load", lambda folder: made)
+    made = manifest.Release(tmp_path, "id", 1, {}, {}, tested=True)
+    monkeypatch.setattr(grade.manifest, "load", lambda folder: made)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ann.ipynb").write_text("")
     out = tmp_path / "out"
@@ -149,15 +151,15 @@ def test_watching_needs_no_proc(monkeypatch):
         monkeypatch.setattr(resources.os, name, nowhere)
     monkeypatch.setattr(resources.Path, "read_text", nowhere)
     assert resources.used_by(1) == 0 and resources.running(1) == 0 and resources.free() is None
-    resources.Memory(1, 10)()
+    resources.MemoryWatch(1, 10)()
 
 
 def test_why_a_room_could_not_be_opened(monkeypatch):
     """It is the grader's failure, with its reason, and no student's."""
-    broken = "import course_tools.grading.sandbox.fork_server as z; z.HOME = 'no-such-folder/room-{}'; main(*"
+    broken = "import course_tools.grading.sandbox.fork_server as z; z.HOME = 'no-such-folder/home-{}'; main(*"
     monkeypatch.setattr(fork_server, "START", fork_server.START.replace("main(*", broken))
     with (
-        fork_server.Zygote("none") as made,
+        fork_server.ForkServer("none") as made,
         pytest.raises(RuntimeError, match="could not be opened: FileNotFoundError"),
     ):
-        Rooms(made, 1).__enter__()
+        Session(made, 1).__enter__()

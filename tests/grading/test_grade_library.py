@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from course_tools.grading.release.library_use import foreign, names_in
-from course_tools.grading.release.release import Step
+from course_tools.grading.release.manifest import Step
 
 GIVEN = "from course_lib import data, serial\nfrom course_lib.mpi.flat import pack"
 

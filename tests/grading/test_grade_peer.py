@@ -10,8 +10,13 @@ import types
 import numpy as np
 import pytest
 
-from course_tools.grading.rpc import peer, remote_errors
-from course_tools.grading.rpc.control import LONGEST, Gone, Late, Line
+from course_tools.grading.rpc import peer, remote_errors, router
+from course_tools.grading.rpc.control import (
+    LONGEST,
+    ConnectionLost,
+    ControlChannel,
+    DeadlineExceeded,
+)
 from course_tools.grading.verdict.session import reply_of, verdict_of
 
 
@@ -21,7 +26,7 @@ def pair(offered):
     student = peer.Peer(theirs)
 
     def serve():
-        student.offer(peer.OFFERED, offered)
+        student.offer(router.OFFERED, offered)
         while True:
             try:
                 student.serve()
@@ -30,7 +35,7 @@ def pair(offered):
 
     threading.Thread(target=serve, daemon=True).start()
     checker = peer.Peer(ours, guarded=True)
-    return checker, checker.received(peer.OFFERED, 20)
+    return checker, checker.received(router.OFFERED, 20)
 
 
 def test_call_with_arrays_and_a_call_back():
@@ -101,7 +106,7 @@ def raises(error):
         (BaseException("x"), remote_errors.RemoteError),
         (StopIteration(), remote_errors.RemoteError),
         (ConnectionResetError(), remote_errors.RemoteError),
-        (peer.Gone("x"), None),
+        (peer.ConnectionLost("x"), None),
         (UnicodeDecodeError("a", b"", 0, 0, "b"), remote_errors.RemoteError),
         (ExceptionGroup("a", [ValueError()]), remote_errors.RemoteError),
         (type("CheckFailed", (AssertionError,), {})("x"), remote_errors.RemoteError),
@@ -225,8 +230,8 @@ class Hostile:
         ours, self.end = socket.socketpair()
         self.end.settimeout(5)
         self.checker = peer.Peer(ours, guarded=True)
-        self.say({"offer": peer.OFFERED, "object": 1, "calls": True})
-        self.answer = self.checker.received(peer.OFFERED, 5)
+        self.say({"offer": router.OFFERED, "object": 1, "calls": True})
+        self.answer = self.checker.received(router.OFFERED, 5)
 
     def say(self, *messages):
         for message in messages:
@@ -311,7 +316,7 @@ def test_what_is_no_message_ends_the_connection(message):
     hostile = Hostile()
     _, result = hostile.asked()
     hostile.say(message)
-    assert isinstance(result(), Gone)
+    assert isinstance(result(), ConnectionLost)
 
 
 @pytest.mark.parametrize(
@@ -326,7 +331,7 @@ def test_what_is_no_message_ends_the_connection(message):
         {"error": None},
         {"error": {"type": 5}},
         {"error": {"type": "SystemExit", "was": 10**9}},
-        {"error": {"type": "Gone"}},
+        {"error": {"type": "ConnectionLost"}},
         {
             "value": {
                 "object": 5,
@@ -341,7 +346,9 @@ def test_odd_answers_are_errors_of_the_call(part):
     call, result = hostile.asked()
     hostile.say({"to": call["from"], "id": call["id"], "back": {"list": []}, "value": 1} | part)
     got = result()
-    assert got == 1 or (isinstance(got, Exception | SystemExit) and not isinstance(got, Gone)), got
+    assert got == 1 or (
+        isinstance(got, Exception | SystemExit) and not isinstance(got, ConnectionLost)
+    ), got
 
 
 def test_threads_without_end():
@@ -349,12 +356,15 @@ def test_threads_without_end():
     _, result = hostile.asked()
     before = threading.active_count()
     hostile.end.settimeout(0.5)
-    for number in range(3 * peer.MOST_THREADS):
+    for number in range(3 * router.MOST_THREADS):
         try:
             hostile.say({"call": 1, "method": "", "given": [], "from": f"t{number}", "id": 1})
         except OSError:
             break
-    assert isinstance(result(), Gone) and threading.active_count() <= before + peer.MOST_THREADS
+    assert (
+        isinstance(result(), ConnectionLost)
+        and threading.active_count() <= before + router.MOST_THREADS
+    )
 
 
 # The grader's line ------------------------------------------------------------------------------------------------
@@ -362,7 +372,7 @@ def test_threads_without_end():
 
 def line():
     ours, theirs = socket.socketpair()
-    return Line(ours), theirs
+    return ControlChannel(ours), theirs
 
 
 @pytest.mark.parametrize(
@@ -385,7 +395,7 @@ def test_the_grader_takes_nothing_but_its_answer(answer):
     ours, theirs = line()
     ours.ask("run", "1")
     theirs.sendall(frame(answer))
-    with pytest.raises(Gone):
+    with pytest.raises(ConnectionLost):
         ours.answer(5)
 
 
@@ -393,7 +403,7 @@ def test_the_grader_reads_no_more_than_it_may():
     ours, theirs = line()
     ours.ask("run", "1")
     theirs.sendall(struct.pack("<I", LONGEST + 1))
-    with pytest.raises(Gone):
+    with pytest.raises(ConnectionLost):
         ours.answer(5)
 
 
@@ -401,15 +411,15 @@ def test_the_grader_waits_no_longer_than_told():
     ours, theirs = line()
     ours.ask("run", "1")
     theirs.sendall(struct.pack("<I", 100) + b"{")  # and never the rest
-    with pytest.raises(Late):
+    with pytest.raises(DeadlineExceeded):
         ours.answer(0.3)
-    with pytest.raises(Late):  # it does not listen, either
+    with pytest.raises(DeadlineExceeded):  # it does not listen, either
         ours.ask("run", "x" * (4 << 20), seconds=0.2)
 
 
 @pytest.mark.parametrize("value", [None, 1, "ok", [], {}, {"status": "pass"}, {"status": ["ok"]}])
 def test_no_reply(value):
-    with pytest.raises((Gone, TypeError)):
+    with pytest.raises((ConnectionLost, TypeError)):
         reply_of(value)
 
 
@@ -436,7 +446,7 @@ def test_replies_are_capped_and_clean():
 
 def test_a_verdict_is_one_of_a_few():
     for value in (None, {"status": "Pass"}, {"status": True}, [], {"message": "pass"}):
-        with pytest.raises(Gone):
+        with pytest.raises(ConnectionLost):
             verdict_of(value)
     plain = {"status": "pass", "kind": "", "message": ""}
     assert verdict_of({"status": "pass", "message": 5}) == plain

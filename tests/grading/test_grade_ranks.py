@@ -1,10 +1,11 @@
-"""MPI ranks while grading: a room for each, the rehearsal with the checks; honest answers, wrong and hostile ones."""
+"""MPI ranks while grading: a process for each, the rehearsal with the checks; honest, wrong and hostile answers."""
 
 import pytest
 
+from course_tools.grading.rpc import rank_client
 from course_tools.grading.sandbox import sandbox
-from course_tools.grading.sandbox.fork_server import Zygote
-from course_tools.grading.verdict.session import Lost, Rooms
+from course_tools.grading.sandbox.fork_server import ForkServer
+from course_tools.grading.verdict.session import Session, SessionLost
 
 WHY_NOT = sandbox.available()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
@@ -30,28 +31,28 @@ def f(comm, x):
 
 
 @pytest.fixture(scope="module")
-def zygote():
+def fork_server():
     """One for all."""
-    with Zygote() as made:
+    with ForkServer() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def kept():
-    """The rooms that tests share, until one loses them."""
+    """The session that tests share, until one loses it."""
     made: list = []
     yield made
-    for rooms in made:
-        rooms.close()
+    for session in made:
+        session.close()
 
 
-def judged(zygote, kept, text, check="hidden.check", code=CHECK):
+def judged(fork_server, kept, text, check="hidden.check", code=CHECK):
     if not kept:
-        kept.append(Rooms(zygote, 1).__enter__())
+        kept.append(Session(fork_server, 1).__enter__())
     try:
         kept[0].run(START + text, 20)
         return kept[0].check(check, "f", 1, 60, code)
-    except Lost as lost:
+    except SessionLost as lost:
         kept.clear()
         return {"status": lost.status, "message": str(lost)}
 
@@ -132,14 +133,14 @@ WRONG = {
         "s.settimeout(0.5)\ntime.sleep(0.1)\ns.sendto(x.tobytes(), ('127.0.0.1', 5000 + right))\n"
         "return np.frombuffer(s.recv(99)).copy()", "wrong", ""),
     "asks for what is not for it": (
-        "ask = comm._line.ask\nfor name in ('_world', '__class__', '_send', '__init__'):\n"
+        "ask = comm._channel.ask\nfor name in ('_world', '__class__', '_send', '__init__'):\n"
         "    try: ask(0, name, [], {}, {}, (1, '', ''))\n"
         "    except AttributeError: pass\n    else: return x\nraise LookupError('refused')", "wrong", "LookupError"),
     "a pickle that ends who reads it": (
         "class Bomb:\n    def __reduce__(self):\n        import os\n        return os._exit, (3,)\n"
         "if comm.rank == 0: comm.send(Bomb(), right)\nelse: comm.recv(source=left)\nreturn x", "wrong crashed", ""),
     "a pickle for a Split": (
-        "comm._line.ask(0, 'Split', [('pickle', b'cos\\n_exit\\n(I3\\ntR.')], {}, {}, (1, '', ''))\nreturn x",
+        "comm._channel.ask(0, 'Split', [('pickle', b'cos\\n_exit\\n(I3\\ntR.')], {}, {}, (1, '', ''))\nreturn x",
         "wrong", ""),
     "ends one rank": ("if comm.rank == 1:\n    import os\n    os._exit(0)\nreturn x", "crashed", ""),
     "time that runs backwards": ("comm.compute(-1e9)\nreturn x", "wrong", ""),
@@ -157,44 +158,49 @@ WRONG = {
         "return np.packbits(bits[left], bitorder='little').view(float)", "wrong", "communicators"),
     "time that is no number": ("comm.compute(float('nan'))\ncomm.Sendrecv(x, right, 0, got, left)\nreturn got", "wrong",
                                "compute takes"),
-    "time that never ends": ("comm._line.call(0, 'compute', (float('inf'),))\nreturn x", "wrong", "compute takes"),
+    "time that never ends": ("comm._channel.call(0, 'compute', (float('inf'),))\nreturn x", "wrong", "compute takes"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_right(zygote, kept, name):
-    verdict = judged(zygote, kept, body(RIGHT[name]))
+def test_right(fork_server, kept, name):
+    verdict = judged(fork_server, kept, body(RIGHT[name]))
     assert verdict["status"] == "pass", verdict
 
 
 @pytest.mark.parametrize("name", FREE)
-def test_right_in_other_ways(zygote, kept, name):
-    verdict = judged(zygote, kept, body(FREE[name]), "hidden.free")
+def test_right_in_other_ways(fork_server, kept, name):
+    verdict = judged(fork_server, kept, body(FREE[name]), "hidden.free")
     assert verdict["status"] == "pass", verdict
 
 
+def test_what_attacks_reach_for_is_there():
+    channel = rank_client.RankChannel(lambda *asked: None)
+    assert callable(channel.ask) and rank_client.Comm(channel, 0, 0, 2)._channel is channel
+
+
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong(zygote, kept, name):
+def test_wrong(fork_server, kept, name):
     text, status, words = WRONG[name]
-    verdict = judged(zygote, kept, body(text))
+    verdict = judged(fork_server, kept, body(text))
     assert verdict["status"] in status.split() and words in " ".join(verdict["message"].split()), (
         verdict
     )
-    verdict = judged(zygote, kept, RING)
+    verdict = judged(fork_server, kept, RING)
     assert verdict["status"] == "pass", verdict  # whatever was before
 
 
-def test_what_is_no_function(zygote, kept):
-    assert judged(zygote, kept, "f = 7")["status"] == "wrong"
-    assert judged(zygote, kept, "del f")["status"] == "missing"
+def test_what_is_no_function(fork_server, kept):
+    assert judged(fork_server, kept, "f = 7")["status"] == "wrong"
+    assert judged(fork_server, kept, "del f")["status"] == "missing"
 
 
-def test_an_endless_loop_ends_and_costs_nobody_else(zygote, kept):
-    verdict = judged(zygote, kept, body("while comm.rank == 1: pass\nreturn x"))
+def test_an_endless_loop_ends_and_costs_nobody_else(fork_server, kept):
+    verdict = judged(fork_server, kept, body("while comm.rank == 1: pass\nreturn x"))
     assert verdict["status"] == "wrong" and "still running" in verdict["message"], verdict
-    assert judged(zygote, kept, RING)["status"] == "pass"
+    assert judged(fork_server, kept, RING)["status"] == "pass"
 
 
-def test_the_line_of_a_fault_is_told(zygote, kept):
-    verdict = judged(zygote, kept, body("comm.Recv(got, left)\nreturn got"))
+def test_the_line_of_a_fault_is_told(fork_server, kept):
+    verdict = judged(fork_server, kept, body("comm.Recv(got, left)\nreturn got"))
     assert "line 6 of f: comm.Recv(got, left)" in " ".join(verdict["message"].split()), verdict

@@ -9,11 +9,11 @@ from course_lib.errors import BadInput
 from course_tools.__main__ import main
 from course_tools.build import command as build
 from course_tools.build import source
-from course_tools.grading.release import release
+from course_tools.grading.release import make, manifest
 from course_tools.grading.sandbox import sandbox
 
 WHY_NOT = sandbox.available()
-needs_rooms = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
+needs_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
 MUTANTS = """\
   - {name: no-bias, body: "return 1 / (1 + math.exp(-float(x @ w)))", expect: "got"}
   - {name: half, body: "return 0.5", expect: "got"}
@@ -86,7 +86,7 @@ def test_what_is_written(tmp_path):
     root, hidden = clone(tmp_path / "clone"), tmp_path / "own"
     hidden.mkdir()
     (hidden / "01-tiny.py").write_text("def check_neuron(neuron): pass\ndef helper(): pass\n")
-    made = release.write(root, tmp_path / "out", ["01"], hidden)
+    made = make.write(root, tmp_path / "out", ["01"], hidden)
     file = tmp_path / "out" / "exercises" / "01-tiny.ipynb"
     assert file.read_bytes() == (root / "exercises" / "01-tiny.ipynb").read_bytes()
     chapter = made.chapters["01-tiny"]
@@ -104,11 +104,11 @@ def test_what_is_written(tmp_path):
     assert "1 / (1" not in (tmp_path / "out" / "manifest.json").read_text(), (
         "no solution is in a release"
     )
-    again = release.write(root, tmp_path / "again", seed=made.seed)
-    assert again.id != made.id and release.load(tmp_path / "out") == made, (
+    again = make.write(root, tmp_path / "again", seed=made.seed)
+    assert again.id != made.id and manifest.load(tmp_path / "out") == made, (
         "the hidden checks are part of the id"
     )
-    assert release.write(root, tmp_path / "third").seed != made.seed
+    assert make.write(root, tmp_path / "third").seed != made.seed
 
 
 def test_what_is_refused(tmp_path):
@@ -116,7 +116,7 @@ def test_what_is_refused(tmp_path):
     hidden = tmp_path / "own"
     hidden.mkdir()
     with pytest.raises(BadInput, match="holds nothing"):
-        release.write(root, out, hidden=hidden)
+        make.write(root, out, hidden=hidden)
     for name, text, said in (
         ("01-tiny.py", "def check_nobody(x): pass", "no task"),
         ("01-tiny.py", "def", "no Python"),
@@ -124,9 +124,9 @@ def test_what_is_refused(tmp_path):
     ):
         (hidden / name).write_text(text)
         with pytest.raises(BadInput, match=said):
-            release.write(root, out, hidden=hidden)
+            make.write(root, out, hidden=hidden)
     with pytest.raises(BadInput, match="never overwritten"):
-        release.write(root, hidden)
+        make.write(root, hidden)
     ids = root / "chapters" / "ids.txt"
     text = ids.read_text()
     for other, said in (
@@ -135,11 +135,11 @@ def test_what_is_refused(tmp_path):
     ):
         ids.write_text(other)
         with pytest.raises(BadInput, match=said):
-            release.write(root, out)
+            make.write(root, out)
     ids.write_text(text)
     (root / "exercises" / "01-tiny.ipynb").write_text("{}")
     with pytest.raises(BadInput, match="Build it first"):
-        release.write(root, out)
+        make.write(root, out)
     assert not out.exists() and not [*tmp_path.glob(".out*")]
 
 
@@ -153,14 +153,14 @@ def test_a_folder_that_is_no_release(tmp_path):
     ):
         (tmp_path / "manifest.json").write_text(text)
         with pytest.raises(BadInput, match="release"):
-            release.load(tmp_path)
+            manifest.load(tmp_path)
 
 
-@needs_rooms
+@needs_sandbox
 def test_the_gate(tmp_path, capsys):
     root = clone(tmp_path / "clone")
     assert main(["release", "01", "--root", str(root), "--out", str(tmp_path / "out")]) == 0
-    made = release.load(tmp_path / "out")
+    made = manifest.load(tmp_path / "out")
     said = made.planted["01-tiny"]["neuron"]
     assert (
         made.tested
@@ -170,7 +170,7 @@ def test_the_gate(tmp_path, capsys):
     assert "1 chapter, 2 points" in capsys.readouterr().out
 
 
-@needs_rooms
+@needs_sandbox
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -188,10 +188,10 @@ def test_the_gate_refuses(tmp_path, capsys, old, new, said):
     assert main(["release", "--root", str(root), "--out", str(tmp_path / "out")]) == 1
     assert said in capsys.readouterr().err and not (tmp_path / "out").exists()
     assert main(["release", "--quick", "--root", str(root), "--out", str(tmp_path / "out")]) == 0
-    assert not release.load(tmp_path / "out").tested and "NOT TESTED" in capsys.readouterr().out
+    assert not manifest.load(tmp_path / "out").tested and "NOT TESTED" in capsys.readouterr().out
 
 
-@needs_rooms
+@needs_sandbox
 def test_a_hidden_check_that_the_solution_does_not_pass(tmp_path, capsys):
     root, hidden = clone(tmp_path / "clone"), tmp_path / "own"
     hidden.mkdir()

@@ -1,4 +1,4 @@
-"""The room for one submission: what it must not see, what it must not use up, and that nothing of it survives."""
+"""The sandbox for one submission: what it must not see, what it must not use up, and that nothing of it survives."""
 
 import json
 import os
@@ -23,7 +23,7 @@ USERS = ["root", "ordinary"] if os.getuid() == 0 else ["ordinary"]
 
 INSIDE = """
 import sys; sys.path.insert(0, {root!r})
-sys.modules.setdefault("numpy", type(sys)("numpy"))  # the room needs none, and an ordinary user's Python may have none
+sys.modules.setdefault("numpy", type(sys)("numpy"))  # not needed, and an ordinary user's Python may have none
 import json, os, socket, subprocess, time
 from pathlib import Path
 from course_tools.grading.sandbox import sandbox
@@ -51,7 +51,7 @@ def as_user(user):
 
 
 def inside(body, user=USERS[0], hidden=(), **more):
-    """What `body` put into `said`, run in a room."""
+    """What `body` put into `said`, run in a sandbox."""
     text = INSIDE.format(root=str(ROOT), body=body, hidden=list(hidden))
     done = subprocess.run(
         [PYTHON[user], "-I", "-c", text],
@@ -87,7 +87,7 @@ PYTHON = {user: _python_of(user) for user in USERS}
 
 @pytest.fixture(params=USERS)
 def user(request):
-    """Who starts the room: root, and somebody else."""
+    """Who starts the sandbox: root, and somebody else."""
     if not PYTHON[request.param]:
         pytest.skip("an ordinary user may not read this Python")
     return request.param
@@ -322,7 +322,7 @@ for what in (disk, files, memory, forks):
 
 
 def start(body, user):
-    """A room that runs `body` and goes on: its outermost process."""
+    """A sandbox that runs `body` and goes on: its outermost process."""
     text = INSIDE.format(root=str(ROOT), body=body, hidden=[])
     process = subprocess.Popen(
         [PYTHON[user], "-I", "-c", text],
@@ -423,8 +423,8 @@ time.sleep(100)
     )
     try:
         assert 100 << 20 < resources.used_by(process.pid) < 400 << 20
-        with pytest.raises(resources.TooMuch):
-            resources.Memory(process.pid, 90 << 20)()
+        with pytest.raises(resources.TooMuchMemory):
+            resources.MemoryWatch(process.pid, 90 << 20)()
     finally:
         process.kill()
         process.wait()
@@ -432,7 +432,7 @@ time.sleep(100)
 
 
 def test_the_process_of_the_checks_cannot_be_looked_into(user):
-    """What a student's CUDA C starts in the checks' room is a process beside that of the checks."""
+    """What a student's CUDA C starts in the checks' sandbox is a process beside that of the checks."""
     said = inside(
         """
 sandbox.unreadable()

@@ -1,4 +1,4 @@
-"""What a check says of an answer in rooms is what it says of it in the student's notebook, to the letter."""
+"""What a check says of an answer in a sandbox is what it says of it in the student's notebook, to the letter."""
 
 import linecache
 
@@ -7,8 +7,8 @@ import pytest
 from course_lib.checks import ch01, ch02, ch04
 from course_lib.checks.kit.messages import CheckFailed
 from course_tools.grading.sandbox import sandbox
-from course_tools.grading.sandbox.fork_server import Zygote
-from course_tools.grading.verdict.session import Rooms
+from course_tools.grading.sandbox.fork_server import ForkServer
+from course_tools.grading.verdict.session import Session
 
 pytestmark = pytest.mark.skipif(
     bool(WHY := sandbox.available()), reason=f"no sandbox on this system: {WHY}"
@@ -64,9 +64,9 @@ ANSWERS = {
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    """Rooms for all of these answers: none of them harms another."""
-    with Zygote() as zygote, Rooms(zygote, 1) as made:
+def session():
+    """Session for all of these answers: none of them harms another."""
+    with ForkServer() as fork_server, Session(fork_server, 1) as made:
         made.run("import numpy as np", 30)
         yield made
 
@@ -85,27 +85,27 @@ def in_the_notebook(check, name, text):
 
 
 @pytest.mark.parametrize("which", ANSWERS)
-def test_the_same_words(rooms, which):
+def test_the_same_words(session, which):
     check, path, name, text = ANSWERS[which]
-    rooms.run(text, 30)
-    verdict = rooms.check(path, name, SEED, 30)
+    session.run(text, 30)
+    verdict = session.check(path, name, SEED, 30)
     status, message = in_the_notebook(check, name, text)
     assert verdict["status"] == status, verdict
     assert status == "pass" or verdict["message"] == message
 
 
-def test_what_is_no_value(rooms):
+def test_what_is_no_value(session):
     """An object of a class of one's own cannot be graded; that is said, and is nobody's broken check."""
-    rooms.run(
+    session.run(
         "class Yes:\n    def __eq__(self, other): return True\n"
         "def neuron(x, w, b): return Yes()\ndef sgd_epoch(*args): return Yes()",
         30,
     )
     for path, name in (("ch01.check_neuron", "neuron"), ("ch02.check_sgd_epoch", "sgd_epoch")):
-        verdict = rooms.check(path, name, SEED, 30)
+        verdict = session.check(path, name, SEED, 30)
         assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"]
-    rooms.run("def minibatches(*args, **named): return Yes()", 30)
-    verdict = rooms.check("ch02.check_minibatches", "minibatches", SEED, 30)
+    session.run("def minibatches(*args, **named): return Yes()", 30)
+    verdict = session.check("ch02.check_minibatches", "minibatches", SEED, 30)
     assert verdict["status"] == "wrong" and "an object of the class Yes" in verdict["message"], (
         verdict
     )
@@ -127,16 +127,16 @@ def shared_sum(part_of, T, total):
 """
 
 
-def test_a_race_comes_to_light_in_a_room_as_well(rooms):
+def test_a_race_comes_to_light_in_a_room_as_well(session):
     """Two sections under the lock are one too many, and a write outside of it is a race, too."""
     for between in ("with lock:", "if True:"):
-        rooms.run(RACE.replace("BETWEEN", between), 30)
-        verdict = rooms.check("ch03.check_shared_sum", "shared_sum", SEED, 60)
+        session.run(RACE.replace("BETWEEN", between), 30)
+        verdict = session.check("ch03.check_shared_sum", "shared_sum", SEED, 60)
         assert verdict["status"] == "wrong" and "a lost update" in verdict["message"], verdict
 
 
-def test_an_error_keeps_what_it_was_raised_over(rooms):
-    rooms.run(
+def test_an_error_keeps_what_it_was_raised_over(session):
+    session.run(
         """def neuron(x, w, b):
     try:
         1 / 0
@@ -144,7 +144,7 @@ def test_an_error_keeps_what_it_was_raised_over(rooms):
         raise RuntimeError("a shard failed") from error""",
         30,
     )
-    verdict = rooms.check("ch01.check_neuron", "neuron", SEED, 30)
+    verdict = session.check("ch01.check_neuron", "neuron", SEED, 30)
     assert (
         "RuntimeError: a shard failed" in verdict["message"]
         and "line 5 of neuron" in verdict["message"]
@@ -178,7 +178,7 @@ LEFT = {  # answer -> what waits, what is kept of an error, when the children st
 
 
 @pytest.mark.parametrize("which", LEFT)
-def test_what_a_call_leaves_behind_is_known_in_a_room_as_well(rooms, which):
+def test_what_a_call_leaves_behind_is_known_in_a_room_as_well(session, which):
     wait, keep, first, then, words = LEFT[which]
     text = (
         CHILDREN.replace("WAIT", wait)
@@ -186,8 +186,8 @@ def test_what_a_call_leaves_behind_is_known_in_a_room_as_well(rooms, which):
         .replace("FIRST", first)
         .replace("THEN", then)
     )
-    rooms.run(text, 30)
-    verdict = rooms.check("ch04.check_leapfrog_backward", "leapfrog_backward", SEED, 60)
+    session.run(text, 30)
+    verdict = session.check("ch04.check_leapfrog_backward", "leapfrog_backward", SEED, 60)
     status, message = in_the_notebook(ch04.check_leapfrog_backward, "leapfrog_backward", text)
     assert (verdict["status"], status) == (("wrong", "wrong") if words else ("pass", "pass")), (
         verdict
@@ -214,8 +214,8 @@ def repeat_saxpy(device, saxpy, a, x, y, times):
         ("64", "wrong", "block must be a tuple of three"),
     ],
 )
-def test_the_device_lies_with_the_checks(rooms, block, status, words):
+def test_the_device_lies_with_the_checks(session, block, status, words):
     """What a call of the device raises there is the fault of the answer that made the call, as in the notebook."""
-    rooms.run(DEVICE.replace("BLOCK", block), 30)
-    verdict = rooms.check("ch05.check_repeat_saxpy", "repeat_saxpy", SEED, 60)
+    session.run(DEVICE.replace("BLOCK", block), 30)
+    verdict = session.check("ch05.check_repeat_saxpy", "repeat_saxpy", SEED, 60)
     assert verdict["status"] == status and words in verdict["message"], verdict

@@ -31,7 +31,7 @@ __global__ void attack(int *got)
 
 @pytest.fixture(autouse=True)
 def limited(monkeypatch):
-    """As in the room of the checks."""
+    """As in the check process."""
     monkeypatch.setattr(process, "before_program", syscalls.limiting())
 
 

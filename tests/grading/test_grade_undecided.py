@@ -15,10 +15,10 @@ from kernel_tasks import solved
 from course_lib.checks.kit.kinds import BLANK, BROKEN, CLOCK, UNAVAILABLE, WRONG
 from course_tools.grading.commands import summary
 from course_tools.grading.sandbox import check_process, resources
-from course_tools.grading.sandbox.fork_server import Zygote
+from course_tools.grading.sandbox.fork_server import ForkServer
 from course_tools.grading.verdict import runner, session, undecided
 from course_tools.grading.verdict.results import Result, Task
-from course_tools.grading.verdict.session import Lost, Rooms
+from course_tools.grading.verdict.session import Session, SessionLost
 
 on_linux = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux says how long a process waited"
@@ -123,8 +123,8 @@ def test_the_system_tells_what_a_thread_had():
 
 
 @pytest.fixture(scope="module")
-def zygote():
-    with Zygote("none") as made:
+def fork_server():
+    with ForkServer("none") as made:
         yield made
 
 
@@ -132,10 +132,12 @@ def zygote():
     ("shares", "status", "words"),
     [(STARVED, "inconclusive", "too busy"), (SERVED, "timeout", "did not come to an end")],
 )
-def test_a_loop_that_no_processor_runs_is_inconclusive(monkeypatch, zygote, shares, status, words):
+def test_a_loop_that_no_processor_runs_is_inconclusive(
+    monkeypatch, fork_server, shares, status, words
+):
     monkeypatch.setattr(resources, "threads_of", threads(*shares))
     loop = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
-    with Rooms(zygote, 1) as made, pytest.raises(Lost) as error:
+    with Session(fork_server, 1) as made, pytest.raises(SessionLost) as error:
         made.run(loop, 1.0)
     assert error.value.status == status and words in str(error.value)
 
@@ -155,10 +157,10 @@ def check(fn):
 
 
 @pytest.mark.parametrize(("shares", "want"), [(STARVED, "inconclusive"), (SERVED, "wrong")])
-def test_a_solution_on_a_starved_machine_is_not_wrong(monkeypatch, zygote, shares, want):
+def test_a_solution_on_a_starved_machine_is_not_wrong(monkeypatch, fork_server, shares, want):
     """Its threads never meet. That is wrong only where the machine had time for them."""
     monkeypatch.setattr(resources, "threads_of", threads(*shares))
-    with Rooms(zygote, 1) as made:
+    with Session(fork_server, 1) as made:
         assert made.run(solved("04"), 60)["status"] == "ok"
         verdict = made.check("hidden.check", "leapfrog_backward", 7, 60, IMPATIENT)
     assert verdict["status"] == want and "at work at the same time" in verdict["message"]
@@ -196,8 +198,8 @@ broken = Check("neuron", lambda rng: [Case((1.0,))], lambda x: 1 / 0)
         ("broken", "inconclusive"),
     ],
 )
-def test_what_the_room_of_the_checks_raises(zygote, check, want):
-    with Rooms(zygote, 1) as made:
+def test_what_the_room_of_the_checks_raises(fork_server, check, want):
+    with Session(fork_server, 1) as made:
         made.run("def neuron(x): return x", 20)
         assert made.check(f"hidden.{check}", "neuron", 7, 20, LACKING)["status"] == want
         missing = made.check(f"hidden.{check}", "softmax", 7, 20, LACKING)
@@ -237,11 +239,11 @@ CHECKS = (
 
 
 @pytest.mark.parametrize("words", WORDS)
-def test_who_raises_those_very_words_is_wrong(monkeypatch, zygote, words):
+def test_who_raises_those_very_words_is_wrong(monkeypatch, fork_server, words):
     """Whatever a student's code raises or prints: it is wrong, however starved the machine."""
     monkeypatch.setattr(resources, "threads_of", threads(*STARVED))
     errors = ("Told", "CheckBroken", "Unavailable", "ModuleNotFoundError")
-    with Rooms(zygote, 1) as made:
+    with Session(fork_server, 1) as made:
         for error, kind in zip(errors, (CLOCK, BROKEN, UNAVAILABLE, UNAVAILABLE), strict=True):
             made.run(RAISES.format(kind=kind, words=words, error=error), 20)
             for check, name, code in CHECKS:

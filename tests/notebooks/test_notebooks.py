@@ -10,8 +10,7 @@ import nbformat
 import pytest
 
 from course_tools.build import command as build
-from course_tools.build import source
-from course_tools.notebooks import notebook
+from course_tools.build import notebook, source
 
 ROOT = Path(__file__).parents[2]
 SOURCES = source.find(ROOT)

@@ -3,5 +3,3 @@
 from course_lib.gpu.mlp.activations import ACTIVATIONS, Activation, source
 from course_lib.gpu.mlp.kernels import SPECIFICATIONS, Kernels
 from course_lib.gpu.mlp.network import Mlp
-
-__all__ = ["ACTIVATIONS", "SPECIFICATIONS", "Activation", "Kernels", "Mlp", "source"]

@@ -21,9 +21,8 @@ class Activation:
 
     def __post_init__(self):
         if not (re.fullmatch(r"\w+", self.name) and self.f.strip() and self.df.strip()):
-            raise BadInput(
-                "an activation needs a name (letters, digits, _) and an expression each for f and df"
-            )
+            wanted = "a name (letters, digits, _) and an expression each for f and df"
+            raise BadInput(f"an activation needs {wanted}")
 
     @property
     def from_z(self):

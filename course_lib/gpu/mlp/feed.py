@@ -32,10 +32,8 @@ class Feed:
     """
 
     def __init__(self, computing, transfers):
-        self.computing = computing
-        self.copying = device.Stream()
-        self.transfers = transfers
-        self.places = []
+        self.computing, self.copying = computing, device.Stream()
+        self.transfers, self.places = transfers, []
 
     def send(self, array, rows):
         """A device array with these rows of an array (N, n) of float32. Kernels launched from here on wait for it."""
@@ -51,7 +49,7 @@ class Feed:
         return device.gpuarray.GPUArray(shape, np.float32, gpudata=place.memory)
 
     def _next(self, n):
-        """The place of the older batch, when it has been copied; or a new one, where it has no room for n numbers."""
+        """The place of the older batch, when it has been copied; or a new one, where it is too small for n numbers."""
         old = self.places.pop(0) if len(self.places) == 2 else None
         if self.places:
             # by now all work with that batch has been launched
@@ -59,9 +57,7 @@ class Feed:
         if old is not None:
             old.copied.synchronize()  # nothing is on its way from its host memory any more
         if old is None or len(old.host) < n:
-            host, memory = device.pagelocked_empty(n, np.float32), device.mem_alloc(4 * n)
-            old = SimpleNamespace(
-                host=host, memory=memory, copied=device.Event(), used=device.Event()
-            )
+            old = SimpleNamespace(copied=device.Event(), used=device.Event())
+            old.host, old.memory = device.pagelocked_empty(n, np.float32), device.mem_alloc(4 * n)
         self.places.append(old)
         return old

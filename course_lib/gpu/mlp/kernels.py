@@ -44,9 +44,8 @@ class Kernels:
 
     def __init__(self, each=4, options=(), traced=False):
         if each not in (1, 2, 4, 8):
-            raise BadInput(
-                f"each must be 1, 2, 4 or 8, not {each!r}: a block's tile has 32 x 32 elements"
-            )
+            why = "a block's tile has 32 x 32 elements"
+            raise BadInput(f"each must be 1, 2, 4 or 8, not {each!r}: {why}")
         self.each = each
         self.options = (f"-DTM={each}", f"-DTN={each}", *options)
         self.stream = device.Stream()
@@ -55,9 +54,8 @@ class Kernels:
     def forward(self, A, W, b, Z, F, activation):
         """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None. [000] eq. 7."""
         out = F if Z is None else Z
-        self._product(
-            "forward", activation, out, A.shape[1], *_at(A), *_at(W), *_at(b), Z, F, *_at(out)[1:]
-        )
+        args = (A.shape[1], *_at(A), *_at(W), *_at(b), Z, F, *_at(out)[1:])
+        self._product("forward", activation, out, *args)
 
     def output_delta(self, Z, A, Y, dZ, s, slope, activation):
         """dZ = s (A - Y), times f'(Z) with slope.   All (M, N), by rows; Z may be None. [000] eq. 8, [003] eq. 3."""
@@ -65,9 +63,8 @@ class Kernels:
 
     def transposed(self, dZ, W, dA, activation, fused=False, Z=None, A=None):
         """dA = dZ W^T; fused: times f'(Z).   dZ: (M, K), W: (N, K), dA, Z, A: (M, N), stored alike. [000] eq. 9."""
-        self._product(
-            "transposed", activation, dA, dZ.shape[1], *_at(dZ), *_at(W), int(fused), Z, A, *_at(dA)
-        )
+        args = (dZ.shape[1], *_at(dZ), *_at(W), int(fused), Z, A, *_at(dA))
+        self._product("transposed", activation, dA, *args)
 
     def hadamard(self, Z, A, dA, dZ, activation):
         """dZ = dA f'(Z).   All (M, N), stored alike; dZ may be dA; Z or A may be None where df does not use it."""
@@ -78,18 +75,8 @@ class Kernels:
         # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
         if _at(V)[2] != 1:
             A, dZ, W, V = dZ, A, W.T, V.T
-        self._product(
-            "update",
-            None,
-            V,
-            A.shape[0],
-            float(alpha),
-            *_at(A),
-            *_at(dZ),
-            float(beta),
-            *_at(W),
-            *_at(V),
-        )
+        args = (A.shape[0], float(alpha), *_at(A), *_at(dZ), float(beta), *_at(W), *_at(V))
+        self._product("update", None, V, *args)
 
     def column_sums(self, dZ, b, v, alpha, beta):
         """v = alpha (sums of dZ's columns) + beta b.   dZ: (M, N), b and v: (N,); v may be b."""
@@ -111,18 +98,8 @@ class Kernels:
     def total(self, X, part, out, index, scale, squared=False):
         """out[index] = scale times the sum of X, or of its squares.   X: (M, N); part: (64,), for the blocks' sums."""
         X, blocks = X if _at(X)[2] == 1 else X.T, min(64, up(X.size, 1024))
-        self._launch(
-            "sum",
-            None,
-            (blocks, 1),
-            (256, 1, 1),
-            *X.shape,
-            float(scale),
-            int(squared),
-            *_at(X),
-            part,
-            0,
-        )
+        args = (*X.shape, float(scale), int(squared), *_at(X), part, 0)
+        self._launch("sum", None, (blocks, 1), (256, 1, 1), *args)
         self._launch("sum", None, (1, 1), (256, 1, 1), 1, blocks, 1.0, 0, part, 0, 1, out, index)
 
     def _product(self, kernel, activation, out, *args):
@@ -140,23 +117,21 @@ class Kernels:
 
     def _launch(self, kernel, activation, grid, block, *args):
         """mlp_{kernel}. Ints become int32, floats float32, None a null pointer."""
-        given = [
-            np.int32(arg)
-            if isinstance(arg, int)
-            else np.float32(arg)
-            if isinstance(arg, float)
-            else arg
-            for arg in args
-        ]
+        given = [C_TYPES.get(type(arg), _unchanged)(arg) for arg in args]
         if self.traced:
-            text, options = source(kernel, activation), self.options
-            self.reports.append(
-                (kernel, trace_arrays(text, f"mlp_{kernel}", grid, block, given, options=options))
-            )
+            launch = source(kernel, activation), f"mlp_{kernel}", grid, block, given
+            self.reports.append((kernel, trace_arrays(*launch, options=self.options)))
         else:
             function = _function(device.engine_name(), kernel, activation, self.options)
             given = [np.uint64(0) if arg is None else arg for arg in given]
             function(*given, block=block, grid=grid, stream=self.stream)
+
+
+C_TYPES = {int: np.int32, float: np.float32}  # of a number that a kernel is given
+
+
+def _unchanged(arg):
+    return arg
 
 
 @cache

@@ -4,14 +4,15 @@ import time
 
 import numpy as np
 
-from course_lib.errors import BadInput, check_array, check_count
+from course_lib.errors import BadInput, check_array, check_count, check_number
 from course_lib.gpu import device
 from course_lib.gpu.mlp.activations import ACTIVATIONS
 from course_lib.gpu.mlp.feed import Feed, Transfers
 from course_lib.gpu.mlp.kernels import Kernels
 from course_lib.serial import Cache, History, targets
-from course_lib.serial.evaluate import CHUNK, check_labels
-from course_lib.serial.network import check_number, check_params
+from course_lib.serial.evaluate import CHUNK, check_labels, labels_of
+from course_lib.serial.minibatch import check_not_empty
+from course_lib.serial.network import check_params
 from course_lib.serial.progress import TrainingProgress
 
 
@@ -45,16 +46,13 @@ class Mlp:
         check_array("params[0][0]", params[0][0], dtype=np.float32)
         if layout not in ("ours", "paper"):
             raise BadInput(f"layout must be ours or paper, not {layout!r}")
-        self.net = net
-        self.eta = check_number("eta", eta)
-        self.order = {"ours": "C", "paper": "F"}[layout]
+        self.net, self.eta = net, check_number("eta", eta)
+        self.order = "C" if layout == "ours" else "F"
         self.softmax, self.slope = net.loss == "cross_entropy", slope and net.loss == "mse"
         output = ACTIVATIONS["identity" if self.softmax else "sigmoid"]
         self.f = [activation or ACTIVATIONS[net.activation]] * (net.n_layers - 1) + [output]
-        self.recompute = recompute
-        self.fused = fused
-        self.kernels = kernels or Kernels()
-        self._kept = {}
+        self.recompute, self.fused, self.kernels = recompute, fused, kernels or Kernels()
+        self._kept: dict = {}  # by name and shape
         self.transfers = Transfers({"copies in": 0, "bytes in": 0, "copies out": 0, "bytes out": 0})
         self.feeds = [Feed(self.kernels.stream, self.transfers) for _ in "XY"]
         turned = np.ascontiguousarray if layout == "ours" else np.asfortranarray
@@ -65,20 +63,18 @@ class Mlp:
 
         Their .get() copies them. Z[l] is None where backward does not need it. They hold until the next call.
         """
-        if len(check_array("X", X, ("B", self.net.sizes[0]), np.float32)) == 0:
-            raise BadInput("X has no rows: a batch needs at least one example")
+        check_not_empty(check_array("X", X, ("B", self.net.sizes[0]), np.float32))
         return self._forward(self.feeds[0].send(X, np.arange(len(X))))
 
     def backward(self, cache, Y):
         """The gradient of the batch's mean loss, lam included: list of (dW, db), device arrays. Y: (B, nL) float32."""
         check_array("Y", Y, cache.A[-1].shape, np.float32)
-        into = [
-            tuple(self._new(f"gradient {l}", *X.shape, order=self.order) for X in pair)
-            for l, pair in enumerate(self.params)
-        ]
-        return self._backward(
-            cache, self.feeds[1].send(Y, np.arange(len(Y))), into, 1, self.net.lam, 0
-        )
+        Y = self.feeds[1].send(Y, np.arange(len(Y)))
+        into = []
+        for l, (W, b) in enumerate(self.params):
+            dW, db = (self._new(f"gradient {l}", *X.shape, order=self.order) for X in (W, b))
+            into.append((dW, db))
+        return self._backward(cache, Y, into, 1, self.net.lam, 0)
 
     def gradients(self, X, Y):
         """forward, then backward; the list of (dW, db) as NumPy arrays."""
@@ -120,10 +116,8 @@ class Mlp:
         A loss that is no number ends it after its epoch, with history.stopped; the parameters are spoilt then.
         """
         check_labels(self.net, dataset.y_train, "dataset.y_train")
-        X, Y = (
-            array[:max_examples]
-            for array in (dataset.x_train, targets(self.net, dataset.y_train, np.float32))
-        )
+        X, y = dataset.x_train[:max_examples], dataset.y_train[:max_examples]
+        Y = targets(self.net, y, np.float32)
         size, history = len(X) if batch_size is None else batch_size, History()
         report = TrainingProgress(progress, check_count("epochs", epochs), 0)
         while len(history.loss) < epochs and not history.stopped:
@@ -132,25 +126,17 @@ class Mlp:
             history.loss.append(self.epoch(X, Y, size, order if size < len(X) else None))
             history.seconds.append(time.perf_counter() - start)
             history.val_accuracy.append(self.accuracy(dataset.x_val, dataset.y_val))
-            history.stopped = (
-                None
-                if np.isfinite(history.loss[-1])
-                else f"eta = {self.eta:g}: the loss is no number"
-            )
+            if not np.isfinite(history.loss[-1]):
+                history.stopped = f"eta = {self.eta:g}: the loss is no number"
             report.epoch_done(history)
         report.close(history)
         return history
 
     def predict(self, X):
         """The label of each row, int64 (N,), as `serial.predict`: the outputs come to the host."""
-        starts = range(0, max(1, len(X)), CHUNK)
-        A = np.concatenate(
-            [
-                self.transfers.to_host(self.forward(X[start : start + CHUNK]).A[-1])
-                for start in starts
-            ]
-        )
-        return A.argmax(axis=1) if A.shape[1] > 1 else (A[:, 0] > 0.5).astype(np.int64)
+        chunks = [X[start : start + CHUNK] for start in range(0, max(1, len(X)), CHUNK)]
+        outputs = [self.transfers.to_host(self.forward(chunk).A[-1]) for chunk in chunks]
+        return labels_of(np.concatenate(outputs))
 
     def accuracy(self, X, y):
         """The fraction of rows whose predicted label is y (N,)."""
@@ -161,11 +147,8 @@ class Mlp:
         Z: list = []
         for l, ((W, b), f) in enumerate(zip(self.params, self.f, strict=True)):
             softmax = self.softmax and l == self.net.n_layers - 1
-            Z.append(
-                self._new(f"Z{l}", B, W.shape[1])
-                if softmax or (f.from_z and not self.recompute)
-                else None
-            )
+            kept = softmax or (f.from_z and not self.recompute)
+            Z.append(self._new(f"Z{l}", B, W.shape[1]) if kept else None)
             A.append(self._new(f"A{l}", B, W.shape[1]))
             self.kernels.forward(A[l], W, b, Z[l], None if softmax else A[-1], f)
             if softmax:
@@ -204,14 +187,14 @@ class Mlp:
     def _loss(self, cache, Y, losses, number):
         """losses[number] = the batch's mean loss and, if lam > 0, each layer's L2 penalty: their sum is the loss."""
         B, part = Y.shape[0], self._new("part", 64)
-        rows, m, s = (
-            self._new("rows", 1, B),
-            *((self._new(name, B) if self.softmax else None) for name in "ms"),
-        )
-        self.kernels.row_loss(cache.Z[-1] if self.softmax else cache.A[-1], Y, rows, m, s)
-        terms = [(rows, 1 / B, False)] + [
-            (W, self.net.lam / 2, True) for W, _ in self.params if self.net.lam
-        ]
+        rows = self._new("rows", 1, B)
+        if self.softmax:
+            self.kernels.row_loss(cache.Z[-1], Y, rows, self._new("m", B), self._new("s", B))
+        else:
+            self.kernels.row_loss(cache.A[-1], Y, rows)
+        terms = [(rows, 1 / B, False)]
+        if self.net.lam:
+            terms += [(W, self.net.lam / 2, True) for W, _ in self.params]
         for term, (X, scale, squared) in enumerate(terms):
             self.kernels.total(X, part, losses, number * len(terms) + term, scale, squared)
 

@@ -12,6 +12,5 @@ No mpiexec, no processes: it takes milliseconds, is the same every time, and nev
 CPU engine for CUDA: it finds what real ranks may hide for years, and its silence is no proof (see `rehearse`).
 """
 
-from course_lib.machines.rehearsal.report import Report as Report
-from course_lib.machines.rehearsal.run import compute as compute
-from course_lib.machines.rehearsal.run import rehearse as rehearse
+from course_lib.machines.rehearsal.report import Report
+from course_lib.machines.rehearsal.run import compute, rehearse

@@ -10,6 +10,7 @@ conditions.py  the machine, the versions, the noise, in words
 processes.py   the parent's end of the processes that do the work, start_desk.py the child's; workers.py the libraries
 rounds.py      runs of all ways in turn, round after round; progress.py what is seen meanwhile
 """
+# ruff: noqa: F401  (what a catalogue needs of the frame)
 
 from course_tools.bench.frame.bench import Bench, Result
 from course_tools.bench.frame.conditions import load_line, machine_name, noise_note, say
@@ -29,10 +30,3 @@ from course_tools.bench.frame.targets import (
     over,
 )
 from course_tools.bench.frame.workers import Worker, Workers, clear, needed, start
-
-__all__ = [
-    "ROOT", "Bench", "Group", "Progress", "Result", "Runs", "Series", "Table", "Target", "Worker", "WorkerError",
-    "Workers", "alone", "at_least", "at_most", "beyond", "clear", "count", "digits", "interleave", "kept", "known",
-    "load_line", "machine_name", "median", "needed", "noise_note", "none_at_all", "over", "quartiles", "quickest",
-    "ratio", "runs", "say", "slug", "spread", "start", "timed_row", "typical",
-]  # fmt: skip

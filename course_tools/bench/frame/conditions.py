@@ -70,9 +70,7 @@ def noise_note(result: Result, what: str, rates: Runs) -> str:
         f"Noise: {what} ran at {middle:.0f} GFLOP/s (quartiles {low:.0f} to {high:.0f}, "
         f"extremes {min(values):.0f} to {max(values):.0f}); load average {load_line(result)}."
     )
-    apart = (high - low) / middle
-    if apart > 0.05:
-        text += (
-            f" The quartiles lie {100 * apart:.0f} % apart: take differences below that as noise."
-        )
+    apart = 100 * (high - low) / middle
+    if apart > 5:
+        text += f" The quartiles lie {apart:.0f} % apart: take differences below that as noise."
     return text

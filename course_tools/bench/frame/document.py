@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from course_lib.errors import BadInput
 from course_tools.bench.frame.bench import Bench, Part, Result
@@ -56,7 +57,7 @@ def blocks(bench: Bench, results: Sequence[Result]) -> Makers:
     return for_each(results, makers, bench.title)
 
 
-def for_each(results: Sequence[Result], makers: Makers, title: Callable[[Result], str]) -> Makers:
+def for_each(results: Sequence[Result], makers: Makers, title: Any) -> dict[str, Any]:
     """Makers of blocks that show all results, each under its title; they get no result of their own."""
 
     def each(make: Callable[[Result], str]) -> Callable[[Result], str]:

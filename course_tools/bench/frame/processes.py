@@ -94,7 +94,7 @@ class Group:
         if "error" in said:
             self._end(patience=0.0)
             raise WorkerError(said["error"], said["kind"])
-        self.sockets[said["rank"]], self.rest[said["rank"]] = one, b""
+        self.sockets[said["rank"]] = one
         self.hello = said["answer"] if said["rank"] == 0 else self.hello
         if said["size"] != self.n:
             self._fail(f"are {said['size']}")
@@ -128,12 +128,10 @@ class Group:
                 ready.register(one, selectors.EVENT_READ, rank)
             while len(replies) < self.n and (left := end - time.monotonic()) > 0:
                 for key, _ in ready.select(left if limit else None):
-                    if self._heard(key.data):
-                        replies[key.data], self.rest[key.data] = (
-                            json.loads(self.rest[key.data]),
-                            b"",
-                        )
-                        if limit and "error" in replies[key.data]:
+                    rank = key.data
+                    if self._heard(rank):
+                        replies[rank] = json.loads(self.rest.pop(rank))
+                        if limit and "error" in replies[rank]:
                             end = min(end, time.monotonic() + GRACE)
         return replies
 
@@ -142,7 +140,7 @@ class Group:
         more = received(self.sockets[rank])
         if not more:
             self._fail(f"rank {rank} died" if self.n > 1 else "its process ended")
-        self.rest[rank] += more
+        self.rest[rank] = self.rest.get(rank, b"") + more
         return self.rest[rank].endswith(b"\n")
 
     def _fail(self, what: str) -> None:

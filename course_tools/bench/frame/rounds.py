@@ -72,17 +72,20 @@ def interleave(
     out from then on: its answers so far are dropped, and the error stands in their place.
     """
     names, few = list(runs), {0, rounds // 2, rounds - 1} if rounds > 3 else {0}
-    answers: dict[str, list[Any]] = {name: [] for name in names}
-    errors: dict[str, Any] = {}
+    answers: dict[str, Any] = {name: [] for name in names}
     for i in range(rounds if names else 0):
         first = i % len(names)
         for name in names[first:] + names[:first]:
-            if name in errors or (name in seldom and i not in few):
-                answers[name].append(None)
+            if isinstance(answers[name], WorkerError):
                 continue
-            time.sleep(settle)
             try:
-                answers[name].append(runs[name](i))
+                rests = name in seldom and i not in few
+                answers[name].append(None if rests else _settled(runs[name], i, settle))
             except WorkerError as error:
-                errors[name] = error
-    return {name: errors.get(name, answers[name]) for name in names}
+                answers[name] = error
+    return answers
+
+
+def _settled(run: Callable[[int], Any], i: int, settle: float) -> Any:
+    time.sleep(settle)
+    return run(i)

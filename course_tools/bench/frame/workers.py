@@ -37,7 +37,7 @@ LIBRARIES = {
     "torch-gpu": Library(f"{BENCH}.gpu.desk_torch:TorchGpuDesk", "torch", peer=True, gpu=True),
     "mlp":       Library(f"{BENCH}.gpu.desk_mlp:MlpDesk", gpu=True, env={"COURSE_GPU": "cuda"}),
     "mlp-engine": Library(f"{BENCH}.gpu.desk_mlp:MlpDesk", env={"COURSE_GPU": "cpu"}),
-    "torch-gpu-training": Library(f"{BENCH}.gpu.desk_torch_training:TorchGpuTrainingDesk", "torch", True, True),
+    "torch-gpu-training": Library(f"{BENCH}.gpu.desk_torch:TorchGpuTrainingDesk", "torch", True, True),
 }
 # fmt: on
 

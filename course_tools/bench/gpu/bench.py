@@ -1,6 +1,7 @@
 """`course bench gpu`: what is measured, in which rounds, what is shown, what was wanted."""
 
 import contextlib
+import itertools
 import tempfile
 from dataclasses import dataclass
 from typing import Any
@@ -49,22 +50,18 @@ def measure_gpu(settings: Settings, progress: Progress) -> Result:
         progress.parts -= more if isinstance(workers["gpu"], str) else 0
         threads = engine.ask("threads")
         sizes, compilers = settings.sizes, settings.compilers
-        found = {
+        found: dict[str, Any] = {
             "products": [products(workers, settings, n, threads, progress) for n in sizes],
             "barrier": _barrier(engine, settings, progress),
             "compile": [_compile(settings, name, progress) for name in compilers],
             "gpu": on_gpu(workers, settings, progress),
         }
-    usable, gpu = min(machine().usable or 1, 64), found["gpu"]
-    trained = training.measure_training(settings, usable, "error" not in gpu, progress)
-    own = f"CPU engine, {machine().cpu or 'unknown processor'}"
-    return {
-        "settings": {"threads": threads},
-        "versions": {**versions, **trained.pop("versions")},
-        "device": gpu.get("attributes", {}).get("name") or own,
-        **found,
-        "training": trained,
-    }
+    gpu, own = found["gpu"], f"CPU engine, {machine().cpu or 'unknown processor'}"
+    found["training"] = training.measure_training(settings, "error" not in gpu, progress)
+    versions |= found["training"].pop("versions")
+    name = gpu.get("attributes", {}).get("name") or own
+    head = {"settings": {"threads": threads}, "versions": versions, "device": name}
+    return {**head, **found}
 
 
 def products(
@@ -153,14 +150,12 @@ def _gpu_products(
 
 def _transfers(worker: Worker, settings: Settings) -> list[dict[str, Any]]:
     """Seconds of copies of each size, kind of memory and direction, round by round."""
-    cases = [
-        {"bytes": size, "pinned": pinned, "to_device": to}
-        for size in settings.transfers
-        for pinned in (False, True)
-        for to in (True, False)
-    ]
-    rounds = _few(settings)
-    return [{**case, "seconds": [worker.ask("transfer", **case) for _ in rounds]} for case in cases]
+    found = []
+    for size, pinned, to in itertools.product(settings.transfers, (False, True), (True, False)):
+        case = {"bytes": size, "pinned": pinned, "to_device": to}
+        seconds = [worker.ask("transfer", **case) for _ in _few(settings)]
+        found.append({**case, "seconds": seconds})
+    return found
 
 
 def how(result: Result) -> str:

@@ -1,8 +1,10 @@
-"""cuBLAS through PyTorch on a GPU, TF32 off. Not run on a GPU so far."""
+"""PyTorch on a GPU, TF32 off: cuBLAS, and training as on a CPU, but on the device. Not run on a GPU so far."""
 
 import torch
 
-from course_tools.bench.gpu.products import CYCLES, Product, ProductDesk
+from course_tools.bench.gpu.products import GpuCall, GpuProductDesk, Product
+from course_tools.bench.training.desk import Desk
+from course_tools.bench.training.pytorch import TorchTrainer
 
 
 def use_gpu():
@@ -13,7 +15,7 @@ def use_gpu():
     torch.set_float32_matmul_precision("highest")
 
 
-class TorchGpuDesk(ProductDesk):
+class TorchGpuDesk(GpuProductDesk):
     """Raises RuntimeError where PyTorch finds no GPU."""
 
     def __init__(self):
@@ -26,25 +28,63 @@ class TorchGpuDesk(ProductDesk):
     def make(self, key, problem):
         return Product(Call(problem))
 
-    def timed(self, call, repeats):
-        return call.between_events(repeats)
 
-
-class Call:
+class Call(GpuCall):
     def __init__(self, problem):
         self.A, self.B = (torch.from_numpy(X).cuda() for X in (problem.A, problem.B))
         self.D = torch.full(problem.shape[:2], float("nan"), device="cuda")
 
-    def __call__(self):
+    def launch(self):
         torch.mm(self.A, self.B, out=self.D)
+
+    def fetch(self):
         return self.D.cpu().numpy()
 
-    def between_events(self, repeats):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(CYCLES * repeats)  # as SPIN
-        start.record()
-        for _ in range(repeats):
-            torch.mm(self.A, self.B, out=self.D)
-        end.record()
-        end.synchronize()
-        return start.elapsed_time(end) / 1e3
+    def spin(self, cycles):
+        torch.cuda._sleep(cycles)
+
+    def event(self):
+        return torch.cuda.Event(enable_timing=True)
+
+    def milliseconds(self, start, end):
+        return start.elapsed_time(end)
+
+
+class TorchGpuTrainingDesk(Desk):
+    """Raises RuntimeError where PyTorch finds no GPU."""
+
+    def __init__(self):
+        use_gpu()
+        super().__init__()
+
+    def hello(self):
+        return {"torch": torch.__version__}
+
+    def make(self, key, net, B, threads):
+        trainer = {"torch-gpu-sent": SentTrainer, "torch-gpu-resident": ResidentTrainer}[key]
+        return trainer(
+            net, B, threads, torch.from_numpy(self.X), torch.from_numpy(self.Y), device="cuda"
+        )
+
+
+class SentTrainer(TorchTrainer):
+    """Each batch is gathered on the host, put into page-locked memory and copied in, as ours is."""
+
+    def epoch(self, order):
+        super().epoch(order)
+        torch.cuda.synchronize()  # the clock stops when the GPU is done
+
+    def batch(self, rows):
+        X, Y = (A[rows].pin_memory().to("cuda", non_blocking=True) for A in (self.X, self.Y))
+        return X, Y
+
+
+class ResidentTrainer(SentTrainer):
+    """All examples are on the GPU before the clock starts: only the numbers of the rows are sent."""
+
+    def __init__(self, net, B, threads, X, Y, device):
+        super().__init__(net, B, threads, X.to(device), Y.to(device), device)
+
+    def batch(self, rows):
+        rows = rows.to("cuda")
+        return self.X[rows], self.Y[rows]

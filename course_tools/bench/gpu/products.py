@@ -39,9 +39,8 @@ def check(D, problem):
     wanted = problem.wanted[: D.shape[0], : D.shape[1]]
     error = float(np.abs(D - wanted).max() / (2.0**-24 * problem.shape[2]))
     if not error <= ROUNDINGS:
-        raise ArithmeticError(
-            f"wrong result: off by {error:.3g} units of 2^-24 K; {ROUNDINGS} are allowed"
-        )
+        words = f"off by {error:.3g} units of 2^-24 K; {ROUNDINGS} are allowed"
+        raise ArithmeticError(f"wrong result: {words}")
     return error
 
 
@@ -92,3 +91,35 @@ class ProductDesk:
         for _ in range(repeats):
             call()
         return time.perf_counter() - start
+
+
+class GpuCall:
+    """A product on a GPU. Subclasses launch it, fetch D, spin for so many cycles, and know their library's events."""
+
+    launch: Any  # ()
+    fetch: Any  # () -> D as a NumPy array
+    spin: Any  # (cycles)
+    event: Any  # () -> an event with record() and synchronize()
+    milliseconds: Any  # (start, end)
+
+    def __call__(self):
+        self.launch()
+        return self.fetch()
+
+    def between_events(self, repeats):
+        """Seconds between two events on the GPU around that many launches, which are queued while it spins."""
+        start, end = self.event(), self.event()
+        self.spin(CYCLES * repeats)
+        start.record()
+        for _ in range(repeats):
+            self.launch()
+        end.record()
+        end.synchronize()
+        return self.milliseconds(start, end) / 1e3
+
+
+class GpuProductDesk(ProductDesk):
+    """Calls timed by events."""
+
+    def timed(self, call, repeats):
+        return call.between_events(repeats)

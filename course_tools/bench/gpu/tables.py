@@ -6,19 +6,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.measure import format_seconds
-from course_tools.bench.frame import (
-    Runs,
-    Table,
-    count,
-    digits,
-    median,
-    quartiles,
-    ratio,
-    runs,
-    spread,
-    timed_row,
-    typical,
-)
+from course_tools.bench import frame
+from course_tools.bench.frame import Runs, Table, digits, median, quartiles, ratio, runs, typical
 from course_tools.bench.gpu.catalogue import PEERS, WAY
 from course_tools.bench.gpu.targets import cublas
 
@@ -41,7 +30,7 @@ def _product_row(case: dict[str, Any], key: str, row: dict[str, Any]) -> tuple[s
         slower = digits(ratio(runs(case, numba), seconds))
         return rate, digits(ratio(seconds, runs(case, "blas"))), slower
 
-    return timed_row((WAY[key].label, str(row["threads"])), row, more, format_seconds)
+    return frame.timed_row((WAY[key].label, str(row["threads"])), row, more, format_seconds)
 
 
 def scaling_table(result: dict[str, Any]) -> Table:
@@ -52,7 +41,7 @@ def scaling_table(result: dict[str, Any]) -> Table:
         if any(times.values()):
             threads = result["settings"]["threads"] if way.threads == "T" else 1
             shown = [format_seconds(time) if time else "" for time in times.values()]
-            label = f"{way.label}, {count(threads, 'thread')}"
+            label = f"{way.label}, {frame.count(threads, 'thread')}"
             lines.append((label, *shown, exponent(times)))
     header = ("way", *(f"{case['n']}^3" for case in cases), "grows as n to the")
     return Table("Time of a product by size", header, lines)
@@ -71,7 +60,7 @@ def engine_tables(result: dict[str, Any]) -> Iterator[Table]:
     lines: list[tuple[str, ...]] = []
     for block, row in result["barrier"].items():
         ns = [1e9 * seconds for seconds in row.get("seconds", ())]
-        lines.append((block, typical(ns), spread(ns)) if ns else (block, row["error"]))
+        lines.append((block, typical(ns), frame.spread(ns)) if ns else (block, row["error"]))
     header = ("threads of a block", "median", "quartiles")
     yield Table("A barrier of the engine, ns a thread", header, lines)
     yield from map(_compile_table, result["compile"])
@@ -112,7 +101,7 @@ def _gpu_table(case: dict[str, Any]) -> Table:
 
     lines = []
     for key, row in case["ways"].items():
-        lines.append(timed_row((PEERS.get(key, f"gemm_{key}"),), row, more, format_seconds))
+        lines.append(frame.timed_row((PEERS.get(key, f"gemm_{key}"),), row, more, format_seconds))
     header = ("kernel", "a product", "quartiles", "TFLOP/s", "of cuBLAS's rate")
     title = f"M, N, K = {M}, {N}, {K} on the GPU, float32 without TF32, by events"
     return Table(title, header, lines)

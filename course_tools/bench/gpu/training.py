@@ -7,21 +7,9 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from course_tools.bench.frame import (
-    Progress,
-    Runs,
-    Table,
-    Workers,
-    count,
-    digits,
-    quartiles,
-    ratio,
-    runs,
-    slug,
-    start,
-    timed_row,
-    typical,
-)
+from course_lib.measure import machine
+from course_tools.bench import frame
+from course_tools.bench.frame import Progress, Runs, Table, Workers, digits, ratio, runs, start
 from course_tools.bench.gpu.catalogue import ENGINE_WAYS, SMALL, TRAINERS, TRAINING_WAYS
 from course_tools.bench.gpu.targets import cublas
 from course_tools.bench.training.catalogue import EPOCH, ETA, NETS
@@ -35,11 +23,12 @@ OLDER = {"error": "not in this result, which is older than that part", "training
 HEADER = ("way", "on", "s an epoch", "quartiles", "GFLOP/s", "x NumPy", "differs from serial by")
 
 
-def measure_training(settings: Any, threads: int, gpu: bool, progress: Progress) -> dict[str, Any]:
+def measure_training(settings: Any, gpu: bool, progress: Progress) -> dict[str, Any]:
     """{"settings", "training": cases on the GPU, "engine": cases on the CPU engine, "versions"}; "error" without a GPU.
 
-    threads: for all that have several on the CPU; gpu: is there one?
+    gpu: is there one?
     """
+    threads = min(machine().usable or 1, 64)  # for all that have several on the CPU
     # a step has many launches: longer runs
     effort = Effort(threads, settings.rounds, 2 * settings.seconds)
     shown = {"threads": threads, "nets": list(settings.nets), "rounds": settings.rounds}
@@ -98,11 +87,11 @@ def _row(
 ) -> tuple[str, ...]:
     def more(seconds: Runs) -> Sequence[str]:
         over = digits(ratio(runs(case, "numpy"), seconds))
-        return typical(rates(made, case, seconds)), over, f"{row['disagreement']:.1e}"
+        return frame.typical(rates(made, case, seconds)), over, f"{row['disagreement']:.1e}"
 
     gpu = TRAINERS[key].library in ("mlp", "torch-gpu-training")
-    where = "GPU" if gpu else f"CPU, {count(row['threads'], 'thread')}"
-    return timed_row((TRAINERS[key].label, where), row, more)
+    where = "GPU" if gpu else f"CPU, {frame.count(row['threads'], 'thread')}"
+    return frame.timed_row((TRAINERS[key].label, where), row, more)
 
 
 def training_figures(result: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +99,7 @@ def training_figures(result: dict[str, Any]) -> dict[str, Any]:
     if not part(result)["training"]:
         return {}
     labels, over = {key: TRAINERS[key].label for key in DRAWN}, "NumPy on one thread"
-    style = Style(slug(result["device"]), labels, "numpy", over, over, cublas_peak(result))
+    style = Style(frame.slug(result["device"]), labels, "numpy", over, over, cublas_peak(result))
     return figures(part(result), style)
 
 
@@ -120,7 +109,7 @@ def cublas_peak(result: dict[str, Any]) -> tuple[float, str] | None:
     for case in result["gpu"].get("products", []):
         (M, N, K), seconds = case["shape"], cublas(case)
         if M == N == K and seconds:
-            found.append((M, 2 * M * N * K / quartiles(seconds)[0] / 1e9))
+            found.append((M, 2 * M * N * K / frame.quartiles(seconds)[0] / 1e9))
     if not found:
         return None
     n, rate = max(found)

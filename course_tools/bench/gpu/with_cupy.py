@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from course_lib.gpu.gemm import RUNGS
-from course_tools.bench.gpu.products import CYCLES, SPIN, Product
+from course_tools.bench.gpu.products import SPIN, GpuCall, Product
 
 
 def load():
@@ -34,12 +34,10 @@ class CupyGpu:
 
     def attributes(self):
         known = self.cupy.cuda.runtime.getDeviceProperties(0)
-        return {
-            "name": known["name"].decode(),
-            "multiprocessors": known["multiProcessorCount"],
-            "compute_capability": [known["major"], known["minor"]],
-            "memory": known["totalGlobalMem"],
-        }
+        told = {"name": known["name"].decode(), "memory": known["totalGlobalMem"]}
+        capability = [known["major"], known["minor"]]
+        count = known["multiProcessorCount"]
+        return {**told, "multiprocessors": count, "compute_capability": capability}
 
     def product(self, rung, problem):
         return Product(Launch(self.cupy, RUNGS[rung], problem))
@@ -68,42 +66,29 @@ class CupyGpu:
         self.cupy.cuda.Device().synchronize()
 
 
-class Call:
-    """A, B and D on the GPU; subclasses say how D is computed."""
+class Blas(GpuCall):
+    """cuBLAS."""
 
     def __init__(self, cupy, problem):
-        self.cupy, self.shape = cupy, problem.shape
+        self.cupy, self.event = cupy, cupy.cuda.Event
         self.A, self.B = cupy.asarray(problem.A), cupy.asarray(problem.B)
         self.D = cupy.full(problem.shape[:2], np.nan, np.float32)
-        self.spin = compiled(cupy, SPIN, "spin")
+        self.spinner = compiled(cupy, SPIN, "spin")
 
     def launch(self):
-        raise NotImplementedError
+        self.cupy.matmul(self.A, self.B, out=self.D)
 
     def fetch(self):
         return self.cupy.asnumpy(self.D)
 
-    def __call__(self):
-        self.launch()
-        return self.fetch()
+    def spin(self, cycles):
+        self.spinner((1, 1), (1, 1, 1), (np.int64(cycles),))
 
-    def between_events(self, repeats):
-        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
-        self.spin((1, 1), (1, 1, 1), (np.int64(CYCLES * repeats),))
-        start.record()
-        for _ in range(repeats):
-            self.launch()
-        end.record()
-        end.synchronize()
-        return self.cupy.cuda.get_elapsed_time(start, end) / 1e3
+    def milliseconds(self, start, end):
+        return self.cupy.cuda.get_elapsed_time(start, end)
 
 
-class Blas(Call):
-    def launch(self):
-        self.cupy.matmul(self.A, self.B, out=self.D)
-
-
-class Launch(Call):
+class Launch(Blas):
     """A rung, with the arguments that course_lib.gpu.gemm gives it for matrices stored by rows."""
 
     def __init__(self, cupy, rung, problem):

@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.errors import BadInput
 from course_lib.gpu import gemm
-from course_tools.bench.gpu.products import CYCLES, SPIN, Product
+from course_tools.bench.gpu.products import SPIN, GpuCall, Product
 
 
 def usable_device():
@@ -58,14 +58,14 @@ class PycudaGpu:
         self.device.synchronize()
 
 
-class Call:
+class Call(GpuCall):
     """gemm on device arrays; beta = 0 and C given, so that D needs no new memory."""
 
     def __init__(self, device, rung, problem):
-        self.device, self.rung = device, rung
-        self.A, self.B = (device.gpuarray.to_gpu(X) for X in (problem.A, problem.B))
-        self.D = device.gpuarray.to_gpu(np.full(problem.shape[:2], np.nan, np.float32))
-        self.spin = device.SourceModule(SPIN).get_function("spin")
+        self.rung, self.event = rung, device.Event
+        empty = np.full(problem.shape[:2], np.nan, np.float32)
+        self.A, self.B, self.D = map(device.gpuarray.to_gpu, (problem.A, problem.B, empty))
+        self.spinner = device.SourceModule(SPIN).get_function("spin")
 
     def launch(self):
         gemm(self.A, self.B, self.D, kernel=self.rung)
@@ -73,16 +73,8 @@ class Call:
     def fetch(self):
         return self.D.get()
 
-    def __call__(self):
-        self.launch()
-        return self.fetch()
+    def spin(self, cycles):
+        self.spinner(np.int64(cycles), block=(1, 1, 1))
 
-    def between_events(self, repeats):
-        start, end = self.device.Event(), self.device.Event()
-        self.spin(np.int64(CYCLES * repeats), block=(1, 1, 1))
-        start.record()
-        for _ in range(repeats):
-            self.launch()
-        end.record()
-        end.synchronize()
-        return end.time_since(start) / 1e3
+    def milliseconds(self, start, end):
+        return end.time_since(start)

@@ -62,51 +62,48 @@ def chosen(options: argparse.Namespace) -> dict[str, Any]:
 def measure_grade(settings: Settings, progress: Progress) -> Result:
     """Everything, in a folder of its own. Raises WorkerError where our own grader fails."""
     progress.parts = 7
+    versions = {"python": platform.python_version()}
     packages = ("course_lib", "numpy", "pytest", "nbval")
-    versions = {name: metadata.version(name) for name in packages}
+    versions |= {name: metadata.version(name) for name in packages}
     if settings.python:
         versions["nbgrader"] = rivals.version(settings.python)
+    cores = machine().usable or 1
+    shown = {"workers": settings.workers or 2 * cores, "cores": cores}
     folder = Path(tempfile.mkdtemp(prefix="bench-grade-"))
     try:
-        found = Run(settings, folder, progress).all()
+        found = Run(settings, shown["workers"], folder, progress).all()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    shown = {"workers": workers_of(settings), "cores": machine().usable or 1}
-    return {
-        "settings": shown,
-        "versions": {"python": platform.python_version(), **versions},
-        **found,
-    }
-
-
-def workers_of(settings: Settings) -> int:
-    """How many submissions are graded side by side: as many as `course grade` takes, unless it is said."""
-    return settings.workers or 2 * (machine().usable or 1)
+    return {"settings": shown, "versions": versions, **found}
 
 
 class Run:
     """One run in a folder of its own."""
 
-    def __init__(self, settings: Settings, folder: Path, progress: Progress):
-        self.settings, self.folder, self.progress = settings, folder, progress
-        self.workers = workers_of(settings)
+    def __init__(self, settings: Settings, workers: int, folder: Path, progress: Progress):
+        self.settings, self.workers = settings, workers
+        self.folder, self.progress = folder, progress
         progress.part("making a release and the submissions")
         self.release = release(folder / "release", {settings.chapter, settings.light})
         self.name, self.steps = steps(self.release, settings.chapter)
-        self.kinds = submissions(
-            self.release, settings.chapter, settings.students, settings.seed, folder / "class"
-        )
+        self.kinds = self._class("class", settings.chapter, settings.students)
         self.files = sorted((folder / "class").glob("*.ipynb"))
+
+    def _class(self, name: str, chapter: str, count: int) -> dict[str, str]:
+        """Submissions in a folder of that name: {student: kind}."""
+        return submissions(self.release, chapter, count, self.settings.seed, self.folder / name)
+
+    def _graded(self, name: str, out: str, *more: Any) -> dict[str, Any]:
+        """`course grade` over a folder of submissions."""
+        how = ("--workers", self.workers, *more)
+        return ours.grade(self.folder / name, self.release, self.folder / out, *how)
 
     def all(self) -> dict[str, Any]:
         """Everything, in order."""
-        kinds = list(self.kinds.values())
-        solved = self._solved()
+        kinds, solved = list(self.kinds.values()), self._solved()
         graders = {name: self._grader(name, way) for name, way in self._ways().items()}
         memory = [self._light(size) for size in self.settings.sizes]
         killed = self._killed(memory[-1])
-        for found in memory:
-            del found["points"]
         return {
             "chapter_name": self.name,
             "kinds": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
@@ -119,31 +116,21 @@ class Run:
 
     def _solved(self) -> dict[str, Any]:
         """What one right submission costs in the grader, and what its cells take in plain IPython, in turns."""
-        self.progress.part(
-            f"{self.settings.solved} right submissions, one at a time, and their cells without a grader"
-        )
-        place, right = self.folder / "solved", self._right()
+        count, place = self.settings.solved, self.folder / "solved"
+        words = f"{count} right submissions, one at a time, and their cells without a grader"
+        self.progress.part(words)
+        right = next(file for file in self.files if self.kinds[file.stem] == "solved")
         place.mkdir()
-        for n in range(self.settings.solved):
+        for n in range(count):
             shutil.copy(right, place / f"s{n:03d}.ipynb")
-        plain = [_cells(right)["seconds"]]
+        plain = [_cells(right)]
         graded = ours.alone(place, self.release, self.folder / "solved-out")
-        plain += [_cells(right)["seconds"] for _ in range(1 if self.settings.quick else 2)]
+        plain += [_cells(right) for _ in range(1 if self.settings.quick else 2)]
         return {"graded": graded, "cells": plain}
 
-    def _right(self) -> Path:
-        return next(file for file in self.files if self.kinds[file.stem] == "solved")
-
     def _ways(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        given = rivals.Class(
-            self.files, self.release / "exercises" / f"{self.name}.ipynb", self.steps
-        )
-        place, python = self.folder / "class", self.settings.python
-
-        def course(out: str, *more: Any) -> dict[str, Any]:
-            return ours.grade(
-                place, self.release, self.folder / out, "--workers", self.workers, *more
-            )
+        blank, python = self.release / "exercises" / f"{self.name}.ipynb", self.settings.python
+        given = rivals.Class(self.files, blank, self.steps)
 
         def nbgrader() -> dict[str, Any]:
             if python is None:
@@ -151,16 +138,15 @@ class Run:
             return rivals.nbgrader(given, self.workers, self.folder / "nbgrader", python)
 
         return {
-            "course": lambda: course("out"),
-            "course-whole": lambda: course("out-whole", "--whole"),
+            "course": lambda: self._graded("class", "out"),
+            "course-whole": lambda: self._graded("class", "out-whole", "--whole"),
             "nbval": lambda: rivals.nbval(given, self.workers, self.folder / "nbval"),
             "nbgrader": nbgrader,
         }
 
     def _grader(self, name: str, way: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        self.progress.part(
-            f"{name}: {len(self.files)} submissions of chapter {self.settings.chapter}"
-        )
+        chapter = self.settings.chapter
+        self.progress.part(f"{name}: {len(self.files)} submissions of chapter {chapter}")
         try:
             return way()
         except (WorkerError, OSError) as error:
@@ -169,30 +155,23 @@ class Run:
             return {"error": str(error) if str(error) == NO_NBGRADER else rivals.failure(error)}
 
     def _light(self, size: int) -> dict[str, Any]:
-        place = self.folder / f"light{size}"
-        submissions(self.release, self.settings.light, size, self.settings.seed, place)
-        found = ours.grade(
-            place, self.release, self.folder / f"light{size}-out", "--workers", self.workers
-        )
-        return {"students": size, **found}
+        self._class(f"light{size}", self.settings.light, size)
+        found = self._graded(f"light{size}", f"light{size}-out")
+        return {"students": size, "seconds": found["seconds"], "peak": found["peak"]}
 
     def _killed(self, whole: dict[str, Any]) -> dict[str, Any]:
-        size = whole["students"]
-        self.progress.part(
-            f"{size} submissions of chapter {self.settings.light}, the grader killed in the middle"
-        )
-        return ours.killed(
-            self.folder / f"light{size}",
-            self.release,
-            self.folder / "killed-out",
-            self.folder / f"light{size}-out",
-            whole["seconds"],
-            self.settings.seed,
-        )
+        size, chapter = whole["students"], self.settings.light
+        words = f"{size} submissions of chapter {chapter}, the grader killed in the middle"
+        self.progress.part(words)
+        names = (f"light{size}", "killed-out", f"light{size}-out")
+        place, out, undisturbed = (self.folder / name for name in names)
+        how = (undisturbed, whole["seconds"], self.settings.seed)
+        return ours.killed(place, self.release, out, *how)
 
 
-def _cells(file: Path) -> dict[str, Any]:
-    return json.loads(run(cells.__file__, file))
+def _cells(file: Path) -> float:
+    """Seconds of all its cells in plain IPython."""
+    return json.loads(run(cells.__file__, file))["seconds"]
 
 
 def _same(graders: dict[str, dict[str, Any]]) -> dict[str, int] | None:
@@ -201,12 +180,10 @@ def _same(graders: dict[str, dict[str, Any]]) -> dict[str, int] | None:
     mine, theirs = points["course"], points["nbgrader"]
     if not theirs:
         return None
-    pairs = [
-        (score, theirs.get(student, {}).get(task))
-        for student, row in mine.items()
-        for task, score in row.items()
-    ]
-    return {"tasks": len(pairs), "same": sum(a == b for a, b in pairs)}
+    same = []
+    for student, row in mine.items():
+        same += [theirs.get(student, {}).get(task) == score for task, score in row.items()]
+    return {"tasks": len(same), "same": sum(same)}
 
 
 def how(result: Result) -> str:

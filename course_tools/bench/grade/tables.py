@@ -3,17 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from course_tools.bench.frame import (
-    Table,
-    Target,
-    alone,
-    at_least,
-    at_most,
-    beyond,
-    digits,
-    none_at_all,
-    quartiles,
-)
+from course_tools.bench import frame
+from course_tools.bench.frame import Table, Target, alone, at_least, at_most, digits, quartiles
 
 Result = dict[str, Any]
 LABELS = {
@@ -36,16 +27,13 @@ def targets(result: Result) -> Iterator[Target]:
     where, growth = f"{many} over {few} submissions", _growth(result)
     yield at_most("Peak memory over that of the smaller class", where, 1.1, alone([growth]))
     bad = killed["lost"] + killed["rewritten"] + killed["different"]
-    where, what = (
-        f"{killed['students']} submissions",
-        "Results lost, changed or different after a kill",
-    )
-    yield none_at_all(what, where, bad)
+    what = "Results lost, changed or different after a kill"
+    yield frame.none_at_all(what, f"{killed['students']} submissions", bad)
 
 
 def _beyond(result: Result):
     """Seconds of our grader for a right submission, less those of its cells in plain IPython."""
-    return beyond(result["solved"]["graded"], result["solved"]["cells"])
+    return frame.beyond(result["solved"]["graded"], result["solved"]["cells"])
 
 
 def times(result: Result, name: str, ours: str = "course") -> float | None:

@@ -16,8 +16,8 @@ from course_tools.bench.frame import Progress, Result, Series, Target, WorkerErr
 from course_tools.bench.mpi import catalogue, tables
 from course_tools.bench.mpi.catalogue import ALLREDUCES, PING_PONG, SCHEMES, WAITING
 from course_tools.bench.mpi.ranks import Ranks, chosen
+from course_tools.bench.training import tables as training
 from course_tools.bench.training.catalogue import EPOCH, ETA, NETS
-from course_tools.bench.training.tables import all_rates
 
 SETTLE = 0.01  # seconds of rest between two runs: BLAS has one thread a rank, and none spins on
 Groups = dict[str, Any]  # a Ranks, or why there is none, by name: "mpi-2-quiet", "torch-2"
@@ -139,7 +139,7 @@ def _train(
     series, name = Series(), f"{net}, B = {B}"
     progress.part(f"{name}: making and checking each scheme")
     check = next(batch for other, batch in settings.cases if other == net) == B
-    how = {"sizes": NETS[net], "B": B, "seconds": settings.seconds, "check": check}
+    how: dict[str, Any] = {"sizes": NETS[net], "B": B, "check": check, "seconds": settings.seconds}
     for key, p, group, scheme in _wanted(groups, settings):
         series.make(key, {"ranks": p, "scheme": scheme}, group, **how, key=scheme)
     for p in settings.ranks:
@@ -201,20 +201,11 @@ def targets(result: Result) -> Iterator[Target]:
         yield frame.at_least("Data parallelism on 2 ranks over serial on one", where, 1.7, found)
 
 
-def how(result: Result) -> str:
-    """How it was measured."""
-    s = result["settings"]
-    return (
-        f"{s['rounds']} interleaved rounds, runs of about {s['seconds']:g} s scaled to an epoch of "
-        f"{s['epoch']:,} examples, {frame.count(s['cores'], 'core')}"
-    )
-
-
 def notes(result: Result) -> list[str]:
     """How even the machine was: one BLAS thread's product, in the same rounds as the training."""
     rates = [case["rates"] for case in result["training"]]
     both = frame.median([frame.ratio(rate.get("sgemm-2"), rate["sgemm-1"]) for rate in rates])
-    pooled = all_rates(result, "sgemm-1")
+    pooled = training.all_rates(result, "sgemm-1")
     text = frame.noise_note(result, "sgemm (1024^3) on one thread", pooled)
     if both:
         text += f" Two ranks, each with its own product, had {both:.2f} times the rate of one."
@@ -230,7 +221,7 @@ BENCH = frame.Bench(
     help="half a minute: 1 and 2 ranks, few and short runs. A glance, no more",
     python=("--torch-python", "a Python with PyTorch, if that is not this one"),
     measure=measure_mpi,
-    how=how,
+    how=lambda result: training.how(result, "cores"),
     notes=notes,
     sections={
         "waiting": lambda result: [tables.waiting_table(result)],

@@ -91,9 +91,7 @@ class MpiDesk(RankDesk):
             self.barrier()
             if self.rank == 0:
                 found.append(rates.product_rate(1, seconds))
-                idle()
-            else:
-                idle()
+            idle()
             self.barrier()
         return [self.comm.allgather(used)[1:], *found]
 
@@ -113,10 +111,10 @@ class MpiDesk(RankDesk):
             rows = next(others)
             return self.X[rows], self.Y[rows]
 
-        calls: dict[str, Callable] = {
-            "gather": gather,
-            "update": lambda: sgd_step(params, unpack(flat[:-1], params), 0.0),
-        }
+        def update():
+            sgd_step(params, unpack(flat[:-1], params), 0.0)
+
+        calls: dict[str, Callable] = {"gather": gather, "update": update}
         calls |= {str(n): partial(weighted_gradients, net, params, X[:n], Y[:n], B) for n in shares}
         found = {name: self._median(call, seconds) for name, call in calls.items()}
         summed = self.allreduce("mpi", flat)

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +15,16 @@ class StepTrainer(Trainer):
     """Training by step(rows), with the numbers of a batch's rows; params() gives the parameters, on every rank."""
 
     def __init__(self, B, step, params):
-        self.B, self.step, self.params = B, step, params
+        self.B, self.step, self._params = B, step, params
 
-    def epoch(self, order):
-        for start in range(0, len(order), self.B):
-            self.step(order[start : start + self.B])
+    def params(self):
+        return self._params()
 
 
 class RankDesk(Desk):
-    """The commands of one rank. Subclasses have barrier, slowest, first, allreduce(name, array), make."""
+    """The commands of one rank. Subclasses have barrier, slowest, first, make."""
+
+    allreduce: Any  # (name, array) -> a function that adds up the array over all ranks, in place
 
     def load(self, folder=None):
         """Map the examples that the parent has written: all ranks share one copy of them."""

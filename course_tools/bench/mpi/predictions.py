@@ -5,7 +5,7 @@ from typing import Any
 from course_lib.mpi import cost, scaling
 from course_lib.serial import Network
 from course_tools.bench.frame import quartiles
-from course_tools.bench.mpi.catalogue import SCHEME
+from course_tools.bench.mpi.catalogue import SCHEME, Scheme
 
 MODELLED = ("mpi", "ring", "doubling", "tree")
 
@@ -33,29 +33,34 @@ def epoch_seconds(result: dict[str, Any], case: dict[str, Any], key: str) -> flo
 
     A step: the model's gradient and messages, from one rank's gradient of as many rows and the ping-pong's alpha and
     beta; and what each rank does besides: gather the batch, update its weights. p ranks on fewer cores compute p/cores
-    times as long.
+    times as long; the master gathers and updates while the others wait.
     """
     row = case["ways"][key]
-    p, scheme = row["ranks"], SCHEME[row["scheme"]]
+    p, scheme, settings = row["ranks"], SCHEME[row["scheme"]], result["settings"]
     if not scheme.scheme:
         return None
-    net, B, settings = Network(tuple(case["sizes"])), case["B"], result["settings"]
     crowd, parts = max(1.0, p / settings["cores"]), medians(case, 1)
     other = key.replace(row["scheme"], "mpi") if key.count("-") == 3 else group_of(result, p)
-    link = fitted(result, other)
+    rows = {int(n): crowd * seconds for n, seconds in parts.items() if n.isdigit()}
+    time, model = _gradient(case, p, scheme, fitted(result, other), rows)
+    alone = 1.0 if scheme.scheme == "master" else crowd
+    step = time + alone * (parts["gather"] + parts["update"] / model)
+    return step * settings["epoch"] / case["B"]
+
+
+def _gradient(
+    case: dict[str, Any], p: int, scheme: Scheme, link: tuple[float, float], rows: dict[int, float]
+) -> tuple[float, int]:
+    """(seconds of a step's gradient and messages, ranks that share the weights). rows: {rows: seconds of one}."""
+    net, B = Network(tuple(case["sizes"])), case["B"]
     if scheme.scheme.startswith("grid"):
         data, model = map(int, scheme.scheme.removeprefix("grid-").split("x"))
         found = [(ranks, 4 * items) for ranks, items, _ in cost.allreduces(net, B, data, model)]
-        time = crowd * parts[str(-(-B // data))] / model
-        time += sum(cost.seconds(*each, *link, scheme.allreduce) for each in found)
-    else:
-        model = p if scheme.scheme == "model" else 1
-        compute = {int(n): crowd * seconds for n, seconds in parts.items() if n.isdigit()}
-        how = (*link, compute.__getitem__, scheme.allreduce)
-        time = scaling.predict(scheme.scheme, net, B, p, *how).seconds
-    # the master gathers and updates while the others wait
-    alone = 1.0 if scheme.scheme == "master" else crowd
-    return (time + alone * (parts["gather"] + parts["update"] / model)) * settings["epoch"] / B
+        sent = sum(cost.seconds(*each, *link, scheme.allreduce) for each in found)
+        return rows[-(-B // data)] / model + sent, model
+    how = (*link, rows.__getitem__, scheme.allreduce)
+    seconds = scaling.predict(scheme.scheme, net, B, p, *how).seconds
+    return seconds, p if scheme.scheme == "model" else 1
 
 
 def medians(case: dict[str, Any], p: int) -> dict[str, float]:

@@ -4,17 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from course_lib.measure import format_seconds
-from course_tools.bench.frame import (
-    Runs,
-    Table,
-    digits,
-    median,
-    quartiles,
-    ratio,
-    runs,
-    timed_row,
-    typical,
-)
+from course_tools.bench import frame
+from course_tools.bench.frame import Runs, Table, digits, median, ratio, runs, typical
 from course_tools.bench.mpi.catalogue import ALLREDUCES, SCHEME, TARGET_BATCH, WAITING
 from course_tools.bench.mpi.predictions import (
     allreduce_seconds,
@@ -83,7 +74,7 @@ def _scheme_row(result: Result, case: dict[str, Any], key: str) -> tuple[str, ..
         differs = "" if error is None else f"{error:.1e}"
         return digits(epoch_seconds(result, case, key)), own, share, differs
 
-    return timed_row((_label(row), str(p)), row, more)
+    return frame.timed_row((_label(row), str(p)), row, more)
 
 
 def _label(row: dict[str, Any]) -> str:
@@ -139,4 +130,4 @@ def _step(result: Result, key: str) -> str:
     """Seconds an epoch of data parallelism by MPI's allreduce, at the target's batch."""
     case = next((case for case in result["training"] if case["B"] == TARGET_BATCH), None)
     found = runs(case, key)
-    return f"{digits(quartiles(found)[0])} s" if found else ""
+    return f"{digits(frame.quartiles(found)[0])} s" if found else ""

@@ -38,7 +38,6 @@ def rows(result: dict[str, Any]) -> list[Row]:
 
 def recorded() -> list[dict[str, Any]]:
     """The results in benchmarks/results, by file name: read, nothing is measured."""
-    from course_lib.bench.files import recorded as read
-    from course_tools.bench.papers.settings import SCHEMA
+    from course_tools.bench.frame import results
 
-    return read("papers", SCHEMA)
+    return results.recorded("papers")

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from course_lib import serial
-from course_lib.bench.catalogue import LAYERS, NETS
 from course_lib.gpu.data_sheets import DATA_SHEETS
 from course_lib.measure import step_flops
 from course_lib.mpi import cost
 from course_lib.mpi.flat import shard
 from course_lib.threads import leapfrog_schedule
 from course_tools.bench.papers.settings import FASHION_ITERATIONS, FASHION_SIZES
+from course_tools.bench.threads.schemes import LAYERS
+from course_tools.bench.training.catalogue import NETS
 
 MB = 4e-6  # of a number in single precision
 NET = serial.Network(NETS["Net-1h"])

@@ -1,16 +1,15 @@
 """The report of `bench papers` as text, and the made blocks of docs/papers.md and docs/errata.md."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
-from course_lib.bench.docs import drawn as shown
-from course_lib.bench.docs import for_each
-from course_lib.bench.report import machine_line
-from course_lib.bench.tables import markdown as table_markdown
-from course_lib.bench.tables import training_tables
+from course_tools.bench.frame.conditions import machine_line
+from course_tools.bench.frame.document import Makers, for_each
+from course_tools.bench.frame.document import drawn as shown
+from course_tools.bench.frame.tables import markdown as table_markdown
 from course_tools.bench.papers import rows
+from course_tools.bench.papers.claim import Result
 from course_tools.bench.papers.data_files import ERRATA, TEXT_OF, TEXTS
 from course_tools.bench.papers.tables import (
     counts,
@@ -20,9 +19,8 @@ from course_tools.bench.papers.tables import (
     parts_line,
     plain,
 )
+from course_tools.bench.training.tables import training_tables
 
-Result = dict[str, Any]
-Maker = Callable[[Result], str]
 ID = re.compile(r"\b00\d-[a-z0-9-]+")  # of a claim, in the words of another
 
 
@@ -40,14 +38,15 @@ def _head(result: Result) -> list[str]:
     return lines if told else [lines[0], *lines[2:]]
 
 
-def papers_blocks(results: Sequence[Result]) -> dict[str, Maker]:
+def papers_blocks(results: Sequence[Result]) -> Makers:
     """The makers of the blocks of docs/papers.md, which show all machines."""
-    makers: dict[str, Maker] = {
-        "machine": lambda result: "\n".join(f"- {line}" for line in _head(result)),
-        "figures": _figures,
-    }
-    makers |= {name: partial(_claims, text) for name, text in TEXT_OF.items()}
+    makers: Makers = {name: partial(_claims, text) for name, text in TEXT_OF.items()}
+    makers = {"machine": _machine, "figures": _figures, **makers}
     return for_each(results, makers, machine_name)
+
+
+def _machine(result: Result) -> str:
+    return "\n".join(f"- {line}" for line in _head(result))
 
 
 def _claims(text: str, result: Result) -> str:
@@ -74,7 +73,7 @@ def _figures(result: Result) -> str:
     return "\n\n".join([*tables, *shown(drawn(result))]) or "This part was left out."
 
 
-def errata_blocks() -> dict[str, Maker]:
+def errata_blocks() -> Makers:
     """The makers of the blocks of docs/errata.md; they need no result."""
     return {name: partial(_errata, text) for name, text in TEXT_OF.items()}
 

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from course_lib.bench.measuring import load
-from course_lib.bench.progress import Progress
 from course_lib.errors import BadInput
 from course_lib.measure import machine
+from course_tools.bench.frame import Progress
+from course_tools.bench.frame.bench import SCHEMA
+from course_tools.bench.frame.conditions import load
 from course_tools.bench.papers.parts import counting, digits, fashion, kddcup, timing
-from course_tools.bench.papers.settings import PARTS, SCHEMA, Settings
+from course_tools.bench.papers.settings import PARTS, Settings
 
 MEASURES: dict[str, Callable[[Settings, Progress], dict[str, Any]]] = {
     "figures": timing.figures,

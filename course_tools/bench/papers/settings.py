@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.bench.catalogue import EPOCH, NETS
 from course_lib.errors import BadInput, check_count
+from course_tools.bench.training.catalogue import EPOCH, NETS
 
-SCHEMA = 1
 PARTS = ("figures", "leapfrogging", "ranks", "gpu", "counts", "digits", "kddcup", "fashion")
 # [004] does not give the layers' sizes; its figure 1 draws two hidden layers
 FASHION_SIZES = (784, 128, 128, 10)
@@ -15,7 +14,7 @@ FASHION_ITERATIONS = 60  # "Gradient descent iteration: 60"
 
 @dataclass(frozen=True)
 class Settings:
-    """threads: for all that have several. torch_python: another Python, with PyTorch. parts: which to measure.
+    """threads: for all that have several. python: another Python, with PyTorch. parts: which to measure.
 
     rounds, seconds: of timed runs. epochs: of the trainings whose accuracy counts. examples, connections: how many of
     MNIST and of KDD Cup 1999 are trained on, at most.
@@ -31,7 +30,7 @@ class Settings:
     examples: int = EPOCH
     connections: int = 10**6
     quick: bool = False
-    torch_python: str | None = None
+    python: str | None = None
 
     def __post_init__(self) -> None:
         check_count("--threads", self.threads, 1, 64)
@@ -49,5 +48,4 @@ QUICK: dict[str, Any] = {
     "epochs": 1,
     "examples": 2000,
     "connections": 5000,
-    "quick": True,
 }

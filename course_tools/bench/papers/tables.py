@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from course_lib.bench.catalogue import WAY
-from course_lib.bench.figures import DRAWN, Style, figures
-from course_lib.bench.files import slug
-from course_lib.bench.summary import noise
 from course_lib.plots import Figure
+from course_tools.bench import frame
 from course_tools.bench.papers.claim import STATUSES, Row
 from course_tools.bench.papers.data_files import TEXTS
+from course_tools.bench.threads.bench import DRAWN
+from course_tools.bench.training.catalogue import WAY
+from course_tools.bench.training.figures import Style, figures
+from course_tools.bench.training.tables import noise
 
 WIDTH = 110
 
@@ -20,8 +21,7 @@ def machine_name(result: dict[str, Any]) -> str:
     """The GPU's name, or the processor's with its cores."""
     if "device" in result["parts"].get("gpu", {}):
         return result["parts"]["gpu"]["device"]
-    cores = result["machine"]["usable"]
-    return f"{result['machine']['cpu'] or 'unknown processor'}, {cores} core{'s' if cores != 1 else ''}"
+    return frame.machine_name({**result, "settings": {"cores": result["machine"]["usable"]}})
 
 
 def counts(rows: list[Row]) -> str:
@@ -62,8 +62,8 @@ def drawn(result: dict[str, Any]) -> dict[str, Figure]:
         return {}
     T = made["settings"]["threads"]
     labels = {key: WAY[key].label for key in (*DRAWN, "numpy-threads", "torch-1") if key in WAY}
-    peak = noise(made)["median"], f"sgemm on {T} thread{'s' if T > 1 else ''}"
-    stem, title = f"papers-{slug(machine_name(result))}", "the compiled loops on one thread"
+    peak = noise(made)["median"], f"sgemm on {frame.count(T, 'thread')}"
+    stem, title = f"papers-{frame.slug(machine_name(result))}", "the compiled loops on one thread"
     return figures(made, Style(stem, labels, "loops", "the Numba loops", title, peak))
 
 

@@ -87,7 +87,7 @@ def measure_schemes(worker: Any, settings: Any, B: int, progress: Progress) -> d
     ks = list(range(2, max(2, min(settings.threads, 12)) + 1))
     progress.part(f"12 layers of width 1024, B = {B}: schemes, {settings.rounds} rounds")
     try:
-        troubles = worker.ask("scheme", do_="prepare", B=B, threads=settings.threads, ks=ks)
+        troubles = worker.ask("schemes", B=B, threads=settings.threads, ks=ks)
     except WorkerError as error:
         return {"B": B, "runs": {}, "error": f"failed: {error}"}
     good = [key for key, trouble in troubles.items() if trouble is None]
@@ -99,12 +99,12 @@ def measure_schemes(worker: Any, settings: Any, B: int, progress: Progress) -> d
         else:
             rows[key] = {name: [one[name] for one in found] for name in found[0]}
     with contextlib.suppress(WorkerError):
-        worker.ask("scheme", do_="finish")
+        worker.ask("finish")
     return {"B": B, "runs": rows}
 
 
 def _scheme(worker: Worker, key: str, i: int) -> dict[str, Any]:
-    return worker.ask("scheme", do_="run", key=key)
+    return worker.ask("scheme", key=key)
 
 
 def _profile(worker: Worker, settings: Settings, case: Case, progress: Progress) -> dict[str, Any]:
@@ -118,15 +118,6 @@ def _profile(worker: Worker, settings: Settings, case: Case, progress: Progress)
         return head | worker.ask("profile", sizes=case.sizes, B=case.B, splits=splits, **effort)
     except WorkerError as error:
         return {**head, "error": f"failed: {error}"}
-
-
-def how(result: Result) -> str:
-    """How it was measured."""
-    s = result["settings"]
-    return (
-        f"{s['rounds']} interleaved rounds, runs of about {s['seconds']:g} s scaled to an epoch of "
-        f"{s['epoch']:,} examples, {frame.count(s['threads'], 'thread')}"
-    )
 
 
 def notes(result: Result) -> list[str]:
@@ -172,7 +163,7 @@ BENCH = frame.Bench(
     options=OPTIONS,
     chosen=chosen,
     measure=measure_threads,
-    how=how,
+    how=lambda result: tables.how(result, "threads"),
     notes=notes,
     sections={
         "training": tables.training_tables,

@@ -44,16 +44,14 @@ class ClockedStep(GridStep):
         if not what.startswith(("layer", "output layer")):
             return "rest", "rest"
         what = what.replace("output layer", f"layer {self.net.n_layers - 1}")
-        return what, "product" if function is np.matmul or str(module).endswith(
-            "threads.gemm"
-        ) else "elementwise"
+        product = function is np.matmul or str(module).endswith("threads.gemm")
+        return what, "product" if product else "elementwise"
 
     def parts(self):
         """(seconds of a step, {(name, kind): seconds}): means over the threads and the quicker half of the steps."""
         lengths = np.mean([np.diff(stamps[:, 0]) for stamps in self.stamps.values()], axis=0)
-        quick = np.flatnonzero(
-            lengths <= np.median(lengths)
-        )  # the slower half has met other programs
+        # the slower half has met other programs
+        quick = np.flatnonzero(lengths <= np.median(lengths))
         found: dict[tuple[str, str], float] = {}
         for t, stamps in self.stamps.items():
             means = np.diff(stamps[quick], axis=1).mean(axis=0) / len(self.stamps)
@@ -89,9 +87,8 @@ def profile(sizes, B, splits, X, Y, seconds, rounds):
                 sgemm[n].append(rates.product_rate(n, seconds))
             for pair, order, runs in zip(pairs, orders, found, strict=True):
                 runs.append(_run(pair, order, X, Y))
-        steps = [
-            _step(pair[1], runs, net.sizes, B) for pair, runs in zip(pairs, found, strict=True)
-        ]
+        both = zip(pairs, found, strict=True)
+        steps = [_step(pair[1], runs, net.sizes, B) for pair, runs in both]
     return {"sgemm": {n: float(np.median(values)) for n, values in sgemm.items()}, "steps": steps}
 
 
@@ -126,11 +123,9 @@ def _step(clocked, runs, sizes, B):
         part = {"name": name, "kind": kind, "seconds": seconds}
         if kind == "product":
             _, layer, word = name.replace(",", "").split()
+            part["flops"] = getattr(flops, STEPS[word])[int(layer)]
             with blas_threads(1):
-                part |= {
-                    "flops": getattr(flops, STEPS[word])[int(layer)],
-                    "alone": clocked.alone(name),
-                }
+                part["alone"] = clocked.alone(name)
         parts.append(part)
     plain = float(np.median([run["plain"] for run in runs]))
     return {"T": clocked.T, "P": clocked.P, "plain": plain, "step": median["step"], "parts": parts}

@@ -26,7 +26,9 @@ def scheme_tables(result: dict[str, Any]) -> Iterator[Table]:
         sums = [f"{name} = {format_seconds(sum(times))}" for name, times in (f or {}).items()]
         told = "; ".join(sums) or "parts not measured"
         title = f"12 layers of width 1024, tanh, MSE, B = {case['B']}; on one thread {told}"
-        lines = [("all schemes", case["error"])] if "error" in case else []
+        lines: list[tuple[str, ...]] = []
+        if "error" in case:
+            lines.append(("all schemes", case["error"]))
         threads = result["settings"]["threads"]
         lines += [_row(case, f, key, threads) for key in case["runs"] if key != "parts"]
         yield Table(title, HEADER, lines)

@@ -3,12 +3,16 @@
 import importlib.metadata
 import platform
 import time
+from typing import Any
 
 import numpy as np
 
 from course_lib import measure, serial
 from course_lib.errors import BadInput
-from course_lib.serial import per_example
+from course_lib.serial import per_example, per_example_numba
+from course_lib.threads import DataParallel, GridStep, choose_split
+from course_tools.bench.threads import grid_profile
+from course_tools.bench.threads.schemes import Schemes
 from course_tools.bench.training import rates
 from course_tools.bench.training.catalogue import EPOCH, ETA
 from course_tools.bench.training.desk import Desk, Trainer
@@ -17,6 +21,8 @@ PACKAGES = ("numpy", "scipy", "numba", "threadpoolctl")
 
 
 class CourseDesk(Desk):
+    made: Any = None  # the Schemes
+
     def hello(self):
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         return {"python": platform.python_version(), **versions}
@@ -34,16 +40,24 @@ class CourseDesk(Desk):
         rate = rates.separate_rate if key == "sgemm-separate" else rates.product_rate
         return rate(threads, seconds)
 
-    def scheme(self, do_, **arguments):
-        """A command of threads/schemes.py."""
-        from course_tools.bench.threads import schemes
+    def schemes(self, B, threads, ks):
+        """Make the schemes of chapter 04: {scheme: what is wrong with it, or None}."""
+        self.finish()
+        self.made = Schemes(B, threads, ks)
+        return self.made.troubles()
 
-        return getattr(schemes, do_)(**arguments)
+    def scheme(self, key):
+        """One run of a scheme."""
+        return self.made.run(key)
+
+    def finish(self):
+        """End the threads of the schemes."""
+        if self.made:
+            self.made.close()
+        self.made = None
 
     def profile(self, sizes, B, splits, seconds, rounds):
         """The parts of GridStep's step: see threads/grid_profile.py."""
-        from course_tools.bench.threads import grid_profile
-
         return grid_profile.profile(sizes, B, splits, self.X, self.Y, seconds, rounds)
 
 
@@ -55,11 +69,9 @@ class GradientTrainer(Trainer):
         self.weights = net.init_params(0)
         self._close = close
 
-    def epoch(self, order):
-        for start in range(0, len(order), self.B):
-            rows = order[start : start + self.B]
-            grads = self.gradients(self.net, self.weights, self.X[rows], self.Y[rows])
-            serial.sgd_step(self.weights, grads, ETA)
+    def step(self, rows):
+        grads = self.gradients(self.net, self.weights, self.X[rows], self.Y[rows])
+        serial.sgd_step(self.weights, grads, ETA)
 
     def params(self):
         return self.weights
@@ -77,8 +89,7 @@ class SlowTrainer(GradientTrainer):
 
     def epoch(self, order):
         for row in order:  # batches of one: it is for the comparison with the serial library alone
-            X, Y = self.X[[row]], self.Y[[row]]
-            serial.sgd_step(self.weights, self.gradients(self.net, self.weights, X, Y), ETA)
+            self.step([row])
 
     def scaled(self, order, seconds):
         """As per_example.gradients does: arrays to lists once a batch, then each example, then the step."""
@@ -87,9 +98,8 @@ class SlowTrainer(GradientTrainer):
         clock = [time.perf_counter()]
         lists = [(W.tolist(), b.tolist()) for W, b in self.weights]
         clock.append(time.perf_counter())
-        for (sum_W, sum_b), (dW, db) in zip(
-            sums, per_example.backward_example(lists, x, y), strict=True
-        ):
+        found = per_example.backward_example(lists, x, y)
+        for (sum_W, sum_b), (dW, db) in zip(sums, found, strict=True):
             sum_W += dW
             sum_b += db
         clock.append(time.perf_counter())
@@ -106,8 +116,6 @@ class GridTrainer(Trainer):
     blas = 1
 
     def __init__(self, net, B, T, P):
-        from course_lib.threads import GridStep
-
         self.weights = net.init_params(0)
         self.step = GridStep(net, self.weights, B, ETA, T, P)
         self.note = f"T = {T}, P = {P}"
@@ -122,20 +130,13 @@ class GridTrainer(Trainer):
         self.step.close()
 
 
-def _python(net, B, threads):
-    return SlowTrainer(net, lambda net, params, X, Y: per_example.gradients(params, X, Y))
-
-
-def _loops(net, B, threads):
-    from course_lib.serial import per_example_numba
-
-    return GradientTrainer(net, lambda net, params, X, Y: per_example_numba.gradients(params, X, Y))
+def _bare(module):
+    """A module's gradients, which take no net."""
+    return lambda net, params, X, Y: module.gradients(params, X, Y)
 
 
 def _parallel(body):
     def make(net, B, threads):
-        from course_lib.threads import DataParallel
-
         weights = net.init_params(0)
         workers = DataParallel(net, weights, B, threads, body=body).__enter__()
         trainer = GradientTrainer(net, workers, close=lambda: workers.__exit__(None, None, None))
@@ -146,8 +147,6 @@ def _parallel(body):
 
 
 def _chosen(net, B, threads):
-    from course_lib.threads import choose_split
-
     with measure.blas_threads(1):
         T, P = choose_split(net, B, threads)
     return GridTrainer(net, B, T, P)
@@ -160,8 +159,8 @@ def _hybrid(net, B, threads):
 
 
 MAKERS = {
-    "python": _python,
-    "loops": _loops,
+    "python": lambda net, B, threads: SlowTrainer(net, _bare(per_example)),
+    "loops": lambda net, B, threads: GradientTrainer(net, _bare(per_example_numba)),
     "loops-threads": _parallel("numba"),
     "numpy": lambda net, B, threads: GradientTrainer(net, serial.gradients, 1),
     "numpy-blas": lambda net, B, threads: GradientTrainer(net, serial.gradients, threads),

@@ -6,6 +6,7 @@ The same for a library's process and for each rank of a group: a library is a gr
 import gc
 import time
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +14,25 @@ from course_lib.data import load_mnist, one_hot
 from course_lib.serial import Network, gradients, sgd_step
 from course_tools.bench.training.catalogue import EPOCH, ETA
 
-TOLERANCE = (
-    1e-3  # of the largest change of a parameter; float32 sums in another order give about 1e-5
-)
+# Of the largest change of a parameter; float32 sums in another order give about 1e-5
+TOLERANCE = 1e-3
 
 
 class Trainer:
-    """One way to train, ready to run. Subclasses train in place over the examples named in `order`, B at a time."""
+    """One way to train, ready to run, in place. Subclasses have B and step(rows), or an epoch of their own."""
 
+    X: Any  # the examples
+    Y: Any
+    B: int
+    step: Any  # (rows)
     loss = "mse"
     note = ""
     examples = 0  # of a run, where that is not found out by a clock
 
     def epoch(self, order):
-        raise NotImplementedError
+        """Train once over the examples named in `order`, B at a time."""
+        for start in range(0, len(order), self.B):
+            self.step(order[start : start + self.B])
 
     def params(self):
         """The parameters as they now are, list of (W, b) NumPy arrays."""
@@ -91,9 +97,8 @@ class Desk:
     def disagreement(self, trainer, net, B):
         """Largest difference to serial after two steps and a ragged one, over the largest change. On rank 0."""
         B = trainer.examples or B
-        order = np.random.default_rng(1).permutation(len(self.X))[
-            : 2 * B + B // 3 + (self.size > 1)
-        ]
+        examples = 2 * B + B // 3 + (self.size > 1)
+        order = np.random.default_rng(1).permutation(len(self.X))[:examples]
         before = [(W.copy(), b.copy()) for W, b in trainer.params()]
         trainer.epoch(order)
         found, error = trainer.params(), 0.0
@@ -102,9 +107,8 @@ class Desk:
             error = float(max(differences(wanted, found)) / max(differences(wanted, before)))
         error = self.first(error)
         if not error <= TOLERANCE:
-            raise ArithmeticError(
-                f"not the serial library's step: differs by {error:.2g} of the largest change"
-            )
+            words = f"differs by {error:.2g} of the largest change"
+            raise ArithmeticError(f"not the serial library's step: {words}")
         return error
 
     def _trained(self, net, before, order, B):

@@ -75,13 +75,11 @@ def _gflops(
 
 def _speedup(net: str, cases: Cases, style: Style, keys: list[str]) -> Figure:
     """How many times as fast as the way that the style takes as the base."""
-    return lines(
-        _batches(cases),
-        _series(cases, style, keys, lambda case, seconds: ratio(runs(case, style.base), seconds)),
-        xlabel="batch size B (examples)",
-        ylabel=f"times as fast as {style.over}",
-        title=f"{net}: speed-up over {style.over_title}",
-        logx=True,
-        logy=True,
-        xticks=_batches(cases),
-    )
+
+    def point(case, seconds):
+        return ratio(runs(case, style.base), seconds)
+
+    words: dict[str, Any] = {"title": f"{net}: speed-up over {style.over_title}"}
+    words |= {"xlabel": "batch size B (examples)", "ylabel": f"times as fast as {style.over}"}
+    words |= {"logx": True, "logy": True, "xticks": _batches(cases)}
+    return lines(_batches(cases), _series(cases, style, keys, point), **words)

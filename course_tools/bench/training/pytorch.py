@@ -58,12 +58,14 @@ class TorchTrainer(Trainer):
 
     def epoch(self, order):
         torch.set_num_threads(self.threads)
-        for rows in torch.from_numpy(order).split(self.B):
-            X, Y = self.batch(rows)
-            self.optimiser.zero_grad()
-            loss = torch.nn.functional.mse_loss(self.model(X), Y, reduction="sum") / len(rows)
-            loss.backward()
-            self.optimiser.step()
+        super().epoch(order)
+
+    def step(self, rows):
+        X, Y = self.batch(torch.from_numpy(rows))
+        self.optimiser.zero_grad()
+        loss = torch.nn.functional.mse_loss(self.model(X), Y, reduction="sum") / len(rows)
+        loss.backward()
+        self.optimiser.step()
 
     def batch(self, rows):
         """The inputs and targets of these examples, where the model is."""

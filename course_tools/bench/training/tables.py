@@ -4,32 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from course_lib.measure import step_flops
-from course_tools.bench.frame import (
-    Runs,
-    Table,
-    count,
-    digits,
-    known,
-    median,
-    quartiles,
-    ratio,
-    runs,
-    spread,
-    timed_row,
-    typical,
-)
+from course_tools.bench import frame
+from course_tools.bench.frame import Runs, Table, digits, known, ratio, runs, spread, typical
 from course_tools.bench.training.catalogue import RATES, WAY
 
-HEADER = (
-    "way",
-    "threads",
-    "s an epoch",
-    "quartiles",
-    "GFLOP/s",
-    "x loops",
-    "x NumPy",
-    "% of sgemm",
-)
+OVER = ("x loops", "x NumPy", "% of sgemm")
+HEADER = ("way", "threads", "s an epoch", "quartiles", "GFLOP/s", *OVER)
+
+
+def how(result: dict[str, Any], what: str) -> str:
+    """How training was measured. what: cores or threads, of the settings."""
+    s = result["settings"]
+    return (
+        f"{s['rounds']} interleaved rounds, runs of about {s['seconds']:g} s scaled to an epoch of "
+        f"{s['epoch']:,} examples, {frame.count(s[what], what[:-1])}"
+    )
 
 
 def rates(result: dict[str, Any], case: dict[str, Any], seconds: Runs) -> list[float | None]:
@@ -47,8 +36,8 @@ def sgemm_told(result: dict[str, Any], case: dict[str, Any]) -> str:
     """The machine's rate in the same rounds, on one thread and on all."""
     told = []
     for n in sorted({1, result["settings"]["threads"]}):
-        rate = median(case["rates"].get(f"sgemm-{n}"))
-        told += [f"{rate:.0f} on {count(n, 'thread')}"] if rate else []
+        rate = frame.median(case["rates"].get(f"sgemm-{n}"))
+        told += [f"{rate:.0f} on {frame.count(n, 'thread')}"] if rate else []
     return f"{', '.join(told)} GFLOP/s"
 
 
@@ -70,7 +59,7 @@ def training_row(result: dict[str, Any], case: dict[str, Any], key: str) -> tupl
         over = [ratio(runs(case, base), seconds) for base in ("loops", "numpy")]
         return [typical(speed), *map(digits, over), digits(share and 100 * share)]
 
-    return timed_row((WAY[key].label, str(row["threads"])), row, more)
+    return frame.timed_row((WAY[key].label, str(row["threads"])), row, more)
 
 
 def rate_table(result: dict[str, Any]) -> Table:
@@ -94,7 +83,7 @@ def all_rates(result: dict[str, Any], key: str) -> list[float]:
 def noise(result: dict[str, Any]) -> dict[str, Any]:
     """How even the machine was: the sgemm rate at T threads over all rounds, and how often the rate of one thread."""
     T = result["settings"]["threads"]
-    middle, low, high = quartiles(all_rates(result, f"sgemm-{T}"))
+    middle, low, high = frame.quartiles(all_rates(result, f"sgemm-{T}"))
     rates = [case["rates"] for case in result["training"]]
-    scaling = median([ratio(rate.get(f"sgemm-{T}"), rate.get("sgemm-1")) for rate in rates])
+    scaling = frame.median([ratio(rate.get(f"sgemm-{T}"), rate.get("sgemm-1")) for rate in rates])
     return {"median": middle, "spread": (high - low) / middle, "scaling": scaling}

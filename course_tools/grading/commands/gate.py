@@ -1,13 +1,13 @@
-"""The gate of a release: in rooms, the solution earns all points, the blank none, each planted wrong answer not all."""
+"""The gate of a release: a solution must earn all points, a blank none, each planted wrong answer less than all."""
 
 import sys
 
 from course_lib.errors import BadInput
 from course_tools.build import source
 from course_tools.grading.intake.assemble import Assembled
-from course_tools.grading.release.release import Refused
+from course_tools.grading.release.make import Refused
 from course_tools.grading.sandbox import sandbox
-from course_tools.grading.sandbox.fork_server import Zygote
+from course_tools.grading.sandbox.fork_server import ForkServer
 from course_tools.grading.verdict.runner import Runner
 
 BLANK, SOLUTION = "blank", "solution"
@@ -22,9 +22,9 @@ def run(reads, given, isolation=None, seconds=60.0, say=None):
             )
         isolation = "sandbox"
     planted, wrong = {}, []
-    with Zygote(isolation) as zygote:
+    with ForkServer(isolation) as fork_server:
         for read in reads:
-            trial = Trial(zygote, given, read, seconds)
+            trial = Trial(fork_server, given, read, seconds)
             try:
                 trial.run()
             finally:
@@ -46,9 +46,9 @@ def _say(text):
 class Trial:
     """One chapter: its cells in order, each task in all its forms, the solution last."""
 
-    def __init__(self, zygote, given, read, seconds):
+    def __init__(self, fork_server, given, read, seconds):
         self.read, self.chapter = read, given.chapters[read.chapter]
-        self.runner = Runner(zygote, given, Assembled(self.chapter), seconds)
+        self.runner = Runner(fork_server, given, Assembled(self.chapter), seconds)
         self.runner.knows_blanks = False  # that is to be seen here
         self.planted: dict = {}
         self.wrong: list = []

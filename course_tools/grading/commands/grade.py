@@ -15,72 +15,46 @@ from course_lib.errors import BadInput
 from course_tools.grading.commands import summary
 from course_tools.grading.intake import assemble, handed_in, newest
 from course_tools.grading.marks import export
-from course_tools.grading.release import release
+from course_tools.grading.release import manifest
 from course_tools.grading.verdict import results, undecided
 from course_tools.grading.workers import jobs
+
+HELP = {
+    "submissions": "a folder, a zip, or the download of Canvas or Moodle",
+    "--release": "the release that was handed out; more than one: each submission has its own",
+    "--out": "where the results go",
+    "--workers": "students side by side (%(default)s: two a core, as checks often wait)",
+    "--engines": "instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
+    "machines need this folder, the release and --out at the same paths",
+    "--timeout": "seconds for a cell or a check (%(default)g)",
+    "--isolation": "none: run what students wrote with your own rights; the results say so",
+    "--whole": "run also the cells below the last check of a chapter: they decide nothing",
+    "--seed": "of the fresh inputs, as in a result's file, to show that result again "
+    "(default: by chance, another for each)",
+    "--untested": "allow a release that was made with --quick",
+    "--again": "grade also what has not changed",
+    "--json": "print the summary as JSON",
+}
 
 
 def add_arguments(parser):
     """The arguments of `grade`."""
     parser.description = __doc__.split("\n")[0]
-    parser.add_argument(
-        "submissions", type=Path, help="a folder, a zip, or the download of Canvas or Moodle"
-    )
-    parser.add_argument(
-        "--release",
-        type=Path,
-        required=True,
-        action="append",
-        metavar="DIR",
-        help="the release that was handed out; more than one: each submission has its own",
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="where the results go"
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=2 * (os.cpu_count() or 1),
-        metavar="N",
-        help="students side by side (%(default)s: two a core, as checks often wait)",
-    )
-    parser.add_argument(
-        "--engines",
-        default="",
-        metavar="PROFILE_OR_N",
-        help="instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
-        "machines need this folder, the release and --out at the same paths",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=60.0,
-        metavar="S",
-        help="seconds for a cell or a check (%(default)g)",
-    )
-    parser.add_argument(
-        "--isolation",
-        choices=("sandbox", "none"),
-        default="sandbox",
-        help="none: run what students wrote with your own rights; the results say so",
-    )
-    parser.add_argument(
-        "--whole",
-        action="store_true",
-        help="run also the cells below the last check of a chapter: they decide nothing",
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="of the fresh inputs, as in a result's file, to show that result again "
-        "(default: by chance, another for each)",
-    )
-    parser.add_argument(
-        "--untested", action="store_true", help="allow a release that was made with --quick"
-    )
-    parser.add_argument("--again", action="store_true", help="grade also what has not changed")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+    def add(name, **how):
+        parser.add_argument(name, help=HELP[name], **how)
+
+    add("submissions", type=Path)
+    add("--release", type=Path, required=True, action="append", metavar="DIR")
+    add("--out", type=Path, required=True, metavar="DIR")
+    add("--workers", type=int, default=2 * (os.cpu_count() or 1), metavar="N")
+    add("--engines", default="", metavar="PROFILE_OR_N")
+    add("--timeout", type=float, default=60.0, metavar="S")
+    add("--isolation", choices=("sandbox", "none"), default="sandbox")
+    add("--whole", action="store_true")
+    add("--seed", type=int, metavar="N")
+    for name in ("--untested", "--again", "--json"):
+        add(name, action="store_true")
     export.add_arguments(parser)
 
 
@@ -93,9 +67,9 @@ def command(args):
     )
 
     worker.without_unused()
-    releases = [_tested(release.load(folder), args.untested) for folder in args.release]
+    releases = [_tested(manifest.load(folder), args.untested) for folder in args.release]
     submissions = handed_in.collect(args.submissions)
-    with pool.Place(args.out) as place:
+    with pool.OutputFolder(args.out) as place:
         run = Run(args, {one.id: one for one in releases}, place)
         run.grade(submissions)
         rows = summary.rows_of(args.out, [one.student for one in submissions])
@@ -160,16 +134,9 @@ class Run:
         self.args, self.releases, self.place = args, releases, place
         self.graded = self.kept = self.students = 0
         self.began, self.seconds = time.monotonic(), 0.0
-        self.progress = summary.Progress(quiet=args.json)
-        self.work = jobs.Work(
-            place.folder / "work",
-            releases,
-            args.out,
-            args.isolation,
-            args.timeout,
-            args.whole,
-            args.seed,
-        )
+        self.progress = summary.ProgressLine(quiet=args.json)
+        how = args.isolation, args.timeout, args.whole, args.seed
+        self.work = jobs.Work(place.folder / "work", releases, args.out, *how)
 
     def grade(self, submissions):
         """All of it; at the end each student has a file of results."""
@@ -179,9 +146,8 @@ class Run:
             if pairs:
                 jobs.add(self.work, number, pairs)
                 self.students, self.graded = self.students + 1, self.graded + len(pairs)
-            submission.files = [
-                file.name for file in submission.files
-            ]  # their bytes are needed no more
+            # their bytes are needed no more
+            submission.files = [file.name for file in submission.files]
         self.work.complete()
         if self.students:
             self._wait()
@@ -193,12 +159,12 @@ class Run:
         count = min(self.args.workers, self.students)
         engines = self.args.engines
         workers = (
-            pool.Engines(self.work.folder, engines)
+            pool.EngineWorkers(self.work.folder, engines)
             if engines
-            else pool.Cores(self.work.folder, count, self.place.lock)
+            else pool.LocalWorkers(self.work.folder, count, self.place.lock)
         )
         try:
-            with pool.Crew(self.work, workers) as all_of_them:
+            with pool.WorkerPool(self.work, workers) as all_of_them:
                 while all_of_them.look():
                     self.progress.show(self.work.done(), self.students)
                     time.sleep(0.05)
@@ -207,10 +173,8 @@ class Run:
 
     def _pairs(self, submission):
         """(Job, Assembled) of what is to be graded; what cannot be read gets its result here."""
-        stored = {
-            one.chapter: one
-            for one in results.load(results.file_of(self.args.out, submission.student))
-        }
+        before = results.load(results.file_of(self.args.out, submission.student))
+        stored = {one.chapter: one for one in before}
         for number, found in enumerate(self._read(submission).values()):
             found, why = newest.last(found)
             file, given, made = found[-1]
@@ -222,18 +186,9 @@ class Run:
                 made.problems.append(
                     f"handed in {len(found)} times ({names}): the last of these counts, by {why}"
                 )
-            yield (
-                jobs.Job(
-                    f"{number}.ipynb",
-                    submission.student,
-                    submission.id,
-                    made.chapter.name,
-                    file.name,
-                    file.digest,
-                    given.id,
-                ),
-                made,
-            )
+            whose = submission.student, submission.id, made.chapter.name
+            job = jobs.Job(f"{number}.ipynb", *whose, file.name, file.digest, given.id)
+            yield job, made
 
     def _read(self, submission):
         """{chapter: [(File, Release, Assembled)]} of a student's files."""
@@ -271,27 +226,22 @@ class Run:
             source = str(json.loads(file.data.decode("utf-8-sig"))["metadata"]["course"]["source"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return last
-        own = [
-            one
-            for one in self.releases.values()
-            if source in {c.source for c in one.chapters.values()}
-        ]
-        return own[-1] if own else last
+        for one in reversed(self.releases.values()):
+            if source in {chapter.source for chapter in one.chapters.values()}:
+                return one
+        return last
 
     def _unreadable(self, submission, file, given, problems):
-        results.add(
-            self.args.out,
-            results.Result(
-                submission.student,
-                submission.id,
-                "",
-                file.name,
-                file.digest,
-                given.id,
-                __version__,
-                0,
-                self.args.isolation,
-                [],
-                problems,
-            ),
+        made = results.Result(
+            student=submission.student,
+            id=submission.id,
+            chapter="",
+            file=file.name,
+            digest=file.digest,
+            release=given.id,
+            grader=__version__,
+            seed=0,
+            isolation=self.args.isolation,
+            problems=problems,
         )
+        results.add(self.args.out, made)

@@ -8,7 +8,7 @@ import time
 from course_tools.grading.verdict import results, undecided
 
 
-class Progress:
+class ProgressLine:
     """One updating line with counts and the time left on a terminal; elsewhere a line each EVERY seconds. On stderr."""
 
     EVERY = 30.0
@@ -108,28 +108,14 @@ def plain(text):
 
 def as_json(rows, graded, kept, seconds):
     """The summary as JSON."""
-    said = [
-        {
-            "student": student,
-            "chapter": one.chapter,
-            "file": one.file,
-            "points": one.points,
-            "out_of": one.out_of,
-            "seconds": one.seconds,
-            "statuses": {task.task: task.status for task in one.tasks},
-            "problems": one.problems,
-        }
-        for student, found in rows
-        for one in found
-    ]
-    return json.dumps(
-        {
-            "schema": results.SCHEMA,
-            "graded": graded,
-            "kept": kept,
-            "failed": failed(rows),
-            "seconds": round(seconds, 1),
-            "rows": said,
-        },
-        indent=1,
-    )
+    made = {"schema": results.SCHEMA, "graded": graded, "kept": kept, "failed": failed(rows)}
+    said = [_row(student, one) for student, found in rows for one in found]
+    return json.dumps(made | {"seconds": round(seconds, 1), "rows": said}, indent=1)
+
+
+def _row(student, one):
+    named = {
+        name: getattr(one, name) for name in ("chapter", "file", "points", "out_of", "seconds")
+    }
+    statuses = {task.task: task.status for task in one.tasks}
+    return {"student": student, **named, "statuses": statuses, "problems": one.problems}

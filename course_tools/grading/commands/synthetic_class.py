@@ -16,7 +16,7 @@ from pathlib import Path
 from course_lib.errors import BadInput
 from course_tools.build import command as build
 from course_tools.build import source
-from course_tools.grading.release import release
+from course_tools.grading.release import manifest
 
 SOLVED, BLANK, MIXED = "solved", "blank", "mixed"
 TENTHS = {SOLVED: 4, BLANK: 1, MIXED: 5}  # of ten students
@@ -95,7 +95,7 @@ def main(argv):
     )
     args = parser.parse_args(argv)
     try:
-        given, root = release.load(args.release), build.clone(args.root)
+        given, root = manifest.load(args.release), build.clone(args.root)
         (name,) = (one for one in given.chapters if one.startswith(args.chapter))
         read = source.read(root / "chapters" / name / "exercise.md")
         print(json.dumps(write(given, read, args.count, args.seed, args.folder)))

@@ -17,41 +17,28 @@ from course_tools.build import command as build
 from course_tools.grading.marks import feedback, gradebook, lms, manual, marks, tables
 from course_tools.grading.verdict import results
 
+HELP = {
+    "--manual": "points and comments by hand (default: manual.csv or manual.json in --out)",
+    "--canvas": "your export of Canvas's gradebook, to be filled in",
+    "--column": "the Canvas assignment of a chapter, where its title does not tell",
+    "--moodle": "your grading worksheet of Moodle, of one chapter, to be filled in",
+    "--gradescope": "write a results.json for each submission",
+}
+
 
 def add_arguments(parser):
     """The options of `grade` that say what is exported."""
-    group = parser.add_argument_group(
-        "what is made from the results", "gradebook.csv and feedback/ always are"
-    )
-    group.add_argument(
-        "--manual",
-        type=Path,
-        metavar="FILE",
-        help="points and comments by hand (default: manual.csv or manual.json in --out)",
-    )
-    group.add_argument(
-        "--canvas",
-        type=Path,
-        metavar="FILE",
-        help="your export of Canvas's gradebook, to be filled in",
-    )
-    group.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="NN=TITLE",
-        help="the Canvas assignment of a chapter, where its title does not tell",
-    )
-    group.add_argument(
-        "--moodle",
-        action="append",
-        default=[],
-        metavar="[NN=]FILE",
-        help="your grading worksheet of Moodle, of one chapter, to be filled in",
-    )
-    group.add_argument(
-        "--gradescope", action="store_true", help="write a results.json for each submission"
-    )
+    always = "gradebook.csv and feedback/ always are"
+    group = parser.add_argument_group("what is made from the results", always)
+
+    def add(name, **how):
+        group.add_argument(name, help=HELP[name], **how)
+
+    add("--manual", type=Path, metavar="FILE")
+    add("--canvas", type=Path, metavar="FILE")
+    add("--column", action="append", default=[], metavar="NN=TITLE")
+    add("--moodle", action="append", default=[], metavar="[NN=]FILE")
+    add("--gradescope", action="store_true")
 
 
 def look(args):

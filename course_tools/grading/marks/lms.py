@@ -249,25 +249,10 @@ def gradescope(chapter):
     tests = []
     for task in chapter.tasks:
         said = "\n".join([feedback.message(task), *chapter.comments.get(task.task, [])]).strip()
-        tests.append(
-            {
-                "name": task.task,
-                "score": task.points,
-                "max_score": task.out_of,
-                "output": tables.plain(said, False),
-                "status": "passed" if task.status == "pass" else "failed",
-                "visibility": "visible",
-            }
-        )
-        tests += [
-            {
-                "name": f"{task.task}: {name}",
-                "output": status,
-                "status": "passed" if status == "pass" else "failed",
-                "visibility": "hidden",
-            }
-            for name, status in task.hidden.items()
-        ]
+        shown = _test(task.task, tables.plain(said, False), task.status, "visible")
+        tests.append(shown | {"score": task.points, "max_score": task.out_of})
+        for name, status in task.hidden.items():
+            tests.append(_test(f"{task.task}: {name}", status, status, "hidden"))
     notes = [*chapter.result.problems, *chapter.comments.get("", [])]
     if chapter.extra:
         notes.append(f"by hand: {tables.number(chapter.extra)} points")
@@ -279,3 +264,8 @@ def gradescope(chapter):
         "stdout_visibility": "hidden",
         "tests": tests,
     }
+
+
+def _test(name, output, status, visibility):
+    passed = "passed" if status == "pass" else "failed"
+    return {"name": name, "output": output, "status": passed, "visibility": visibility}

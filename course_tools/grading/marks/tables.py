@@ -13,9 +13,8 @@ from course_tools.build import command as build
 BOM = "\ufeff"  # with it Excel takes a CSV file for UTF-8; without it, names with accents come out wrong
 LONGEST = 1000  # characters of a cell
 FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20"  # the last four: full-width forms, which some programs take for the same
-TURNS = re.compile(
-    "[\u202a-\u202e\u2066-\u2069]"
-)  # characters that turn the direction of the text after them
+# characters that turn the direction of the text after them
+TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Which names of course_lib's teaching rooms an answer uses that nothing else in its exercise does.
+"""Which names of course_lib's teaching packages an answer uses that nothing else in its exercise does.
 
 `def affine(X, W, b): return serial.affine(X, W, b)` must not earn the points of writing it; a ring from an earlier
 chapter is a fair tool. Only what the text says is seen; a name that is put together while it runs is not.
@@ -7,12 +7,12 @@ chapter is a fair tool. Only what the text says is seen; a name that is put toge
 import ast
 import re
 
-ROOMS = ("serial", "threads", "gpu", "mpi")
+PACKAGES = ("serial", "threads", "gpu", "mpi")
 TOOLS = ("gpu.device", "mpi.rehearse", "mpi.rehearsal", "mpi.compute")  # no answers in themselves
 
 
 def names_in(text, known=None):
-    """{"serial.affine"}: the names of the rooms that a cell uses or imports.
+    """{"serial.affine"}: the names of the packages that a cell uses or imports.
 
     known: {name: "course_lib.serial"} of what cells above have imported or named anew; what this one does is added.
     """
@@ -30,7 +30,7 @@ def names_in(text, known=None):
     }
     for node in tree.body:
         _name_anew(node, known)
-    return _of_rooms(found)
+    return _of_packages(found)
 
 
 def foreign(chapter, task, texts, name=""):
@@ -51,17 +51,17 @@ def foreign(chapter, task, texts, name=""):
             used = names_in(texts.get(step.id, step.text), known)
             mine |= used if number == last else {one for one in used if one.endswith(".*")}
         if number == last:
-            mine |= _of_rooms({known.get(name, "")})
+            mine |= _of_packages({known.get(name, "")})
     return sorted(mine - allowed)
 
 
-def _of_rooms(found):
-    """Those that are names of a teaching room, without course_lib."""
+def _of_packages(found):
+    """Those that are names of a teaching package, without course_lib."""
     plain = (name.removeprefix("course_lib.") for name in found if name.startswith("course_lib."))
     return {
         name
         for name in plain
-        if "." in name and name.startswith(ROOMS) and not name.startswith(TOOLS)
+        if "." in name and name.startswith(PACKAGES) and not name.startswith(TOOLS)
     }
 
 

@@ -15,25 +15,11 @@ import numpy as np
 
 KINDS = "biufcSU"  # of the dtypes that travel
 DEPTH = 40
-ROOMS = (
-    "data",
-    "serial",
-    "threads",
-    "gpu",
-    "mpi",
-    "measure",
-)  # of course_lib: their records travel
-PLACES = tuple(f"course_lib.{room}" for room in ROOMS)
-SHOWN = (
-    "__len__",
-    "__getitem__",
-    "__setitem__",
-    "__contains__",
-    "__enter__",
-    "__exit__",
-    "__next__",
-    "__iter__",
-)
+# of course_lib: their records travel
+PACKAGES = ("data", "serial", "threads", "gpu", "mpi", "measure")
+PLACES = tuple(f"course_lib.{name}" for name in PACKAGES)
+CONTAINER = ("__len__", "__getitem__", "__setitem__", "__contains__")
+SHOWN = (*CONTAINER, "__enter__", "__exit__", "__next__", "__iter__")
 
 
 class NotData(TypeError):
@@ -51,42 +37,34 @@ def pack(value, refer, memo=None, depth=0) -> Any:
         return {"same": memo[id(value)][0]}
     if hasattr(value, "_peer_number"):  # an object of the other side goes home
         return {"object": value._peer_number, "yours": True}
-    view = (
-        _view(value, memo)
-        if isinstance(value, np.ndarray) and not hasattr(value, "board")
-        else None
-    )
+    stays = isinstance(value, np.ndarray) and hasattr(value, "board")  # it is seen from there
+    view = _view(value, memo) if isinstance(value, np.ndarray) and not stays else None
     if isinstance(value, np.ndarray | list | dict | np.random.Generator):
         memo[id(value)] = len(memo), value
     if view:
         return view
-    if isinstance(value, np.ndarray) and hasattr(
-        value, "board"
-    ):  # it stays here, and is seen from there
-        return {
-            "object": refer(value.board),
-            "calls": True,
-            "values": _array(value.view(np.ndarray)),
-        }
+    if stays:
+        values = _array(value.view(np.ndarray))
+        return {"object": refer(value.board), "calls": True, "values": values}
     return _formed(value, refer, memo, depth)
 
 
 def _formed(value, refer, memo, depth):
     """What is packed by its type."""
-    for kind, to_json in FORMS:
-        if isinstance(value, kind):
-            return to_json(value, lambda part: pack(part, refer, memo, depth + 1))
-    if type(value) is tuple:
-        return {"tuple": [pack(part, refer, memo, depth + 1) for part in value]}
+
+    def packed(part):
+        return pack(part, refer, memo, depth + 1)
+
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
         return _array(value)
+    for kind, to_json in FORMS:
+        if isinstance(value, kind):
+            return to_json(value, packed)
+    if type(value) is tuple:
+        return {"tuple": [packed(part) for part in value]}
     if _ours(type(value)):
-        return {
-            "record": f"{type(value).__module__}:{type(value).__qualname__}",
-            "parts": [
-                pack(getattr(value, name), refer, memo, depth + 1) for name in _fields(type(value))
-            ],
-        }
+        parts = [packed(getattr(value, name)) for name in _fields(type(value))]
+        return {"record": f"{type(value).__module__}:{type(value).__qualname__}", "parts": parts}
     return {"object": refer(value), **_about(value)}
 
 
@@ -123,49 +101,42 @@ def _object(given, resolve, memo):
 
 
 def _array(value):
-    order = "scalar" if isinstance(value, np.generic) else "C" if value.flags.c_contiguous else "F"
-    order = "gaps" if order == "F" and not value.flags.f_contiguous else order
+    order = _order(value)
     data = base64.b64encode(value.tobytes("F" if order == "F" else "C")).decode()
     made = {"array": value.dtype.str, "shape": list(value.shape), "order": order, "data": data}
     return made if order == "scalar" or value.flags.writeable else made | {"fixed": True}
 
 
+def _order(value):
+    """How the numbers lie in memory."""
+    if isinstance(value, np.generic):
+        return "scalar"
+    if value.flags.c_contiguous:
+        return "C"
+    return "F" if value.flags.f_contiguous else "gaps"
+
+
 def _view(value, memo):
     """`value` as a part of an array that travels already, or None. So A.T stays a view of A on the other side."""
     start, end = np.lib.array_utils.byte_bounds(value)
-    for place, other in memo.values():
-        if (
-            isinstance(other, np.ndarray)
-            and (other.flags.c_contiguous or other.flags.f_contiguous)
-            and value.size
-        ):
-            first, last = np.lib.array_utils.byte_bounds(other)
-            if first <= start and end <= last and value.dtype == other.dtype:
-                offset = value.__array_interface__["data"][0] - first
-                return {
-                    "view": place,
-                    "offset": offset,
-                    "shape": list(value.shape),
-                    "strides": list(value.strides),
-                    "fixed": not value.flags.writeable,
-                }
+    for place, other in memo.values() if value.size else ():
+        if not isinstance(other, np.ndarray) or value.dtype != other.dtype:
+            continue
+        first, last = np.lib.array_utils.byte_bounds(other)
+        if first <= start and end <= last and _order(other) != "gaps":
+            offset = value.__array_interface__["data"][0] - first
+            made = {"view": place, "offset": offset, "fixed": not value.flags.writeable}
+            return made | {"shape": list(value.shape), "strides": list(value.strides)}
     return None
 
 
 def _from_view(given, memo):
-    base, shape, strides = (
-        memo[given["view"]],
-        tuple(map(int, given["shape"])),
-        tuple(map(int, given["strides"])),
-    )
+    base = memo[given["view"]]
+    shape, strides = tuple(map(int, given["shape"])), tuple(map(int, given["strides"]))
     flat = base.reshape(-1, order="A")
-    made = np.ndarray(
-        shape,
-        base.dtype,
-        flat.data if flat.flags.writeable else flat.data.toreadonly(),
-        int(given["offset"]),
-        strides,
-    )  # checks itself that it stays inside
+    data = flat.data if flat.flags.writeable else flat.data.toreadonly()
+    # NumPy checks that it stays inside
+    made = np.ndarray(shape, base.dtype, data, int(given["offset"]), strides)
     made.flags.writeable = base.flags.writeable and not given["fixed"]
     memo.append(made)
     return made
@@ -178,9 +149,8 @@ def _from_array(given, memo):
     flat = np.frombuffer(base64.b64decode(given["data"], validate=True), dtype)
     if order == "scalar":
         return flat[0]
-    made = flat.reshape(shape, order="F" if order == "F" else "C").copy(
-        "F" if order == "F" else "C"
-    )
+    laid: Any = "F" if order == "F" else "C"
+    made = flat.reshape(shape, order=laid).copy(laid)
     if order == "gaps" and shape:
         spread = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)
         spread[..., ::2] = made
@@ -192,12 +162,8 @@ def _from_array(given, memo):
 
 def dtype_of(text):
     """A dtype of plain numbers or texts, from its name."""
-    if (
-        not isinstance(text, str)
-        or len(text) > 20
-        or (dtype := np.dtype(text)).kind not in KINDS
-        or dtype.fields
-    ):
+    dtype = np.dtype(text) if isinstance(text, str) and len(text) <= 20 else None
+    if dtype is None or dtype.kind not in KINDS or dtype.fields:
         raise NotData(f"no dtype that travels: {text!r:.40}")
     return dtype
 
@@ -211,11 +177,9 @@ def _ours(kind):
 
 
 def _fields(kind):
-    return (
-        kind._fields
-        if issubclass(kind, tuple)
-        else [f.name for f in dataclasses.fields(kind) if f.init]
-    )
+    if issubclass(kind, tuple):
+        return kind._fields
+    return [field.name for field in dataclasses.fields(kind) if field.init]
 
 
 def _record(given, read):
@@ -262,10 +226,13 @@ def _dict(pairs, read, memo):
     return made
 
 
+def _bits(state, packed):
+    return {"kind": state["bit_generator"], "state": packed(state)}
+
+
 def _generator(state, read, memo):
-    bits = {kind.__name__: kind for kind in (np.random.PCG64, np.random.MT19937, np.random.Philox)}[
-        state["kind"]
-    ]()
+    kinds = (np.random.PCG64, np.random.MT19937, np.random.Philox)
+    bits = {kind.__name__: kind for kind in kinds}[state["kind"]]()
     made = np.random.Generator(bits)
     memo.append(made)
     bits.state = read(state["state"])
@@ -287,21 +254,12 @@ NUMBERS = {
     for name, kind in vars(np).items()
     if isinstance(kind, type) and issubclass(kind, np.generic | np.ndarray)
 }
+TYPES = NUMBERS | ERRORS | SCALARS
 # (type, to JSON), tried in this order before the general rules of `pack`; back by the first key of the JSON.
 FORMS: list = [
-    (float, lambda v, p: _array(v) if isinstance(v, np.generic) else {"float": float.hex(v)}),
-    (
-        complex,
-        lambda v, p: (
-            _array(v) if isinstance(v, np.generic) else {"complex": [v.real.hex(), v.imag.hex()]}
-        ),
-    ),
-    (
-        bytes,
-        lambda v, p: (
-            _array(v) if isinstance(v, np.generic) else {"bytes": base64.b64encode(v).decode()}
-        ),
-    ),
+    (float, lambda v, p: {"float": float.hex(v)}),
+    (complex, lambda v, p: {"complex": [v.real.hex(), v.imag.hex()]}),
+    (bytes, lambda v, p: {"bytes": base64.b64encode(v).decode()}),
     (list, lambda v, p: {"list": [p(x) for x in v]}),
     (dict, lambda v, p: {"dict": [[p(k), p(x)] for k, x in v.items()]}),
     (type, lambda v, p: {"type": _type_name(v)}),
@@ -311,15 +269,7 @@ FORMS: list = [
     (slice, lambda v, p: {"slice": [p(v.start), p(v.stop), p(v.step)]}),
     (fractions.Fraction, lambda v, p: {"fraction": [v.numerator, v.denominator]}),
     (np.dtype, lambda v, p: {"dtype": v.str}),
-    (
-        np.random.Generator,
-        lambda v, p: {
-            "generator": {
-                "kind": v.bit_generator.state["bit_generator"],
-                "state": p(v.bit_generator.state),
-            }
-        },
-    ),
+    (np.random.Generator, lambda v, p: {"generator": _bits(v.bit_generator.state, p)}),
     (type(Ellipsis), lambda v, p: {"special": "Ellipsis"}),
     (type(NotImplemented), lambda v, p: {"special": "NotImplemented"}),
 ]
@@ -338,7 +288,5 @@ READ: dict = {
     "dtype": lambda v, r, m: dtype_of(v),
     "generator": _generator,
     "special": lambda v, r, m: {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[v],
-    "type": lambda v, r, m: (
-        SCALARS[v] if v in SCALARS else ERRORS[v] if v in ERRORS else NUMBERS[v]
-    ),
+    "type": lambda v, r, m: TYPES[v],
 }

@@ -1,37 +1,28 @@
-"""The grader's line to a room: one question at a time, a short answer in plain JSON, within its time, or `Gone`.
+"""The grader's control channel to a process in a sandbox: one question at a time, a short answer within its time.
 
 At the other end may be a hostile process that holds the connection and says whatever it likes, so this side never
 calls anything, makes no objects but those of JSON, reads no more than LONGEST bytes, and waits no longer than told.
 """
 
-import json
+import contextlib
 import queue
 import select
 import signal
 import socket
-import struct
 import threading
 import time
 
+from course_tools.grading.rpc.framing import ConnectionLost, frame, messages, taken_from
+
 LONGEST = 8 << 20  # bytes of one answer
-STEP = 0.1  # seconds between two looks at the room while an answer is awaited
+STEP = 0.1  # seconds between two looks at the process while an answer is awaited
 
 
-class Gone(ConnectionError):
-    """The other side has ended, or sent what is no message."""
-
-
-class Late(TimeoutError):
+class DeadlineExceeded(TimeoutError):
     """No answer within the seconds."""
 
 
-def frame(message):
-    """A message as bytes: its length, then JSON."""
-    text = json.dumps(message).encode()
-    return struct.pack("<I", len(text)) + text
-
-
-class Line:
+class ControlChannel:
     """The grader's end. look: called every STEP seconds of waiting; what it raises ends the wait."""
 
     def __init__(self, connection, look=lambda: None):
@@ -39,7 +30,7 @@ class Line:
         connection.setblocking(False)
 
     def ask(self, method, *args, seconds=10.0):
-        """Send a question. Raises Gone, also where the room does not listen."""
+        """Send a question. Raises ConnectionLost, also where the process does not listen."""
         self._asked += 1
         left, end = (
             memoryview(frame({"ask": self._asked, "method": method, "args": args})),
@@ -51,10 +42,10 @@ class Line:
             except BlockingIOError:
                 self._wait(select.POLLOUT, end)
             except OSError as error:
-                raise Gone(str(error)) from None
+                raise ConnectionLost(str(error)) from None
 
     def answer(self, seconds):
-        """The value that the room gives, of JSON's types. Raises Late, Gone."""
+        """The value that the process gives, of JSON's types. Raises DeadlineExceeded, ConnectionLost."""
         end = time.monotonic() + seconds
         while (message := self._message()) is None:
             self._wait(select.POLLIN, end)
@@ -63,12 +54,12 @@ class Line:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise Gone(str(error)) from None
+                raise ConnectionLost(str(error)) from None
             if not some:
-                raise Gone("the room has ended")
+                raise ConnectionLost("the process has ended")
             self._read += some
         if message.get("answer") != self._asked or "value" not in message:
-            raise Gone("the room sent what is no answer")
+            raise ConnectionLost("the process sent what is no answer")
         return message["value"]
 
     def said(self):
@@ -79,11 +70,11 @@ class Line:
             return False
 
     def interrupt(self):
-        """What Ctrl-C would do, while the room works on a question."""
+        """What Ctrl-C would do, while the process works on a question."""
         try:
             self._socket.send(frame({"interrupt": True}))
         except OSError as error:
-            raise Gone(str(error)) from None
+            raise ConnectionLost(str(error)) from None
 
     def close(self):
         """Nothing is said any more."""
@@ -91,49 +82,37 @@ class Line:
 
     def _message(self):
         """The next message that has come whole, or None."""
-        if len(self._read) < 4:
-            return None
-        (size,) = struct.unpack_from("<I", self._read)
-        if size > LONGEST:
-            raise Gone(f"the room sent a message of {size} bytes")
-        if len(self._read) < 4 + size:
-            return None
-        text = bytes(self._read[4 : 4 + size])
-        del self._read[: 4 + size]
         try:
-            message = json.loads(text)
+            return taken_from(self._read, LONGEST)
         except (ValueError, RecursionError) as error:
-            raise Gone(f"the room sent what is no JSON: {type(error).__name__}") from None
-        if not isinstance(message, dict):
-            raise Gone("the room sent what is no answer")
-        return message
+            raise ConnectionLost(f"the process sent what is no message: {error}") from None
 
     def _wait(self, event, end):
-        """Wait for the socket, looking at the room meanwhile. Raises Late at the end."""
+        """Wait for the socket, looking at the process meanwhile. Raises Late at the end."""
         waiter = select.poll()
         waiter.register(self._socket, event)
         while time.monotonic() < end:
             self.look()
             if waiter.poll(1000 * min(STEP, max(end - time.monotonic(), 0))):
                 return
-        raise Late
+        raise DeadlineExceeded
 
 
-class Desk:
-    """The room's end: answers questions with `methods` in the main thread until the grader closes the line."""
+class ControlServer:
+    """The end in the sandbox: answers questions in the main thread until the grader closes the channel."""
 
     def __init__(self, connection, may_interrupt=False):
         self._socket, self._may_interrupt, self._busy = connection, may_interrupt, False
         self._asked: queue.Queue = queue.Queue()
         signal.signal(signal.SIGINT, self._interrupted)
-        threading.Thread(target=self._listen, daemon=True, name="desk").start()
+        threading.Thread(target=self._listen, daemon=True, name="control").start()
 
     def say(self, number, value):
-        """Send an answer; number 0 before anything is asked: the room is open."""
+        """Send an answer; number 0 before anything is asked: the process is ready."""
         self._socket.sendall(frame({"answer": number, "value": value}))
 
     def serve(self, methods):
-        """Answer until the line is closed. methods: {name: function of JSON's values}."""
+        """Answer until the channel is closed. methods: {name: function of JSON's values}."""
         self.say(0, "open")
         while (message := self._asked.get()) is not None:
             try:
@@ -151,19 +130,10 @@ class Desk:
             raise KeyboardInterrupt
 
     def _listen(self):
-        stream = self._socket.makefile("rb")
-        try:
-            while len(head := stream.read(4)) == 4:
-                message = json.loads(stream.read(struct.unpack("<I", head)[0]))
+        with contextlib.suppress(OSError, ValueError):
+            for message in messages(self._socket.makefile("rb"), LONGEST):
                 if "interrupt" not in message:
                     self._asked.put(message)
                 elif self._may_interrupt:
                     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        except (OSError, ValueError):
-            pass
         self._asked.put(None)
-
-
-def pair():
-    """(end, other end) of a new connection."""
-    return socket.socketpair()

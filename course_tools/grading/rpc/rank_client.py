@@ -1,4 +1,4 @@
-"""In the room of one rank: the communicator that the student's function gets. Each call goes to the rehearsal.
+"""In the process of one rank: the communicator that the student's function gets. Each call goes to the rehearsal.
 
 A call takes along the bytes of all the memory that it names, and of what requests under way have named before; what
 the rehearsal has changed there is written back. So an Irecv's buffer holds NaN until its Wait, and a buffer that
@@ -15,49 +15,20 @@ from typing import Any
 
 import numpy as np
 
-OBJECTS = (
-    "send",
-    "ssend",
-    "isend",
-    "sendrecv",
-    "bcast",
-    "gather",
-    "allgather",
-    "reduce",
-    "allreduce",
-    "scan",
-    "exscan",
-    "scatter",
-    "alltoall",
-)
 EACH = ("scatter", "alltoall")  # their argument is one object for each rank
 COMBINE = ("reduce", "allreduce", "scan", "exscan")
-OPS = (
-    "SUM",
-    "PROD",
-    "MAX",
-    "MIN",
-    "LAND",
-    "LOR",
-    "LXOR",
-    "BAND",
-    "BOR",
-    "BXOR",
-    "MAXLOC",
-    "MINLOC",
-)
-HERE = __file__.rpartition("/")[0]
+OBJECTS = ("send", "ssend", "isend", "sendrecv", "bcast", "gather", "allgather", *EACH, *COMBINE)
+LOGIC = ("LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")
+OPS = ("SUM", "PROD", "MAX", "MIN", *LOGIC, "MAXLOC", "MINLOC")
+FROM_ROOT = ("bcast", "scatter")  # only the root's object counts
 
 
-class Line:
+class RankChannel:
     """All of one rank's calls in one rehearsal. ask: calls the rehearsal's `ranks.End`."""
 
     def __init__(self, ask):
-        self.ask, self.owners, self.held = (
-            ask,
-            {},
-            {},
-        )  # held: number of a request -> numbers of its memory
+        # held: number of a request -> numbers of its memory
+        self.ask, self.owners, self.held = ask, {}, {}
         self.next, self.statuses = 0, list[Any]()
 
     def call(self, target, name, args, named=None):
@@ -88,12 +59,26 @@ class Line:
 
     def packed(self, value, used):
         """An argument as (kind, ...); used: gets the numbers of the memory that it names."""
-        from mpi4py import MPI
-
         if isinstance(value, Pickled):
             return "pickle", value.data
         if isinstance(value, Combining):
             return "combine", value.name, value
+        if isinstance(value, list | tuple):
+            kind = "list" if isinstance(value, list) else "tuple"
+            return kind, [self.packed(part, used) for part in value]
+        if isinstance(value, np.ndarray):
+            return self._array(value, used)
+        if isinstance(value, bytes | bytearray | memoryview) or type(value).__name__ == "array":
+            return self._array(np.asarray(memoryview(value)), used)
+        return self._of_mpi(value) or (
+            "plain",
+            value.item() if isinstance(value, np.generic) else value,
+        )
+
+    def _of_mpi(self, value):
+        """What mpi4py has a name for, as (kind, ...); None for anything else."""
+        from mpi4py import MPI
+
         if isinstance(value, MPI.Op) or value is MPI.IN_PLACE:
             return "mpi", next(name for name in (*OPS, "IN_PLACE") if value == getattr(MPI, name))
         if isinstance(value, MPI.Datatype):
@@ -101,20 +86,7 @@ class Line:
         if isinstance(value, MPI.Status):
             self.statuses.append(value)
             return ("status",)
-        if isinstance(value, list | tuple):
-            return "list" if isinstance(value, list) else "tuple", [
-                self.packed(part, used) for part in value
-            ]
-        if isinstance(value, np.ndarray) and value.ndim + value.size == 0:
-            value = value.reshape(0)
-        if (
-            isinstance(value, np.ndarray | bytes | bytearray | memoryview)
-            or type(value).__name__ == "array"
-        ):
-            return self._array(
-                np.asarray(value if isinstance(value, np.ndarray) else memoryview(value)), used
-            )
-        return "plain", value.item() if isinstance(value, np.generic) else value
+        return None
 
     def _array(self, value, used):
         owner = value
@@ -126,15 +98,8 @@ class Line:
             self.owners[number] = owner
         used.append(number)
         offset = value.__array_interface__["data"][0] - np.lib.array_utils.byte_bounds(owner)[0]
-        return (
-            "array",
-            number,
-            offset if value.size else 0,
-            list(value.shape),
-            list(value.strides),
-            value.dtype.str,
-            not value.flags.writeable,
-        )
+        form = list(value.shape), list(value.strides), value.dtype.str
+        return "array", number, offset if value.size else 0, *form, not value.flags.writeable
 
     def read(self, value):
         """A result from (kind, ...)."""
@@ -178,8 +143,8 @@ class Combining:
 class Comm:
     """What the student's function uses like an mpi4py communicator."""
 
-    def __init__(self, line, number, rank, size):
-        self._line, self._number, self.rank, self.size = line, number, rank, size
+    def __init__(self, channel, number, rank, size):
+        self._channel, self._number, self.rank, self.size = channel, number, rank, size
 
     def Get_rank(self):
         return self.rank
@@ -193,40 +158,57 @@ class Comm:
         return lambda *args, **named: self._call(name, args, named)
 
     def _call(self, name, args, named):
-        root = named.get("root", args[1] if name in ("bcast", "scatter") and len(args) > 1 else 0)
-        objects = name in OBJECTS and (
-            "root" if name in ("bcast", "scatter") and root != self.rank else "all"
-        )
-        key = None if args else "obj" if "obj" in named else "sendobj"
-        mine: Any = args[0] if args else named.get(key) if objects else None
-        if objects:
-            sent: Any = (
-                None
-                if objects == "root"
-                else [*map(Pickled, mine)]
-                if name in EACH
-                else Pickled(mine)
-            )
-            args, named = (
-                ((sent, *args[1:]), named) if key is None else (args, {**named, key: sent})
-            )
+        if name not in OBJECTS:
+            return self._channel.call(self._number, name, args, named)
+        mine = args[0] if args else named.get(_object_name(named))
+        counts = name not in FROM_ROOT or _root(args, named) == self.rank
+        args, named = _with_object(_pickled(name, mine) if counts else None, args, named)
         if name in COMBINE:
-            named = {**named, "op": Combining(args[1] if len(args) > 1 else named.get("op"))}
-            args = args[:1] if len(args) < 3 else (args[0], named.pop("op"), *args[2:])
-        value = self._line.call(self._number, name, args, named)
-        return mine if name == "bcast" and objects == "all" else value
+            args, named = _with_op(args, named)
+        value = self._channel.call(self._number, name, args, named)
+        return mine if name == "bcast" and counts else value
+
+
+def _object_name(named):
+    return "obj" if "obj" in named else "sendobj"
+
+
+def _root(args, named):
+    return named.get("root", args[1] if len(args) > 1 else 0)
+
+
+def _pickled(name, value):
+    if name in EACH:
+        return [Pickled(part) for part in value]
+    return Pickled(value)
+
+
+def _with_object(sent, args, named):
+    """The arguments of a call, with what is sent in the place of its object."""
+    if args:
+        return (sent, *args[1:]), named
+    return args, {**named, _object_name(named): sent}
+
+
+def _with_op(args, named):
+    """The arguments of a call, with an op that takes pickled objects in the place of its op."""
+    op = Combining(args[1] if len(args) > 1 else named.get("op"))
+    others = {key: value for key, value in named.items() if key != "op"}
+    if len(args) < 3:
+        return args[:1], {**others, "op": op}
+    return (args[0], op, *args[2:]), others
 
 
 class Request:
     """What an Isend and its like return."""
 
-    def __init__(self, line, number):
-        self.line, self.number = line, number
+    def __init__(self, channel, number):
+        self.channel, self.number = channel, number
 
     def __getattr__(self, name):
         if name not in ("Wait", "wait", "Test", "test", "Free"):
             raise AttributeError(name)
-        return lambda *status: self.line.call("request", name, (self.number, *status))
+        return lambda *status: self.channel.call("request", name, (self.number, *status))
 
 
 def _of_all(name):
@@ -234,7 +216,7 @@ def _of_all(name):
         requests = list(requests)
         if not requests:
             return True if name in ("Waitall", "Testall") else []
-        return requests[0].line.call(
+        return requests[0].channel.call(
             "requests", name, ([request.number for request in requests], *status)
         )
 
@@ -254,11 +236,10 @@ class Ranked:
             self.__code__ = fn.__code__  # the names of its arguments are told
 
     def __call__(self, end, rank, size, clock, *args):
-        line = Line(lambda *asked: self.call(end, asked))
-        comm: Any = Comm(line, 0, rank, size)
-        comm._peer_number = (
-            end._peer_number
-        )  # handed to what the check gave, it is the rehearsal's own there
+        channel = RankChannel(lambda *asked: self.call(end, asked))
+        comm: Any = Comm(channel, 0, rank, size)
+        # handed to what the check gave, it is the rehearsal's own there
+        comm._peer_number = end._peer_number
         with _as_mpi(comm, clock), _salted(rank):
             return _copy(self.fn)(comm, *args)
 

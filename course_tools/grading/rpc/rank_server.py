@@ -1,11 +1,11 @@
-"""Checks of MPI ranks while grading: each rank of a rehearsal is a room of its own, the rehearsal runs with the checks.
+"""Checks of MPI ranks while grading: each rank has a process of its own, the rehearsal runs with the checks.
 
-The student's function is called in as many rooms as there are ranks; the communicator that it gets there
-(`ranks_there`) sends every call here, with the bytes of the memory that it names, and the rehearsal of course_lib.mpi
+The student's function is called in as many processes as there are ranks; the communicator that it gets there
+(`rank_client`) sends every call here, with the bytes of the memory that it names, and the rehearsal of course_lib.mpi
 goes on in the process of the checks as it does in a notebook. So messages, bytes and collectives are counted where no
-student can reach, and a rank knows nothing of another but what came through the communicator: rooms share nothing.
+student can reach, and a rank knows nothing of another but what came through the communicator: sandboxes share nothing.
 
-What a hostile room can still say as it likes: which line it is in, and that a buffer was not touched while it was
+What a hostile process can still say as it likes: which line it is in, and that a buffer was not touched while it was
 MPI's. What it pickles travels as bytes, and is never read here.
 """
 
@@ -24,19 +24,18 @@ from course_lib.machines.rehearsal.turns import Rank, Turns, place
 from course_lib.machines.rehearsal.verdict import verdict
 from course_lib.machines.rehearsal.world import World
 from course_tools.grading.rpc import codec
-from course_tools.grading.rpc.control import Gone
+from course_tools.grading.rpc.framing import ConnectionLost
 from course_tools.grading.rpc.rank_client import OBJECTS, OPS
 
 COMM = {name for name in dir(comm.Comm) if name[0] != "_"} - {"compute"} | {"Wtime"}
 REQUEST = ("Wait", "wait", "Test", "test", "Free")
-MOST_COMMS = (
-    32  # that a rank may make: a Split costs no message, and tells a bit of each rank's colour
-)
+# that a rank may make: a Split costs no message, and tells a bit of each rank's colour
+MOST_COMMS = 32
 REQUESTS = ("Waitall", "waitall", "Waitany", "waitany", "Testall", "testall")
 
 
 class Ranks:
-    """Stands for the student's function in a RankCheck. parts: that function in each room; stuck: one goes on."""
+    """Stands for the student's function in a RankCheck. parts: that function in each process; stuck: one goes on."""
 
     def __init__(self, name, parts, peers):
         self.parts, self.peers, self.stuck = parts, peers, False
@@ -48,36 +47,32 @@ class Ranks:
         return self.parts[0](*args, **named)
 
     def rehearse_each(self, args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeout=5.0):
-        """As `rehearsal.run.rehearse_each`, in the rooms. Raises Gone where a room has ended."""
+        """As `rehearsal.run.rehearse_each`, in the processes. Raises ConnectionLost where one has ended."""
         n, given = len(args), [copy.deepcopy(part) for part in args]
-        world, ends = World(n, eager, alpha, beta), list[End]()
+        world, ends = World(n, eager, alpha, beta), list[RankEndpoint]()
 
         def call(rank):
-            ends.append(end := End(world, rank, n))
-            return self.parts[rank.index](
-                end, rank.index, n, bool(alpha or beta), *given[rank.index]
-            )
+            ends.append(end := RankEndpoint(world, rank, n))
+            part, args = self.parts[rank.index], given[rank.index]
+            return part(end, rank.index, n, bool(alpha or beta), *args)
 
         turns = Turns(n, call, None, schedule, timeout)
-        turns.ranks = [Told(turns, index, call) for index in range(n)]
+        turns.ranks = [RemoteRank(turns, index, call) for index in range(n)]
         errors = turns.run(lambda: verdict(world, turns))
-        gone = next((rank.error for rank in turns.ranks if isinstance(rank.error, Gone)), None)
         self.stuck = self.stuck or any(rank.thread.is_alive() for rank in turns.ranks)
-        if gone:
-            raise gone
-        return Report(
-            [rank.result for rank in turns.ranks],
-            errors,
-            world.messages,
-            world.bytes,
-            world.collectives,
-            world.events,
-            [""] * n,
-            max(rank.clock for rank in turns.ranks),
-        ), given
+        for rank in turns.ranks:
+            if isinstance(rank.error, ConnectionLost):
+                raise rank.error
+        return _report(world, turns, errors), given
 
 
-class Told(Rank):
+def _report(world, turns, errors):
+    results, clock = [rank.result for rank in turns.ranks], max(rank.clock for rank in turns.ranks)
+    counts = world.messages, world.bytes, world.collectives
+    return Report(results, errors, *counts, world.events, [""] * len(results), clock)
+
+
+class RemoteRank(Rank):
     """A rank that says itself where it is."""
 
     told: Any = None
@@ -87,15 +82,12 @@ class Told(Rank):
         return self.told or place([], None)
 
 
-class End:
-    """One rank's end of the rehearsal: does what `ranks_there` asks, to a communicator (by number) or to requests."""
+class RankEndpoint:
+    """One rank's end of the rehearsal: does what `rank_client` asks, to a communicator (by number) or to requests."""
 
     def __init__(self, world, owner, n):
-        self._comms, self._requests, self._memory = (
-            [comm.Comm(world, owner, list(range(n)))],
-            list[Request](),
-            {},
-        )
+        self._comms = [comm.Comm(world, owner, list(range(n)))]
+        self._requests, self._memory = list[Request](), {}
         self._owner, self.rank, self.size, self._statuses = owner, owner.index, n, list[Any]()
 
     def compute(self, seconds):
@@ -114,15 +106,11 @@ class End:
         self._take(memory)
         more = {key: self._read(part) for key, part in named.items()}
         value = self._said(self._method(target, name)(*map(self._read, args), **more))
-        changed = {number: self._memory[number].tobytes() for number in memory}
+        now = {number: self._memory[number].tobytes() for number in memory}
+        changed = {number: data for number, data in now.items() if data != memory[number]}
         told = [(s.Get_source(), s.Get_tag(), s.Get_elements(MPI.BYTE)) for s in self._statuses]
         ended = [number for number, request in enumerate(self._requests) if request.finished]
-        return (
-            value,
-            {number: now for number, now in changed.items() if now != memory[number]},
-            told,
-            ended,
-        )
+        return value, changed, told, ended
 
     def _method(self, target, name):
         if target == "requests" and name in REQUESTS:
@@ -155,9 +143,8 @@ class End:
         kind, *parts = given
         if kind == "array":
             number, offset, shape, strides, dtype, fixed = parts
-            made = np.ndarray(
-                shape, codec.dtype_of(dtype), self._memory[number].data, offset, strides
-            )
+            data = self._memory[number].data
+            made = np.ndarray(shape, codec.dtype_of(dtype), data, offset, strides)
             made.flags.writeable = not fixed
             return made
         if kind in ("list", "tuple"):
@@ -234,13 +221,13 @@ class Parcels:
 
 
 def install():
-    """Once in a room of checks for ranks: from now on rehearsals here pickle nothing that is not ours."""
+    """Once in a check process for ranks: from now on rehearsals here pickle nothing that is not ours."""
     for module in (collective_calls, comm, requests):
         module.pickle = Parcels  # type: ignore[attr-defined]
 
 
 def _combining(name, combine):
-    """An op for pickled objects, done in the rank's own room."""
+    """An op for pickled objects, done in the rank's own process."""
 
     def op(a, b):
         return Parcel(combine(a.data, b.data))
@@ -250,7 +237,7 @@ def _combining(name, combine):
 
 
 def _where(given):
-    """A place {"line", "code", "function"} from what a room said of it."""
+    """A place {"line", "code", "function"} from what a process said of it."""
     line, code, function = given
     return {
         "line": line if type(line) is int else None,

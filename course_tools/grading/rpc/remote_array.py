@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class Mirror(np.ndarray):
+class RemoteArray(np.ndarray):
     """A float array (n,), and its views. board(): what it holds; board(places, values): write, then what it holds."""
 
     def __array_finalize__(self, parent):
@@ -17,7 +17,7 @@ class Mirror(np.ndarray):
 
     @classmethod
     def of(cls, values, board):
-        """A Mirror that begins with these values."""
+        """A RemoteArray that begins with these values."""
         made = values.copy().view(cls)
         made._board, made._root, made._peer_number = (
             board,
@@ -52,7 +52,7 @@ class Mirror(np.ndarray):
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
         for given in inputs:
-            if isinstance(given, Mirror):
+            if isinstance(given, RemoteArray):
                 given._fetch()
         if method == "at":
             changed = _plain(inputs[0]).copy()
@@ -66,7 +66,7 @@ class Mirror(np.ndarray):
         return out[0]
 
     def __array_function__(self, function, types, args, kwargs):
-        if function is np.copyto and isinstance(args[0], Mirror):
+        if function is np.copyto and isinstance(args[0], RemoteArray):
             args[0][...] = args[1]
             return None
         self._fetch()
@@ -101,4 +101,4 @@ class Mirror(np.ndarray):
 
 
 def _plain(value):
-    return value.view(np.ndarray) if isinstance(value, Mirror) else value
+    return value.view(np.ndarray) if isinstance(value, RemoteArray) else value

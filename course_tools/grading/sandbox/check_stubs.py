@@ -1,7 +1,7 @@
-"""What stands in the student's room in the place of the checks: the texts that given cells take from them, no more.
+"""In the student process: what stands in the place of course_lib.checks, which would hold the reference answers.
 
-The student's process has no course_lib.checks: it would hold the reference answers. What stands in their place can be
-imported, and says that checks run elsewhere.
+It can be imported, and says that checks run elsewhere. Of the checks' own it has the texts that a module of theirs
+names in its GIVEN, since given cells of exercises print them.
 """
 
 import ast
@@ -16,35 +16,33 @@ from course_tools.grading.paths import BESIDE, LIBRARY
 CHECKS = "course_lib.checks"
 # It runs without these: all that it needs of course_tools was imported before it was shut in.
 HIDDEN = ("course_lib/checks", "course_tools")
-GIVEN = "GIVEN"  # what a module of the checks calls the names of its texts that given cells may take from it
-FOLDER = LIBRARY / "checks"
 
 
 def hidden_folders():
-    """What the student's room does not show of this course, also of a second one that is installed here."""
+    """What the student process is not shown of this course, also of a second one that is installed here."""
     places = [BESIDE, *map(Path, sys.path)]
     found = [str(place / name) for place in places for name in HIDDEN]
     return sorted(os.path.realpath(folder) for folder in set(found) if os.path.isdir(folder))
 
 
 def texts():
-    """{(module below the checks, name): text} of what they give, taken from the sources without importing them."""
+    """{module: {name: text}} of what modules of the checks have for students, read without importing them."""
     found = {}
-    for file in sorted(FOLDER.rglob("*.py")):
-        source = file.read_text(encoding="utf-8")
-        if f"\n{GIVEN} = " in source:
-            module = ".".join(file.relative_to(FOLDER).with_suffix("").parts)
-            known = dict(_assigned(source))
-            for name in ast.literal_eval(known[GIVEN]):
-                found[module, name] = ast.literal_eval(known[name])
+    for path in sorted((LIBRARY / "checks").rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        if "GIVEN = " in source:
+            module = ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
+            found[f"{LIBRARY.name}.{module}"] = _for_students(source)
     return found
 
 
-def _assigned(source):
-    """(name, value) of each plain assignment of a module."""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            yield node.targets[0].id, node.value
+def _for_students(source):
+    values = {
+        node.targets[0].id: node.value
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    return {name: ast.literal_eval(values[name]) for name in ast.literal_eval(values["GIVEN"])}
 
 
 class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -59,10 +57,7 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def exec_module(self, module):
-        below = module.__name__.removeprefix(CHECKS).lstrip(".")
-        vars(module).update(
-            {name: text for (where, name), text in self.texts.items() if where == below}
-        )
+        vars(module).update(self.texts.get(module.__name__, {}))
         module.__getattr__ = _elsewhere
 
 

@@ -2,7 +2,7 @@
 
 CUDA C of an answer runs on the CPU engine in one address space with the tracer that counts for the check. This filter
 leaves the language of the lessons and takes away what names the tracer, the compiler or the system. It is no proof:
-a pointer can still be turned to any address. What runs is cut off by the room of the checks; a forged count is not.
+a pointer can still be turned to any address. What runs is cut off by the sandbox of the checks; a forged count is not.
 """
 
 import re

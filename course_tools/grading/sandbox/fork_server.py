@@ -1,4 +1,4 @@
-"""The process from which the rooms are forked: everything that an exercise imports is imported once, here.
+"""The server that forks student and check processes: everything that an exercise imports is imported once, here.
 
 It holds no secret: no hidden check, no solution, no submission. The grader sends it one end of a connection and a line
 of JSON; it forks a process that goes into a sandbox and serves on that connection.
@@ -38,24 +38,21 @@ IMPORTS = (
     "course_lib.gpu.cpu_engine",
     "course_lib.mpi",
     "ipyparallel",
-    "course_tools.grading.sandbox.check_process",
+    "course_tools.grading.sandbox.inside",
 )
 
 
-class Zygote:
-    """Started with the grader. `with Zygote() as z: process, connection = z.fork("student", 7, other)`.
+class ForkServer:
+    """Started with the grader. `with ForkServer() as z: process, connection = z.fork("student", 7, other)`.
 
-    It is two processes: one has never seen the checks, and of it the students' rooms are forked.
-    private: folders that no room shows, wherever the packages of this Python lie.
+    It is two processes: one has never seen the checks, and of it the student processes are forked.
+    private: folders that no sandbox shows, wherever the packages of this Python lie.
     """
 
     def __init__(self, isolation="sandbox", limits=None, private=()):
-        self.isolation, self.limits, self._lock = (
-            isolation,
-            limits or sandbox.Limits(),
-            threading.Lock(),
-        )
-        self.private = [str(folder) for folder in private]
+        self.isolation, self.limits = isolation, limits or sandbox.Limits()
+        self._lock = threading.Lock()
+        self.private = [str(folder) for folder in (*private, *sandbox.homes())]
 
     def __enter__(self):
         self._home = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
@@ -84,11 +81,13 @@ class Zygote:
         for role, ours in self._sockets.items():
             ours.settimeout(120)
             if not ours.recv(1):  # else it has imported all
-                raise RuntimeError(f"the process that {role} rooms are forked from did not start")
+                raise RuntimeError(
+                    f"the process that {role} processes are forked from did not start"
+                )
 
     def twin(self):
-        """A Zygote for one more worker of this machine: copies of the two processes, which share their memory."""
-        made = Zygote(self.isolation, self.limits, self.private)
+        """A ForkServer for one more worker of this machine: copies of the two processes, which share their memory."""
+        made = ForkServer(self.isolation, self.limits, self.private)
         made.home = self.home
         pairs = {role: socket.socketpair(socket.AF_UNIX, KIND) for role in ROLES}
         made._sockets = {role: ours for role, (ours, _) in pairs.items()}
@@ -99,20 +98,15 @@ class Zygote:
         return made
 
     def close(self):
-        """Ask for no more rooms from here: the processes end."""
+        """Ask for no more processes from here: the server ends."""
         for one in self._sockets.values():
             one.close()
 
     def fork(self, role, seed, *others):
-        """A new room: (its outermost `Process`, our end of the connection). others: sockets for it, at most MOST."""
+        """A new process in a sandbox: (`Process`, our end of the connection). others: sockets for it, at most MOST."""
         ours, theirs = socket.socketpair()
-        job = {
-            "role": role,
-            "seed": seed,
-            "isolation": self.isolation,
-            "limits": vars(self.limits),
-            "private": self.private,
-        }
+        job = {"role": role, "seed": seed, "isolation": self.isolation, "private": self.private}
+        job["limits"] = vars(self.limits)
         with theirs:
             return self._ask(role, job, theirs, *others), ours
 
@@ -123,26 +117,26 @@ class Zygote:
             socket.send_fds(self._sockets[role], [json.dumps(job).encode()], handles)
             text, handles, _, _ = socket.recv_fds(self._sockets[role], 100, 1)
         if not text:
-            raise RuntimeError(f"the process that {role} rooms are forked from has ended")
+            raise RuntimeError(f"the process that {role} processes are forked from has ended")
         home = Path(self.home, HOME.format(int(text))) if self.isolation == "none" else None
         return Process(int(text), handles[0] if handles else None, home)
 
 
 class Process:
-    """The outermost process of a room. handle: of exactly this process: its number may be another's once it ended.
+    """The outermost process of a sandbox. handle: of exactly this process: its number may be another's once it ended.
 
-    home: of a process that is in no room, to be removed with it.
+    home: of a process that is in no sandbox, to be removed with it.
     """
 
     def __init__(self, pid, handle, home=None):
         self.pid, self._handle, self._home, self._ended = pid, handle, home, False
 
     def kill(self):
-        """End all that is in the room, and wait until it has ended; a second time does nothing."""
+        """End all that is in the sandbox, and wait until it has ended; a second time does nothing."""
         if self._ended:
             return
         self._ended = True
-        if self._home is not None:  # what has left its group goes on: no room, no end for all
+        if self._home is not None:  # what has left its group goes on: no sandbox, no end for all
             _end(os.killpg, self.pid)
         if self._handle is None:
             _end(os.kill, self.pid)
@@ -171,13 +165,12 @@ def _end(how, which):
         how(which, signal.SIGKILL)
 
 
-HOME = "room-{}"  # of a process that is in no room, by its number
-KIND = (
-    socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
-)  # macOS knows no other
+HOME = "home-{}"  # of a process that is in no sandbox, by its number
+# macOS knows no other
+KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
 ROLES = ("student", "checker")
-TWIN = "twin"  # no room: a copy of the process that forks them
-MOST = 16  # connections of a room, but for the grader's
+TWIN = "twin"  # no student or check process: a copy of the one that forks them
+MOST = 16  # connections of a process, but for the grader's
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from course_tools.grading.sandbox.fork_server import main; "
     "main(*map(int, sys.argv[2:]))"
@@ -185,10 +178,10 @@ START = (
 
 
 def environment(home):
-    """The variables of the rooms: none of the user's own."""
-    one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    """The variables of the processes: none of the user's own."""
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     told = ("COURSE_CXX", "COURSE_GPU", "COURSE_MPI_START", "COURSE_SLOW")
-    keep = {name: os.environ[name] for name in told if name in os.environ}
+    kept = {name: os.environ[name] for name in told if name in os.environ}
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": sandbox.HOME,
@@ -199,8 +192,8 @@ def environment(home):
         "IPYTHONDIR": home,
         "COURSE_GRADING": "1",
         "UCX_TLS": "^sysv",
-        **one,
-        **keep,
+        **threads,
+        **kept,
     }
 
 
@@ -213,16 +206,12 @@ def main(students, checkers):
     for name in IMPORTS:
         importlib.import_module(name)
     shell, known = shells.make(), check_stubs.texts()
-    sys.path[:] = [
-        place for place in sys.path if place
-    ]  # no module is looked for in a folder that a room can write
-    signal.signal(
-        signal.SIGCHLD, signal.SIG_IGN
-    )  # nobody waits for the rooms: they must not stay as zombies
+    sys.path[:] = filter(None, sys.path)  # no module is looked for where a student can write
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what is forked: no zombies
     if os.fork() == 0:
         os.close(students)
-        for folder in sorted((LIBRARY / "checks").glob("ch[0-9][0-9]")):
-            importlib.import_module(f"course_lib.checks.{folder.name}")
+        for name in _chapters_of_checks():
+            importlib.import_module(f"course_lib.checks.{name}")
         _serve(checkers, shell)
         os._exit(0)
     os.close(checkers)
@@ -230,8 +219,13 @@ def main(students, checkers):
     _serve(students, shell)
 
 
+def _chapters_of_checks():
+    """["ch00", ...], a package each."""
+    return sorted(folder.name for folder in (LIBRARY / "checks").glob("ch[0-9][0-9]"))
+
+
 def _serve(handle, shell):
-    gc.freeze()  # what is here stays: a collection in a room would write to, and so copy, all of its memory
+    gc.freeze()  # what is here stays: a collection in a fork would write to, and so copy, all of its memory
     with socket.socket(fileno=handle) as asked:
         asked.send(b"!")
         while True:
@@ -240,10 +234,14 @@ def _serve(handle, shell):
                 return
             job, pid = json.loads(text), os.fork()
             if pid == 0:
-                (_become_twin if job["role"] == TWIN else _become_room)(asked, shell, handles, job)
-            room = [os.pidfd_open(pid)] if hasattr(os, "pidfd_open") and job["role"] != TWIN else []
-            socket.send_fds(asked, [str(pid).encode()], room)
-            for handle in (*handles, *room):
+                (_become_twin if job["role"] == TWIN else _become_process)(
+                    asked, shell, handles, job
+                )
+            pidfd = (
+                [os.pidfd_open(pid)] if hasattr(os, "pidfd_open") and job["role"] != TWIN else []
+            )
+            socket.send_fds(asked, [str(pid).encode()], pidfd)
+            for handle in (*handles, *pidfd):
                 os.close(handle)
 
 
@@ -256,10 +254,10 @@ def _become_twin(asked, shell, handles, job):
         os._exit(0)
 
 
-def _become_room(asked, shell, handles, job):
+def _become_process(asked, shell, handles, job):
     """In the child: into the sandbox, and serve."""
-    from course_tools.grading.rpc.control import frame
-    from course_tools.grading.sandbox import check_process
+    from course_tools.grading.rpc.framing import frame
+    from course_tools.grading.sandbox import inside
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -268,19 +266,18 @@ def _become_room(asked, shell, handles, job):
         os.environ["COURSE_SEED"] = str(job["seed"])  # of what the student's own cells draw
         if job["isolation"] == "sandbox":
             hidden = check_stubs.hidden_folders() if job["role"] == "student" else ()
-            sandbox.enter(
-                sandbox.python_folders(job["private"]), sandbox.Limits(**job["limits"]), hidden
-            )
+            shown = sandbox.python_folders(job["private"])
+            sandbox.enter(shown, sandbox.Limits(**job["limits"]), hidden)
         else:
-            _without_a_room(sandbox.Limits(**job["limits"]))
-        check_process.main(shell, job["role"], control, others)
-    except Exception as error:  # the room could not be made
+            _without_a_sandbox(sandbox.Limits(**job["limits"]))
+        inside.main(shell, job["role"], control, others)
+    except Exception as error:  # the sandbox could not be made
         control.sendall(frame({"answer": 0, "value": f"{type(error).__name__}: {error}"}))
     finally:
         os._exit(70)
 
 
-def _without_a_room(limits):
+def _without_a_sandbox(limits):
     """In the child, with --isolation none: a process group and a home of its own, and limits for each process."""
     os.setsid()
     os.environ["HOME"] = home = os.path.join(os.getcwd(), HOME.format(os.getpid()))
@@ -290,7 +287,7 @@ def _without_a_room(limits):
 
 
 def _only(handles):
-    """Nothing but these stays open: what the grader or the zygote holds is not for the rooms. 0, 1, 2 lead nowhere."""
+    """Nothing but these stays open: what the grader or this server holds is not for students. 0, 1, 2 lead nowhere."""
     for target, handle in enumerate(handles, 3):
         os.dup2(fcntl.fcntl(handle, fcntl.F_DUPFD, 20), target)
     os.closerange(3 + len(handles), 65536)

@@ -1,4 +1,4 @@
-"""The memory of all processes in a room, looked at from outside: limits on one process are none on their sum."""
+"""What all processes in a sandbox use, looked at from outside: limits on one process are none on their sum."""
 
 import collections
 import contextlib
@@ -6,27 +6,25 @@ import os
 import time
 from pathlib import Path
 
-from course_tools.grading.verdict import undecided
-
 SAMPLE, SAMPLES = 0.5, 1000  # seconds between two looks at the processor, how many are kept
 EVERY = 0.2  # seconds between two looks
-FREE = (
-    256 << 20
-)  # bytes that this machine must keep free; below, the room that is being waited for has to end
-SOCKET = (
-    416 << 10
-)  # bytes that one may hold for whoever does not read: twice Linux' own limit, as it counts
-ON_THE_WAY = (
-    512 << 20
-)  # what a file may hold that one process has sent to another and none has open
+# bytes that this machine must keep free; below, the sandbox that is being waited for has to end
+FREE = 256 << 20
+# bytes that one may hold for whoever does not read: twice Linux' own limit, as it counts
+SOCKET = 416 << 10
+# what a file may hold that one process has sent to another and none has open
+ON_THE_WAY = 512 << 20
 
 
-class TooMuch(MemoryError):
-    """A room uses more memory than it may."""
+class TooMuchMemory(MemoryError):
+    """A sandbox uses more memory than it may."""
 
 
-class Memory:
-    """Called again and again while a room works: raises TooMuch where its processes hold more than `limit` bytes."""
+class MemoryWatch:
+    """Called again and again while a sandbox works: raises TooMuchMemory where its processes hold more than allowed.
+
+    pid: of its outermost process. limit: bytes. samples: (time, seconds on processors, seconds of waiting for one).
+    """
 
     def __init__(self, pid, limit):
         self.pid, self.limit, self._next, self._free = pid, limit, 0.0, free() or 0
@@ -38,18 +36,17 @@ class Memory:
         began = time.monotonic()
         used = used_by(self.pid, self.limit // 2)
         if used > self.limit:
-            raise TooMuch(f"{used >> 20} MB; {self.limit >> 20} MB are allowed")
+            raise TooMuchMemory(f"{used >> 20} MB; {self.limit >> 20} MB are allowed")
         left = free()
         if left is not None and left < FREE < self._free:
-            raise TooMuch(f"this machine has {left >> 20} MB left")
+            raise TooMuchMemory(f"this machine has {left >> 20} MB left")
         if began > self._processor.samples[-1][0] + SAMPLE:
             self._processor.look()
         now = time.monotonic()
-        self._next = now + max(
-            EVERY, 10 * (now - began)
-        )  # a tenth of the time at the most goes into looking
+        # a tenth of the time at the most goes into looking
+        self._next = now + max(EVERY, 10 * (now - began))
 
-    def starved(self, since, judge=undecided.starving):
+    def starved(self, since, judge):
         """Had the room too little of a processor since then for a clock to say anything? judge: by its samples."""
         self._processor.look()
         return judge(list(self._processor.samples), since)

@@ -1,4 +1,4 @@
-"""A room without doors for one submission: Linux namespaces, entered by a process that was forked for it.
+"""The sandbox of one process and what it starts: Linux namespaces, entered by a process that was forked for it.
 
 What is inside: the system's programs and libraries, this Python with its packages and course_lib, all read-only; a
 small home in memory; its own processes, its own network without a way out. What is not: the rest of the file system,
@@ -19,47 +19,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_tools.grading.paths import LIBRARY
+from course_tools.grading.paths import BESIDE, LIBRARY
 from course_tools.grading.sandbox import syscalls
 
-NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
-    0x20000,
-    0x2000000,
-    0x4000000,
-    0x8000000,
-    0x10000000,
-    0x20000000,
-    0x40000000,
-)
+NEWNS, NEWUTS, NEWIPC = 0x20000, 0x4000000, 0x8000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 DETACH = 2
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECUREBITS, PR_CAPBSET_DROP = (
-    1,
-    4,
-    38,
-    28,
-    24,
-)
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
+PR_SET_SECUREBITS, PR_CAPBSET_DROP = 28, 24
 SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 1, 0x40
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 NOBODY = 65534
-SYSTEM = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc/ld.so.cache",
-    "/etc/alternatives",
-    "/etc/fonts",
-)
+PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SYSTEM = (*PROGRAMS, "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 HOME = "/home/student"
-INSTALLED = (
-    "site-packages",
-    "dist-packages",
-)  # course_lib in one of these has no solutions beside it
+INSTALLED = ("site-packages", "dist-packages")  # the course in one of these has no solutions
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -68,20 +44,18 @@ class Limits:
     """What one submission may use. Bytes, seconds of processor time, counts."""
 
     memory: int = 2 << 30  # of all processes together, looked at from outside while they run
-    space: int = (
-        8 << 30
-    )  # address space of one process; the CPU engine maps 2 GiB, most of them never used
+    # address space of one process; the CPU engine maps 2 GiB, most of them never used
+    space: int = 8 << 30
     disk: int = 256 << 20  # all files in its home, /tmp and /dev/shm, each
-    file: int = (
-        4 << 30
-    )  # one file; those on disks cannot get there, the CPU engine's nameless one may
+    # one file; those on disks cannot get there, the CPU engine's nameless one may
+    file: int = 4 << 30
     processes: int = 256  # threads count
     files: int = 512  # open at a time, in one process
     seconds: int = 600
 
 
 class NoSandbox(BadInput):
-    """This system lets nobody make such a room."""
+    """This system lets nobody make a sandbox."""
 
 
 def enter(shown, limits=None, hidden=()):
@@ -112,7 +86,7 @@ def enter(shown, limits=None, hidden=()):
 
 
 def available():
-    """Can a room be made here? ("" or the reason why not)"""
+    """Can a sandbox be made here? ("" or the reason why not)"""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -128,7 +102,7 @@ def available():
     with os.fdopen(read, "rb") as stream:
         said = stream.read().decode()
     os.waitpid(child, 0)
-    return "" if said == "inside" else said or "the process in the room ended at once"
+    return "" if said == "inside" else said or "the process in the sandbox ended at once"
 
 
 def python_folders(private=()):
@@ -136,64 +110,50 @@ def python_folders(private=()):
 
     Not shown: what holds this clone or another, with its solutions, the user's home, or one of the folders `private`.
     """
-    package = LIBRARY
-    own = [
-        sys.prefix,
-        sys.base_prefix,
-        str(package),
-        os.path.dirname(os.path.realpath(sys.executable)),
-    ]
+    interpreter = os.path.dirname(os.path.realpath(sys.executable))
+    own = map(os.path.realpath, [sys.prefix, sys.base_prefix, str(LIBRARY), interpreter])
     added = [place for place in sys.path if os.path.isabs(place) and os.path.exists(place)]
-    shown = [
-        *map(os.path.realpath, own),
-        *(p for p in map(os.path.realpath, added) if not _holds(p, package, private)),
-    ]
-    return tuple(dict.fromkeys(shown))
+    more = [place for place in map(os.path.realpath, added) if not _holds(Path(place), private)]
+    return tuple(dict.fromkeys([*own, *more]))
 
 
-def _holds(place, package, private):
+def _holds(place, private):
     """Is this a folder above what students must not see, or one of a clone's own beside course_lib?"""
-    if (
-        os.path.isdir(os.path.join(place, "course_lib"))
-        and os.path.basename(place) not in INSTALLED
-    ):
+    if (place / "course_lib").is_dir() and place.name not in INSTALLED:
         return True
-    guarded = [package.parent, *map(Path, private)]
-    with contextlib.suppress(RuntimeError):
-        guarded.append(Path.home())  # $HOME: on many hubs not the one of the password file
+    if place.is_relative_to(BESIDE) and not place.is_relative_to(os.path.realpath(sys.prefix)):
+        return True
+    guarded = map(os.path.realpath, [BESIDE, *homes(), *private])
+    return any(Path(one).is_relative_to(place) for one in guarded)
+
+
+def homes():
+    """The user's home folders: $HOME, and that of the password file; on many hubs they differ."""
+    found = [Path.home()] if "HOME" in os.environ else []
     with contextlib.suppress(KeyError, ImportError):
         import pwd
 
-        guarded.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
-    below = Path(place).is_relative_to(package.parent) and not Path(place).is_relative_to(
-        os.path.realpath(sys.prefix)
-    )
-    return below or any(Path(os.path.realpath(one)).is_relative_to(place) for one in guarded)
+        found.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    return found
 
 
 def limit(limits, alone=True):
     """Limit this process and what it starts. alone: nothing else runs as this user, so its processes can be counted."""
-    for name, value in (
-        ("AS", limits.space),
-        ("FSIZE", limits.file),
-        ("NPROC", limits.processes),
-        ("CORE", 0),
-        ("NOFILE", limits.files),
-        ("CPU", limits.seconds),
-    ):
-        if name == "NPROC" and not alone:
-            continue
+    values = {"AS": limits.space, "FSIZE": limits.file, "CORE": 0, "NOFILE": limits.files}
+    values["CPU"] = limits.seconds
+    if alone:
+        values["NPROC"] = limits.processes
+    missing = () if alone else (OSError, ValueError)  # macOS has not all
+    for name, value in values.items():
         number = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(number)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        with (
-            contextlib.nullcontext() if alone else contextlib.suppress(OSError, ValueError)
-        ):  # macOS has not all
+        with contextlib.suppress(*missing):
             resource.setrlimit(number, (value, value))
 
 
 def unreadable():
-    """No other process of this room may look into this one, or take its handles."""
+    """No other process of this sandbox may look into this one, or take its handles."""
     if sys.platform == "linux":
         _call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
 
@@ -205,23 +165,17 @@ def _become_nobody():
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    _call(
-        "prctl", PR_SET_DUMPABLE, 1, 0, 0, 0
-    )  # else /proc/self belongs to root, and the maps cannot be written
+    # else /proc/self belongs to root, and the maps cannot be written
+    _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _own_namespaces(user, rest=NEWNS | NEWPID | NEWNET | NEWIPC | NEWUTS):
-    uid, gid = os.getuid(), os.getgid()
+    maps = {"uid_map": f"1000 {os.getuid()} 1", "gid_map": f"1000 {os.getgid()} 1"}
     try:
         _call("unshare", user | rest)
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"1000 {uid} 1"),
-            ("gid_map", f"1000 {gid} 1"),
-        ):
-            if user:
-                Path(f"/proc/self/{name}").write_text(text)
+        for name, text in ({"setgroups": "deny"} | maps if user else {}).items():
+            Path(f"/proc/self/{name}").write_text(text)
     except OSError as error:
         raise NoSandbox(f"this system gives no namespaces ({error})") from error
 
@@ -258,24 +212,23 @@ def _new_root(shown, limits, hidden):
     os.makedirs("/tmp/root")
     os.makedirs("/tmp/old")
     _pivot("/tmp", "/tmp/old")  # now no folder that is to be shown lies under the new root's own
-    root = "/root"
+    root, size = "/root", f"size={limits.disk},nr_inodes=20000,mode=777"
     _mount("/root", "/root", None, BIND)
-    for room in ("/tmp", "/dev/shm", "/home"):
-        os.makedirs(root + room, exist_ok=True)
-        _mount(
-            "tmpfs",
-            root + room,
-            "tmpfs",
-            NOSUID | NODEV,
-            f"size={limits.disk},nr_inodes=20000,mode=777",
-        )
+    for place in ("/tmp", "/dev/shm", "/home"):
+        os.makedirs(root + place, exist_ok=True)
+        _mount("tmpfs", root + place, "tmpfs", NOSUID | NODEV, size)
     os.makedirs(root + HOME)
-    os.chmod(root + HOME, 0o777)  # root's rooms go on as nobody
+    os.chmod(root + HOME, 0o777)  # what root starts goes on as nobody
     for path in shown:
         _show(path, "/old" + path, root + path)
     for path in filter(lambda path: os.path.isdir(root + path), hidden):
         _mount("tmpfs", root + path, "tmpfs", NOSUID | NODEV | NOEXEC | RDONLY, "size=4k,mode=555")
     _devices(root)
+    _enter_root(root)
+
+
+def _enter_root(root):
+    """From now on nothing of the old root can be reached, and of the new one only homes can be written."""
     os.makedirs(f"{root}/proc")
     _mount("proc", f"{root}/proc", "proc", NOSUID | NODEV | NOEXEC)
     _mount(None, root, None, REMOUNT | BIND | RDONLY | NOSUID | NODEV)
@@ -289,12 +242,8 @@ def _devices(root):
     for name in DEVICES:
         Path(root, "dev", name).touch()
         _mount(f"/old/dev/{name}", f"{root}/dev/{name}", None, BIND)
-    for name, target in (
-        ("fd", "/proc/self/fd"),
-        ("stdin", "/proc/self/fd/0"),
-        ("stdout", "/proc/self/fd/1"),
-    ):
-        os.symlink(target, f"{root}/dev/{name}")
+    for name, below in (("fd", ""), ("stdin", "/0"), ("stdout", "/1")):
+        os.symlink(f"/proc/self/fd{below}", f"{root}/dev/{name}")
 
 
 def _pivot(new, old):
@@ -322,15 +271,9 @@ def _show(path, source, inside):
 def _flags(path):
     """The mount flags that are locked: a read-only remount must repeat them."""
     have = os.statvfs(path).f_flag
-    names = (
-        (os.ST_NOSUID, NOSUID),
-        (os.ST_NODEV, NODEV),
-        (os.ST_NOEXEC, NOEXEC),
-        (os.ST_NOATIME, 1024),
-        (os.ST_NODIRATIME, 2048),
-        (os.ST_RELATIME, 1 << 21),
-    )
-    return sum(flag for bit, flag in names if have & bit) | NOSUID
+    flags = {os.ST_NOSUID: NOSUID, os.ST_NODEV: NODEV, os.ST_NOEXEC: NOEXEC}
+    flags |= {os.ST_NOATIME: 1024, os.ST_NODIRATIME: 2048, os.ST_RELATIME: 1 << 21}
+    return sum(flag for bit, flag in flags.items() if have & bit) | NOSUID
 
 
 def _no_rights():

@@ -1,4 +1,4 @@
-"""The IPython of a room: no history, no sockets, no terminal, no start-up files; outputs are kept, each capped."""
+"""The student process's IPython: no history, sockets, terminal or start-up files; outputs are kept, each capped."""
 
 import io
 import subprocess
@@ -64,7 +64,7 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui=None):
         pass
 
-    def system(self, cmd):  # IPython's own wants a terminal, and the room has none
+    def system(self, cmd):  # IPython's own wants a terminal, and the sandbox has none
         done = _shell_command(self.var_expand(cmd, depth=1))
         print(done.stdout, end="")
         self.user_ns["_exit_code"] = done.returncode

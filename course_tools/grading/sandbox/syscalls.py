@@ -1,6 +1,6 @@
 """What programs may ask of the system while they are graded, by Linux' filters of system calls.
 
-In every room a few calls are refused: they hold memory that lies in no process and no file, or reach deep into the
+In every sandbox a few calls are refused: they hold memory that lies in no process and no file, or reach deep into the
 kernel, and no exercise needs them. A student's compiled CUDA C may ask for memory, time, threads and what it has open
 alone: it runs beside the process of the checks and as the same user, and so can neither change a file (the compiled
 programs and parts of the engine that the next check uses), nor start a process, nor talk to one.
@@ -14,151 +14,40 @@ import sys
 
 PR_GET_SECCOMP, PR_SET_SECCOMP, FILTER, PR_SET_NO_NEW_PRIVS = 21, 22, 2, 38
 ALLOW, REFUSE, UNKNOWN = 0x7FFF0000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
-LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = (
-    0x20,
-    0x15,
-    0x35,
-    0x45,
-    0x06,
-)  # operations of the kernel's filter machine
-NUMBER, ARCH, FIRST = (
-    0,
-    4,
-    16,
-)  # offsets in what it looks at: the call, the machine, the first argument
+# operations of the kernel's filter machine
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+# offsets in what it looks at: the call, the machine, the first argument
+NUMBER, ARCH, FIRST = 0, 4, 16
 WRITES = (
     os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_TMPFILE", 0)
 )
 THREAD = 0x10000  # of clone: no new process
-# machine: its number; {call: number}; those with flags that matter: (number, which argument); clone; clone3
+# machine: its number; calls; those with flags that matter: (number, which argument); clone; clone3
 CALLS = {
     "x86_64": (
         0xC000003E,
         (
-            0,
-            1,
-            3,
-            5,
-            8,
-            9,
-            10,
-            11,
-            12,
-            13,
-            14,
-            15,
-            17,
-            18,
-            19,
-            20,
-            21,
-            24,
-            25,
-            28,
-            32,
-            33,
-            35,
-            37,
-            38,
-            39,
-            59,
-            60,
-            63,
-            72,
-            96,
-            99,
-            131,
-            158,
-            186,
-            201,
-            202,
-            204,
-            217,
-            218,
-            219,
-            228,
-            230,
-            231,
-            234,
-            262,
-            269,
-            273,
-            292,
-            302,
-            318,
-            324,
-            332,
-            334,
-            436,
+            0, 1, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 24, 25, 28, 32, 33,
+            35, 37, 38, 39, 59, 60, 63, 72, 96, 99, 131, 158, 186, 201, 202, 204, 217, 218,
+            219, 228, 230, 231, 234, 262, 269, 273, 292, 302, 318, 324, 332, 334, 436,
         ),
-        ((2, 1), (257, 2)),
-        56,
-        435,
+        ((2, 1), (257, 2)), 56, 435,
     ),
     "aarch64": (
         0xC00000B7,
         (
-            23,
-            24,
-            25,
-            48,
-            57,
-            61,
-            62,
-            63,
-            64,
-            65,
-            66,
-            67,
-            68,
-            79,
-            80,
-            93,
-            94,
-            96,
-            98,
-            99,
-            101,
-            103,
-            113,
-            115,
-            123,
-            124,
-            128,
-            131,
-            132,
-            134,
-            135,
-            139,
-            160,
-            169,
-            172,
-            178,
-            179,
-            214,
-            215,
-            216,
-            221,
-            222,
-            226,
-            233,
-            261,
-            278,
-            283,
-            291,
-            293,
-            436,
+            23, 24, 25, 48, 57, 61, 62, 63, 64, 65, 66, 67, 68, 79, 80, 93, 94, 96, 98, 99,
+            101, 103, 113, 115, 123, 124, 128, 131, 132, 134, 135, 139, 160, 169, 172, 178,
+            179, 214, 215, 216, 221, 222, 226, 233, 261, 278, 283, 291, 293, 436,
         ),
-        ((56, 2),),
-        220,
-        435,
+        ((56, 2),), 220, 435,
     ),
-}
+}  # fmt: skip
 # In words: read, write, close, stat, seek, mmap and its kin, signals of its own, sleep, alarm, clocks, execve (its own
 # start), exit, fcntl, dup, futex, robust lists, affinity, random numbers. To open is allowed for reading.
 
 # shmget, msgget, mq_open, add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd, io_uring_setup; then what
-# tells one room of another by way of a file that both can read: flock, inotify_init, inotify_init1, fanotify_init
+# tells one sandbox of another by way of a file that both can read: flock, inotify_init, inotify_init1, fanotify_init
 REFUSED = {
     "x86_64": (29, 68, 240, 248, 249, 250, 298, 321, 323, 425, 73, 253, 294, 300),
     "aarch64": (194, 186, 180, 217, 218, 219, 241, 280, 282, 425, 32, 26, 262),
@@ -191,12 +80,8 @@ def _installing(program):
     head = ctypes.create_string_buffer(
         struct.pack("@HP", len(program) // 8, ctypes.addressof(kept))
     )
-    prctl, filter, place = (
-        ctypes.CDLL(None).prctl,
-        ctypes.c_ulong(FILTER),
-        ctypes.c_void_p(ctypes.addressof(head)),
-    )
-    one = ctypes.c_ulong(1)
+    prctl, filter, one = ctypes.CDLL(None).prctl, ctypes.c_ulong(FILTER), ctypes.c_ulong(1)
+    place = ctypes.c_void_p(ctypes.addressof(head))
 
     def install(_keep=(kept, head)):
         if (
@@ -210,29 +95,17 @@ def _installing(program):
 
 def _program(machine, allowed, opening, clone, clone3):
     """The filter: each call that is none of these is refused with EPERM."""
+    refused, allowing = _step(RETURN, REFUSE), _step(RETURN, ALLOW)
     steps = _beginning(machine)
     for number in allowed:
-        steps += [_step(EQUAL, number, 0, 1), _step(RETURN, ALLOW)]
+        steps += [_step(EQUAL, number, 0, 1), allowing]
     for number, argument in opening:
-        steps += [
-            _step(EQUAL, number, 0, 4),
-            _step(LOAD, FIRST + 8 * argument),
-            _step(ANY_BIT, WRITES, 0, 1),
-            _step(RETURN, REFUSE),
-            _step(RETURN, ALLOW),
-        ]
-    steps += [
-        _step(EQUAL, clone, 0, 4),
-        _step(LOAD, FIRST),
-        _step(ANY_BIT, THREAD, 1, 0),
-        _step(RETURN, REFUSE),
-        _step(RETURN, ALLOW),
-    ]
-    steps += [
-        _step(EQUAL, clone3, 0, 1),
-        _step(RETURN, UNKNOWN),
-        _step(RETURN, REFUSE),
-    ]  # the C library then clones
+        steps += [_step(EQUAL, number, 0, 4), _step(LOAD, FIRST + 8 * argument)]
+        steps += [_step(ANY_BIT, WRITES, 0, 1), refused, allowing]
+    steps += [_step(EQUAL, clone, 0, 4), _step(LOAD, FIRST)]
+    steps += [_step(ANY_BIT, THREAD, 1, 0), refused, allowing]
+    # where there is no clone3, the C library clones
+    steps += [_step(EQUAL, clone3, 0, 1), _step(RETURN, UNKNOWN), refused]
     return b"".join(steps)
 
 

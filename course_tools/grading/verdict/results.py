@@ -10,9 +10,8 @@ from course_tools.build import command as build
 
 SCHEMA = 1
 NOT_GRADED = "the grader could not grade this"  # how a problem begins that is not the student's
-RESERVED = re.compile(
-    "^manual$|-[0-9a-f]{8}$", re.IGNORECASE
-)  # points by hand; names that have got a mark
+# points by hand; names that have got a mark
+RESERVED = re.compile("^manual$|-[0-9a-f]{8}$", re.IGNORECASE)
 STATUSES = (
     "pass",
     "wrong",

@@ -6,11 +6,11 @@ import time
 from typing import Any
 
 from course_tools.grading.release import library_use
-from course_tools.grading.release.release import functions, own
+from course_tools.grading.release.manifest import functions, own
 from course_tools.grading.sandbox import resources
 from course_tools.grading.verdict import fault_attribution, undecided
 from course_tools.grading.verdict.results import Task
-from course_tools.grading.verdict.session import Lost, Rooms
+from course_tools.grading.verdict.session import Session, SessionLost
 
 LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
@@ -22,31 +22,25 @@ SPARE = 4  # lost kernels beyond one a task after which a submission is not trie
 
 
 class Runner:
-    """Runs the steps of `assembled` in rooms. One step after another: `step(s)`; at the end `tasks`.
+    """Runs the steps of `assembled` in a session. One step after another: `step(s)`; at the end `tasks`.
 
     public_seed: of the inputs of the public checks, if not the release's own; then there are no hidden checks.
     seed: of the fresh inputs; None: by chance.
     """
 
     def __init__(
-        self, zygote, release, assembled, seconds=CELL_SECONDS, public_seed=None, seed=None
+        self, fork_server, release, assembled, seconds=CELL_SECONDS, public_seed=None, seed=None
     ):
-        self.zygote, self.release, self.assembled, self.seconds = (
-            zygote,
-            release,
-            assembled,
-            seconds,
-        )
-        self.rooms, self.used = None, False  # used: a check has been judged in these rooms
-        self.left: dict[
-            str, float
-        ] = {}  # cell -> when; it left a thread or a process running in these rooms
+        self.fork_server, self.release = fork_server, release
+        self.assembled, self.seconds = assembled, seconds
+        self.session, self.used = None, False  # used: a check has been judged in it
+        # cell -> when; it left a thread or a process running in this session
+        self.left: dict[str, float] = {}
         self.public_seed = public_seed
         self.said: dict[str, str] = {}  # by public checks, of answers that they find wrong
         self.raised: dict[str, str] = {}  # cell -> its error
-        self.knows_blanks = (
-            release.tested
-        )  # then a blank has been seen to earn nothing, and need not be judged
+        # then a blank has been seen to earn nothing, and need not be judged
+        self.knows_blanks = release.tested
         self.seed = secrets.randbits(31) if seed is None else seed
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
@@ -57,10 +51,10 @@ class Runner:
             self.tasks[step.id] = Task(step.id, "missing", 0, step.points, why or "not graded")
 
     def close(self):
-        """End the rooms."""
-        if self.rooms is not None:
-            self.rooms.__exit__()
-            self.rooms = None
+        """End the session."""
+        if self.session is not None:
+            self.session.close()
+            self.session = None
 
     def step(self, step):
         """Run one step; what came of a task stands in `tasks`. Returns the status, of a cell ok or error."""
@@ -90,11 +84,11 @@ class Runner:
         return task.status
 
     def _cell(self, step, text):
-        self._rooms()
+        self._opened()
         used = self.used
         try:
             reply = self._run(step.id, text)
-        except Lost as lost:
+        except SessionLost as lost:
             if self._another(step.id) or used:
                 return self._cell(step, text)
             self._lose(step.id, lost)
@@ -175,7 +169,7 @@ class Runner:
         if verdict["status"] == "pass" and own(step.of) in functions(module):
             verdict = self._judged(step, f"hidden.{own(step.of)}", self.seed, module)
             task.hidden["instructor's"] = verdict["status"]
-            self.close()  # nothing that is shown to the student comes from rooms that have seen these inputs
+            self.close()  # nothing that is shown to the student comes from a session that has seen these inputs
         task.status = verdict["status"]
         task.message = (
             verdict["message"] if task.status in ("missing", *LOST, *undecided.STATUSES) else ""
@@ -200,11 +194,11 @@ class Runner:
             self.said[step.of] = task.message
 
     def _judged(self, step, check, seed, code=""):
-        rooms, used = self._rooms(), self.used
+        session, used = self._opened(), self.used
         try:
             self.used = True
-            return rooms.check(check, step.name, seed, self.seconds, code)
-        except Lost as lost:
+            return session.check(check, step.name, seed, self.seconds, code)
+        except SessionLost as lost:
             if self._another(step.of) or used:
                 return self._judged(step, check, seed, code)
             self._lose(step.of, lost)
@@ -216,32 +210,32 @@ class Runner:
         words = f"{self.release.id} {self.assembled.chapter.name} {step.id}"
         return int.from_bytes(hashlib.sha256(words.encode()).digest()[:3], "big")
 
-    def _rooms(self):
-        """The rooms; new ones where the last were lost, with the cells that did no harm run again."""
-        if self.rooms is None:
-            self.rooms, self.used, self.left = Rooms(self.zygote, 1).__enter__(), False, {}
+    def _opened(self):
+        """The session; a new one where the last was lost, with the cells that did no harm run again."""
+        if self.session is None:
+            self.session, self.used, self.left = Session(self.fork_server, 1).__enter__(), False, {}
             for name, text in list(self.done):
                 try:
                     self._run(name, text)
-                except Lost as lost:
+                except SessionLost as lost:
                     if not self._another(name):
                         self._lose(name, lost)
-                    return self._rooms()
-        return self.rooms
+                    return self._opened()
+        return self.session
 
     def _run(self, name, text):
-        """Run a cell in the rooms as they are; note whether it leaves something running."""
-        rooms: Any = self.rooms
-        before = resources.running(rooms.student.process.pid)
-        reply = rooms.run(text, self.seconds)
-        if resources.running(rooms.student.process.pid) > before:
+        """Run a cell in the session as it is; note whether it leaves something running."""
+        session: Any = self.session
+        before = resources.running(session.student.pid)
+        reply = session.run(text, self.seconds)
+        if resources.running(session.student.pid) > before:
             self.left[name] = time.monotonic()
         return reply
 
     def _another(self, name):
-        """These rooms were lost in the cell or the check of `name`: was it by another, which is lost then?
+        """The session was lost in the cell or the check of `name`: was it by another, which is lost then?
 
-        Whatever called it: new rooms hold nothing of what an earlier answer's calls have left behind.
+        Whatever called it: a new session holds nothing of what an earlier answer's calls have left behind.
         """
         now = time.monotonic()
         self.close()
@@ -250,9 +244,9 @@ class Runner:
             if culprit == name or culprit not in names:
                 continue
             if fault_attribution.later(
-                self.zygote, self.done[: names.index(culprit) + 1], now - since, self.seconds
+                self.fork_server, self.done[: names.index(culprit) + 1], now - since, self.seconds
             ):
-                self._lose(culprit, Lost("crashed", fault_attribution.SAID.format(name)))
+                self._lose(culprit, SessionLost("crashed", fault_attribution.SAID.format(name)))
                 return True
         return False
 

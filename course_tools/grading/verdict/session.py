@@ -1,7 +1,7 @@
-"""The grader's side of one submission: a room for the student's cells, another for the checks, deadlines for both.
+"""The grader's side of one submission: a process for the student's cells, another for the checks, deadlines for both.
 
-The checks have a room of their own because some of them compile and run what the student wrote in CUDA C. That room
-is never told a verdict's price: it says what the check said, and this process counts.
+The checks have a sandbox of their own because some of them compile and run what the student wrote in CUDA C. That
+process is never told a verdict's price: it says what the check said, and the grader counts.
 """
 
 import contextlib
@@ -9,20 +9,20 @@ import socket
 import time
 
 from course_lib.checks.kit.kinds import KINDS
-from course_tools.grading.rpc.control import Gone, Late, Line
+from course_tools.grading.rpc.control import ConnectionLost, ControlChannel, DeadlineExceeded
 from course_tools.grading.sandbox import resources
 from course_tools.grading.verdict import undecided
 
 INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
-OPEN = 30.0  # seconds for a room to open
+OPEN = 30.0  # seconds for a sandbox to open
 AWAY = 2.0  # seconds that a check may go on when the student's process has done with it
 LONGEST = 100_000  # characters kept of one text
 MOST = 20  # outputs kept of a cell
 MOST_RANKS = 16
-VERDICTS = ("pass", "missing", "wrong", "crashed", "error")  # of the room of the checks
+VERDICTS = ("pass", "missing", "wrong", "crashed", "error")  # of the check process
 
 
-class Lost(RuntimeError):
+class SessionLost(RuntimeError):
     """The student's process has ended, or had to be ended: `.status` is crashed, timeout or inconclusive."""
 
     def __init__(self, status, message):
@@ -30,51 +30,51 @@ class Lost(RuntimeError):
         self.status = status
 
 
-class Door:
-    """One room: its outermost process, and the line to it."""
+class SandboxedProcess:
+    """A process in a sandbox, and the channel to it. pid: of the outermost process; watch: its MemoryWatch."""
 
-    def __init__(self, zygote, role, seed, *others):
-        self.process, connection = zygote.fork(role, seed, *others)
-        self.line = Line(connection)
+    def __init__(self, fork_server, role, seed, *others):
+        self.process, connection = fork_server.fork(role, seed, *others)
+        self.pid, self.channel = self.process.pid, ControlChannel(connection)
         try:
-            said = self.line.answer(OPEN)
+            said = self.channel.answer(OPEN)
             if said != "open":
-                raise RuntimeError(f"a room could not be opened: {text_of(said)}")
-            self.line.look = resources.Memory(self.process.pid, zygote.limits.memory)
+                raise RuntimeError(f"a sandbox could not be opened: {text_of(said)}")
+            self.watch = resources.MemoryWatch(self.pid, fork_server.limits.memory)
+            self.channel.look = self.watch
         except BaseException:
             self.close()
             raise
 
     def call(self, method, *args, seconds):
         """Ask, and wait for the answer."""
-        self.line.ask(method, *args)
-        return self.line.answer(seconds)
+        self.channel.ask(method, *args)
+        return self.channel.answer(seconds)
 
     def close(self):
-        """Kill all that is in the room; calling it twice does no harm."""
+        """Kill all that is in the sandbox; calling it twice does no harm."""
         self.process.kill()
-        self.line.close()
+        self.channel.close()
 
 
-class Rooms:
-    """`with Rooms(zygote, seed) as rooms: rooms.run(code, 10); rooms.check("ch01.check_neuron", "neuron", 7, 30)`."""
+class Session:
+    """A student process and a check process, with a connection between them.
 
-    def __init__(self, zygote, seed):
-        self.zygote, self.seed = zygote, seed
+    `with Session(server, 1) as session: session.run(code, 10); session.check("ch01.check_neuron", "neuron", 7, 30)`.
+    """
+
+    def __init__(self, fork_server, seed):
+        self.fork_server, self.seed = fork_server, seed
 
     def __enter__(self):
         theirs, ours = socket.socketpair()
         with theirs, ours:
-            self.student = Door(self.zygote, "student", self.seed, theirs)
+            self.student = SandboxedProcess(self.fork_server, "student", self.seed, theirs)
             try:
-                self.checker = Door(self.zygote, "checker", 0, ours)
+                self.checker = SandboxedProcess(self.fork_server, "checker", 0, ours)
             except BaseException:
                 self.student.close()
                 raise
-        self.memory_of_student, self.memory_of_checker = (
-            self.student.line.look,
-            self.checker.line.look,
-        )
         self.texts, self.ranks, self.needs = list[str](), None, dict[tuple, int]()
         return self
 
@@ -82,7 +82,7 @@ class Rooms:
         self.close()
 
     def close(self):
-        """End all rooms; a second time does nothing."""
+        """End all processes; a second time does nothing."""
         self.student.close()
         self.checker.close()
         if self.ranks is not None:
@@ -90,21 +90,21 @@ class Rooms:
             self.ranks = None
 
     def run(self, code, seconds):
-        """Run a cell in the student's room: what `room.Room.run` returns, capped. Raises Lost."""
+        """Run a cell in the student process: what `StudentProcess.run` returns, capped. Raises SessionLost."""
         with self._costs("in this cell", seconds):
-            self.student.line.ask("run", code)
+            self.student.channel.ask("run", code)
             try:
-                reply = reply_of(self.student.line.answer(seconds))
-            except Late:
+                reply = reply_of(self.student.channel.answer(seconds))
+            except DeadlineExceeded:
                 if self._starved():
                     raise
-                self.student.line.interrupt()
-                reply = reply_of(self.student.line.answer(INTERRUPT))
+                self.student.channel.interrupt()
+                reply = reply_of(self.student.channel.answer(INTERRUPT))
         self.texts.append(code)
         return reply
 
     def check(self, check, name, seed, seconds, code=""):
-        """Judge what the student left under `name`: {"status", "message"}. Raises Lost.
+        """Judge what the student left under `name`: {"status", "message"}. Raises SessionLost.
 
         check: "ch01.check_neuron", of course_lib.checks or of the module whose text is `code`.
         """
@@ -116,27 +116,26 @@ class Rooms:
             if self.needs[check, code]:
                 verdict = self._check_ranks(check, name, seed, seconds, code)
                 return undecided.verdict(verdict, self._starved_a_while)
-            self.student.line.ask("attend")
+            self.student.channel.ask("attend")
             self.attends = time.monotonic()
-            self.checker.line.look = self._look_at_both
+            self.checker.channel.look = self._look_at_both
             verdict = verdict_of(
                 self.checker.call("judge", check, name, seed, code, seconds=seconds)
             )
-            self.student.line.answer(
-                INTERRUPT
-            )  # nothing counts that a dead or stuck process has said
+            # nothing counts that a dead or stuck process has said
+            self.student.channel.answer(INTERRUPT)
             if verdict["status"] == "crashed":
-                raise Gone(verdict["message"])
+                raise ConnectionLost(verdict["message"])
             return undecided.verdict(verdict, self._starved_a_while)
 
     def _check_ranks(self, check, name, seed, seconds, code):
-        """The same, each rank in a room of its own, in which all the cells have run."""
+        """The same, each rank in a process of its own, in which all the cells have run."""
         wanted = self.needs[check, code]
         if self.ranks is not None and len(self.ranks.students) < wanted:
             self.ranks.close()
             self.ranks = None
         if self.ranks is None:
-            self.ranks = RankRooms(self.zygote, self.seed, wanted)
+            self.ranks = RankSession(self.fork_server, self.seed, wanted)
         self.ranks.run(self.texts, seconds)
         verdict, stuck = self.ranks.judge(check, name, seed, seconds, code)
         if stuck:  # a rank of this answer computes for ever: not beside the next
@@ -146,101 +145,102 @@ class Rooms:
 
     def _look_at_both(self):
         now = time.monotonic()
-        self.student.line.look()
-        self.memory_of_checker()
-        if not self.student.line.said():
+        self.student.watch()
+        self.checker.watch()
+        if not self.student.channel.said():
             self.attends = now
-        elif (
-            now - self.attends > AWAY and not self._starved_a_while()
-        ):  # it answers when the check is done, not before
-            raise Gone("it does not attend to its check")
+        elif now - self.attends > AWAY and not self._starved_a_while():
+            # it answers when the check is done, not before
+            raise ConnectionLost("it does not attend to its check")
 
     def _starved_a_while(self):
         """The same for a while: a check's own waits are shorter than the time that it may take."""
         return self._starved(undecided.starving_a_while)
 
     def _starved(self, judge=undecided.starving):
-        """Had one of the rooms at work too little of a processor since the question?"""
-        looks = [
-            self.memory_of_student,
-            self.memory_of_checker,
-            *(self.ranks.looks if self.ranks is not None else ()),
-        ]
-        return any(look.starved(self.asked, judge) for look in looks)
+        """Had one of the processes at work too little of a processor since the question?"""
+        watches = [self.student.watch, self.checker.watch]
+        watches += self.ranks.watches if self.ranks is not None else []
+        return any(watch.starved(self.asked, judge) for watch in watches)
 
     @contextlib.contextmanager
     def _costs(self, where, seconds):
-        """What goes wrong inside costs the rooms, and is Lost."""
+        """What goes wrong inside ends the processes, and is SessionLost."""
         self.asked = time.monotonic()
         try:
             yield
-        except Late:
+        except DeadlineExceeded:
             said = f"it did not come to an end {where} within {seconds:g} s"
             raise self._lost(*undecided.late(said, self._starved)) from None
-        except resources.TooMuch as error:
+        except resources.TooMuchMemory as error:
             raise self._lost("crashed", f"too much memory {where}: {error}") from None
-        except Gone as error:
+        except ConnectionLost as error:
             raise self._lost("crashed", f"the kernel died {where} ({error})") from None
 
     def _lost(self, status, message):
         self.close()
-        return Lost(status, message)
+        return SessionLost(status, message)
 
 
-class RankRooms:
-    """A room for each of so many ranks, and one for the checks that look at them. Raises what doors and lines raise."""
+class RankSession:
+    """A student process for each of so many ranks, and a check process that looks at them all.
 
-    def __init__(self, zygote, seed, n):
+    Raises what the channels to them raise.
+    """
+
+    def __init__(self, fork_server, seed, n):
         pairs, self.ran = [socket.socketpair() for _ in range(n)], 0
-        self.doors: list[Door] = []  # of the students, then of the checks
+        self.processes: list[SandboxedProcess] = []  # of the students, then of the checks
         try:
             for theirs, _ in pairs:
-                self.doors.append(Door(zygote, "student", seed, theirs))
-            self.doors.append(Door(zygote, "checker", 0, *(ours for _, ours in pairs)))
+                self.processes.append(SandboxedProcess(fork_server, "student", seed, theirs))
+            self.processes.append(
+                SandboxedProcess(fork_server, "checker", 0, *(ours for _, ours in pairs))
+            )
         except BaseException:
             self.close()
             raise
         finally:
             for one in (end for pair in pairs for end in pair):
                 one.close()
-        *self.students, self.checker = self.doors
-        self.looks = [door.line.look for door in self.doors]
-        for door in self.doors:
-            door.line.look = self._look  # all are at work while one is waited for
+        *self.students, self.checker = self.processes
+        self.watches = [process.watch for process in self.processes]
+        for process in self.processes:
+            process.channel.look = self._look  # all are at work while one is waited for
 
     def run(self, texts, seconds):
-        """Run those of the cells that have not run here yet, side by side in all rooms; nobody looks at the replies."""
+        """Run the cells that have not run here yet, side by side in all processes; nobody looks at the replies."""
         for text in texts[self.ran :]:
-            for door in self.students:
-                door.line.ask("run", text)
-            for door in self.students:
+            for process in self.students:
+                process.channel.ask("run", text)
+            for process in self.students:
                 try:
-                    door.line.answer(seconds)
-                except Late:
-                    door.line.interrupt()
-                    door.line.answer(INTERRUPT)
+                    process.channel.answer(seconds)
+                except DeadlineExceeded:
+                    process.channel.interrupt()
+                    process.channel.answer(INTERRUPT)
         self.ran = len(texts)
 
     def judge(self, check, name, seed, seconds, code):
-        """(verdict, is a rank stuck). Raises Gone where a room has ended."""
-        for door in self.students:
-            door.line.ask("attend", True)
+        """(verdict, is a rank stuck). Raises ConnectionLost where a process has ended."""
+        for process in self.students:
+            process.channel.ask("attend", True)
         value = self.checker.call("judge", check, name, seed, code, seconds=seconds)
-        for door in self.students:
-            door.line.answer(INTERRUPT)
+        for process in self.students:
+            process.channel.answer(INTERRUPT)
         verdict = verdict_of(value)
         if verdict["status"] == "crashed":
-            raise Gone(verdict["message"])
+            raise ConnectionLost(verdict["message"])
         return verdict, value.get("stuck") is not False
 
     def close(self):
-        """End all that is in the rooms."""
-        for door in self.doors:
-            door.close()
+        """End all that is in the sandboxes."""
+        for process in self.processes:
+            process.close()
 
     def _look(self):
-        for look in self.looks:
-            look()
+        for watch in self.watches:
+            watch()
 
 
 def count_of(value):
@@ -254,9 +254,9 @@ def text_of(value):
 
 
 def reply_of(value):
-    """The reply to `run` in its form, whatever came. Raises Gone where it is none."""
+    """The reply to `run` in its form, whatever came. Raises ConnectionLost where it is none."""
     if not isinstance(value, dict) or value.get("status") not in ("ok", "error"):
-        raise Gone("what came is no reply")
+        raise ConnectionLost("what came is no reply")
     shown = value.get("outputs")
     rows = [row for row in shown[:MOST] if isinstance(row, dict)] if isinstance(shown, list) else []
     outputs = [{text_of(kind)[:100]: text_of(row[kind]) for kind in list(row)[:10]} for row in rows]
@@ -269,8 +269,8 @@ def reply_of(value):
 
 
 def verdict_of(value):
-    """The checker's verdict in its form. Raises Gone where it is none: nothing has passed then."""
+    """The checker's verdict in its form. Raises ConnectionLost where it is none: nothing has passed then."""
     if not isinstance(value, dict) or value.get("status") not in VERDICTS:
-        raise Gone("the check gave no verdict")
+        raise ConnectionLost("the check gave no verdict")
     kind = value.get("kind") if value.get("kind") in KINDS else ""
     return {"status": value["status"], "kind": kind, "message": text_of(value.get("message"))}

@@ -20,7 +20,7 @@ from typing import Any
 from course_lib import __version__
 from course_tools.build import command as build
 from course_tools.grading.intake.assemble import Assembled
-from course_tools.grading.release import release
+from course_tools.grading.release import manifest
 from course_tools.grading.verdict import results
 
 SHARE = 16  # of what waits a worker takes one part: at the end none has much left when the others have nothing
@@ -70,20 +70,9 @@ class Job:
 
     def _write(self, tasks, problems, seed, seconds, digest=None):
         digest = self.digest if digest is None else digest
-        made = results.Result(
-            self.student,
-            self.id,
-            self.chapter,
-            self.was,
-            digest,
-            self.release,
-            __version__,
-            seed,
-            self.work.isolation,
-            tasks,
-            problems,
-            round(seconds, 2),
-        )
+        what = self.student, self.id, self.chapter, self.was, digest
+        how = self.release, __version__, seed, self.work.isolation
+        made = results.Result(*what, *how, tasks, problems, round(seconds, 2))
         results.add(self.work.out, made)
 
 
@@ -128,16 +117,9 @@ class Work:
 def load(folder):
     """The Work in a folder, without jobs."""
     given = json.loads(Path(folder, "work.json").read_text(encoding="utf-8"))
-    releases = [release.load(path) for path in given["releases"]]
-    return Work(
-        Path(folder),
-        {one.id: one for one in releases},
-        Path(given["out"]),
-        given["isolation"],
-        given["seconds"],
-        given["whole"],
-        given["seed"],
-    )
+    releases = [manifest.load(path) for path in given["releases"]]
+    how = {name: given[name] for name in ("isolation", "seconds", "whole", "seed")}
+    return Work(Path(folder), {one.id: one for one in releases}, Path(given["out"]), **how)
 
 
 def add(work, number, pairs):
@@ -145,28 +127,27 @@ def add(work, number, pairs):
     half = work.folder / f".{number:05d}"
     half.mkdir()
     for job, made in pairs:
-        cells = [
-            {
-                "cell_type": "code",
-                "id": step.id,
-                "metadata": {"course": {"kind": step.kind}},
-                "outputs": [],
-                "execution_count": None,
-                "source": made.texts.get(step.id, step.text),
-            }
-            for step in made.chapter.steps
-        ]
-        course = {"missing": made.missing, "problems": made.problems}
-        notebook = {
-            "cells": cells,
-            "metadata": {"course": course},
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        }
-        (half / job.file).write_text(json.dumps(notebook), encoding="utf-8")
+        (half / job.file).write_text(json.dumps(_notebook(made)), encoding="utf-8")
     rows = [{key: value for key, value in vars(job).items() if key != "work"} for job, _ in pairs]
     (half / "jobs.json").write_text(json.dumps(rows), encoding="utf-8")
     os.rename(half, work.folder / "todo" / f"{number:05d}")
+
+
+def _notebook(made):
+    """The assembled notebook of a student, in Jupyter's form."""
+    cells = [
+        {
+            "cell_type": "code",
+            "id": step.id,
+            "metadata": {"course": {"kind": step.kind}},
+            "outputs": [],
+            "execution_count": None,
+            "source": made.texts.get(step.id, step.text),
+        }
+        for step in made.chapter.steps
+    ]
+    course = {"missing": made.missing, "problems": made.problems}
+    return {"cells": cells, "metadata": {"course": course}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def take(work, name, most):

@@ -1,4 +1,4 @@
-"""A pytest plugin over nbval: assembled notebooks run in rooms, and what each check earned is written down.
+"""A pytest plugin over nbval: assembled notebooks run in sandboxes, and what each check earned is written down.
 
 nbval's collector and cell are subclassed: what they would run in a kernel and compare with outputs stored in the same
 file is run by `runner.Runner`, and a check cell is judged in a process of its own. pytest is started by `worker` on
@@ -19,11 +19,11 @@ class NotEarned(Exception):
     """A check that earned nothing, or a cell that raised."""
 
 
-class Grader:
+class GraderPlugin:
     """The plugin of one pytest session. broken: why the grader itself could not go on, or ""."""
 
-    def __init__(self, work, zygote, units):
-        self.work, self.zygote, self.broken = work, zygote, ""
+    def __init__(self, work, fork_server, units):
+        self.work, self.fork_server, self.broken = work, fork_server, ""
         self.jobs = {unit / job.file: (unit, job) for unit in units for job in jobs.of(work, unit)}
         self.left = {unit: sum(of is unit for of, _ in self.jobs.values()) for unit in units}
 
@@ -33,7 +33,7 @@ class Grader:
         return [self._graded(parent, file_path) if type(one) is IPyNbFile else one for one in found]
 
     def _graded(self, parent, path):
-        made = Graded.from_parent(parent, path=path)
+        made = GradedNotebook.from_parent(parent, path=path)
         made.grader, (made.unit, made.job) = self, self.jobs[path]
         return made
 
@@ -54,7 +54,7 @@ class Grader:
         session.shouldstop = self.broken
 
 
-class Graded(IPyNbFile):
+class GradedNotebook(IPyNbFile):
     """One assembled notebook."""
 
     def collect(self):
@@ -63,11 +63,12 @@ class Graded(IPyNbFile):
         pairs = list(zip(self.assembled.chapter.steps, notebook["cells"], strict=True))
         last = max((n for n, (step, _) in enumerate(pairs) if step.kind == "check"), default=-1)
         if not self.job.work.whole:
-            pairs = pairs[
-                : last + 1
-            ]  # what stands below decides nothing: most of it is measuring, which takes long
+            # what stands below decides nothing: most of it is measuring, which takes long
+            pairs = pairs[: last + 1]
         for number, (step, source) in enumerate(pairs):
-            cell = Step.from_parent(self, name=step.id, cell_num=number, cell=source, options={})
+            cell = GradedCell.from_parent(
+                self, name=step.id, cell_num=number, cell=source, options={}
+            )
             cell.step = step
             yield cell
 
@@ -75,7 +76,7 @@ class Graded(IPyNbFile):
         self.began = time.perf_counter()
         work = self.grader.work
         self.runner = runner.Runner(
-            self.grader.zygote, self.job.of, self.assembled, work.seconds, seed=work.seed
+            self.grader.fork_server, self.job.of, self.assembled, work.seconds, seed=work.seed
         )
 
     def teardown(self):
@@ -93,7 +94,7 @@ class Graded(IPyNbFile):
         self.grader.finished(self.unit)
 
 
-class Step(IPyNbCell):
+class GradedCell(IPyNbCell):
     """One cell: a given one, an answer, or a check."""
 
     def setup(self):

@@ -14,15 +14,14 @@ from course_lib.errors import BadInput
 from course_tools.grading.paths import BESIDE
 from course_tools.grading.workers import jobs, worker
 
-DEATHS = (
-    20  # workers that may end before their work is done; then something is wrong with this machine
-)
-NEST = "course_tools.grading.workers.prefork"
+# workers that may end before their work is done; then something is wrong with this machine
+DEATHS = 20
+PREFORK = "course_tools.grading.workers.prefork"
 WAIT = 15.0  # seconds for the workers of a killed run to end
 
 
-class Place:
-    """`with Place(out) as folder`: a folder of this run's own in the folder of the results; one run at a time.
+class OutputFolder:
+    """`with OutputFolder(out) as folder`: a folder of this run's own in the folder of the results; one run at a time.
 
     The lock ends with the last process that holds it: this one, or a worker of it that still works.
     """
@@ -57,30 +56,33 @@ class Place:
         os.close(self.lock)
 
 
-class Cores:
+class LocalWorkers:
     """Workers that are processes of this machine, forked from one."""
 
     def __init__(self, folder, count, lock):
         self.folder, self.lock, self.names = folder, lock, (f"w{n}" for n in itertools.count())
-        self.count, self.nest, self.running, self._said = count, None, set[str](), b""
+        self.count, self.prefork, self.running, self._said = count, None, set[str](), b""
 
     def start(self):
         """Start one more."""
-        if self.nest is None:
-            self.nest = worker.start(self.folder, "nest", NEST, subprocess.PIPE, (self.lock,))
-            os.set_blocking(self.nest.stdout.fileno(), False)
+        if self.prefork is None:
+            self.prefork = worker.start(
+                self.folder, "prefork", PREFORK, subprocess.PIPE, (self.lock,)
+            )
+            os.set_blocking(self.prefork.stdout.fileno(), False)
         name = next(self.names)
         self.running.add(name)
         with contextlib.suppress(BrokenPipeError):  # `ended` will say so
-            os.write(self.nest.stdin.fileno(), f"{name}\n".encode())
+            os.write(self.prefork.stdin.fileno(), f"{name}\n".encode())
 
     def ended(self):
         """[(name, exit status)] of those that have ended since the last call."""
-        if self.nest is None:
+        if self.prefork is None:
             return []
-        over = self.nest.poll()  # looked at first: what it has said before it ended is read below
+        # looked at first: what it has said before it ended is read below
+        over = self.prefork.poll()
         with contextlib.suppress(BlockingIOError):
-            while some := os.read(self.nest.stdout.fileno(), 1000):
+            while some := os.read(self.prefork.stdout.fileno(), 1000):
                 self._said += some
         *lines, self._said = self._said.split(b"\n")
         gone = [(name, int(status)) for name, status in (line.decode().split() for line in lines)]
@@ -92,15 +94,15 @@ class Cores:
 
     def close(self):
         """End all."""
-        if self.nest is not None:
-            self.nest.kill()
-            self.nest.wait()
-            self.nest.stdin.close()
-            self.nest.stdout.close()
-        self.nest, self.running, self._said = None, set(), b""
+        if self.prefork is not None:
+            self.prefork.kill()
+            self.prefork.wait()
+            self.prefork.stdin.close()
+            self.prefork.stdout.close()
+        self.prefork, self.running, self._said = None, set(), b""
 
 
-class Engines:
+class EngineWorkers:
     """Workers on the engines of an ipyparallel cluster: of a profile's running one, or a new one with N engines."""
 
     def __init__(self, folder, which):
@@ -137,7 +139,7 @@ class Engines:
         self.running[name] = self.view.apply_async(_on_engine, str(BESIDE), str(self.folder), name)
 
     def ended(self):
-        """As of `Cores`."""
+        """As of `LocalWorkers`."""
         gone = []
         for name, result in list(self.running.items()):
             if result.ready():
@@ -166,8 +168,8 @@ def _on_engine(library, folder, name):
     return worker.run(folder, name)
 
 
-class Crew:
-    """Starts workers, and others where one ends before the work is done: `with Crew(work, cores) as c: c.look()`."""
+class WorkerPool:
+    """Starts workers, and others where one ends before the work is done: `with WorkerPool(...) as p: p.look()`."""
 
     def __init__(self, work, workers):
         self.work, self.workers, self.deaths, self._beats = work, workers, 0, 0
@@ -208,7 +210,7 @@ class Crew:
             (self.work.folder / "beat").write_text(str(self._beats))
 
     def _said(self, name):
-        for log in (name, "nest"):
+        for log in (name, "prefork"):
             with contextlib.suppress(OSError, IndexError):
                 return (
                     (self.work.folder / f"{log}.log")

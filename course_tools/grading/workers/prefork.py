@@ -17,11 +17,11 @@ from course_tools.grading.workers import worker
 STEP = 0.05  # seconds between two looks at the workers
 
 
-class Nest:
+class Prefork:
     """The workers that were forked from this process."""
 
-    def __init__(self, work, zygote):
-        self.work, self.zygote, self.running = work, zygote, {}
+    def __init__(self, work, fork_server):
+        self.work, self.fork_server, self.running = work, fork_server, {}
         self.alive = os.pipe()  # (what workers wait for, what this process alone keeps open)
 
     def serve(self):
@@ -30,9 +30,8 @@ class Nest:
         asked.register(0, select.POLLIN)
         while True:
             for _, event in asked.poll(1000 * STEP):
-                if (
-                    event & ~select.POLLIN
-                ):  # the other end is closed: what it asked for before it ended is not begun
+                # the other end is closed: what it asked for before it ended is not begun
+                if event & ~select.POLLIN:
                     return
                 *names, text = (text + os.read(0, 1000)).split(b"\n")
                 for name in names:
@@ -41,7 +40,7 @@ class Nest:
 
     def start(self, name):
         """Fork a worker."""
-        twin = self.zygote.twin()
+        twin = self.fork_server.twin()
         pid = os.fork()
         if pid == 0:
             self._become_worker(twin, name)
@@ -60,7 +59,7 @@ class Nest:
     def _become_worker(self, twin, name):
         status = 1
         try:
-            self.zygote.close()
+            self.fork_server.close()
             os.close(self.alive[1])
             _redirect(Path(self.work.folder, f"{name}.log"))
             threading.Thread(target=self._end_with_the_nest, daemon=True).start()
@@ -88,9 +87,9 @@ def _redirect(log):
 
 def main(folder):
     """Serve; returns 0."""
-    with worker.ready(folder) as (work, zygote):
+    with worker.ready(folder) as (work, fork_server):
         gc.freeze()
-        Nest(work, zygote).serve()
+        Prefork(work, fork_server).serve()
     return 0
 
 

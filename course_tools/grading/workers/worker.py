@@ -1,7 +1,7 @@
 """One worker: takes students' folders one after another and runs pytest over them, until none is left.
 
-`grade` has its workers forked from one process (`nest`); engines of a cluster call `run`. Nothing but the grader's own
-files configures pytest.
+`grade` has its workers forked from one process (`prefork`); engines of a cluster call `run`. Nothing but the
+grader's own files configures pytest.
 """
 
 import contextlib
@@ -12,34 +12,36 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from course_tools.grading.paths import BESIDE
 
 MOST = 8  # students in one pytest session: starting one costs 0.1 s, and what it keeps of a test stays small
 BEAT = 60.0  # seconds without a sign of the grader after which a worker ends
 INI = "[pytest]\naddopts =\n"
+QUIET = ("-q", "--no-header", "--tb=native", "--show-capture=no")
+PLAIN = (
+    "--noconftest",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "nbval.plugin",
+    "--nbval",
+)
 # Formats that JSON schemas may check with these packages; one of them builds a grammar for 2 s when it is imported.
 UNUSED = ("rfc3987_syntax", "isoduration")
 
 
 def start(folder, name, module=__name__, stdout=None, keep=()):
     """Start a worker; what it says goes to <name>.log. It ends when its stdin is closed. keep: handles for it."""
-    env = os.environ | {
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTHONPATH": str(BESIDE),
-        "PYTEST_ADDOPTS": "",
-        "TMPDIR": str(folder),
-    }
+    env = os.environ | {"PYTHONPATH": str(BESIDE), "TMPDIR": str(folder)}
+    env |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
     line = [sys.executable, "-m", module, str(folder), name]
     with open(Path(folder, f"{name}.log"), "a") as log:
+        how: dict[str, Any] = {"cwd": folder, "env": env, "pass_fds": keep}
         return subprocess.Popen(
-            line,
-            cwd=folder,
-            env=env,
-            stdin=subprocess.PIPE,
-            stdout=stdout or log,
-            stderr=log,
-            pass_fds=keep,
+            line, stdin=subprocess.PIPE, stdout=stdout or log, stderr=log, **how
         )
 
 
@@ -60,30 +62,30 @@ def run(folder, name):
 
 def main(folder, name):
     """Work until nothing is left. Returns 0."""
-    with ready(folder) as (work, zygote):
-        work_on(work, zygote, name)
+    with ready(folder) as (work, fork_server):
+        work_on(work, fork_server, name)
     return 0
 
 
 @contextlib.contextmanager
 def ready(folder):
-    """(Work, Zygote), with everything imported that a worker needs."""
+    """(Work, ForkServer), with everything imported that a worker needs."""
     without_unused()
-    from course_tools.grading.sandbox.fork_server import Zygote
+    from course_tools.grading.sandbox.fork_server import ForkServer
     from course_tools.grading.workers import jobs
 
     work = jobs.load(folder)
     imports = threading.Thread(
         target=importlib.import_module, args=("course_tools.grading.workers.nbval_plugin",)
     )
-    imports.start()  # while the other process imports what the rooms need
+    imports.start()  # while the other process imports what exercises need
     private = [work.folder, work.out, *(one.folder for one in work.releases.values())]
-    with Zygote(work.isolation, private=private) as zygote:
+    with ForkServer(work.isolation, private=private) as fork_server:
         imports.join()
-        yield work, zygote
+        yield work, fork_server
 
 
-def work_on(work, zygote, name):
+def work_on(work, fork_server, name):
     """Take students and grade them, until none is left and none will come."""
     from course_tools.grading.workers import jobs
 
@@ -93,42 +95,24 @@ def work_on(work, zygote, name):
         ).exists()  # looked at first: what was added before it is seen below
         units = jobs.take(work, name, MOST)
         if units:
-            _grade(work, zygote, name, units)
+            _grade(work, fork_server, name, units)
         elif complete:
             return
         else:
             time.sleep(0.05)
 
 
-def _grade(work, zygote, name, units):
+def _grade(work, fork_server, name, units):
     """One pytest session. A job that it leaves without a result ends this worker: `grade` sees to it."""
     import pytest
 
-    from course_tools.grading.workers.nbval_plugin import Grader
+    from course_tools.grading.workers.nbval_plugin import GraderPlugin
 
-    grader = Grader(work, zygote, units)
+    grader = GraderPlugin(work, fork_server, units)
     ini = work.folder / f"{name}.ini"
     ini.write_text(INI)
-    pytest.main(
-        [
-            "-q",
-            "--no-header",
-            "--tb=native",
-            "--show-capture=no",
-            "-c",
-            str(ini),
-            f"--rootdir={work.folder}",
-            "--noconftest",
-            "--assert=plain",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "nbval.plugin",
-            "--nbval",
-            *map(str, units),
-        ],
-        plugins=[grader],
-    )
+    where = ("-c", str(ini), f"--rootdir={work.folder}")
+    pytest.main([*QUIET, *PLAIN, *where, *map(str, units)], plugins=[grader])
     if grader.broken or any(grader.left.values()):
         raise RuntimeError(grader.broken or "pytest did not begin")
 

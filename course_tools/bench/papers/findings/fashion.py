@@ -1,7 +1,6 @@
 """What the part `fashion` says: the data, accuracies, and two processes beside one."""
 
-from course_lib.bench.summary import ratio
-from course_lib.bench.tables import digits
+from course_tools.bench.frame import digits, ratio
 from course_tools.bench.papers.claim import NotMeasured, Part
 from course_tools.bench.papers.findings.wording import layers, median
 

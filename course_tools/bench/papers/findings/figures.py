@@ -1,8 +1,9 @@
 """What the part `figures` says: times, rates and ratios of training by net and batch size ([000] figures 7 to 10)."""
 
-from course_lib.bench.summary import rates, ratio, runs
+from course_tools.bench.frame import ratio, runs
 from course_tools.bench.papers.claim import NotMeasured, Part
 from course_tools.bench.papers.findings.wording import by_batch, listed, median
+from course_tools.bench.training.tables import rates
 
 
 def _cases(made: Part, net: str) -> list[Part]:

@@ -1,6 +1,6 @@
 """What the part `gpu` says, where there was a GPU: training beside the CPU, and the products of [003]."""
 
-from course_lib.bench.summary import ratio, runs
+from course_tools.bench.frame import ratio, runs
 from course_tools.bench.papers.claim import Part
 from course_tools.bench.papers.findings import figures
 from course_tools.bench.papers.findings.wording import listed, median

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from course_lib.bench.catalogue import LAYERS
-from course_lib.bench.predictions import parts as parts_of
-from course_lib.bench.summary import ratio
+from course_tools.bench.frame import ratio
 from course_tools.bench.papers.arithmetic import exact_saving
 from course_tools.bench.papers.claim import Part
 from course_tools.bench.papers.findings.wording import listed, median
+from course_tools.bench.threads.scheme_tables import parts as parts_of
+from course_tools.bench.threads.schemes import LAYERS
 
 MISSING = "the schemes did not run"
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from course_lib.bench.mpi_predictions import epoch_seconds
-from course_lib.bench.summary import ratio, runs
-from course_lib.bench.tables import digits
 from course_lib.mpi import cost
+from course_tools.bench.frame import digits, ratio, runs
+from course_tools.bench.mpi.predictions import epoch_seconds
 from course_tools.bench.papers.arithmetic import NET
 from course_tools.bench.papers.claim import Part
 from course_tools.bench.papers.findings.wording import listed, median

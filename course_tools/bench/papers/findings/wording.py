@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from course_lib.bench.summary import quartiles
-from course_lib.bench.tables import digits
+from course_tools.bench.frame import digits, quartiles
 from course_tools.bench.papers.claim import NotMeasured
 
 

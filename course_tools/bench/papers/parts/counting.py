@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.bench.progress import Progress
+from course_tools.bench.frame import Progress
 from course_tools.bench.papers.settings import Settings
 
 RUNGS = ("naive", "shared", "register_16x4", "warptile")  # [003] algorithms 1 and 2, section 4.2

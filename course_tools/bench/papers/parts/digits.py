@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from course_lib import serial
-from course_lib.bench.catalogue import NETS
-from course_lib.bench.desk_ranks import differences
-from course_lib.bench.progress import Progress
 from course_lib.data import load_mnist
 from course_lib.measure import blas_threads
+from course_tools.bench.frame import Progress
 from course_tools.bench.papers.settings import Settings
+from course_tools.bench.training.catalogue import NETS
+from course_tools.bench.training.desk import differences
 
 # learning rates to choose from, as in section 5.3 of [000]; it names none
 GRID = (0.02, 0.05, 0.1, 0.2, 0.5)

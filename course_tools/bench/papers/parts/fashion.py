@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from course_lib import serial
-from course_lib.bench.mpi_catalogue import EXAMPLES
-from course_lib.bench.mpi_measuring import SETTLE
-from course_lib.bench.mpi_ranks import Ranks
-from course_lib.bench.processes import WorkerError
-from course_lib.bench.progress import Progress
-from course_lib.bench.rounds import interleave
 from course_lib.data import load_fashion_mnist, one_hot
 from course_lib.measure import blas_threads
+from course_tools.bench.frame import Progress, WorkerError, interleave
+from course_tools.bench.mpi.bench import SETTLE
+from course_tools.bench.mpi.catalogue import EXAMPLES
+from course_tools.bench.mpi.ranks import Ranks
 from course_tools.bench.papers.parts.digits import sizes_of
 from course_tools.bench.papers.settings import FASHION_ITERATIONS, FASHION_SIZES, Settings
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from course_lib import serial
-from course_lib.bench.progress import Progress
 from course_lib.data import load_kddcup99
 from course_lib.errors import BadInput
 from course_lib.measure import BinaryCounts, binary_counts, majority_counts, precision_recall
+from course_tools.bench.frame import Progress
 from course_tools.bench.papers.settings import Settings
 
 HIDDEN = {"Net-1h": (1024,), "Net-2h": (1024, 1024)}

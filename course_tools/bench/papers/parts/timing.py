@@ -4,19 +4,15 @@ them, in the same form, so that the same arithmetic and the same tables serve.""
 import contextlib
 from typing import Any
 
-from course_lib.bench.catalogue import EPOCH, ETA, NETS, WAY
-from course_lib.bench.gpu_measuring import Settings as GpuSettings
-from course_lib.bench.gpu_measuring import measure_gpu
-from course_lib.bench.gpu_workers import start
-from course_lib.bench.measuring import Settings as ThreadSettings
-from course_lib.bench.measuring import measure_schemes
-from course_lib.bench.mpi_measuring import Settings as RankSettings
-from course_lib.bench.mpi_measuring import measure_mpi
-from course_lib.bench.processes import Worker, WorkerError
-from course_lib.bench.progress import Progress
-from course_lib.bench.training import Case, Effort, train
-from course_lib.errors import BadInput
+from course_tools.bench import frame
+from course_tools.bench.frame import Progress, WorkerError
+from course_tools.bench.frame.measure import measure
+from course_tools.bench.gpu import bench as gpu_bench
+from course_tools.bench.mpi import bench as mpi_bench
 from course_tools.bench.papers.settings import Settings
+from course_tools.bench.threads import bench as threads_bench
+from course_tools.bench.training.catalogue import EPOCH, ETA, NETS, WAY
+from course_tools.bench.training.measure import Case, Effort, train
 
 # [000] figures 7 to 10 and [001] draw: serial, Pthreads, BLAS serial and parallel, a library serial and parallel
 DRAWN = "loops loops-threads numpy numpy-blas numpy-threads torch-1 torch"
@@ -27,9 +23,8 @@ def figures(settings: Settings, progress: Progress) -> dict[str, Any]:
     """Seconds an epoch of each way, by net and batch size."""
     effort = Effort(settings.threads, settings.rounds, settings.seconds)
     with contextlib.ExitStack() as stack:
-        workers, versions = start(stack, ("course", "torch"), settings.torch_python)
-        if isinstance(workers["course"], str):
-            raise BadInput(f"the course's own worker: {workers['course']}")
+        workers, versions = frame.start(stack, ("course", "torch"), settings.python)
+        frame.needed(workers, "course", "the course's own worker")
         progress.parts += 2 * len(settings.nets) * len(settings.batches)
         training = []
         for net in settings.nets:
@@ -45,28 +40,28 @@ def leapfrogging(settings: Settings, progress: Progress) -> dict[str, Any]:
     """The schemes of chapter 04 on 12 equal layers, for one example, as [002] has it, and for a batch."""
     T, rounds = settings.threads, settings.rounds
     batches = (1,) if settings.quick else (1, 128)
-    threads = ThreadSettings(T, batches, rounds=rounds, scheme_batches=batches)
+    threads = threads_bench.Settings(T, batches, rounds=rounds, scheme_batches=batches)
     progress.parts += len(batches)
-    with Worker("course") as worker:
+    with frame.Worker("course") as worker:
         worker.ask("hello")
-        schemes = [measure_schemes(worker, threads, B, progress) for B in batches]
+        schemes = [threads_bench.measure_schemes(worker, threads, B, progress) for B in batches]
     return {"settings": {"threads": T, "rounds": rounds}, "schemes": schemes}
 
 
 def ranks(settings: Settings, progress: Progress) -> dict[str, Any]:
     """Allreduces and all schemes of training for the network of [003], on 1, 2 and 4 ranks."""
-    how = RankSettings(
+    how = mpi_bench.Settings(
         sizes=(8, 3_200_000),
         cases=(("Net-1h", 64 if settings.quick else 1024),),
         ranks=(1, 2) if settings.quick else (1, 2, 4),
         rounds=settings.rounds,
         seconds=settings.seconds / 2,
         quick=settings.quick,
-        torch_python=settings.torch_python,
+        python=settings.python,
         examples=2048 if settings.quick else 20_480,
     )
     try:
-        found = measure_mpi(how)
+        found = measure(mpi_bench.BENCH, how)
     except WorkerError as error:
         return {"error": f"not measured: our ranks did not start: {error}"}
     return {key: found[key] for key in ("settings", "versions", "costs", "allreduces", "training")}
@@ -75,11 +70,11 @@ def ranks(settings: Settings, progress: Progress) -> dict[str, Any]:
 def gpu(settings: Settings, progress: Progress) -> dict[str, Any]:
     """On a GPU: products and the papers' networks, as `bench gpu` measures them. Without one: why nothing."""
     with contextlib.ExitStack() as stack:
-        worker = start(stack, ("gpu",), None)[0]["gpu"]
+        worker = frame.start(stack, ("gpu",), None)[0]["gpu"]
         if isinstance(worker, str):
             return {"error": f"not measured: no GPU ({worker.removeprefix('not measured: ')})"}
     sides = (1024,) if settings.quick else (1024, 4096)
-    how = GpuSettings(
+    how = gpu_bench.Settings(
         sizes=(64,),
         rounds=settings.rounds,
         seconds=settings.seconds / 2,
@@ -88,7 +83,7 @@ def gpu(settings: Settings, progress: Progress) -> dict[str, Any]:
         nets=settings.nets,
         batches=settings.batches[-3:],
         quick=settings.quick,
-        peers_python=settings.torch_python,
+        python=settings.python,
     )
-    found = measure_gpu(how)
+    found = measure(gpu_bench.BENCH, how)
     return {key: found[key] for key in ("settings", "versions", "device", "gpu", "training")}

@@ -1,4 +1,4 @@
-"""A stand-in for CuPy 14: the names that course_lib.bench.gpu_cupy relies on, on NumPy arrays, and no GPU.
+"""A stand-in for CuPy 14: the names that course_tools.bench.gpu.with_cupy relies on, on NumPy arrays, and no GPU.
 
 $FAKE_CUPY: no-device; inexact: products as with TF32. `calls` records what was compiled and launched.
 """

@@ -1,6 +1,6 @@
 """`python -m course_lib check exercises/03-*.ipynb`: for students, the public checks of a notebook as it was saved.
 
-The notebook runs from top to bottom as it does when it is handed in: fresh, in rooms like the grader's, with the
+The notebook runs from top to bottom as it does when it is handed in: fresh, in sandboxes like the grader's, with the
 checks as they are in this clone. It is not changed. What passes here passes the public checks there; the hidden ones
 (the same checks with inputs that nobody has seen, and the instructor's own) run when it is handed in.
 """
@@ -35,12 +35,12 @@ def command(args):
     """Run `check`. Exit status: 0 all public checks passed, 1 some did not, 2 the call is wrong."""
     if not args.timeout > 0:
         raise BadInput(f"--timeout must be more than 0 seconds, not {args.timeout:g}")
-    release, zygote = _release(clone(args.root)), _zygote()
+    release, fork_server = _release(clone(args.root)), _fork_server()
     found = [_assembled(path, release) for path in args.notebooks]
     said, good = [], True
-    with zygote:
+    with fork_server:
         for path, made in zip(args.notebooks, found, strict=True):
-            run = _run(zygote, release, made, args.timeout)
+            run = _run(fork_server, release, made, args.timeout)
             good = good and all(task.status == "pass" for task in run.tasks.values())
             tasks = [vars(task) for task in run.tasks.values()]
             said.append({"notebook": str(path), "problems": run.problems, "tasks": tasks})
@@ -53,21 +53,21 @@ def command(args):
 
 def _release(root):
     """The exercises of this clone, as something to grade against; without hidden checks."""
-    from course_tools.grading.release import release
+    from course_tools.grading.release import make, manifest
 
-    chapters = [release.chapter_of(read) for read in release.exercises(root)]
-    return release.Release(root, "", 0, {one.name: one for one in chapters})
+    chapters = [make.chapter_of(read) for read in make.exercises(root)]
+    return manifest.Release(root, "", 0, {one.name: one for one in chapters})
 
 
-def _zygote():
-    """Rooms where the system gives them; else plain processes, which on one's own machine do no harm."""
+def _fork_server():
+    """Sandboxes where the system gives them; else plain processes, which on one's own machine do no harm."""
     if not hasattr(os, "fork"):
         advice = "run the check cells in the notebook; they are the same"
         raise BadInput(f"this system cannot fork processes: {advice}")
     from course_tools.grading.sandbox import sandbox
-    from course_tools.grading.sandbox.fork_server import Zygote
+    from course_tools.grading.sandbox.fork_server import ForkServer
 
-    return Zygote("none" if sys.platform != "linux" or sandbox.available() else "sandbox")
+    return ForkServer("none" if sys.platform != "linux" or sandbox.available() else "sandbox")
 
 
 def _assembled(path, release):
@@ -85,11 +85,11 @@ def _assembled(path, release):
     return assemble.assemble(read, chapter)
 
 
-def _run(zygote, release, made, seconds):
+def _run(fork_server, release, made, seconds):
     from course_tools.grading.verdict.runner import Runner
 
     seed = int(os.environ.get("COURSE_SEED", kernels.DEFAULT_SEED))
-    run = Runner(zygote, release, made, seconds, public_seed=seed)
+    run = Runner(fork_server, release, made, seconds, public_seed=seed)
     try:
         for step in made.chapter.steps:
             run.step(step)

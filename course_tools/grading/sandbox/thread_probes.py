@@ -1,11 +1,31 @@
-"""In a student's room: what a call has left behind: threads, and errors that ended a thread and reached nobody."""
+"""In the student process: what a call has left behind: threads, and errors that ended a thread and reached nobody."""
 
 import threading
+
+from course_tools.grading.sandbox.race_injection import with_races
 
 GRACE = 0.3  # seconds that a thread has to come to its end after the call
 
 
-class Aftermath:
+def probes(peer):
+    """{name: function of a student's function}: what the checks may ask of one that starts threads.
+
+    See `guarded` in the checks of chapter 03, which call `fn.watched(*args)`, then `fn.aftermath()`.
+    """
+    left_behind = LeftBehind(peer.threads)
+
+    def aftermath():
+        busy, left, lost = left_behind.told()
+        return [busy, left, [peer.errors.described(error) for error in lost[:20]]]
+
+    return {
+        "watched": left_behind.watching,
+        "stumbling": lambda fn: left_behind.watching(with_races(fn)),
+        "aftermath": lambda fn: aftermath,
+    }
+
+
+class LeftBehind:
     """ours: returns the threads that belong to the connection, and not to the student."""
 
     def __init__(self, ours):
@@ -21,12 +41,10 @@ class Aftermath:
             try:
                 return fn(*args)
             finally:
-                left = [
-                    t for t in threading.enumerate() if t not in before and t not in self._ours()
-                ]
-                self._left = [
-                    t for t in left if not isinstance(t, threading._DummyThread)
-                ]  # nobody can join those
+                known = [*before, *self._ours()]
+                left = [thread for thread in threading.enumerate() if thread not in known]
+                # nobody can join a dummy
+                self._left = [t for t in left if not isinstance(t, threading._DummyThread)]
 
         return call
 

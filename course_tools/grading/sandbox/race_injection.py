@@ -1,4 +1,4 @@
-"""In a student's room: threads that wait a random moment before each of their lines, so that races come to light."""
+"""In the student process: threads that wait a random moment before each of their lines, so that races come to light."""
 
 import contextlib
 import random
@@ -8,8 +8,8 @@ import time
 LONGEST = 0.01  # seconds before a line
 
 
-def stumbling(fn):
-    """`fn`; threads that it starts stumble over each line of its file, the cell that it was written in."""
+def with_races(fn):
+    """`fn`; threads that it starts wait before each line of its file, the cell that it was written in."""
     own = getattr(getattr(fn, "__code__", None), "co_filename", None)
 
     def line(frame, event, argument):

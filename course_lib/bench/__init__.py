@@ -1,1 +1,0 @@
-"""Thin names for `course_tools.bench.papers`, until it stands on the frame."""

@@ -1,0 +1,1 @@
+"""What was handed in: read with care, never changed, put into the release's own notebook."""

@@ -1,0 +1,1 @@
+"""From result files to what people read: gradebook, Canvas, Moodle, Gradescope, pages and pictures."""

@@ -1,0 +1,1 @@
+"""A release: what students get and what the grader needs."""

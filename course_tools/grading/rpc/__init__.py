@@ -1,0 +1,1 @@
+"""Questions and calls between processes that do not trust each other."""

@@ -1,0 +1,1 @@
+"""Processes of students and of checks: forked, shut in, watched from outside; and what runs inside."""
