@@ -1,7 +1,7 @@
 """What `python3 start.py test` runs: the tests in a process for each core, then, one by one, those that measure.
 
 python3 start.py test                      all but the tests marked `slow`
-python3 start.py test --all                all
+python3 start.py test --all                all, and the chapters with kernels by ziglang's compiler
 python3 start.py test PATH... [options]    just these, whatever their marks, in one process
 python3 start.py test -k WORDS             pytest's options go to both runs
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 MEMORY = 2 << 30  # bytes for a process with its kernels and ranks
 ONCE = ("-h", "--help", "--version", "-V", "--co", "--collect-only", "--markers", "--fixtures")
+ZIGLANG = {"COURSE_SLOW": "3", "COURSE_GPU": "cpu", "COURSE_CXX": "ziglang"}
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -29,34 +30,50 @@ def workers():
 
 
 def runs(arguments):
-    """The options of each run of pytest that these arguments of `start.py test` ask for."""
+    """(options, variables) of each run of pytest that these arguments of `start.py test` ask for."""
     rest = [word for word in arguments if word != "--all"]
     picked = any((ROOT / word.split("::")[0]).exists() for word in rest if word[:1] != "-")
     if picked or any(word in ONCE or word == "-m" for word in rest):
-        return [rest]
-    kept = "" if "--all" in arguments else "not slow and "
-    beside = ["-n", str(workers()), "--dist", "loadfile"]
-    return [[*beside, "-m", f"{kept}not alone", *rest], ["-m", f"{kept}alone", *rest]]
+        return [(rest, {})]
+    beside = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
+    pinned = {name: os.environ.get(name, "1") for name in BLAS}  # a BLAS must not take all cores
+    if "--all" not in arguments:
+        return [
+            ([*beside, "-m", "not slow and not alone", *rest], pinned),
+            (["-m", "not slow and alone", *rest], {}),
+        ]
+    kernels = (
+        [str(path.relative_to(ROOT)) for path in gpu_notebooks()] if os.name == "posix" else []
+    )
+    return [
+        ([*beside, "-m", "not alone", *rest], pinned),
+        (["-m", "alone", *rest], {}),
+        *([([*beside, *kernels, *rest], pinned | ZIGLANG)] if kernels else []),
+    ]
 
 
-def environment(beside):
-    """The variables of a run; beside: others run beside it, so that a BLAS must not take all cores."""
-    env = dict(os.environ)
+def gpu_notebooks():
+    """The chapters with kernels, once more where there is no compiler but that of the package ziglang."""
+    folders = (ROOT / "notebooks", ROOT / "solutions")
+    return sorted(path for folder in folders for path in folder.glob("0[5-9]-*.ipynb"))
+
+
+def environment(variables):
+    """The variables of a run: our own, and these."""
+    env = {**os.environ, **variables}
     # Thousands of processes import the course: it is compiled once, not in each of them.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     path = [str(ROOT / "tests" / "no_network"), env.get("PYTHONPATH", "")]
     env["PYTHONPATH"] = os.pathsep.join(filter(None, path))
-    if beside:
-        env.update({name: env.get(name, "1") for name in BLAS})
     return env
 
 
 def main(arguments):
-    """Run all; the exit status is the first that is not 0. No test for `alone` (5) is no failure."""
+    """Run all; the exit status is the first that is not 0. In later runs no test at all (5) is no failure."""
     found = []
-    for number, options in enumerate(runs(arguments)):
+    for number, (options, variables) in enumerate(runs(arguments)):
         command = [sys.executable, "-m", "pytest", *options]
-        status = subprocess.run(command, cwd=ROOT, env=environment("-n" in options)).returncode
+        status = subprocess.run(command, cwd=ROOT, env=environment(variables)).returncode
         found.append(0 if number and status == 5 else status)
         if status == 2:  # interrupted
             break

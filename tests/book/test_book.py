@@ -48,7 +48,7 @@ LOOKED_AT = (
     "notation.html",
 )
 
-pytestmark = pytest.mark.timeout(420)
+pytestmark = pytest.mark.timeout(900)
 
 
 def build(out, *options, root=ROOT):
@@ -67,7 +67,7 @@ def build(out, *options, root=ROOT):
     env = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     }
-    return subprocess.run(line, capture_output=True, text=True, env=env, timeout=400)
+    return subprocess.run(line, capture_output=True, text=True, env=env, timeout=800)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ SHOTS = lb.ROOT / ".screenshots"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

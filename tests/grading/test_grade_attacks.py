@@ -348,7 +348,7 @@ def test_what_attacks_reach_for_is_there():
 @pytest.mark.parametrize("name", CELLS)
 def test_cell(fork_server, release, name):
     text, honest = CELLS[name]
-    run = graded(fork_server, release, cells(text), 3.0 if name in SLOW else 20.0)
+    run = graded(fork_server, release, cells(text), 3.0 if name in SLOW else 120.0)
     neuron, softmax = run.tasks["neuron"], run.tasks["softmax"]
     assert neuron.status in honest.split(), neuron
     assert (

@@ -25,7 +25,7 @@ def plain():
         yield made
 
 
-def ended(pid, seconds=5.0):
+def ended(pid, seconds=60.0):
     """Does this process end within the seconds?"""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -119,7 +119,7 @@ def test_a_lost_room_is_empty(fork_server):
         with pytest.raises(SessionLost) as lost:
             session.run("import os; os._exit(3)", 20)
         assert lost.value.status == "crashed"
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while time.monotonic() < end and any(Path(f"/proc/{n}").exists() for n in numbers):
         time.sleep(0.02)
     assert not any(Path(f"/proc/{n}").exists() for n in numbers)

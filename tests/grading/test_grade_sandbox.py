@@ -336,7 +336,7 @@ def start(body, user):
     return process
 
 
-def gone(numbers, seconds=5.0):
+def gone(numbers, seconds=60.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end and any(Path(f"/proc/{n}").exists() for n in numbers):
         time.sleep(0.02)

@@ -8,26 +8,22 @@ import pytest
 
 from course_tools.maintenance import run_tests
 
-BESIDE = ["-n", "3", "--dist", "loadfile", "-m"]
+BESIDE = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+QUICK = "not slow and not alone"
 
 
 @pytest.fixture
 def three(monkeypatch):
     monkeypatch.setattr(run_tests, "workers", lambda: 3)
+    for name in run_tests.BLAS:
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.mark.parametrize(
     "arguments, expected",
     [
-        ([], [[*BESIDE, "not slow and not alone"], ["-m", "not slow and alone"]]),
-        (["--all"], [[*BESIDE, "not alone"], ["-m", "alone"]]),
-        (
-            ["-k", "x"],
-            [
-                [*BESIDE, "not slow and not alone", "-k", "x"],
-                ["-m", "not slow and alone", "-k", "x"],
-            ],
-        ),
+        ([], [[*BESIDE, "-m", QUICK], ["-m", "not slow and alone"]]),
+        (["-k", "x"], [[*BESIDE, "-m", QUICK, "-k", "x"], ["-m", "not slow and alone", "-k", "x"]]),
         (["tests/data", "-x"], [["tests/data", "-x"]]),
         (["start.py::test_it"], [["start.py::test_it"]]),
         (["-m", "gpu"], [["-m", "gpu"]]),
@@ -35,7 +31,16 @@ def three(monkeypatch):
     ],
 )
 def test_runs(three, arguments, expected):
-    assert run_tests.runs(arguments) == expected
+    assert [options for options, _ in run_tests.runs(arguments)] == expected
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the CPU engine does not run on Windows")
+def test_all(three):
+    beside, alone, ziglang = run_tests.runs(["--all", "-x"])
+    assert beside[0] == [*BESIDE, "-m", "not alone", "-x"] and alone == (["-m", "alone", "-x"], {})
+    assert ziglang[0][5] == "notebooks/05-gpu-first-kernels.ipynb" and ziglang[0][-1] == "-x"
+    assert len(ziglang[0]) == 5 + 10 + 1 and ziglang[1]["COURSE_CXX"] == "ziglang"
+    assert beside[1]["OMP_NUM_THREADS"] == "1", "two workers, each with a BLAS of two threads"
 
 
 @pytest.mark.parametrize(
@@ -51,10 +56,11 @@ def test_exit_status(three, monkeypatch, statuses, expected):
         return SimpleNamespace(returncode=left.pop(0))
 
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     assert run_tests.main([]) == expected and not left
-    assert given[0][1]["OMP_NUM_THREADS"] == "1", "two workers, each with a BLAS of two threads"
+    assert given[0][1]["OMP_NUM_THREADS"] == "1"
     assert all("OMP_NUM_THREADS" not in env for _, env in given[1:])
+    assert all("PYTHONDONTWRITEBYTECODE" not in env for _, env in given)
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def plain_and_strict(tmp_path_factory):
     return [run.finish() for run in runs]
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("hole", HOLES)
 def test_the_hole_is_there_and_closed(plain_and_strict, hole):
     plain, strict = plain_and_strict

@@ -21,7 +21,7 @@ needs_signals = pytest.mark.skipif(
 def no_thread_left():
     before = set(threading.enumerate())
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while set(threading.enumerate()) - before and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)

@@ -19,7 +19,7 @@ from course_lib.threads import (
 )
 from course_lib.threads import leapfrog_schedule as schedule_of
 
-pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.timeout(60, method="thread")]
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.timeout(900, method="thread")]
 BOTH = pytest.mark.parametrize("backward", [leapfrog_backward, deferred_backward])
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "identity")
 

@@ -155,7 +155,7 @@ echo 7.server
 QDEL = "#!/bin/sh\necho $1 >> {base}/deleted\nkill -9 -$(cat {base}/pid)\n"
 
 
-@pytest.mark.timeout(120 * SLOW)
+@pytest.mark.timeout(900 * SLOW)
 @pytest.mark.skipif(sys.platform != "linux", reason="the stand-ins for qsub and qdel use setsid")
 def test_ranks_by_the_job_script_of_pbs(base, monkeypatch):
     """No PBS: `qsub` runs the script in the background, `qdel` kills it."""
@@ -172,7 +172,7 @@ def test_ranks_by_the_job_script_of_pbs(base, monkeypatch):
             ranks.run(lambda comm: 1 / (1 - comm.rank))
         pids = list(ranks.team.pids.values())
     assert (base / "deleted").read_text() == "7\n"
-    end = time.monotonic() + 5 * SLOW
+    end = time.monotonic() + 60 * SLOW
     while any(map(psutil.pid_exists, pids)) and time.monotonic() < end:
         time.sleep(0.1)
     assert not any(map(psutil.pid_exists, pids)) and not list(

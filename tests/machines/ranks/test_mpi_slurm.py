@@ -19,7 +19,7 @@ from course_lib.machines.ranks import ranks as machinery
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 pytestmark = [
-    pytest.mark.timeout(120 * SLOW),
+    pytest.mark.timeout(900 * SLOW),
     pytest.mark.skipif(
         bool(slurm_node.missing()), reason=f"no Slurm for a test here: {slurm_node.missing()}"
     ),

@@ -43,7 +43,7 @@ def same(a, b):
     return a == b
 
 
-@pytest.mark.timeout(60 * SLOW)
+@pytest.mark.timeout(900 * SLOW)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_programs_give_what_real_ranks_give(n, tmp_path):
     run = [
