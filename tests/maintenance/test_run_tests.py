@@ -40,7 +40,9 @@ def test_all(three):
     assert beside[0] == [*BESIDE, "-m", "not alone", "-x"] and alone == (["-m", "alone", "-x"], {})
     assert ziglang[0][5] == "notebooks/05-gpu-first-kernels.ipynb" and ziglang[0][-1] == "-x"
     assert len(ziglang[0]) == 5 + 10 + 1 and ziglang[1]["COURSE_CXX"] == "ziglang"
-    assert beside[1]["OMP_NUM_THREADS"] == "1", "or each would have a BLAS of as many threads as cores"
+    assert beside[1]["OMP_NUM_THREADS"] == "1", (
+        "or each would have a BLAS of as many threads as cores"
+    )
 
 
 @pytest.mark.parametrize(
