@@ -138,6 +138,7 @@ def test_results_are_equal_but_for_seed_and_seconds():
 
 @needs_rooms
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_whole_bench(tmp_path):
     """Two submissions of chapter 00, without nbgrader. It makes a release and grades five classes: a minute."""
     done, made, path = quick_run(tmp_path, "grade")

@@ -20,14 +20,8 @@ from course_tools.bench.frame import document, slug
 from course_tools.bench.frame.measure import failures
 from course_tools.bench.papers import arithmetic, command, data_files, documents, tables
 from course_tools.bench.papers.claim import NOT_MEASURED, STATUSES, NotMeasured
-from course_tools.bench.papers.findings import (
-    figures,
-    gpu,
-    kddcup,
-    leapfrogging,
-    ranks,
-)
-from course_tools.bench.papers.findings.wording import by_batch
+from course_tools.bench.papers.findings import figures, gpu, kddcup
+from course_tools.bench.papers.findings.wording import by_batch, each_case
 from course_tools.bench.papers.settings import FASHION_ITERATIONS, FASHION_SIZES, PARTS
 from course_tools.bench.threads.schemes import LAYERS
 from course_tools.bench.training.catalogue import NETS
@@ -305,6 +299,22 @@ def test_a_series_shows_its_ends_and_what_is_beyond_them(values, told):
         by_batch([(1, None)], "", "nothing")
 
 
+def test_words_are_said_of_the_cases_that_have_their_numbers():
+    cases = [{"B": 1, "s": 2.0, "x": None}, {"B": 2, "s": None, "x": 1}]
+    assert each_case("{s:.1f} s at B = {B}", cases, "nothing") == "2.0 s at B = 1"
+    assert each_case("B = {B}", cases, "nothing") == "B = 1; B = 2"
+    with pytest.raises(NotMeasured, match="nothing"):
+        each_case("{s} {x}", cases, "nothing")
+    with pytest.raises(KeyError, match="t"):
+        each_case("{t}", cases, "a number that nobody makes is a mistake")
+
+
+def said(name, **parts):
+    """What is found for a claim in a result of these parts."""
+    (claim,) = [claim for claim in papers.claims() if claim.id == name]
+    return claim.find({"parts": parts})
+
+
 def test_leapfrogging_by_hand():
     f = {"f1": [[1.0] * 12], "f2": [[1.0] * 12], "f3": [[1.0] * 12]}
     runs = {
@@ -314,22 +324,24 @@ def test_leapfrogging_by_hand():
         "parts": f,
     }
     made = {"settings": {"threads": 2}, "schemes": [{"B": 1, "runs": runs}]}
-    assert leapfrogging.saved(made) == (
+    assert said("002-saving", leapfrogging=made) == (
         "B = 1, k = 2: 14% of the step (eq. 10: 17%, with the parent's part 14%)"
     ), "36 - 31 of 36 units"
-    assert leapfrogging.backward(made) == (
+    assert said("002-backward", leapfrogging=made) == (
         "B = 1, k = 2: leapfrogging 1.26 times, deferred gradients 1.92 times"
     )
-    assert leapfrogging.step_seconds(made) == (
+    assert said("002-cost", leapfrogging=made) == (
         "B = 1: 36000.0 ms on one thread, 31000.0 ms with k = 2"
     )
-    assert leapfrogging.shares(made).endswith("B = 1: f1 33%, f2 33%, f3 33%")
-    assert leapfrogging.rest(made).endswith("of the whole step: 100% at B = 1")
-    assert leapfrogging.constant(made) == "f3 / f of 12 equal layers: 33% to 33% at B = 1"
+    assert said("002-dominant", leapfrogging=made).endswith("B = 1: f1 33%, f2 33%, f3 33%")
+    assert said("002-rest", leapfrogging=made).endswith("of the whole step: 100% at B = 1")
+    assert (
+        said("002-constant", leapfrogging=made) == "f3 / f of 12 equal layers: 33% to 33% at B = 1"
+    )
     broken = {"settings": {"threads": 2}, "schemes": [{"B": 1, "runs": {}}]}
-    for name in ("shares", "rest", "constant", "saved", "backward", "step_seconds"):
+    for name in ("saving", "backward", "cost", "dominant", "rest", "constant"):
         with pytest.raises(NotMeasured, match="the schemes did not run"):
-            getattr(leapfrogging, name)(broken)
+            said(f"002-{name}", leapfrogging=broken)
 
 
 def test_ranks_by_hand():
@@ -346,10 +358,9 @@ def test_ranks_by_hand():
         "parts": {"2": {"allreduce": [0.01]}},
     }
     made = {"settings": {"cores": 2, "epoch": 50_000}, "training": [case]}
-    told = ranks.speedups(made, scheme="data-mpi")
-    assert told == "2.00 times on 2 ranks, B = 1,000 (2 cores)"
-    assert "25% of a step on 2 ranks" in ranks.overhead(made), "0.01 s of 2 s / 50 steps"
-    told = ranks.model_or_data(made)
+    assert said("003-nodes", ranks=made) == "2.00 times on 2 ranks, B = 1,000 (2 cores)"
+    assert "25% of a step on 2 ranks" in said("003-delta-w", ranks=made), "0.01 s of 2 s / 50 steps"
+    told = said("003-model", ranks=made)
     assert "3,256 kB and 2.00 s by data, 40 kB and 1.00 s by model" in told
 
 

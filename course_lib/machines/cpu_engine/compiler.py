@@ -126,9 +126,8 @@ def build(program, options=(), traced=False):
             arm = platform.machine().lower() in ("arm64", "aarch64")
             unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
         with ThreadPoolExecutor(2) as pool:
-            objects = pool.map(
-                lambda name: str(_runtime(name, traced)), TRACE_UNITS if traced else PLAIN_UNITS
-            )
+            units = TRACE_UNITS if traced else PLAIN_UNITS
+            objects = pool.map(lambda name: str(_runtime(name, traced)), units)
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)

@@ -39,31 +39,29 @@ def rewrite(source, no_extern_c=False):
     bare = TOKEN.sub(_blank, source)
     if m := RETURNS.search(bare):
         raise BadInput(f"line {_line(bare, m)}: a kernel returns nothing: __global__ void")
-    kernels = {
-        m[1]: parameters(bare, m.end() - 1)
-        for m in KERNEL.finditer(bare)
-        if not _is_template(bare, m.start())
-    }
-    symbols = []
-    for m in VARIABLE.finditer(bare):
-        if _depth(bare, m.start()) == 0:
-            symbols += [
-                (found[1], "__constant__" in m[0])
-                for part in split(m[1])
-                if (found := NAME.search(part))
-            ]
+    found = [m for m in KERNEL.finditer(bare) if not _is_template(bare, m.start())]
+    kernels, symbols = {m[1]: parameters(bare, m.end() - 1) for m in found}, _symbols(bare)
     body, last = "", 0
     for m in SHARED.finditer(bare):
         body, last = body + code[last : m.start()] + _shared(bare, m), m.end()
     # no number: all of it
     body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body + code[last:])
     tail = [f"COURSE_KERNEL({name})" for name in kernels]
-    tail += [
-        f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name, constant in symbols
-    ]
+    for name, constant in symbols:
+        tail.append(f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})")
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
     text = [opened, '#line 1 "kernel.cu"', HEADER.sub("", body), closed, *tail, ""]
     return Program("\n".join(text), kernels, symbols)
+
+
+def _symbols(bare):
+    """[(name, is it __constant__?)] of the variables of the device outside of functions."""
+    symbols = []
+    for m in VARIABLE.finditer(bare):
+        if _depth(bare, m.start()) == 0:
+            names = [found[1] for part in split(m[1]) if (found := NAME.search(part))]
+            symbols += [(name, "__constant__" in m[0]) for name in names]
+    return symbols
 
 
 def parameters(bare, at):

@@ -49,23 +49,13 @@ def trace(
         buffers, values = _place(arena, kernel, program.kernels[kernel], parameters, args)
         _fill(process, known["symbols"], symbols or {})
         arrays = [(address, array.nbytes, array.itemsize, name) for address, array, name in buffers]
-        launch = (
-            kernel,
-            grid,
-            block,
-            shared,
-            1,
-            values,
-            arrays,
-            block_numbers(blocks, grid),
-            timeout,
-        )
+        numbers = block_numbers(blocks, grid)
+        launch = (kernel, grid, block, shared, 1, values, arrays, numbers, timeout)
         report = _launch(process, launch, source)
         for address, array, _ in buffers:
             if array.flags.writeable:
-                array[...] = (
-                    arena.read(address, array.nbytes).view(array.dtype).reshape(array.shape)
-                )
+                raw = arena.read(address, array.nbytes)
+                array[...] = raw.view(array.dtype).reshape(array.shape)
         return report
     finally:
         process.close()

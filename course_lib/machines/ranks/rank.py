@@ -37,6 +37,19 @@ def join(address, key, traces=None, parent=None):
     # a class made by Cython lets no one set an attribute
     gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = _abort
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(MPI.Comm))
+    _own_signals(world.rank, traces)
+    line = Client(address, authkey=key)
+    line.send(world.rank)
+    parents = (os.getppid(), parent) if supervisor.LINUX and parent else ()
+    watched = (line, threading.main_thread().ident, parents)
+    threading.Thread(target=_serve, args=watched, daemon=True).start()
+    world.Barrier()  # the notebook may end while ranks wait here: the thread ends them then
+    supervisor.unlink_shared_memory("self")
+    return world.rank, world.size, os.getpid()
+
+
+def _own_signals(rank, traces):
+    """SIGTERM ends this rank at once, SIGUSR1 has its trace written, and mpiexec finds it in a group of its own."""
     # A batch system ends ranks by SIGTERM. The engine's own handler would wait in MPI_Finalize for those already gone.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if os.name == "posix":
@@ -44,19 +57,9 @@ def join(address, key, traces=None, parent=None):
         with contextlib.suppress(PermissionError):
             # when one rank dies, mpiexec kills the process groups of the others at once
             os.setpgid(0, 0)
-    if traces and os.name == "posix":
-        faulthandler.register(
-            signal.SIGUSR1, os.open(f"{traces}/trace-{world.rank}", os.O_CREAT | os.O_WRONLY)
-        )
-    line = Client(address, authkey=key)
-    line.send(world.rank)
-    parents = (os.getppid(), parent) if supervisor.LINUX and parent else ()
-    threading.Thread(
-        target=_serve, args=(line, threading.main_thread().ident, parents), daemon=True
-    ).start()
-    world.Barrier()  # the notebook may end while ranks wait here: the thread ends them then
-    supervisor.unlink_shared_memory("self")
-    return world.rank, world.size, os.getpid()
+        if traces:
+            file = os.open(f"{traces}/trace-{rank}", os.O_CREAT | os.O_WRONLY)
+            faulthandler.register(signal.SIGUSR1, file)
 
 
 def _prepare(shell):

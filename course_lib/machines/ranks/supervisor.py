@@ -35,24 +35,26 @@ def main():
     if LINUX:  # orphans of the cluster become children of this process, so that none can be missed
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     threading.Thread(target=wait_for_end, args=(sys.stdin, ended), daemon=True).start()
-    programs, first = {}, None
+    programs, first = {}, False
     try:
         programs = {name: start(name, command, job) for name, command in job["commands"].items()}
         while not (first or ended.wait(0.2) or os.getppid() != parent):
-            first = next(
-                (name for name, program in programs.items() if program.poll() is not None), None
-            )
+            first = any(program.poll() is not None for program in programs.values())
         ended.wait(GRACE if first else 0)
     finally:
         kill(programs.values(), job["patience"])
         logs = {name: tail(job["folder"], name) for name in programs}
-        shutil.rmtree(job["folder"], ignore_errors=True)
-        # of an MPI that the notebook itself imported
-        for file in Path("/dev/shm").glob(f"mpich_shm_{parent:x}_*"):
-            with contextlib.suppress(OSError):
-                file.unlink()
+        tidy_up(job["folder"], parent)
     with contextlib.suppress(OSError):  # nobody may be left to read it
         print(json.dumps(logs), flush=True)
+
+
+def tidy_up(folder, parent):
+    """Remove the folder, and the shared memory of an MPI that the notebook, process `parent`, imported itself."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for file in Path("/dev/shm").glob(f"mpich_shm_{parent:x}_*"):
+        with contextlib.suppress(OSError):
+            file.unlink()
 
 
 def wait_for_end(stream, ended):

@@ -21,32 +21,19 @@ class Buffer:
 
         whole, kind, rest = _unpacked(MPI, spec)
         checked = [whole, 0, kind] if kind is not None else [whole, 0] if rest else whole
-        (
-            MPI.COMM_SELF.Recv_init(checked, 0) if write else MPI.COMM_SELF.Send_init(checked, 0)
-        ).Free()
-        flat = (
-            whole.reshape(-1, order="A")
-            if isinstance(whole, np.ndarray)
-            else np.asarray(memoryview(whole)).ravel()
-        )
+        make = MPI.COMM_SELF.Recv_init if write else MPI.COMM_SELF.Send_init
+        make(checked, 0).Free()
+        array = whole if isinstance(whole, np.ndarray) else np.asarray(memoryview(whole))
+        flat = array.reshape(-1, order="A")
         self.dtype = flat.dtype if kind is None else _dtype(MPI, kind)
         self.flat, size = flat.view(np.uint8), self.dtype.itemsize
-        counts, starts = (
-            _vector(rest, self._length(), blocks)
-            if vector
-            else _simple(rest, self._length(), blocks)
-        )
-        if any(
-            start < 0 or start + count > flat.nbytes // size
-            for start, count in zip(starts, counts, strict=True)
-        ):
-            raise ValueError(
-                f"message: elements {starts} to {np.add(starts, counts)} are asked for, and the buffer "
-                f"has {flat.nbytes // size} of {self.dtype}: MPI would go beyond its end"
-            )
-        self.blocks = [
-            self.flat[s * size : (s + c) * size] for s, c in zip(starts, counts, strict=True)
-        ]
+        counts, starts = (_vector if vector else _simple)(rest, self._length(), blocks)
+        parts, end = list(zip(starts, counts, strict=True)), flat.nbytes // size
+        if any(start < 0 or start + count > end for start, count in parts):
+            asked = f"elements {starts} to {np.add(starts, counts)} are asked for"
+            has = f"the buffer has {end} of {self.dtype}"
+            raise ValueError(f"message: {asked}, and {has}: MPI would go beyond its end")
+        self.blocks = [self.flat[s * size : (s + c) * size] for s, c in parts]
 
     def _length(self):
         if len(self.flat) % self.dtype.itemsize:

@@ -65,16 +65,11 @@ def rehearse_each(fn, args, eager=None, schedule=None, alpha=0.0, beta=0.0, time
         # in here, so that a COMM_WORLD that fn knows by another name becomes ours
         calls += [pickle.loads(made) if isinstance(made, bytes) else made for made in copies]
         errors = turns.run(lambda: verdict(world, turns))
-    return Report(
-        [rank.result for rank in turns.ranks],
-        errors,
-        world.messages,
-        world.bytes,
-        world.collectives,
-        world.events,
-        [rank.out.getvalue() for rank in turns.ranks],
-        max(rank.clock for rank in turns.ranks),
-    ), [given for _, given in calls]
+    results = [rank.result for rank in turns.ranks]
+    counts = world.messages, world.bytes, world.collectives, world.events
+    printed = [rank.out.getvalue() for rank in turns.ranks]
+    last = max(rank.clock for rank in turns.ranks)
+    return Report(results, errors, *counts, printed, last), [given for _, given in calls]
 
 
 def compute(comm, seconds):

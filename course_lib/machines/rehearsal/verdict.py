@@ -1,5 +1,7 @@
 """What a rehearsal has to say at its end: one dict for each thing that is wrong, in full words."""
 
+from itertools import pairwise
+
 from course_lib.machines.rehearsal.collectives import disagreement
 from course_lib.machines.rehearsal.turns import in_words, place_of_error
 
@@ -102,70 +104,48 @@ def _mismatches(world, stuck):
     known = [id(call) for _, slot in world.mismatches for call in slot.values()]
     for slot in world.slots.values():
         calls = list(slot.values())
-        if (
-            calls[0].request.time is None
-            and id(calls[0]) not in known
-            and (what := disagreement(calls))
-        ):
+        new = calls[0].request.time is None and id(calls[0]) not in known
+        if new and (what := disagreement(calls)):
             found.append((what, slot))
-    errors = []
-    for what, slot in found:
-        ranks = {}
-        for r in sorted(slot):
-            at = {"op": str(slot[r]), **slot[r].request.place}
-            ranks[r] = at | {"text": f"rank {r} calls {at['op']}, {in_words(at)}"}
-        others = [at["text"] for r, at in stuck.items() if r not in ranks]
-        message = f"mismatch: the ranks do not call the same collective: {what}" + _listed(
-            [at["text"] for at in ranks.values()] + others
-        )
-        errors.append(
-            error(
-                "mismatch",
-                message,
-                "every rank of a communicator calls the same collectives in the same "
-                "order, with the same root, op, size and type",
-                min(ranks),
-                ranks,
-                what=what,
-            )
-        )
-    return errors
+    return [_mismatch(what, slot, stuck) for what, slot in found]
+
+
+def _mismatch(what, slot, stuck):
+    """The error of one collective: what differs, {rank: Call}."""
+    ranks = {}
+    for r in sorted(slot):
+        at = {"op": str(slot[r]), **slot[r].request.place}
+        ranks[r] = at | {"text": f"rank {r} calls {at['op']}, {in_words(at)}"}
+    told = [at["text"] for at in ranks.values()]
+    told += [at["text"] for r, at in stuck.items() if r not in ranks]
+    message = f"mismatch: the ranks do not call the same collective: {what}{_listed(told)}"
+    cause = (
+        "every rank of a communicator calls the same collectives in the same "
+        "order, with the same root, op, size and type"
+    )
+    return error("mismatch", message, cause, min(ranks), ranks, what=what)
 
 
 def _deadlock(world, turns, stuck):
     """Every rank waits, or is done."""
     cycle = _cycle(stuck)
     done = sorted({p for at in stuck.values() for p in at["peers"]} - {*stuck})
-    lines = [at["text"] for at in stuck.values()]
     said = ""
     if cycle:
-        said = (
-            "\n    "
-            + ", ".join(f"{a} waits for {b}" for a, b in zip(cycle, cycle[1:], strict=False))
-            + ": a ring"
-        )
+        waits = ", ".join(f"{a} waits for {b}" for a, b in pairwise(cycle))
+        said = f"\n    {waits}: a ring"
     elif done:
-        said = (
-            f"\n    {_ranks(done)} {'has' if len(done) == 1 else 'have'} finished and will not come"
-        )
-    lone = [
-        f"a message from rank {s.rank.index} to rank {r} with tag {s.envelope[1]} is there, but not asked for"
-        for r, at in stuck.items()
-        for s in _unread(world, r)
-        if "ecv" in at["op"]
-    ]
-    title = (
-        f"deadlock: {'every rank waits' if len(stuck) == len(turns.ranks) else 'no rank can go on'}"
-    )
-    cause = _why(stuck, cycle, done, lone)
-    return error(
-        "deadlock",
-        title + _listed(lines) + said + _listed(lone),
-        cause,
-        min(stuck),
-        stuck,
-        cycle=cycle,
-    )
+        have = "has" if len(done) == 1 else "have"
+        said = f"\n    {_ranks(done)} {have} finished and will not come"
+    lone = []
+    for r, at in stuck.items():
+        for s in _unread(world, r) if "ecv" in at["op"] else ():
+            sent = f"a message from rank {s.rank.index} to rank {r} with tag {s.envelope[1]}"
+            lone.append(f"{sent} is there, but not asked for")
+    what = "every rank waits" if len(stuck) == len(turns.ranks) else "no rank can go on"
+    lines = _listed([at["text"] for at in stuck.values()])
+    message, cause = f"deadlock: {what}{lines}{said}{_listed(lone)}", _why(stuck, cycle, done, lone)
+    return error("deadlock", message, cause, min(stuck), stuck, cycle=cycle)
 
 
 def _why(stuck, cycle, done, lone):
@@ -214,33 +194,22 @@ def _leftovers(world):
     errors = []
     for queue in world.sent.values():
         for s in queue:
-            to = s.peers()[0]
-            message = (
-                f"leftover: rank {to} never receives the message of {s.nbytes} bytes with tag {s.envelope[1]} "
-                f"from rank {s.rank.index}\n    {in_words(s.place)}"
+            what = (
+                f"the message of {s.nbytes} bytes with tag {s.envelope[1]} from rank {s.rank.index}"
             )
-            errors.append(
-                error(
-                    "leftover",
-                    message,
-                    "every Send needs its Recv: the next one would get this message",
-                    s.rank.index,
-                    {s.rank.index: {"op": s.op, **s.place}},
-                )
-            )
+            said = f"rank {s.peers()[0]} never receives {what}"
+            cause = "every Send needs its Recv: the next one would get this message"
+            errors.append(_leftover(said, cause, s))
     unread = {id(s) for queue in world.sent.values() for s in queue}
     for request in world.held:
         if not request.finished and id(request) not in unread:
-            r, at = request.rank.index, {"op": request.op, **request.place}
-            message = f"leftover: rank {r} never waits for its {request.op}\n    {in_words(at)}"
-            errors.append(
-                error(
-                    "leftover",
-                    message,
-                    "every request needs its Wait (or a Test that says True): before "
-                    "that its buffer is not yours",
-                    r,
-                    {r: at},
-                )
-            )
+            said = f"rank {request.rank.index} never waits for its {request.op}"
+            cause = "every request needs its Wait (or a Test that says True)"
+            cause += ": before that its buffer is not yours"
+            errors.append(_leftover(said, cause, request))
     return errors
+
+
+def _leftover(said, cause, request):
+    r, at = request.rank.index, {"op": request.op, **request.place}
+    return error("leftover", f"leftover: {said}\n    {in_words(at)}", cause, r, {r: at})

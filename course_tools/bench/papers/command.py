@@ -20,16 +20,11 @@ from course_tools.bench.papers.tables import drawn, machine_name
 DOCUMENT, ERRATA = Path("docs/papers.md"), Path("docs/errata.md")
 
 
-def parts(text: str) -> tuple[str, ...]:
-    """The names between commas."""
-    return tuple(part for part in text.split(",") if part)
-
-
 # fmt: off
 OPTIONS: dict[str, dict[str, Any]] = {
     "--threads": {"type": int, "metavar": "N", "help": "threads for all that have several (default: usable "
                   "processors)"},
-    "--parts": {"type": parts, "metavar": "P,P", "help": f"measure these alone, of {','.join(PARTS)}; with --reuse "
+    "--parts": {"metavar": "P,P", "default": "", "help": f"measure these alone, of {','.join(PARTS)}; with --reuse "
                 "the others are kept"},
 }
 # fmt: on
@@ -38,7 +33,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def chosen(options: argparse.Namespace) -> dict[str, Any]:
     """From the command line."""
     threads = min(machine().usable or 1, 64) if options.threads is None else options.threads
-    return {"threads": threads, "parts": options.parts or PARTS}
+    return {"threads": threads, "parts": tuple(filter(None, options.parts.split(","))) or PARTS}
 
 
 class PapersCommand(Command):

@@ -1,7 +1,6 @@
 """What `course bench papers` measures, and how long."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_tools.bench.training.catalogue import EPOCH, NETS
@@ -34,18 +33,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_count("--threads", self.threads, 1, 64)
-        for part in self.parts:
-            if part not in PARTS:
-                known = ", ".join(PARTS)
-                raise BadInput(f"--parts: there is no part {part!r}: choose from {known}")
+        if unknown := [part for part in self.parts if part not in PARTS]:
+            known = ", ".join(PARTS)
+            raise BadInput(f"--parts: there is no part {unknown[0]!r}: choose from {known}")
 
 
-QUICK: dict[str, Any] = {
-    "nets": ("Net-1h",),
-    "batches": (64, 256),
-    "rounds": 2,
-    "seconds": 0.03,
-    "epochs": 1,
-    "examples": 2000,
-    "connections": 5000,
-}
+# fmt: off
+QUICK = {"nets": ("Net-1h",), "batches": (64, 256), "rounds": 2, "seconds": 0.03, "epochs": 1, "examples": 2000,
+         "connections": 5000}

@@ -35,19 +35,17 @@ def assemble(read, chapter):
         if not found:
             code = _by_name(read, names.get(step.id, ""), chapter)
             if code:
-                made.problems.append(
-                    f"{step.id}: its cell has lost its id; found by what it defines"
-                )
+                said = f"{step.id}: its cell has lost its id; found by what it defines"
+                made.problems.append(said)
         if len(set(code)) > 1:
-            made.problems.append(
-                f"{step.id}: there are {len(code)} cells with this id; the first one counts"
-            )
+            said = f"{step.id}: there are {len(code)} cells with this id; the first one counts"
+            made.problems.append(said)
         if code:
             made.texts[step.id] = code[0]
+        elif found:
+            made.missing[step.id] = f"its cell was made a {found[0][0]} cell"
         else:
-            made.missing[step.id] = (
-                f"its cell was made a {found[0][0]} cell" if found else "its cell was deleted"
-            )
+            made.missing[step.id] = "its cell was deleted"
     made.problems += _order(read, chapter)
     made.problems += _changed(read, chapter)
     return made

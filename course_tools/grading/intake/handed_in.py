@@ -271,28 +271,28 @@ def read(file):
     except UnicodeDecodeError:
         return Read(problems=["it is not text in UTF-8"])
     except json.JSONDecodeError as error:
-        what = (
-            "it is empty"
-            if not data.strip()
-            else f"it is not JSON: line {error.lineno}: {error.msg}"
-        )
-        return Read(problems=[what])
+        if not data.strip():
+            return Read(problems=["it is empty"])
+        return Read(problems=[f"it is not JSON: line {error.lineno}: {error.msg}"])
     except (AssertionError, KeyError, TypeError, AttributeError, ValueError):
         return Read(problems=[_no_notebook(data)])
+    return _read_cells(cells)
+
+
+def _read_cells(cells):
     made = Read()
-    for number, cell in enumerate(cells):
+    for number, cell in enumerate(cells, 1):
         try:
             text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-            if len(text) > LONGEST:
-                made.problems.append(
-                    f"cell {number + 1} is longer than {LONGEST} characters: it was left out"
-                )
-                continue
-            made.cells.append(
-                (str(cell.get("id", "")), str(cell["cell_type"]), text.replace("\r\n", "\n"))
-            )
+            name, kind = str(cell.get("id", "")), str(cell["cell_type"])
         except (TypeError, KeyError, AttributeError, RecursionError):
-            made.problems.append(f"cell {number + 1} cannot be read")
+            made.problems.append(f"cell {number} cannot be read")
+            continue
+        if len(text) > LONGEST:
+            said = f"cell {number} is longer than {LONGEST} characters: it was left out"
+            made.problems.append(said)
+        else:
+            made.cells.append((name, kind, text.replace("\r\n", "\n")))
     return made
 
 

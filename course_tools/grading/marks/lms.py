@@ -44,23 +44,24 @@ def matched(students, people):
         if len(found) == 1:
             claims.setdefault(found[0], []).append((strength, student))
         else:
-            said.append(
-                f"{student.name!r:.80}: " + ("two rows or more fit" if found else "no row fits")
-            )
+            what = "two rows or more fit" if found else "no row fits"
+            said.append(f"{student.name!r:.80}: {what}")
     made = {}
     for row, claimed in claims.items():
-        best = min(strength for strength, _ in claimed)
-        winners = [student for strength, student in claimed if strength == best]
-        losers = [
-            student for _, student in claimed if len(winners) > 1 or student is not winners[0]
-        ]
-        said += [
-            f"{student.name!r:.80}: another student's number or name fits the same row"
-            for student in losers
-        ]
-        if len(winners) == 1:
-            made[row] = winners[0]
+        winner = _winner(claimed)
+        if winner is not None:
+            made[row] = winner
+        losers = [student for _, student in claimed if student is not winner]
+        what = "another student's number or name fits the same row"
+        said += [f"{student.name!r:.80}: {what}" for student in losers]
     return made, said
+
+
+def _winner(claimed):
+    """The student whose claim is better than all others, or None. claimed: [(strength, student)], 0 the strongest."""
+    best = min(strength for strength, _ in claimed)
+    winners = [student for strength, student in claimed if strength == best]
+    return winners[0] if len(winners) == 1 else None
 
 
 def _rows_of(student, people):
@@ -93,11 +94,8 @@ def canvas(marks, file, columns=None):
     targets, said = _targets(marks, head, worth, columns or {})
     if not targets:
         raise BadInput("\n".join([f"{file}: no column to fill in", *said]))
-    people = [
-        (i, *_person(head, row))
-        for i, row in enumerate(table.rows)
-        if i >= start and len(row) == len(head)
-    ]
+    rows = [(i, row) for i, row in enumerate(table.rows) if i >= start and len(row) == len(head)]
+    people = [(i, *_person(head, row)) for i, row in rows]
     pairs, more = matched(marks.students, people)
     for name, column in targets.items():
         said += _fill(table.rows, pairs, name, column, worth[column], marks.columns[name])
@@ -183,16 +181,7 @@ def moodle(marks, file, chapter):
             f"{file} is no grading worksheet of Moodle in English: no Identifier and Grade in its first row"
         )
     rows = [dict(zip(head, row, strict=False)) for row in table.rows]
-    people = [
-        (
-            i,
-            _numbers(row["identifier"]),
-            {row.get("email address", "").strip(), row.get("id number", "").strip()},
-            both_ways(row.get("full name", "")),
-        )
-        for i, row in enumerate(rows)
-        if i
-    ]
+    people = [(i, *_participant(row)) for i, row in enumerate(rows) if i]
     pairs, said = matched([one for one in marks.students if chapter in one.chapters], people)
     whole = sum(marks.columns[chapter].values())
     for row, student in sorted(pairs.items()):
@@ -200,9 +189,11 @@ def moodle(marks, file, chapter):
     return table, said
 
 
-def _numbers(identifier):
-    """{"123"} of "Participant 123"."""
-    return set(re.findall(r"\d+$", identifier.strip()))
+def _participant(row):
+    """(ids, logins, names) of a row of Moodle: its identifier is "Participant 123"."""
+    ids = set(re.findall(r"\d+$", row["identifier"].strip()))
+    logins = {row.get("email address", "").strip(), row.get("id number", "").strip()}
+    return ids, logins, both_ways(row.get("full name", ""))
 
 
 def _grade(row, cells, head, student, chapter, whole):

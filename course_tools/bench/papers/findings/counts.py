@@ -4,8 +4,10 @@ from typing import Any
 
 from course_lib.gpu import gemm_cost
 from course_tools.bench.papers.claim import NotMeasured, Part
+from course_tools.bench.papers.findings.wording import each_case
 
 LARGE = 4096  # where the edges of a product no longer count
+UPDATES = ("neuron a row", "example a row", "padded")
 NOT_COUNTED = "this run did not count it"
 
 
@@ -49,23 +51,14 @@ def coalesced(made: Part) -> str:
     return f"our kernels, matrices by rows: {'; '.join(told)}"
 
 
-def update(made: Part) -> str:
-    """Wavefronts an example of the update, by batch size, before and after the tiles are turned."""
-    told = []
+def update(made: Part, *, each: str, head: str) -> str:
+    """Wavefronts of the update by batch size: of an example, as it stands and turned; conflicts, by padding, turned."""
+    cases = []
     for case in made["update"]:
-        B, found = case["B"], case["wavefronts"]
-        plain, turned = found["neuron a row"] / B, found["example a row"] / B
-        told.append(f"B = {B}: {plain:,.0f} (turned {turned:,.0f})")
-    return f"shared wavefronts an example: {'; '.join(told)}"
-
-
-def turned(made: Part) -> str:
-    """Wavefronts of the update with turned tiles, with padding and without: the difference would be conflicts."""
-    told = []
-    for case in made["update"]:
-        found = case["wavefronts"]
-        told.append(f"B = {case['B']}: {found['example a row'] - found['padded']:,}")
-    return f"wavefronts more than with padding, neurons side by side in memory: {'; '.join(told)}"
+        B, (plain, turned, padded) = case["B"], map(case["wavefronts"].get, UPDATES)
+        each_one = {"plain": plain / B, "turned": turned / B}
+        cases.append({"B": B, "conflicts": turned - padded, **each_one})
+    return f"{head}: {each_case(each, cases, NOT_COUNTED)}"
 
 
 def delta(made: Part) -> str:

@@ -1,6 +1,7 @@
 """What the part `digits` says: the data, and the accuracies of trainings on MNIST."""
 
 from course_tools.bench.papers.claim import Part
+from course_tools.bench.papers.findings.wording import each_case
 
 
 def mnist(made: Part) -> str:
@@ -34,31 +35,16 @@ def kept(made: Part) -> str:
     )
 
 
-def updates(made: Part) -> str:
-    """How many updates were made in which time, by batch size."""
-    told = [
-        f"B = {_size(run)}: {run['steps']:,} updates in {run['seconds']:.1f} s"
-        for run in made["runs"]
-    ]
-    return f"Net-1h, {_effort(made)}: {'; '.join(told)}"
-
-
-def by_batch(made: Part) -> str:
-    """Test accuracy after as many passes, by batch size."""
-    told = [
-        f"{run['test']:.2%} at B = {_size(run)} ({run['steps']:,} steps)" for run in made["runs"]
-    ]
-    return f"Net-1h, {_effort(made)}: {'; '.join(told)}"
+def runs(made: Part, *, each: str) -> str:
+    """The words `each` for each batch size: its updates, seconds and test accuracy after as many passes."""
+    cases = [run | {"size": "all" if run["B"] is None else f"{run['B']:,}"} for run in made["runs"]]
+    return f"Net-1h, {_effort(made)}: {each_case(each, cases, 'nothing was trained')}"
 
 
 def gradients(made: Part, *, text: str) -> str:
     """The largest relative error against central differences."""
     error = made["gradient_errors"][text]
     return f"largest relative error against central differences {error:.0e}"
-
-
-def _size(run: Part) -> str:
-    return "all" if run["B"] is None else f"{run['B']:,}"
 
 
 def _effort(made: Part) -> str:

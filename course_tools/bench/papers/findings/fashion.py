@@ -1,8 +1,8 @@
 """What the part `fashion` says: the data, accuracies, and two processes beside one."""
 
-from course_tools.bench.frame import digits, ratio
+from course_tools.bench.frame import digits, median, ratio, runs
 from course_tools.bench.papers.claim import NotMeasured, Part
-from course_tools.bench.papers.findings.wording import layers, median
+from course_tools.bench.papers.findings.wording import layers, listed
 
 TABLE = "T-shirt, Trouser, Pullover, Dress, Coat, Sandal, Shirt, Sneaker, Bag, Ankle Boot"  # [004]'s classes
 
@@ -41,9 +41,9 @@ def two_processes(made: Part, *, key: str) -> str:
     for case in made["times"]:
         if "error" in case:
             raise NotMeasured(case["error"].removeprefix("not measured: "))
-        one, two = (case["ways"][name]["seconds"] for name in ("serial", key))
-        alone, together = (digits(median(runs)) for runs in (one, two))
-        told.append(
-            f"B = {case['B']:,}: {alone} s alone, {together} s together, {ratio(one, two):.2f} times"
-        )
-    return f"one process and two, 50,000 images: {'; '.join(told)}"
+        one, two = runs(case, "serial"), runs(case, key)
+        alone, together = (digits(median(seconds)) for seconds in (one, two))
+        if times := ratio(one, two):
+            seconds = f"{alone} s alone, {together} s together"
+            told.append(f"B = {case['B']:,}: {seconds}, {times:.2f} times")
+    return f"one process and two, 50,000 images: {listed(told, 'the processes failed')}"

@@ -1,8 +1,8 @@
 """What the part `figures` says: times, rates and ratios of training by net and batch size ([000] figures 7 to 10)."""
 
-from course_tools.bench.frame import ratio, runs
+from course_tools.bench.frame import median, ratio, runs
 from course_tools.bench.papers.claim import NotMeasured, Part
-from course_tools.bench.papers.findings.wording import by_batch, listed, median
+from course_tools.bench.papers.findings.wording import by_batch, listed
 from course_tools.bench.training.tables import rates
 
 
@@ -21,7 +21,7 @@ def _why(case: Part, key: str) -> str:
 def times(made: Part, *, net: str, key: str, head: str = "an epoch takes") -> str:
     """Median seconds an epoch of one way, by batch size."""
     cases = _cases(made, net)
-    pairs = [(c["B"], median(s) if (s := runs(c, key)) else None) for c in cases]
+    pairs = [(c["B"], median(runs(c, key))) for c in cases]
     return f"{head}: {by_batch(pairs, ' s', _why(cases[0], key))}"
 
 

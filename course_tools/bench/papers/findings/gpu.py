@@ -1,9 +1,9 @@
 """What the part `gpu` says, where there was a GPU: training beside the CPU, and the products of [003]."""
 
-from course_tools.bench.frame import ratio, runs
+from course_tools.bench.frame import median, ratio, runs
 from course_tools.bench.papers.claim import Part
 from course_tools.bench.papers.findings import figures
-from course_tools.bench.papers.findings.wording import listed, median
+from course_tools.bench.papers.findings.wording import listed
 
 
 def faster(made: Part, *, net: str) -> str:
@@ -22,8 +22,9 @@ def products(made: Part, *, rung: str, over: str = "") -> str:
     told = []
     for case in made["gpu"]["products"]:
         M, N, K = case["shape"]
-        if seconds := runs(case, rung):
-            rate, more = 2e-12 * M * N * K / median(seconds), ratio(runs(case, over), seconds)
-            beside = f", {more:.2f} times {over}'s" if more else ""
+        more = ratio(runs(case, over), runs(case, rung))
+        beside = f", {more:.2f} times {over}'s" if more else ""
+        if seconds := median(runs(case, rung)):
+            rate = 2e-12 * M * N * K / seconds
             told.append(f"{rate:.2f} TFLOP/s at {M} x {N} x {K}{beside}")
     return f"{made['device']}: {listed(told, 'this product did not run')}"

@@ -1,112 +1,54 @@
 """What the part `leapfrogging` says: [002]'s formula beside the clock."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
-
-from course_tools.bench.frame import ratio
+from course_tools.bench.frame import median, ratio
 from course_tools.bench.papers.arithmetic import exact_saving
 from course_tools.bench.papers.claim import Part
-from course_tools.bench.papers.findings.wording import listed, median
+from course_tools.bench.papers.findings.wording import each_case
 from course_tools.bench.threads.scheme_tables import parts as parts_of
 from course_tools.bench.threads.schemes import LAYERS
 
-MISSING = "the schemes did not run"
+BY_LAYER = ("f1", "f2", "f3", "least", "most", "rest", "eq10", "exact")
 
 
-class Case(NamedTuple):
-    """One batch size. k: threads that leapfrog. f: f1, f2, f3, each in seconds by layer; None: not timed."""
-
-    B: int
-    k: int
-    f: dict[str, list[float]] | None
-    runs: dict[str, Any]
-
-    def seconds(self, scheme: str, what: str = "whole") -> list[float] | None:
-        """The runs of a scheme ("serial", "leapfrog", "deferred"): of its "whole" step, or its "backward" pass."""
-        key = scheme if scheme == "serial" else f"{scheme}-{self.k}"
-        return self.runs.get(key, {}).get(what)
+def schemes(made: Part, *, each: str, whole: str = "{told}") -> str:
+    """The words `each` for each batch size, with the numbers below."""
+    cases = [_steps(case) | _by_layer(case) for case in made["schemes"]]
+    return whole.format(told=each_case(each, cases, "the schemes did not run"), layers=LAYERS)
 
 
-def _cases(made: Part) -> Iterator[Case]:
-    for case in made["schemes"]:
-        names = [key.rpartition("-") for key in case["runs"]]
-        k = min((int(k) for name, _, k in names if name == "leapfrog"), default=0)
-        yield Case(case["B"], k, parts_of(case), case["runs"])
+def _threads(case: Part) -> int | None:
+    """k, of the fewest threads that leapfrog."""
+    names = [key.rpartition("-") for key in case["runs"]]
+    return min((int(k) for name, _, k in names if name == "leapfrog"), default=None)
 
 
-def _by_layer(made: Part) -> Iterator[tuple[Case, dict[str, list[float]], float]]:
-    """(case, f, f1 + f2 + f3 of all layers) where they were timed."""
-    for case in _cases(made):
-        if case.f:
-            yield case, case.f, sum(map(sum, case.f.values()))
+def _steps(case: Part) -> Part:
+    """ms of a step, and the share saved; how many times as fast the backward pass is by each scheme."""
+    k, runs = _threads(case), case["runs"]
+    serial, leapfrog, deferred = (
+        runs.get(key, {}) for key in ("serial", f"leapfrog-{k}", f"deferred-{k}")
+    )
+    one, more = (median(found.get("whole")) for found in (serial, leapfrog))
+    left, backward = ratio(leapfrog.get("whole"), serial.get("whole")), serial.get("backward")
+    return {
+        "B": case["B"],
+        "k": k,
+        "one": one and 1e3 * one,
+        "more": more and 1e3 * more,
+        "saved": None if left is None else 1 - left,
+        "leapfrog": ratio(backward, leapfrog.get("backward")),
+        "deferred": ratio(backward, deferred.get("backward")),
+    }
 
 
-def shares(made: Part) -> str:
-    """f1, f2, f3 as shares of their sum, by batch size."""
-    told = []
-    for case, f, total in _by_layer(made):
-        each = ", ".join(f"{name} {sum(values) / total:.0%}" for name, values in f.items())
-        told.append(f"B = {case.B}: {each}")
-    return f"of f1 + f2 + f3 on one thread, {listed(told, MISSING)}"
-
-
-def rest(made: Part) -> str:
-    """What f1 + f2 + f3 are of the whole step on one thread."""
-    told = [
-        f"{total / median(whole):.0%} at B = {case.B}"
-        for case, _, total in _by_layer(made)
-        if (whole := case.seconds("serial"))
-    ]
-    return f"f1 + f2 + f3 of the whole step: {listed(told, MISSING)}"
-
-
-def constant(made: Part) -> str:
-    """f3 over f, layer by layer: the least and the largest."""
-    told = []
-    for case, f, _ in _by_layer(made):
-        ratios = [layer[2] / sum(layer) for layer in zip(*f.values(), strict=True)]
-        told.append(f"{min(ratios):.0%} to {max(ratios):.0%} at B = {case.B}")
-    return f"f3 / f of {LAYERS} equal layers: {listed(told, MISSING)}"
-
-
-def saved(made: Part) -> str:
-    """The share of the step that leapfrogging saves: measured, by eq. 10, and by the exact cost."""
-    told = []
-    for case, f, total in _by_layer(made):
-        k, left = case.k, ratio(case.seconds("leapfrog"), case.seconds("serial"))
-        if left is not None:
-            f3 = sum(f["f3"]) / total
-            told.append(
-                f"B = {case.B}, k = {k}: {1 - left:.0%} of the step (eq. 10: {(1 - 1 / k) * f3:.0%}, "
-                f"with the parent's part {f3 * exact_saving(k):.0%})"
-            )
-    return listed(told, MISSING)
-
-
-def backward(made: Part) -> str:
-    """How many times as fast the backward pass is, by leapfrogging and by deferred gradients."""
-    told = []
-    for case in _cases(made):
-        one = case.seconds("serial", "backward")
-        leapfrog, deferred = (
-            ratio(one, case.seconds(scheme, "backward")) for scheme in ("leapfrog", "deferred")
-        )
-        if leapfrog and deferred:
-            told.append(
-                f"B = {case.B}, k = {case.k}: leapfrogging {leapfrog:.2f} times, "
-                f"deferred gradients {deferred:.2f} times"
-            )
-    return listed(told, MISSING)
-
-
-def step_seconds(made: Part) -> str:
-    """Milliseconds of the whole step on one thread and by leapfrogging."""
-    told = []
-    for case in _cases(made):
-        one, more = case.seconds("serial"), case.seconds("leapfrog")
-        if one and more:
-            ms = [1e3 * median(runs) for runs in (one, more)]
-            told.append(
-                f"B = {case.B}: {ms[0]:.1f} ms on one thread, {ms[1]:.1f} ms with k = {case.k}"
-            )
-    return listed(told, MISSING)
+def _by_layer(case: Part) -> Part:
+    """Shares of f1 + f2 + f3; f3 / f of a layer, least and most; that sum of a whole step; f3's saving by k."""
+    f, k = parts_of(case), _threads(case)
+    if f is None:
+        return dict.fromkeys(BY_LAYER)
+    total, step = sum(map(sum, f.values())), median(case["runs"].get("serial", {}).get("whole"))
+    share = {name: sum(times) / total for name, times in f.items()}
+    ratios = [layer[2] / sum(layer) for layer in zip(*f.values(), strict=True)]
+    saving = (share["f3"] * (1 - 1 / k), share["f3"] * exact_saving(k)) if k else (None, None)
+    found = (*share.values(), min(ratios), max(ratios), step and total / step, *saving)
+    return dict(zip(BY_LAYER, found, strict=True))

@@ -1,14 +1,11 @@
 """How findings are put into words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from string import Formatter
+from typing import Any
 
-from course_tools.bench.frame import digits, quartiles
+from course_tools.bench.frame import digits
 from course_tools.bench.papers.claim import NotMeasured
-
-
-def median(runs: Sequence[float | None]) -> float:
-    """The median of the runs there are."""
-    return quartiles(runs)[0]
 
 
 def listed(told: Iterable[str], missing: str = "nothing was found") -> str:
@@ -17,6 +14,16 @@ def listed(told: Iterable[str], missing: str = "nothing was found") -> str:
     if not text:
         raise NotMeasured(missing)
     return text
+
+
+def each_case(each: str, cases: Iterable[Mapping[str, Any]], missing: str) -> str:
+    """`each` with the numbers of each case, listed. A case is left out where a number that `each` names is None.
+
+    Raises NotMeasured(missing) if none is left.
+    """
+    named = [name for _, name, _, _ in Formatter().parse(each) if name]
+    whole = (case for case in cases if all(case[name] is not None for name in named))
+    return listed((each.format_map(case) for case in whole), missing)
 
 
 def by_batch(pairs: Iterable[tuple[int, float | None]], unit: str, missing: str) -> str:

@@ -30,7 +30,8 @@ def digits(settings: Settings, progress: Progress) -> dict[str, Any]:
     """Sizes of the data; test accuracy by batch size, serial; the same with threads; the gradient check."""
     data, net = load_mnist(), serial.Network(NETS["Net-1h"])
     eta, grid = _grid(net, data, settings)
-    runs = [{"B": B, **_run(net, data, settings, eta, B)[0]} for B in BATCHES]
+    runs = {B: _run(net, data, settings, eta, B) for B in BATCHES}
+    together = _run(net, data, settings, eta, SHARED, settings.threads)
     return {
         "eta": eta,
         "grid": grid,
@@ -38,23 +39,19 @@ def digits(settings: Settings, progress: Progress) -> dict[str, Any]:
         "examples": settings.examples,
         "grid_examples": GRID_EXAMPLES,
         "sizes": sizes_of(data),
-        "runs": runs,
-        "compared": _compared(net, data, settings, eta),
+        "runs": [{"B": B, **told} for B, (told, _) in runs.items()],
+        "compared": _compared(runs[SHARED], together),
         "gradient_errors": _gradients(),
     }
 
 
-def _compared(net: Any, data: Any, settings: Settings, eta: float) -> dict[str, Any]:
+Run = tuple[dict[str, Any], Any]  # accuracies and seconds, parameters
+
+
+def _compared(alone: Run, together: Run) -> dict[str, Any]:
     """Trained alone, and with each batch shared out over threads: accuracies, and how far the parameters differ."""
-    first, alone = _run(net, data, settings, eta, SHARED)
-    shared, together = _run(net, data, settings, eta, SHARED, settings.threads)
-    apart = float(max(differences(alone, together)))
-    return {
-        "B": SHARED,
-        "serial": first["test"],
-        "threads": shared["test"],
-        "largest_difference": apart,
-    }
+    found = {"B": SHARED, "serial": alone[0]["test"], "threads": together[0]["test"]}
+    return {**found, "largest_difference": float(max(differences(alone[1], together[1])))}
 
 
 def _grid(net: Any, data: Any, settings: Settings) -> tuple[float, list[list[float | None]]]:
@@ -68,8 +65,8 @@ def _grid(net: Any, data: Any, settings: Settings) -> tuple[float, list[list[flo
 
 def _run(
     net: Any, data: Any, settings: Settings, eta: float, B: int | None, threads: int | None = None
-) -> tuple[dict[str, Any], Any]:
-    """(accuracies and seconds, parameters) of one training; with threads: examples of each batch shared out."""
+) -> Run:
+    """One training; with threads: examples of each batch shared out."""
     from course_lib.threads import DataParallel
 
     params, epochs = net.init_params(0), settings.epochs

@@ -6,7 +6,6 @@ error, and both readings of "iteration": a step over all images, or a pass over 
 
 import contextlib
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from course_lib import serial
 from course_lib.data import load_fashion_mnist, one_hot
 from course_lib.measure import blas_threads
-from course_tools.bench.frame import Progress, WorkerError, interleave
+from course_tools.bench.frame import Progress, Series, WorkerError, clear
 from course_tools.bench.mpi.bench import SETTLE
 from course_tools.bench.mpi.catalogue import EXAMPLES
 from course_tools.bench.mpi.ranks import Ranks
@@ -79,18 +78,10 @@ def _write(folder: Path, data: Any) -> None:
 
 def _case(groups: dict[int, Ranks], B: int, settings: Settings) -> dict[str, Any]:
     """One batch size: each program is held against the serial library, then timed."""
+    series = Series()
     how: dict[str, Any] = {"sizes": FASHION_SIZES, "B": B, "seconds": settings.seconds / 2}
-    how["check"] = B < EXAMPLES
-    rows = {key: groups[p].ask("build", key=key, **how) for key, p in GROUPS.items()}
-    runs = {key: partial(_time, groups[p], key) for key, p in GROUPS.items()}
-    for key, found in interleave(runs, settings.rounds, settle=SETTLE).items():
-        if isinstance(found, WorkerError):
-            raise found
-        rows[key]["seconds"] = found
-    for group in groups.values():
-        group.ask("clear")
-    return {"B": B, "ways": rows}
-
-
-def _time(group: Ranks, key: str, i: int) -> float:
-    return group.ask("time", key=key, seed=i)
+    for key, p in GROUPS.items():
+        series.make(key, {}, groups[p], check=B < EXAMPLES, **how)
+    series.run(settings.rounds, SETTLE)
+    clear(groups.values())
+    return {"B": B, "ways": series.rows}

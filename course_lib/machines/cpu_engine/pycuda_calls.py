@@ -1,14 +1,12 @@
-"""The names of `device` on the CPU engine, as PyCUDA has them. A launch has ended when the call returns; no streams."""
+"""PyCUDA's names on the CPU engine, for `course_lib.gpu.device`. A launch has ended when it returns; no streams."""
 
 import os
 import sys
 import time
 
 from course_lib.errors import BadInput
-from course_lib.gpu import cpu_memory
-from course_lib.gpu.cpu_memory import Argument, Symbol, address, arena
-from course_lib.machines.cpu_engine import CompileError, LaunchFailed  # noqa: F401 (a name of `device`)
-from course_lib.machines.cpu_engine.compiler import build
+from course_lib.machines.cpu_engine import pycuda_memory
+from course_lib.machines.cpu_engine.compiler import CompileError, build  # noqa: F401 (a name of `device`)
 from course_lib.machines.cpu_engine.launching import (
     MAX_SHARED,
     MAX_THREADS,
@@ -17,11 +15,12 @@ from course_lib.machines.cpu_engine.launching import (
     pointer,
     scalar,
 )
-from course_lib.machines.cpu_engine.process import Process
+from course_lib.machines.cpu_engine.process import LaunchFailed, Process
+from course_lib.machines.cpu_engine.pycuda_memory import Argument, Symbol, address, arena
 from course_lib.machines.cpu_engine.rewrite import rewrite
 
-NAME, gpuarray = "cpu", cpu_memory
-NAMESPACES = (sys.modules[__name__], cpu_memory)  # where `device` finds its names
+NAME, gpuarray = "cpu", pycuda_memory
+NAMESPACES = (sys.modules[__name__], pycuda_memory)  # where `device` finds its names
 WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
