@@ -1,4 +1,4 @@
-"""What `python3 start.py test` runs: the tests in a process for each core, then, one by one, those that measure.
+"""What `python3 start.py test` runs: the tests in some processes, then, one by one, those that measure.
 
 python3 start.py test                      all but the tests marked `slow`
 python3 start.py test --all                all, and the chapters with kernels by ziglang's compiler
@@ -19,14 +19,14 @@ BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def workers():
-    """A process for each core that we may use, as far as there is memory; at least one."""
+    """A process for each core that we may use, and one more, for many a test waits; as far as there is memory."""
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
-        return cores
-    return max(1, min(cores, memory // MEMORY))
+        return cores + 1
+    return max(1, min(cores + 1, memory // MEMORY))
 
 
 def runs(arguments):

@@ -55,7 +55,8 @@ class Meter:
     def pytest_runtest_makereport(self, item, call):
         report = yield
         now, clock = processor_seconds(), time.perf_counter()
-        explained = bool((getattr(getattr(item, "obj", None), "__doc__", "") or "").strip())
+        function = getattr(item, "obj", None)  # a notebook's cell has none, and explains itself
+        explained = function is None or bool(function.__doc__)
         took = [now - self.began, clock - self.clock, explained]
         report.user_properties.append((PROPERTY, took))
         self.began, self.clock = now, clock
@@ -80,7 +81,7 @@ class Times:
                 *took, explained = value
                 before = self.seconds.get(report.nodeid, [0.0, 0.0])
                 self.seconds[report.nodeid] = [a + b for a, b in zip(before, took, strict=True)]
-                if not explained and not report.nodeid.endswith("::whole-notebook"):
+                if not explained:
                     self.unexplained.add(report.nodeid)
 
     @pytest.hookimpl(optionalhook=True)

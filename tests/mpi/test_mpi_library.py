@@ -31,7 +31,7 @@ def in_ranks(p, part, folder):
         str(folder),
     ]
     env = os.environ | launch.QUIET | launch.ONE_THREAD | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(run, capture_output=True, text=True, timeout=40 * SLOW, env=env)
+    return subprocess.run(run, capture_output=True, text=True, timeout=600 * SLOW, env=env)
 
 
 @pytest.mark.timeout(900 * SLOW)

@@ -220,6 +220,7 @@ def plain_and_strict(tmp_path_factory):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("hole", HOLES)
 def test_the_hole_is_there_and_closed(plain_and_strict, hole):
+    """The first test of `plain_and_strict` takes the time of two pytests with a kernel for each notebook."""
     plain, strict = plain_and_strict
     _, of_nbval, ours = HOLES[hole]
     assert plain.outcomes.get(hole, []) == of_nbval, plain.text
@@ -256,6 +257,7 @@ def test_the_message_says_what_and_where(plain_and_strict, name, says):
 
 
 def test_a_dead_kernel_is_noticed_before_the_limit(plain_and_strict):
+    """Plain nbval waits out its limit."""
     plain, strict = plain_and_strict
     assert plain.seconds["dies"][0] >= float(LIMIT), "nbval waits out its limit"
     assert (

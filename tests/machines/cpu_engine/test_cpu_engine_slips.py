@@ -14,7 +14,8 @@ from course_lib.machines.cpu_engine.complaints import complaints
 from course_lib.machines.cpu_engine.rewrite import rewrite
 
 pytestmark = needs_compiler
-HERE = [name for name in ("g++", "clang++") if shutil.which(name)] + ["ziglang"]
+HERE = [name for name in ("g++", "clang++") if shutil.which(name)]
+HERE.append(pytest.param("ziglang", marks=pytest.mark.slow if HERE else ()))  # else it is the one
 
 # what is inside the kernel's braces (the kernel's own line is 1), where the error is, a word of it with any compiler
 BODIES = {

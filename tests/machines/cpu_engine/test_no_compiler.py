@@ -79,6 +79,7 @@ def test_ziglang_is_installed():
 
 
 def test_without_a_compiler_the_engine_takes_ziglangs(alone):
+    """The first test of `alone` takes the time of ziglang's compiler, which builds its own library first."""
     assert Path(alone["compiler"][0]).parent.name == "ziglang" and alone["compiler"][1] == "c++"
 
 
