@@ -109,7 +109,7 @@ def _is_tool(name):
 
 def table(found):
     """The picture in words: a Markdown table, a row for each package, with all its imports."""
-    rows = ["| package | says of itself | files | lines | imports |", "|---|---|---:|---:|---|"]
+    rows = ["| package | in its own words | files | lines | imports |", "|---|---|---:|---:|---|"]
     for name, box in found.items():
         targets = ", ".join(sorted(re.sub(r"^course_\w+/", "", each) for each in box.imports))
         rows.append(
