@@ -48,9 +48,8 @@ def introduce(desk):
 def load(name):
     """Import a package from beside this one, wherever this Python might find another."""
     folder = Path(__file__).resolve().parents[3] / name
-    start, within = folder / "__init__.py", [str(folder)]
-    spec = importlib.util.spec_from_file_location(name, start, submodule_search_locations=within)
-    assert spec and spec.loader
+    where = {"submodule_search_locations": [str(folder)]}
+    spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", **where)
     sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
