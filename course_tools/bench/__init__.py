@@ -3,6 +3,7 @@
 frame/       what every bench has: options, worker processes, rounds, the JSON, targets, tables, the document
 training/    the training of a net, measured in one way by threads/, gpu/, mpi/
 threads/, gpu/, mpi/, grade/     a catalogue each: bench.py says what is measured, shown and wanted
+papers/      the claims of the five texts beside what is found: measured in parts, by what the others have
 """
 
 import argparse

@@ -5,20 +5,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from course_tools.bench.frame.conditions import machine_line
-from course_tools.bench.frame.document import Makers, for_each
-from course_tools.bench.frame.document import drawn as shown
-from course_tools.bench.frame.tables import markdown as table_markdown
-from course_tools.bench.papers import rows
+from course_tools.bench.frame.document import Makers, drawn, for_each
+from course_tools.bench.frame.tables import markdown
+from course_tools.bench.papers import rows, tables
 from course_tools.bench.papers.claim import Result
 from course_tools.bench.papers.data_files import ERRATA, TEXT_OF, TEXTS
-from course_tools.bench.papers.tables import (
-    counts,
-    drawn,
-    machine_name,
-    markdown,
-    parts_line,
-    plain,
-)
 from course_tools.bench.training.tables import training_tables
 
 ID = re.compile(r"\b00\d-[a-z0-9-]+")  # of a claim, in the words of another
@@ -26,7 +17,7 @@ ID = re.compile(r"\b00\d-[a-z0-9-]+")  # of a claim, in the words of another
 
 def report(result: Result) -> str:
     """All claims as text."""
-    return "\n\n".join(["\n".join(_head(result)), plain(rows(result))])
+    return "\n\n".join(["\n".join(_head(result)), tables.plain(rows(result))])
 
 
 def _head(result: Result) -> list[str]:
@@ -34,7 +25,7 @@ def _head(result: Result) -> list[str]:
     for made in result["parts"].values():
         versions |= made.get("versions", {})
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
-    lines = [machine_line(result), told, parts_line(result), counts(rows(result))]
+    lines = [machine_line(result), told, tables.parts_line(result), tables.counts(rows(result))]
     return lines if told else [lines[0], *lines[2:]]
 
 
@@ -42,7 +33,7 @@ def papers_blocks(results: Sequence[Result]) -> Makers:
     """The makers of the blocks of docs/papers.md, which show all machines."""
     makers: Makers = {name: partial(_claims, text) for name, text in TEXT_OF.items()}
     makers = {"machine": _machine, "figures": _figures, **makers}
-    return for_each(results, makers, machine_name)
+    return for_each(results, makers, tables.machine_name)
 
 
 def _machine(result: Result) -> str:
@@ -64,13 +55,13 @@ def _claims(text: str, result: Result) -> str:
             here = f"**{row.status}**" + (f": {row.found}" if row.found else "")
             why = ID.sub(link, row.why)
             lines.append((anchor + row.where, row.says, here.replace("; ", ";<br>"), why))
-    return "\n".join(markdown("| where | said | here | why they differ |", lines))
+    return "\n".join(tables.markdown("| where | said | here | why they differ |", lines))
 
 
 def _figures(result: Result) -> str:
     made = result["parts"].get("figures")
-    tables = map(table_markdown, training_tables(made)) if made else ()
-    return "\n\n".join([*tables, *shown(drawn(result))]) or "This part was left out."
+    shown = map(markdown, training_tables(made)) if made else ()
+    return "\n\n".join([*shown, *drawn(tables.drawn(result))]) or "This part was left out."
 
 
 def errata_blocks() -> Makers:
@@ -81,5 +72,5 @@ def errata_blocks() -> Makers:
 def _errata(text: str, _: Result) -> str:
     found = [erratum for erratum in ERRATA if erratum.text == text]
     lines = [(each.where, each.says, each.right, f"`{each.test}`") for each in found]
-    table = markdown("| where | it says | right is | proved by |", lines)
+    table = tables.markdown("| where | it says | right is | proved by |", lines)
     return "\n".join([f"**{text} {TEXTS[text]}**", "", *table])
