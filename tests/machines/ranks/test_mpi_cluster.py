@@ -92,7 +92,9 @@ def marked(tmp_path_factory):
         patch.setattr(tempfile, "tempdir", None)
         yield mark
         assert not gone(mark)
-        left_behind = rubbish(Path(folder)) - before
+        end = time.monotonic() + 60  # ranks of tests that run beside these may just end
+        while (left_behind := rubbish(Path(folder)) - before) and time.monotonic() < end:
+            time.sleep(0.5)
         assert not left_behind
     tempfile.tempdir = None
 
@@ -198,11 +200,11 @@ FAULTS = {
 def test_a_fault_is_an_error_that_names_the_rank(two, fault, capsys):
     cell, rank, texts, live = FAULTS[fault]
     two.start()
-    waited_out = any("had not finished" in text for text in texts)
+    may_wait = rank is None or any("had not finished" in text for text in texts)
     with pytest.raises(mpi.RankError) as caught:  # but for deadlocks long before the timeout
-        two.execute(NAMES + cell, timeout=3 * SLOW if waited_out else 240)
+        two.execute(NAMES + cell, timeout=3 * SLOW if may_wait else 240)
     said = str(caught.value)
-    assert waited_out or "after 240 s" not in said
+    assert may_wait or "after 240 s" not in said
     assert rank is None or caught.value.rank == rank
     assert all(text in said for text in texts), said
     assert said.endswith(machinery.STOPPED) is not live
