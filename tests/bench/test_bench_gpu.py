@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from bench_runs import TESTS, bench, committed, quick_run
+from bench_runs import SUPPORT, bench, committed, quick_run
 from engine_runs import needs_compiler
 from fake_gemm import _rounded
 
@@ -117,7 +117,7 @@ def test_a_gpu_that_is_there_and_does_not_work_is_a_failure(monkeypatch):
 
 def on_fakes(*folders, **scenes):
     """The GPU's part of the result, with the stand-ins in these folders for PyCUDA and CuPy."""
-    places = [*(str(TESTS / name) for name in folders), os.environ.get("PYTHONPATH", "")]
+    places = [*(str(SUPPORT / name) for name in folders), os.environ.get("PYTHONPATH", "")]
     with Worker("gpu", env={"PYTHONPATH": os.pathsep.join(places), **scenes}) as worker:
         worker.connect()
         found = {"gpu": worker, "torch-gpu": "not installed: pip install torch"}

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from bench_runs import ROOT, TESTS
+from bench_runs import ROOT, SUPPORT
 from engine_runs import needs_compiler
 
 from course_lib.measure import step_flops
@@ -25,7 +25,7 @@ SECTIONS = {**BENCH.sections}
 
 
 def path_to(*folders):
-    places = [*(str(TESTS / name) for name in folders), os.environ.get("PYTHONPATH", "")]
+    places = [*(str(SUPPORT / name) for name in folders), os.environ.get("PYTHONPATH", "")]
     return {"PYTHONPATH": os.pathsep.join(places)}
 
 
@@ -161,7 +161,7 @@ def test_without_a_gpu_the_reason_is_said(library, env, words):
 def with_fake_torch(code):
     """What a program prints that finds the stand-in for PyTorch."""
     how = {"cwd": ROOT, "capture_output": True, "text": True}
-    env = {**os.environ, **path_to("fake_torch", "..")}
+    env = {**os.environ, **path_to("fake_torch", ".")}
     done = subprocess.run([sys.executable, "-c", code], env=env, **how)
     assert done.returncode == 0, done.stderr
     return done.stdout
