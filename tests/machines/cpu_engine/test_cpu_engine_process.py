@@ -343,3 +343,12 @@ def test_arm64_assembles(tmp_path):
     subprocess.run(
         [*cross, "-c", str(tmp_path / "kernel.s"), "-o", str(tmp_path / "kernel.o")], check=True
     )
+
+
+def test_lessons_find_the_engine_under_its_name():
+    """`course_lib.gpu.cpu_engine` is one of the names that stay."""
+    from course_lib.gpu import cpu_engine as for_lessons
+    from course_lib.machines import cpu_engine as machine
+
+    assert for_lessons.__all__ == machine.__all__
+    assert all(getattr(for_lessons, name) is getattr(machine, name) for name in machine.__all__)
