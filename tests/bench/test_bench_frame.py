@@ -1,6 +1,7 @@
 """The frame of the benches: its command by a tiny bench, its arithmetic and verdicts, its workers and rounds."""
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -13,7 +14,15 @@ from bench_runs import ROOT, called, refused
 
 from course_lib.errors import BadInput
 from course_tools.bench import frame
-from course_tools.bench.frame import Series, Worker, WorkerError, document, measure, results
+from course_tools.bench.frame import (
+    Series,
+    Worker,
+    WorkerError,
+    document,
+    measure,
+    processes,
+    results,
+)
 from course_tools.bench.frame.command import Command
 from course_tools.bench.frame.document import drawn, written
 from course_tools.bench.frame.rounds import why
@@ -359,3 +368,13 @@ def test_a_way_that_fails_is_left_out():
 
     found = frame.interleave({"good": lambda i: i, "bad": fails}, 3, settle=0)
     assert found["good"] == [0, 1, 2] and isinstance(found["bad"], WorkerError)
+
+
+def test_an_interrupt_waits_until_a_process_is_known():
+    known = []
+    with pytest.raises(KeyboardInterrupt), processes.interrupts_wait():
+        signal.raise_signal(signal.SIGINT)
+        known.append("started")
+    assert known == ["started"]
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

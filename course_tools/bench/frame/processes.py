@@ -15,8 +15,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,22 @@ class Group:
     def __exit__(self, kind: object, *exc: object) -> None:
         """An interrupt does not wait for what is being computed."""
         self.close(0.0 if kind is not None else 10.0)
+
+
+@contextlib.contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Ctrl-C inside comes at its end: a process whose start is cut short would be known to nobody, and stay."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[bool] = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def listen(path: Path) -> tuple[socket.socket, str]:

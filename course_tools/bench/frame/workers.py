@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from course_lib.errors import BadInput
-from course_tools.bench.frame.processes import Group, WorkerError
+from course_tools.bench.frame.processes import Group, WorkerError, interrupts_wait
 from course_tools.doctor.finding import ask
 
 BENCH = "course_tools.bench"
@@ -63,7 +63,8 @@ def start(
     for library in libraries:  # they load their libraries side by side
         peer = python if LIBRARIES[library].peer else None
         try:
-            started[library] = stack.enter_context(Worker(library, peer))
+            with interrupts_wait():
+                started[library] = stack.enter_context(Worker(library, peer))
         except OSError as error:
             raise BadInput(f"{peer} cannot be started: {error.strerror}") from None
     versions: dict[str, str] = {}

@@ -13,6 +13,7 @@ from course_lib.data import load_mnist, one_hot
 from course_lib.measure import machine
 from course_tools.bench import frame
 from course_tools.bench.frame import Progress, Result, Series, Target, WorkerError, over, runs
+from course_tools.bench.frame.processes import interrupts_wait
 from course_tools.bench.mpi import catalogue, tables
 from course_tools.bench.mpi.catalogue import ALLREDUCES, PING_PONG, SCHEMES, WAITING
 from course_tools.bench.mpi.ranks import Ranks, chosen
@@ -72,9 +73,11 @@ def _start(stack: contextlib.ExitStack, settings: Settings) -> tuple[Groups, dic
     groups: Groups = {}
     for p in settings.ranks:
         for way in WAITING if p > 1 else ("plain",):
-            groups[f"mpi-{p}-{way}"] = stack.enter_context(Ranks("mpi", p, way))
-        theirs = Ranks("torch", p, python=settings.python)
-        groups[f"torch-{p}"] = stack.enter_context(theirs)
+            with interrupts_wait():
+                groups[f"mpi-{p}-{way}"] = stack.enter_context(Ranks("mpi", p, way))
+        with interrupts_wait():
+            theirs = stack.enter_context(Ranks("torch", p, python=settings.python))
+        groups[f"torch-{p}"] = theirs
     versions: dict[str, str] = {}
     for name, ranks in groups.items():
         try:
