@@ -12,7 +12,7 @@ from course_lib.errors import BadInput
 from course_lib.mpi.collectives import mpi_allreduce
 from course_lib.mpi.flat import shard
 from course_lib.serial import ACTIVATIONS, LOSSES
-from course_lib.serial.minibatch import Cache
+from course_lib.serial.network import Cache
 
 
 def kinds(net):

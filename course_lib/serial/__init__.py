@@ -8,8 +8,8 @@ from course_lib.serial.activations import ACTIVATIONS, relu, sigmoid
 from course_lib.serial.evaluate import accuracy, confusion, loss_value, outputs, predict
 from course_lib.serial.gradcheck import GradientReport, gradient_check
 from course_lib.serial.losses import LOSSES, softmax
-from course_lib.serial.minibatch import Cache, backward, forward, gradients, without_loss
-from course_lib.serial.network import Network, init_params
+from course_lib.serial.minibatch import gradients, without_loss
+from course_lib.serial.network import Cache, Network, backward, forward, init_params
 from course_lib.serial.search import GridResult, grid_search
 from course_lib.serial.sgd import History, sgd_step, targets, train
 from course_lib.serial.store import load_params, save_params

@@ -4,7 +4,8 @@ import numpy as np
 
 from course_lib.errors import BadInput, check_array
 from course_lib.serial.losses import LOSSES
-from course_lib.serial.minibatch import forward, penalty
+from course_lib.serial.minibatch import penalty
+from course_lib.serial.network import forward
 
 CHUNK = 1000  # rows at a time: the hidden layers of 50,000 examples at once would fill 200 MB
 

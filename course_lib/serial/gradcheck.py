@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.errors import check_array, check_count, check_number
-from course_lib.serial.minibatch import backward as our_backward
-from course_lib.serial.minibatch import forward, loss_of
-from course_lib.serial.network import check_grads, check_params
+from course_lib.serial.minibatch import loss_of
+from course_lib.serial.network import backward as our_backward
+from course_lib.serial.network import check_grads, check_params, forward
 
 
 @dataclass(frozen=True)

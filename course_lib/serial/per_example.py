@@ -9,8 +9,7 @@ import math
 import numpy as np
 
 from course_lib.errors import check_array
-from course_lib.serial.minibatch import check_not_empty
-from course_lib.serial.network import check_params, network_of
+from course_lib.serial.network import check_not_empty, check_params, network_of
 
 
 def sigmoid(z):

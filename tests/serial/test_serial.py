@@ -8,7 +8,7 @@ import pytest
 
 from course_lib import serial
 from course_lib.errors import BadInput
-from course_lib.serial import Network
+from course_lib.serial import Network, backward, forward
 from course_lib.serial.losses import LOSSES
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -306,3 +306,12 @@ def test_labels_of_a_narrow_dtype_do_not_wrap_around():
     assert np.array_equal(
         serial.confusion(net, params, X, y).sum(axis=1), np.bincount(y, minlength=20)
     )
+
+
+def test_a_network_runs_as_the_functions_do():
+    net = Network((3, 4, 2), activation="tanh")
+    params, X, Y = net.init_params(1), np.ones((5, 3), np.float32), np.ones((5, 2), np.float32)
+    ours, cache = net.forward(params, X), forward(params, X, net)
+    assert np.array_equal(ours.A[-1], cache.A[-1])
+    pairs = zip(net.backward(params, ours, Y), backward(params, cache, Y), strict=True)
+    assert all(np.array_equal(a, b) for got, want in pairs for a, b in zip(got, want, strict=True))

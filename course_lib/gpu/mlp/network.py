@@ -11,8 +11,7 @@ from course_lib.gpu.mlp.feed import Feed, Transfers
 from course_lib.gpu.mlp.kernels import Kernels
 from course_lib.serial import Cache, History, targets
 from course_lib.serial.evaluate import CHUNK, check_labels, labels_of
-from course_lib.serial.minibatch import check_not_empty
-from course_lib.serial.network import check_params
+from course_lib.serial.network import check_not_empty, check_params
 from course_lib.serial.progress import TrainingProgress
 
 
