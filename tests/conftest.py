@@ -1,8 +1,10 @@
 """Every test, and every process that a test starts, is kept off the network, and can be interrupted."""
 
+import gc
 import os
 import signal
 import sys
+import warnings
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -33,3 +35,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if why_slow(item.nodeid.partition("::")[0], getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_is_left_of_other_files():
+    """What tests of other files left behind is collected here: a file may make warnings errors, and collect."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()

@@ -48,7 +48,7 @@ def run_all(page, path, seconds):
     def begun():  # it may be over in a moment, before anybody has seen a cell wait
         return waiting.count() > 0 or (blank and first_number(save(page, path)))
 
-    lb.wait_until(begun, 30, "the first cell to start")
+    lb.wait_until(begun, 120, "the first cell to start")
     lb.wait_until(lambda: waiting.count() == 0, seconds, "the last cell to end")
     return save(page, path)
 
@@ -65,7 +65,7 @@ def save(page, path):
     page.keyboard.press("Control+s")
     return lb.wait_until(
         lambda: path.stat().st_mtime_ns != before and lb.read_notebook(path),
-        20,
+        120,
         f"{path.name} to be saved",
     )
 
@@ -83,7 +83,7 @@ def run_cell(page, cell):
     page.keyboard.press("Control+Enter")
     lb.wait_until(
         lambda: prompt.inner_text() != before and re.search(r"\d", prompt.inner_text()),
-        60,
+        180,
         "a cell to run",
     )
 
@@ -128,12 +128,12 @@ def test_a_task_turns_green(lab):
     exercise, solution = lb.read_notebook(path), lb.read_notebook(folder / "solutions" / CHAPTER)
     task_id, check_id = first_task(exercise)
     open_notebook(page, address(f"exercises/{CHAPTER}"))
-    run_all(page, path, 60)  # stops at the first check: nothing is written yet
+    run_all(page, path, 180)  # stops at the first check: nothing is written yet
     check = cell_at(page, exercise, check_id)
     verdict = check.locator(".jp-OutputArea")
     lb.wait_until(
         lambda: "not written yet" in verdict.inner_text(),
-        30,
+        120,
         "the check to say that nothing is written yet",
     )
     check.scroll_into_view_if_needed()
@@ -143,7 +143,7 @@ def test_a_task_turns_green(lab):
     replace_source(page, task, lb.source(lb.cell_by_id(solution, task_id)))
     run_cell(page, task)
     run_cell(page, check)
-    lb.wait_until(lambda: "✔" in verdict.inner_text(), 30, "the check to turn green")
+    lb.wait_until(lambda: "✔" in verdict.inner_text(), 120, "the check to turn green")
     assert re.search(r"seed \d+", verdict.inner_text())
     assert verdict.locator(".ansi-green-fg").count() >= 1, "the line is not green"
     screenshot(page, f"task-green-{theme}")

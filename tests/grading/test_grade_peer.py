@@ -452,3 +452,12 @@ def test_a_verdict_is_one_of_a_few():
     assert verdict_of({"status": "pass", "message": 5}) == plain
     assert verdict_of(plain | {"kind": "excused"}) == plain
     assert verdict_of(plain | {"status": "wrong", "kind": "clock"})["kind"] == "clock"
+
+
+def test_an_error_whose_text_cannot_be_had_is_told_all_the_same():
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no")
+
+    told = remote_errors.Errors(guarded=False).described(Mute())
+    assert told["type"] == "Mute" and told["text"] == "(an error without a text)"

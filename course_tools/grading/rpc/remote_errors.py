@@ -31,7 +31,7 @@ class Errors:
         and the error that it was raised over (depth: of so many)."""
         said = {
             "type": type(error).__name__,
-            "text": str(error)[:TEXT],
+            "text": _text_of(error),
             "was": getattr(error, "peer_was", None),
         }
         if self.guarded:
@@ -57,6 +57,14 @@ class Errors:
         if isinstance(given.get("over"), dict) and depth:
             error.__cause__ = self.remade(given["over"], "", depth - 1)
         return error
+
+
+def _text_of(error):
+    """Its text. One whose __str__ raises has none: else that would end the thread that answers, and its caller wait."""
+    try:
+        return str(error)[:TEXT]
+    except Exception:
+        return "(an error without a text)"
 
 
 def _lines_passed(error):
