@@ -32,6 +32,7 @@ def quick(tmp_path_factory):
 @pytest.mark.slow
 @needs_compiler
 def test_every_way_has_a_number_or_says_why_not(quick):
+    """Over 20 s of processor: the quick bench that this file reads is run for it, once."""
     _, result, path = quick
     assert path.stem == BENCH.stem(result) and result["versions"]["the engine's compiler"]
     (case,) = result["products"]

@@ -27,6 +27,7 @@ def quick(tmp_path_factory):
 
 @pytest.mark.slow
 def test_every_way_has_a_number_or_says_why_not(quick):
+    """Over 20 s of processor: the quick bench that this file reads is run for it, once."""
     training = quick[1]["training"]
     assert [case["B"] for case in training] == [1, 33]
     for case in training:

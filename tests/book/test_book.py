@@ -161,6 +161,7 @@ def pages(book):
 
 
 def test_every_chapter_and_document_has_its_page(pages):
+    """Over 20 s of processor: the whole book is built for it, once for all of this file."""
     wanted = {
         f"{folder}/{one.chapter}.html"
         for one in chapter_sources.lectures()
@@ -223,6 +224,7 @@ def test_figures_have_alt_text_and_their_data(pages, book):
 
 
 def test_no_solution_stands_in_a_book_for_a_class(for_a_class):
+    """Over 20 s of processor: another whole book, that without solutions."""
     assert not (for_a_class / "solutions").exists() and not (for_a_class / "_sources").exists()
     texts = [
         path.read_text("utf-8")

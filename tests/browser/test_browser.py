@@ -101,6 +101,7 @@ def screenshot(page, name):
 
 
 def test_lecture_runs_from_the_top(lab):
+    """Over 20 s of processor: JupyterLab, a browser, and all cells of a lecture."""
     page, address, folder, theme = lab
     open_notebook(page, address(f"notebooks/{CHAPTER}"))
     assert page.evaluate("document.body.dataset.jpThemeLight") == str(theme == "light").lower()
