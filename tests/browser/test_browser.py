@@ -62,12 +62,14 @@ def first_number(notebook):
 
 def save(page, path):
     before = path.stat().st_mtime_ns
-    page.keyboard.press("Control+s")
-    return lb.wait_until(
-        lambda: path.stat().st_mtime_ns != before and lb.read_notebook(path),
-        120,
-        f"{path.name} to be saved",
-    )
+
+    def written():
+        """JupyterLab writes nothing while nothing has changed: on a busy machine the run may not have begun."""
+        page.keyboard.press("Control+s")
+        page.wait_for_timeout(200)
+        return path.stat().st_mtime_ns != before and lb.read_notebook(path)
+
+    return lb.wait_until(written, 120, f"{path.name} to be saved")
 
 
 def cell_at(page, notebook, cell_id):
