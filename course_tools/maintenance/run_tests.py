@@ -6,7 +6,6 @@ python3 start.py test PATH... [options]    just these, whatever their marks, in 
 python3 start.py test -k WORDS             pytest's options go to both runs
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,6 @@ ROOT = Path(__file__).parents[2]
 MEMORY = 2 << 30  # bytes for a process with its kernels and ranks
 ONCE = ("-h", "--help", "--version", "-V", "--co", "--collect-only", "--markers", "--fixtures")
 ZIGLANG = {"COURSE_SLOW": "3", "COURSE_GPU": "cpu", "COURSE_CXX": "ziglang"}
-FEW = 5  # tests that may fail beside others and pass alone
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -74,40 +72,12 @@ def main(arguments):
     """Run all; the exit status is the first that is not 0. In later runs no test at all (5) is no failure."""
     found = []
     for number, (options, variables) in enumerate(runs(arguments)):
-        status = pytest(options, variables)
-        if status == 1 and "-n" in options:
-            status = again(variables)
+        command = [sys.executable, "-m", "pytest", *options]
+        status = subprocess.run(command, cwd=ROOT, env=environment(variables)).returncode
         found.append(0 if number and status == 5 else status)
         if status == 2:  # interrupted
             break
     return next((status for status in found if status), 0)
-
-
-def pytest(options, variables):
-    """Run pytest; its exit status."""
-    command = [sys.executable, "-m", "pytest", *options]
-    return subprocess.run(command, cwd=ROOT, env=environment(variables)).returncode
-
-
-def again(variables):
-    """What failed beside other tests, once more with nothing beside it: that is what counts, and it is said."""
-    count = failed()
-    if not 0 < count <= FEW:
-        return 1
-    print(f"\n=== {count} FAILED BESIDE OTHER TESTS: the same again, alone", flush=True)
-    status = pytest(["--last-failed", "--last-failed-no-failures", "none"], variables)
-    if status == 0:
-        print("=== passed alone; what fails beside others is a test to mend", flush=True)
-    return status
-
-
-def failed():
-    """How many tests failed in the last run, as pytest's cache has it."""
-    try:
-        file = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-        return len(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return 0
 
 
 if __name__ == "__main__":
