@@ -154,6 +154,7 @@ def test_watching_needs_no_proc(monkeypatch):
     resources.MemoryWatch(1, 10)()
 
 
+@pytest.mark.alone  # failed once beside others: its fork server had ended before it was asked
 def test_why_a_room_could_not_be_opened(monkeypatch):
     """It is the grader's failure, with its reason, and no student's."""
     broken = "import course_tools.grading.sandbox.fork_server as z; z.HOME = 'no-such-folder/home-{}'; main(*"

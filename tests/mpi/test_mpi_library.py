@@ -35,6 +35,7 @@ def in_ranks(p, part, folder):
 
 
 @pytest.mark.timeout(900 * SLOW)
+@pytest.mark.alone  # its ranks time messages
 @pytest.mark.parametrize("p", range(1, 7))
 def test_in_ranks(p, tmp_path):
     done = in_ranks(p, "library", tmp_path)

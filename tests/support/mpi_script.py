@@ -418,7 +418,9 @@ def a_message_is_timed():
     assert (min(times) > 0 and min(floods[40]) > 0) == (R < 2)
     if R == 0:
         terms = network.fit_loggp(sizes, times, floods)
-        assert min(terms) >= 0 and terms.message(10**6) > terms.message(8) > 0
+        assert min(terms) >= 0 and terms.message(10**6) >= terms.message(8) >= 0
+        known = network.fit_loggp(sizes, [1e-6 + 1e-9 * size for size in sizes], floods)
+        assert known.message(10**6) > known.message(8) > 0
 
 
 def library(folder):
