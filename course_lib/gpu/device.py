@@ -35,9 +35,9 @@ def _engine():
         advice = "Set it to auto or cpu to run kernels on the CPU engine"
         raise BadInput(f"COURSE_GPU=cuda, but {why}. {advice}")
     if engine is None:
-        from course_lib.machines.cpu_engine import pycuda_calls
+        from course_lib.machines.pycuda_names import calls
 
-        engine = pycuda_calls
+        engine = calls
     print(f"Kernels run on {engine.attributes()['name']}{why and f': {why}'}.", flush=True)
     return engine
 

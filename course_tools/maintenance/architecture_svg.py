@@ -19,6 +19,7 @@ LIBRARY = {
     "mpi": (3, 3, 1),
     "serial": (2, 4, 1),
     "data": (2, 5, 1),
+    "machines/pycuda_names": (3, 4, 1),
     "machines/cpu_engine": (3, 5, 1),
     "machines/rehearsal": (4, 5, 1),
     "machines/ranks": (5, 5, 1),
@@ -41,7 +42,7 @@ PLACES = {
 # around the boxes: (name, column, row, columns, rows, is the name above them?)
 FRAMES = [
     ("course_lib", 0, 1, 6, 6, True),
-    ("machines", 3, 5, 3, 1, False),
+    ("machines", 3, 4, 3, 2, False),
     ("course_tools", 6.4, 1, 3, 4, True),
 ]
 COLUMN, ROW, BOX_HEIGHT, GAP, MARGIN, HEAD = 116, 104, 58, 14, 20, 24

@@ -191,7 +191,7 @@ def test_cpu_a_failed_launch_does_not_poison_the_next(cpu, monkeypatch, tool):
 
 
 def test_cpu_memory_is_given_back(cpu):
-    from course_lib.machines.cpu_engine.pycuda_memory import arena
+    from course_lib.machines.pycuda_names.memory import arena
 
     gc.collect()
     before = len(arena().live)

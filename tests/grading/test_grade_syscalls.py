@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from course_lib.machines.cpu_engine import process, pycuda_calls, pycuda_memory, trace
+from course_lib.machines.cpu_engine import process, trace
+from course_lib.machines.pycuda_names import calls, memory
 from course_tools.grading.sandbox import syscalls
 
 pytestmark = pytest.mark.skipif(
@@ -76,10 +77,8 @@ def test_a_crash_and_a_loop_are_told_as_ever():
 
 def test_blocks_run_side_by_side_in_threads(monkeypatch):
     """A program without the tracer: several workers share the blocks."""
-    monkeypatch.setattr(pycuda_calls, "WORKERS", 4)
+    monkeypatch.setattr(calls, "WORKERS", 4)
     x = np.arange(100_000, dtype=np.float32)
-    scale = pycuda_calls.SourceModule(PLAIN).get_function("scale")
-    scale(
-        np.int32(x.size), np.float32(2), pycuda_memory.InOut(x), grid=(1000, 1), block=(100, 1, 1)
-    )
+    scale = calls.SourceModule(PLAIN).get_function("scale")
+    scale(np.int32(x.size), np.float32(2), memory.InOut(x), grid=(1000, 1), block=(100, 1, 1))
     assert (x == 2 * np.arange(100_000)).all()

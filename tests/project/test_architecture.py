@@ -15,17 +15,19 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST_FILES = 25
 AGAIN = "draw it again: python -m course_tools.maintenance.architecture --write"
 ENGINE, REHEARSAL, RANKS = "machines/cpu_engine", "machines/rehearsal", "machines/ranks"
+PYCUDA_NAMES = "machines/pycuda_names"
 TAUGHT = {"data", "serial", "threads", "gpu", "mpi"}
 # a package of course_lib -> the others that it may import; errors.py stands below all
 ARROWS: dict[str, set[str]] = {
     "data": set(),
     "serial": {"data"},
     "threads": {"serial", "data", "measure"},  # measure: BLAS is pinned while our own threads run
-    "gpu": {"serial", "data", ENGINE},
+    "gpu": {"serial", "data", ENGINE, PYCUDA_NAMES},
     "mpi": {"serial", "data", "measure", REHEARSAL, RANKS},  # measure: what one rank's step costs
     "measure": set(),
     "plots": {"measure"},
     ENGINE: set(),
+    PYCUDA_NAMES: {ENGINE},
     REHEARSAL: set(),
     RANKS: {"measure"},
     "checks/kit": TAUGHT | {ENGINE, REHEARSAL, RANKS},

@@ -8,7 +8,8 @@ os.environ["COURSE_GPU"] = "cpu"  # on a machine with a GPU too
 import numpy as np
 
 from course_lib.gpu import device, gemm, trace_gemm
-from course_lib.machines.cpu_engine import compiler, pycuda_calls
+from course_lib.machines.cpu_engine import compiler
+from course_lib.machines.pycuda_names import calls
 from course_lib.measure import blas_threads
 from course_tools.bench.gpu.catalogue import WAY
 from course_tools.bench.gpu.products import Product, ProductDesk
@@ -31,7 +32,7 @@ class EngineDesk(ProductDesk):
 
     def threads(self):
         """How many threads the engine spreads blocks over."""
-        return pycuda_calls.WORKERS
+        return calls.WORKERS
 
     def make(self, key, problem):
         A, B = problem.A, problem.B
@@ -44,13 +45,13 @@ class EngineDesk(ProductDesk):
         return Product(lambda: gemm(A, B, kernel=rung))
 
     def time(self, key, seed):
-        workers = pycuda_calls.WORKERS
+        workers = calls.WORKERS
         try:
-            pycuda_calls.WORKERS = 1 if key.startswith("single-") else workers
+            calls.WORKERS = 1 if key.startswith("single-") else workers
             with blas_threads(1):
                 return super().time(key, seed)
         finally:
-            pycuda_calls.WORKERS = workers
+            calls.WORKERS = workers
 
     def rate(self, seconds):
         """GFLOP/s of NumPy's product of two 1024 x 1024 matrices on one BLAS thread."""

@@ -17,7 +17,7 @@ from course_lib.checks.ch05.device import Ledger, crossings
 from course_lib.checks.kit.core import CheckFailed
 from course_lib.gpu import device
 from course_lib.gpu.data_sheets import DATA_SHEETS
-from course_lib.machines.cpu_engine import pycuda_memory
+from course_lib.machines.pycuda_names import memory
 
 CHAPTER = "05-gpu-first-kernels"
 KERNELS = {
@@ -190,9 +190,7 @@ def test_every_check_has_a_task():
 def test_the_wrappers_of_both_engines_are_told_apart():
     """PyCUDA's wrappers are classes of these names; the CPU engine's know themselves when they copy."""
     pycuda = [type(name, (), {"array": np.zeros(2)})() for name in ("In", "Out", "InOut")]
-    ours = [
-        make(np.zeros(2)) for make in (pycuda_memory.In, pycuda_memory.Out, pycuda_memory.InOut)
-    ]
+    ours = [make(np.zeros(2)) for make in (memory.In, memory.Out, memory.InOut)]
     assert (
         [crossings(arg) for arg in pycuda]
         == [crossings(arg) for arg in ours]

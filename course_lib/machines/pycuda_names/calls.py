@@ -5,7 +5,6 @@ import sys
 import time
 
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine import pycuda_memory
 from course_lib.machines.cpu_engine.compiler import CompileError, build  # noqa: F401 (a name of `device`)
 from course_lib.machines.cpu_engine.launching import (
     MAX_SHARED,
@@ -16,11 +15,12 @@ from course_lib.machines.cpu_engine.launching import (
     scalar,
 )
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
-from course_lib.machines.cpu_engine.pycuda_memory import Argument, Symbol, address, arena
 from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.pycuda_names import memory
+from course_lib.machines.pycuda_names.memory import Argument, Symbol, address, arena
 
-NAME, gpuarray = "cpu", pycuda_memory
-NAMESPACES = (sys.modules[__name__], pycuda_memory)  # where `device` finds its names
+NAME, gpuarray = "cpu", memory
+NAMESPACES = (sys.modules[__name__], memory)  # where `device` finds its names
 WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -108,8 +108,8 @@ class SourceModule:
                 arg = copies[-1][1]
             values.append(pointer(address(arg, f"{kernel}: {name}")))
         seconds = self._launch(kernel, grid, block, shared, values)
-        for arg, memory in copies:
-            arg.back(memory)
+        for arg, place in copies:
+            arg.back(place)
         return seconds if time_kernel else None
 
     def _launch(self, kernel, grid, block, shared, values):
