@@ -51,7 +51,7 @@ def judged(fork_server, kept, text, check="hidden.check", code=CHECK):
         kept.append(Session(fork_server, 1).__enter__())
     try:
         kept[0].run(START + text, 20)
-        return kept[0].check(check, "f", 1, 60, code)
+        return kept[0].check(check, "f", 1, 300, code)
     except SessionLost as lost:
         kept.clear()
         return {"status": lost.status, "message": str(lost)}
