@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from course_tools.grading.intake import assemble, handed_in
+from course_tools.grading.intake import assemble, files, notebook
 from course_tools.grading.release.manifest import Chapter, Release, Step
 from course_tools.grading.rpc import control, peer
 from course_tools.grading.sandbox import sandbox
@@ -98,7 +98,7 @@ def graded(fork_server, release, given, seconds=20.0):
         if isinstance(given, bytes)
         else json.dumps({"cells": given, "nbformat": 4, "metadata": {}}).encode()
     )
-    read = handed_in.read(handed_in.File("tiny.ipynb", data))
+    read = notebook.read(files.File("tiny.ipynb", data))
     run = runner.Runner(fork_server, release, assemble.assemble(read, CHAPTER), seconds)
     try:
         for step in CHAPTER.steps:
@@ -482,7 +482,7 @@ def test_notebook(fork_server, release, name):
     ids=lambda data: str(data[:20]),
 )
 def test_files_that_are_no_notebook(data):
-    read = handed_in.read(handed_in.File("x.ipynb", data))
+    read = notebook.read(files.File("x.ipynb", data))
     assert (read.problems or read.cells) and not [one for one in read.cells if one[2]]
 
 

@@ -16,7 +16,8 @@ import pytest
 from course_lib.errors import BadInput
 from course_tools.__main__ import main
 from course_tools.grading.commands import summary
-from course_tools.grading.intake import assemble, handed_in
+from course_tools.grading.intake import assemble, files, handed_in
+from course_tools.grading.intake.notebook import read as read_notebook
 from course_tools.grading.release.manifest import Chapter, Step, load
 from course_tools.grading.sandbox import sandbox
 from course_tools.grading.verdict import results
@@ -316,16 +317,16 @@ def test_each_submission_has_its_own_release(tmp_path):
         ([], new),
         ({"a": 1}, new),
     ):
-        assert run._release_of(handed_in.File("x", notebook(source=source).encode())) is own
+        assert run._release_of(files.File("x", notebook(source=source).encode())) is own
     for data in (b"", b"[" * 100_000, b"7", b"{}", None, b'{"metadata": 5}'):
-        assert run._release_of(handed_in.File("x", data)) is new
+        assert run._release_of(files.File("x", data)) is new
 
 
 def work_in(tmp_path, students=3):
     given = load(released(tmp_path / "release"))
     work = jobs.Work(tmp_path / "work", {given.id: given}, tmp_path / "out", "sandbox", 9.0)
     work.write()
-    read = handed_in.read(handed_in.File("x", notebook(neuron=NEURON).encode()))
+    read = read_notebook(files.File("x", notebook(neuron=NEURON).encode()))
     for n in range(students):
         job = jobs.Job("0.ipynb", f"s{n}", "", "01-tiny", "x.ipynb", "digest", given.id)
         jobs.add(work, n, [(job, assemble.assemble(read, CHAPTER))])
@@ -416,10 +417,10 @@ def test_nothing_that_is_handed_in_stops_it(tmp_path, monkeypatch):
     )
     given = load(released(tmp_path / "release"))
     monkeypatch.setattr(assemble, "assemble", lambda *_: {}["x"])
-    assert grade._assembled(handed_in.File("x", notebook().encode()), given) == [
+    assert grade._assembled(files.File("x", notebook().encode()), given) == [
         "it cannot be read (KeyError)"
     ]
-    assert "JSON" in grade._assembled(handed_in.File("x", b"{"), given)[0]
+    assert "JSON" in grade._assembled(files.File("x", b"{"), given)[0]
 
 
 def test_names_cannot_move_the_cursor():

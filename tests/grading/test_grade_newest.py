@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from course_tools.grading.intake import handed_in, newest
+from course_tools.grading.intake.files import File
 from course_tools.grading.verdict.results import Result, Task
 from course_tools.grading.workers import jobs
 
@@ -58,10 +59,7 @@ NOTEBOOK = json.dumps({"cells": [], "nbformat": 4, "metadata": {}})
 )
 def test_the_newest_is_last(files, last, why):
     for shuffled in range(4):
-        given = [
-            (handed_in.File(name, b"", sent=sent, attempt=attempt),)
-            for name, sent, attempt in files
-        ]
+        given = [(File(name, b"", sent=sent, attempt=attempt),) for name, sent, attempt in files]
         random.Random(shuffled).shuffle(given)
         ordered, by = newest.last(given)
         file = ordered[-1][0]
@@ -114,7 +112,7 @@ def run_with(**args):
 def test_what_was_decided_in_the_same_way_is_kept(status, args, kept):
     from course_lib import __version__
 
-    file = handed_in.File("x.ipynb", b"{}")
+    file = File("x.ipynb", b"{}")
     given = type("Given", (), {"id": "autumn"})
     tasks = [Task("a", status, 0, 1)]
     old = Result(

@@ -72,13 +72,13 @@ def _fork_server():
 
 def _assembled(path, release):
     """The Assembled of a saved notebook. Raises BadInput for what is no exercise."""
-    from course_tools.grading.intake import assemble, handed_in
+    from course_tools.grading.intake import assemble, files, notebook
 
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from None
-    read = handed_in.read(handed_in.File(Path(path).name, data))
+    read = notebook.read(files.File(Path(path).name, data))
     chapter = assemble.chapter_of(read, release) if read.cells else None
     if chapter is None:
         raise BadInput(f"{path}: {'; '.join(read.problems) or 'it is no exercise of this course'}")

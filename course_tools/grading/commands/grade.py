@@ -13,7 +13,7 @@ from pathlib import Path
 from course_lib import __version__
 from course_lib.errors import BadInput
 from course_tools.grading.commands import summary
-from course_tools.grading.intake import assemble, handed_in, newest
+from course_tools.grading.intake import assemble, handed_in, newest, notebook
 from course_tools.grading.marks import export
 from course_tools.grading.release import manifest
 from course_tools.grading.verdict import results, undecided
@@ -116,7 +116,7 @@ def _tested(given, untested):
 def _assembled(file, given):
     """The Assembled of a file; of what is none: a list that says why. Nothing that students write stops the grader."""
     try:
-        read = handed_in.read(file)
+        read = notebook.read(file)
         chapter = assemble.chapter_of(read, given) if read.cells else None
         return (
             assemble.assemble(read, chapter)
@@ -186,6 +186,8 @@ class Run:
                 made.problems.append(
                     f"handed in {len(found)} times ({names}): the last of these counts, by {why}"
                 )
+            if file.late:
+                made.problems.append("handed in late, as Canvas marks it: nothing was taken off")
             whose = submission.student, submission.id, made.chapter.name
             job = jobs.Job(f"{number}.ipynb", *whose, file.name, file.digest, given.id)
             yield job, made
