@@ -346,6 +346,17 @@ def test_jobs_are_taken_once(tmp_path):
     assert work.done() == 1 and not taken[0].exists()
 
 
+def test_who_was_taken_beside_a_hostile_one_is_tried_alone(tmp_path):
+    """Three students were taken together, and the worker ended: then each is taken by itself, after all others."""
+    work = work_in(tmp_path, 3)
+    first = [unit for _ in range(3) for unit in jobs.take(work, "w0", 1)]
+    assert len(first) == 3
+    jobs.put_back(work, "w0", "it ended (-11)")
+    (work.folder / "todo" / "00009").mkdir()
+    taken = [[unit.name for unit in jobs.take(work, f"w{n}", 8)] for n in range(1, 6)]
+    assert taken == [["00009.w1"], *([f"0000{n}.again.w{n + 2}"] for n in range(3)), []]
+
+
 def test_what_ends_two_workers_gets_a_row_that_says_so(tmp_path):
     work = work_in(tmp_path, 1)
     for n in (0, 1):

@@ -4,6 +4,7 @@ import argparse
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -337,7 +338,7 @@ def options(out, *given):
 def test_everything_is_written(out):
     canvas, moodle = written(out, "c.csv", CANVAS), written(out, "m.csv", MOODLE)
     given = ["--canvas", canvas, "--column", "2=90002", "--moodle", f"1={moodle}", "--gradescope"]
-    export.look(options(out, *given))
+    export.look(options(out, *given), [ONE, TWO])
     said = export.write(options(out, *given))
     names = sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
     for name in (
@@ -367,6 +368,38 @@ def test_wrong_options_are_refused(out, given, said):
     canvas = ["--canvas", written(out, "c.csv", CANVAS)] if "--column" in given else []
     with pytest.raises(BadInput, match=said):
         export.write(options(out, *given, *canvas))
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (["--column", "01=No such homework"], "no column to fill in.*01-serial.*0 assignments fit"),
+        (["--column", "7=Homework B"], "no chapter '7'"),
+        (["--moodle", "07=m.csv"], "no chapter '07'"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_graded(out, monkeypatch, given, said):
+    monkeypatch.chdir(written(out, "m.csv", MOODLE).parent)
+    with pytest.raises(BadInput, match=re.compile(said, re.DOTALL)):
+        export.look(options(out, "--canvas", written(out, "c.csv", CANVAS), *given), [ONE, TWO])
+
+
+@pytest.mark.parametrize("status", ["inconclusive", "not-run-here"])
+def test_what_was_not_decided_is_no_zero(tmp_path, status):
+    """Canvas's and Moodle's cells stay as they were until it is decided or points are given by hand."""
+    results.save(tmp_path, [result("doejane", "11", forward=status)])
+    files = written(tmp_path, "c.csv", CANVAS), written(tmp_path, "m.csv", MOODLE)
+    before = [tables.read(file).rows for file in files]
+
+    def filled():
+        made = marks.collect(tmp_path)
+        return lms.canvas(made, files[0]), lms.moodle(made, files[1], ONE)
+
+    for rows, (table, said) in zip(before, filled(), strict=True):
+        assert table.rows == rows and any("forward not decided" in line for line in said)
+    (tmp_path / "manual.csv").write_text(f"student,chapter,task,points\ndoejane,{ONE},forward,1\n")
+    for rows, (table, said) in zip(before, filled(), strict=True):
+        assert table.rows != rows and not any("not decided" in line for line in said)
 
 
 def test_the_instructors_own_export_is_never_overwritten(out):

@@ -1,5 +1,6 @@
 """An answer that calls the library's function in the place of writing it."""
 
+import os
 from types import SimpleNamespace
 
 from course_tools.grading.release.library_use import foreign, names_in
@@ -25,8 +26,21 @@ def test_names():
     }
     assert names_in("import course_lib\ncourse_lib.serial.affine") == {"serial.affine"}
     assert names_in("from course_lib.serial import *") == {"serial.*"}
-    assert names_in("from course_lib.gpu.device import to_device\ndata.load()", known) == set()
+    assert (
+        names_in("from course_lib.gpu.device import to_device\ndata.load_mnist()", known) == set()
+    )
+    assert names_in("data.one_hot(y, 3)", known) == {"data.one_hot"}
     assert names_in("def (") == names_in("x = serial.affine") == set()
+
+
+def test_a_chain_of_thousands_holds_up_nobody():
+    """No recursion, and no time that grows with its square."""
+    chain = "serial" + ".x" * 2500
+    assert names_in(chain, {"serial": "course_lib.serial"}) >= {"serial.x", "serial.x.x"}
+    many = "\n".join([chain] * 15)
+    began = os.times().user
+    assert len(names_in(many, {"serial": "course_lib.serial"})) < 10
+    assert os.times().user - began < 8
 
 
 def test_what_nothing_else_uses():

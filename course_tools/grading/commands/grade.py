@@ -68,6 +68,7 @@ def command(args):
 
     worker.without_unused()
     releases = [_tested(manifest.load(folder), args.untested) for folder in args.release]
+    export.look(args, sorted({name for one in releases for name in one.chapters}))
     submissions = handed_in.collect(args.submissions)
     with pool.OutputFolder(args.out) as place:
         run = Run(args, {one.id: one for one in releases}, place)

@@ -41,13 +41,18 @@ def add_arguments(parser):
     add("--gradescope", action="store_true")
 
 
-def look(args):
-    """Read what the options name, before anything is graded. Raises BadInput."""
+def look(args, chapters):
+    """Read what the options name, before anything is graded. chapters: those of the releases. Raises BadInput."""
     if args.manual:
         manual.read(args.manual)
-    files = [given if Path(given).is_file() else given.rpartition("=")[2] for given in args.moodle]
-    for file in [*files, *([args.canvas] if args.canvas else [])]:
+    for given in args.moodle:
+        name, _, file = _moodle_option(given)
         tables.read(file)
+        if name:
+            chapter_of(chapters, name)
+    columns = {chapter_of(chapters, name): title for name, title in _columns(args)}
+    if args.canvas:
+        lms.look_at_canvas(args.canvas, chapters, columns)
 
 
 def write(args):
@@ -60,7 +65,7 @@ def write(args):
     said = list(made.problems)
     gradebook.write(out, made)
     if args.canvas:
-        said += _canvas(out, made, args.canvas, args.column)
+        said += _canvas(out, made, args)
     for given in args.moodle:
         said += _moodle(out, made, given)
     if args.gradescope:
@@ -70,34 +75,43 @@ def write(args):
     return said
 
 
-def chapter_of(made, wanted):
+def chapter_of(chapters, wanted):
     """The chapter that "03" or its name means. Raises BadInput."""
-    found = [name for name in made.columns if wanted in (name, name[:2], name[:2].lstrip("0"))]
+    found = [name for name in chapters if wanted in (name, name[:2], name[:2].lstrip("0"))]
     if len(found) != 1:
         raise BadInput(
-            f"no chapter {wanted!r} was graded; there is {', '.join(made.columns) or 'none'}"
+            f"there is no chapter {wanted!r} to be graded; there is {', '.join(chapters) or 'none'}"
         )
     return found[0]
 
 
-def _canvas(out, made, file, columns):
-    pairs = [text.partition("=") for text in columns]
+def _columns(args):
+    """[(chapter, title)] of --column."""
+    pairs = [text.partition("=") for text in args.column]
     if any(not middle for _, middle, _ in pairs):
         raise BadInput("--column takes NN=TITLE, such as --column '03=Homework 3'")
-    table, said = lms.canvas(
-        made, file, {chapter_of(made, name): title for name, _, title in pairs}
-    )
-    _save(out / "canvas.csv", file, table)
+    return [(name, title) for name, _, title in pairs]
+
+
+def _moodle_option(given):
+    """(chapter or "", "=", file) of --moodle."""
+    return given.rpartition("=") if not Path(given).is_file() else ("", "", given)
+
+
+def _canvas(out, made, args):
+    columns = {chapter_of(made.columns, name): title for name, title in _columns(args)}
+    table, said = lms.canvas(made, args.canvas, columns)
+    _save(out / "canvas.csv", args.canvas, table)
     return [f"canvas: {line}" for line in said]
 
 
 def _moodle(out, made, given):
-    name, _, file = given.rpartition("=") if not Path(given).is_file() else ("", "", given)
+    name, _, file = _moodle_option(given)
     if not name and len(made.columns) != 1:
         raise BadInput(
             f"--moodle {given}: say which chapter it is for, --moodle NN=FILE: {', '.join(made.columns)}"
         )
-    chapter = chapter_of(made, name) if name else next(iter(made.columns))
+    chapter = chapter_of(made.columns, name) if name else next(iter(made.columns))
     table, said = lms.moodle(made, file, chapter)
     _save(out / f"moodle-{chapter[:2]}.csv", file, table)
     return [f"moodle: {line}" for line in said]

@@ -62,11 +62,8 @@ def notes(student):
         if result.isolation != "sandbox":
             made.append(f"{name}: graded without a sandbox")
         made += [f"{name} {task.task}: {said}" for task in chapter.tasks if (said := _lost(task))]
-        unsure = [
-            task.task for task in chapter.tasks if task.status in ("inconclusive", "not-run-here")
-        ]
-        if unsure:
-            made.append(f"{name}: look at {', '.join(unsure)}: not decided here")
+        if chapter.undecided:
+            made.append(f"{name}: look at {', '.join(chapter.undecided)}: not decided here")
         made += [
             f"{name} {task}".strip() + f": {text}"
             for task, texts in chapter.comments.items()

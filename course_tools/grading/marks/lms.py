@@ -83,15 +83,8 @@ def canvas(marks, file, columns=None):
     columns: {chapter: the assignment's title, number or heading}; other chapters go to the one assignment that has the
     chapter's name in its title. Raises BadInput for a file of another form, or without a column for any chapter.
     """
-    table = tables.read(file)
-    head = [cell.strip() for cell in table.rows[0]] if table.rows else []
-    if "ID" not in head or "Section" not in head or head[0] not in ("Student", "LastName"):
-        raise BadInput(
-            f"{file} is no gradebook of Canvas (Grades > Export): no Student, ID, Section in its first row"
-        )
-    start = 1 + next((i for i, row in enumerate(table.rows) if "Points Possible" in row[0]), 0)
-    worth = [*(table.rows[start - 1] if start > 1 else []), *[""] * len(head)]
-    targets, said = _targets(marks, head, worth, columns or {})
+    table, head, start, worth = _gradebook(file)
+    targets, said = _targets(marks.columns, head, worth, columns or {})
     if not targets:
         raise BadInput("\n".join([f"{file}: no column to fill in", *said]))
     rows = [(i, row) for i, row in enumerate(table.rows) if i >= start and len(row) == len(head)]
@@ -100,6 +93,30 @@ def canvas(marks, file, columns=None):
     for name, column in targets.items():
         said += _fill(table.rows, pairs, name, column, worth[column], marks.columns[name])
     return table, said + more
+
+
+def look_at_canvas(file, chapters, columns):
+    """Before anything is graded: raises BadInput for a file of another form, for a column that is named and not there,
+    and where none of the chapters has a column.
+    """
+    _, head, _, worth = _gradebook(file)
+    targets, said = _targets(chapters, head, worth, columns)
+    wrong = [line for line in said if line.partition(":")[0] in columns]
+    if wrong or not targets:
+        raise BadInput("\n".join([f"{file}: no column to fill in", *(wrong or said)]))
+
+
+def _gradebook(file):
+    """(Table, its head, the number of the first student's row, the points possible) of an export of Canvas."""
+    table = tables.read(file)
+    head = [cell.strip() for cell in table.rows[0]] if table.rows else []
+    if "ID" not in head or "Section" not in head or head[0] not in ("Student", "LastName"):
+        raise BadInput(
+            f"{file} is no gradebook of Canvas (Grades > Export): no Student, ID, Section in its first row"
+        )
+    start = 1 + next((i for i, row in enumerate(table.rows) if "Points Possible" in row[0]), 0)
+    worth = [*(table.rows[start - 1] if start > 1 else []), *[""] * len(head)]
+    return table, head, start, worth
 
 
 def _person(head, row):
@@ -113,7 +130,7 @@ def _person(head, row):
     return {cells["ID"]} - {""}, logins, both_ways(name)
 
 
-def _targets(marks, head, worth, columns):
+def _targets(chapters, head, worth, columns):
     """{chapter: column}, and what is said of chapters without one."""
     open_ = [
         i
@@ -123,7 +140,7 @@ def _targets(marks, head, worth, columns):
     open_ = [i for i in open_ if "read only" not in worth[i].lower()]
     titles = {i: re.fullmatch(r"(.*?) *\((\d+)\)", head[i]).groups() for i in open_}  # type: ignore[union-attr]
     made, said = {}, []
-    for name in marks.columns:
+    for name in chapters:
         wanted = columns.get(name)
         if wanted is None:
             found = [i for i in open_ if letters(name) in letters(head[i])]
@@ -155,8 +172,17 @@ def _fill(rows, pairs, name, column, worth, tasks):
         if rows[row][column].strip().upper() in KEPT:
             said.append(f"{student.name!r:.80}: {name} stays {rows[row][column].strip()}")
             continue
+        if chapter.undecided:
+            said.append(_not_decided(student, name, chapter))
+            continue
         rows[row][column] = tables.number(chapter.points * scale)
     return said
+
+
+def _not_decided(student, name, chapter):
+    """What is said of a grade that is left as it was: half a chapter's points would look like all of them."""
+    tasks = ", ".join(chapter.undecided)
+    return f"{student.name!r:.80}: {name} is left as it was: {tasks} not decided: grade again, or give points by hand"
 
 
 def _number(text):
@@ -201,6 +227,8 @@ def _grade(row, cells, head, student, chapter, whole):
     if cells.get("grade can be changed", "yes").strip().lower() == "no":
         return [f"{student.name!r:.80}: Moodle lets this grade not be changed: left as it is"]
     given = student.chapters[chapter]
+    if given.undecided:
+        return [_not_decided(student, chapter, given)]
     most = _number(cells.get("maximum grade", ""))
     grade = given.points * (most / whole if most and whole else 1.0)
     comma = "," in cells.get("maximum grade", "")

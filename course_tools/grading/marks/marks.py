@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_tools.grading.marks import manual, tables
-from course_tools.grading.verdict import results
+from course_tools.grading.verdict import results, undecided
 
 NAMES = ("manual.csv", "manual.json")
 
@@ -15,13 +15,14 @@ NAMES = ("manual.csv", "manual.json")
 class Chapter:
     """A student's chapter. tasks: `results.Task`s with the points that count; extra: points added to the chapter.
 
-    comments: task, or "" for the chapter -> list of texts.
+    comments: task, or "" for the chapter -> list of texts. by_hand: the tasks whose points were given so.
     """
 
     result: results.Result
     tasks: list
     extra: float = 0.0
     comments: dict = field(default_factory=dict)
+    by_hand: set = field(default_factory=set)
 
     @property
     def points(self):
@@ -31,6 +32,15 @@ class Chapter:
     @property
     def out_of(self):
         return sum(task.out_of for task in self.tasks)
+
+    @property
+    def undecided(self):
+        """The tasks that could not be judged here, and have no points by hand."""
+        return [
+            task.task
+            for task in self.tasks
+            if task.status in undecided.STATUSES and task.task not in self.by_hand
+        ]
 
 
 @dataclass
@@ -134,6 +144,7 @@ def _enter(chapter, entry, given):
     place = names.index(entry.task)
     task, key = chapter.tasks[place], (chapter.result.student, chapter.result.chapter, entry.task)
     chapter.tasks[place] = dataclasses.replace(task, points=_whole(entry.points))
+    chapter.by_hand.add(entry.task)
     said = [f"{entry.where}: a second row for this task: its points count"] if key in given else []
     given.add(key)
     if not 0 <= entry.points <= task.out_of:

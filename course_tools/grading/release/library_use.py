@@ -7,8 +7,16 @@ chapter is a fair tool. Only what the text says is seen; a name that is put toge
 import ast
 import re
 
-PACKAGES = ("serial", "threads", "gpu", "mpi")
-TOOLS = ("gpu.device", "mpi.rehearse", "mpi.rehearsal", "mpi.compute")  # no answers in themselves
+PACKAGES = ("data", "serial", "threads", "gpu", "mpi")
+DEEPEST = 8  # attributes of a name
+TOOLS = (
+    "gpu.device",
+    "mpi.rehearse",
+    "mpi.rehearsal",
+    "mpi.compute",
+    "data.load",
+    "data.Dataset",
+)  # no answers in themselves
 
 
 def names_in(text, known=None):
@@ -23,11 +31,12 @@ def names_in(text, known=None):
         return set()
     nodes = list(ast.walk(tree))
     found = {name for node in nodes for name in _imported(node, known)}
-    found |= {
-        name
-        for node in nodes
-        if isinstance(node, ast.Attribute | ast.Name) and (name := _full(node, known))
-    }
+    inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute | ast.Name) and id(node) not in inner:
+            base, names = _chain(node, known)
+            # course_lib.serial.affine.x uses course_lib.serial.affine; a chain of thousands says no more
+            found |= {".".join([base, *names[:n]]) for n in range(DEEPEST) if base}
     for node in tree.body:
         _name_anew(node, known)
     return _of_packages(found)
@@ -91,7 +100,14 @@ def _imported(node, known):
 
 def _full(node, known):
     """The full name of a.b.c where `a` was imported from course_lib; else ""."""
-    if isinstance(node, ast.Name):
-        return known.get(node.id, "")
-    base = _full(node.value, known) if isinstance(node, ast.Attribute) else ""
-    return f"{base}.{node.attr}" if base else ""
+    base, names = _chain(node, known)
+    return ".".join([base, *names]) if base else ""
+
+
+def _chain(node, known):
+    """("course_lib.serial", ["affine"]) of a.affine where `a` was imported from course_lib; else "" and its names."""
+    names = []
+    while isinstance(node, ast.Attribute):  # no recursion: a student may write a chain of thousands
+        names.append(node.attr)
+        node = node.value
+    return known.get(node.id, "") if isinstance(node, ast.Name) else "", names[::-1]

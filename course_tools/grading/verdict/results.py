@@ -11,7 +11,8 @@ from course_tools.build import command as build
 SCHEMA = 1
 NOT_GRADED = "the grader could not grade this"  # how a problem begins that is not the student's
 # points by hand; names that have got a mark
-RESERVED = re.compile("^manual$|-[0-9a-f]{8}$", re.IGNORECASE)
+RESERVED = re.compile("^manual$|-[0-9a-f]{8}([0-9a-f]{8})?$", re.IGNORECASE)
+MARK = 16  # hexadecimal digits: with half as many, a student could look for a name that gives another one's file
 STATUSES = (
     "pass",
     "wrong",
@@ -69,7 +70,7 @@ def file_of(out, student):
     """The file of a student's result: names become safe file names, and different names stay different."""
     plain = re.sub(r"[^\w.-]+", "_", student, flags=re.ASCII).strip("._")[:60]
     if plain != student or not plain or RESERVED.search(plain):
-        mark = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        mark = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:MARK]
         plain = f"{plain or 'student'}-{mark}"
     return Path(out, f"{plain}.json")
 

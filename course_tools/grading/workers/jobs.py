@@ -151,10 +151,14 @@ def _notebook(made):
 
 
 def take(work, name, most):
-    """Take up to `most` students for the worker `name`: their folders. [] and a `complete` file: all are taken."""
+    """Take up to `most` students for the worker `name`: their folders. [] and a `complete` file: all are taken.
+
+    Those over whom a worker has ended come last and one at a time: only one of them may have been its end.
+    """
     found: list[Path] = []
     waiting = sorted(os.listdir(work.folder / "todo"))
-    for unit in waiting[: max(1, min(most, len(waiting) // SHARE))]:
+    fresh = [unit for unit in waiting if not unit.endswith(f".{AGAIN}")]
+    for unit in fresh[: max(1, min(most, len(fresh) // SHARE))] or waiting[:1]:
         mine = work.folder / "taken" / f"{unit}.{name}"
         with contextlib.suppress(OSError):  # another worker was faster
             os.rename(work.folder / "todo" / unit, mine)

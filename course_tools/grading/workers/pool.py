@@ -14,7 +14,7 @@ from course_lib.errors import BadInput
 from course_tools.grading.paths import BESIDE
 from course_tools.grading.workers import jobs, worker
 
-# workers that may end before their work is done; then something is wrong with this machine
+# workers that may end before their work is done, with no student done in between: then this machine is to blame
 DEATHS = 20
 PREFORK = "course_tools.grading.workers.prefork"
 WAIT = 15.0  # seconds for the workers of a killed run to end
@@ -172,7 +172,7 @@ class WorkerPool:
     """Starts workers, and others where one ends before the work is done: `with WorkerPool(...) as p: p.look()`."""
 
     def __init__(self, work, workers):
-        self.work, self.workers, self.deaths, self._beats = work, workers, 0, 0
+        self.work, self.workers, self.deaths, self._beats, self._done = work, workers, 0, 0, 0
 
     def __enter__(self):
         self._beat()
@@ -189,7 +189,8 @@ class WorkerPool:
         for name, status in self.workers.ended():
             if status == 0:
                 continue
-            self.deaths += 1
+            done = self.work.done()
+            self.deaths, self._done = (self.deaths if done == self._done else 0) + 1, done
             why = f"the grader's process ended ({status}): {self._said(name)}"
             jobs.put_back(self.work, name, why)
             if self.deaths <= DEATHS:
