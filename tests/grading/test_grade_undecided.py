@@ -299,3 +299,21 @@ def test_no_regular_expression_meets_a_message(file):
 @pytest.mark.parametrize("module", [undecided, resources, check_process, session, runner])
 def test_what_makes_verdicts_has_no_regular_expressions(module):
     assert not hasattr(module, "re")
+
+
+@pytest.mark.parametrize("status", undecided.STATUSES)
+def test_a_hidden_run_shows_nothing_of_its_inputs(monkeypatch, status):
+    """What its check said may hold them; the page says why there is no verdict, in words of the grader's own."""
+    from types import SimpleNamespace
+
+    from course_tools.grading.verdict.results import Task
+    from course_tools.grading.verdict.runner import Runner
+
+    secret = "x = [0.123, 0.456] gave 0.789"
+    run = Runner.__new__(Runner)
+    run.seed, run.release = 1, SimpleNamespace(hidden={})
+    run.assembled = SimpleNamespace(chapter=SimpleNamespace(name="03"))
+    monkeypatch.setattr(run, "_judged", lambda *a: {"status": status, "message": secret})
+    task = Task("a", "missing", 0, 1)
+    run._hidden(SimpleNamespace(check="ch03.check_a", of="a", name="a"), task)
+    assert task.status == status and task.message and "0." not in task.message

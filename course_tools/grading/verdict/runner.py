@@ -171,9 +171,8 @@ class Runner:
             task.hidden["instructor's"] = verdict["status"]
             self.close()  # nothing that is shown to the student comes from a session that has seen these inputs
         task.status = verdict["status"]
-        task.message = (
-            verdict["message"] if task.status in ("missing", *LOST, *undecided.STATUSES) else ""
-        )
+        said = verdict["message"] if task.status in ("missing", *LOST) else ""
+        task.message = undecided.HIDDEN.get(task.status, said)
         if task.message and len(task.hidden) == 1:
             task.hidden = {}  # nobody knows whether the public check would pass
 

@@ -9,6 +9,11 @@ from course_lib.checks.kit.kinds import BROKEN, CLOCK, UNAVAILABLE
 
 STATUSES = ("inconclusive", "not-run-here")
 BUSY = "this machine was too busy to tell (grade again, with fewer --workers): {}"
+# What is said of a run with hidden inputs: nothing that its check said, for that may show them.
+HIDDEN = {
+    "inconclusive": BUSY.format("its answer came too late or not at all"),
+    "not-run-here": "this machine lacks what this task needs: `course doctor` says what",
+}
 # shares of the time: less of a processor, and longer waits for one, decide nothing
 HAD, WAITED = 0.1, 0.5
 WHILE = 1.0  # seconds without a processor that spoil a check's own, shorter waits
