@@ -486,6 +486,14 @@ def test_files_that_are_no_notebook(data):
     assert (read.problems or read.cells) and not [one for one in read.cells if one[2]]
 
 
+def test_a_submission_has_a_budget_of_time(fork_server, release, monkeypatch):
+    """Cells that each stay below the limit, run again after each lost kernel, would add up to hours."""
+    monkeypatch.setattr(runner, "BUDGET", 0)
+    tasks = graded(fork_server, release, cells()).tasks.values()
+    assert {task.status for task in tasks} == {"timeout"}
+    assert all("not tried" in task.message and not task.points for task in tasks)
+
+
 def test_the_hidden_check_counts(fork_server, release):
     """Right on the public check's own seed, wrong where nobody has looked."""
     run = graded(

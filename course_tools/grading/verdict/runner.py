@@ -19,6 +19,7 @@ FOREIGN = (
 )
 NOT_WRITTEN = "{} is not written yet: its cell is as it was handed out"
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
+BUDGET = 15  # times the seconds of a cell: for all of a submission, cells run again after a lost kernel included
 
 
 class Runner:
@@ -42,6 +43,7 @@ class Runner:
         # then a blank has been seen to earn nothing, and need not be judged
         self.knows_blanks = release.tested
         self.seed = secrets.randbits(31) if seed is None else seed
+        self.began = time.monotonic()
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.lost = 0
         self.tasks: dict[str, Task] = {}
@@ -59,7 +61,10 @@ class Runner:
     def step(self, step):
         """Run one step; what came of a task stands in `tasks`. Returns the status, of a cell ok or error."""
         if self.lost >= len(self.tasks) + SPARE:
-            return self._not_tried(step)
+            return self._not_tried(step, "crashed", f"the cells before it cost {self.lost} kernels")
+        if time.monotonic() - self.began > BUDGET * self.seconds:
+            took = f"the cells before it took more than {BUDGET * self.seconds:g} s together"
+            return self._not_tried(step, "timeout", took)
         if step.kind == "check":
             return self._check(step)
         if step.kind == "task" and step.id not in self.assembled.texts:
@@ -72,15 +77,13 @@ class Runner:
         self.said.pop(step.id, None)
         self.raised.pop(step.id, None)
         self.done, self.lost = [(name, text) for name, text in self.done if name != step.id], 0
+        self.began = time.monotonic()
 
-    def _not_tried(self, step):
+    def _not_tried(self, step, status, why):
         if step.kind != "task" or step.id not in self.assembled.texts:
             return "not-run-here"
         task = self.tasks[step.id]
-        task.status, task.message = (
-            "crashed",
-            f"not tried: the cells before it cost {self.lost} kernels",
-        )
+        task.status, task.message = status, f"not tried: {why}"
         return task.status
 
     def _cell(self, step, text):
