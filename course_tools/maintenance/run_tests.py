@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+MORE = 2  # processes beyond the cores: of the time that tests take, more than half is waiting
 MEMORY = 2 << 30  # bytes for a process with its kernels and ranks
 ONCE = ("-h", "--help", "--version", "-V", "--co", "--collect-only", "--markers", "--fixtures")
 ZIGLANG = {"COURSE_SLOW": "3", "COURSE_GPU": "cpu", "COURSE_CXX": "ziglang"}
@@ -19,14 +20,14 @@ BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def workers():
-    """A process for each core that we may use, and one more, for many a test waits; as far as there is memory."""
+    """A process for each core that we may use, and MORE, as tests wait; as far as there is memory."""
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
-        return cores + 1
-    return max(1, min(cores + 1, memory // MEMORY))
+        return cores + MORE
+    return max(1, min(cores + MORE, memory // MEMORY))
 
 
 def runs(arguments):
