@@ -1,20 +1,20 @@
 // Mistakes behind pointers, references, structs and lambdas.
-struct View {
-    float *data;
-    int width;
-    __device__ float &at(int y, int x) const { return data[y * width + x]; }
-};
-
 struct Particle { float x, y, vx, vy; };
 struct Rgb { unsigned char r, g, b; };
 
 __device__ int wrapped(int i, int n) { return i >= n ? i - n : i; }
 
 //: view_of_the_wrong_width block=(8, 4) args={"A": random((4, 8)), "out": zeros((4, 8)), "width": i4(80)}
+struct View {
+    float *data;
+    int width;
+    __device__ float &at(int y, int x) const { return data[y * width + x]; }
+};
+
 __global__ void view_of_the_wrong_width(float *A, float *out, int width)
 {
-    float *row = A + threadIdx.y * width;
-    out[threadIdx.y * 8 + threadIdx.x] = row[threadIdx.x];  // <- memcheck A
+    View view = {A, width};
+    out[threadIdx.y * 8 + threadIdx.x] = view.at(threadIdx.y, threadIdx.x);  // <- memcheck A
 }
 
 //: particles_step_reads_neighbour block=32 args={"p": random((32, 4))}
