@@ -36,7 +36,7 @@ class Case:
     told: dict[str, str] = field(default_factory=dict)
     marks: list[tuple[str, str, int]] = field(default_factory=list)
 
-    def value(self, key, default=None, **names):
+    def value(self, key, default=None, /, **names):
         """The value of a key, worked out anew: arrays are never shared."""
         return eval(self.told[key], {**NAMES, **names}) if key in self.told else default
 

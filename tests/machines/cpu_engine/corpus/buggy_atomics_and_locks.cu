@@ -1,0 +1,107 @@
+// Atomics, locks and queues, used wrongly.
+//: queue_overflows block=40 args={"A": arange(40, i4), "queue": zeros(16, i4), "tail": zeros(1, i4)}
+__global__ void queue_overflows(const int *A, int *queue, int *tail)
+{
+    if (A[threadIdx.x] % 2 == 0) {
+        int place = atomicAdd(tail, 1);
+        queue[place] = A[threadIdx.x];  // <- memcheck queue
+    }
+}
+
+//: lock_released_by_a_store grid=4 block=1 args={"lock": zeros(1, i4), "sum": zeros(1)}
+__global__ void lock_released_by_a_store(int *lock, float *sum)
+{
+    while (atomicCAS(lock, 0, 1) != 0) { }  // <- racecheck lock
+    sum[0] += 1.0f;  // <- racecheck sum
+    lock[0] = 0;  // <- racecheck lock
+}
+
+//: lock_without_a_fence grid=4 block=32 args={"lock": zeros(1, i4), "sum": zeros(1)}
+__global__ void lock_without_a_fence(int *lock, float *sum)
+{
+    if (threadIdx.x == 0) {
+        while (atomicExch(lock, 1) != 0) { }
+        *sum = *sum + 2.0f;  // <- racecheck sum
+        atomicExch(lock, 0);
+    }
+}
+
+//: each_lane_another_lock block=32 args={"locks": zeros(32, i4), "sum": zeros(1)}
+__global__ void each_lane_another_lock(int *locks, float *sum)
+{
+    int *mine = locks + threadIdx.x;
+    if (atomicCAS(mine, 0, 1) == 0) {
+        *sum += 1.0f;  // <- racecheck sum
+        __threadfence();
+        atomicExch(mine, 0);
+    }
+}
+
+//: shared_atomic_and_plain_read block=64 args={"A": arange(64, i4), "out": zeros(64, i4)}
+__global__ void shared_atomic_and_plain_read(const int *A, int *out)
+{
+    __shared__ int most;
+    if (threadIdx.x == 0) most = -1;
+    __syncthreads();
+    atomicMax(&most, A[threadIdx.x] * 5 % 64);  // <- racecheck most
+    out[threadIdx.x] = most - A[threadIdx.x];  // <- racecheck most
+}
+
+//: zeroed_by_everyone_then_added grid=2 block=32 args={"A": random(64), "total": zeros(1)}
+__global__ void zeroed_by_everyone_then_added(const float *A, float *total)
+{
+    if (threadIdx.x == 0) *total = 0.0f;  // <- racecheck total
+    __syncthreads();
+    atomicAdd(total, A[blockIdx.x * 32 + threadIdx.x]);  // <- racecheck total
+}
+
+//: cas_maximum_stored_plainly grid=2 block=32 args={"A": arange(64, i4), "most": zeros(1, i4)}
+__global__ void cas_maximum_stored_plainly(const int *A, int *most)
+{
+    int x = A[blockIdx.x * 32 + threadIdx.x], seen = atomicAdd(most, 0);  // <- racecheck most
+    if (x > seen) *most = x;  // <- racecheck most
+}
+
+//: exchange_past_the_end block=32 args={"slots": zeros(31, i4)}
+__global__ void exchange_past_the_end(int *slots)
+{
+    atomicExch(slots + threadIdx.x, 7);  // <- memcheck slots
+}
+
+//: cas_before_the_start block=8 args={"slots": zeros(64, i4), "out": zeros(8, i4)}
+__device__ int claim(int *slots, int i)
+{
+    return atomicCAS(&slots[i], 0, i);  // <- memcheck slots
+}
+
+__global__ void cas_before_the_start(int *slots, int *out)
+{
+    out[threadIdx.x] = claim(slots, (int)threadIdx.x * 8 - 8);  // <- memcheck slots
+}
+
+//: hash_table_without_a_modulus block=32 args={"key": arange(32, i4) * 37, "table": np.full(64, -1, i4)}
+__global__ void hash_table_without_a_modulus(const int *key, int *table)
+{
+    int k = key[threadIdx.x], slot = k;
+    while (atomicCAS(&table[slot], -1, k) != -1)  // <- memcheck table
+        slot = (slot + 1) % 64;
+}
+
+//: ticket_read_by_the_wrong_warp block=64 args={"next": zeros(1, i4), "out": zeros(64, i4)}
+__global__ void ticket_read_by_the_wrong_warp(int *next, int *out)
+{
+    __shared__ int ticket;
+    if (threadIdx.x == 0) ticket = atomicAdd(next, 64);  // <- racecheck ticket
+    __syncwarp();
+    out[threadIdx.x] = ticket + threadIdx.x;  // <- racecheck ticket
+}
+
+//: visited_flags_by_bfs block=16 args={"first": arange(17, i4) * 2, "edge": (arange(32, i4) * 5) % 16, "level": np.where(arange(16) < 8, 0, -1).astype(i4), "now": i4(0)}
+__global__ void visited_flags_by_bfs(const int *first, const int *edge, int *level, int now)
+{
+    int v = threadIdx.x;
+    if (level[v] == now)  // <- racecheck level
+        for (int e = first[v]; e < first[v + 1]; e++)
+            if (level[edge[e]] < 0)  // <- racecheck level
+                level[edge[e]] = now + 1;  // <- racecheck level
+}

@@ -1,0 +1,127 @@
+// Other types than float, vectors, and blocks of other shapes.
+//: bytes_past_the_end block=40 args={"text": np.arange(39, dtype=np.uint8), "out": zeros(40, i4)}
+__global__ void bytes_past_the_end(const unsigned char *text, int *out)
+{
+    out[threadIdx.x] = text[threadIdx.x] & 15;  // <- memcheck text
+}
+
+//: short_pairs_as_ints block=9 args={"pairs": np.arange(17, dtype=np.int16), "out": zeros(9, i4)}
+__global__ void short_pairs_as_ints(const short *pairs, int *out)
+{
+    out[threadIdx.x] = reinterpret_cast<const int *>(pairs)[threadIdx.x];  // <- memcheck pairs
+}
+
+//: long_sums_race block=32 args={"A": np.arange(32, dtype=np.int64), "sum": np.zeros(1, np.int64)}
+__global__ void long_sums_race(const long long *A, long long *sum)
+{
+    sum[0] += A[threadIdx.x];  // <- racecheck sum
+}
+
+//: double_shared_race block=48 args={"A": np.ones(48), "out": np.zeros(48)}
+__global__ void double_shared_race(const double *A, double *out)
+{
+    __shared__ double s[48];
+    s[threadIdx.x] = A[threadIdx.x] * 0.5;  // <- racecheck s
+    out[threadIdx.x] = s[47 - threadIdx.x];  // <- racecheck s
+}
+
+//: float4_tile_race block=16 args={"A": random(64), "out": zeros(64)}
+__global__ void float4_tile_race(const float4 *A, float *out)
+{
+    __shared__ float4 tile[16];
+    tile[threadIdx.x] = A[threadIdx.x];  // <- racecheck tile
+    float4 v = tile[15 - threadIdx.x];  // <- racecheck tile
+    out[threadIdx.x * 4] = v.x + v.y + v.z + v.w;
+}
+
+//: float4_overlaps_a_scalar block=8 args={"A": random(32), "out": zeros(36)}
+__global__ void float4_overlaps_a_scalar(const float4 *A, float *out)
+{
+    reinterpret_cast<float4 *>(out)[threadIdx.x] = A[threadIdx.x];  // <- racecheck out
+    out[threadIdx.x * 4 + 4] = 1.0f;  // <- racecheck out
+}
+
+//: bool_flag_before_the_barrier block=64 args={"A": random(64), "out": zeros(64, i4)}
+__global__ void bool_flag_before_the_barrier(const float *A, int *out)
+{
+    __shared__ bool flag[64];
+    flag[threadIdx.x] = A[threadIdx.x] > 0.0f;  // <- racecheck flag
+    out[threadIdx.x] = flag[threadIdx.x] != flag[(threadIdx.x + 32) % 64];  // <- racecheck flag
+}
+
+//: int2_halves_unset block=16 args={"out": zeros(16, i4)}
+__global__ void int2_halves_unset(int *out)
+{
+    __shared__ int2 pair[16];
+    pair[threadIdx.x].x = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = pair[15 - threadIdx.x].y;  // <- initcheck pair
+}
+
+//: ldg_past_the_end block=32 args={"A": random(31), "out": zeros(32)}
+__global__ void ldg_past_the_end(const float *__restrict__ A, float *out)
+{
+    out[threadIdx.x] = __ldg(&A[threadIdx.x]) * 2.0f;  // <- memcheck A
+}
+
+//: ldg_of_unset block=32 args={"A": np.ma.array(random(32), mask=arange(32) == 31), "out": zeros(32)}
+__global__ void ldg_of_unset(const float *__restrict__ A, float *out)
+{
+    out[threadIdx.x] = __ldg(A + threadIdx.x);  // <- initcheck A
+}
+
+//: three_dimensional_block_flat block=(4, 3, 3) args={"A": random((3, 3, 4)), "out": zeros((3, 3, 4))}
+__global__ void three_dimensional_block_flat(const float *A, float *out)
+{
+    __shared__ float s[36];
+    int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    s[t] = A[t];  // <- racecheck s
+    if (threadIdx.z == 0) __syncwarp(0xfff);
+    out[t] = s[35 - t];  // <- racecheck s
+}
+
+//: two_dimensional_id_collides block=(8, 4) args={"A": random((4, 8)), "out": zeros(32)}
+__global__ void two_dimensional_id_collides(const float *A, float *out)
+{
+    int t = threadIdx.y + threadIdx.x;
+    out[t] = A[threadIdx.y * 8 + threadIdx.x];  // <- racecheck out
+}
+
+//: grid_of_two_dimensions_too_tall grid=(2, 3) block=(8, 8) args={"A": random((20, 16)), "out": zeros((20, 16)), "w": i4(16), "h": i4(24)}
+__global__ void grid_of_two_dimensions_too_tall(const float *A, float *out, int w, int h)
+{
+    int x = blockIdx.x * 8 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    if (x < w && y < h) out[y * w + x] = -A[y * w + x];  // <- memcheck A
+}
+
+//: half_of_the_block_waits block=(5, 7) args={"A": random(35), "out": zeros(35)}
+__global__ void half_of_the_block_waits(const float *A, float *out)
+{
+    int t = threadIdx.y * 5 + threadIdx.x;
+    out[t] = A[t];
+    if (threadIdx.y >= 3) {
+        __syncthreads();  // <- synccheck
+        out[t] *= 2.0f;
+    }
+}
+
+//: unsigned_loop_wraps block=8 args={"A": random(64), "out": zeros(8)}
+__global__ void unsigned_loop_wraps(const float *A, float *out)
+{
+    float sum = 0.0f;
+    for (unsigned k = 7; k < 8 || k > 4000000000u; k -= 4)
+        sum += A[(int)(threadIdx.x * 8 + k) - 60];  // <- memcheck A
+    out[threadIdx.x] = sum;
+}
+
+//: char_counter_race block=64 args={"A": random(64), "count": np.zeros(4, np.uint8)}
+__global__ void char_counter_race(const float *A, unsigned char *count)
+{
+    if (A[threadIdx.x] > 0.0f) count[threadIdx.x / 16]++;  // <- racecheck count
+}
+
+//: matrix_of_columns_first block=(3, 20) args={"A": random((20, 3)), "out": zeros((3, 20))}
+__global__ void matrix_of_columns_first(const float (*A)[3], float *out)
+{
+    out[threadIdx.x * 20 + threadIdx.y] = A[threadIdx.x * 20][threadIdx.y];  // <- memcheck A
+}
