@@ -53,7 +53,7 @@ __global__ void lambdas(float *x)
     store(x[i] > 0 ? up(x[i]) : -x[i]);
 }
 //: constexpr_and_static_assert block=32 args={"x": random(32, 5), "out": unset(32)} gives={"out": x[np.arange(32) // 8 * 8 + 7 - np.arange(32) % 8]}
-constexpr int power_of_two(int k) { return k == 0 ? 1 : 2 * power_of_two(k - 1); }
+__host__ __device__ constexpr int power_of_two(int k) { return k == 0 ? 1 : 2 * power_of_two(k - 1); }
 enum Sizes { TILE = power_of_two(3), ROWS = 4 };
 static_assert(TILE * ROWS == 32, "a warp");
 __global__ void constexpr_and_static_assert(const float *x, float *out)
