@@ -120,7 +120,8 @@ def build(program, options=(), traced=False):
         flags = _flags(traced, options)
         header = NATIVE / "cuda_subset.h" if options else _header(flags)
         kind = "-S" if traced else "-c"
-        command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
+        found = ["-iquote", str(NATIVE), "-include", str(header)]  # half.h, for sources that ask for it
+        command = [*compiler(), *flags, *found, kind, str(source), "-o", str(unit)]
         _run(command, DEADLINE)
         if traced:
             arm = platform.machine().lower() in ("arm64", "aarch64")

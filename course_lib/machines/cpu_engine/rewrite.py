@@ -7,13 +7,22 @@ import re
 from dataclasses import dataclass
 
 from course_lib.errors import BadInput
+from course_lib.machines.cpu_engine.outside import host_functions, refuse
+from course_lib.machines.cpu_engine.scopes import (
+    ATTRIBUTE,
+    DIRECTIVE,
+    around,
+    namespaces,
+    scopes,
+    without_directives,
+)
+from course_lib.machines.cpu_engine.shared_memory import NAME, edit_shared, split
 
-BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
-KERNEL = re.compile(rf"__global__\s+{BOUNDS}(?:static\s+)?void\s+{BOUNDS}([A-Za-z_]\w*)\s*\(")
-RETURNS = re.compile(rf"__global__\s+{BOUNDS}(?![^(;{{]*\bvoid\b)")
-SHARED = re.compile(r"(?:\b(?:extern|static)\s+)*\b__shared__\b[^;{}]*;")
-VARIABLE = re.compile(r"\b(?:__constant__|__device__)\b([^;(){}=]*)(?=[;={])")
-NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
+WORDS = r"(?:\b(?:static|inline|extern|__forceinline__|__noinline__)\b\s*)*"
+KERNEL = re.compile(rf"(?:__global__\s+{WORDS}void|\bvoid\s+__global__)\s+([A-Za-z_]\w*)\s*\(")
+RETURNS = re.compile(r"(?<!\bvoid )__global__\s+(?![^(;{]*\bvoid\b)")
+VARIABLE = re.compile(r"\b(?:__constant__|__device__|__managed__)\b([^;(){}=]*)(?=[;={])")
+POINTED = re.compile(r"\(\s*(?:\*|&)\s*(?:(?:const|__restrict__)\s+)*(\w+)[^()]*\)\s*(?:\[|\()")  # (*A)[16]
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 UNROLL = re.compile(
     r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", re.MULTILINE
@@ -21,106 +30,157 @@ UNROLL = re.compile(
 HEADER = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE
 )
+HALF = re.compile(r"(#[ \t]*include[ \t]*)[<\"]cuda_(?:fp|bf)16\.h(?:pp)?[>\"]")
+MACRO = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n\\]*__(?:global|shared|constant)__[^\n\\]*|"
+    r"__(?:global|shared|constant)__[^\n\\]*)$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
 class Program:
-    """text: the C++ that is compiled. kernels: name -> names of its parameters. symbols: (name, is it constant)."""
+    """text: the C++ that is compiled. kernels: name -> names of its parameters. symbols: (name, is it constant).
+
+    A kernel of a namespace a is there as k and as a::k; of templates, the instances that were asked for.
+    """
 
     text: str
     kernels: dict[str, list[str]]
     symbols: list[tuple[str, bool]]
 
 
-def rewrite(source, no_extern_c=False):
-    """The Program of a CUDA C source. Raises BadInput for shared memory outside of a function, a kernel not void."""
+def rewrite(source, no_extern_c=False, instances=()):
+    """The Program of a CUDA C source. instances: of templates, as "reduce<float, 256>".
+
+    Raises BadInput, with its line, for what the engine does not have, and for a kernel that is not void.
+    """
+    source = _expand(source)
     code = TOKEN.sub(lambda m: _blank(m) if m[0].startswith("/") else m[0], source)
     # of the same length, with strings blanked out too: here things are looked for
     bare = TOKEN.sub(_blank, source)
-    if m := RETURNS.search(bare):
-        raise BadInput(f"line {_line(bare, m)}: a kernel returns nothing: __global__ void")
-    found = [m for m in KERNEL.finditer(bare) if not _is_template(bare, m.start())]
-    kernels, symbols = {m[1]: parameters(bare, m.end() - 1) for m in found}, _symbols(bare)
+    for start, end in reversed(host_functions(bare)):
+        code, bare = (t[:start] + _blank_code(t[start:end]) + t[end:] for t in (code, bare))
+    refuse(bare)
+    text = re.sub(ATTRIBUTE, _blank, without_directives(bare))
+    if m := RETURNS.search(text):
+        raise BadInput(f"line {_line(text, m.start())}: a kernel returns nothing: __global__ void")
+    found = scopes(bare)
+    kernels, edits, tail = _kernels(text, found)
+    symbols = _symbols(text, found, edits, tail)
     body, last = "", 0
-    for m in SHARED.finditer(bare):
-        body, last = body + code[last : m.start()] + _shared(bare, m), m.end()
+    for start, end, new in sorted(edits + edit_shared(text, found)):
+        body, last = body + code[last:start] + new, end
+    body = HEADER.sub("", HALF.sub(r'\1"half.h"', body + code[last:]))
     # no number: all of it
-    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body + code[last:])
-    tail = [f"COURSE_KERNEL({name})" for name in kernels]
-    for name, constant in symbols:
-        tail.append(f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})")
+    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body)
+    for number, name in enumerate(instances):
+        tail += _instance(text, name, number, kernels)
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
-    text = [opened, '#line 1 "kernel.cu"', HEADER.sub("", body), closed, *tail, ""]
-    return Program("\n".join(text), kernels, symbols)
+    lines = [opened, '#line 1 "kernel.cu"', body, closed, *tail, ""]
+    return Program("\n".join(lines), kernels, symbols)
 
 
-def _symbols(bare):
+def _expand(source):
+    """The source with its macros for __global__, __shared__ and __constant__ put in where they are used."""
+    for m in MACRO.finditer(source):
+        rest = source[m.end() :]
+        source = source[: m.start()] + _blank(m) + re.sub(rf"\b{m[1]}\b", lambda _, m=m: m[2], rest)
+    return source
+
+
+def _kernels(text, found):
+    """({name: parameters}, edits, lines of the tail): kernels in namespaces or behind #if register where they stand."""
+    kernels, edits, tail = {}, [], []
+    inside = re.search(r"^#if", text, re.MULTILINE) is not None
+    for m in KERNEL.finditer(text):
+        opened = re.compile(r"[{;]").search(text, m.end())
+        if _is_template(text, m.start()) or not opened or opened[0] == ";":
+            continue
+        kernels[m[1]] = parameters(text, m.end() - 1)
+        scope = next(scope for scope in found if scope.opened == opened.start())
+        if not inside and not scope.parent:
+            tail.append(f"COURSE_KERNEL({m[1]})")
+            continue
+        edits.append((scope.closed, scope.closed, f" COURSE_KERNEL({m[1]})"))
+        if space := namespaces(text, scope.parent):
+            full = f"{space}::{m[1]}"
+            kernels[full] = kernels[m[1]]
+            new = f' COURSE_KERNEL_AS({full.replace("::", "_in_")}, "{full}", {m[1]})'
+            edits.append((scope.closed, scope.closed, new))
+    return kernels, edits, tail
+
+
+def _instance(text, kernel, number, kernels):
+    """The lines that register a kernel's template with the arguments that were asked for; none for a plain kernel."""
+    name = re.match(r"(?:\w+::)*(\w+)\s*(<.*>)?\s*$", kernel)
+    for m in KERNEL.finditer(text):
+        if name and m[1] == name[1] and _is_template(text, m.start()):
+            line = _line(text, m.start())
+            if not name[2]:
+                raise BadInput(f"line {line}: {kernel} is a template: name its arguments, as in {kernel}<float>")
+            kernels[kernel] = parameters(text, m.end() - 1)
+            return [f'#line {line} "kernel.cu"', f'COURSE_KERNEL_AS({number}, "{kernel}", {kernel})']
+    return []
+
+
+def _symbols(text, found, edits, tail):
     """[(name, is it __constant__?)] of the variables of the device outside of functions."""
     symbols = []
-    for m in VARIABLE.finditer(bare):
-        if _depth(bare, m.start()) == 0:
-            names = [found[1] for part in split(m[1]) if (found := NAME.search(part))]
-            symbols += [(name, "__constant__" in m[0]) for name in names]
+    for m in VARIABLE.finditer(text):
+        before = text[max(text.rfind(c, 0, m.start()) for c in ";{}") + 1 : m.start()]
+        scope = around(found, m.start())
+        if (scope and scope.kind != "file") or re.search(r"\b(?:extern|template)\b", before):
+            continue
+        names = [named[1] for part in split(m[1]) if (named := NAME.search(part))]
+        constant = "__constant__" in m[0] or "__constant__" in before
+        symbols += [(name, constant) for name in names]
+        lines = [f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name in names]
+        if scope is None:
+            tail += lines
+        else:
+            end = _statement_end(text, m.end(), found)
+            edits.append((end, end, " " + " ".join(lines)))
     return symbols
+
+
+def _statement_end(text, at, found):
+    """Behind the ; that ends a declaration whose first value may have braces."""
+    while True:
+        end = text.index(";", at)
+        inner = next((s for s in found if at <= s.opened < end), None)
+        if not inner:
+            return end + 1
+        at = inner.closed
 
 
 def parameters(bare, at):
     """Names in the parameter list whose parenthesis opens at `at`."""
-    parts = split(bare[at + 1 : bare.find(")", at)])
-    return [
-        found[1] if (found := NAME.search(part.partition("=")[0].strip())) else "" for part in parts
-    ]
+    depth, end = 1, at + 1
+    while depth and end < len(bare):
+        depth += {"(": 1, ")": -1}.get(bare[end], 0)
+        end += 1
+    found = [POINTED.search(part.partition("=")[0]) or NAME.search(part.partition("=")[0].strip())
+             for part in split(bare[at + 1 : end - 1])]
+    return [name[1] if name else "" for name in found]
 
 
-def split(text):
-    """The parts of a list between commas that stand in no bracket of any kind."""
-    parts, depth, last = [], 0, 0
-    for i, c in enumerate(text):
-        depth += {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}.get(c, 0)
-        if c == "," and depth == 0:
-            parts.append(text[last:i])
-            last = i + 1
-    parts.append(text[last:])
-    return [part.strip() for part in parts if part.strip() not in ("", "void")]
-
-
-def _shared(bare, match):
-    """One declaration of shared memory, as references to arrays in the block's arena."""
-    text, line = match[0], _line(bare, match)
-    if _depth(bare, match.start()) == 0:
-        raise BadInput(f"line {line}: declare __shared__ memory inside the kernel that uses it")
-    inner = re.sub(
-        r"\b(?:__shared__|extern|static)\b|(?:__align__|alignas)\s*\([^)]*\)", " ", text
-    )[:-1]
-    out, base = "", ""
-    for part in split(inner):
-        found = NAME.search(part)
-        before = part[: found.start()].strip() if found else ""
-        if not found or not (base or before):
-            raise BadInput(f"line {line}: this declaration is not understood: {text.strip()}")
-        # only the first name comes with the type
-        kind = f"{base.rstrip('* ')} {before}" if base else before
-        base = base or before
-        if re.search(r"\bextern\b", text):
-            out += f"auto *{found[1]} = COURSE_DYNAMIC_SHARED({found[1]}, {kind}); "
-        else:
-            out += f"auto &{found[1]} = COURSE_SHARED({found[1]}, {kind} {' '.join(found[2].split())}); "
-    return out + "\n" * text.count("\n")
-
-
-def _line(bare, match):
-    return bare.count("\n", 0, match.start()) + 1
+def _line(text, at):
+    return text.count("\n", 0, at) + 1
 
 
 def _blank(match):
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def _depth(bare, at):
-    """How many braces stand open, those of extern "C" and of namespaces apart."""
-    before = re.sub(r"(?:\bextern|\bnamespace\s*\w*)\s*\{", " ", bare[:at])
-    return before.count("{") - before.count("}")
+def _blank_code(text):
+    """Blanks, but for the directives."""
+    kept = {m.start(): m.end() for m in DIRECTIVE.finditer(text)}
+    out, last = "", 0
+    for start, end in kept.items():
+        out, last = out + re.sub(r"[^\n]", " ", text[last:start]) + text[start:end], end
+    return out + re.sub(r"[^\n]", " ", text[last:])
 
 
-def _is_template(bare, at):
-    return re.search(r"template\s*<[^;{}]*>\s*$", bare[:at]) is not None
+def _is_template(text, at):
+    return re.search(r"\btemplate\s*<[^;{}]*>\s*(?:(?:static|inline)\s+)*$", text[:at]) is not None

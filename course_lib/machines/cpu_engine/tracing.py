@@ -29,7 +29,7 @@ def trace(
     blocks=None,
     timeout=30.0,
     options=(),
-    no_extern_c=False,
+    no_extern_c=True,
     symbols=None,
 ):
     """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
@@ -41,7 +41,7 @@ def trace(
     Raises CompileError for what does not compile, BadInput for arguments that do not fit.
     """
     grid, block, shared = check_shape(grid, block, shared)
-    program = rewrite(source, no_extern_c)
+    program = rewrite(source, no_extern_c, (kernel,))
     process = Process(build(program, tuple(options), traced=True), arena := Arena())
     try:
         known = process.describe()

@@ -70,12 +70,31 @@ class SourceModule:
     """Kernels compiled for this CPU. Of `options` only -D, -U and -I count: the others are nvcc's."""
 
     def __init__(self, source, options=(), no_extern_c=False):
-        self.program = rewrite(source, no_extern_c)
-        flags = tuple(option for option in options if option[:2] in ("-D", "-U", "-I"))
-        self.process = Process(build(self.program, flags), arena())
-        self.known, self.written = self.process.describe(), {}
+        self.given, self.instances, self.written = (source, no_extern_c), (), {}
+        self.flags = tuple(option for option in options if option[:2] in ("-D", "-U", "-I"))
+        self._start()
+
+    def _start(self):
+        self.program = rewrite(*self.given, self.instances)
+        self.process = Process(build(self.program, self.flags), arena())
+        self.known = self.process.describe()
+
+    def _add(self, instance):
+        """Compiles once more, with this instance of a template. What stands in variables is carried over."""
+        held = {
+            name: self.process.read_symbol(*place[:2])
+            for name, place in self.known["symbols"].items()
+        }
+        self.instances, old = (*self.instances, instance), self.process
+        self._start()
+        old.close()
+        for name, data in held.items():
+            self.process.write_symbol(self.known["symbols"][name][0], data)
 
     def get_function(self, name):
+        """A kernel by its name, or an instance of a template, as in "reduce<float, 256>"."""
+        if "<" in name and name not in self.known["kernels"]:
+            self._add(name)
         if name not in self.known["kernels"]:
             raise self._missing("kernel", name)
         return lambda *args, **how: self.call(name, args, **how)

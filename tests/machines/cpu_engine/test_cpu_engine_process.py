@@ -181,8 +181,8 @@ def test_compile_errors_have_the_line_of_the_source():
     with pytest.raises(CompileError, match=r"kernel.cu:3:\d+: error: .*nonsense") as failure:
         trace("\n__global__ void k(float *A) {\n    A[0] = nonsense;\n}", "k", 1, 1, [A4])
     assert "cuda_subset.h" not in str(failure.value)
-    with pytest.raises(BadInput, match="line 2: declare __shared__ memory inside the kernel"):
-        rewrite("\n__shared__ float s[4];\n__global__ void k() {}")
+    with pytest.raises(BadInput, match="line 2: a member of a class cannot be __shared__"):
+        rewrite("struct S {\n__shared__ float s[4]; };\n__global__ void k() {}")
     for head in ("int k(", "float *\nk(", "__launch_bounds__(32) int k("):
         with pytest.raises(BadInput, match="line 2: a kernel returns nothing: __global__ void"):
             rewrite(f"\n__global__ {head}float *x) {{ return 0; }}")

@@ -125,6 +125,7 @@ def on_engine(source, kernel, launch):
         launch.shared,
         timeout=SECONDS,
         symbols=launch.symbols,
+        no_extern_c=False,  # as PyCUDA compiles it
     )
     _by_the_tasks_names(report, rewrite(source).kernels[kernel], launch)
     return Run(launch, report, before, after)

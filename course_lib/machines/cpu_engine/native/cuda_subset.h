@@ -20,12 +20,22 @@
 #define __device__
 #define __host__
 #define __constant__
-#define __forceinline__ inline __attribute__((always_inline))
+#define __managed__
+#define __grid_constant__
+#define __forceinline__ __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
+#define __CUDACC__ 1
 #define __CUDA_ARCH__ 800
 #define warpSize 32
+#define __assume __builtin_assume
+#define __trap __builtin_trap
+#define __nanosleep(ns) ((void)(ns))
+#ifndef __clang__
+#define __builtin_assume(e) ((e) ? (void)0 : __builtin_unreachable())
+#endif
+#pragma GCC diagnostic ignored "-Wnarrowing"  // of {i, j}, which nvcc takes
 
 #define threadIdx (course::thread_idx())
 #define blockIdx (course::block_idx())
@@ -35,74 +45,22 @@
 using course::dim3;
 using course::uint3;
 
-// Vector types move as one access of their whole size, as they do on a GPU: hence the copies through `all`.
-#define COURSE_VECTOR(name, T, bytes, parameters, ...)                                     \
-    struct alignas(bytes) name {                                                           \
-        typedef T course_all __attribute__((vector_size(bytes)));                          \
-        union {                                                                            \
-            struct { T __VA_ARGS__; };                                                     \
-            course_all all;                                                                \
-        };                                                                                 \
-        name() = default;                                                                  \
-        COURSE_COPY name(const name &o) : all(o.all) {}                                    \
-        COURSE_COPY name &operator=(const name &o) { return all = o.all, *this; }          \
-    };                                                                                     \
-    static COURSE_COPY name make_##name parameters {                                       \
-        name v;                                                                            \
-        v.all = name::course_all{__VA_ARGS__};                                             \
-        return v;                                                                          \
-    }
-#define COURSE_VECTOR2(name, T, bytes) COURSE_VECTOR(name, T, bytes, (T x, T y), x, y)
-#define COURSE_VECTOR4(name, T) COURSE_VECTOR(name, T, 16, (T x, T y, T z, T w), x, y, z, w)
-COURSE_VECTOR2(float2, float, 8) COURSE_VECTOR2(int2, int, 8) COURSE_VECTOR2(uint2, unsigned, 8)
-COURSE_VECTOR4(float4, float) COURSE_VECTOR4(int4, int) COURSE_VECTOR4(uint4, unsigned)
-COURSE_VECTOR2(double2, double, 16)
-struct float3 { float x, y, z; };
-struct int3 { int x, y, z; };
-COURSE_INLINE float3 make_float3(float x, float y, float z) { return {x, y, z}; }
-COURSE_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
+// glibc has these in sys/types.h, and kernels of its users rest on that
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
 
-// Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because a C library has
-// functions of these names, or will have.
-template <class A, class B> COURSE_INLINE auto min(A a, B b) {  // of two numbers, the one that is no NaN
-    decltype(a + b) x = a, y = b;
-    return y < x || x != x ? y : x;
-}
-template <class A, class B> COURSE_INLINE auto max(A a, B b) {
-    decltype(a + b) x = a, y = b;
-    return y > x || x != x ? y : x;
-}
-COURSE_INLINE float course_rsqrtf(float x) { return 1 / sqrtf(x); }
-COURSE_INLINE double course_rsqrt(double x) { return 1 / sqrt(x); }
-#define rsqrtf course_rsqrtf
-#define rsqrt course_rsqrt
-#define __expf expf
-#define __logf logf
-#define __log2f log2f
-#define __powf powf
-#define __sinf sinf
-#define __cosf cosf
-#define __tanf tanf
-COURSE_INLINE float __fdividef(float x, float y) { return x / y; }
-COURSE_INLINE float __fadd_rn(float x, float y) { volatile float s = x + y; return s; }
-COURSE_INLINE float __fmul_rn(float x, float y) { volatile float p = x * y; return p; }
-COURSE_INLINE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-COURSE_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
-COURSE_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
-COURSE_INLINE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-COURSE_INLINE int __ffs(int x) { return __builtin_ffs(x); }
-template <class To, class From> COURSE_INLINE To course_bits(From x) {
-    To y = To();
-    memcpy(&y, &x, sizeof x < sizeof y ? sizeof x : sizeof y);
-    return y;
-}
-COURSE_INLINE int __float_as_int(float x) { return course_bits<int>(x); }
-COURSE_INLINE unsigned __float_as_uint(float x) { return course_bits<unsigned>(x); }
-COURSE_INLINE float __int_as_float(int x) { return course_bits<float>(x); }
-COURSE_INLINE float __uint_as_float(unsigned x) { return course_bits<float>(x); }
-COURSE_INLINE long long __double_as_longlong(double x) { return course_bits<long long>(x); }
-COURSE_INLINE double __longlong_as_double(long long x) { return course_bits<double>(x); }
-template <class T> COURSE_COPY T __ldg(const T *p) { return *p; }
+#include "numbers.h"
+#include "vectors.h"
+
+// Loads and stores that say how long a cache shall keep a line: the same access. A store's value is not deduced.
+template <class T> struct course_same { typedef T type; };
+#define COURSE_LOAD(name) template <class T> COURSE_COPY T name(const T *p) { return *p; }
+#define COURSE_STORE(name) \
+    template <class T> COURSE_COPY void name(T *p, typename course_same<T>::type v) { *p = v; }
+COURSE_LOAD(__ldg) COURSE_LOAD(__ldca) COURSE_LOAD(__ldcg) COURSE_LOAD(__ldcs) COURSE_LOAD(__ldlu) COURSE_LOAD(__ldcv)
+COURSE_STORE(__stwb) COURSE_STORE(__stcg) COURSE_STORE(__stcs) COURSE_STORE(__stwt)
 
 // Barriers, votes and shuffles. The line tells one barrier from another.
 #define COURSE_HERE int line = __builtin_LINE()
@@ -152,7 +110,6 @@ template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next
 #endif
     return old;
 }
-template <class T> struct course_same { typedef T type; };  // not deduced: atomicAdd(float *, int) is fine
 #define COURSE_ATOMIC(name, expression)                                                                             \
     template <class T> COURSE_INLINE T name(T *p, typename course_same<T>::type v, COURSE_HERE) {                   \
         return course_atomic(p, line, [v](T old) -> T { return expression; }); \
@@ -185,5 +142,6 @@ COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
         constexpr course::Shape shape = course::shape_of<__VA_ARGS__>();                               \
         course::shared_array(slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), shape);           \
     })
-#define COURSE_DYNAMIC_SHARED(name, ...) (__VA_ARGS__ *)course::dynamic_shared(#name, sizeof(__VA_ARGS__))
+#define COURSE_DYNAMIC_SHARED(name, ...) \
+    (course::Same<__VA_ARGS__> *)course::dynamic_shared(#name, course::shape_of<__VA_ARGS__>().element)
 #define assert(e) ((e) ? (void)0 : course::failed_assert(#e, __LINE__))

@@ -109,6 +109,7 @@ struct Parameter {
     char kind;  // p pointer, f floating point, i signed, u unsigned, b bytes
 };
 template <auto f> struct Launcher {};
+template <class... A> constexpr auto kernel_of(void (*f)(A...)) { return f; }  // not a C function of the same name
 struct Kernel {
     const char *name;
     void (*call)(void **arguments);
@@ -170,5 +171,7 @@ inline void shared_declared(char *, const char *, size_t, const Shape &) {}
 #endif
 }  // namespace course
 
-#define COURSE_KERNEL(f) static course::Kernel course_kernel_##f(#f, course::Launcher<f>());
+#define COURSE_KERNEL(f) COURSE_KERNEL_AS(f, #f, f)
+#define COURSE_KERNEL_AS(id, name, ...) \
+    static course::Kernel course_kernel_##id(name, course::Launcher<course::kernel_of(__VA_ARGS__)>());
 #define COURSE_SYMBOL(v, constant) static course::Symbol course_symbol_##v(#v, v, constant);
