@@ -12,6 +12,10 @@ COMMANDS = {
         "course_tools.doctor",
         "what this machine has, what each chapter runs on, how to add what is missing",
     ),
+    "trace": (
+        "course_tools.trace",
+        "run a kernel of your own on the CPU: what is wrong with it, how it uses memory",
+    ),
     "bench": (
         "course_tools.bench",
         "measure side by side: `bench` threads, gpu, mpi, grade or papers",

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST_FILES = 25
 AGAIN = "draw it again: python -m course_tools.maintenance.architecture --write"
 ENGINE, REHEARSAL, RANKS = "machines/cpu_engine", "machines/rehearsal", "machines/ranks"
-PYCUDA_NAMES = "machines/pycuda_names"
+PYCUDA_NAMES, TRACE_PAGE = "machines/pycuda_names", "machines/trace_page"
 TAUGHT = {"data", "serial", "threads", "gpu", "mpi"}
 # a package of course_lib -> the others that it may import; errors.py stands below all
 ARROWS: dict[str, set[str]] = {
@@ -26,7 +26,8 @@ ARROWS: dict[str, set[str]] = {
     "mpi": {"serial", "data", "measure", REHEARSAL, RANKS},  # measure: what one rank's step costs
     "measure": set(),
     "plots": {"measure"},
-    ENGINE: set(),
+    ENGINE: {TRACE_PAGE},
+    TRACE_PAGE: set(),
     PYCUDA_NAMES: {ENGINE},
     REHEARSAL: set(),
     RANKS: {"measure"},

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from course_lib.machines.cpu_engine.messages import message
+from course_lib.machines.trace_page import page
 
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
 # not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
@@ -37,7 +38,8 @@ class Report:
     equals that of the first block and warp: lanes, for each of the 32 lanes the offset in the array (bytes) where its
     access starts, or None for a lane that took no part; lanes_bytes, what each asked for; lanes_block (x, y, z) and
     lanes_warp, whose it is.
-    printed: what the kernel printed. seconds: of the run; nothing about a GPU.
+    printed: what the kernel printed. seconds: of the run; nothing about a GPU. source, kernel: what was traced.
+    As the value of a notebook's cell it is shown as a page (machines/trace_page); print(report) is the same as text.
     """
 
     errors: list[dict]
@@ -45,6 +47,7 @@ class Report:
     printed: str = ""
     seconds: float = 0.0
     source: str = field(default="", repr=False)
+    kernel: str = field(default="", repr=False)
 
     @property
     def ok(self):
@@ -73,21 +76,29 @@ class Report:
         return (*(name.replace("_", " ") for name in names), "sectors a request"), rows
 
     def __str__(self):
-        header, rows = self.table()
-        cells = [
-            [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
-            for row in [header, *rows]
-        ]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in cells
-        ]
         found = [error["message"] for error in self.errors] or ["no check found anything"]
-        return "\n".join([*found, "", *lines])
+        return "\n".join([*found, "", *aligned(*self.table())])
+
+    def _repr_html_(self):
+        return page(self)
+
+    def _repr_pretty_(self, printer, cycle):
+        printer.text(str(self))
 
 
-def make_report(answer, launch, source, printed, seconds):
+def aligned(header, rows):
+    """The lines of a table as text."""
+    cells = [
+        [f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in [header, *rows]
+    ]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    return [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
+    ]
+
+
+def make_report(answer, launch, source, printed, seconds, kernel=""):
     """A Report from the rows of the engine. launch: (grid, block)."""
     lines, errors = source.splitlines(), []
     for tool, kind, array, index, count, shape, here, other in answer["errors"]:
@@ -107,7 +118,7 @@ def make_report(answer, launch, source, printed, seconds):
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
     accesses = [_access(row, launch[0]) for row in answer["accesses"]]
-    return Report(_without_shadows(errors), accesses, printed, seconds, source)
+    return Report(_without_shadows(errors), accesses, printed, seconds, source, kernel)
 
 
 def _access(cells, grid):

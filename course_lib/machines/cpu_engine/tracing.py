@@ -64,7 +64,7 @@ def trace(
 def _launch(process, launch, source):
     try:
         seconds, answer, printed = process.launch(*launch)
-        return make_report(json.loads(answer), launch[1:3], source, printed, seconds)
+        return make_report(json.loads(answer), launch[1:3], source, printed, seconds, launch[0])
     except LaunchFailed as failure:  # it could not even say where it was
         error = {
             "tool": failure.tool,
@@ -80,7 +80,12 @@ def _launch(process, launch, source):
             "other": None,
         }
         return Report(
-            [error | {"message": f"{failure.tool}: {failure}"}], [], failure.printed, 0.0, source
+            [error | {"message": f"{failure.tool}: {failure}"}],
+            [],
+            failure.printed,
+            0.0,
+            source,
+            launch[0],
         )
 
 

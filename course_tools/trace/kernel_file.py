@@ -1,0 +1,129 @@
+"""A file of CUDA C as it comes: its kernels with their parameters, and the functions of the host left out."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.errors import BadInput
+from course_lib.machines.trace_page import bare
+
+KERNEL = re.compile(
+    r"__global__[^;{}()]*(?:\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(([^;{}]*)\)\s*\{"
+)
+DEVICE = re.compile(r"\b__(?:global|device)__\b")
+# what only the host does: it launches, calls the runtime, a library or C++'s own, is the program
+HOST = re.compile(r"<<<|\b(?:cuda|cublas|curand)[A-Z]\w*|\b(?:std|thrust)::|\bint\s+main\s*\(")
+TYPES = {
+    "float": "float32", "double": "float64", "half": "float16", "__half": "float16", "bool": "bool",
+    "int": "int32", "unsigned": "uint32", "unsigned int": "uint32", "uint": "uint32", "char": "int8",
+    "signed char": "int8", "unsigned char": "uint8", "short": "int16", "unsigned short": "uint16", "long": "int64",
+    "long long": "int64", "unsigned long": "uint64", "unsigned long long": "uint64", "size_t": "uint64",
+}  # fmt: skip
+QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|__restrict)\b|[*&]")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """text: as the source has it. dtype: the scalar's or that of the array's elements; None for another type."""
+
+    name: str
+    text: str
+    is_pointer: bool
+    dtype: np.dtype | None
+
+
+@dataclass(frozen=True)
+class KernelFile:
+    """source: what is traced. kernels: {name: its Parameters}. left_out: (first, last line) of each host function."""
+
+    path: Path
+    source: str
+    kernels: dict[str, list[Parameter]]
+    left_out: list[tuple[int, int]]
+
+    def parameters(self, kernel):
+        """Those of a kernel, or of a template's instance such as "reduce<float, 256>", or None."""
+        return self.kernels.get(kernel.partition("<")[0].strip())
+
+    def flags(self):
+        """For the compiler: where the file's own headers are, and what they say, since a program is kept by content."""
+        folder = self.path.resolve().parent
+        if not re.search(r'^[ \t]*#[ \t]*include[ \t]*"', self.source, re.MULTILINE):
+            return ()
+        headers = [
+            path for path in sorted(folder.iterdir()) if path.suffix in (".h", ".cuh", ".hpp")
+        ]
+        said = hashlib.sha256(b"".join(path.read_bytes() for path in headers)).hexdigest()
+        return f"-I{folder}", f"-DCOURSE_HEADERS_{said[:16]}"
+
+
+def read(path):
+    """The KernelFile. Raises BadInput for what cannot be read, or holds no kernel."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise BadInput(f"{path} cannot be read: {why}") from None
+    source, left_out = without_host(text)
+    found = {m[1]: _parameters(m[2]) for m in KERNEL.finditer(bare(source))}
+    if not found:
+        raise BadInput(f"{path} has no kernel: no function that is __global__ void")
+    return KernelFile(Path(path), source, found, left_out)
+
+
+def without_host(source):
+    """(the source with empty lines for functions of the host, [(first line, last line) of each])
+
+    A host function is one that does what only the host does, or calls such a function.
+    """
+    code = bare(source)
+    functions = [f for f in _functions(code) if not DEVICE.search(code, *f[1:])]
+    host = {f for f in functions if HOST.search(code, *f[1:])}
+    while more := {f for f in functions if f not in host and _calls(code, f, host)}:
+        host |= more
+    places = sorted((start, end) for _, start, end in host)
+    for start, end in places:
+        source = source[:start] + re.sub(r"[^\n]", " ", source[start:end]) + source[end:]
+    return source, [
+        (source.count("\n", 0, start) + 1, source.count("\n", 0, end) + 1) for start, end in places
+    ]
+
+
+def _functions(code):
+    """(name, start, end) of what stands outside of all braces, has parentheses and then braces."""
+    depth = start = opened = 0
+    for m in re.finditer(r"[{};]|^[ \t]*#(?:.*\\\n)*.*$", code, re.MULTILINE):
+        depth += {"{": 1, "}": -1}.get(m[0], 0)
+        if m[0] == "{" and depth == 1:
+            opened = m.start()
+        elif depth <= 0:
+            head = re.search(r"([A-Za-z_~]\w*)\s*\(", code[start:opened])
+            if m[0] == "}" and head:
+                yield head[1], start + len(code[start:]) - len(code[start:].lstrip()), m.end()
+            start, depth = m.end(), 0
+
+
+def _calls(code, function, others):
+    names = "|".join(re.escape(name) for name, _, _ in others)
+    return bool(names) and re.search(rf"\b(?:{names})\s*\(", code[function[1] : function[2]])
+
+
+def _parameters(text):
+    parts = re.split(r",(?![^<]*>)", text)
+    return [
+        _parameter(" ".join(part.split())) for part in parts if part.strip() not in ("", "void")
+    ]
+
+
+def _parameter(text):
+    """Of a declaration such as `const float *__restrict__ A`."""
+    kind, name, brackets = re.fullmatch(
+        r"(.*?)\b(\w+)\s*((?:\[[^\]]*\])*)(?:\s*=.*)?", text
+    ).groups()
+    word = " ".join(QUALIFIERS.sub(" ", kind).split()).removesuffix(" int")
+    word = re.sub(r"^(?:std::)?u?int(?:8|16|32|64)_t$", lambda m: m[0].split(":")[-1][:-2], word)
+    known = TYPES.get(word, word if re.fullmatch(r"u?int\d+", word) else None)
+    return Parameter(name, text, "*" in kind or bool(brackets), np.dtype(known) if known else None)
