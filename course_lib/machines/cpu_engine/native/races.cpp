@@ -147,6 +147,9 @@ void races_begin(uint64_t used_bytes) {
     mapped = spread(used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
     global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+#ifdef MADV_HUGEPAGE
+    madvise(global_cells, mapped, MADV_HUGEPAGE);
+#endif
     shared_cells.assign(kSharedBytes / 4, Cell());
     symbol_cells.clear(), released.clear(), taken.clear(), guesses.clear();
     fenced_block = ~0u;
