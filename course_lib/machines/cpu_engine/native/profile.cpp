@@ -174,6 +174,7 @@ Text profile_json(const std::vector<Array> &arrays) {
     Text out;
     for (const auto &[key, c] : counts) {
         const auto &[line, array, op, space] = key;
+        if (!c.requests) continue;  // its warp did not come to a stand
         Text cells = row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests, c.threads,
                                 c.bytes, c.sectors, c.ideal_sectors, c.wavefronts, c.ideal_wavefronts, c.max_way,
                                 c.costliest.block, c.costliest.warp, c.costliest.bytes);
