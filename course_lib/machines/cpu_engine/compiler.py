@@ -23,7 +23,7 @@ from course_lib.machines.cpu_engine.complaints import complaints
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
 PLAIN_UNITS = ("server", "blocks")
-TRACE_UNITS = ("server", "blocks", "trace", "races", "errors", "profile")
+TRACE_UNITS = ("traced", "server", "blocks")
 COMMON = [
     "-std=gnu++17",
     "-fno-strict-aliasing",
@@ -34,6 +34,7 @@ COMMON = [
     "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()",
 ]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
+RUNTIME = ["-O3", "-march=native"]  # of the engine's own parts
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = [
     "-O1",
@@ -210,7 +211,7 @@ def number_sites(assembly, arm=False):
 
 def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
-    flags = [*COMMON, "-O2", *(["-DCOURSE_TRACE"] if traced else [])]
+    flags = [*COMMON, *RUNTIME, *(["-DCOURSE_TRACE"] if traced else [])]
     path = _folder() / f"{name}-{_key(name, *flags)}.o"
     if not _found(path):
         with tempfile.TemporaryDirectory(dir=_folder()) as folder:
@@ -305,7 +306,7 @@ def _engine_key():
         if cpu.exists()
         else None
     )
-    flags = str([*COMMON, *PLAIN, *TRACED, *GCC, *CLANG, UNSET, *LINK, *ZIG_LINK])
+    flags = str([*COMMON, *RUNTIME, *PLAIN, *TRACED, *GCC, *CLANG, UNSET, *LINK, *ZIG_LINK])
     return "|".join(
         [
             *compiler(),

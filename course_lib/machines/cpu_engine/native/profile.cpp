@@ -8,16 +8,29 @@
 
 namespace course {
 
-namespace {
 constexpr size_t kLongest = 1 << 20;  // accesses of a lane between two barriers; more are not profiled
+struct Cost {  // of a request: sectors or wavefronts, what it would be at best, the most words of one bank
+    unsigned many = 0, ideal = 0, way = 0;
+};
+namespace {
+struct Count;
+}
 struct Log {  // of one instruction and array, since its warp was last flushed
-    std::vector<uint32_t> addresses[32];
-    unsigned site, array, bytes;
-    uint32_t start;  // of the array
+    std::vector<uint32_t> addresses;  // four of lane 0, four of lane 1, ...: loops and unrolled loops stay in the cache
+    unsigned room = 0;                // for so many of each lane
+    bool touched = false;
     Op op;
     Space space;
-    bool touched = false;
+    unsigned site, array, bytes;
+    uint32_t start;             // of the array
+    uint32_t counts[32] = {0};  // accesses of each lane
+    Count *count = nullptr;
+    unsigned lanes = 0;  // that took part in the last request: a bit each, with its addresses and cost
+    uint32_t last[32];
+    Cost cost;
+    static size_t at(unsigned lane, size_t k) { return k / 4 * 128 + lane * 4 + k % 4; }
 };
+namespace {
 struct Request {  // with the most sectors or wavefronts; of equals, the first of the first warp of the first block
     unsigned cost = 0, block = ~0u, warp = 0, bytes = 0;
     int64_t offsets[32];  // of each lane, in the array; -1: it takes no part
@@ -28,27 +41,25 @@ struct Count {
     Request costliest;
 };
 std::map<std::pair<unsigned, unsigned>, Log> logs;  // by site and array
-std::vector<Log *> last_log;                        // by site
+Log *last_log[1 << 16];                             // by site
 std::vector<Log *> touched;
 std::map<std::tuple<int, unsigned, int, int>, Count> counts;  // line, array, op, space
 
 unsigned distinct(uint32_t *values, unsigned n) {
-    std::sort(values, values + n, [](uint32_t a, uint32_t b) { return a < b; });
+    if (!std::is_sorted(values, values + n)) std::sort(values, values + n, [](uint32_t a, uint32_t b) { return a < b; });
     return unsigned(std::unique(values, values + n) - values);
 }
 
-unsigned count_global(Count &count, const uint32_t *addresses, unsigned n, unsigned bytes) {
+Cost cost_global(const uint32_t *addresses, unsigned n, unsigned bytes) {
     uint32_t starts[32], sectors[32];  // of aligned accesses, each of which lies in one sector
     for (unsigned i = 0; i < n; i++) starts[i] = addresses[i], sectors[i] = addresses[i] / 32;
-    unsigned many = distinct(sectors, n);
-    count.sectors += many;
-    count.ideal_sectors += (distinct(starts, n) * bytes + 31) / 32;
-    return many;
+    return {distinct(sectors, n), (distinct(starts, n) * bytes + 31) / 32, 0};
 }
 
 // Lanes are served in groups that together ask for at most 128 bytes: 32 lanes of 4, 16 of 8, 8 of 16 bytes.
-unsigned count_shared(Count &count, const uint32_t *addresses, const unsigned *lanes, unsigned n, unsigned bytes) {
-    unsigned group = bytes <= 4 ? 32 : 128 / bytes, words = bytes <= 4 ? 1 : bytes / 4, all = 0;
+Cost cost_shared(const uint32_t *addresses, const unsigned *lanes, unsigned n, unsigned bytes) {
+    unsigned group = bytes <= 4 ? 32 : 128 / bytes, words = bytes <= 4 ? 1 : bytes / 4;
+    Cost cost;
     for (unsigned first = 0, i = 0; first < 32; first += group) {
         uint32_t asked[32];
         unsigned many = 0, bank[32] = {0}, way = 0;
@@ -57,12 +68,19 @@ unsigned count_shared(Count &count, const uint32_t *addresses, const unsigned *l
         if (!many) continue;
         many = distinct(asked, many);
         for (unsigned w = 0; w < many; w++) way = std::max(way, ++bank[asked[w] % 32]);
-        all += way;
-        count.ideal_wavefronts += (many + 31) / 32;
-        count.max_way = std::max(count.max_way, way);
+        cost.many += way, cost.ideal += (many + 31) / 32, cost.way = std::max(cost.way, way);
     }
-    count.wavefronts += all;
-    return all;
+    return cost;
+}
+
+// Is this request the log's last one, moved by a whole number of words, with the sectors where they were among each other?
+// Loops of 32 for the compiler to make vectors of: where fewer lanes take part, the first one's address fills up.
+bool moved(const Log &log, const uint32_t *addresses) {
+    uint32_t by = addresses[0] - log.last[0], sectors_by = addresses[0] / 32 - log.last[0] / 32, other = by % 4;
+    for (unsigned i = 0; i < 32; i++) other |= addresses[i] - log.last[i] - by;
+    if (log.space == Space::global && by % 32)
+        for (unsigned i = 0; i < 32; i++) other |= addresses[i] / 32 - log.last[i] / 32 - sectors_by;
+    return !other;
 }
 
 void keep(Request &kept, unsigned cost, const Log &log, const uint32_t *addresses, const unsigned *lanes, unsigned n) {
@@ -74,38 +92,76 @@ void keep(Request &kept, unsigned cost, const Log &log, const uint32_t *addresse
 }
 
 void flush(Log &log) {
-    Count &count = counts[{line_of(log.site), log.array, int(log.op), int(log.space)}];
-    for (size_t k = 0;; k++) {
+    Count &count = *log.count;
+    unsigned lanes[32], n = 0, mask = 0, until = 0;  // the lanes of the requests up to that one
+    for (unsigned k = 0;; k++) {
+        if (k == until) {
+            n = mask = 0, until = ~0u;
+            for (unsigned lane = 0; lane < 32; lane++)
+                if (log.counts[lane] > k) lanes[n++] = lane, mask |= 1u << lane, until = std::min(until, log.counts[lane]);
+            if (!n) break;
+        }
         uint32_t addresses[32];
-        unsigned lanes[32], n = 0;
-        for (unsigned lane = 0; lane < 32; lane++)
-            if (log.addresses[lane].size() > k) lanes[n] = lane, addresses[n++] = log.addresses[lane][k];
-        if (!n) break;
+        for (unsigned i = 0; i < 32; i++) addresses[i] = log.addresses[log.at(lanes[i < n ? i : 0], k)];
+        if (mask != log.lanes || !moved(log, addresses)) {
+            if (log.space == Space::global) log.cost = cost_global(addresses, n, log.bytes);
+            if (log.space == Space::shared) log.cost = cost_shared(addresses, lanes, n, log.bytes);
+            log.lanes = mask;
+        }
+        std::copy_n(addresses, 32, log.last);
         count.requests++, count.threads += n, count.bytes += n * log.bytes;
-        unsigned cost = 0;
-        if (log.space == Space::global) cost = count_global(count, addresses, n, log.bytes);
-        if (log.space == Space::shared) cost = count_shared(count, addresses, lanes, n, log.bytes);
-        keep(count.costliest, cost, log, addresses, lanes, n);
+        (log.space == Space::shared ? count.wavefronts : count.sectors) += log.cost.many;
+        (log.space == Space::shared ? count.ideal_wavefronts : count.ideal_sectors) += log.cost.ideal;
+        count.max_way = std::max(count.max_way, log.cost.way);
+        keep(count.costliest, log.cost.many, log, addresses, lanes, n);
     }
-    for (auto &lane : log.addresses) lane.clear();
+    std::fill_n(log.counts, 32, 0);
     log.touched = false;
+}
+
+__attribute__((noinline)) void more_room(Log &log) {
+    log.room = std::max(16u, 2 * log.room);
+    log.addresses.resize(log.room * size_t(32));
+}
+
+COURSE_HOT void add(Log &log, unsigned lane, uint64_t address) {
+    unsigned k = log.counts[lane]++;
+    log.addresses[log.at(lane, k)] = uint32_t(address);
+}
+
+// The first access by an instruction since its warp was last flushed, or the first to this array.
+__attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op op, const Place &place) {
+    if (!log || log->array != place.id) log = last_log[site] = &logs[{site, place.id}];
+    if (log->touched) return log;
+    if (!log->count || log->op != op || log->bytes != bytes) {
+        log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
+        log->start = uint32_t(place.array->start), log->lanes = 0;
+        log->count = &counts[{line_of(site), log->array, int(op), int(log->space)}];
+    }
+    log->touched = true, touched.push_back(log);
+    return log;
 }
 }  // namespace
 
 void profile_begin() {
-    logs.clear(), last_log.assign(1 << 16, nullptr), touched.clear(), counts.clear();
+    logs.clear(), std::fill_n(last_log, 1 << 16, nullptr), touched.clear(), counts.clear();
 }
 
-void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place) {
-    Log *&log = last_log[site];
-    if (!log || log->array != place.id) log = &logs[{site, place.id}];
-    if (!log->touched) {
-        log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
-        log->start = uint32_t(place.array->start), log->touched = true;
-        touched.push_back(log);
-    }
-    auto &addresses = log->addresses[self->index % 32];
-    if (addresses.size() < kLongest) addresses.push_back(uint32_t(address));
+Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place) {
+    Log *log = last_log[site];
+    if (!log || log->array != place.id || !log->touched) log = touch(log, site, bytes, op, place);
+    unsigned lane = self->index % 32;
+    if (log->counts[lane] == kLongest) return log;
+    if (log->counts[lane] == log->room) more_room(*log);
+    add(*log, lane, address);
+    return log;
+}
+
+// Whether an access by the same instruction to the same array could be noted at once; then it has been.
+COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address) {
+    if (!log.touched || log.counts[lane] >= log.room) return false;
+    add(log, lane, address);
+    return true;
 }
 
 void warp_stands() {
@@ -118,6 +174,7 @@ Text profile_json(const std::vector<Array> &arrays) {
     Text out;
     for (const auto &[key, c] : counts) {
         const auto &[line, array, op, space] = key;
+        if (!c.requests) continue;  // its warp did not come to a stand
         Text cells = row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests, c.threads,
                                 c.bytes, c.sectors, c.ideal_sectors, c.wavefronts, c.ideal_wavefronts, c.max_way,
                                 c.costliest.block, c.costliest.warp, c.costliest.bytes);

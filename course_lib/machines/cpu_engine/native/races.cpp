@@ -12,15 +12,20 @@ namespace course {
 const char *op_name(Op op) { return op == Op::load ? "load" : op == Op::store ? "store" : "atomic"; }
 
 namespace {
-struct Access {
-    uint32_t block, epoch;
-    uint16_t thread, warp_epoch, site;
-    uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
-    Op op;
+union Access {
+    struct {
+        uint32_t block, epoch;
+        uint16_t thread, warp_epoch, site;
+        uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
+        Op op;
+    };
+    uint64_t both __attribute__((vector_size(16)));  // all of it, to be set and copied at one go
 };
 struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
     Access write, atomic, reads[2];
 };
+// Matrices often have rows of a power of two: one cell in 33 stays unused, or a column would fight for a line of the cache.
+uint64_t spread(uint64_t word) { return word + word / 32; }
 Cell *global_cells;
 size_t mapped;
 std::vector<Cell> shared_cells;
@@ -54,21 +59,20 @@ bool handed_over(const Access &before, const Access &now) {
     return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
 }
 
-bool ordered(const Access &before, const Access &now) {
+COURSE_HOT bool ordered(const Access &before, const Access &now, bool any_taken = !taken.empty()) {
     if (before.block == now.block) {
         if (before.thread == now.thread || before.epoch != now.epoch) return true;
         if (before.thread / 32 == now.thread / 32 && before.warp_epoch != now.warp_epoch) return true;
     }
-    return !taken.empty() && handed_over(before, now);
+    return any_taken && handed_over(before, now);
 }
 
-int distance(const Access &a, const Access &b) {
+COURSE_HOT int distance(const Access &a, const Access &b) {
     return a.block != b.block ? 3 : a.thread / 32 != b.thread / 32 ? 2 : a.thread != b.thread;
 }
 
-void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
-    bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
-    if (!(before.bytes & now.bytes) || both_atomic || ordered(before, now)) return;
+__attribute__((noinline, cold)) void collide(const Access &before, const Access &now, const Place &place,
+                                             unsigned bytes, Op op) {
     const char *kind = before.block == now.block ? "block" : "blocks";
     Finding found = {"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
                      {line_of(now.site), now.block, now.thread, op_name(op)},
@@ -79,15 +83,20 @@ void compare(const Access &before, const Access &now, const Place &place, unsign
         report(found);
 }
 
+void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
+    bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
+    if (before.bytes & now.bytes && !both_atomic && !ordered(before, now)) collide(before, now, place, bytes, op);
+}
+
 // Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
 // both of them orders it after all.
-void remember_read(Access *reads, const Access &now) {
+COURSE_HOT void remember_read(Access *reads, const Access &now, bool any_taken = !taken.empty()) {
     for (int i = 0; i < 2; i++)
-        if (!reads[i].bytes || (reads[i].bytes == now.bytes && ordered(reads[i], now))) {
-            reads[i] = now;
+        if (!reads[i].bytes || (reads[i].bytes == now.bytes && ordered(reads[i], now, any_taken))) {
+            reads[i].both = now.both;
             return;
         }
-    if (distance(reads[0], now) > distance(reads[0], reads[1])) reads[1] = now;
+    if (distance(reads[0], now) > distance(reads[0], reads[1])) reads[1].both = now.both;
 }
 
 void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op op) {
@@ -98,31 +107,59 @@ void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op
         compare(read, now, place, bytes, op);
         if (ordered(read, now)) read.bytes &= ~now.bytes;
     }
-    (now.op == Op::atomic ? cell.atomic : cell.write) = now;
+    (now.op == Op::atomic ? cell.atomic : cell.write).both = now.both;
 }
 
+// Of a word of global or shared memory that has flags.
+COURSE_HOT Cell &cell_at(bool global, uint64_t word) { return global ? global_cells[spread(word)] : shared_cells[word]; }
+
 Cell &cell_of(const Place &place, uint64_t word) {
-    if (place.array->space == Space::shared) return shared_cells[word];
-    return place.written ? global_cells[word] : symbol_cells[word];
+    bool global = place.array->space != Space::shared;
+    return global && !place.written ? symbol_cells[word] : cell_at(global, word);
 }
+
+COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
+    const Thread &t = *self;
+    Access now;
+    now.both = decltype(now.both){t.block->index | uint64_t(t.block->epoch) << 32,
+                                  t.index | uint64_t(uint16_t(t.warp_epoch)) << 16 | uint64_t(uint16_t(site)) << 32 |
+                                      uint64_t(mask) << 48 | uint64_t(op) << 56};
+    return now;
+}
+
+COURSE_HOT bool quiet(const Access &before, const Access &now) { return !before.bytes || ordered(before, now, false); }
 }  // namespace
+
+COURSE_HOT bool races_are_simple() { return guesses.empty() && taken.empty(); }
+
+// Whether racecheck has nothing to say of a whole word at first glance; then it is noted. What is noted twice does no harm.
+COURSE_HOT bool no_race(Cell &cell, unsigned site, Op op) {
+    Access now = this_access(site, 15, op);
+    if (cell.atomic.bytes || !quiet(cell.write, now)) return false;
+    if (op == Op::load) return remember_read(cell.reads, now, false), true;
+    if (!quiet(cell.reads[0], now) || !quiet(cell.reads[1], now)) return false;
+    cell.reads[0].bytes = cell.reads[1].bytes = 0, cell.write.both = now.both;
+    return true;
+}
 
 void races_begin(uint64_t used_bytes) {
     if (global_cells) munmap(global_cells, mapped);
-    mapped = (used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
+    mapped = spread(used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
     global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+#ifdef MADV_HUGEPAGE
+    madvise(global_cells, mapped, MADV_HUGEPAGE);
+#endif
     shared_cells.assign(kSharedBytes / 4, Cell());
     symbol_cells.clear(), released.clear(), taken.clear(), guesses.clear();
     fenced_block = ~0u;
 }
 
+void races_of_next_block(size_t shared_bytes) { std::fill_n(shared_cells.begin(), shared_bytes / 4, Cell()); }
+
 // A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
-    const Block &block = *self->block;
-    Access now = {block.index, block.epoch, uint16_t(self->index), uint16_t(self->warp_epoch), uint16_t(site), 15,
-                  is_volatile ? Op::atomic : op};
-    if (bytes < 4) now.bytes = uint8_t(((1u << bytes) - 1) << place.offset % 4);
+    Access now = this_access(site, bytes < 4 ? ((1u << bytes) - 1) << place.offset % 4 : 15, is_volatile ? Op::atomic : op);
     if (op == Op::atomic) {
         last_atomic = {place, (bytes + 3) / 4};
     } else if (!guesses.empty()) {
@@ -130,11 +167,7 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
         if (found != guesses.end()) report(found->second), guesses.erase(found);
     }
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
-        Cell &cell = cell_of(place, word);
-        if (place.array->space == Space::shared)  // what another block left there is of no interest
-            for (Access *old : {&cell.write, &cell.atomic, &cell.reads[0], &cell.reads[1]})
-                if (old->block != now.block) old->bytes = 0;
-        visit(cell, now, place, bytes, op);
+        visit(cell_of(place, word), now, place, bytes, op);
     }
 }
 

@@ -20,7 +20,7 @@ static std::deque<Array> arrays;
 static std::vector<uint16_t> owner;         // of each 256 bytes of the arena: array index + 1
 static std::vector<uint16_t> shared_owner;  // of each 4 bytes of the shared arena
 static std::vector<uint8_t> shared_written;  // one flag a byte
-static size_t first_shared;
+static size_t first_shared, shared_top;     // the first shared array; the end of the last one of this block
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
 
@@ -41,7 +41,8 @@ void trace_begin(const std::vector<Array> &given) {
 }
 
 void block_begins() {
-    guesses_end();
+    guesses_end(), races_of_next_block((shared_top + 3) / 4 * 4);
+    shared_top = 0;
     shared_owner.assign(kSharedBytes / 4, 0);
     memset(thread_lines, 0, sizeof thread_lines);
 }
@@ -51,6 +52,7 @@ void shared_declared(char *start, const char *name, size_t bytes, const Shape &s
     auto same = [&](const Array &a) { return a.start == (uint64_t)start && a.bytes == bytes && a.name == name; };
     while (i < arrays.size() && !same(arrays[i])) i++;
     if (i == arrays.size()) arrays.push_back({name, (uint64_t)start, bytes, Space::shared, shape});
+    shared_top = std::max(shared_top, offset + bytes);
     std::fill_n(shared_owner.begin() + offset / 4, (bytes + 3) / 4, uint16_t(i + 1));
     std::fill_n(shared_written.begin() + offset, bytes, 0);
 }
@@ -116,6 +118,17 @@ static Place place_of(uint64_t address, unsigned bytes, Op op) {
     return {&a, id - 1, address - a.start, at / 4, global ? arena.initialised + at : &shared_written[at]};
 }
 
+// Where the last access of each site landed, if it is an ordinary array: most often the next one goes there too.
+struct Hit {
+    uint64_t block;         // serial number of the block
+    uint64_t start, bytes;  // of the array
+    uint8_t *written;       // flags of the array
+    uint64_t cell;          // of its first word
+    bool global;
+    Log *log;
+};
+static Hit hits[kAtomicSite];
+
 static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_volatile = false) {
     uint64_t address = (uint64_t)pointer;
     // Not before main, and not local arrays that did not fit into registers.
@@ -131,8 +144,31 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     if (op != Op::load && place.written) memset(place.written, 1, bytes);
     is_volatile &= a.space == Space::global;
     if (a.space != Space::constant) check_race(place, bytes, site, op, is_volatile);
-    note_request(site, address, bytes, op, place);
+    Log *log = note_request(site, address, bytes, op, place);
     if (is_volatile || op == Op::atomic) note_atomic(address);
+    else if (place.written)
+        hits[site] = {self->block->serial, a.start, a.bytes, place.written - place.offset, place.cell - place.offset / 4,
+                      a.space == Space::global, log};
+}
+
+// An access as the last one by its site, in which no check finds anything. All others, and all doubts, go to `access`.
+template <Op op, unsigned bytes> COURSE_HOT static bool usual(uint64_t address, unsigned site) {
+    const Hit &hit = hits[site];
+    const Thread *t = self;
+    uint64_t offset = address - hit.start;
+    if (!t) return true;
+    if (address - (uint64_t)t->stack < kStackBytes) return true;
+    if (hit.block != t->block->serial || offset >= hit.bytes || bytes > hit.bytes - offset) return false;
+    if (address % bytes || late || !races_are_simple()) return false;
+    uint32_t *written = (uint32_t *)(hit.written + offset);
+    for (unsigned i = 0; i < bytes / 4; i++)
+        if (op == Op::load && written[i] != 0x01010101) return false;
+    for (unsigned i = 0; i < bytes / 4; i++)
+        if (!no_race(cell_at(hit.global, hit.cell + offset / 4 + i), site, op)) return false;
+    last_site = site, thread_lines[t->index] = course_site_lines[site];
+    for (unsigned i = 0; i < bytes / 4; i++)
+        if (op == Op::store) written[i] = 0x01010101;
+    return note_again(*hit.log, t->index % 32, address);
 }
 
 uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
@@ -163,14 +199,19 @@ using course::Op;
 #define COURSE_CALLBACK(name, n, op, is_volatile) \
     extern "C" void __tsan_##name##n(void *p, unsigned site) { course::access(p, n, site, op, is_volatile); }
 #define COURSE_CALLBACKS(n)                                   \
-    COURSE_CALLBACK(read, n, Op::load, false)                 \
-    COURSE_CALLBACK(write, n, Op::store, false)               \
     COURSE_CALLBACK(unaligned_read, n, Op::load, false)       \
     COURSE_CALLBACK(unaligned_write, n, Op::store, false)     \
     COURSE_CALLBACK(volatile_read, n, Op::load, true)         \
     COURSE_CALLBACK(volatile_write, n, Op::store, true)       \
     COURSE_CALLBACK(unaligned_volatile_read, n, Op::load, true) \
     COURSE_CALLBACK(unaligned_volatile_write, n, Op::store, true)
+#define COURSE_FREQUENT(name, n, op) \
+    extern "C" void __tsan_##name##n(void *p, unsigned site) { \
+        if (!course::usual<op, n>((uint64_t)p, site)) course::access(p, n, site, op); \
+    }
+#define COURSE_BOTH(macro, n, ...) macro(read, n, Op::load, ##__VA_ARGS__) macro(write, n, Op::store, ##__VA_ARGS__)
+COURSE_BOTH(COURSE_FREQUENT, 4) COURSE_BOTH(COURSE_FREQUENT, 8) COURSE_BOTH(COURSE_FREQUENT, 16)
+COURSE_BOTH(COURSE_CALLBACK, 1, false) COURSE_BOTH(COURSE_CALLBACK, 2, false)
 COURSE_CALLBACKS(1) COURSE_CALLBACKS(2) COURSE_CALLBACKS(4) COURSE_CALLBACKS(8) COURSE_CALLBACKS(16)
 extern "C" {
 void __tsan_read_range(void *p, size_t bytes, unsigned site) { course::range(p, bytes, site, Op::load); }

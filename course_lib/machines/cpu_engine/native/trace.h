@@ -8,6 +8,8 @@
 
 #include "engine.h"
 
+#define COURSE_HOT inline __attribute__((always_inline))  // on the way of every access
+
 extern "C" const int course_site_lines[];  // written by the assembly pass: source line of each traced instruction
 
 namespace course {
@@ -70,6 +72,7 @@ Text errors_json();
 // races.cpp
 const char *op_name(Op op);
 void races_begin(uint64_t used_bytes);
+void races_of_next_block(size_t shared_bytes);  // how much of it the last block had
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
 void guesses_end();  // no atomicCAS will check them any more
 void note_fence();
@@ -77,7 +80,8 @@ void note_atomic(uint64_t address);  // an atomic or volatile access, which may 
 
 // profile.cpp
 void profile_begin();
-void note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place);
+struct Log;  // of one instruction and array
+Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place);
 Text profile_json(const std::vector<Array> &arrays);
 
 // A row of numbers and texts as a JSON list; report.py knows the columns.
