@@ -114,7 +114,7 @@ def _fitting(parameter, found):
     if found is None and parameter.is_pointer:
         return None
     wrong_type = dtype is not None and found is not None and found.dtype != dtype
-    if is_array != parameter.is_pointer or wrong_type:
+    if found is None or is_array != parameter.is_pointer or wrong_type:
         kind = dtype.name if dtype else "the type"
         wanted = f"{kind}[...]" if parameter.is_pointer else f"{kind}=..."
         got = (

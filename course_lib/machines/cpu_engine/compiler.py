@@ -81,7 +81,10 @@ def compiler():
         raise Unavailable("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
     chosen = os.environ.get("COURSE_CXX", "")
     if chosen and chosen != "ziglang":
-        return shlex.split(chosen)
+        command = shlex.split(chosen)
+        if not shutil.which(command[0]):
+            raise Unavailable(f"$COURSE_CXX is {chosen}, and there is no such command")
+        return command
     for name in () if chosen else ("g++", "clang++", "c++"):
         if shutil.which(name) and fit(name):
             return [name]
