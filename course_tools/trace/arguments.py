@@ -50,7 +50,8 @@ def value(spec, name, rng, parameter=None):
         return None
     if spec.endswith(".npy"):
         return _from_file(spec, name)
-    word, shape, fill = (SPEC.fullmatch(spec) or re.match("()()()", "")).groups()
+    found = SPEC.fullmatch(spec)
+    word, shape, fill = found.groups() if found else (None, None, None)
     dtype = _dtype(word) if word else parameter and not parameter.is_pointer and parameter.dtype
     if not dtype:
         raise BadInput(

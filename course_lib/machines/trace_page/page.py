@@ -121,7 +121,7 @@ def _source(report, lines, found):
 
 def _costs(accesses):
     """{line: sums of its counts}"""
-    costs = {}
+    costs: dict = {}
     for row in accesses:
         sums = costs.setdefault(row["line"], {})
         for name in ("bytes", *(name for pair in BARS for name in pair)):
