@@ -81,10 +81,7 @@ def compiler():
         raise Unavailable("the CPU engine runs on Linux and macOS; on Windows use WSL (or a GPU)")
     chosen = os.environ.get("COURSE_CXX", "")
     if chosen and chosen != "ziglang":
-        command = shlex.split(chosen)
-        if not shutil.which(command[0]):
-            raise Unavailable(f"$COURSE_CXX is {chosen}, and there is no such command")
-        return command
+        return shlex.split(chosen)
     for name in () if chosen else ("g++", "clang++", "c++"):
         if shutil.which(name) and fit(name):
             return [name]
@@ -107,7 +104,12 @@ def fit(name):
 
 @cache
 def _version():
-    return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+    try:
+        return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+    except OSError as error:
+        raise Unavailable(
+            f"the compiler {compiler()[0]} does not start ({error.strerror}): is $COURSE_CXX right?"
+        ) from None
 
 
 def build(program, options=(), traced=False):

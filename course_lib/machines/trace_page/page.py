@@ -134,7 +134,7 @@ def _row(number, text, cost, most):
         "".join(_bar(cost[name], cost[ideal], most[name]) for name, ideal in BARS) if cost else ""
     )
     counted = f"{cells}<td>{cost['bytes']:,}</td>" if cost else "<td></td>" * (len(BARS) + 1)
-    return f"<tr><th scope='row'>{number}</th>{counted}<td class='er-text'><code>{escape(text)}</code></td></tr>"
+    return f"<tr><th scope='row'>{number}</th>{counted}<td class='er-text er-code'>{escape(text)}</td></tr>"
 
 
 def _bar(n, ideal, most):
