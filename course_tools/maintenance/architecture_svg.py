@@ -23,7 +23,8 @@ LIBRARY = {
     "machines/cpu_engine": (3, 5, 1),
     "machines/rehearsal": (4, 5, 1),
     "machines/ranks": (5, 5, 1),
-    "measure": (0, 6, 6),
+    "machines/trace_page": (3, 6, 1),
+    "measure": (0, 7, 6),
 }
 TOOLS = {
     "bench": (6.4, 1, 1),
@@ -33,6 +34,7 @@ TOOLS = {
     "build": (8.4, 3, 1),
     "notebooks": (8.4, 4, 1),
     "maintenance": (6.4, 4, 1),
+    "trace": (7.4, 3, 1),
 }
 PLACES = {
     "chapters": (0, 0, 9.4),
@@ -41,8 +43,8 @@ PLACES = {
 }
 # around the boxes: (name, column, row, columns, rows, is the name above them?)
 FRAMES = [
-    ("course_lib", 0, 1, 6, 6, True),
-    ("machines", 3, 4, 3, 2, False),
+    ("course_lib", 0, 1, 6, 7, True),
+    ("machines", 3, 4, 3, 3, False),
     ("course_tools", 6.4, 1, 3, 4, True),
 ]
 COLUMN, ROW, BOX_HEIGHT, GAP, MARGIN, HEAD = 116, 104, 58, 14, 20, 24
@@ -72,7 +74,7 @@ def draw(packages, arrows):
     between = sorted(arrow for arrow in arrows if set(arrow) <= set(packages))
     parts += [_path(arrow, curve) for arrow, curve in zip(between, _curves(between), strict=True)]
     parts += [_path(arrow, _across()) for arrow in sorted(arrows - set(between))]
-    width, height = 9.4 * COLUMN - GAP + 2 * MARGIN, 6 * ROW + BOX_HEIGHT + HEAD + 2 * MARGIN
+    width, height = 9.4 * COLUMN - GAP + 2 * MARGIN, 7 * ROW + BOX_HEIGHT + HEAD + 2 * MARGIN
     return _document(width, height, parts)
 
 

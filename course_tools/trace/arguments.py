@@ -50,7 +50,8 @@ def value(spec, name, rng, parameter=None):
         return None
     if spec.endswith(".npy"):
         return _from_file(spec, name)
-    word, shape, fill = (SPEC.fullmatch(spec) or re.match("()()()", "")).groups()
+    found = SPEC.fullmatch(spec)
+    word, shape, fill = found.groups() if found else (None, None, None)
     dtype = _dtype(word) if word else parameter and not parameter.is_pointer and parameter.dtype
     if not dtype:
         raise BadInput(
@@ -114,7 +115,7 @@ def _fitting(parameter, found):
     if found is None and parameter.is_pointer:
         return None
     wrong_type = dtype is not None and found is not None and found.dtype != dtype
-    if is_array != parameter.is_pointer or wrong_type:
+    if found is None or is_array != parameter.is_pointer or wrong_type:
         kind = dtype.name if dtype else "the type"
         wanted = f"{kind}[...]" if parameter.is_pointer else f"{kind}=..."
         got = (

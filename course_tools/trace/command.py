@@ -59,8 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Trace, print, write what was asked for; the exit status."""
     file = read(options.file)
-    for first, last in file.left_out:
-        print(f"left out, being code of the host: lines {first} to {last}", file=sys.stderr)
+    if file.left_out:
+        places = ", ".join(f"{first} to {last}" for first, last in file.left_out)
+        print(f"host code is left out: lines {places}", file=sys.stderr)
     if options.kernel is None and len(file.kernels) != 1:
         raise BadInput(f"{file.path} has {', '.join(file.kernels)}: choose one with --kernel")
     kernel = options.kernel or next(iter(file.kernels))

@@ -120,9 +120,8 @@ def _parameters(text):
 
 def _parameter(text):
     """Of a declaration such as `const float *__restrict__ A`."""
-    kind, name, brackets = re.fullmatch(
-        r"(.*?)\b(\w+)\s*((?:\[[^\]]*\])*)(?:\s*=.*)?", text
-    ).groups()
+    found = re.fullmatch(r"(.*?)\b(\w+)\s*((?:\[[^\]]*\])*)(?:\s*=.*)?", text)
+    kind, name, brackets = found.groups() if found else ("", text, "")
     word = " ".join(QUALIFIERS.sub(" ", kind).split()).removesuffix(" int")
     word = re.sub(r"^(?:std::)?u?int(?:8|16|32|64)_t$", lambda m: m[0].split(":")[-1][:-2], word)
     known = TYPES.get(word, word if re.fullmatch(r"u?int\d+", word) else None)

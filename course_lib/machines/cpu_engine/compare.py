@@ -59,7 +59,8 @@ class Comparison:
 
     def _repr_html_(self):
         found = table(("kernel", "found"), [(n, said(r)) for n, r in self.reports.items()], names=1)
-        return styled(found + f"<div class='er-wide'>{table(*self.table(), names=3)}</div>")
+        header, rows = self.table()
+        return styled(found + f"<div class='er-wide'>{table(header, rows, names=3)}</div>")
 
     def _repr_pretty_(self, printer, cycle):
         printer.text(str(self))

@@ -105,7 +105,12 @@ def fit(name):
 
 @cache
 def _version():
-    return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+    try:
+        return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
+    except OSError as error:
+        raise Unavailable(
+            f"the compiler {compiler()[0]} does not start ({error.strerror}): is $COURSE_CXX right?"
+        ) from None
 
 
 def build(program, options=(), traced=False):

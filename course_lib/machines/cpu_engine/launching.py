@@ -1,5 +1,6 @@
 """From a kernel's Python arguments to the bytes that a launch sends, checked against the kernel's own parameters."""
 
+import difflib
 import math
 
 import numpy as np
@@ -52,12 +53,33 @@ def pointer(value):
 def check_arguments(kernel, kernels, args):
     """The kernel's parameters as (kind, bytes). Raises BadInput for an unknown kernel or a wrong count."""
     if kernel not in kernels:
+        near = difflib.get_close_matches(str(kernel), kernels, 1)
         raise BadInput(
             f"there is no kernel {kernel!r}; the source has {', '.join(sorted(kernels)) or 'none'}"
+            + (f": did you mean {near[0]}?" if near else "")
         )
+    if not isinstance(args, list | tuple):
+        raise BadInput(f"{kernel}: the arguments must be a list, not {type(args).__name__}")
     if len(args) != len(kernels[kernel]):
         raise BadInput(f"{kernel} takes {len(kernels[kernel])} arguments, not {len(args)}")
     return kernels[kernel]
+
+
+def check_buffer(kernel, name, value):
+    """Raises BadInput unless a pointer's argument is an array of numbers as the device has them, or None."""
+    if value is None:
+        return
+    is_array = isinstance(value, np.ndarray)
+    if not is_array or value.dtype.kind not in "biufcV" or value.dtype.hasobject:
+        got = f"an array of {value.dtype}" if is_array else type(value).__name__
+        raise BadInput(
+            f"{kernel}: {name} is a pointer: pass a NumPy array of numbers, or None for a null pointer, not {got}"
+        )
+    if not value.dtype.isnative:
+        raise BadInput(
+            f"{kernel}: the bytes of {name}'s numbers are swapped ({value.dtype.str}): "
+            "pass a copy, .astype(dtype.newbyteorder('='))"
+        )
 
 
 def block_numbers(blocks, grid):

@@ -110,7 +110,7 @@ class Process:
     def _started(self):
         if self._child is None or self._child.poll() is not None:
             self.close()
-            self._output, self._shown = tempfile.TemporaryFile(), 0  # noqa: SIM115  (what the kernels print)
+            self._output = tempfile.TemporaryFile()  # noqa: SIM115  (what the kernels print)
             handles = self.arena.handle, self._output.fileno()
             command = [
                 str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])
@@ -128,9 +128,13 @@ class Process:
         return self._child
 
     def _printed(self):
-        text = os.pread(self._output.fileno(), 1 << 20, self._shown)
-        self._shown += len(text)
-        return text.decode(errors="replace")
+        """What was printed since the last time; of more than 1 MiB, its beginning."""
+        file = self._output.fileno()
+        text, size = os.pread(file, 1 << 20, 0), os.fstat(file).st_size
+        os.lseek(file, 0, os.SEEK_SET)  # the program's place in the file as well
+        os.ftruncate(file, 0)
+        cut = f"\n... cut here, after 1 MiB of {size / 2**20:.0f}\n" if size > len(text) else ""
+        return text.decode(errors="replace") + cut
 
 
 def _end(child):

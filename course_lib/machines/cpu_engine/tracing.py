@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 
-from course_lib.errors import BadInput
+from course_lib.errors import BadInput, check_number
 from course_lib.machines.cpu_engine.compiler import build
 from course_lib.machines.cpu_engine.launching import (
     block_numbers,
     check_arguments,
+    check_buffer,
     check_shape,
     pointer,
     scalar,
@@ -41,6 +42,9 @@ def trace(
     Raises CompileError for what does not compile, BadInput for arguments that do not fit.
     """
     grid, block, shared = check_shape(grid, block, shared)
+    timeout = check_number("timeout", timeout)
+    if not isinstance(source, str) or "__global__" not in source:
+        raise BadInput("the source must be a text of CUDA C with a kernel: a __global__ function")
     program = rewrite(source, no_extern_c, (kernel,))
     process = Process(build(program, tuple(options), traced=True), arena := Arena())
     try:
@@ -96,10 +100,7 @@ def _place(arena, kernel, names, parameters, args):
         if parameter[0] != "p":
             values.append(scalar(kernel, name, parameter, value))
             continue
-        if value is not None and (not isinstance(value, np.ndarray) or value.dtype.hasobject):
-            raise BadInput(
-                f"{kernel}: {name} is a pointer: pass a NumPy array, or None for a null pointer"
-            )
+        check_buffer(kernel, name, value)
         key = (
             None
             if value is None

@@ -25,7 +25,7 @@ FACTS = ("array", "index", "op", "block", "thread", "count")
 
 def page(report):
     """The HTML of a report, to be put into any page; the same for the same counts and findings."""
-    found = [*report.errors, *getattr(report, "notes", ())]
+    found = [*report.errors, *(note | {"is_note": True} for note in _notes(report))]
     lines = report.source.expandtabs(4).split("\n")
     elsewhere = [_finding(e) for e in found if not 0 < e["line"] <= len(lines)]
     parts = [
@@ -42,8 +42,14 @@ def page(report):
 
 def said(report):
     """How much was found, in a few words."""
-    n = len(report.errors)
-    return f"{n} finding{'s' * (n != 1)}" if n else "no check found anything"
+    n, notes = len(report.errors), len(_notes(report))
+    found = f"{n} finding{'s' * (n != 1)}" if n else "no check found anything"
+    return found + f", {notes} note{'s' * (notes != 1)}" * (notes > 0)
+
+
+def _notes(report):
+    """What a check saw that is no error, in the same form as the errors."""
+    return getattr(report, "notes", None) or []
 
 
 def styled(body):
@@ -84,7 +90,8 @@ def _finding(error):
     sides = [error, *filter(None, [error["other"]])]
     rows = [(f"{side.get('line')}", *(f"{side.get(name, '')}" for name in FACTS)) for side in sides]
     where = folded("where", "<div class='er-wide'>" + table(("line", *FACTS), rows) + "</div>")
-    said = f"<p><strong>{tool}</strong>{escape(text.removeprefix(tool))}</p>"
+    mark = "note: " * error.get("is_note", False)
+    said = f"<p><strong>{mark}{tool}</strong>{escape(text.removeprefix(tool))}</p>"
     return f"<div class='er-finding'>{said}{where if error['block'] else ''}</div>"
 
 
@@ -114,7 +121,7 @@ def _source(report, lines, found):
 
 def _costs(accesses):
     """{line: sums of its counts}"""
-    costs = {}
+    costs: dict = {}
     for row in accesses:
         sums = costs.setdefault(row["line"], {})
         for name in ("bytes", *(name for pair in BARS for name in pair)):
@@ -127,7 +134,7 @@ def _row(number, text, cost, most):
         "".join(_bar(cost[name], cost[ideal], most[name]) for name, ideal in BARS) if cost else ""
     )
     counted = f"{cells}<td>{cost['bytes']:,}</td>" if cost else "<td></td>" * (len(BARS) + 1)
-    return f"<tr><th scope='row'>{number}</th>{counted}<td class='er-text'><code>{escape(text)}</code></td></tr>"
+    return f"<tr><th scope='row'>{number}</th>{counted}<td class='er-text er-code'>{escape(text)}</td></tr>"
 
 
 def _bar(n, ideal, most):
@@ -150,9 +157,9 @@ def bare(source):
 
 def _pieces(source):
     """Ranges of line numbers: the source cut behind each brace that closes a function, a struct or a table."""
-    lines, first, depth = bare(source).split("\n"), 1, 0
-    for number, line in enumerate(lines, 1):
-        first += first == number and not line.strip()
+    texts, lines, first, depth = source.split("\n"), bare(source).split("\n"), 1, 0
+    for number, (text, line) in enumerate(zip(texts, lines, strict=True), 1):
+        first += first == number and not text.strip()
         depth = max(depth + line.count("{") - line.count("}"), 0)
         if first <= number and (number == len(lines) or (depth == 0 and "}" in line)):
             yield range(first, number + 1)
