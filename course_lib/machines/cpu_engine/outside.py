@@ -28,7 +28,7 @@ def host_functions(bare):
     text, chunks, found = without_directives(bare), [], []
     for scope in scopes(bare):
         outer = scope.parent is None or scope.parent.kind == "file"
-        head = re.sub(r"#\w*", " ", text[scope.head : scope.opened])
+        head = text[scope.head : scope.opened]
         if scope.kind == "function" and outer and (named := FUNCTION.search(head)):
             chunks.append((named[1], scope.head, scope.closed))
     chunks = [c for c in chunks if not DEVICE.search(text[c[1] : c[2]])]

@@ -12,6 +12,7 @@ from course_lib.machines.cpu_engine.scopes import (
     ATTRIBUTE,
     DIRECTIVE,
     around,
+    blank,
     namespaces,
     scopes,
     without_directives,
@@ -24,11 +25,14 @@ RETURNS = re.compile(r"(?<!\bvoid )__global__\s+(?![^(;{]*\bvoid\b)")
 VARIABLE = re.compile(r"\b(?:__constant__|__device__|__managed__)\b([^;(){}=]*)(?=[;={])")
 POINTED = re.compile(r"\(\s*(?:\*|&)\s*(?:(?:const|__restrict__)\s+)*(\w+)[^()]*\)\s*(?:\[|\()")  # (*A)[16]
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
-UNROLL = re.compile(
-    r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", re.MULTILINE
-)
+UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 HEADER = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE
+)
+LIBRARY = re.compile(  # for the host
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:(?:cublas|curand|cufft|cusparse|cudnn|nv|driver_|helper_(?:cuda|func|tim|str))"
+    r"\w*|builtin_types)\.h[>\"]",
+    re.MULTILINE,
 )
 HALF = re.compile(r"(#[ \t]*include[ \t]*)[<\"]cuda_(?:fp|bf)16\.h(?:pp)?[>\"]")
 MACRO = re.compile(
@@ -56,24 +60,26 @@ def rewrite(source, no_extern_c=False, instances=()):
     Raises BadInput, with its line, for what the engine does not have, and for a kernel that is not void.
     """
     source = _expand(source)
-    code = TOKEN.sub(lambda m: _blank(m) if m[0].startswith("/") else m[0], source)
+    code = TOKEN.sub(lambda m: blank(m) if m[0].startswith("/") else m[0], source)
     # of the same length, with strings blanked out too: here things are looked for
-    bare = TOKEN.sub(_blank, source)
+    bare = TOKEN.sub(blank, source)
     for start, end in reversed(host_functions(bare)):
         code, bare = (t[:start] + _blank_code(t[start:end]) + t[end:] for t in (code, bare))
     refuse(bare)
-    text = re.sub(ATTRIBUTE, _blank, without_directives(bare))
+    text = re.sub(ATTRIBUTE, blank, without_directives(bare))
     if m := RETURNS.search(text):
         raise BadInput(f"line {_line(text, m.start())}: a kernel returns nothing: __global__ void")
     found = scopes(bare)
-    kernels, edits, tail = _kernels(text, found)
+    branches = re.search(r"^[ \t]*#[ \t]*if", bare, re.MULTILINE)
+    kernels, edits, tail = _kernels(text, found, branches)
     symbols = _symbols(text, found, edits, tail)
     body, last = "", 0
-    for start, end, new in sorted(edits + edit_shared(text, found)):
+    for start, end, new in sorted([*set(edits), *edit_shared(text, found)]):
         body, last = body + code[last:start] + new, end
-    body = HEADER.sub("", HALF.sub(r'\1"half.h"', body + code[last:]))
-    # no number: all of it
-    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body)
+    body = LIBRARY.sub("", HEADER.sub("", HALF.sub(r'\1"half.h"', body + code[last:])))
+    # a header of C++ has a word of this name, so it is no macro
+    body = re.sub(r"\b__noinline__\b", "__attribute__((noinline))", body)
+    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {_times(m[2].strip('()'), code)}", body)
     for number, name in enumerate(instances):
         tail += _instance(text, name, number, kernels)
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
@@ -81,25 +87,33 @@ def rewrite(source, no_extern_c=False, instances=()):
     return Program("\n".join(lines), kernels, symbols)
 
 
+def _times(given, code):
+    """How often to unroll: no number means all of it; g++ wants one that needs no macro."""
+    macro = re.search(rf"^[ \t]*#[ \t]*define[ \t]+{re.escape(given)}[ \t]+(.*)", code, re.MULTILINE)
+    if given.isidentifier() and not macro:
+        return given
+    said = macro[1].strip(" \t()") if given.isidentifier() else given
+    return said if re.fullmatch(r"\d+", said) else 8 if said else 64
+
+
 def _expand(source):
     """The source with its macros for __global__, __shared__ and __constant__ put in where they are used."""
     for m in MACRO.finditer(source):
         rest = source[m.end() :]
-        source = source[: m.start()] + _blank(m) + re.sub(rf"\b{m[1]}\b", lambda _, m=m: m[2], rest)
+        source = source[: m.start()] + blank(m) + re.sub(rf"\b{m[1]}\b", lambda _, m=m: m[2], rest)
     return source
 
 
-def _kernels(text, found):
+def _kernels(text, found, branches):
     """({name: parameters}, edits, lines of the tail): kernels in namespaces or behind #if register where they stand."""
     kernels, edits, tail = {}, [], []
-    inside = re.search(r"^#if", text, re.MULTILINE) is not None
     for m in KERNEL.finditer(text):
         opened = re.compile(r"[{;]").search(text, m.end())
         if _is_template(text, m.start()) or not opened or opened[0] == ";":
             continue
         kernels[m[1]] = parameters(text, m.end() - 1)
         scope = next(scope for scope in found if scope.opened == opened.start())
-        if not inside and not scope.parent:
+        if not branches and not scope.parent:
             tail.append(f"COURSE_KERNEL({m[1]})")
             continue
         edits.append((scope.closed, scope.closed, f" COURSE_KERNEL({m[1]})"))
@@ -167,10 +181,6 @@ def parameters(bare, at):
 
 def _line(text, at):
     return text.count("\n", 0, at) + 1
-
-
-def _blank(match):
-    return re.sub(r"[^\n]", " ", match[0])
 
 
 def _blank_code(text):

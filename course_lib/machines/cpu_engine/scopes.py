@@ -25,20 +25,27 @@ def scopes(bare):
     found: list[Scope] = []
     stack: list[Scope] = []
     branches: list[list[Scope]] = []  # what was open at each #if
+    left: list[tuple[int, Scope]] = []  # opened in an earlier branch: closed with what a later one opens there
     last = 0
-    text = without_directives(bare)
+    text = DIRECTIVE.sub(_directive, bare)
     for m in TURN.finditer(text):
         if m[1] == "if":
             branches.append(stack[:])
         elif m[1] and branches:  # each branch begins with what was open at the #if
-            stack = stack if m[1] == "endif" else branches[-1][:]
-            branches = branches[:-1] if m[1] == "endif" else branches
+            if m[1] == "else":
+                left += list(enumerate(stack))[len(branches[-1]) :]
+                stack = branches[-1][:]
+            else:
+                branches.pop()
         elif m[0] == "{":
             parent = stack[-1] if stack else None
             found.append(Scope(_kind(text[last : m.start()], parent), last, m.start(), len(bare), parent))
             stack.append(found[-1])
         elif m[0] == "}" and stack:
             stack.pop().closed = m.end()
+            for depth, scope in left:
+                scope.closed = min(scope.closed, m.end()) if depth == len(stack) else scope.closed
+            left = [(depth, scope) for depth, scope in left if depth != len(stack)]
         last = m.end()
     return found
 
@@ -72,11 +79,16 @@ def namespaces(bare, scope):
 
 
 def without_directives(bare):
-    """The same text, its directives blanked out but for #if, #else and #endif as such."""
-    return DIRECTIVE.sub(_directive, bare)
+    """The same text, its directives blanked out."""
+    return DIRECTIVE.sub(blank, bare)
+
+
+def blank(m):
+    """What a pattern found as blanks, line for line."""
+    return re.sub(r"[^\n]", " ", m[0])
 
 
 def _directive(m):
     words = {"if": "if", "ifdef": "if", "ifndef": "if", "elif": "else", "else": "else", "endif": "endif"}
-    word = f"#{words.get(m[1], '')}"
-    return word + re.sub(r"[^\n]", " ", m[0])[len(word) :]
+    word = f"#{words[m[1]]}" if m[1] in words else ""
+    return word + blank(m)[len(word) :]

@@ -9,7 +9,6 @@ from course_lib.machines.cpu_engine.scopes import around
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 SHARED = re.compile(r"\b__shared__\b[^;{}]*(?:\{[^{}]*\}[^;{}]*)?;")
 BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*(?:\s*<[^;{}]*>)?[\s*]+)*$")
-UNDERSTOOD = "this declaration is not understood"
 
 
 def edit_shared(text, found):
@@ -18,63 +17,70 @@ def edit_shared(text, found):
     for m in SHARED.finditer(text):
         begun = max(text.rfind(c, 0, m.start()) for c in ";{}") + 1
         start = begun + BEFORE.search(text[begun : m.start()]).start()
-        start += len(text[start:]) - len(text[start:].lstrip())
+        end = "\n" * text.count("\n", start, m.end())
         scope = around(found, start)
         if scope and scope.kind == "class":
-            raise _bad(text, start, "a member of a class cannot be __shared__")
-        parts = [_reference(text, start, *part) for part in _declared(text, start, m.end())]
-        end = "\n" * text.count("\n", start, m.end())
+            raise _bad(text, m.start(), "a member of a class cannot be __shared__")
+        parts = [_Shared(text, m.start(), *part) for part in _declared(text, start, m)]
         if scope and scope.kind == "function":
-            made = (f"auto {sign}{name} = {made}; " for sign, name, made in parts)
-            edits.append((start, m.end(), "".join(made) + end))
-            continue
-        made = (
-            f"COURSE_INLINE auto {sign}course_shared_{name}() {{ return {made}; }} "
-            for sign, name, made in parts
-        )
-        edits.append((start, m.end(), "".join(made) + end))
-        for _, name, _ in parts:
-            edits += _used(text, found, m.end(), name)
+            edits.append((start, m.end(), "".join(part.in_place() for part in parts) + end))
+        else:
+            edits.append((start, m.end(), "".join(part.of_file() for part in parts) + end))
+            edits += [edit for part in parts for edit in _used(text, found, m.end(), part.name)]
     return edits
 
 
-def _declared(text, start, end):
+def _declared(text, start, m):
     """(is it extern?, type, name, dimensions) of each variable of a declaration."""
-    whole = text[start : end - 1]
-    base = ""
+    whole = text[start : m.end() - 1]
+    said, base = " ".join(whole.split()), ""
     for part in split(re.sub(r"\b(?:__shared__|extern|static)\b", " ", whole)):
         named = NAME.search(part)
         before = part[: named.start()].strip() if named else ""
-        if not named or not (base or before) or "=" in part:
-            said = UNDERSTOOD if "=" not in part else "shared memory has no first value"
-            raise _bad(text, start, f"{said}: {' '.join(whole.split())};")
+        if "=" in part and "{" not in part:
+            raise _bad(text, m.start(), f"shared memory has no first value: {said};")
+        if not named or not (base or before):
+            raise _bad(text, m.start(), f"this declaration is not understood: {said};")
         # only the first name comes with the type
         kind = f"{base.rstrip('* ')} {before}" if base else before
         base = base or before
-        yield re.search(r"\bextern\b", whole) is not None, kind, named[1], " ".join(named[2].split())
+        yield re.search(r"\bextern\b", whole) is not None, " ".join(kind.split()), named[1], named[2]
 
 
-def _reference(text, start, dynamic, kind, name, dimensions):
-    if not dynamic:
-        return "&", name, f"COURSE_SHARED({name}, {kind} {dimensions})"
-    if not dimensions:
-        raise _bad(text, start, f"extern __shared__ memory is an array: {name}[]")
-    rest = dimensions.partition("]")[2].strip()
-    return "*", name, f"COURSE_DYNAMIC_SHARED({name}, {kind} {rest})"
+class _Shared:
+    """One variable: how the engine makes it."""
+
+    def __init__(self, text, at, dynamic, kind, name, dimensions):
+        self.name, self.sign, dimensions = name, "*" if dynamic else "&", " ".join(dimensions.split())
+        self.first = ""
+        if "{" in kind:  # a type of its own
+            self.first, kind = f"typedef {kind} course_type_{name}; ", f"course_type_{name}"
+        if dynamic and not dimensions:
+            raise _bad(text, at, f"extern __shared__ memory is an array: {name}[]")
+        if dynamic:
+            self.made = f"COURSE_DYNAMIC_SHARED({name}, {kind} {dimensions.partition(']')[2].strip()})"
+        else:
+            self.made = f"COURSE_SHARED({name}, {kind} {dimensions})"
+
+    def in_place(self):
+        return f"{self.first}auto {self.sign}{self.name} = {self.made}; "
+
+    def of_file(self):
+        return f"{self.first}COURSE_INLINE auto {self.sign}course_shared_{self.name}() {{ return {self.made}; }} "
 
 
 def _used(text, found, after, name):
     """The edits for the functions behind `after` that use this shared memory of the file, by name."""
     for scope in found:
         outer = scope.kind == "function" and (not scope.parent or scope.parent.kind != "function")
-        given = re.search(rf"\b{name}\b", text[scope.head : scope.opened])
-        if outer and not given and scope.opened > after and _mentions(text, scope, name):
+        given = _mentions(text, scope.head, scope.opened, name)
+        if outer and not given and scope.opened > after and _mentions(text, scope.opened, scope.closed, name):
             yield scope.opened + 1, scope.opened + 1, f"auto &&{name} = course_shared_{name}(); {{"
             yield scope.closed - 1, scope.closed - 1, "}"
 
 
-def _mentions(text, scope, name):
-    return re.search(rf"\b{name}\b", text[scope.opened : scope.closed]) is not None
+def _mentions(text, start, end, name):
+    return re.search(rf"\b{name}\b", text[start:end]) is not None
 
 
 def split(text):
