@@ -8,7 +8,7 @@ from course_lib.machines.cpu_engine.scopes import around
 
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 SHARED = re.compile(r"\b__shared__\b[^;{}]*(?:\{[^{}]*\}[^;{}]*)?;")
-BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*(?:\s*<[^;{}]*>)?[\s*]+)*$")
+BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*(?:\s*<[^;{}]*>)?[\s*]+)*\Z")
 
 
 def edit_shared(text, found):

@@ -10,6 +10,7 @@
             course_all all;                                                                                  \
         };                                                                                                   \
         name() = default;                                                                                    \
+        COURSE_COPY constexpr name(decltype(nullptr)) : all{} {}  /* {0} */                                  \
         COURSE_COPY constexpr name first : all{__VA_ARGS__} {}                                               \
         COURSE_COPY name(const name &o) : all(o.all) {}                                                      \
         COURSE_COPY name &operator=(const name &o) { return all = o.all, *this; }                            \
@@ -23,15 +24,16 @@
             struct { course_all low, high; };                                                                \
         };                                                                                                   \
         name() = default;                                                                                    \
-        COURSE_COPY constexpr name(T x, T y = 0, T z = 0, T w = 0) : low{x, y}, high{z, w} {}                \
+        COURSE_COPY constexpr name(decltype(nullptr)) : low{}, high{} {}                                     \
+        COURSE_COPY constexpr name(T x, T y, T z = 0, T w = 0) : low{x, y}, high{z, w} {}                \
         COURSE_COPY name(const name &o) : low(o.low), high(o.high) {}                                        \
         COURSE_COPY name &operator=(const name &o) { return low = o.low, high = o.high, *this; }             \
     };                                                                                                       \
     static COURSE_COPY name make_##name(T x, T y, T z, T w) { return {x, y, z, w}; }
 #define COURSE_VECTOR1(name, T) struct name { T x; }; COURSE_INLINE name make_##name(T x) { return {x}; }
-#define COURSE_VECTOR2(name, T) COURSE_VECTOR(name, T, 2, (T x, T y = 0), (T x, T y), x, y)
+#define COURSE_VECTOR2(name, T) COURSE_VECTOR(name, T, 2, (T x, T y), (T x, T y), x, y)
 #define COURSE_VECTOR4(name, T) \
-    COURSE_VECTOR(name, T, 4, (T x, T y = 0, T z = 0, T w = 0), (T x, T y, T z, T w), x, y, z, w)
+    COURSE_VECTOR(name, T, 4, (T x, T y, T z = 0, T w = 0), (T x, T y, T z, T w), x, y, z, w)
 #define COURSE_MAKE3(name, T) COURSE_INLINE name make_##name(T x, T y, T z) { return {x, y, z}; }
 #define COURSE_VECTOR3(name, T) struct name { T x, y, z; }; COURSE_MAKE3(name, T)
 #define COURSE_VECTORS(name, T) COURSE_VECTOR1(name##1, T) COURSE_VECTOR2(name##2, T)
