@@ -60,9 +60,10 @@ COURSE_INLINE void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c =
 #define __sincosf course_sincosf
 #define sincos course_sincos
 
-// The four roundings: to nearest (even), to zero, up, down. Volatile, so that nothing is fused, or moved across.
+// The four roundings: to nearest (even), to zero, up, down. Volatile, so that nothing is fused or moved across; not
+// inline, or one sum would be taken for the other.
 #define COURSE_ROUNDED1(name, T, parameters, value, mode) \
-    COURSE_INLINE T name parameters {                     \
+    static inline __attribute__((noinline)) T name parameters { \
         fesetround(mode);                                 \
         volatile T course_value = (T)(value);             \
         fesetround(FE_TONEAREST);                         \
