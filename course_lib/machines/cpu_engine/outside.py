@@ -32,9 +32,8 @@ def host_functions(bare):
         if scope.kind == "function" and outer and (named := FUNCTION.search(head)):
             chunks.append((named[1], scope.head, scope.closed))
     chunks = [c for c in chunks if not DEVICE.search(text[c[1] : c[2]])]
-    wanted, more = HOST.pattern, True
-    while more:
-        more = [c for c in chunks if c not in found and re.search(wanted, text[c[1] : c[2]])]
+    wanted = HOST.pattern
+    while more := [c for c in chunks if c not in found and re.search(wanted, text[c[1] : c[2]])]:
         found += more
         wanted = "|".join(rf"\b{name}\s*\(" for name, _, _ in found)
     return [(start, end) for _, start, end in found]

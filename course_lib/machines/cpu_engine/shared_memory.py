@@ -8,7 +8,7 @@ from course_lib.machines.cpu_engine.scopes import around
 
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 SHARED = re.compile(r"\b__shared__\b[^;{}]*(?:\{[^{}]*\}[^;{}]*)?;")
-BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*(?:\s*<[^;{}]*>)?[\s*]+)*\Z")
+BEFORE = re.compile(r"((?:[A-Za-z_][\w:]*(?:\s*<[^;{}]*>)?[\s*]+)*)\Z")
 
 
 def edit_shared(text, found):
@@ -16,71 +16,77 @@ def edit_shared(text, found):
     edits = []
     for m in SHARED.finditer(text):
         begun = max(text.rfind(c, 0, m.start()) for c in ";{}") + 1
-        start = begun + BEFORE.search(text[begun : m.start()]).start()
-        end = "\n" * text.count("\n", start, m.end())
+        start = m.start() - len(BEFORE.findall(text[begun : m.start()])[0])
         scope = around(found, start)
-        if scope and scope.kind == "class":
-            raise _bad(text, m.start(), "a member of a class cannot be __shared__")
-        parts = [_Shared(text, m.start(), *part) for part in _declared(text, start, m)]
-        if scope and scope.kind == "function":
-            edits.append((start, m.end(), "".join(part.in_place() for part in parts) + end))
-        else:
-            edits.append((start, m.end(), "".join(part.of_file() for part in parts) + end))
-            edits += [edit for part in parts for edit in _used(text, found, m.end(), part.name)]
+        said = " ".join(text[start : m.end()].split())
+        try:
+            if scope and scope.kind == "class":
+                raise BadInput(f"a member of a class cannot be __shared__: {said}")
+            dynamic = "extern" in said.split()
+            parts = [_made(dynamic, *part) for part in _declared(said)]
+        except BadInput as wrong:
+            raise BadInput(f"line {text.count(chr(10), 0, m.start()) + 1}: {wrong}") from None
+        new = ""
+        for name, sign, first, made in parts:
+            if scope and scope.kind == "function":
+                new += f"{first}auto {sign}{name} = {made}; "
+            else:
+                new += (
+                    f"{first}COURSE_INLINE auto {sign}course_shared_{name}() {{ return {made}; }} "
+                )
+                edits += _used(text, found, m.end(), name)
+        edits.append((start, m.end(), new + "\n" * text.count("\n", start, m.end())))
     return edits
 
 
-def _declared(text, start, m):
-    """(is it extern?, type, name, dimensions) of each variable of a declaration."""
-    whole = text[start : m.end() - 1]
-    said, base = " ".join(whole.split()), ""
-    for part in split(re.sub(r"\b(?:__shared__|extern|static)\b", " ", whole)):
+def _declared(said):
+    """(type, name, dimensions) of each variable of a declaration."""
+    base = ""
+    for part in split(re.sub(r"\b(?:__shared__|extern|static)\b", " ", said[:-1])):
         named = NAME.search(part)
         before = part[: named.start()].strip() if named else ""
         if "=" in part and "{" not in part:
-            raise _bad(text, m.start(), f"shared memory has no first value: {said};")
+            raise BadInput(f"shared memory has no first value: {said}")
         if not named or not (base or before):
-            raise _bad(text, m.start(), f"this declaration is not understood: {said};")
+            raise BadInput(f"this declaration is not understood: {said}")
         # only the first name comes with the type
         kind = f"{base.rstrip('* ')} {before}" if base else before
         base = base or before
-        yield re.search(r"\bextern\b", whole) is not None, " ".join(kind.split()), named[1], named[2]
+        yield kind, named[1], named[2].strip()
 
 
-class _Shared:
-    """One variable: how the engine makes it."""
-
-    def __init__(self, text, at, dynamic, kind, name, dimensions):
-        self.name, self.sign, dimensions = name, "*" if dynamic else "&", " ".join(dimensions.split())
-        self.first = ""
-        if "{" in kind:  # a type of its own
-            self.first, kind = f"typedef {kind} course_type_{name}; ", f"course_type_{name}"
-        if dynamic and not dimensions:
-            raise _bad(text, at, f"extern __shared__ memory is an array: {name}[]")
-        if dynamic:
-            self.made = f"COURSE_DYNAMIC_SHARED({name}, {kind} {dimensions.partition(']')[2].strip()})"
-        else:
-            self.made = f"COURSE_SHARED({name}, {kind} {dimensions})"
-
-    def in_place(self):
-        return f"{self.first}auto {self.sign}{self.name} = {self.made}; "
-
-    def of_file(self):
-        return f"{self.first}COURSE_INLINE auto {self.sign}course_shared_{self.name}() {{ return {self.made}; }} "
+def _made(dynamic, kind, name, dimensions):
+    """(name, & or *, what comes before, what it is) of one variable."""
+    if dynamic and not dimensions:
+        raise BadInput(f"extern __shared__ memory is an array: {name}[]")
+    first = ""
+    if "{" in kind:  # a type of its own
+        first, kind = f"typedef {kind} course_type_{name}; ", f"course_type_{name}"
+    if dynamic:
+        return (
+            name,
+            "*",
+            first,
+            f"COURSE_DYNAMIC_SHARED({name}, {kind} {dimensions.partition(']')[2]})",
+        )
+    return name, "&", first, f"COURSE_SHARED({name}, {kind} {dimensions})"
 
 
 def _used(text, found, after, name):
     """The edits for the functions behind `after` that use this shared memory of the file, by name."""
     for scope in found:
         outer = scope.kind == "function" and (not scope.parent or scope.parent.kind != "function")
-        given = _mentions(text, scope.head, scope.opened, name)
-        if outer and not given and scope.opened > after and _mentions(text, scope.opened, scope.closed, name):
-            yield scope.opened + 1, scope.opened + 1, f"auto &&{name} = course_shared_{name}(); {{"
-            yield scope.closed - 1, scope.closed - 1, "}"
-
-
-def _mentions(text, start, end, name):
-    return re.search(rf"\b{name}\b", text[start:end]) is not None
+        if outer and scope.opened > after:
+            places = [
+                m.start() for m in re.finditer(rf"\b{name}\b", text[scope.head : scope.closed])
+            ]
+            if places and places[0] > scope.opened - scope.head:  # not a parameter of that name
+                yield (
+                    scope.opened + 1,
+                    scope.opened + 1,
+                    f"auto &&{name} = course_shared_{name}(); {{",
+                )
+                yield scope.closed - 1, scope.closed - 1, "}"
 
 
 def split(text):
@@ -93,7 +99,3 @@ def split(text):
             last = i + 1
     parts.append(text[last:])
     return [part.strip() for part in parts if part.strip() not in ("", "void")]
-
-
-def _bad(text, at, why):
-    return BadInput(f"line {text.count(chr(10), 0, at) + 1}: {why}")

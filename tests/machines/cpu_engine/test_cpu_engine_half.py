@@ -61,7 +61,7 @@ OPERATIONS = {  # of a, b, c: the CUDA C, and what it gives, exact or as float
     "a + b": lambda a, b, c: a + b,
     "a - b": lambda a, b, c: a - b,
     "a * b": lambda a, b, c: a * b,
-    "a / b": lambda a, b, c: (a.astype(f4) / b.astype(f4)),
+    "a / b": lambda a, b, c: a.astype(f4) / b.astype(f4),
     "-a": lambda a, b, c: -a,
     "__hadd(a, b)": lambda a, b, c: a + b,
     "__hmul(a, 0.5f)": lambda a, b, c: a * 0.5,
@@ -102,7 +102,15 @@ def computed(how, kind, stored):
         {' '.join(rows)}
     }}"""  # fmt: skip
     out = np.zeros((len(OPERATIONS), stored[0].size), u2)
-    run(how, source, "k", 1, stored[0].size, [*stored, out, np.int32(stored[0].size)], no_extern_c=True)
+    run(
+        how,
+        source,
+        "k",
+        1,
+        stored[0].size,
+        [*stored, out, np.int32(stored[0].size)],
+        no_extern_c=True,
+    )
     return dict(zip(OPERATIONS, out, strict=True))
 
 
@@ -115,7 +123,10 @@ def test_arithmetic(how, kind):
     real[1, 1] = real[0, 1]
     small = kind == "__half"
     values = real.astype(f2).astype(f8) if small else bf16(real).astype(f8)
-    stored = [row.astype(f2).view(u2) if small else (row.astype(f4).view(np.uint32) >> 16).astype(u2) for row in values]
+    stored = [
+        row.astype(f2).view(u2) if small else (row.astype(f4).view(np.uint32) >> 16).astype(u2)
+        for row in values
+    ]
     got = computed(how, kind, stored)
     for expression, wanted in OPERATIONS.items():
         want = np.asarray(wanted(*values))
@@ -125,7 +136,9 @@ def test_arithmetic(how, kind):
         np.testing.assert_allclose(value.astype(f8), want, close, 0, err_msg=expression)
 
 
-PAIRS = HEAD + """
+PAIRS = (
+    HEAD
+    + """
 __global__ void k(const half2 *A, half2 *B, half *sum, half2 *both, __nv_bfloat162 *C, half scale)
 {
     int t = threadIdx.x;
@@ -140,12 +153,18 @@ __global__ void k(const half2 *A, half2 *B, half *sum, half2 *both, __nv_bfloat1
     if (t == 0 && s != half(0)) B[32] = half2(s, __int2half_rn(__half2int_rn(s)));
 }
 """
+)
 
 
 @ways
 def test_pairs_atomics_and_scalars(how):
     A = np.arange(64, dtype=f2).reshape(32, 2)
-    B, total, both, C = np.zeros((33, 2), f2), np.zeros(1, f2), np.zeros(2, f2), np.zeros((32, 2), u2)
+    B, total, both, C = (
+        np.zeros((33, 2), f2),
+        np.zeros(1, f2),
+        np.zeros(2, f2),
+        np.zeros((32, 2), u2),
+    )
     run(how, PAIRS, "k", 1, 32, [A, B, total, both, C, f2(3)], no_extern_c=True)
     assert (B[:32] == 3 * A[:, ::-1]).all() and (B[32] == A[:, 0].sum()).all()
     assert total == A[:, 0].sum() and (both == [A[:, 1].sum(), 32]).all()
@@ -154,12 +173,20 @@ def test_pairs_atomics_and_scalars(how):
 
 def test_a_pair_moves_as_one_access():
     A = np.arange(64, dtype=f2).reshape(32, 2)
-    report = trace(PAIRS, "k", 1, 32, [A, np.zeros((33, 2), f2), np.zeros(1, f2), np.zeros(2, f2), np.zeros((32, 2), u2), f2(3)])
+    report = trace(
+        PAIRS,
+        "k",
+        1,
+        32,
+        [A, np.zeros((33, 2), f2), np.zeros(1, f2), np.zeros(2, f2), np.zeros((32, 2), u2), f2(3)],
+    )
     rows = {(row["array"], row["op"]): (row["requests"], row["bytes"]) for row in report.accesses}
     assert rows["A", "load"] == (1, 128) and rows["C", "store"] == (1, 128)
     assert rows["sum", "atomic"] == (1, 64) and rows["both", "atomic"] == (1, 128)
 
 
 def test_a_scalar_half_is_a_float16():
-    with pytest.raises(BadInput, match=r"scale is a floating point of 2 bytes: pass np.float16\(...\)"):
+    with pytest.raises(
+        BadInput, match=r"scale is a floating point of 2 bytes: pass np.float16\(...\)"
+    ):
         trace(PAIRS, "k", 1, 32, [None] * 5 + [f4(3)])
