@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine.outside import host_functions, refuse
+from course_lib.machines.cpu_engine.outside import host_code, refuse
 from course_lib.machines.cpu_engine.scopes import (
     ATTRIBUTE,
     CALLED,
@@ -61,7 +61,7 @@ def rewrite(source, no_extern_c=False, instances=()):
     Raises BadInput, with its line, for what the engine does not have, and for a kernel that is not void.
     """
     code = _expand(TOKEN.sub(lambda m: blank(m) if m[0].startswith("/") else m[0], source))
-    for start, end in host_functions(TOKEN.sub(blank, code)):
+    for start, end in host_code(TOKEN.sub(blank, code)):
         code = code[:start] + CODE.sub(_blank_code, code[start:end]) + code[end:]
     # of the same length, with strings blanked out too: here things are looked for
     bare = TOKEN.sub(blank, code)
@@ -155,7 +155,7 @@ def _symbols(text, found, edits):
         names = [named[1] for part in split(m[1]) if (named := NAME.search(part))]
         constant = "__constant__" in m[0] or "__constant__" in before
         symbols += [(name, constant) for name in names]
-        end = m.end() + len(END.findall(text[m.end() :])[0])
+        end = next(END.finditer(text, m.end())).end()
         edits += [
             (end, end, f" COURSE_SYMBOL({name}, {'true' if constant else 'false'})")
             for name in names

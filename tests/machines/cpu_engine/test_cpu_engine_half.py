@@ -25,7 +25,8 @@ def from_bits(stored):
 
 @pytest.mark.parametrize("how", ["plain", "traced", "without _Float16"])
 def test_every_half_and_many_floats(how):
-    source = HEAD + """__global__ void k(const half *A, float *wide, half *again, const float *F, half *H, __nv_bfloat16 *B, int n)
+    source = HEAD + """__global__ void k(const half *A, float *wide, half *again, const float *F, half *H,
+                                     __nv_bfloat16 *B, int n)
     {
         for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) {
             wide[i] = __half2float(A[i]);

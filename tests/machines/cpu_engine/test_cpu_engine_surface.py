@@ -204,7 +204,10 @@ def test_directed_roundings(how):
 
 VECTORS = r"""
 #include <cuda_runtime.h>
-inline __host__ __device__ float4 operator+(float4 a, float4 b) { return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+inline __host__ __device__ float4 operator+(float4 a, float4 b)
+{
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
 inline __host__ __device__ float4 &operator*=(float4 &a, float s) { a.x *= s; a.y *= s; a.z *= s; a.w *= s; return a; }
 inline __host__ __device__ float3 operator-(float3 a, float3 b) { return make_float3(a.x - b.x, a.y - b.y, a.z - b.z); }
 inline __device__ float4 make_float4(float s) { return make_float4(s, s, s, s); }
@@ -269,7 +272,8 @@ def test_loads_and_stores_with_a_hint_are_charged_to_their_line():
     source = """__global__ void k(const float4 *A, float4 *B) {
         int t = threadIdx.x;
         float4 v = __ldcs(&A[t]);
-        v.x += __ldcg((const float *)A + t) + __ldca(&A[31 - t].y) + __ldcv((const float *)A) + __ldlu((const float *)A + 4 * t + 2);
+        float *a = (float *)A; v.x +=\
+           __ldcg(a + t) + __ldca(&A[31 - t].y) + __ldcv(a) + __ldlu(a + 4 * t + 2);
         __stcs(B + t, v);
         __stwt((float *)B + 4 * t + 1, 2.0f), __stcg((float *)B + 4 * t + 2, 3), __stwb((float *)B + 4 * t + 3, v.x);
     }"""
@@ -340,7 +344,8 @@ def test_a_race_on_shared_memory_of_the_file_is_found():
 
 
 TEMPLATES = r"""
-template <class T, int n> __device__ T total(const T *s) { T sum = 0; for (int i = 0; i < n; i++) sum += s[i]; return sum; }
+template <class T, int n> __device__ T total(const T *s)
+{ T sum = 0; for (int i = 0; i < n; i++) sum += s[i]; return sum; }
 template <class T, unsigned blockSize>
 __global__ void __launch_bounds__(blockSize * (1 + 0), 2) reduce(const T *A, T *out)
 {
@@ -422,9 +427,9 @@ def test_an_instance_keeps_what_stands_in_variables(monkeypatch):
 
 
 def test_a_template_is_named_with_its_arguments():
-    with pytest.raises(BadInput, match=r"line 4: reduce is a template: .*reduce<float>"):
+    with pytest.raises(BadInput, match=r"line 5: reduce is a template: .*reduce<float>"):
         trace(TEMPLATES, "reduce", 1, 64, [])
-    with pytest.raises(CompileError, match=r"kernel.cu:4:\d+: error"):
+    with pytest.raises(CompileError, match=r"kernel.cu:5:\d+: error"):
         trace(TEMPLATES, "reduce<float>", 1, 64, [])
     with pytest.raises(BadInput, match="there is no kernel 'sum<float>'"):
         trace(TEMPLATES, "sum<float>", 1, 64, [])
@@ -439,6 +444,10 @@ __global__ void add(const float *A, const float *B, float *C, int n)
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     if (i < n) C[i] = A[i] + B[i];
 }
+struct Timer { cudaEvent_t start; void begin() { cudaEventRecord(start); } };
+static cudaStream_t streams[4];
+void launch(float *d, int n);
+cudaError_t checked(cudaError_t e, const char *file);
 float reference(const float *A, int i) { return A[i]; }
 void launch(float *d, int n) { add<<<(n + 255) / 256, 256>>>(d, d, d, n); }
 static int twice(float *d) { launch(d, 1); launch(d, 2); return 0; }
@@ -446,12 +455,14 @@ int main(int argc, char **argv)
 {
     float *d;
     CHECK(cudaMalloc(&d, 400));
+    Timer timer;
     twice(d);
     return 0;
 }
 __noinline__ __device__ float late(float x) { __builtin_assume(x > 0); return x; }
 __device__ __managed__ int total;
-__global__ void after(float *A, const __grid_constant__ int n) { A[threadIdx.x] = late(n); if (threadIdx.x == 0) total = 1; }
+__global__ void after(float *A, const __grid_constant__ int n)
+{ A[threadIdx.x] = late(n); if (threadIdx.x == 0) total = 1; }
 """
 
 
