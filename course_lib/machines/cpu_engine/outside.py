@@ -11,7 +11,7 @@ HOST = re.compile(rf"<<<|{CALLS}|\bmain\s*\(")
 LIBRARY = re.compile(rf"[^;{{}}]*{CALLS}[^;{{}}]*;")
 FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*\([^;]*\)[\s\w]*$")
 LACKING = {
-    "inline PTX": r"\b(?:asm|__asm__|__asm)\b",
+    "inline PTX": r'\b(?:asm|__asm__|__asm)\b[\sa-z_]*\(\s*"\s*[^"\s]',
     "textures and surfaces": r"\b(?:texture\s*<|tex(?:[123]D|Cubemap)\w*\s*[<(]|surf[123]D\w*\s*[<(]"
     r"|cuda(?:Texture|Surface)Object_t\b)",
     "a launch from a kernel (dynamic parallelism)": r"<<<",
@@ -46,9 +46,9 @@ def _name(head):
     return named[1] if named else ""
 
 
-def refuse(code):
-    """Raises BadInput for the first thing that the engine lacks; `code` has no comments, strings, host code."""
+def refuse(code, bare):
+    """Raises BadInput for what the engine lacks. Neither has comments or host code; bare has no strings."""
     for name, pattern in LACKING.items():
-        if m := re.search(pattern, code):
-            line = code.count("\n", 0, m.start()) + 1
-            raise BadInput(f"line {line}: the CPU engine has no {name}: {' '.join(m[0].split())}")
+        if m := re.search(pattern, code if '"' in pattern else bare):
+            line, word = code.count("\n", 0, m.start()) + 1, re.findall(r"\W*\w*", m[0])
+            raise BadInput(f"line {line}: the CPU engine has no {name}: {word[0]}")

@@ -65,7 +65,7 @@ def rewrite(source, no_extern_c=False, instances=()):
         code = code[:start] + CODE.sub(_blank_code, code[start:end]) + code[end:]
     # of the same length, with strings blanked out too: here things are looked for
     bare = TOKEN.sub(blank, code)
-    refuse(bare)
+    refuse(code, bare)
     text = re.sub(ATTRIBUTE, blank, without_directives(bare))
     if m := RETURNS.search(text):
         raise BadInput(f"line {_line(text, m.start())}: a kernel returns nothing: __global__ void")
