@@ -359,10 +359,10 @@ NO_KERNEL = {
         "y is an array, so a pointer to it is passed",
     ),
     "a pointer": (SAXPY.replace("float a", "float *a"), "a is one number (float32), no array"),
-    "shared outside": (
-        "__shared__ float s[4];" + SAXPY,
+    "shared in a class": (
+        "struct S { __shared__ float s[4]; };" + SAXPY,
         "does not compile",
-        "inside the kernel",
+        "a member of a class",
         "line 1",
     ),
     "no character": (SAXPY + "// \ud800", "a character that no file can hold", "line 7"),

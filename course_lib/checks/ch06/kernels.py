@@ -1,7 +1,5 @@
 """The checks of the two kernels: D = A B by rows, and alpha A B + beta C with strides."""
 
-import re
-
 import numpy as np
 
 from course_lib.checks.kit.inputs import normal
@@ -11,10 +9,10 @@ from course_lib.checks.kit.kernels.check import (
     at_most,
     at_most_sectors,
     limit,
+    no_promise,
     x_across,
 )
 from course_lib.checks.kit.kernels.running import traced
-from course_lib.checks.kit.kernels.source import without_comments
 
 FIRST = (
     "ragged",
@@ -314,19 +312,6 @@ def _at_most_once(array):
     )
 
 
-@limit("")
-def _no_promise(report, launch):
-    """C and D, the parameters 12 and 13, without __restrict__: no run shows what a compiler makes of it."""
-    head = re.search(r"\bgemm\s*\(([^)]*)\)", without_comments(report.source))
-    if not head or not any("restrict" in part for part in head[1].split(",")[11:13]):
-        return None
-    return (
-        "C or D is declared __restrict__",
-        "that promises the compiler that no other pointer leads to this memory, "
-        "and C and D may be the same: A and B alone may have it",
-    )
-
-
 check_gemm = KernelCheck(
     "GEMM",
     "gemm",
@@ -341,7 +326,7 @@ check_gemm = KernelCheck(
         at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
         _large(at_most_sectors("B", "load", 8, ALONG)),
         _large(at_most_sectors("A", "load", 4, ALONG)),
-        _no_promise,
+        no_promise("gemm", "C", "D"),
         _shared_out("gemm"),
     ],
     diagnoses=[

@@ -126,8 +126,7 @@ def build(program, options=(), traced=False):
         flags = _flags(traced, options)
         header = NATIVE / "cuda_subset.h" if options else _header(flags)
         kind = "-S" if traced else "-c"
-        found = ["-iquote", str(NATIVE), "-include", str(header)]  # half.h, for sources that ask for it
-        command = [*compiler(), *flags, *found, kind, str(source), "-o", str(unit)]
+        command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
         _run(command, DEADLINE)
         if traced:
             arm = platform.machine().lower() in ("arm64", "aarch64")
@@ -151,7 +150,7 @@ def _flags(traced, options):
     own += [UNSET] * (traced and not _gcc_before(12, _version()))
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
-    return [*COMMON, *own, *options]
+    return [*COMMON, *own, *options, "-idirafter", str(NATIVE)]  # cooperative_groups.h, half.h
 
 
 def _header(flags):

@@ -1,4 +1,4 @@
-"""What of a CUDA file is not for the device: functions for the host are left out, what the engine lacks is named."""
+"""What of a CUDA file is not for the device: code for the host is left out, what the engine lacks is named."""
 
 import re
 
@@ -6,10 +6,12 @@ from course_lib.errors import BadInput
 from course_lib.machines.cpu_engine.scopes import scopes, without_directives
 
 DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__")
-HOST = re.compile(r"<<<|\b(?:cuda|cublas|cudnn|cufft|curand|cusparse)[A-Z]\w*|\bmain\s*\(")
+CALLS = r"\b(?:cuda|cublas|cudnn|cufft|curand|cusparse)[A-Z]\w*"
+HOST = re.compile(rf"<<<|{CALLS}|\bmain\s*\(")
+LIBRARY = re.compile(rf"[^;{{}}]*{CALLS}[^;{{}}]*;")
 FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*\([^;]*\)[\s\w]*$")
 LACKING = {
-    "inline PTX": r"\b(?:asm|__asm__|__asm)\b",
+    "inline PTX": r'\b(?:asm|__asm__|__asm)\b[\sa-z_]*\(\s*"\s*[^"\s]',
     "textures and surfaces": r"\b(?:texture\s*<|tex(?:[123]D|Cubemap)\w*\s*[<(]|surf[123]D\w*\s*[<(]"
     r"|cuda(?:Texture|Surface)Object_t\b)",
     "a launch from a kernel (dynamic parallelism)": r"<<<",
@@ -20,29 +22,33 @@ LACKING = {
 }
 
 
-def host_functions(bare):
-    """[(start, end)] of the functions that only a host runs: they launch kernels, call CUDA's library, or are main.
+def host_code(bare):
+    """[(start, end)] of what only a host needs: it launches kernels, uses CUDA's library, is main, or names such.
 
-    And those that call one of them. What carries __device__ or another such word is never among them.
+    Functions, classes and declarations outside of all; what carries a word such as __device__ is never among them.
     """
-    text, chunks, found = without_directives(bare), [], []
-    for scope in scopes(bare):
-        outer = scope.parent is None or scope.parent.kind == "file"
-        head = re.sub(r"#\w*", " ", text[scope.head : scope.opened])
-        if scope.kind == "function" and outer and (named := FUNCTION.search(head)):
-            chunks.append((named[1], scope.head, scope.closed))
+    text, inner = without_directives(bare), scopes(bare)
+    outer = [s for s in inner if s.kind != "file" and (not s.parent or s.parent.kind == "file")]
+    chunks = [(_name(text[s.head : s.opened]), s.head, s.closed) for s in outer]
+    for m in LIBRARY.finditer(text):
+        if not any(s.head <= m.start() < s.closed for s in outer):
+            chunks.append(("", m.start(), m.end()))
     chunks = [c for c in chunks if not DEVICE.search(text[c[1] : c[2]])]
-    wanted, more = HOST.pattern, True
-    while more:
-        more = [c for c in chunks if c not in found and re.search(wanted, text[c[1] : c[2]])]
+    wanted, found = HOST.pattern, []
+    while more := [c for c in chunks if c not in found and re.search(wanted, text[c[1] : c[2]])]:
         found += more
-        wanted = "|".join(rf"\b{name}\s*\(" for name, _, _ in found)
+        wanted = "|".join(rf"\b{name}\b" for name, _, _ in found if name) or "$^"
     return [(start, end) for _, start, end in found]
 
 
-def refuse(code):
-    """Raises BadInput for the first thing that the engine lacks; `code` has no comments, strings and host functions."""
+def _name(head):
+    named = FUNCTION.search(head) or re.search(r"\b(?:struct|class)\s+(\w+)\s*$", head)
+    return named[1] if named else ""
+
+
+def refuse(code, bare):
+    """Raises BadInput for what the engine lacks. Neither has comments or host code; bare has no strings."""
     for name, pattern in LACKING.items():
-        if m := re.search(pattern, code):
-            line = code.count("\n", 0, m.start()) + 1
-            raise BadInput(f"line {line}: the CPU engine has no {name}: {' '.join(m[0].split())}")
+        if m := re.search(pattern, code if '"' in pattern else bare):
+            line, word = code.count("\n", 0, m.start()) + 1, re.findall(r"\W*\w*", m[0])
+            raise BadInput(f"line {line}: the CPU engine has no {name}: {word[0]}")

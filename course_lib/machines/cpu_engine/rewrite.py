@@ -7,12 +7,13 @@ import re
 from dataclasses import dataclass
 
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine.outside import host_functions, refuse
+from course_lib.machines.cpu_engine.outside import host_code, refuse
 from course_lib.machines.cpu_engine.scopes import (
     ATTRIBUTE,
+    CALLED,
     DIRECTIVE,
     around,
-    namespaces,
+    blank,
     scopes,
     without_directives,
 )
@@ -22,18 +23,22 @@ WORDS = r"(?:\b(?:static|inline|extern|__forceinline__|__noinline__)\b\s*)*"
 KERNEL = re.compile(rf"(?:__global__\s+{WORDS}void|\bvoid\s+__global__)\s+([A-Za-z_]\w*)\s*\(")
 RETURNS = re.compile(r"(?<!\bvoid )__global__\s+(?![^(;{]*\bvoid\b)")
 VARIABLE = re.compile(r"\b(?:__constant__|__device__|__managed__)\b([^;(){}=]*)(?=[;={])")
-POINTED = re.compile(r"\(\s*(?:\*|&)\s*(?:(?:const|__restrict__)\s+)*(\w+)[^()]*\)\s*(?:\[|\()")  # (*A)[16]
+POINTED = re.compile(r"\(\s*[*&]\s*(?:(?:const|__restrict__)\s+)*(\w+)[^()]*\)\s*[\[(]")  # (*A)[16]
+# the rest of a declaration, with first values
+END = re.compile(r"[^;{}]*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}[^;{}]*)*;?")
+CODE = re.compile(rf"({DIRECTIVE.pattern})|[^\n]", re.MULTILINE)
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
-UNROLL = re.compile(
-    r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", re.MULTILINE
-)
+UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 HEADER = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE
 )
+FOR_HOSTS = (
+    r"(?:cublas|curand|cufft|cusparse|cudnn|nv|driver_|builtin_|helper_(?:cuda|func|tim|str))\w*"
+)
+LIBRARY = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"]{FOR_HOSTS}\.h[>\"]", re.MULTILINE)
 HALF = re.compile(r"(#[ \t]*include[ \t]*)[<\"]cuda_(?:fp|bf)16\.h(?:pp)?[>\"]")
 MACRO = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n\\]*__(?:global|shared|constant)__[^\n\\]*|"
-    r"__(?:global|shared|constant)__[^\n\\]*)$",
+    r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]([^\n\\]*__(?:global|shared|constant)__[^\n\\]*)$",
     re.MULTILINE,
 )
 
@@ -55,25 +60,20 @@ def rewrite(source, no_extern_c=False, instances=()):
 
     Raises BadInput, with its line, for what the engine does not have, and for a kernel that is not void.
     """
-    source = _expand(source)
-    code = TOKEN.sub(lambda m: _blank(m) if m[0].startswith("/") else m[0], source)
+    code = _expand(TOKEN.sub(lambda m: blank(m) if m[0].startswith("/") else m[0], source))
+    for start, end in host_code(TOKEN.sub(blank, code)):
+        code = code[:start] + CODE.sub(_blank_code, code[start:end]) + code[end:]
     # of the same length, with strings blanked out too: here things are looked for
-    bare = TOKEN.sub(_blank, source)
-    for start, end in reversed(host_functions(bare)):
-        code, bare = (t[:start] + _blank_code(t[start:end]) + t[end:] for t in (code, bare))
-    refuse(bare)
-    text = re.sub(ATTRIBUTE, _blank, without_directives(bare))
+    bare = TOKEN.sub(blank, code)
+    refuse(code, bare)
+    text = re.sub(ATTRIBUTE, blank, without_directives(bare))
     if m := RETURNS.search(text):
         raise BadInput(f"line {_line(text, m.start())}: a kernel returns nothing: __global__ void")
     found = scopes(bare)
-    kernels, edits, tail = _kernels(text, found)
-    symbols = _symbols(text, found, edits, tail)
-    body, last = "", 0
-    for start, end, new in sorted(edits + edit_shared(text, found)):
-        body, last = body + code[last:start] + new, end
-    body = HEADER.sub("", HALF.sub(r'\1"half.h"', body + code[last:]))
-    # no number: all of it
-    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {m[2] or 64}", body)
+    kernels, edits, tail = _kernels(text, found, "#if" in re.sub(r"[ \t]", "", bare))
+    symbols = _symbols(text, found, edits)
+    body = _edited(code, sorted([*set(edits), *edit_shared(text, found)]))
+    body = UNROLL.sub(lambda m: f"{m[1]}GCC unroll {_times(m[2].strip('()'), code)}", body)
     for number, name in enumerate(instances):
         tail += _instance(text, name, number, kernels)
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
@@ -81,32 +81,47 @@ def rewrite(source, no_extern_c=False, instances=()):
     return Program("\n".join(lines), kernels, symbols)
 
 
-def _expand(source):
+def _edited(code, edits):
+    body, last = "", 0
+    for start, end, new in edits:
+        body, last = body + code[last:start] + new, end
+    body = LIBRARY.sub("", HEADER.sub("", HALF.sub(r'\1"half.h"', body + code[last:])))
+    # a header of C++ has a word of this name, so it is no macro
+    return re.sub(r"\b__noinline__\b", "__attribute__((noinline))", body)
+
+
+def _times(given, code):
+    """How often to unroll: no number means all of it; g++ wants one that needs no macro."""
+    macros = dict(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\w+)", code, re.MULTILINE))
+    said = macros.get(given, given)
+    plain = said.isdigit() or (given.isidentifier() and given not in macros)
+    return said if plain else 8 if given else 64
+
+
+def _expand(code):
     """The source with its macros for __global__, __shared__ and __constant__ put in where they are used."""
-    for m in MACRO.finditer(source):
-        rest = source[m.end() :]
-        source = source[: m.start()] + _blank(m) + re.sub(rf"\b{m[1]}\b", lambda _, m=m: m[2], rest)
-    return source
+    while m := MACRO.search(code):
+        new = m[2].strip()
+        code = code[: m.start()] + blank(m) + re.sub(rf"\b{m[1]}\b", new, code[m.end() :])
+    return code
 
 
-def _kernels(text, found):
+def _kernels(text, found, branches):
     """({name: parameters}, edits, lines of the tail): kernels in namespaces or behind #if register where they stand."""
     kernels, edits, tail = {}, [], []
-    inside = re.search(r"^#if", text, re.MULTILINE) is not None
     for m in KERNEL.finditer(text):
         opened = re.compile(r"[{;]").search(text, m.end())
         if _is_template(text, m.start()) or not opened or opened[0] == ";":
             continue
         kernels[m[1]] = parameters(text, m.end() - 1)
         scope = next(scope for scope in found if scope.opened == opened.start())
-        if not inside and not scope.parent:
+        if not branches and not scope.parent:
             tail.append(f"COURSE_KERNEL({m[1]})")
             continue
         edits.append((scope.closed, scope.closed, f" COURSE_KERNEL({m[1]})"))
-        if space := namespaces(text, scope.parent):
-            full = f"{space}::{m[1]}"
-            kernels[full] = kernels[m[1]]
-            new = f' COURSE_KERNEL_AS({full.replace("::", "_in_")}, "{full}", {m[1]})'
+        if scope.space:
+            kernels[scope.space + m[1]] = kernels[m[1]]
+            new = f' COURSE_KERNEL_AS(in_{m[1]}, "{scope.space}{m[1]}", {m[1]})'
             edits.append((scope.closed, scope.closed, new))
     return kernels, edits, tail
 
@@ -118,13 +133,18 @@ def _instance(text, kernel, number, kernels):
         if name and m[1] == name[1] and _is_template(text, m.start()):
             line = _line(text, m.start())
             if not name[2]:
-                raise BadInput(f"line {line}: {kernel} is a template: name its arguments, as in {kernel}<float>")
+                raise BadInput(
+                    f"line {line}: {kernel} is a template: name its arguments, as in {kernel}<float>"
+                )
             kernels[kernel] = parameters(text, m.end() - 1)
-            return [f'#line {line} "kernel.cu"', f'COURSE_KERNEL_AS({number}, "{kernel}", {kernel})']
+            return [
+                f'#line {line} "kernel.cu"',
+                f'COURSE_KERNEL_AS({number}, "{kernel}", {kernel})',
+            ]
     return []
 
 
-def _symbols(text, found, edits, tail):
+def _symbols(text, found, edits):
     """[(name, is it __constant__?)] of the variables of the device outside of functions."""
     symbols = []
     for m in VARIABLE.finditer(text):
@@ -135,33 +155,19 @@ def _symbols(text, found, edits, tail):
         names = [named[1] for part in split(m[1]) if (named := NAME.search(part))]
         constant = "__constant__" in m[0] or "__constant__" in before
         symbols += [(name, constant) for name in names]
-        lines = [f"COURSE_SYMBOL({name}, {'true' if constant else 'false'})" for name in names]
-        if scope is None:
-            tail += lines
-        else:
-            end = _statement_end(text, m.end(), found)
-            edits.append((end, end, " " + " ".join(lines)))
+        end = next(END.finditer(text, m.end())).end()
+        edits += [
+            (end, end, f" COURSE_SYMBOL({name}, {'true' if constant else 'false'})")
+            for name in names
+        ]
     return symbols
-
-
-def _statement_end(text, at, found):
-    """Behind the ; that ends a declaration whose first value may have braces."""
-    while True:
-        end = text.index(";", at)
-        inner = next((s for s in found if at <= s.opened < end), None)
-        if not inner:
-            return end + 1
-        at = inner.closed
 
 
 def parameters(bare, at):
     """Names in the parameter list whose parenthesis opens at `at`."""
-    depth, end = 1, at + 1
-    while depth and end < len(bare):
-        depth += {"(": 1, ")": -1}.get(bare[end], 0)
-        end += 1
-    found = [POINTED.search(part.partition("=")[0]) or NAME.search(part.partition("=")[0].strip())
-             for part in split(bare[at + 1 : end - 1])]
+    given = re.compile(CALLED).match(bare, at)
+    parts = [part.partition("=")[0].strip() for part in split(given[0][1:-1])] if given else []
+    found = [POINTED.search(part) or NAME.search(part) for part in parts]
     return [name[1] if name else "" for name in found]
 
 
@@ -169,17 +175,8 @@ def _line(text, at):
     return text.count("\n", 0, at) + 1
 
 
-def _blank(match):
-    return re.sub(r"[^\n]", " ", match[0])
-
-
-def _blank_code(text):
-    """Blanks, but for the directives."""
-    kept = {m.start(): m.end() for m in DIRECTIVE.finditer(text)}
-    out, last = "", 0
-    for start, end in kept.items():
-        out, last = out + re.sub(r"[^\n]", " ", text[last:start]) + text[start:end], end
-    return out + re.sub(r"[^\n]", " ", text[last:])
+def _blank_code(m):
+    return m[0] if m[1] else " "
 
 
 def _is_template(text, at):

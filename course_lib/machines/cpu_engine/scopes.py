@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w*)(?:\\\r?\n|[^\n])*", re.MULTILINE)
-TURN = re.compile(r"[{};]|^[ \t]*#(if|else|endif)", re.MULTILINE)
+TURN = re.compile(r"[{};]|^#(if|el|en)", re.MULTILINE)
 CALLED = r"\s*\((?:[^()]|\([^()]*\))*\)"  # what stands in parentheses, once nested
 ATTRIBUTE = rf"(?:__launch_bounds__|__align__|alignas|__attribute__|__maxnreg__){CALLED}"
 
@@ -18,65 +18,66 @@ class Scope:
     opened: int
     closed: int
     parent: "Scope | None"
+    space: str  # its namespaces, as "a::b::"
 
 
 def scopes(bare):
     """The scopes of a source without comments and strings, outer ones first."""
+    text = DIRECTIVE.sub(_branch, bare)
     found: list[Scope] = []
     stack: list[Scope] = []
     branches: list[list[Scope]] = []  # what was open at each #if
+    left: list[
+        tuple[int, Scope]
+    ] = []  # opened in an earlier branch: closed with what a later one opens there
     last = 0
-    text = without_directives(bare)
     for m in TURN.finditer(text):
         if m[1] == "if":
             branches.append(stack[:])
-        elif m[1] and branches:  # each branch begins with what was open at the #if
-            stack = stack if m[1] == "endif" else branches[-1][:]
-            branches = branches[:-1] if m[1] == "endif" else branches
+        elif m[1] == "el" and branches:  # each branch begins with what was open at the #if
+            left += list(enumerate(stack))[len(branches[-1]) :]
+            stack = branches[-1][:]
+        elif m[1] and branches:
+            branches.pop()
         elif m[0] == "{":
-            parent = stack[-1] if stack else None
-            found.append(Scope(_kind(text[last : m.start()], parent), last, m.start(), len(bare), parent))
+            found.append(_scope(text, last, m.start(), stack[-1] if stack else None))
             stack.append(found[-1])
         elif m[0] == "}" and stack:
             stack.pop().closed = m.end()
+            for _, scope in (pair for pair in left if pair[0] == len(stack)):
+                scope.closed = m.end()
+            left = [pair for pair in left if pair[0] != len(stack)]
         last = m.end()
     return found
 
 
-def _kind(head, parent):
-    head = re.sub(ATTRIBUTE, " ", head)
+def _branch(m):
+    word = f"#{m[1]}" if m[1][:2] in ("if", "el", "en") else ""
+    return word + blank(m)[len(word) :]
+
+
+def _scope(text, head, opened, parent):
+    before = re.sub(ATTRIBUTE, " ", text[head:opened])
+    space = re.search(r"\bnamespace\b\s*([\w:]*)\s*$", before)
+    kind = "class" if re.search(r"\b(?:struct|class|union|enum)\b[^()=]*$", before) else "function"
     if parent and parent.kind == "function":
-        return "function"
-    if re.search(r"\bnamespace\b[\w\s:]*$|\bextern\s*$", head):
-        return "file"
-    return "class" if re.search(r"\b(?:struct|class|union|enum)\b[^()=]*$", head) else "function"
+        kind = "function"
+    elif space or re.search(r"\bextern\s*$", before):
+        kind = "file"
+    named = f"{space[1]}::" if space and space[1] else ""
+    return Scope(kind, head, opened, len(text), parent, (parent.space if parent else "") + named)
 
 
 def around(found, at):
     """The innermost scope around a place, or None."""
-    inner = None
-    for scope in found:
-        if scope.opened < at < scope.closed:
-            inner = scope
-    return inner
-
-
-def namespaces(bare, scope):
-    """ "a::b" for a scope within the namespaces a and b."""
-    names = []
-    while scope:
-        named = re.search(r"\bnamespace\s+([\w:]+)\s*$", bare[scope.head : scope.opened])
-        names += [named[1]] if named else []
-        scope = scope.parent
-    return "::".join(reversed(names))
+    return next((scope for scope in reversed(found) if scope.opened < at < scope.closed), None)
 
 
 def without_directives(bare):
-    """The same text, its directives blanked out but for #if, #else and #endif as such."""
-    return DIRECTIVE.sub(_directive, bare)
+    """The same text, its directives blanked out."""
+    return DIRECTIVE.sub(blank, bare)
 
 
-def _directive(m):
-    words = {"if": "if", "ifdef": "if", "ifndef": "if", "elif": "else", "else": "else", "endif": "endif"}
-    word = f"#{words.get(m[1], '')}"
-    return word + re.sub(r"[^\n]", " ", m[0])[len(word) :]
+def blank(m):
+    """What a pattern found as blanks, line for line."""
+    return re.sub(r"[^\n]", " ", m[0])

@@ -8,8 +8,7 @@ from course_lib.machines.cpu_engine.scopes import around
 
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 SHARED = re.compile(r"\b__shared__\b[^;{}]*(?:\{[^{}]*\}[^;{}]*)?;")
-BEFORE = re.compile(r"(?:[A-Za-z_][\w:]*(?:\s*<[^;{}]*>)?[\s*]+)*$")
-UNDERSTOOD = "this declaration is not understood"
+BEFORE = re.compile(r"((?:[A-Za-z_][\w:]*(?:\s*<[^;{}]*>)?[\s*]+)*)\Z")
 
 
 def edit_shared(text, found):
@@ -17,64 +16,77 @@ def edit_shared(text, found):
     edits = []
     for m in SHARED.finditer(text):
         begun = max(text.rfind(c, 0, m.start()) for c in ";{}") + 1
-        start = begun + BEFORE.search(text[begun : m.start()]).start()
-        start += len(text[start:]) - len(text[start:].lstrip())
+        start = m.start() - len(BEFORE.findall(text[begun : m.start()])[0])
         scope = around(found, start)
-        if scope and scope.kind == "class":
-            raise _bad(text, start, "a member of a class cannot be __shared__")
-        parts = [_reference(text, start, *part) for part in _declared(text, start, m.end())]
-        end = "\n" * text.count("\n", start, m.end())
-        if scope and scope.kind == "function":
-            made = (f"auto {sign}{name} = {made}; " for sign, name, made in parts)
-            edits.append((start, m.end(), "".join(made) + end))
-            continue
-        made = (
-            f"COURSE_INLINE auto {sign}course_shared_{name}() {{ return {made}; }} "
-            for sign, name, made in parts
-        )
-        edits.append((start, m.end(), "".join(made) + end))
-        for _, name, _ in parts:
-            edits += _used(text, found, m.end(), name)
+        said = " ".join(text[start : m.end()].split())
+        try:
+            if scope and scope.kind == "class":
+                raise BadInput(f"a member of a class cannot be __shared__: {said}")
+            dynamic = "extern" in said.split()
+            parts = [_made(dynamic, *part) for part in _declared(said)]
+        except BadInput as wrong:
+            raise BadInput(f"line {text.count(chr(10), 0, m.start()) + 1}: {wrong}") from None
+        new = ""
+        for name, sign, first, made in parts:
+            if scope and scope.kind == "function":
+                new += f"{first}auto {sign}{name} = {made}; "
+            else:
+                new += (
+                    f"{first}COURSE_INLINE auto {sign}course_shared_{name}() {{ return {made}; }} "
+                )
+                edits += _used(text, found, m.end(), name)
+        edits.append((start, m.end(), new + "\n" * text.count("\n", start, m.end())))
     return edits
 
 
-def _declared(text, start, end):
-    """(is it extern?, type, name, dimensions) of each variable of a declaration."""
-    whole = text[start : end - 1]
+def _declared(said):
+    """(type, name, dimensions) of each variable of a declaration."""
     base = ""
-    for part in split(re.sub(r"\b(?:__shared__|extern|static)\b", " ", whole)):
+    for part in split(re.sub(r"\b(?:__shared__|extern|static)\b", " ", said[:-1])):
         named = NAME.search(part)
         before = part[: named.start()].strip() if named else ""
-        if not named or not (base or before) or "=" in part:
-            said = UNDERSTOOD if "=" not in part else "shared memory has no first value"
-            raise _bad(text, start, f"{said}: {' '.join(whole.split())};")
+        if "=" in part and "{" not in part:
+            raise BadInput(f"shared memory has no first value: {said}")
+        if not named or not (base or before):
+            raise BadInput(f"this declaration is not understood: {said}")
         # only the first name comes with the type
         kind = f"{base.rstrip('* ')} {before}" if base else before
         base = base or before
-        yield re.search(r"\bextern\b", whole) is not None, kind, named[1], " ".join(named[2].split())
+        yield kind, named[1], named[2].strip()
 
 
-def _reference(text, start, dynamic, kind, name, dimensions):
-    if not dynamic:
-        return "&", name, f"COURSE_SHARED({name}, {kind} {dimensions})"
-    if not dimensions:
-        raise _bad(text, start, f"extern __shared__ memory is an array: {name}[]")
-    rest = dimensions.partition("]")[2].strip()
-    return "*", name, f"COURSE_DYNAMIC_SHARED({name}, {kind} {rest})"
+def _made(dynamic, kind, name, dimensions):
+    """(name, & or *, what comes before, what it is) of one variable."""
+    if dynamic and not dimensions:
+        raise BadInput(f"extern __shared__ memory is an array: {name}[]")
+    first = ""
+    if "{" in kind:  # a type of its own
+        first, kind = f"typedef {kind} course_type_{name}; ", f"course_type_{name}"
+    if dynamic:
+        return (
+            name,
+            "*",
+            first,
+            f"COURSE_DYNAMIC_SHARED({name}, {kind} {dimensions.partition(']')[2]})",
+        )
+    return name, "&", first, f"COURSE_SHARED({name}, {kind} {dimensions})"
 
 
 def _used(text, found, after, name):
     """The edits for the functions behind `after` that use this shared memory of the file, by name."""
     for scope in found:
         outer = scope.kind == "function" and (not scope.parent or scope.parent.kind != "function")
-        given = re.search(rf"\b{name}\b", text[scope.head : scope.opened])
-        if outer and not given and scope.opened > after and _mentions(text, scope, name):
-            yield scope.opened + 1, scope.opened + 1, f"auto &&{name} = course_shared_{name}(); {{"
-            yield scope.closed - 1, scope.closed - 1, "}"
-
-
-def _mentions(text, scope, name):
-    return re.search(rf"\b{name}\b", text[scope.opened : scope.closed]) is not None
+        if outer and scope.opened > after:
+            places = [
+                m.start() for m in re.finditer(rf"\b{name}\b", text[scope.head : scope.closed])
+            ]
+            if places and places[0] > scope.opened - scope.head:  # not a parameter of that name
+                yield (
+                    scope.opened + 1,
+                    scope.opened + 1,
+                    f"auto &&{name} = course_shared_{name}(); {{",
+                )
+                yield scope.closed - 1, scope.closed - 1, "}"
 
 
 def split(text):
@@ -87,7 +99,3 @@ def split(text):
             last = i + 1
     parts.append(text[last:])
     return [part.strip() for part in parts if part.strip() not in ("", "void")]
-
-
-def _bad(text, at, why):
-    return BadInput(f"line {text.count(chr(10), 0, at) + 1}: {why}")

@@ -70,7 +70,7 @@ class SourceModule:
     """Kernels compiled for this CPU. Of `options` only -D, -U and -I count: the others are nvcc's."""
 
     def __init__(self, source, options=(), no_extern_c=False):
-        self.given, self.instances, self.written = (source, no_extern_c), (), {}
+        self.given, self.instances, self.written = (source, no_extern_c), [], {}
         self.flags = tuple(option for option in options if option[:2] in ("-D", "-U", "-I"))
         self._start()
 
@@ -85,7 +85,8 @@ class SourceModule:
             name: self.process.read_symbol(*place[:2])
             for name, place in self.known["symbols"].items()
         }
-        self.instances, old = (*self.instances, instance), self.process
+        self.instances.append(instance)
+        old = self.process
         self._start()
         old.close()
         for name, data in held.items():

@@ -348,6 +348,19 @@ WRONG = {
         ),
         "GEMM_TILED",
     ),
+    "gemm, D promised to be alone": (
+        ch07.check_gemm_tiled,
+        gemm(
+            FILL
+            + """
+        __syncthreads();
+        for (int k = 0; k < 32; k++) sum += a[k][y] * b[k][x];
+        __syncthreads();
+    }"""
+            + STORE
+        ).replace("float *D", "float *__restrict__ D"),
+        "C or D is declared __restrict__",
+    ),
     "gemm, atomics": (
         ch07.check_gemm_tiled,
         gemm(

@@ -31,6 +31,7 @@ from course_lib.checks.kit.kernels.limits import (
     looked_at,
     mentions,
     no_bank_conflicts,
+    no_promise,
     uses_shared,
     without,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "loads_each_once",
     "mentions",
     "no_bank_conflicts",
+    "no_promise",
     "padded",
     "uses_shared",
     "without",

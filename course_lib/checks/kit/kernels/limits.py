@@ -151,6 +151,24 @@ def without(word, cause):
     return mentions(word, cause, most=0)
 
 
+def no_promise(kernel, *arrays):
+    """These parameters, which may be one array, are without __restrict__: no run shows what a compiler makes of it."""
+
+    @limit("")
+    def check(report, launch):
+        head = re.search(rf"\b{kernel}\s*\(([^)]*)\)", without_comments(report.source))
+        parts = dict(zip(launch.args, head[1].split(",") if head else (), strict=False))
+        if not any("restrict" in parts.get(name, "") for name in arrays):
+            return None
+        return (
+            f"{' or '.join(arrays)} is declared __restrict__",
+            "that promises the compiler that no other pointer leads to this memory, "
+            f"and {' and '.join(arrays)} may be the same: A and B alone may have it",
+        )
+
+    return check
+
+
 def mentions(word, cause, least=0, most=None):
     """The source holds this word so many times, comments apart: mentions("__syncthreads", "...", least=2)."""
 

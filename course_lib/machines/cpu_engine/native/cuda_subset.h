@@ -23,15 +23,12 @@
 #define __managed__
 #define __grid_constant__
 #define __forceinline__ __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
 #define __CUDACC__ 1
 #define __CUDA_ARCH__ 800
 #define warpSize 32
 #define __assume __builtin_assume
-#define __trap __builtin_trap
-#define __nanosleep(ns) ((void)(ns))
 #ifndef __clang__
 #define __builtin_assume(e) ((e) ? (void)0 : __builtin_unreachable())
 #endif
