@@ -1,12 +1,20 @@
 """What a finding says: where, what, and one sentence on the likely cause."""
 
+import math
+import re
+
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
 TEXTS = {
     (
         "memcheck",
         "outside",
-    ): "{who} goes to {element}{there}: outside of it. Likely cause: a guard such as "
+    ): "{who} goes to {element}{there}: outside of it{far}. Likely cause: a guard such as "
     "`if (i < n)` is missing or off by one, or the array is too small.",
+    (
+        "memcheck",
+        "constant",
+    ): "{who} writes to {element}, which is `__constant__`: kernels may only read it. "
+    "Let the host set it (`symbols=` of trace, or memcpy_htod), or make it `__device__`.",
     (
         "memcheck",
         "misaligned",
@@ -58,7 +66,8 @@ TEXTS = {
         "timeout",
         "",
     ): "the kernel did not end in time; {who} was running, and its last traced access was here. "
-    "Likely cause: a loop whose condition never becomes false.",
+    "Likely cause: a loop whose condition never becomes false; or there is no mistake, only more work than the tracer "
+    "does in that time: try a smaller grid and smaller arrays, or give it more with timeout=.",
 }
 ONE = (
     ("{count} threads of block {block} (the first: {thread})", "{who}"),
@@ -80,6 +89,7 @@ def message(error, source_line):
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
+    words["far"] = _far(error, source_line)
     words["done"] = DONE.get(error["op"], "")
     if other:
         words.update(other_line=other["line"], other_thread=other["thread"], other_who=_who(other))
@@ -97,6 +107,15 @@ def message(error, source_line):
 
 def _who(side):
     return f"thread {side['thread']} of block {side['block']}"
+
+
+def _far(error, source_line):
+    """How far outside of the array an access goes; and that the line does not name the array, where it does not."""
+    behind = error["index"] + 1 - math.prod(error["shape"])
+    far = f", {behind:,} elements past its last one" if error["shape"] and behind > 1 else ""
+    if not re.search(rf"\b{re.escape(error['array'])}\b", source_line):
+        far += " (this line gets at it through another name)"
+    return far
 
 
 def _element(error):

@@ -57,7 +57,7 @@ static void answer(uint64_t nanoseconds, const Text &text) {
     fflush(answers);
 }
 
-// {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}
+// {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant, element]}}
 static void describe() {
     Text kernels, symbols;
     for (const Kernel *k = Kernel::first; k; k = k->next) {
@@ -67,7 +67,7 @@ static void describe() {
         kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
     }
     for (const Symbol *s = Symbol::first; s; s = s->next)
-        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant));
+        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant), s->element);
     answer(0, "{\"kernels\": {" + kernels + "}, \"symbols\": {" + symbols + "}}");
 }
 
@@ -171,7 +171,7 @@ int main(int, char **arguments) {
         fprintf(stderr, "no device memory at %p\n", base);
         return 5;
     }
-    arena = {(char *)base, bytes, (uint8_t *)base + bytes};
+    arena = {(char *)base, bytes, (uint8_t *)base + bytes, atoi(arguments[1])};
     prepare();
     for (;;) switch (take<uint32_t>()) {
             case 0: launch_kernel(); break;

@@ -1,15 +1,17 @@
 // Every traced load and store comes here first: memcheck and initcheck, then racecheck, then the profile.
 #include "trace.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <deque>
 
 #ifdef __linux__
-extern "C" char __executable_start, _end;  // of this program; set by the linker
+extern "C" char __executable_start, __data_start, _end;  // of this program; what may only be read lies before the data
 #else
-static char __executable_start, _end;
+static char __executable_start, __data_start, _end;
 #endif
 
 namespace course {
@@ -17,24 +19,35 @@ namespace course {
 volatile int late;
 // Global memory and symbols first, then shared declarations as they come. Findings point into it: so no vector.
 static std::deque<Array> arrays;
-static std::vector<uint16_t> owner;         // of each 256 bytes of the arena: array index + 1
-static std::vector<uint16_t> shared_owner;  // of each 4 bytes of the shared arena
+// Each array of global and shared memory lies in the middle of a slot of addresses of its own, so far from all others
+// that an index of 32 bits leads to no other array. memory.py counts in the same way.
+constexpr uint64_t kFar = 1ull << 45, kSlotBits = 37, kSlots = 384, kSharedSlots = 64;
+static const Array *slots[kSlots];
 static std::vector<uint8_t> shared_written;  // one flag a byte
-static size_t first_shared;
+static size_t first_symbol, first_shared;
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
 
-static bool in_arena(uint64_t address) { return address - (uint64_t)arena.base < arena.bytes; }
+// Maps bytes of a file, or fresh ones, into a slot. An address stays what it was modulo 4096, for sectors and banks.
+static uint64_t place_in_slot(uint64_t slot, uint64_t home, uint64_t bytes, int file) {
+    uint64_t page = kFar + (slot << kSlotBits) + (1ull << (kSlotBits - 1)), at = home % 4096;
+    int flags = MAP_FIXED | (file < 0 ? MAP_PRIVATE | MAP_ANON : MAP_SHARED);
+    if (mmap((void *)page, at + bytes + 1, PROT_READ | PROT_WRITE, flags, file, file < 0 ? 0 : home - at) == MAP_FAILED)
+        abort();
+    return page + at;
+}
 
 void trace_begin(const std::vector<Array> &given) {
     uint64_t used = 0, base = (uint64_t)arena.base;
     arrays.assign(given.begin(), given.end());
-    for (const Array &a : arrays)
-        if (in_arena(a.start)) used = std::max(used, a.start + a.bytes - base);
-    owner.assign(used / 256 + 1, 0);
-    for (unsigned i = 0; i < arrays.size(); i++)
-        if (in_arena(arrays[i].start))
-            std::fill_n(&owner[(arrays[i].start - base) / 256], (arrays[i].bytes + 255) / 256, uint16_t(i + 1));
+    std::fill_n(slots, kSlots, nullptr);
+    for (first_symbol = 0; first_symbol < arrays.size(); first_symbol++) {
+        Array &a = arrays[first_symbol];
+        if ((a.home = a.start - base) >= arena.bytes) break;
+        used = std::max(used, a.home + a.bytes);
+        a.start = place_in_slot(first_symbol, a.home, a.bytes, arena.file), slots[first_symbol] = &a;
+    }
+    for (unsigned i = 0; i < arrays.size(); i++) arrays[i].id = i;
     first_shared = arrays.size(), last_site = 0;
     shared_written.assign(kSharedBytes, 0);
     errors_begin(), races_begin(used), profile_begin();
@@ -42,17 +55,21 @@ void trace_begin(const std::vector<Array> &given) {
 
 void block_begins() {
     guesses_end();
-    shared_owner.assign(kSharedBytes / 4, 0);
+    std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
 }
 
-void shared_declared(char *start, const char *name, size_t bytes, const Shape &shape) {
-    size_t i = first_shared, offset = start - self->block->shared;
-    auto same = [&](const Array &a) { return a.start == (uint64_t)start && a.bytes == bytes && a.name == name; };
+char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape) {
+    size_t i = first_shared;
+    auto same = [&](const Array &a) { return a.home == offset && a.bytes == bytes && a.name == name; };
     while (i < arrays.size() && !same(arrays[i])) i++;
-    if (i == arrays.size()) arrays.push_back({name, (uint64_t)start, bytes, Space::shared, shape});
-    std::fill_n(shared_owner.begin() + offset / 4, (bytes + 3) / 4, uint16_t(i + 1));
+    uint64_t slot = kSlots - kSharedSlots + (i - first_shared) % kSharedSlots;
+    if (i == arrays.size())
+        arrays.push_back({name, place_in_slot(slot, offset, kSharedBytes, -1), bytes, Space::shared, shape, offset,
+                          unsigned(i)});
+    slots[slot] = &arrays[i];
     std::fill_n(shared_written.begin() + offset, bytes, 0);
+    return (char *)arrays[i].start;
 }
 
 void barrier_error(const BarrierError &e) {
@@ -79,41 +96,41 @@ void report_end(const char *tool, const char *why) {
     end_thread();
 }
 
-// The array that an address outside of all of them most likely meant: the nearest one of its kind of memory.
-static const Array *nearest(uint64_t address, uint64_t farthest) {
-    const Array *best = nullptr;
-    for (const Array &a : arrays) {
-        if (a.space == Space::shared && !shared_owner[(a.start - (uint64_t)self->block->shared) / 4]) continue;
-        uint64_t end = std::min(address, a.start + a.bytes);
-        uint64_t distance = address < a.start ? a.start - address : address - end;
-        if (distance <= farthest) farthest = distance, best = &a;
-    }
-    return best;
+static uint64_t distance(const Array &a, uint64_t address) {
+    return address < a.start ? a.start - address : address - std::min(address, a.start + a.bytes);
 }
 
-// An address in no array of the arena and of shared memory: a symbol, or something wrong.
-static Place elsewhere(uint64_t address, unsigned bytes, Op op) {
-    for (unsigned id = 0; id < first_shared; id++) {
+static bool inside(const Array &a, uint64_t address, unsigned bytes) {
+    return address - a.start < a.bytes && address + bytes <= a.start + a.bytes;
+}
+
+// An address in no array of global and shared memory: a symbol, or something wrong.
+static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op op) {
+    bool in_slot = near;
+    for (size_t id = first_symbol; id < first_shared; id++) {
         const Array &a = arrays[id];
-        if (address - a.start < a.bytes && address + bytes <= a.start + a.bytes)
-            return {&a, id, address - a.start, address / 4, nullptr};
+        if (inside(a, address, bytes)) {
+            if (a.space == Space::constant && op != Op::load) bad("constant", &a, address, bytes, op);
+            return {&a, a.id, address - a.start, address / 4, nullptr};
+        }
     }
     if (address < 65536) bad("null", nullptr, 0, bytes, op);
-    const Array *near = nearest(address, in_arena(address) ? arena.bytes : 4096);
-    if (near) bad("outside", near, address, bytes, op);
-    // The program's own data: tables of constants that the compiler made.
-    if (address >= (uint64_t)&__executable_start && address < (uint64_t)&_end) return {};
+    // Tables of constants that the compiler made; and where no symbol can be meant, what else the program has.
+    char *end = first_symbol == first_shared ? &_end : op == Op::load ? &__data_start : nullptr;
+    if (address >= (uint64_t)&__executable_start && address < (uint64_t)end) return {};
+    for (size_t id = first_symbol; !in_slot && id < first_shared; id++)
+        if (!near || distance(arrays[id], address) < distance(*near, address)) near = &arrays[id];
+    // An index of 32 bits leads no farther than this.
+    if (near && distance(*near, address) >> 32 < bytes) bad("outside", near, address, bytes, op);
     bad("wild", nullptr, 0, bytes, op);
 }
 
 static Place place_of(uint64_t address, unsigned bytes, Op op) {
-    uint64_t at = address - (uint64_t)arena.base, shared_at = address - (uint64_t)self->block->shared;
-    bool global = at / 256 < owner.size();
-    unsigned id = global ? owner[at / 256] : shared_at < kSharedBytes ? shared_owner[shared_at / 4] : 0;
-    if (!id || address + bytes > arrays[id - 1].start + arrays[id - 1].bytes) return elsewhere(address, bytes, op);
-    if (!global) at = shared_at;
-    const Array &a = arrays[id - 1];
-    return {&a, id - 1, address - a.start, at / 4, global ? arena.initialised + at : &shared_written[at]};
+    uint64_t slot = (address - kFar) >> kSlotBits;
+    const Array *a = slot < kSlots ? slots[slot] : nullptr;
+    if (!a || !inside(*a, address, bytes)) return elsewhere(a, address, bytes, op);
+    uint64_t offset = address - a->start, at = a->home + offset;
+    return {a, a->id, offset, at / 4, (a->space == Space::shared ? shared_written.data() : arena.initialised) + at};
 }
 
 static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_volatile = false) {

@@ -26,6 +26,8 @@ struct Array {  // an allocation, a `__shared__` declaration or a symbol
     uint64_t start, bytes;
     Space space;
     Shape shape;
+    uint64_t home = 0;  // where its bytes lie in the arena or in shared memory, which flags and races are counted by
+    unsigned id = 0;
     unsigned element(unsigned bytes) const { return shape.element ? shape.element : bytes; }
 };
 
@@ -41,6 +43,7 @@ struct Arena {  // device memory as this process sees it
     char *base;
     uint64_t bytes;
     uint8_t *initialised;  // one flag a byte; shared with the host, which sets it for what it copies
+    int file;
 };
 extern Arena arena;
 
