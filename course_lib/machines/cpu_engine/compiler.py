@@ -44,9 +44,11 @@ TRACED = [
     "-DCOURSE_TRACE",
 ]
 # a line even for a statement inlined away
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fsanitize=bounds"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
+    "-fsanitize=array-bounds",
+    "-fno-sanitize-trap=array-bounds",
     "-fno-slp-vectorize",
     "-mllvm",
     "-tsan-distinguish-volatile=1",

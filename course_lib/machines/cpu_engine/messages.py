@@ -12,6 +12,18 @@ TEXTS = {
     "`if (i < n)` is missing or off by one, or the array is too small.",
     (
         "memcheck",
+        "local",
+    ): "{who} uses index {index} for a `{type}`, which is its own array{array_name} or a part of it: outside of it, so "
+    "another of its variables is read or overwritten. "
+    "Likely cause: a loop that goes one too far, or an array that is too small.",
+    (
+        "memcheck",
+        "row",
+    ): "{who} goes past the end of a row, with an index too large for its dimension, and so gets to {element}. "
+    "Likely cause: the indices are swapped, a guard is missing, or a row is too short. "
+    "(Where that is meant, go through a pointer to the first element.)",
+    (
+        "memcheck",
         "constant",
     ): "{who} writes to {element}, which is `__constant__`: kernels may only read it. "
     "Let the host set it (`symbols=` of trace, or memcpy_htod), or make it `__device__`.",
@@ -89,6 +101,7 @@ def message(error, source_line):
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
+    words["array_name"] = f" `{error['array']}`" if error["array"] else ""
     words["far"] = _far(error, source_line)
     words["done"] = DONE.get(error["op"], "")
     if other:
@@ -103,6 +116,23 @@ def message(error, source_line):
     )
     where = f"line {error['line']}" if error["line"] else "somewhere"
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
+
+
+def own_array(told, source_line):
+    """{"array": name, "type": type} of a thread's own array, told as "float [8]@12": its type, and the column where its
+    name begins (clang) or the bracket of the index closes (g++)."""
+    kind, _, column = told.rpartition("@")
+    kind, at = kind.strip("')"), int(column)
+    if source_line[at - 1 : at] == "]":
+        depth = [0]
+        for i in range(at - 1, -1, -1):
+            c = source_line[i]
+            depth.append(depth[-1] + (c == "]") - (c == "["))
+            if depth[-1] == 0 and not re.match(r"[\w\]]", source_line[i - 1]):
+                at = i + 1
+                break
+    name = re.match(r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[at - 1 :])
+    return {"array": name[1] if name else "", "type": kind}
 
 
 def _who(side):

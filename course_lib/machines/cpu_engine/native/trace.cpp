@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #ifdef __linux__
 extern "C" char __executable_start, __data_start, _end;  // of this program; what may only be read lies before the data
@@ -37,6 +38,71 @@ static uint64_t place_in_slot(uint64_t slot, uint64_t home, uint64_t bytes, int 
     return page + at;
 }
 
+// What -fsanitize=bounds hands over: an index outside of an array whose size the compiler knows. A thread's own array is
+// not traced, so this is all that is seen of it; of other arrays the access itself tells more, and is waited for.
+struct BoundsType {
+    uint16_t kind, info;  // of an integer: twice the logarithm of its bits, plus 1 if it has a sign
+    char name[1];
+};
+struct Bounds {
+    const char *file;
+    uint32_t line, column;
+    const BoundsType *array, *index;
+};
+struct Overrun {
+    const Bounds *at;
+    int64_t index;
+    unsigned block;
+};
+static Overrun overrun[kMaxThreads];  // that a thread has not been told of yet
+static unsigned overruns;
+static std::map<const Bounds *, Array> overrun_arrays;
+
+static const Array &array_of(const Bounds &b) {
+    Array &a = overrun_arrays[&b];
+    if (!a.name.empty()) return a;
+    const char *alias = strstr(b.array->name, "aka "), *type = alias ? alias + 4 : b.array->name, *at = type;
+    for (unsigned &n : a.shape.dimensions)
+        if ((at = strchr(at, '['))) n = unsigned(strtoul(++at, nullptr, 10));
+        else break;
+    return a.name = Text(type) + "@" + Text(json(uint64_t(b.column))), a;
+}
+
+// Of shared arrays the shapes are known, of symbols only how many elements they have. part: a row of it.
+static bool may_be(const Overrun &o, const Array &a, bool part = false) {
+    const unsigned *dimensions = array_of(*o.at).shape.dimensions;
+    unsigned n = 0, m = 0, elements = 1;
+    while (n < 4 && dimensions[n]) elements *= dimensions[n++];
+    while (m < 4 && a.shape.dimensions[m]) m++;
+    if (a.space == Space::shared)
+        return n + part <= m && std::equal(dimensions, dimensions + n, a.shape.dimensions + m - n);
+    return a.id >= first_symbol && elements && a.bytes / a.shape.element % elements == 0;
+}
+
+static void tell(Overrun &o) {
+    const Array &a = array_of(*o.at);
+    report({"memcheck", "local", &a, o.index, {int(o.at->line), o.block, unsigned(&o - overrun), ""}, {}});
+    o = {};
+}
+
+static void overruns_end() {
+    for (unsigned i = 0; overruns && i < kMaxThreads; i++)
+        if (overrun[i].at) tell(overrun[i]);
+    overruns = 0;
+}
+
+static void out_of_bounds(const Bounds *at, uint64_t raw) {
+    if (!self) return;
+    unsigned bits = std::min(64u, 1u << (at->index->info >> 1)), more = 64 - bits;
+    Overrun &mine = overrun[self->index];
+    if (mine.at) return;
+    mine = {at, at->index->info & 1 ? int64_t(raw << more) >> more : int64_t(raw), self->block->index};
+    overruns++;
+    for (const Array &a : arrays)
+        if (a.id >= first_symbol && may_be(mine, a)) return;
+    tell(mine), self->block->ended_early = true, end_thread();
+}
+
 void trace_begin(const std::vector<Array> &given) {
     uint64_t used = 0, base = (uint64_t)arena.base;
     arrays.assign(given.begin(), given.end());
@@ -54,7 +120,7 @@ void trace_begin(const std::vector<Array> &given) {
 }
 
 void block_begins() {
-    guesses_end();
+    guesses_end(), overruns_end();
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
 }
@@ -92,8 +158,20 @@ void report_end(const char *tool, const char *why) {
 
 [[noreturn]] static void bad(const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {
     find("memcheck", kind, a, address, bytes, op);
+    if (overruns && a && may_be(overrun[self->index], *a)) overrun[self->index] = {};
     self->block->ended_early = true;
     end_thread();
+}
+
+// An index too large for its dimension. If the access lands in an array that may be meant, it is told with that one.
+static void settle(const Place &place, uint64_t address, unsigned bytes, Op op) {
+    Overrun &mine = overrun[self->index];
+    if (!mine.at) return;
+    bool here = mine.at->line == unsigned(line_of(last_site));
+    if (!here) tell(mine), self->block->ended_early = true, end_thread();
+    if (!place.array || !may_be(mine, *place.array, true)) return;
+    find("memcheck", "row", place.array, address, bytes, op);
+    mine = {};
 }
 
 static uint64_t distance(const Array &a, uint64_t address) {
@@ -140,6 +218,7 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     last_site = site, thread_lines[self->index] = line_of(site);
     if (late) last_words("timeout", "");
     Place place = place_of(address, bytes, op);
+    if (overruns) settle(place, address, bytes, op);
     if (!place.array) return;
     const Array &a = *place.array;
     if (address % bytes) bad("misaligned", &a, address, bytes, op);
@@ -162,7 +241,7 @@ void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer
 void fence() { note_fence(); }
 
 Text trace_json() {
-    guesses_end();
+    guesses_end(), overruns_end();
     return "{\"errors\": " + errors_json() + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
 }
 
@@ -202,6 +281,7 @@ void *__tsan_memmove(void *to, const void *from, size_t n, unsigned site) {
     return memmove(to, from, n);
 }
 void *__tsan_memcpy(void *to, const void *from, size_t n, unsigned site) { return __tsan_memmove(to, from, n, site); }
+void __ubsan_handle_out_of_bounds(void *place, void *index) { course::out_of_bounds((course::Bounds *)place, (uint64_t)index); }
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}
 void __tsan_init() {}
