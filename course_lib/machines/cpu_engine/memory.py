@@ -12,12 +12,6 @@ from course_lib.errors import BadInput
 BASE = 1 << 44  # where the engine's processes map it: an address is the same number in all of them
 RED_ZONE = 256
 UNSET = np.array([0xFFF7FDC3], "<u4").view(np.uint8)  # NaN of a kind that no computation makes
-SLOT, SLOTS = 1 << 37, 320  # trace.cpp counts in the same way
-
-
-def far(address, number):
-    """Where a traced kernel sees its `number`th array: farther from the others than an index of 32 bits leads."""
-    return (1 << 45) + number * SLOT + SLOT // 2 + address % 4096
 
 
 class OutOfMemory(BadInput):

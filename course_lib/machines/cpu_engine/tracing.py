@@ -14,7 +14,7 @@ from course_lib.machines.cpu_engine.launching import (
     pointer,
     scalar,
 )
-from course_lib.machines.cpu_engine.memory import SLOTS, Arena, far
+from course_lib.machines.cpu_engine.memory import Arena
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
 from course_lib.machines.cpu_engine.report import Report, make_report
 from course_lib.machines.cpu_engine.rewrite import rewrite
@@ -119,13 +119,10 @@ def _place(arena, kernel, names, parameters, args):
             continue
         key = (value.__array_interface__["data"][0], value.strides, value.shape)
         if key not in known:
-            address = arena.alloc(value.nbytes)
-            known[key] = far(address, len(buffers))
-            _to_device(arena, address, value)
-            buffers.append((address, value, name))
+            known[key] = arena.alloc(value.nbytes)
+            _to_device(arena, known[key], value)
+            buffers.append((known[key], value, name))
         values.append(pointer(known[key]))
-    if len(buffers) > SLOTS:
-        raise BadInput(f"{kernel}: the tracer takes {SLOTS} arrays at most")
     return buffers, values
 
 

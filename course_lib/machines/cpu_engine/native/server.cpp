@@ -150,6 +150,10 @@ static void launch_kernel() {
     begin_launch(numbers[8]);
     const Kernel *kernel = Kernel::first;
     while (name != kernel->name) kernel = kernel->next;
+#ifdef COURSE_TRACE
+    for (size_t i = 0; i < arguments.size(); i++)
+        if (kernel->parameters[i].kind == 'p') *(uint64_t *)arguments[i] = in_slot(*(uint64_t *)arguments[i]);
+#endif
     uint64_t start = ticks();
     run_grid(*kernel, arguments.data(), numbers[7], only.data(), only.size());
     uint64_t spent = ticks() - start;

@@ -21,7 +21,7 @@ volatile int late;
 // Global memory and symbols first, then shared declarations as they come. Findings point into it: so no vector.
 static std::deque<Array> arrays;
 // Each array of global and shared memory lies in the middle of a slot of addresses of its own, so far from all others
-// that an index of 32 bits leads to no other array. memory.py counts in the same way.
+// that an index of 32 bits leads to no other array.
 constexpr uint64_t kFar = 1ull << 45, kSlotBits = 37, kSlots = 384, kSharedSlots = 64;
 static const Array *slots[kSlots];
 static std::vector<uint8_t> shared_written;  // one flag a byte
@@ -107,7 +107,7 @@ void trace_begin(const std::vector<Array> &given) {
     uint64_t used = 0, base = (uint64_t)arena.base;
     arrays.assign(given.begin(), given.end());
     std::fill_n(slots, kSlots, nullptr);
-    for (first_symbol = 0; first_symbol < arrays.size(); first_symbol++) {
+    for (first_symbol = 0; first_symbol < std::min<size_t>(arrays.size(), kSlots - kSharedSlots); first_symbol++) {
         Array &a = arrays[first_symbol];
         if ((a.home = a.start - base) >= arena.bytes) break;
         used = std::max(used, a.home + a.bytes);
@@ -117,6 +117,12 @@ void trace_begin(const std::vector<Array> &given) {
     first_shared = arrays.size(), last_site = 0;
     shared_written.assign(kSharedBytes, 0);
     errors_begin(), races_begin(used), profile_begin();
+}
+
+uint64_t in_slot(uint64_t address) {
+    for (size_t i = 0; i < first_symbol; i++)
+        if (address - (uint64_t)arena.base == arrays[i].home) return arrays[i].start;
+    return address;
 }
 
 void block_begins() {
@@ -184,7 +190,7 @@ static bool inside(const Array &a, uint64_t address, unsigned bytes) {
 
 // An address in no array of global and shared memory: a symbol, or something wrong.
 static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op op) {
-    bool in_slot = near;
+    const Array *of_slot = near;
     for (size_t id = first_symbol; id < first_shared; id++) {
         const Array &a = arrays[id];
         if (inside(a, address, bytes)) {
@@ -196,7 +202,7 @@ static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op o
     // Tables of constants that the compiler made; and where no symbol can be meant, what else the program has.
     char *end = first_symbol == first_shared ? &_end : op == Op::load ? &__data_start : nullptr;
     if (address >= (uint64_t)&__executable_start && address < (uint64_t)end) return {};
-    for (size_t id = first_symbol; !in_slot && id < first_shared; id++)
+    for (size_t id = first_symbol; !of_slot && id < first_shared; id++)
         if (!near || distance(arrays[id], address) < distance(*near, address)) near = &arrays[id];
     // An index of 32 bits leads no farther than this.
     if (near && distance(*near, address) >> 32 < bytes) bad("outside", near, address, bytes, op);

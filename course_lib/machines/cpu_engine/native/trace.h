@@ -48,6 +48,7 @@ struct Arena {  // device memory as this process sees it
 extern Arena arena;
 
 void trace_begin(const std::vector<Array> &arrays);
+uint64_t in_slot(uint64_t address);  // of an array in the arena: where the kernel is to see it
 Text trace_json();
 void report_end(const char *tool, const char *why);  // the kernel crashed or ran too long
 [[noreturn]] void last_words(const char *tool, const char *why);
