@@ -39,6 +39,7 @@ TRACED = [
     "-O1",
     "-g1",
     "-fsanitize=thread",
+    "-fstack-clash-protection",  # a stack that is full ends the kernel, and never runs on into the next
     "-fno-optimize-sibling-calls",
     "-fno-tree-vectorize",
     "-DCOURSE_TRACE",

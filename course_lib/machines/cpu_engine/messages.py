@@ -73,6 +73,13 @@ TEXTS = {
     ): "{count} threads of block {block} wait here for ever, for threads that never come. "
     "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
+    ("crash", "assert"): "{who} does not fulfil the assertion in this line, which ends the kernel.",
+    (
+        "crash",
+        "stack",
+    ): "{who} needs more than the 60 KB that a thread has here for its own variables and the functions that it calls. "
+    "Likely cause: a large array in the kernel, or a function that calls itself: put the array into `__shared__` or "
+    "global memory.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
     (
         "timeout",

@@ -68,6 +68,9 @@ def _launch(process, launch, source, symbols):
     try:
         seconds, answer, printed = process.launch(*launch)
         answer = json.loads(answer)
+        for row in answer["errors"]:
+            if row[0] == "crash" and row[6][0] == 0:  # before its thread's first access
+                row[6][0] = _first_line(source, launch[0])
         answer["errors"] = [_meant(row, symbols, source.splitlines()) for row in answer["errors"]]
         return make_report(answer, launch[1:3], source, printed, seconds)
     except LaunchFailed as failure:  # it could not even say where it was
@@ -87,6 +90,11 @@ def _launch(process, launch, source, symbols):
         return Report(
             [error | {"message": f"{failure.tool}: {failure}"}], [], failure.printed, 0.0, source
         )
+
+
+def _first_line(source, kernel):
+    found = re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel.partition('<')[0])}\s*\(", source)
+    return source.count("\n", 0, found.end()) + 1 if found else 0
 
 
 def _meant(row, symbols, lines):

@@ -158,8 +158,8 @@ static void find(const char *tool, const char *kind, const Array *a, uint64_t ad
     report({tool, kind, a, index, {line_of(last_site), self->block->index, self->index, op_name(op)}, {}});
 }
 
-void report_end(const char *tool, const char *why) {
-    report({tool, why, nullptr, -1, {line_of(last_site), self->block->index, self->index, ""}, {}});
+void report_end(const char *tool, const char *why, int line) {
+    report({tool, why, nullptr, -1, {line ? line : thread_lines[self->index], self->block->index, self->index, ""}, {}});
 }
 
 [[noreturn]] static void bad(const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {

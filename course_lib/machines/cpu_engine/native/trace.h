@@ -50,8 +50,8 @@ extern Arena arena;
 void trace_begin(const std::vector<Array> &arrays);
 uint64_t in_slot(uint64_t address);  // of an array in the arena: where the kernel is to see it
 Text trace_json();
-void report_end(const char *tool, const char *why);  // the kernel crashed or ran too long
-[[noreturn]] void last_words(const char *tool, const char *why);
+void report_end(const char *tool, const char *why, int line);  // the kernel crashed or ran too long; 0: line not known
+[[noreturn]] void last_words(const char *tool, const char *why, int line = 0);
 extern volatile int late;  // the time is over
 
 // errors.cpp
