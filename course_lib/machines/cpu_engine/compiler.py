@@ -40,14 +40,17 @@ TRACED = [
     "-O1",
     "-g1",
     "-fsanitize=thread",
+    "-fstack-clash-protection",  # a stack that is full ends the kernel, and never runs on into the next
     "-fno-optimize-sibling-calls",
     "-fno-tree-vectorize",
     "-DCOURSE_TRACE",
 ]
 # a line even for a statement inlined away
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fsanitize=bounds"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
+    "-fsanitize=array-bounds",
+    "-fno-sanitize-trap=array-bounds",
     "-fno-slp-vectorize",
     "-mllvm",
     "-tsan-distinguish-volatile=1",
@@ -129,7 +132,8 @@ def build(program, options=(), traced=False):
         _run(command, DEADLINE)
         if traced:
             arm = platform.machine().lower() in ("arm64", "aarch64")
-            unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
+            assembly = spread(unit.read_text(encoding="utf-8"), program.symbols)
+            unit.write_text(number_sites(assembly, arm), encoding="utf-8")
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
@@ -207,6 +211,17 @@ def number_sites(assembly, arm=False):
         f"{name}: .long {', '.join(map(str, sites))}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def spread(assembly, symbols):
+    """Puts red zones around the variables of the device, so that an index past one does not lead into the next."""
+    names = "|".join(re.escape(name) for name, _ in symbols)
+    if not names:
+        return assembly
+    name, gap = rf"_?(?:_ZL?\w*\d)?(?:{names})", ".skip 65536"
+    assembly = re.sub(rf"^{name}:", rf"\t{gap}\n\g<0>", assembly, flags=re.MULTILINE)
+    gap = rf"\t.pushsection .bss\n\t{gap}\n\t.popsection\n\g<0>"
+    return re.sub(rf"^\s*\.comm\s+{name},", gap, assembly, flags=re.MULTILINE)
 
 
 def _runtime_flags(name, traced):
@@ -299,7 +314,8 @@ def _folder():
 @cache
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
-    native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
+    files = [Path(__file__), *sorted(NATIVE.iterdir())]
+    native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")
     features = (

@@ -1,12 +1,32 @@
 """What a finding says: where, what, and one sentence on the likely cause."""
 
+import math
+import re
+
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
 TEXTS = {
     (
         "memcheck",
         "outside",
-    ): "{who} goes to {element}{there}: outside of it. Likely cause: a guard such as "
+    ): "{who} goes to {element}{there}: outside of it{far}. Likely cause: a guard such as "
     "`if (i < n)` is missing or off by one, or the array is too small.",
+    (
+        "memcheck",
+        "local",
+    ): "{who} uses index {index} for a `{type}`, which is its own array{array_name} or a part of it: outside of it, so "
+    "another of its variables is read or overwritten. "
+    "Likely cause: a loop that goes one too far, or an array that is too small.",
+    (
+        "memcheck",
+        "row",
+    ): "{who} goes past the end of a row, with an index too large for its dimension, and so gets to {element}. "
+    "Likely cause: the indices are swapped, a guard is missing, or a row is too short. "
+    "(Where that is meant, go through a pointer to the first element.)",
+    (
+        "memcheck",
+        "constant",
+    ): "{who} writes to {element}, which is `__constant__`: kernels may only read it. "
+    "Let the host set it (`symbols=` of trace, or memcpy_htod), or make it `__device__`.",
     (
         "memcheck",
         "misaligned",
@@ -53,12 +73,20 @@ TEXTS = {
     ): "{count} threads of block {block} wait here for ever, for threads that never come. "
     "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
+    ("crash", "assert"): "{who} does not fulfil the assertion in this line, which ends the kernel.",
+    (
+        "crash",
+        "stack",
+    ): "{who} needs more than the 60 KB that a thread has here for its own variables and the functions that it calls. "
+    "Likely cause: a large array in the kernel, or a function that calls itself: put the array into `__shared__` or "
+    "global memory.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
     (
         "timeout",
         "",
     ): "the kernel did not end in time; {who} was running, and its last traced access was here. "
-    "Likely cause: a loop whose condition never becomes false.",
+    "Likely cause: a loop whose condition never becomes false; or there is no mistake, only more work than the tracer "
+    "does in that time: try a smaller grid and smaller arrays, or give it more with timeout=.",
 }
 ONE = (
     ("{count} threads of block {block} (the first: {thread})", "{who}"),
@@ -80,6 +108,8 @@ def message(error, source_line):
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
+    words["array_name"] = f" `{error['array']}`" if error["array"] else ""
+    words["far"] = _far(error, source_line)
     words["done"] = DONE.get(error["op"], "")
     if other:
         words.update(other_line=other["line"], other_thread=other["thread"], other_who=_who(other))
@@ -95,8 +125,34 @@ def message(error, source_line):
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
 
 
+def own_array(told, source_line):
+    """{"array": name, "type": type} of a thread's own array, told as "float [8]@12": its type, and the column where its
+    name begins (clang) or the bracket of the index closes (g++)."""
+    kind, _, column = told.rpartition("@")
+    kind, at = kind.strip("')"), int(column)
+    if source_line[at - 1 : at] == "]":
+        depth = [0]
+        for i in range(at - 1, -1, -1):
+            c = source_line[i]
+            depth.append(depth[-1] + (c == "]") - (c == "["))
+            if depth[-1] == 0 and not re.match(r"[\w\]]", source_line[i - 1]):
+                at = i + 1
+                break
+    name = re.match(r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[at - 1 :])
+    return {"array": name[1] if name else "", "type": kind}
+
+
 def _who(side):
     return f"thread {side['thread']} of block {side['block']}"
+
+
+def _far(error, source_line):
+    """How far outside of the array an access goes; and that the line does not name the array, where it does not."""
+    behind = error["index"] + 1 - math.prod(error["shape"])
+    far = f", {behind:,} elements past its last one" if error["shape"] and behind > 1 else ""
+    if not re.search(rf"\b{re.escape(error['array'])}\b", source_line):
+        far += " (this line gets at it through another name)"
+    return far
 
 
 def _element(error):

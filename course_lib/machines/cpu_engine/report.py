@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from course_lib.machines.cpu_engine.messages import message
+from course_lib.machines.cpu_engine.messages import message, own_array
 
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
 # not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
@@ -101,9 +101,10 @@ def make_report(answer, launch, source, printed, seconds):
             **_side(here, launch),
             "other": _side(other, launch) if other[0] else None,
         }
-        error["message"] = message(
-            error, lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
-        )
+        line = lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
+        if kind == "local":
+            error.update(own_array(array, line))
+        error["message"] = message(error, line)
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
     accesses = [_access(row, launch[0]) for row in answer["accesses"]]

@@ -279,18 +279,17 @@ uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line) {
 void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape) {
     constexpr unsigned red_zone = 64;
     Block &block = *self->block;
-    if (slot.block == block.serial) return block.shared + slot.offset;
+    if (slot.block == block.serial) return slot.start;
     align = std::max(align, size_t(16));  // the first thread of this block to come by
     size_t offset = (block.shared_top + red_zone + align - 1) / align * align;
     if (bytes > kSharedLimit - block.shared_used || offset + bytes + red_zone > kSharedBytes) {
         fprintf(stderr, "%s does not fit: a block may have %u bytes of shared memory\n", name, kSharedLimit);
         _exit(3);
     }
-    memset(block.shared + offset, 0xff, bytes);  // NaN: whoever reads before writing gets to see it
     block.shared_top = offset + bytes, block.shared_used += bytes;
-    slot.block = block.serial, slot.offset = offset;
-    shared_declared(block.shared + offset, name, bytes, shape);
-    return block.shared + offset;
+    slot.block = block.serial, slot.start = shared_declared(offset, name, bytes, shape);
+    memset(slot.start, 0xff, bytes);  // NaN: whoever reads before writing gets to see it
+    return slot.start;
 }
 
 void *dynamic_shared(const char *name, unsigned element) {

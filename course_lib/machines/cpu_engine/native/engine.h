@@ -58,7 +58,7 @@ struct Block {  // one block of threads, run by one worker
 
 struct SharedSlot {  // one `__shared__` declaration (of one template instance), for one worker
     uint64_t block = 0;  // serial number of the block it was placed for
-    unsigned offset = 0;
+    char *start = nullptr;
 };
 struct Shape {  // of an array: bytes of an element, and up to four dimensions
     unsigned element = 0, dimensions[4] = {0, 0, 0, 0};
@@ -162,11 +162,13 @@ void barrier_error(const BarrierError &error);
 #ifdef COURSE_TRACE  // what the tracer wants to know
 void block_begins();
 void warp_stands();  // all lanes of a warp stand still
-void shared_declared(char *start, const char *name, size_t bytes, const Shape &shape);
+char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape);  // where it lies
 #else
 inline void block_begins() {}
 inline void warp_stands() {}
-inline void shared_declared(char *, const char *, size_t, const Shape &) {}
+inline char *shared_declared(size_t offset, const char *, size_t, const Shape &) {
+    return self->block->shared + offset;
+}
 #endif
 }  // namespace course
 

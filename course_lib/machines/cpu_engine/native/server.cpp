@@ -30,6 +30,9 @@ void failed_assert(const char *text, int line) {
     printf("line %d: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",  // as CUDA words it
            line, b.x, b.y, b.z, t.x, t.y, t.z, text);
     fflush(stdout);
+#ifdef COURSE_TRACE
+    last_words("crash", "assert", line);
+#endif
     _exit(4);
 }
 
@@ -57,7 +60,7 @@ static void answer(uint64_t nanoseconds, const Text &text) {
     fflush(answers);
 }
 
-// {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}
+// {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant, element]}}
 static void describe() {
     Text kernels, symbols;
     for (const Kernel *k = Kernel::first; k; k = k->next) {
@@ -67,7 +70,7 @@ static void describe() {
         kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
     }
     for (const Symbol *s = Symbol::first; s; s = s->next)
-        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant));
+        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant), s->element);
     answer(0, "{\"kernels\": {" + kernels + "}, \"symbols\": {" + symbols + "}}");
 }
 
@@ -95,14 +98,17 @@ static void begin_launch(unsigned seconds) {
 static Text end_launch() { return trace_json(); }
 
 // A traced kernel that crashes or runs too long still tells what it was doing.
-void last_words(const char *tool, const char *why) {
-    if (self) report_end(tool, why);
+void last_words(const char *tool, const char *why, int line) {
+    if (self) report_end(tool, why, line);
     answer(0, trace_json());
     _exit(0);
 }
 
 // The alarm leaves that to the next traced access, which is not amid an allocation; the second alarm, to nobody.
-static void on_signal(int signal) {
+static void on_signal(int signal, siginfo_t *info, void *) {
+    // The guard page at the end of a stack, which -fstack-clash-protection lets nobody step over.
+    bool full = self && signal == SIGSEGV && uint64_t((char *)info->si_addr - self->stack + 4096) < 8192;
+    if (full) last_words("crash", "stack");
     if (signal == SIGALRM && !late) late = 1, alarm(1);
     else last_words(signal == SIGALRM ? "timeout" : "crash", strsignal(signal));
 }
@@ -113,7 +119,7 @@ static void prepare() {
     stack.ss_sp = other_stack, stack.ss_size = sizeof other_stack;
     sigaltstack(&stack, nullptr);
     struct sigaction action = {};
-    action.sa_handler = on_signal, action.sa_flags = SA_ONSTACK;
+    action.sa_sigaction = on_signal, action.sa_flags = SA_ONSTACK | SA_SIGINFO;
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGALRM}) sigaction(signal, &action, nullptr);
 }
 #else
@@ -150,6 +156,10 @@ static void launch_kernel() {
     begin_launch(numbers[8]);
     const Kernel *kernel = Kernel::first;
     while (name != kernel->name) kernel = kernel->next;
+#ifdef COURSE_TRACE
+    for (size_t i = 0; i < arguments.size(); i++)
+        if (kernel->parameters[i].kind == 'p') *(uint64_t *)arguments[i] = in_slot(*(uint64_t *)arguments[i]);
+#endif
     uint64_t start = ticks();
     run_grid(*kernel, arguments.data(), numbers[7], only.data(), only.size());
     uint64_t spent = ticks() - start;
@@ -171,7 +181,7 @@ int main(int, char **arguments) {
         fprintf(stderr, "no device memory at %p\n", base);
         return 5;
     }
-    arena = {(char *)base, bytes, (uint8_t *)base + bytes};
+    arena = {(char *)base, bytes, (uint8_t *)base + bytes, atoi(arguments[1])};
     prepare();
     for (;;) switch (take<uint32_t>()) {
             case 0: launch_kernel(); break;

@@ -28,6 +28,8 @@ struct Array {  // an allocation, a `__shared__` declaration or a symbol
     uint64_t start, bytes;
     Space space;
     Shape shape;
+    uint64_t home = 0;  // where its bytes lie in the arena or in shared memory, which flags and races are counted by
+    unsigned id = 0;
     unsigned element(unsigned bytes) const { return shape.element ? shape.element : bytes; }
 };
 
@@ -43,13 +45,15 @@ struct Arena {  // device memory as this process sees it
     char *base;
     uint64_t bytes;
     uint8_t *initialised;  // one flag a byte; shared with the host, which sets it for what it copies
+    int file;
 };
 extern Arena arena;
 
 void trace_begin(const std::vector<Array> &arrays);
+uint64_t in_slot(uint64_t address);  // of an array in the arena: where the kernel is to see it
 Text trace_json();
-void report_end(const char *tool, const char *why);  // the kernel crashed or ran too long
-[[noreturn]] void last_words(const char *tool, const char *why);
+void report_end(const char *tool, const char *why, int line);  // the kernel crashed or ran too long; 0: line not known
+[[noreturn]] void last_words(const char *tool, const char *why, int line = 0);
 extern volatile int late;  // the time is over
 
 // errors.cpp
