@@ -26,6 +26,23 @@ TEXTS = {
     "between the two, or it is on the wrong side{warp}.",
     (
         "racecheck",
+        "together",
+    ): "{element} is written here by thread {thread} and by thread {other_thread} of the same block, with "
+    "different values: which one stays is left open. Likely cause: threads share an index. A barrier cannot help "
+    "where they come at once: give each its own element, let one thread write, or use an atomic.",
+    (
+        "racecheck",
+        "statement",
+    ): "{element} is {done} by thread {thread} and {other_done} by thread {other_thread} of the same block in one "
+    "statement, and nothing orders the two. Likely cause: all update one element, which needs an atomic; or each reads "
+    "what another writes, which needs a barrier between: read into a variable, barrier, write{warp}.",
+    (
+        "racecheck",
+        "same",
+    ): "{element} is written by {who} and by {other_who} in line {other_line}, with the same value: the result is "
+    "right whoever comes last, but one thread would be enough.",
+    (
+        "racecheck",
         "blocks",
     ): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
     "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
@@ -52,6 +69,21 @@ TEXTS = {
         "stuck",
     ): "{count} threads of block {block} wait here for ever, for threads that never come. "
     "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
+    (
+        "synccheck",
+        "left out",
+    ): "{who} takes the value of lane {index}, which the mask of this shuffle leaves out: what it gets is undefined, "
+    "and the results depend on it. Likely cause: a loop of shuffles that starts too wide for the mask.",
+    (
+        "synccheck",
+        "gone",
+    ): "{who} takes the value of lane {index}, which has returned: what it gets is undefined, and the results depend "
+    "on it. Likely cause: an early return for threads without work; let them stay, with a 0.",
+    (
+        "synccheck",
+        "beyond",
+    ): "{who} takes the value of lane {index}, which the block's last warp does not have: what it gets is undefined, and "
+    "the results depend on it. Likely cause: the block's size is no multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
     (
@@ -72,11 +104,13 @@ ONE = (
 
 def message(error, source_line):
     """Two or three sentences for one finding of a Report."""
-    text = TEXTS.get((error["tool"], error["kind"])) or TEXTS[error["tool"], ""]
-    if error["tool"] == "synccheck" and error["count"] == 1:
+    text = TEXTS.get((error["tool"], _kind(error))) or TEXTS[error["tool"], ""]
+    if error["tool"] == "synccheck" and error["count"] == 1 and error["index"] < 0:
         for many, one in ONE:
             text = text.replace(many, one)
     other = error["other"]
+    if error["tool"] == "synccheck" and other and other["line"] == error["line"]:
+        text = text.replace("the one in line {other_line}", "another one in this line, or came to it by another call")
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
@@ -88,11 +122,20 @@ def message(error, source_line):
         words["warp"] = " (threads of one warp need __syncwarp() too)" if near else ""
     many = (
         f" ({error['count']:,} times)"
-        if error["count"] > 1 and error["tool"] != "synccheck"
+        if error["count"] > 1 and (error["tool"] != "synccheck" or error["index"] >= 0)
         else ""
     )
     where = f"line {error['line']}" if error["line"] else "somewhere"
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
+
+
+def _kind(error):
+    """Which text: of a race in one line, it depends on what collides there."""
+    if error["kind"].startswith("same "):
+        return "same"
+    if error["kind"] == "block" and error["line"] == error["other"]["line"]:
+        return "together" if error["op"] == error["other"]["op"] == "store" else "statement"
+    return error["kind"]
 
 
 def _who(side):

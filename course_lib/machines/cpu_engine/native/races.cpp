@@ -32,6 +32,17 @@ struct {
     Place place;
     unsigned words;
 } last_atomic;
+// Two stores of one value leave that value, whichever comes last. What a store stores is seen once it has been done.
+struct Store {
+    const uint32_t *word;
+    uint32_t before;
+    unsigned site;
+    uint8_t bytes;  // a bit for each that both have stored
+    Finding finding;
+};
+std::vector<Store> stores;  // of the last access, if it collides
+const uint32_t *visited;    // the word that it is about
+std::map<unsigned, uint32_t> stored_by_all;  // by instruction: the one value that blocks have stored with it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
 struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
@@ -73,7 +84,9 @@ void compare(const Access &before, const Access &now, const Place &place, unsign
     Finding found = {"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
                      {line_of(now.site), now.block, now.thread, op_name(op)},
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
-    if (op == Op::load && before.op == Op::atomic)
+    if (op == Op::store && before.op == Op::store) {
+        stores.push_back({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
+    } else if (op == Op::load && before.op == Op::atomic)
         guesses.insert({{place.array->start + place.offset, now.thread}, found});
     else
         report(found);
@@ -118,7 +131,21 @@ void races_begin(uint64_t used_bytes) {
 }
 
 // A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
+// A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
+static void settle_stores() {
+    for (Store &s : stores) {
+        uint32_t changed = (*s.word ^ s.before), mask = 0;
+        for (int i = 0; i < 4; i++) mask |= (s.bytes >> i & 1) * 0xffu << 8 * i;
+        bool by_blocks = s.finding.kind == "blocks";
+        if (!(changed & mask) && !(by_blocks && stored_by_all.insert({s.site, *s.word & mask}).first->second != (*s.word & mask)))
+            s.finding.kind = "same " + s.finding.kind;
+        report(s.finding);
+    }
+    stores.clear();
+}
+
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
+    if (!stores.empty()) settle_stores();
     const Block &block = *self->block;
     Access now = {block.index, block.epoch, uint16_t(self->index), uint16_t(self->warp_epoch), uint16_t(site), 15,
                   is_volatile ? Op::atomic : op};
@@ -131,6 +158,7 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
     }
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
         Cell &cell = cell_of(place, word);
+        visited = (const uint32_t *)((place.array->start + place.offset) & ~3ull) + (word - place.cell);
         if (place.array->space == Space::shared)  // what another block left there is of no interest
             for (Access *old : {&cell.write, &cell.atomic, &cell.reads[0], &cell.reads[1]})
                 if (old->block != now.block) old->bytes = 0;
@@ -147,6 +175,7 @@ void guess_held() {
 }
 
 void guesses_end() {
+    settle_stores();
     for (const auto &[key, finding] : guesses) report(finding);
     guesses.clear();
 }

@@ -45,7 +45,9 @@ struct Arena {  // device memory as this process sees it
 extern Arena arena;
 
 void trace_begin(const std::vector<Array> &arrays);
-Text trace_json();
+Text trace_json(bool poison_told = true);
+Text contents();                      // of all arrays and symbols, to be put back
+void put_back(const Text &contents);
 void report_end(const char *tool, const char *why);  // the kernel crashed or ran too long
 [[noreturn]] void last_words(const char *tool, const char *why);
 extern volatile int late;  // the time is over
@@ -65,7 +67,7 @@ struct Finding {
 };
 void report(const Finding &finding);
 void errors_begin();
-Text errors_json();
+Text errors_json(bool poison_told);
 
 // races.cpp
 const char *op_name(Op op);
