@@ -54,6 +54,8 @@ CLANG = [
     "-tsan-instrument-read-before-write=1",
     "-mllvm",
     "-simplifycfg-sink-common=false",  # two calls in two branches stay two
+    "-mllvm",
+    "-enable-tail-merge=0",
 ]
 # A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
 UNSET = "-ftrivial-auto-var-init=pattern"

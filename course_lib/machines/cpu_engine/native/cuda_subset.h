@@ -105,8 +105,17 @@ COURSE_INLINE double __longlong_as_double(long long x) { return course_bits<doub
 template <class T> COURSE_COPY T __ldg(const T *p) { return *p; }
 
 // Barriers, votes and shuffles. The line tells one barrier from another, and a number those of one line.
+#if defined(COURSE_TRACE) && !defined(__clang__)  // looks long, so that g++ does not inline a function with a barrier
+#define COURSE_LINES "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
+#define COURSE_STAY asm volatile(COURSE_LINES COURSE_LINES COURSE_LINES COURSE_LINES COURSE_LINES COURSE_LINES)
+#else
+#define COURSE_STAY
+#endif
 #define COURSE_HERE int line = __builtin_LINE()
-COURSE_INLINE void __syncthreads(COURSE_HERE) { course::block_barrier(false, line); }
+COURSE_INLINE void __syncthreads(COURSE_HERE) {
+    COURSE_STAY;
+    course::block_barrier(false, line);
+}
 #define __syncthreads() __syncthreads(__COUNTER__ << 16 | __LINE__)
 COURSE_INLINE int __syncthreads_count(int p, COURSE_HERE) { return course::block_barrier(p != 0, line); }
 COURSE_INLINE int __syncthreads_or(int p, COURSE_HERE) { return course::block_barrier(p != 0, line) > 0; }

@@ -77,6 +77,9 @@ template <class T> constexpr Shape shape_of() {
 
 void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape);
 void *dynamic_shared(const char *name, unsigned element);
+#if defined(COURSE_TRACE) && defined(__clang__)  // no function with a barrier is inlined in two places
+__attribute__((noduplicate))
+#endif
 int block_barrier(bool vote, int line);  // how many threads voted
 void warp_barrier(unsigned mask, int line, bool converged = false);
 unsigned ballot(unsigned mask, bool vote, int line);
