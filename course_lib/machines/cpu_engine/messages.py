@@ -82,8 +82,8 @@ TEXTS = {
     (
         "synccheck",
         "beyond",
-    ): "{who} takes the value of lane {index}, which the block's last warp does not have: what it gets is undefined, and "
-    "the results depend on it. Likely cause: the block's size is no multiple of 32.",
+    ): "{who} takes the value of lane {index}, which the block's last warp does not have: what it gets is undefined, "
+    "and the results depend on it. Likely cause: the block's size is no multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
     (
