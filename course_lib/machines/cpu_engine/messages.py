@@ -110,7 +110,10 @@ def message(error, source_line):
             text = text.replace(many, one)
     other = error["other"]
     if error["tool"] == "synccheck" and other and other["line"] == error["line"]:
-        text = text.replace("the one in line {other_line}", "another one in this line, or came to it by another call")
+        text = text.replace(
+            "the one in line {other_line}",
+            "another one in this line, or came to it by another call",
+        )
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
