@@ -24,34 +24,24 @@ TEXTS = {
     ): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "
     "{other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier is missing "
     "between the two, or it is on the wrong side{warp}.",
-    (
-        "racecheck",
-        "together",
-    ): "{element} is written here by thread {thread} and by thread {other_thread} of the same block, with "
-    "different values: which one stays is left open. Likely cause: threads share an index. A barrier cannot help "
-    "where they come at once: give each its own element, let one thread write, or use an atomic.",
-    (
-        "racecheck",
-        "statement",
-    ): "{element} is {done} by thread {thread} and {other_done} by thread {other_thread} of the same block in one "
-    "statement, and nothing orders the two. Likely cause: all update one element, which needs an atomic; or each reads "
-    "what another writes, which needs a barrier between: read into a variable, barrier, write{warp}.",
-    (
-        "racecheck",
-        "same",
-    ): "{element} is written by {who} and by {other_who} in line {other_line}, with the same value: the result is "
-    "right whoever comes last, but one thread would be enough.",
+    ("racecheck", "together"): "{element} is written here by thread {thread} and by thread "
+    "{other_thread} of the same block, with different values: which one stays is left open. Likely cause: threads "
+    "share an index. A barrier cannot help where they come at once: give each its own element, let one thread write, "
+    "or use an atomic.",
+    ("racecheck", "statement"): "{element} is {done} by thread {thread} and {other_done} by thread "
+    "{other_thread} of the same block in one statement, and nothing orders the two. Likely cause: all update one "
+    "element, which needs an atomic; or each reads what another writes, which needs a barrier between: read into a "
+    "variable, barrier, write{warp}.",
+    ("racecheck", "same"): "{element} is written by {who} and by {other_who} in line {other_line}, "
+    "with the same value: the result is right whoever comes last, but one thread would be enough.",
     (
         "racecheck",
         "blocks",
     ): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
     "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
     "give each its own, or use an atomic.",
-    (
-        "synccheck",
-        "different",
-    ): "some threads of block {block} wait at this barrier while {count} others wait at the "
-    "one in line {other_line}. Likely cause: a barrier in both branches of an if; put one after it.",
+    ("synccheck", "different"): "some threads of block {block} wait at this barrier while "
+    "{count} others wait at {elsewhere}. Likely cause: a barrier in both branches of an if; put one after it.",
     (
         "synccheck",
         "exited",
@@ -71,19 +61,10 @@ TEXTS = {
     "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
     (
         "synccheck",
-        "left out",
-    ): "{who} takes the value of lane {index}, which the mask of this shuffle leaves out: what it gets is undefined, "
-    "and the results depend on it. Likely cause: a loop of shuffles that starts too wide for the mask.",
-    (
-        "synccheck",
-        "gone",
-    ): "{who} takes the value of lane {index}, which has returned: what it gets is undefined, and the results depend "
-    "on it. Likely cause: an early return for threads without work; let them stay, with a 0.",
-    (
-        "synccheck",
-        "beyond",
-    ): "{who} takes the value of lane {index}, which the block's last warp does not have: what it gets is undefined, "
-    "and the results depend on it. Likely cause: the block's size is no multiple of 32.",
+        "",
+    ): "{who} takes the value of lane {index}, which {kind}: what it gets is undefined, "
+    "and the results depend on it. Likely cause: a loop of shuffles that starts too wide, a mask that names other "
+    "lanes than those that come, an early return, or a block whose size is no multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
     (
@@ -109,17 +90,13 @@ def message(error, source_line):
         for many, one in ONE:
             text = text.replace(many, one)
     other = error["other"]
-    if error["tool"] == "synccheck" and other and other["line"] == error["line"]:
-        text = text.replace(
-            "the one in line {other_line}",
-            "another one in this line, or came to it by another call",
-        )
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
     words["done"] = DONE.get(error["op"], "")
     if other:
         words.update(other_line=other["line"], other_thread=other["thread"], other_who=_who(other))
+        words["elsewhere"] = _elsewhere(error)
         words["other_done"] = DONE.get(other["op"], "")
         near = other["warp"] == error["warp"]
         words["warp"] = " (threads of one warp need __syncwarp() too)" if near else ""
@@ -130,6 +107,12 @@ def message(error, source_line):
     )
     where = f"line {error['line']}" if error["line"] else "somewhere"
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
+
+
+def _elsewhere(error):
+    if error["line"] == error["other"]["line"]:
+        return "another one in this line, or came to it by another call"
+    return f"the one in line {error['other']['line']}"
 
 
 def _kind(error):

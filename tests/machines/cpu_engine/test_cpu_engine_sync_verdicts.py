@@ -60,10 +60,10 @@ __global__ void segments(float *A)
 @pytest.mark.parametrize(
     "kernel, block, lane, times, words",
     [
-        ("too_wide_for_its_mask", 32, 16, 31, "mask of this shuffle leaves out"),
-        ("beyond_the_last_lane", 48, 16, 31, "no multiple of 32"),
-        ("from_one_that_returned", 32, 21, 11, "has returned"),
-        ("least_of_some", 32, 10, 10, "mask of this shuffle leaves out"),
+        ("too_wide_for_its_mask", 32, 16, 31, "which the mask leaves out"),
+        ("beyond_the_last_lane", 48, 16, 31, "which the block does not have"),
+        ("from_one_that_returned", 32, 21, 11, "which has returned"),
+        ("least_of_some", 32, 10, 10, "which the mask leaves out"),
     ],
 )
 def test_a_shuffle_from_a_lane_that_is_not_there(kernel, block, lane, times, words):

@@ -1,10 +1,13 @@
-// Cooperative groups: the block, tiles of a warp, the lanes that are active together; reduce and scans over lanes.
+// Cooperative groups: the block, tiles of a warp, and the lanes that are active together.
 #pragma once
 
+#define COURSE_NO_GRID_SYNC                                                                                   \
+    __attribute__((error("a grid's sync() is not supported: the CPU engine runs the blocks one after another. " \
+                         "End the kernel there, and launch another one")))
 extern "C++" {
 namespace cooperative_groups {
 
-// The lanes of `mask`, or the whole block where it is 0. A lane's rank in it counts the lanes of the mask before it.
+// The lanes of `mask`, or the whole block where it is 0. A lane's rank is the number of lanes of the mask before it.
 struct thread_group {
     unsigned mask;
     COURSE_COPY void sync(COURSE_HERE) const {
@@ -15,26 +18,16 @@ struct thread_group {
         unsigned in_block = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
         return mask ? __builtin_popcount(mask & ((1u << in_block % 32) - 1)) : in_block;
     }
-    COURSE_COPY unsigned size() const {
-        return mask ? __builtin_popcount(mask) : blockDim.x * blockDim.y * blockDim.z;
-    }
+    COURSE_COPY unsigned size() const { return mask ? __builtin_popcount(mask) : blockDim.x * blockDim.y * blockDim.z; }
     COURSE_COPY unsigned num_threads() const { return size(); }
-    static constexpr bool is_valid() { return true; }
 };
-
 struct thread_block : thread_group {
     static COURSE_COPY dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
     static COURSE_COPY dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
     static COURSE_COPY dim3 group_dim() { return blockDim; }
     static COURSE_COPY dim3 dim_threads() { return blockDim; }
 };
-
 struct lane_group : thread_group {  // of one warp
-    COURSE_COPY int lane_of(unsigned rank) const {
-        unsigned left = mask;
-        for (; rank; rank--) left &= left - 1;
-        return __builtin_ctz(left);
-    }
     COURSE_COPY unsigned by_rank(unsigned lanes) const {  // bits of lanes as bits of their ranks
         unsigned bits = 0, rank = 0;
         for (unsigned left = mask; left; left &= left - 1) bits |= (lanes >> __builtin_ctz(left) & 1) << rank++;
@@ -42,7 +35,9 @@ struct lane_group : thread_group {  // of one warp
     }
     // From a rank that the group does not have, a lane takes its own value.
     template <class T> COURSE_COPY T from(T v, unsigned rank, int line) const {
-        return course_shuffle(mask, v, lane_of(rank < size() ? rank : thread_rank()), line);
+        unsigned left = mask;
+        for (rank = rank < size() ? rank : thread_rank(); rank; rank--) left &= left - 1;
+        return course_shuffle(mask, v, __builtin_ctz(left), line);
     }
     template <class T> COURSE_COPY T shfl(T v, unsigned rank, COURSE_HERE) const { return from(v, rank % size(), line); }
     template <class T> COURSE_COPY T shfl_up(T v, unsigned d, COURSE_HERE) const { return from(v, thread_rank() - d, line); }
@@ -58,9 +53,7 @@ struct lane_group : thread_group {  // of one warp
         return by_rank(__match_all_sync(mask, v, &all, line));
     }
 };
-
 struct coalesced_group : lane_group {};
-
 template <unsigned n, class Parent = void> struct thread_block_tile;
 template <unsigned n> struct thread_block_tile<n, void> : lane_group {
     static_assert(n && n <= 32 && !(n & (n - 1)), "a tile has 1, 2, 4, 8, 16 or 32 threads here");
@@ -71,74 +64,37 @@ template <unsigned n> struct thread_block_tile<n, void> : lane_group {
     static constexpr unsigned num_threads() { return n; }
 };
 template <unsigned n, class Parent> struct thread_block_tile : thread_block_tile<n> {};
-
-#define COURSE_NO_GRID_SYNC                                                                                   \
-    __attribute__((error("a grid's sync() is not supported: the CPU engine runs the blocks one after another. " \
-                         "End the kernel there, and launch another one")))
 struct grid_group {
     COURSE_NO_GRID_SYNC void sync() const;
-    static COURSE_COPY dim3 group_dim() { return gridDim; }
-    static COURSE_COPY dim3 dim_blocks() { return gridDim; }
-    static COURSE_COPY dim3 block_index() { return thread_block::group_index(); }
-    COURSE_COPY unsigned long long num_blocks() const { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
-    COURSE_COPY unsigned long long block_rank() const {
-        return blockIdx.x + gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
-    }
-    COURSE_COPY unsigned long long size() const { return num_blocks() * thread_group{0}.size(); }
+    COURSE_COPY unsigned long long size() const { return thread_group{0}.size() * 1ull * gridDim.x * gridDim.y * gridDim.z; }
     COURSE_COPY unsigned long long num_threads() const { return size(); }
     COURSE_COPY unsigned long long thread_rank() const {
-        return block_rank() * thread_group{0}.size() + thread_group{0}.thread_rank();
+        unsigned long long block = blockIdx.x + gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+        return block * thread_group{0}.size() + thread_group{0}.thread_rank();
     }
-    static constexpr bool is_valid() { return false; }  // for sync
 };
 
 COURSE_COPY thread_block this_thread_block() { return {{0}}; }
 COURSE_COPY grid_group this_grid() { return {}; }
 COURSE_COPY coalesced_group coalesced_threads(COURSE_HERE) { return {{{course::active_mask(line)}}}; }
-
-COURSE_COPY thread_group tiled_partition(const thread_group &g, unsigned n) {  // lanes of equal rank / n
-    unsigned first = g.thread_rank() / n * n, lanes = 0;
-    if (!g.mask) return {(n < 32 ? (1u << n) - 1 : ~0u) << first % 32};
-    for (unsigned left = g.mask, rank = 0; left; left &= left - 1, rank++)
-        if (rank - first < n) lanes |= left & -left;
+COURSE_COPY thread_group tiled_partition(const thread_group &g, unsigned n) {  // the lanes of equal rank / n
+    unsigned mine = g.thread_rank() / n, all = g.mask ? g.mask : ~0u, lanes = 0, rank = g.mask ? 0 : mine * n / 32 * 32;
+    for (; all; all &= all - 1) lanes |= rank++ / n == mine ? all & -all : 0;
     return {lanes};
 }
 template <unsigned n, class Group> COURSE_COPY thread_block_tile<n, Group> tiled_partition(const Group &g) {
     return {{{{tiled_partition(g, n).mask}}, g.thread_rank() / n, (g.size() + n - 1) / n}};
 }
-template <class Group> COURSE_COPY coalesced_group binary_partition(const Group &g, bool p, COURSE_HERE) {
-    unsigned lanes = course::ballot(g.mask, p, line);
-    return {{{p ? lanes : g.mask & ~lanes}}};
-}
-template <class Group, class T> COURSE_COPY coalesced_group labeled_partition(const Group &g, T label, COURSE_HERE) {
-    return {{{__match_any_sync(g.mask, label, line)}}};
-}
 template <class Group> COURSE_COPY void sync(const Group &g, COURSE_HERE) { g.sync(line); }
 COURSE_NO_GRID_SYNC void sync(const grid_group &g);
 template <class Group> COURSE_COPY unsigned thread_rank(const Group &g) { return g.thread_rank(); }
-template <class Group> COURSE_COPY unsigned group_size(const Group &g) { return g.size(); }
 
 #define COURSE_OPERATION(name, expression) \
     template <class T> struct name { COURSE_COPY T operator()(T a, T b) const { return expression; } };
-COURSE_OPERATION(plus, a + b)
-COURSE_OPERATION(less, b < a ? b : a)
-COURSE_OPERATION(greater, a < b ? b : a)
-COURSE_OPERATION(bit_and, a & b)
-COURSE_OPERATION(bit_or, a | b)
-COURSE_OPERATION(bit_xor, a ^ b)
+COURSE_OPERATION(plus, a + b) COURSE_OPERATION(less, b < a ? b : a) COURSE_OPERATION(greater, a < b ? b : a)
+COURSE_OPERATION(bit_and, a & b) COURSE_OPERATION(bit_or, a | b) COURSE_OPERATION(bit_xor, a ^ b)
 template <class T, class F> COURSE_COPY T reduce(const lane_group &g, T v, F next, COURSE_HERE) {
     return course_fold<T>(course::exchange(g.mask, course_bits<uint64_t>(v), line), next);
-}
-template <class T, class F> COURSE_COPY T inclusive_scan(const lane_group &g, T v, F next, COURSE_HERE) {
-    unsigned lanes = course::exchange(g.mask, course_bits<uint64_t>(v), line);
-    return course_fold<T>(lanes & (2u << course::lane()) - 1, next);
-}
-template <class T> COURSE_COPY T inclusive_scan(const lane_group &g, T v, COURSE_HERE) {
-    return inclusive_scan(g, v, plus<T>(), line);
-}
-template <class T> COURSE_COPY T exclusive_scan(const lane_group &g, T v, COURSE_HERE) {
-    T sum = g.shfl_up(inclusive_scan(g, v, plus<T>(), line), 1, line);
-    return g.thread_rank() ? sum : T();
 }
 
 }  // namespace cooperative_groups

@@ -82,7 +82,8 @@ void shared_declared(char *start, const char *name, size_t bytes, const Shape &s
 }
 
 void barrier_error(const BarrierError &e) {
-    static const char *const kinds[] = {"different", "exited", "stuck", "mask", "left out", "gone", "beyond"};
+    static const char *const kinds[] = {"different", "exited", "stuck", "mask", "the mask leaves out",
+                                        "has returned", "the block does not have"};
     // Whoever was at work behind the barrier has gone past it.
     int line = line_of_site(e.line);
     bool skipped = e.kind == BarrierError::exited && thread_lines[e.thread] > line;
