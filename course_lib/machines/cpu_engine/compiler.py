@@ -56,6 +56,10 @@ CLANG = [
     "-tsan-distinguish-volatile=1",
     "-mllvm",
     "-tsan-instrument-read-before-write=1",
+    "-mllvm",
+    "-simplifycfg-sink-common=false",  # two calls in two branches stay two
+    "-mllvm",
+    "-enable-tail-merge=0",
 ]
 # A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
 UNSET = "-ftrivial-auto-var-init=pattern"
@@ -150,7 +154,7 @@ def _flags(traced, options):
     own += [UNSET] * (traced and not _gcc_before(12, _version()))
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
-    return [*COMMON, *own, *options]
+    return [*COMMON, *own, *options, "-idirafter", str(NATIVE)]  # cooperative_groups.h
 
 
 def _header(flags):

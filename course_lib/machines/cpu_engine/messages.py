@@ -44,17 +44,24 @@ TEXTS = {
     ): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "
     "{other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier is missing "
     "between the two, or it is on the wrong side{warp}.",
+    ("racecheck", "together"): "{element} is written here by thread {thread} and by thread "
+    "{other_thread} of the same block, with different values: which one stays is left open. Likely cause: threads "
+    "share an index. A barrier cannot help where they come at once: give each its own element, let one thread write, "
+    "or use an atomic.",
+    ("racecheck", "statement"): "{element} is {done} by thread {thread} and {other_done} by thread "
+    "{other_thread} of the same block in one statement, and nothing orders the two. Likely cause: all update one "
+    "element, which needs an atomic; or each reads what another writes, which needs a barrier between: read into a "
+    "variable, barrier, write{warp}.",
+    ("racecheck", "same"): "{element} is written by {who} and by {other_who} in line {other_line}, "
+    "with the same value: the result is right whoever comes last, but one thread would be enough.",
     (
         "racecheck",
         "blocks",
     ): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
     "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
     "give each its own, or use an atomic.",
-    (
-        "synccheck",
-        "different",
-    ): "some threads of block {block} wait at this barrier while {count} others wait at the "
-    "one in line {other_line}. Likely cause: a barrier in both branches of an if; put one after it.",
+    ("synccheck", "different"): "some threads of block {block} wait at this barrier while "
+    "{count} others wait at {elsewhere}. Likely cause: a barrier in both branches of an if; put one after it.",
     (
         "synccheck",
         "exited",
@@ -72,6 +79,12 @@ TEXTS = {
         "stuck",
     ): "{count} threads of block {block} wait here for ever, for threads that never come. "
     "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
+    (
+        "synccheck",
+        "",
+    ): "{who} takes the value of lane {index}, which {kind}: what it gets is undefined, "
+    "and the results depend on it. Likely cause: a loop of shuffles that starts too wide, a mask that names other "
+    "lanes than those that come, an early return, or a block whose size is no multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
     ("crash", "assert"): "{who} does not fulfil the assertion in this line, which ends the kernel.",
     (
@@ -100,8 +113,8 @@ ONE = (
 
 def message(error, source_line):
     """Two or three sentences for one finding of a Report."""
-    text = TEXTS.get((error["tool"], error["kind"])) or TEXTS[error["tool"], ""]
-    if error["tool"] == "synccheck" and error["count"] == 1:
+    text = TEXTS.get((error["tool"], _kind(error))) or TEXTS[error["tool"], ""]
+    if error["tool"] == "synccheck" and error["count"] == 1 and error["index"] < 0:
         for many, one in ONE:
             text = text.replace(many, one)
     other = error["other"]
@@ -113,12 +126,13 @@ def message(error, source_line):
     words["done"] = DONE.get(error["op"], "")
     if other:
         words.update(other_line=other["line"], other_thread=other["thread"], other_who=_who(other))
+        words["elsewhere"] = _elsewhere(error)
         words["other_done"] = DONE.get(other["op"], "")
         near = other["warp"] == error["warp"]
         words["warp"] = " (threads of one warp need __syncwarp() too)" if near else ""
     many = (
         f" ({error['count']:,} times)"
-        if error["count"] > 1 and error["tool"] != "synccheck"
+        if error["count"] > 1 and (error["tool"] != "synccheck" or error["index"] >= 0)
         else ""
     )
     where = f"line {error['line']}" if error["line"] else "somewhere"
@@ -140,6 +154,21 @@ def own_array(told, source_line):
                 break
     name = re.match(r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[at - 1 :])
     return {"array": name[1] if name else "", "type": kind}
+
+
+def _elsewhere(error):
+    if error["line"] == error["other"]["line"]:
+        return "another one in this line, or came to it by another call"
+    return f"the one in line {error['other']['line']}"
+
+
+def _kind(error):
+    """Which text: of a race in one line, it depends on what collides there."""
+    if error["kind"].startswith("same "):
+        return "same"
+    if error["kind"] == "block" and error["line"] == error["other"]["line"]:
+        return "together" if error["op"] == error["other"]["op"] == "store" else "statement"
+    return error["kind"]
 
 
 def _who(side):

@@ -37,6 +37,7 @@ class Report:
     equals that of the first block and warp: lanes, for each of the 32 lanes the offset in the array (bytes) where its
     access starts, or None for a lane that took no part; lanes_bytes, what each asked for; lanes_block (x, y, z) and
     lanes_warp, whose it is.
+    notes: as errors, of what is no error but worth a look: threads that all store the same value to one place.
     printed: what the kernel printed. seconds: of the run; nothing about a GPU.
     """
 
@@ -45,6 +46,7 @@ class Report:
     printed: str = ""
     seconds: float = 0.0
     source: str = field(default="", repr=False)
+    notes: list[dict] = field(default_factory=list)
 
     @property
     def ok(self):
@@ -84,6 +86,7 @@ class Report:
             for row in cells
         ]
         found = [error["message"] for error in self.errors] or ["no check found anything"]
+        found += [note["message"] for note in self.notes]
         return "\n".join([*found, "", *lines])
 
 
@@ -108,13 +111,26 @@ def make_report(answer, launch, source, printed, seconds):
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
     accesses = [_access(row, launch[0]) for row in answer["accesses"]]
-    return Report(_without_shadows(errors), accesses, printed, seconds, source)
+    errors, notes = _graded(errors)
+    return Report(_without_shadows(errors), accesses, printed, seconds, source, notes)
 
 
 def _access(cells, grid):
     row = dict(zip(COUNTS + COSTLIEST, cells, strict=True))
     lanes = [None if offset < 0 else offset for offset in row["lanes"]]
     return row | {"lanes": lanes, "lanes_block": _unravel(row["lanes_block"], grid)}
+
+
+def _graded(findings):
+    """(errors, notes): a race that leaves the same value, whoever wins, is a note, unless it is also an error there."""
+    errors = [f for f in findings if not f["kind"].startswith("same ")]
+    worse = [_place(error) for error in errors if error["tool"] == "racecheck"]
+    notes = [f | {"kind": f["kind"].removeprefix("same ")} for f in findings if f not in errors]
+    return errors, [note for note in notes if _place(note) not in worse]
+
+
+def _place(race):
+    return race["array"], *sorted((race["line"], race["other"]["line"]))
 
 
 def _without_shadows(errors):

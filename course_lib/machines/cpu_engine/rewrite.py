@@ -19,7 +19,9 @@ UNROLL = re.compile(
     r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*\(?[ \t]*(\w*)[ \t]*\)?", re.MULTILINE
 )
 HEADER = re.compile(
-    r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"]"
+    r"(?:(?:cuda|device_|sm_|math_|vector_)\w*|cooperative_groups/(?:reduce|scan))\.h[>\"]",
+    re.MULTILINE,
 )
 
 

@@ -31,9 +31,9 @@ struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its blo
     Block *block;
     void *stack_pointer;
     char *stack;              // null before it starts and after its end
-    int line;                 // of the barrier it waits at
+    int line;                 // of the barrier it waits at: see `site_of`
     unsigned epoch;           // of the block barrier it waits at
-    unsigned mask;            // of the warp barrier it waits at
+    unsigned mask;            // of the warp barrier it waits at (0: of whoever comes); then the lanes that it let go
     unsigned warp_epoch;      // warp barriers passed
     unsigned ballot;          // the last one of its warp
     State state;
@@ -77,11 +77,16 @@ template <class T> constexpr Shape shape_of() {
 
 void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape);
 void *dynamic_shared(const char *name, unsigned element);
+#if defined(COURSE_TRACE) && defined(__clang__)  // no function with a barrier is inlined in two places
+__attribute__((noduplicate))
+#endif
 int block_barrier(bool vote, int line);  // how many threads voted
 void warp_barrier(unsigned mask, int line, bool converged = false);
 unsigned ballot(unsigned mask, bool vote, int line);
+unsigned exchange(unsigned mask, uint64_t bits, int line);  // each lane shows its bits; the lanes that have come
+uint64_t shown(int lane);                                   // what it showed
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line);
-unsigned active_mask();
+unsigned active_mask(int line);
 int lane();
 uint64_t ticks();
 void failed_assert(const char *text, int line);
@@ -151,11 +156,16 @@ constexpr unsigned kMaxThreads = 1024;
 void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
 [[noreturn]] void end_thread();  // the current CUDA thread stops here
 
-// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone.
+// Where a barrier stands: its line, and above 16 bits a number that tells it from others in that line.
+constexpr int line_of_site(int site) { return site & 0xffff; }
+
+// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or a
+// shuffle: `thread` takes from `lane`, which the mask leaves out, which has returned, or which the block does not have.
 struct BarrierError {
-    enum Kind { different, exited, stuck, mask } kind;
+    enum Kind { different, exited, stuck, mask, left_out, gone, beyond } kind;
     int line, other_line;
     unsigned block, thread, count;
+    int lane = -1;
 };
 void barrier_error(const BarrierError &error);
 
@@ -163,7 +173,12 @@ void barrier_error(const BarrierError &error);
 void block_begins();
 void warp_stands();  // all lanes of a warp stand still
 char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape);  // where it lies
+unsigned call_path();  // a number for the calls by which the thread came here
+extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
 #else
+constexpr unsigned call_path() { return 0; }
+static bool poisoned __attribute__((unused));
+constexpr bool second_look = false;
 inline void block_begins() {}
 inline void warp_stands() {}
 inline char *shared_declared(size_t offset, const char *, size_t, const Shape &) {

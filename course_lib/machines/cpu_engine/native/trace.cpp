@@ -28,6 +28,12 @@ static std::vector<uint8_t> shared_written;  // one flag a byte
 static size_t first_symbol, first_shared, shared_top;  // shared_top: the end of this block's last shared array
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
+struct Calls {  // the functions in which a thread is: where each one returns to
+    unsigned depth;
+    uint32_t from[16];
+};
+static Calls calls[kMaxThreads];
+bool poisoned, second_look;
 
 // Maps bytes of a file, or fresh ones, into a slot. An address stays what it was modulo 4096, for sectors and banks.
 static uint64_t place_in_slot(uint64_t slot, uint64_t home, uint64_t bytes, int file) {
@@ -130,6 +136,26 @@ void block_begins() {
     shared_top = 0;
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
+    for (Calls &c : calls) c.depth = 0;
+}
+
+unsigned call_path() {
+    const Calls &c = calls[self->index];
+    unsigned path = 0;
+    for (unsigned i = 1; i < std::min(c.depth, 16u); i++) path = (path ^ c.from[i]) * 0x9e3779b1u;  // 0: the kernel
+    return path >> 16;
+}
+
+Text contents() {
+    Text all;
+    for (size_t i = 0; i < first_shared; i++) all.append((const char *)arrays[i].start, arrays[i].bytes);
+    return all;
+}
+
+void put_back(const Text &contents) {
+    size_t at = 0;
+    for (size_t i = 0; i < first_shared; at += arrays[i++].bytes)
+        memcpy((void *)arrays[i].start, &contents[at], arrays[i].bytes);
 }
 
 char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape) {
@@ -147,11 +173,13 @@ char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape
 }
 
 void barrier_error(const BarrierError &e) {
-    static const char *const kinds[] = {"different", "exited", "stuck", "mask"};
+    static const char *const kinds[] = {"different", "exited", "stuck", "mask", "the mask leaves out",
+                                        "has returned", "the block does not have"};
     // Whoever was at work behind the barrier has gone past it.
-    bool skipped = e.kind == BarrierError::exited && thread_lines[e.thread] > e.line;
-    report({"synccheck", skipped ? "skipped" : kinds[e.kind], nullptr, -1, {e.line, e.block, e.thread, "barrier"},
-            {e.other_line}, e.count});
+    int line = line_of_site(e.line);
+    bool skipped = e.kind == BarrierError::exited && thread_lines[e.thread] > line;
+    report({"synccheck", skipped ? "skipped" : kinds[e.kind], nullptr, e.lane, {line, e.block, e.thread, "barrier"},
+            {line_of_site(e.other_line)}, e.count});
 }
 
 static void find(const char *tool, const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {
@@ -282,9 +310,9 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
 void fence() { note_fence(); }
 
-Text trace_json() {
+Text trace_json(bool poison_told) {
     guesses_end(), overruns_end();
-    return "{\"errors\": " + errors_json() + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
+    return "{\"errors\": " + errors_json(poison_told) + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
 }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
@@ -329,8 +357,13 @@ void *__tsan_memmove(void *to, const void *from, size_t n, unsigned site) {
 }
 void *__tsan_memcpy(void *to, const void *from, size_t n, unsigned site) { return __tsan_memmove(to, from, n, site); }
 void __ubsan_handle_out_of_bounds(void *place, void *index) { course::out_of_bounds((course::Bounds *)place, (uint64_t)index); }
-void __tsan_func_entry(void *) {}
-void __tsan_func_exit() {}
+void __tsan_func_entry(void *from) {
+    course::Calls *c = course::self ? &course::calls[course::self->index] : nullptr;
+    if (c && c->depth++ < 16) c->from[c->depth - 1] = uint32_t(uint64_t(from));
+}
+void __tsan_func_exit() {
+    if (course::self) course::calls[course::self->index].depth--;
+}
 void __tsan_init() {}
 void __tsan_vptr_update(void **, void *) {}
 void __tsan_vptr_read(void **) {}

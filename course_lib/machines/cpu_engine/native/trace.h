@@ -51,7 +51,9 @@ extern Arena arena;
 
 void trace_begin(const std::vector<Array> &arrays);
 uint64_t in_slot(uint64_t address);  // of an array in the arena: where the kernel is to see it
-Text trace_json();
+Text trace_json(bool poison_told = true);
+Text contents();                      // of all arrays and symbols, to be put back
+void put_back(const Text &contents);
 void report_end(const char *tool, const char *why, int line);  // the kernel crashed or ran too long; 0: line not known
 [[noreturn]] void last_words(const char *tool, const char *why, int line = 0);
 extern volatile int late;  // the time is over
@@ -71,7 +73,7 @@ struct Finding {
 };
 void report(const Finding &finding);
 void errors_begin();
-Text errors_json();
+Text errors_json(bool poison_told);
 
 // races.cpp
 const char *op_name(Op op);
