@@ -34,7 +34,10 @@ COMMON = [
     "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()",
 ]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
-RUNTIME = (["-O3", "-march=native"], ["-O1"])  # the engine's own parts: those that kernels call, and the server
+RUNTIME = (
+    ["-O3", "-march=native"],
+    ["-O1"],
+)  # the engine's own parts: those that kernels call, and the server
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = [
     "-O1",
@@ -123,7 +126,7 @@ def build(program, options=(), traced=False):
     _prune()
     units = TRACE_UNITS if traced else PLAIN_UNITS
     # on a new machine a header read beforehand comes with the second kernel: the first one is waited for longest
-    new = not all([_found(_object(name, traced)) for name in units])
+    new = not all(_found(_object(name, traced)) for name in units)
     with tempfile.TemporaryDirectory(dir=_folder()) as folder, ThreadPoolExecutor(4) as pool:
         objects = pool.map(lambda name: str(_runtime(name, traced)), units)
         source = Path(folder, "kernel.cpp")
