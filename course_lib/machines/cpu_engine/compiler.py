@@ -19,6 +19,7 @@ from pathlib import Path
 
 from course_lib.errors import BadInput, OutOfTime, Unavailable
 from course_lib.machines.cpu_engine.complaints import complaints
+from course_lib.machines.cpu_engine.unset import mark, poison, warned
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
@@ -45,9 +46,18 @@ TRACED = [
     "-DCOURSE_TRACE",
 ]
 # a line even for a statement inlined away
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fsanitize=bounds"]
+GCC = [
+    "--param=tsan-distinguish-volatile=1",
+    "-gstatement-frontiers",
+    "-fsanitize=bounds",
+    "-Wuninitialized",
+    "-Wmaybe-uninitialized",
+]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
+    "-Wno-everything",
+    "-Wuninitialized",
+    "-Wconditional-uninitialized",
     "-fsanitize=array-bounds",
     "-fno-sanitize-trap=array-bounds",
     "-fno-slp-vectorize",
@@ -56,7 +66,7 @@ CLANG = [
     "-mllvm",
     "-tsan-instrument-read-before-write=1",
 ]
-# A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
+# A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
 UNSET = "-ftrivial-auto-var-init=pattern"
 # no symbols: a tenth of the size
 LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]
@@ -124,11 +134,9 @@ def build(program, options=(), traced=False):
         header = NATIVE / "cuda_subset.h" if options else _header(flags)
         kind = "-S" if traced else "-c"
         command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
-        _run(command, DEADLINE)
+        said = _run(command, DEADLINE)
         if traced:
-            arm = platform.machine().lower() in ("arm64", "aarch64")
-            assembly = spread(unit.read_text(encoding="utf-8"), program.symbols)
-            unit.write_text(number_sites(assembly, arm), encoding="utf-8")
+            unit.write_text(_finished(unit.read_text(encoding="utf-8"), program, said), encoding="utf-8")
         with ThreadPoolExecutor(2) as pool:
             units = TRACE_UNITS if traced else PLAIN_UNITS
             objects = pool.map(lambda name: str(_runtime(name, traced)), units)
@@ -136,6 +144,15 @@ def build(program, options=(), traced=False):
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
     return path
+
+
+def _finished(assembly, program, said):
+    """What becomes of the assembly of a traced program before it is assembled."""
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    assembly = spread(assembly, program.symbols)
+    if _is_gcc():
+        assembly = poison(assembly, program.text)
+    return mark(number_sites(assembly, arm), [] if arm else warned(said), FILE, LOC)
 
 
 def _is_gcc():
@@ -148,7 +165,7 @@ def _flags(traced, options):
     own += [UNSET] * (traced and not _gcc_before(12, _version()))
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
-    return [*COMMON, *own, *options]
+    return [*(flag for flag in COMMON if flag != "-w" or not traced), *own, *options]
 
 
 def _header(flags):
@@ -263,7 +280,9 @@ def _run(command, deadline=None):
             if run.poll() is None:
                 os.killpg(run.pid, signal.SIGTERM)  # all the processes that it has started
     if run.returncode != 0:
-        raise kind("the kernel does not compile:\n" + complaints(said))
+        warnings = re.compile(r"^.*: warning: .*\n(?:\s.*\n)*", re.MULTILINE)
+        raise kind("the kernel does not compile:\n" + complaints(warnings.sub("", said)))
+    return said
 
 
 def _found(path):
@@ -311,7 +330,7 @@ def _folder():
 @cache
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
-    files = [Path(__file__), *sorted(NATIVE.iterdir())]
+    files = [*(Path(__file__).with_name(f"{name}.py") for name in ("compiler", "unset")), *sorted(NATIVE.iterdir())]
     native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")

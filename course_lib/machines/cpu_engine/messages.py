@@ -39,6 +39,16 @@ TEXTS = {
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
     "Likely cause: the array was not filled, or only a part of it.",
     (
+        "initcheck",
+        "variable",
+    ): "the variable `{array}` is used here, and nothing has given it a value before. "
+    "Likely cause: a sum, a maximum or a register tile without a first value, as in `float sum = 0;`.",
+    (
+        "initcheck",
+        "stored",
+    ): "{who} writes into {element} a number that comes from a variable which nothing has given a value. "
+    "Likely cause: a sum, a maximum or a register tile without a first value, as in `float sum = 0;`.",
+    (
         "racecheck",
         "block",
     ): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "

@@ -18,6 +18,7 @@ from course_lib.machines.cpu_engine.memory import Arena
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
 from course_lib.machines.cpu_engine.report import Report, make_report
 from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cpu_engine.unset import findings
 
 
 def trace(
@@ -51,7 +52,7 @@ def trace(
         parameters = check_arguments(kernel, known["kernels"], args)
         buffers, values = _place(arena, kernel, program.kernels[kernel], parameters, args)
         _fill(process, known["symbols"], symbols or {})
-        arrays = [(address, array.nbytes, array.itemsize, name) for address, array, name in buffers]
+        arrays = [(address, array.nbytes, _element(array), name) for address, array, name in buffers]
         numbers = block_numbers(blocks, grid)
         launch = (kernel, grid, block, shared, 1, values, arrays, numbers, timeout)
         inputs = [name for _, array, name in buffers if _only_nan(array)]
@@ -71,7 +72,8 @@ def _launch(process, launch, source, symbols):
         for row in answer["errors"]:
             if row[0] == "crash" and row[6][0] == 0:  # before its thread's first access
                 row[6][0] = _first_line(source, launch[0])
-        answer["errors"] = [_meant(row, symbols, source.splitlines()) for row in answer["errors"]]
+        rows = findings(answer["errors"], answer["warned"], answer["reached"])
+        answer["errors"] = [_meant(row, symbols, source.splitlines()) for row in rows]
         return make_report(answer, launch[1:3], source, printed, seconds)
     except LaunchFailed as failure:  # it could not even say where it was
         error = {
@@ -132,6 +134,11 @@ def _place(arena, kernel, names, parameters, args):
             buffers.append((known[key], value, name))
         values.append(pointer(known[key]))
     return buffers, values
+
+
+def _element(array):
+    """Its size, and in the highest bit whether it is a floating-point number."""
+    return array.itemsize | (array.dtype.kind == "f") << 31
 
 
 def _only_nan(array):

@@ -64,14 +64,32 @@ COURSE_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
 
 // Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because a C library has
 // functions of these names, or will have.
-template <class A, class B> COURSE_INLINE auto min(A a, B b) {  // of two numbers, the one that is no NaN
+// Of two numbers, the one that is no NaN; but if traced, a variable without a first value shows (see unset.py).
+template <class T> COURSE_INLINE bool course_unset(T x) {
+#ifdef COURSE_TRACE
+    if (sizeof x > 8 || x == x) return false;
+    float f = float(x);
+    uint32_t bits = 0;
+    memcpy(&bits, &f, sizeof bits);
+    return bits == ~0u || (bits & ~0u >> 1) == 0x7ffead01 || (bits & ~0u >> 1) == 0x7ff5680b;
+#else
+    return false;
+#endif
+}
+template <class A, class B> COURSE_INLINE auto min(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y < x || x != x ? y : x;
+    return y < x || (x != x && !course_unset(x)) || course_unset(y) ? y : x;
 }
 template <class A, class B> COURSE_INLINE auto max(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y > x || x != x ? y : x;
+    return y > x || (x != x && !course_unset(x)) || course_unset(y) ? y : x;
 }
+#ifdef COURSE_TRACE
+#define fmaxf(a, b) max(float(a), float(b))
+#define fminf(a, b) min(float(a), float(b))
+#define fmax(a, b) max(double(a), double(b))
+#define fmin(a, b) min(double(a), double(b))
+#endif
 COURSE_INLINE float course_rsqrtf(float x) { return 1 / sqrtf(x); }
 COURSE_INLINE double course_rsqrt(double x) { return 1 / sqrt(x); }
 #define rsqrtf course_rsqrtf

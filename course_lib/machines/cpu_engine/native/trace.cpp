@@ -246,9 +246,44 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
 void fence() { note_fence(); }
 
+// Does an element come from a variable without a first value? Such start from these numbers: see unset.py. An integer may
+// have been counted on from there; that is a guess, so it is made only where the compiler warns of a variable.
+static bool is_unset(const Array &a, uint64_t i) {
+    constexpr uint64_t gcc = 0x7ffead01, clang = 0xaaaaaaaa, widened = 0x7fffd5a020000000;
+    if (a.shape.element == 8) {
+        uint64_t w = ((const uint64_t *)a.start)[i], size = w & ~0ull >> 1;
+        return a.floats && (w == ~0ull || w == 0xffffffffe0000000 || size == widened || size == (gcc << 32 | gcc));
+    }
+    uint32_t w = ((const uint32_t *)a.start)[i], size = w & ~0u >> 1;
+    if (a.floats) return w == ~0u || size == gcc || size == 0x7ff5680b;  // the last one: a double made a float
+    return course_warned[1] != ']' && (w - uint32_t(gcc) + 9999 < 19999 || w - uint32_t(clang) + 9999 < 19999);
+}
+
+// Tells of the elements that this launch has written so. A vector may be stored of which only some numbers are set.
+static void look_for_unset(const Array &a) {
+    uint64_t step = a.shape.element, group = step ? 16 / step : 0;
+    for (uint64_t i = 0; (step == 4 || step == 8) && i < a.bytes / step; i++) {
+        Finding f = {"initcheck", "variable", &a, int64_t(i), {}, {}};
+        unsigned site, other;
+        if (!is_unset(a, i) || !last_write((a.home + i * step) / 4, f.here, site)) continue;
+        bool all = true;
+        for (uint64_t j = i / group * group; j < std::min((i / group + 1) * group, a.bytes / step); j++)
+            all &= is_unset(a, j) || !last_write((a.home + j * step) / 4, f.other, other) || other != site ||
+                   f.other.thread != f.here.thread || f.other.block != f.here.block;
+        f.other = {};
+        if (all) report(f);
+    }
+}
+
 Text trace_json() {
     guesses_end(), overruns_end();
-    return "{\"errors\": " + errors_json() + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
+    for (unsigned i = 0; i < first_symbol; i++) look_for_unset(arrays[i]);
+    Text reached;
+    for (const char *c = course_warned; *c; c++)  // [[5, "a", true], [8, "b", false]]
+        if (*c == '[' && c != course_warned)
+            reached += (reached.empty() ? "" : ", ") + json(uint64_t(course_reached[std::count(course_warned, c, ']')]));
+    return "{\"errors\": " + errors_json() + ", \"warned\": " + course_warned + ", \"reached\": [" + reached +
+           "], \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
 }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
