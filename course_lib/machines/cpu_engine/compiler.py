@@ -55,7 +55,6 @@ GCC = [
 ]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
-    "-Wno-everything",
     "-Wuninitialized",
     "-Wconditional-uninitialized",
     "-fsanitize=array-bounds",
@@ -136,7 +135,9 @@ def build(program, options=(), traced=False):
         command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
         said = _run(command, DEADLINE)
         if traced:
-            unit.write_text(_finished(unit.read_text(encoding="utf-8"), program, said), encoding="utf-8")
+            unit.write_text(
+                _finished(unit.read_text(encoding="utf-8"), program, said), encoding="utf-8"
+            )
         with ThreadPoolExecutor(2) as pool:
             units = TRACE_UNITS if traced else PLAIN_UNITS
             objects = pool.map(lambda name: str(_runtime(name, traced)), units)
@@ -330,7 +331,10 @@ def _folder():
 @cache
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
-    files = [*(Path(__file__).with_name(f"{name}.py") for name in ("compiler", "unset")), *sorted(NATIVE.iterdir())]
+    files = [
+        *(Path(__file__).with_name(f"{name}.py") for name in ("compiler", "unset")),
+        *sorted(NATIVE.iterdir()),
+    ]
     native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")

@@ -52,7 +52,9 @@ def trace(
         parameters = check_arguments(kernel, known["kernels"], args)
         buffers, values = _place(arena, kernel, program.kernels[kernel], parameters, args)
         _fill(process, known["symbols"], symbols or {})
-        arrays = [(address, array.nbytes, _element(array), name) for address, array, name in buffers]
+        arrays = [
+            (address, array.nbytes, _element(array), name) for address, array, name in buffers
+        ]
         numbers = block_numbers(blocks, grid)
         launch = (kernel, grid, block, shared, 1, values, arrays, numbers, timeout)
         inputs = [name for _, array, name in buffers if _only_nan(array)]
