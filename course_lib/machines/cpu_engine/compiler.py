@@ -46,25 +46,18 @@ TRACED = [
     "-DCOURSE_TRACE",
 ]
 # a line even for a statement inlined away
-GCC = [
-    "--param=tsan-distinguish-volatile=1",
-    "-gstatement-frontiers",
-    "-fsanitize=bounds",
-    "-Wuninitialized",
-    "-Wmaybe-uninitialized",
-]
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
+GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
-    "-Wuninitialized",
-    "-Wconditional-uninitialized",
-    "-fsanitize=array-bounds",
-    "-fno-sanitize-trap=array-bounds",
     "-fno-slp-vectorize",
     "-mllvm",
     "-tsan-distinguish-volatile=1",
     "-mllvm",
     "-tsan-instrument-read-before-write=1",
 ]
+CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
+CLANG += ["-Wuninitialized", "-Wconditional-uninitialized"]
 # A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
 UNSET = "-ftrivial-auto-var-init=pattern"
 # no symbols: a tenth of the size
@@ -135,9 +128,8 @@ def build(program, options=(), traced=False):
         command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
         said = _run(command, DEADLINE)
         if traced:
-            unit.write_text(
-                _finished(unit.read_text(encoding="utf-8"), program, said), encoding="utf-8"
-            )
+            finished = _finished(unit.read_text(encoding="utf-8"), program, said)
+            unit.write_text(finished, encoding="utf-8")
         with ThreadPoolExecutor(2) as pool:
             units = TRACE_UNITS if traced else PLAIN_UNITS
             objects = pool.map(lambda name: str(_runtime(name, traced)), units)
@@ -150,10 +142,9 @@ def build(program, options=(), traced=False):
 def _finished(assembly, program, said):
     """What becomes of the assembly of a traced program before it is assembled."""
     arm = platform.machine().lower() in ("arm64", "aarch64")
-    assembly = spread(assembly, program.symbols)
-    if _is_gcc():
-        assembly = poison(assembly, program.text)
-    return mark(number_sites(assembly, arm), [] if arm else warned(said), FILE, LOC)
+    assembly = poison(assembly, program.text) if _is_gcc() else assembly
+    assembly = number_sites(spread(assembly, program.symbols), arm)
+    return mark(assembly, [] if arm else warned(said), FILE, LOC)
 
 
 def _is_gcc():
@@ -331,10 +322,7 @@ def _folder():
 @cache
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
-    files = [
-        *(Path(__file__).with_name(f"{name}.py") for name in ("compiler", "unset")),
-        *sorted(NATIVE.iterdir()),
-    ]
+    files = [Path(__file__), Path(__file__).with_name("unset.py"), *sorted(NATIVE.iterdir())]
     native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")

@@ -1,7 +1,7 @@
 """Variables of a thread without a first value: what they start from, what the compiler says of them, what came of it.
 
-They start from a NaN that no computation makes. If it arrives in an array, a variable was used unset: that is a finding,
-and so is a line of which the compiler is sure, if it ran. What the compiler only holds for possible names the variable.
+They start from a NaN that no computation makes. If it arrives in an array, that is a finding; so is a line of which the
+compiler is sure, if it ran. What the compiler only holds for possible names the variable.
 """
 
 import json
@@ -45,21 +45,21 @@ def mark(assembly, warnings, file, loc):
             files.add(found[1])
         elif (found := loc.match(line)) and found[1] in files:
             ran = [i for i, (number, *_) in enumerate(warnings) if number == int(found[2])]
-            lines += [f"\tmovb $1, {mark}reached+{i}(%rip)" for i in ran]
+            lines += [f"\tmovb $'1', {mark}reached+{i}(%rip)" for i in ran]
     text = json.dumps(warnings).replace('"', '\\"')
-    lines += [".data", f".globl {mark}warned", f'{mark}warned: .asciz "{text}"']
-    lines += [f".globl {mark}reached", f"{mark}reached: .zero {len(warnings) + 1}"]
+    for name, said in (("warned", text), ("reached", "0" * len(warnings))):
+        lines += [".data", f".globl {mark}{name}", f'{mark}{name}: .asciz "{said}"']
     return "\n".join(lines) + "\n"
 
 
 def findings(rows, warnings, reached):
-    """The rows of the engine's errors, with those of unset variables told at the line of the variable where it is known.
+    """The rows of the engine's errors, those of unset variables at the line of the variable where that is known.
 
     The NaN may come from unset memory as well, of which initcheck has told already.
     """
     kept = [row for row in rows if row[1] != "variable"]
     stored = [row for row in rows if row[1] == "variable"] * all(r[0] != "initcheck" for r in kept)
-    ran = [found for found, did in zip(warnings, reached, strict=True) if did]
+    ran = [found for found, did in zip(warnings, reached, strict=True) if did == "1"]
     for line, name, _ in [found for found in ran if found[2]] or (ran if stored else []):
         side = [line, *(stored[0][6][1:] if stored else [0, 0, "load"])]
         kept.append(["initcheck", "variable", name, -1, 1, [], side, [0, 0, 0, ""]])

@@ -8,7 +8,7 @@ from course_lib.machines.cpu_engine import trace, trace_arrays
 from course_lib.machines.pycuda_names import calls, memory
 
 pytestmark = needs_compiler
-I = np.int32  # noqa: E741
+I = np.int32
 
 OUTSIDE = r"""
 __constant__ float weights[8];
@@ -323,7 +323,7 @@ __global__ void fits(float *x, int n)
     for (int i = 0; i < 12000; i++) many[i] = i + n;
     x[threadIdx.x] = many[(n + threadIdx.x) % 12000];
 }
-__global__ void takes_long(float *x, int n)
+__global__ void takes_long(volatile float *x, int n)
 {
     for (int i = 0; i < 2000000000; i++) x[threadIdx.x] += i;  // takes_long
 }

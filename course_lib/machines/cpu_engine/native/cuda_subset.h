@@ -64,25 +64,19 @@ COURSE_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
 
 // Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because a C library has
 // functions of these names, or will have.
-// Of two numbers, the one that is no NaN; but if traced, a variable without a first value shows (see unset.py).
-template <class T> COURSE_INLINE bool course_unset(T x) {
+// Of two numbers, the one that is no NaN; but if traced, a variable without a first value is not lost.
 #ifdef COURSE_TRACE
-    if (sizeof x > 8 || x == x) return false;
-    float f = float(x);
-    uint32_t bits = 0;
-    memcpy(&bits, &f, sizeof bits);
-    return bits == ~0u || (bits & ~0u >> 1) == 0x7ffead01 || (bits & ~0u >> 1) == 0x7ff5680b;
+#define COURSE_NO_NUMBER(x, y) ((x != x && !course::is_unset(float(x))) || (y != y && course::is_unset(float(y))))
 #else
-    return false;
+#define COURSE_NO_NUMBER(x, y) (x != x)
 #endif
-}
 template <class A, class B> COURSE_INLINE auto min(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y < x || (x != x && !course_unset(x)) || course_unset(y) ? y : x;
+    return y < x || COURSE_NO_NUMBER(x, y) ? y : x;
 }
 template <class A, class B> COURSE_INLINE auto max(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y > x || (x != x && !course_unset(x)) || course_unset(y) ? y : x;
+    return y > x || COURSE_NO_NUMBER(x, y) ? y : x;
 }
 #ifdef COURSE_TRACE
 #define fmaxf(a, b) max(float(a), float(b))

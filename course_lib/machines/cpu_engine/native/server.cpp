@@ -70,7 +70,8 @@ static void describe() {
         kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
     }
     for (const Symbol *s = Symbol::first; s; s = s->next)
-        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant), s->element);
+        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + 
+                   row(s->address, s->bytes, int(s->constant), s->element);
     answer(0, "{\"kernels\": {" + kernels + "}, \"symbols\": {" + symbols + "}}");
 }
 

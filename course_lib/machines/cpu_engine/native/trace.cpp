@@ -38,8 +38,8 @@ static uint64_t place_in_slot(uint64_t slot, uint64_t home, uint64_t bytes, int 
     return page + at;
 }
 
-// What -fsanitize=bounds hands over: an index outside of an array whose size the compiler knows. A thread's own array is
-// not traced, so this is all that is seen of it; of other arrays the access itself tells more, and is waited for.
+// What -fsanitize=bounds hands over: an index outside of an array whose size the compiler knows. A thread's own array
+// is not traced, so this is all that is seen of it; of other arrays the access itself tells more, and is waited for.
 struct BoundsType {
     uint16_t kind, info;  // of an integer: twice the logarithm of its bits, plus 1 if it has a sign
     char name[1];
@@ -159,7 +159,8 @@ static void find(const char *tool, const char *kind, const Array *a, uint64_t ad
 }
 
 void report_end(const char *tool, const char *why, int line) {
-    report({tool, why, nullptr, -1, {line ? line : thread_lines[self->index], self->block->index, self->index, ""}, {}});
+    line = line ? line : thread_lines[self->index];
+    report({tool, why, nullptr, -1, {line, self->block->index, self->index, ""}, {}});
 }
 
 [[noreturn]] static void bad(const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {
@@ -246,17 +247,14 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
 void fence() { note_fence(); }
 
-// Does an element come from a variable without a first value? Such start from these numbers: see unset.py. An integer may
-// have been counted on from there; that is a guess, so it is made only where the compiler warns of a variable.
+// Does an element come from a variable without a first value? An integer may have been counted on from where such start
+// (see unset.py); that is a guess, so it is made only where the compiler warns of a variable.
 static bool is_unset(const Array &a, uint64_t i) {
-    constexpr uint64_t gcc = 0x7ffead01, clang = 0xaaaaaaaa, widened = 0x7fffd5a020000000;
-    if (a.shape.element == 8) {
-        uint64_t w = ((const uint64_t *)a.start)[i], size = w & ~0ull >> 1;
-        return a.floats && (w == ~0ull || w == 0xffffffffe0000000 || size == widened || size == (gcc << 32 | gcc));
-    }
-    uint32_t w = ((const uint32_t *)a.start)[i], size = w & ~0u >> 1;
-    if (a.floats) return w == ~0u || size == gcc || size == 0x7ff5680b;  // the last one: a double made a float
-    return course_warned[1] != ']' && (w - uint32_t(gcc) + 9999 < 19999 || w - uint32_t(clang) + 9999 < 19999);
+    if (a.floats && a.shape.element == 8) return is_unset(float(((const double *)a.start)[i]));
+    if (a.floats) return is_unset(((const float *)a.start)[i]);
+    uint32_t w = ((const uint32_t *)a.start)[i];
+    bool near = w - kUnset + 9999 < 19999 || w - 0xaaaaaaaa + 9999 < 19999;
+    return near && a.shape.element == 4 && course_warned[1] != ']';
 }
 
 // Tells of the elements that this launch has written so. A vector may be stored of which only some numbers are set.
@@ -278,12 +276,8 @@ static void look_for_unset(const Array &a) {
 Text trace_json() {
     guesses_end(), overruns_end();
     for (unsigned i = 0; i < first_symbol; i++) look_for_unset(arrays[i]);
-    Text reached;
-    for (const char *c = course_warned; *c; c++)  // [[5, "a", true], [8, "b", false]]
-        if (*c == '[' && c != course_warned)
-            reached += (reached.empty() ? "" : ", ") + json(uint64_t(course_reached[std::count(course_warned, c, ']')]));
-    return "{\"errors\": " + errors_json() + ", \"warned\": " + course_warned + ", \"reached\": [" + reached +
-           "], \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
+    return "{\"errors\": " + errors_json() + ", \"warned\": " + course_warned + ", \"reached\": \"" + course_reached +
+           "\", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
 }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
@@ -322,7 +316,9 @@ void *__tsan_memmove(void *to, const void *from, size_t n, unsigned site) {
     return memmove(to, from, n);
 }
 void *__tsan_memcpy(void *to, const void *from, size_t n, unsigned site) { return __tsan_memmove(to, from, n, site); }
-void __ubsan_handle_out_of_bounds(void *place, void *index) { course::out_of_bounds((course::Bounds *)place, (uint64_t)index); }
+void __ubsan_handle_out_of_bounds(void *at, void *index) {
+    course::out_of_bounds((course::Bounds *)at, (uint64_t)index);
+}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}
 void __tsan_init() {}

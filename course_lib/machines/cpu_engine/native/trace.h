@@ -8,8 +8,8 @@
 
 #include "engine.h"
 
-extern "C" const char course_warned[];  // JSON: the variables that the compiler warns of; and a flag each: did the line run?
-extern "C" const uint8_t course_reached[];
+// JSON: the variables that the compiler warns of; and for each a 1 if its line ran.
+extern "C" const char course_warned[], course_reached[];
 extern "C" const int course_site_lines[];  // written by the assembly pass: source line of each traced instruction
 
 namespace course {
