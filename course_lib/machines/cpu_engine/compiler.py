@@ -19,6 +19,7 @@ from pathlib import Path
 
 from course_lib.errors import BadInput, OutOfTime, Unavailable
 from course_lib.machines.cpu_engine.complaints import complaints
+from course_lib.machines.cpu_engine.unset import mark, poison, warned
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
@@ -49,11 +50,10 @@ TRACED = [
     "-DCOURSE_TRACE",
 ]
 # a line even for a statement inlined away
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fsanitize=bounds"]
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
+GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
-    "-fsanitize=array-bounds",
-    "-fno-sanitize-trap=array-bounds",
     "-fno-slp-vectorize",
     "-mllvm",
     "-tsan-distinguish-volatile=1",
@@ -64,7 +64,9 @@ CLANG = [
     "-mllvm",
     "-enable-tail-merge=0",
 ]
-# A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
+CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
+CLANG += ["-Wuninitialized", "-Wconditional-uninitialized"]
+# A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
 UNSET = "-ftrivial-auto-var-init=pattern"
 # no symbols: a tenth of the size
 LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]
@@ -129,22 +131,33 @@ def build(program, options=(), traced=False):
     new = not all(_found(_object(name, traced)) for name in units)
     with tempfile.TemporaryDirectory(dir=_folder()) as folder, ThreadPoolExecutor(4) as pool:
         objects = pool.map(lambda name: str(_runtime(name, traced)), units)
-        source = Path(folder, "kernel.cpp")
-        unit = Path(folder, "kernel.s" if traced else "kernel.o")
-        source.write_text(program.text, encoding="utf-8")
-        flags = _flags(traced, options)
-        header = NATIVE / "cuda_subset.h" if options or new else _header(flags)
-        kind = "-S" if traced else "-c"
-        command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
-        _run(command, DEADLINE)
-        if traced:
-            arm = platform.machine().lower() in ("arm64", "aarch64")
-            assembly = spread(unit.read_text(encoding="utf-8"), program.symbols)
-            unit.write_text(number_sites(assembly, arm), encoding="utf-8")
+        unit = _kernels(program, options, traced, new, Path(folder))
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
     return path
+
+
+def _kernels(program, options, traced, new, folder):
+    """The object or, traced, the assembly file of a source. new: on this machine it is the first one."""
+    source, unit = folder / "kernel.cpp", folder / ("kernel.s" if traced else "kernel.o")
+    source.write_text(program.text, encoding="utf-8")
+    flags = _flags(traced, options)
+    header = NATIVE / "cuda_subset.h" if options or new else _header(flags)
+    command = [*compiler(), *flags, "-include", str(header), "-S" if traced else "-c"]
+    said = _run([*command, str(source), "-o", str(unit)], DEADLINE)
+    if traced:
+        finished = _finished(unit.read_text(encoding="utf-8"), program, said)
+        unit.write_text(finished, encoding="utf-8")
+    return unit
+
+
+def _finished(assembly, program, said):
+    """What becomes of the assembly of a traced program before it is assembled."""
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    assembly = poison(assembly, program.text) if _is_gcc() else assembly
+    assembly = number_sites(spread(assembly, program.symbols), arm)
+    return mark(assembly, [] if arm else warned(said), FILE, LOC)
 
 
 def _is_gcc():
@@ -157,7 +170,8 @@ def _flags(traced, options):
     own += [UNSET] * (traced and not _gcc_before(12, _version()))
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
-    return [*COMMON, *own, *options, "-idirafter", str(NATIVE)]  # cooperative_groups.h
+    common = [flag for flag in COMMON if flag != "-w" or not traced]
+    return [*common, *own, *options, "-idirafter", str(NATIVE)]  # cooperative_groups.h
 
 
 def _header(flags):
@@ -273,7 +287,9 @@ def _run(command, deadline=None):
             if run.poll() is None:
                 os.killpg(run.pid, signal.SIGTERM)  # all the processes that it has started
     if run.returncode != 0:
-        raise kind("the kernel does not compile:\n" + complaints(said))
+        warnings = re.compile(r"^.*: warning: .*\n(?:\s.*\n)*", re.MULTILINE)
+        raise kind("the kernel does not compile:\n" + complaints(warnings.sub("", said)))
+    return said
 
 
 def _found(path):
@@ -321,7 +337,7 @@ def _folder():
 @cache
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
-    files = [Path(__file__), *sorted(NATIVE.iterdir())]
+    files = [Path(__file__), Path(__file__).with_name("unset.py"), *sorted(NATIVE.iterdir())]
     native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")

@@ -4,6 +4,7 @@ import math
 import re
 
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
+FIRST = "Likely cause: a sum, a maximum or a tile without a first value, as in `float sum = 0;`."
 TEXTS = {
     (
         "memcheck",
@@ -13,20 +14,18 @@ TEXTS = {
     (
         "memcheck",
         "local",
-    ): "{who} uses index {index} for a `{type}`, which is its own array{array_name} or a part of it: outside of it, so "
-    "another of its variables is read or overwritten. "
-    "Likely cause: a loop that goes one too far, or an array that is too small.",
+    ): "{who} uses index {index} for a `{type}`, its own array `{array}` or a part of it: "
+    "outside of it. Likely cause: a loop that goes one too far, or an array that is too small.",
     (
         "memcheck",
         "row",
-    ): "{who} goes past the end of a row, with an index too large for its dimension, and so gets to {element}. "
-    "Likely cause: the indices are swapped, a guard is missing, or a row is too short. "
-    "(Where that is meant, go through a pointer to the first element.)",
+    ): "{who} goes past the end of a row, with an index too large for its dimension, and gets to "
+    "{element}. Likely cause: swapped indices or a missing guard; if that is meant, go through a pointer.",
     (
         "memcheck",
         "constant",
     ): "{who} writes to {element}, which is `__constant__`: kernels may only read it. "
-    "Let the host set it (`symbols=` of trace, or memcpy_htod), or make it `__device__`.",
+    "Let the host set it, or make it `__device__`.",
     (
         "memcheck",
         "misaligned",
@@ -38,6 +37,14 @@ TEXTS = {
     "Likely cause: an index that has overflowed or was never set, or a pointer computed wrongly.",
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
     "Likely cause: the array was not filled, or only a part of it.",
+    (
+        "initcheck",
+        "variable",
+    ): "the variable `{array}` is used here, and nothing has given it a value. " + FIRST,
+    (
+        "initcheck",
+        "stored",
+    ): "{who} writes into {element} what comes from a variable without a value. " + FIRST,
     (
         "racecheck",
         "block",
@@ -90,9 +97,8 @@ TEXTS = {
     (
         "crash",
         "stack",
-    ): "{who} needs more than the 60 KB that a thread has here for its own variables and the functions that it calls. "
-    "Likely cause: a large array in the kernel, or a function that calls itself: put the array into `__shared__` or "
-    "global memory.",
+    ): "{who} needs more than the 60 KB that a thread has here for its own variables. "
+    "Likely cause: a large array (put it into shared or global memory), or a function that calls itself.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
     (
         "timeout",
@@ -121,7 +127,6 @@ def message(error, source_line):
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
-    words["array_name"] = f" `{error['array']}`" if error["array"] else ""
     words["far"] = _far(error, source_line)
     words["done"] = DONE.get(error["op"], "")
     if other:
@@ -142,18 +147,12 @@ def message(error, source_line):
 def own_array(told, source_line):
     """{"array": name, "type": type} of a thread's own array, told as "float [8]@12": its type, and the column where its
     name begins (clang) or the bracket of the index closes (g++)."""
-    kind, _, column = told.rpartition("@")
-    kind, at = kind.strip("')"), int(column)
-    if source_line[at - 1 : at] == "]":
-        depth = [0]
-        for i in range(at - 1, -1, -1):
-            c = source_line[i]
-            depth.append(depth[-1] + (c == "]") - (c == "["))
-            if depth[-1] == 0 and not re.match(r"[\w\]]", source_line[i - 1]):
-                at = i + 1
-                break
-    name = re.match(r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[at - 1 :])
-    return {"array": name[1] if name else "", "type": kind}
+    kind, column = told.rsplit("@", 1)
+    brackets = r"(\w+)(?:\s*\[(?:[^][]|\[[^][]*\])*\])+$"
+    found = re.search(brackets, source_line[: int(column)]) or re.match(
+        r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[int(column) - 1 :]
+    )
+    return {"array": found[1] if found else "", "type": kind.strip("')")}
 
 
 def _elsewhere(error):

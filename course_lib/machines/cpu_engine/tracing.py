@@ -18,6 +18,7 @@ from course_lib.machines.cpu_engine.memory import Arena
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
 from course_lib.machines.cpu_engine.report import Report, make_report
 from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cpu_engine.unset import findings
 
 
 def trace(
@@ -51,7 +52,7 @@ def trace(
         parameters = check_arguments(kernel, known["kernels"], args)
         buffers, values = _place(arena, kernel, program.kernels[kernel], parameters, args)
         _fill(process, known["symbols"], symbols or {})
-        arrays = [(address, array.nbytes, array.itemsize, name) for address, array, name in buffers]
+        arrays = [(address, a.nbytes, _element(a), name) for address, a, name in buffers]
         numbers = block_numbers(blocks, grid)
         launch = (kernel, grid, block, shared, 1, values, arrays, numbers, timeout)
         inputs = [name for _, array, name in buffers if _only_nan(array)]
@@ -68,10 +69,8 @@ def _launch(process, launch, source, symbols):
     try:
         seconds, answer, printed = process.launch(*launch)
         answer = json.loads(answer)
-        for row in answer["errors"]:
-            if row[0] == "crash" and row[6][0] == 0:  # before its thread's first access
-                row[6][0] = _first_line(source, launch[0])
-        answer["errors"] = [_meant(row, symbols, source.splitlines()) for row in answer["errors"]]
+        rows = findings(answer["errors"], answer["warned"], answer["reached"])
+        answer["errors"] = [_meant(row, symbols, source, launch[0]) for row in rows]
         return make_report(answer, launch[1:3], source, printed, seconds)
     except LaunchFailed as failure:  # it could not even say where it was
         error = {
@@ -92,15 +91,16 @@ def _launch(process, launch, source, symbols):
         )
 
 
-def _first_line(source, kernel):
-    found = re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel.partition('<')[0])}\s*\(", source)
-    return source.count("\n", 0, found.end()) + 1 if found else 0
+def _meant(row, symbols, source, kernel):
+    """A row of the engine's errors, at a line and with an array that it could not know itself.
 
-
-def _meant(row, symbols, lines):
-    """A row of the engine's errors. Variables lie side by side, so an index far past one may be credited to another:
-    it becomes that of the one variable that the line names, if it is one."""
-    (array, index), line = row[2:4], row[6][0]
+    A crash before the thread's first access is told at the kernel's name. Variables lie side by side, so an index far
+    past one may be credited to another: it becomes that of the one variable that the line names, if it is one.
+    """
+    head = re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel.partition('<')[0])}\s*\(", source)
+    array, index, line, lines = row[2], row[3], row[6][0], source.splitlines()
+    if row[0] == "crash" and line == 0 and head:
+        row[6][0] = source.count("\n", 0, head.end()) + 1
     if row[1] != "outside" or array not in symbols or not 0 < line <= len(lines):
         return row
     words = set(re.findall(r"\w+", lines[line - 1])) & set(symbols)
@@ -134,18 +134,20 @@ def _place(arena, kernel, names, parameters, args):
     return buffers, values
 
 
+def _element(array):
+    """Its size, and in the highest bit whether it is a floating-point number."""
+    return array.itemsize | (array.dtype.kind == "f") << 31
+
+
 def _only_nan(array):
     plain = not isinstance(array, np.ma.MaskedArray) and array.dtype.kind == "f"
     return plain and array.size > 0 and bool(np.isnan(array).all())
 
 
 def _to_device(arena, address, array):
+    unset = np.ma.getmaskarray(array) | _only_nan(array)
     arena.write(address, np.ma.getdata(array))
-    if isinstance(array, np.ma.MaskedArray):
-        written = ~np.ma.getmaskarray(array).reshape(-1)
-        arena.set_written(address, array.nbytes, np.repeat(written, array.itemsize))
-    elif _only_nan(array):
-        arena.set_written(address, array.nbytes, 0)
+    arena.set_written(address, array.nbytes, np.repeat(~unset.reshape(-1), array.itemsize))
 
 
 def _to_host(arena, address, array):
@@ -158,11 +160,9 @@ def _to_host(arena, address, array):
 
 def _without_inputs(report, names):
     """The NaN of an array that the kernel never writes is there on purpose."""
-    written = {row["array"] for row in report.accesses if row["op"] != "load"}
-    inputs = set(names) - written
-    report.errors[:] = [
-        e for e in report.errors if e["tool"] != "initcheck" or e["array"] not in inputs
-    ]
+    inputs = set(names) - {row["array"] for row in report.accesses if row["op"] != "load"}
+    told = [e for e in report.errors if e["tool"] != "initcheck" or e["array"] not in inputs]
+    report.errors[:] = told
     return report
 
 

@@ -64,14 +64,26 @@ COURSE_INLINE int3 make_int3(int x, int y, int z) { return {x, y, z}; }
 
 // Arithmetic. The fast intrinsics are more accurate here than on a GPU. Some are macros, because a C library has
 // functions of these names, or will have.
-template <class A, class B> COURSE_INLINE auto min(A a, B b) {  // of two numbers, the one that is no NaN
+// Of two numbers, the one that is no NaN; but if traced, a variable without a first value is not lost.
+#ifdef COURSE_TRACE
+#define COURSE_NO_NUMBER(x, y) ((x != x && !course::is_unset(float(x))) || (y != y && course::is_unset(float(y))))
+#else
+#define COURSE_NO_NUMBER(x, y) (x != x)
+#endif
+template <class A, class B> COURSE_INLINE auto min(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y < x || x != x ? y : x;
+    return y < x || COURSE_NO_NUMBER(x, y) ? y : x;
 }
 template <class A, class B> COURSE_INLINE auto max(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y > x || x != x ? y : x;
+    return y > x || COURSE_NO_NUMBER(x, y) ? y : x;
 }
+#ifdef COURSE_TRACE
+#define fmaxf(a, b) max(float(a), float(b))
+#define fminf(a, b) min(float(a), float(b))
+#define fmax(a, b) max(double(a), double(b))
+#define fmin(a, b) min(double(a), double(b))
+#endif
 COURSE_INLINE float course_rsqrtf(float x) { return 1 / sqrtf(x); }
 COURSE_INLINE double course_rsqrt(double x) { return 1 / sqrt(x); }
 #define rsqrtf course_rsqrtf

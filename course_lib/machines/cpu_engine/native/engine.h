@@ -147,6 +147,15 @@ template <class... A, void (*f)(A...)> struct Launcher<f> {
     static constexpr Parameter parameters[] = {{sizeof(A), kind<A, __is_class(A) || __is_union(A)>}..., {0, 0}};
 };
 
+// Is it the NaN that variables without a first value start from, if traced (see unset.py)? That of g++, also as a
+// double made a float, or that of clang.
+constexpr uint32_t kUnset = 0x7ffead01;
+__attribute__((always_inline)) inline bool is_unset(float x) {
+    uint32_t bits = 0, size = 0;
+    __builtin_memcpy(&bits, &x, sizeof bits), size = bits & ~0u >> 1;
+    return bits == ~0u || size == kUnset || size == 0x7ff5680b;
+}
+
 // The rest is the engine's own business.
 constexpr unsigned kStackBytes = 64 << 10;   // for one CUDA thread
 constexpr unsigned kSharedLimit = 48 << 10;  // what CUDA gives a block without asking for more

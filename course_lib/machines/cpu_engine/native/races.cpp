@@ -213,6 +213,13 @@ void guesses_end() {
     guesses.clear();
 }
 
+bool last_write(uint64_t word, Side &side, unsigned &site) {
+    const Cell &cell = global_cells[spread(word)];
+    const Access &a = cell.write.bytes ? cell.write : cell.atomic;
+    side = {line_of(a.site), a.block, a.thread, op_name(a.op)}, site = a.site;
+    return a.bytes;
+}
+
 void note_fence() {
     if (fenced_block != self->block->index) fenced.assign(kMaxThreads, false), fenced_block = self->block->index;
     fenced[self->index] = true;

@@ -70,7 +70,8 @@ static void describe() {
         kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
     }
     for (const Symbol *s = Symbol::first; s; s = s->next)
-        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + row(s->address, s->bytes, int(s->constant), s->element);
+        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + 
+                   row(s->address, s->bytes, int(s->constant), s->element);
     answer(0, "{\"kernels\": {" + kernels + "}, \"symbols\": {" + symbols + "}}");
 }
 
@@ -85,6 +86,7 @@ static void begin_launch(unsigned seconds) {
     std::vector<Array> arrays(take<uint32_t>());
     for (Array &a : arrays) {
         a.start = take<uint64_t>(), a.bytes = take<uint64_t>(), a.shape.element = take<uint32_t>();
+        a.floats = a.shape.element >> 31, a.shape.element &= ~0u >> 1;
         a.name = take_text(take<uint32_t>()), a.space = Space::global;
         if (a.shape.element) a.shape.dimensions[0] = unsigned(a.bytes / a.shape.element);
     }

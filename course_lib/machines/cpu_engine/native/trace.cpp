@@ -44,8 +44,8 @@ static uint64_t place_in_slot(uint64_t slot, uint64_t home, uint64_t bytes, int 
     return page + at;
 }
 
-// What -fsanitize=bounds hands over: an index outside of an array whose size the compiler knows. A thread's own array is
-// not traced, so this is all that is seen of it; of other arrays the access itself tells more, and is waited for.
+// What -fsanitize=bounds hands over: an index outside of an array whose size the compiler knows. A thread's own array
+// is not traced, so this is all that is seen of it; of other arrays the access itself tells more, and is waited for.
 struct BoundsType {
     uint16_t kind, info;  // of an integer: twice the logarithm of its bits, plus 1 if it has a sign
     char name[1];
@@ -189,7 +189,8 @@ static void find(const char *tool, const char *kind, const Array *a, uint64_t ad
 }
 
 void report_end(const char *tool, const char *why, int line) {
-    report({tool, why, nullptr, -1, {line ? line : thread_lines[self->index], self->block->index, self->index, ""}, {}});
+    line = line ? line : thread_lines[self->index];
+    report({tool, why, nullptr, -1, {line, self->block->index, self->index, ""}, {}});
 }
 
 [[noreturn]] static void bad(const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {
@@ -310,9 +311,37 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
 void fence() { note_fence(); }
 
+// Does an element come from a variable without a first value? An integer may have been counted on from where such start
+// (see unset.py); that is a guess, so it is made only where the compiler warns of a variable.
+static bool is_unset(const Array &a, uint64_t i) {
+    if (a.floats && a.shape.element == 8) return is_unset(float(((const double *)a.start)[i]));
+    if (a.floats) return is_unset(((const float *)a.start)[i]);
+    uint32_t w = ((const uint32_t *)a.start)[i];
+    bool near = w - kUnset + 9999 < 19999 || w - 0xaaaaaaaa + 9999 < 19999;
+    return near && a.shape.element == 4 && course_warned[1] != ']';
+}
+
+// Tells of the elements that this launch has written so. A vector may be stored of which only some numbers are set.
+static void look_for_unset(const Array &a) {
+    uint64_t step = a.shape.element, group = step ? 16 / step : 0;
+    for (uint64_t i = 0; (step == 4 || step == 8) && i < a.bytes / step; i++) {
+        Finding f = {"initcheck", "variable", &a, int64_t(i), {}, {}};
+        unsigned site, other;
+        if (!is_unset(a, i) || !last_write((a.home + i * step) / 4, f.here, site)) continue;
+        bool all = true;
+        for (uint64_t j = i / group * group; j < std::min((i / group + 1) * group, a.bytes / step); j++)
+            all &= is_unset(a, j) || !last_write((a.home + j * step) / 4, f.other, other) || other != site ||
+                   f.other.thread != f.here.thread || f.other.block != f.here.block;
+        f.other = {};
+        if (all) report(f);
+    }
+}
+
 Text trace_json(bool poison_told) {
     guesses_end(), overruns_end();
-    return "{\"errors\": " + errors_json(poison_told) + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
+    for (unsigned i = 0; poison_told && i < first_symbol; i++) look_for_unset(arrays[i]);
+    return "{\"errors\": " + errors_json(poison_told) + ", \"warned\": " + course_warned + ", \"reached\": \"" + course_reached +
+           "\", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
 }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
@@ -356,7 +385,9 @@ void *__tsan_memmove(void *to, const void *from, size_t n, unsigned site) {
     return memmove(to, from, n);
 }
 void *__tsan_memcpy(void *to, const void *from, size_t n, unsigned site) { return __tsan_memmove(to, from, n, site); }
-void __ubsan_handle_out_of_bounds(void *place, void *index) { course::out_of_bounds((course::Bounds *)place, (uint64_t)index); }
+void __ubsan_handle_out_of_bounds(void *at, void *index) {
+    course::out_of_bounds((course::Bounds *)at, (uint64_t)index);
+}
 void __tsan_func_entry(void *from) {
     course::Calls *c = course::self ? &course::calls[course::self->index] : nullptr;
     if (c && c->depth++ < 16) c->from[c->depth - 1] = uint32_t(uint64_t(from));

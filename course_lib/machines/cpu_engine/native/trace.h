@@ -10,6 +10,8 @@
 
 #define COURSE_HOT inline __attribute__((always_inline))  // on the way of every access
 
+// JSON: the variables that the compiler warns of; and for each a 1 if its line ran.
+extern "C" const char course_warned[], course_reached[];
 extern "C" const int course_site_lines[];  // written by the assembly pass: source line of each traced instruction
 
 namespace course {
@@ -30,6 +32,7 @@ struct Array {  // an allocation, a `__shared__` declaration or a symbol
     Shape shape;
     uint64_t home = 0;  // where its bytes lie in the arena or in shared memory, which flags and races are counted by
     unsigned id = 0;
+    bool floats = false;
     unsigned element(unsigned bytes) const { return shape.element ? shape.element : bytes; }
 };
 
@@ -82,6 +85,7 @@ void races_of_next_block(size_t shared_bytes);  // how much of it the last block
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
 void guesses_end();  // no atomicCAS will check them any more
 void note_fence();
+bool last_write(uint64_t word, Side &side, unsigned &site);  // of a word of the arena, in this launch
 void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
 
 // profile.cpp
