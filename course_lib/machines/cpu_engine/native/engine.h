@@ -160,8 +160,8 @@ void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const un
 // Where a barrier stands: its line, and in the upper 16 bits a number that tells it from others in that line.
 constexpr int line_of_site(int site) { return site & 0xffff; }
 
-// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or a
-// shuffle: `thread` takes from `lane`, which the mask leaves out, which has returned, or which the block does not have.
+// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or
+// of a shuffle: `thread` takes from `lane`, which the mask leaves out, which has returned, or which the block does not have.
 struct BarrierError {
     enum Kind { different, exited, stuck, mask, left_out, gone, beyond } kind;
     int line, other_line;

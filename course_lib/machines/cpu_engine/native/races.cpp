@@ -131,7 +131,6 @@ void races_begin(uint64_t used_bytes) {
     fenced_block = ~0u;
 }
 
-// A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
 // A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
 static void settle_stores() {
     for (Store &s : stores) {
@@ -146,6 +145,7 @@ static void settle_stores() {
     stores.clear();
 }
 
+// A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
     if (!stores.empty()) settle_stores();
     const Block &block = *self->block;

@@ -52,7 +52,7 @@ void block_begins() {
 
 unsigned call_path() {
     unsigned path = 0, me = self->index;
-    for (unsigned i = 1; i < std::min(depth[me], 16u); i++) path = (path ^ calls[me][i]) * 0x9e3779b1u;  // 0: the kernel
+    for (unsigned i = 1; i < std::min(depth[me], 16u); i++) path = (path ^ calls[me][i]) * 0x9e3779b1u;  // [0]: kernel
     return path >> 16;
 }
 
@@ -170,7 +170,8 @@ void fence() { note_fence(); }
 
 Text trace_json(bool poison_told) {
     guesses_end();
-    return "{\"errors\": " + errors_json(poison_told) + ", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
+    Text errors = errors_json(poison_told), accesses = profile_json({arrays.begin(), arrays.end()});
+    return "{\"errors\": " + errors + ", \"accesses\": " + accesses + "}";
 }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
