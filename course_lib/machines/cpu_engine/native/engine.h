@@ -161,7 +161,7 @@ void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const un
 constexpr int line_of_site(int site) { return site & 0xffff; }
 
 // What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or
-// of a shuffle: `thread` takes from `lane`, which the mask leaves out, which has returned, or which the block does not have.
+// of a shuffle: `thread` takes from `lane`, which the mask leaves out, has returned, or which the block does not have.
 struct BarrierError {
     enum Kind { different, exited, stuck, mask, left_out, gone, beyond } kind;
     int line, other_line;
