@@ -291,6 +291,12 @@ unsigned exchange(unsigned mask, uint64_t bits, int line) {
 
 uint64_t shown(int lane) { return worker_of(*self).shown[self->index / 32 * 32 + lane]; }
 
+unsigned equal(unsigned lanes) {
+    for (int i = 0; i < 32; i++)
+        if (lanes >> i & 1 && shown(i) != shown(lane())) lanes &= ~(1u << i);
+    return lanes;
+}
+
 // What a GPU leaves undefined: NaN, or a large number. For a second look another one, now above all others, now below.
 static uint64_t poison() {
     static bool below;

@@ -27,6 +27,8 @@ struct thread_block : thread_group {
     static COURSE_COPY dim3 group_dim() { return blockDim; }
     static COURSE_COPY dim3 dim_threads() { return blockDim; }
 };
+#define COURSE_GROUP_SHUFFLE(name, rank) \
+    template <class T> COURSE_COPY T name(T v, unsigned d, COURSE_HERE) const { return from(v, rank, line); }
 struct lane_group : thread_group {  // of one warp
     COURSE_COPY unsigned by_rank(unsigned lanes) const {  // bits of lanes as bits of their ranks
         unsigned bits = 0, rank = 0;
@@ -39,10 +41,8 @@ struct lane_group : thread_group {  // of one warp
         for (rank = rank < size() ? rank : thread_rank(); rank; rank--) left &= left - 1;
         return course_shuffle(mask, v, __builtin_ctz(left), line);
     }
-    template <class T> COURSE_COPY T shfl(T v, unsigned rank, COURSE_HERE) const { return from(v, rank % size(), line); }
-    template <class T> COURSE_COPY T shfl_up(T v, unsigned d, COURSE_HERE) const { return from(v, thread_rank() - d, line); }
-    template <class T> COURSE_COPY T shfl_down(T v, unsigned d, COURSE_HERE) const { return from(v, thread_rank() + d, line); }
-    template <class T> COURSE_COPY T shfl_xor(T v, unsigned m, COURSE_HERE) const { return from(v, thread_rank() ^ m, line); }
+    COURSE_GROUP_SHUFFLE(shfl, d % size()) COURSE_GROUP_SHUFFLE(shfl_up, thread_rank() - d)
+    COURSE_GROUP_SHUFFLE(shfl_down, thread_rank() + d) COURSE_GROUP_SHUFFLE(shfl_xor, thread_rank() ^ d)
     COURSE_COPY int any(int p, COURSE_HERE) const { return course::ballot(mask, p != 0, line) != 0; }
     COURSE_COPY int all(int p, COURSE_HERE) const { return course::ballot(mask, p == 0, line) == 0; }
     COURSE_COPY unsigned ballot(int p, COURSE_HERE) const { return by_rank(course::ballot(mask, p != 0, line)); }
@@ -66,10 +66,10 @@ template <unsigned n> struct thread_block_tile<n, void> : lane_group {
 template <unsigned n, class Parent> struct thread_block_tile : thread_block_tile<n> {};
 struct grid_group {
     COURSE_NO_GRID_SYNC void sync() const;
-    COURSE_COPY unsigned long long size() const { return thread_group{0}.size() * 1ull * gridDim.x * gridDim.y * gridDim.z; }
-    COURSE_COPY unsigned long long num_threads() const { return size(); }
-    COURSE_COPY unsigned long long thread_rank() const {
-        unsigned long long block = blockIdx.x + gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+    COURSE_COPY uint64_t size() const { return uint64_t(gridDim.x) * gridDim.y * gridDim.z * thread_group{0}.size(); }
+    COURSE_COPY uint64_t num_threads() const { return size(); }
+    COURSE_COPY uint64_t thread_rank() const {
+        uint64_t block = blockIdx.x + gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
         return block * thread_group{0}.size() + thread_group{0}.thread_rank();
     }
 };

@@ -165,33 +165,23 @@ COURSE_SHUFFLE(__shfl_xor_sync, int, (me ^ (n & 31)) < end ? me ^ (n & 31) : me)
 // What all lanes that have come showed, from the first lane to the last one.
 template <class T, class F> COURSE_INLINE T course_fold(unsigned lanes, F next) {
     T all = course_bits<T>(course::shown(__builtin_ctz(lanes)));
-    for (lanes &= lanes - 1; lanes; lanes &= lanes - 1) all = next(all, course_bits<T>(course::shown(__builtin_ctz(lanes))));
+    while (lanes &= lanes - 1) all = next(all, course_bits<T>(course::shown(__builtin_ctz(lanes))));
     return all;
 }
-template <class T> COURSE_INLINE unsigned course_equal(unsigned lanes, T v) {
-    unsigned equal = 0;
-    for (unsigned left = lanes; left; left &= left - 1)
-        equal |= (course::shown(__builtin_ctz(left)) == course_bits<uint64_t>(v)) << __builtin_ctz(left);
-    return equal;
-}
-#define COURSE_REDUCE(name, expression)                                                         \
-    template <class T> COURSE_INLINE T name(unsigned mask, T v, COURSE_HERE) {                  \
-        static_assert(sizeof(T) == 4, #name " takes an int or an unsigned");                    \
-        unsigned lanes = course::exchange(mask, course_bits<uint64_t>(v), line);                \
-        return course_fold<T>(lanes, [](T a, T b) -> T { return expression; });                 \
+#define COURSE_REDUCE(name, expression)                                        \
+    template <class T> COURSE_INLINE T name(unsigned mask, T v, COURSE_HERE) { \
+        unsigned lanes = course::exchange(mask, course_bits<uint64_t>(v), line); \
+        return course_fold<T>(lanes, [](T a, T b) -> T { return expression; }); \
     }
-COURSE_REDUCE(__reduce_add_sync, T(unsigned(a) + unsigned(b)))
-COURSE_REDUCE(__reduce_min_sync, b < a ? b : a)
-COURSE_REDUCE(__reduce_max_sync, a < b ? b : a)
-COURSE_REDUCE(__reduce_and_sync, a & b)
-COURSE_REDUCE(__reduce_or_sync, a | b)
-COURSE_REDUCE(__reduce_xor_sync, a ^ b)
+COURSE_REDUCE(__reduce_add_sync, T(unsigned(a) + unsigned(b))) COURSE_REDUCE(__reduce_min_sync, b < a ? b : a)
+COURSE_REDUCE(__reduce_max_sync, a < b ? b : a) COURSE_REDUCE(__reduce_and_sync, a & b)
+COURSE_REDUCE(__reduce_or_sync, a | b) COURSE_REDUCE(__reduce_xor_sync, a ^ b)
 template <class T> COURSE_INLINE unsigned __match_any_sync(unsigned mask, T v, COURSE_HERE) {
-    return course_equal(course::exchange(mask, course_bits<uint64_t>(v), line), v);
+    return course::equal(course::exchange(mask, course_bits<uint64_t>(v), line));
 }
 template <class T> COURSE_INLINE unsigned __match_all_sync(unsigned mask, T v, int *all, COURSE_HERE) {
     unsigned lanes = course::exchange(mask, course_bits<uint64_t>(v), line);
-    return (*all = course_equal(lanes, v) == lanes) ? lanes : 0;
+    return (*all = course::equal(lanes) == lanes) ? lanes : 0;
 }
 
 // Atomics: one indivisible read-modify-write, announced to the tracer as such.

@@ -85,6 +85,7 @@ void warp_barrier(unsigned mask, int line, bool converged = false);
 unsigned ballot(unsigned mask, bool vote, int line);
 unsigned exchange(unsigned mask, uint64_t bits, int line);  // each lane shows its bits; the lanes that have come
 uint64_t shown(int lane);                                   // what it showed
+unsigned equal(unsigned lanes);                             // those of them that showed the same as this one
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line);
 unsigned active_mask(int line);
 int lane();
@@ -165,11 +166,11 @@ constexpr unsigned kMaxThreads = 1024;
 void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
 [[noreturn]] void end_thread();  // the current CUDA thread stops here
 
-// Where a barrier stands: its line, and above 16 bits a number that tells it from others in that line.
+// Where a barrier stands: its line, and in the upper 16 bits a number that tells it from others in that line.
 constexpr int line_of_site(int site) { return site & 0xffff; }
 
-// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or a
-// shuffle: `thread` takes from `lane`, which the mask leaves out, which has returned, or which the block does not have.
+// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or
+// of a shuffle: `thread` takes from `lane`, which the mask leaves out, has returned, or which the block does not have.
 struct BarrierError {
     enum Kind { different, exited, stuck, mask, left_out, gone, beyond } kind;
     int line, other_line;

@@ -156,6 +156,7 @@ COURSE_HOT bool no_race(Cell &cell, unsigned site, Op op) {
 }
 
 void races_begin(uint64_t used_bytes) {
+    stores.clear(), stored_by_all.clear();
     if (global_cells) munmap(global_cells, mapped);
     mapped = spread(used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
@@ -173,11 +174,12 @@ void races_of_next_block(size_t shared_bytes) { std::fill_n(shared_cells.begin()
 // A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
 static void settle_stores() {
     for (Store &s : stores) {
-        uint32_t changed = (*s.word ^ s.before), mask = 0;
+        uint32_t mask = 0;
         for (int i = 0; i < 4; i++) mask |= (s.bytes >> i & 1) * 0xffu << 8 * i;
-        bool by_blocks = s.finding.kind == "blocks";
-        if (!(changed & mask) && !(by_blocks && stored_by_all.insert({s.site, *s.word & mask}).first->second != (*s.word & mask)))
-            s.finding.kind = "same " + s.finding.kind;
+        uint32_t value = *s.word & mask;
+        bool same = value == (s.before & mask);
+        if (same && s.finding.kind == "blocks") same = stored_by_all.insert({s.site, value}).first->second == value;
+        if (same) s.finding.kind = "same " + s.finding.kind;
         report(s.finding);
     }
     stores.clear();

@@ -99,7 +99,7 @@ static void begin_launch(unsigned seconds) {
 }
 static Text last_answer;  // of the first look
 
-// Undefined values that a shuffle took are an error if it matters what they were, so that is tried: once more, with others.
+// The undefined values that a shuffle took are an error if it matters what they were: once more, with others.
 template <class Run> static Text look_again(const Text &before, Run run) {
     last_answer = trace_json();
     Text after = contents(), otherwise = trace_json(false);

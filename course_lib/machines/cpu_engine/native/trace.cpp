@@ -28,11 +28,8 @@ static std::vector<uint8_t> shared_written;  // one flag a byte
 static size_t first_symbol, first_shared, shared_top;  // shared_top: the end of this block's last shared array
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
-struct Calls {  // the functions in which a thread is: where each one returns to
-    unsigned depth;
-    uint32_t from[16];
-};
-static Calls calls[kMaxThreads];
+static uint32_t calls[kMaxThreads][16];  // the functions in which a thread is: where each one returns to
+static unsigned depth[kMaxThreads];      // how many
 bool poisoned, second_look;
 
 // Maps bytes of a file, or fresh ones, into a slot. An address stays what it was modulo 4096, for sectors and banks.
@@ -136,13 +133,12 @@ void block_begins() {
     shared_top = 0;
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
-    for (Calls &c : calls) c.depth = 0;
+    memset(depth, 0, sizeof depth);
 }
 
 unsigned call_path() {
-    const Calls &c = calls[self->index];
-    unsigned path = 0;
-    for (unsigned i = 1; i < std::min(c.depth, 16u); i++) path = (path ^ c.from[i]) * 0x9e3779b1u;  // 0: the kernel
+    unsigned path = 0, me = self->index;
+    for (unsigned i = 1; i < std::min(depth[me], 16u); i++) path = (path ^ calls[me][i]) * 0x9e3779b1u;  // [0]: kernel
     return path >> 16;
 }
 
@@ -389,11 +385,12 @@ void __ubsan_handle_out_of_bounds(void *at, void *index) {
     course::out_of_bounds((course::Bounds *)at, (uint64_t)index);
 }
 void __tsan_func_entry(void *from) {
-    course::Calls *c = course::self ? &course::calls[course::self->index] : nullptr;
-    if (c && c->depth++ < 16) c->from[c->depth - 1] = uint32_t(uint64_t(from));
+    if (!course::self) return;
+    unsigned i = course::self->index;
+    course::calls[i][course::depth[i]++ % 16] = uint32_t(uint64_t(from));
 }
 void __tsan_func_exit() {
-    if (course::self) course::calls[course::self->index].depth--;
+    if (course::self) course::depth[course::self->index]--;
 }
 void __tsan_init() {}
 void __tsan_vptr_update(void **, void *) {}
