@@ -19,6 +19,7 @@ from pathlib import Path
 
 from course_lib.errors import BadInput, OutOfTime, Unavailable
 from course_lib.machines.cpu_engine.complaints import complaints
+from course_lib.machines.cpu_engine.unset import mark, poison, warned
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
@@ -34,18 +35,23 @@ COMMON = [
     "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()",
 ]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
-RUNTIME = ["-O3", "-march=native"]  # of the engine's own parts
+RUNTIME = (
+    ["-O3", "-march=native"],
+    ["-O1"],
+)  # the engine's own parts: those that kernels call, and the server
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 TRACED = [
     "-O1",
     "-g1",
     "-fsanitize=thread",
+    "-fstack-clash-protection",  # a stack that is full ends the kernel, and never runs on into the next
     "-fno-optimize-sibling-calls",
     "-fno-tree-vectorize",
     "-DCOURSE_TRACE",
 ]
 # a line even for a statement inlined away
 GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
+GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = [
     "-fno-slp-vectorize",
@@ -53,8 +59,14 @@ CLANG = [
     "-tsan-distinguish-volatile=1",
     "-mllvm",
     "-tsan-instrument-read-before-write=1",
+    "-mllvm",
+    "-simplifycfg-sink-common=false",  # two calls in two branches stay two
+    "-mllvm",
+    "-enable-tail-merge=0",
 ]
-# A variable without a first value holds no lucky 0: -1.7e38 with g++ (12 and newer), NaN with clang.
+CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
+CLANG += ["-Wuninitialized", "-Wconditional-uninitialized"]
+# A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
 UNSET = "-ftrivial-auto-var-init=pattern"
 # no symbols: a tenth of the size
 LINK = ["-pthread", "-lm", *(["-s"] if sys.platform == "linux" else [])]
@@ -119,25 +131,38 @@ def build(program, options=(), traced=False):
     if _found(path):
         return path
     _prune()
-    with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-        source = Path(folder, "kernel.cpp")
-        unit = Path(folder, "kernel.s" if traced else "kernel.o")
-        source.write_text(program.text, encoding="utf-8")
-        flags = _flags(traced, options)
-        header = NATIVE / "cuda_subset.h" if options else _header(flags)
-        kind = "-S" if traced else "-c"
-        command = [*compiler(), *flags, "-include", str(header), kind, str(source), "-o", str(unit)]
-        _run(command, DEADLINE)
-        if traced:
-            arm = platform.machine().lower() in ("arm64", "aarch64")
-            unit.write_text(number_sites(unit.read_text(encoding="utf-8"), arm), encoding="utf-8")
-        with ThreadPoolExecutor(2) as pool:
-            units = TRACE_UNITS if traced else PLAIN_UNITS
-            objects = pool.map(lambda name: str(_runtime(name, traced)), units)
+    units = TRACE_UNITS if traced else PLAIN_UNITS
+    # on a new machine a header read beforehand comes with the second kernel: the first one is waited for longest
+    new = not all(_found(_object(name, traced)) for name in units)
+    with tempfile.TemporaryDirectory(dir=_folder()) as folder, ThreadPoolExecutor(4) as pool:
+        objects = pool.map(lambda name: str(_runtime(name, traced)), units)
+        unit = _kernels(program, options, traced, new, Path(folder))
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
     return path
+
+
+def _kernels(program, options, traced, new, folder):
+    """The object or, traced, the assembly file of a source. new: on this machine it is the first one."""
+    source, unit = folder / "kernel.cpp", folder / ("kernel.s" if traced else "kernel.o")
+    source.write_text(program.text, encoding="utf-8")
+    flags = _flags(traced, options)
+    header = NATIVE / "cuda_subset.h" if options or new else _header(flags)
+    command = [*compiler(), *flags, "-include", str(header), "-S" if traced else "-c"]
+    said = _run([*command, str(source), "-o", str(unit)], DEADLINE)
+    if traced:
+        finished = _finished(unit.read_text(encoding="utf-8"), program, said)
+        unit.write_text(finished, encoding="utf-8")
+    return unit
+
+
+def _finished(assembly, program, said):
+    """What becomes of the assembly of a traced program before it is assembled."""
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    assembly = poison(assembly, program.text) if _is_gcc() else assembly
+    assembly = number_sites(spread(assembly, program.symbols), arm)
+    return mark(assembly, [] if arm else warned(said), FILE, LOC)
 
 
 def _is_gcc():
@@ -150,7 +175,8 @@ def _flags(traced, options):
     own += [UNSET] * (traced and not _gcc_before(12, _version()))
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
-    return [*COMMON, *own, *options, "-idirafter", str(NATIVE)]  # cooperative_groups.h, half.h
+    common = [flag for flag in COMMON if flag != "-w" or not traced]
+    return [*common, *own, *options, "-idirafter", str(NATIVE)]  # cooperative_groups.h, half.h
 
 
 def _header(flags):
@@ -213,23 +239,35 @@ def number_sites(assembly, arm=False):
     return "\n".join(lines) + "\n"
 
 
+def spread(assembly, symbols):
+    """Puts red zones around the variables of the device, so that an index past one does not lead into the next."""
+    names = "|".join(re.escape(name) for name, _ in symbols)
+    if not names:
+        return assembly
+    name, gap = rf"_?(?:_ZL?\w*\d)?(?:{names})", ".skip 65536"
+    assembly = re.sub(rf"^{name}:", rf"\t{gap}\n\g<0>", assembly, flags=re.MULTILINE)
+    gap = rf"\t.pushsection .bss\n\t{gap}\n\t.popsection\n\g<0>"
+    return re.sub(rf"^\s*\.comm\s+{name},", gap, assembly, flags=re.MULTILINE)
+
+
+def _runtime_flags(name, traced):
+    return [*COMMON, *RUNTIME[name == "server"], *(["-DCOURSE_TRACE"] if traced else [])]
+
+
+def _object(name, traced):
+    """Where the object file of one part of the engine lies."""
+    return _folder() / f"{name}-{_key(name, *_runtime_flags(name, traced))}.o"
+
+
 def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
-    flags = [*COMMON, *RUNTIME, *(["-DCOURSE_TRACE"] if traced else [])]
-    path = _folder() / f"{name}-{_key(name, *flags)}.o"
+    path = _object(name, traced)
     if not _found(path):
         with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-            _run(
-                [
-                    *compiler(),
-                    *flags,
-                    "-c",
-                    str(NATIVE / f"{name}.cpp"),
-                    "-o",
-                    str(Path(folder, "o")),
-                ]
-            )
-            os.replace(Path(folder, "o"), path)
+            source, made = NATIVE / f"{name}.cpp", Path(folder, "o")
+            command = [*compiler(), *_runtime_flags(name, traced)]
+            _run([*command, "-c", str(source), "-o", str(made)])
+            os.replace(made, path)
     return path
 
 
@@ -254,7 +292,9 @@ def _run(command, deadline=None):
             if run.poll() is None:
                 os.killpg(run.pid, signal.SIGTERM)  # all the processes that it has started
     if run.returncode != 0:
-        raise kind("the kernel does not compile:\n" + complaints(said))
+        warnings = re.compile(r"^.*: warning: .*\n(?:\s.*\n)*", re.MULTILINE)
+        raise kind("the kernel does not compile:\n" + complaints(warnings.sub("", said)))
+    return said
 
 
 def _found(path):
@@ -302,7 +342,8 @@ def _folder():
 @cache
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
-    native = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.iterdir()))
+    files = [Path(__file__), Path(__file__).with_name("unset.py"), *sorted(NATIVE.iterdir())]
+    native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")
     features = (

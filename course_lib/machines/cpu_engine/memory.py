@@ -11,6 +11,7 @@ from course_lib.errors import BadInput
 
 BASE = 1 << 44  # where the engine's processes map it: an address is the same number in all of them
 RED_ZONE = 256
+UNSET = np.array([0xFFF7FDC3], "<u4").view(np.uint8)  # NaN of a kind that no computation makes
 
 
 class OutOfMemory(BadInput):
@@ -48,8 +49,7 @@ class Arena:
                 "free some, or set COURSE_GPU_BYTES"
             )
         self.live[BASE + at] = bytes
-        # NaN, and not written yet
-        self._map[:, at : at + bytes] = np.array([[0xFF], [0]], np.uint8)
+        self._map[0, at : at + bytes], self._map[1, at : at + bytes] = np.resize(UNSET, bytes), 0
         return BASE + at
 
     def free(self, address):
@@ -74,6 +74,22 @@ class Arena:
         """Says that these bytes count as written, or as not."""
         at = self._check(address, bytes)
         self._map[1, at : at + bytes] = flag
+
+    def flags(self, address, bytes):
+        """Which of these bytes count as written."""
+        at = self._check(address, bytes)
+        return self._map[1, at : at + bytes] != 0
+
+    def written(self, address, bytes, element):
+        """Which of the elements there are written: flagged so, or changed since `alloc` by kernels that are not traced.
+
+        Of elements of one or two bytes, which may look unset by chance, all count as written if one has changed.
+        """
+        flags = self.flags(address, bytes)
+        changed = ~flags & (self.read(address, bytes) != np.resize(UNSET, bytes))
+        if element < 4:
+            changed[:] = changed.any()
+        return (flags | changed).reshape(-1, element).any(axis=1)
 
     def owner(self, address):
         """The start of the allocation in which an address lies, or None."""

@@ -1,12 +1,31 @@
 """What a finding says: where, what, and one sentence on the likely cause."""
 
+import math
+import re
+
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
+FIRST = "Likely cause: a sum, a maximum or a tile without a first value, as in `float sum = 0;`."
 TEXTS = {
     (
         "memcheck",
         "outside",
-    ): "{who} goes to {element}{there}: outside of it. Likely cause: a guard such as "
+    ): "{who} goes to {element}{there}: outside of it{far}. Likely cause: a guard such as "
     "`if (i < n)` is missing or off by one, or the array is too small.",
+    (
+        "memcheck",
+        "local",
+    ): "{who} uses index {index} for a `{type}`, its own array `{array}` or a part of it: "
+    "outside of it. Likely cause: a loop that goes one too far, or an array that is too small.",
+    (
+        "memcheck",
+        "row",
+    ): "{who} goes past the end of a row, with an index too large for its dimension, and gets to "
+    "{element}. Likely cause: swapped indices or a missing guard; if that is meant, go through a pointer.",
+    (
+        "memcheck",
+        "constant",
+    ): "{who} writes to {element}, which is `__constant__`: kernels may only read it. "
+    "Let the host set it, or make it `__device__`.",
     (
         "memcheck",
         "misaligned",
@@ -19,22 +38,37 @@ TEXTS = {
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
     "Likely cause: the array was not filled, or only a part of it.",
     (
+        "initcheck",
+        "variable",
+    ): "the variable `{array}` is used here, and nothing has given it a value. " + FIRST,
+    (
+        "initcheck",
+        "stored",
+    ): "{who} writes into {element} what comes from a variable without a value. " + FIRST,
+    (
         "racecheck",
         "block",
     ): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "
     "{other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier is missing "
     "between the two, or it is on the wrong side{warp}.",
+    ("racecheck", "together"): "{element} is written here by thread {thread} and by thread "
+    "{other_thread} of the same block, with different values: which one stays is left open. Likely cause: threads "
+    "share an index. A barrier cannot help where they come at once: give each its own element, let one thread write, "
+    "or use an atomic.",
+    ("racecheck", "statement"): "{element} is {done} by thread {thread} and {other_done} by thread "
+    "{other_thread} of the same block in one statement, and nothing orders the two. Likely cause: all update one "
+    "element, which needs an atomic; or each reads what another writes, which needs a barrier between: read into a "
+    "variable, barrier, write{warp}.",
+    ("racecheck", "same"): "{element} is written by {who} and by {other_who} in line {other_line}, "
+    "with the same value: the result is right whoever comes last, but one thread would be enough.",
     (
         "racecheck",
         "blocks",
     ): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
     "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
     "give each its own, or use an atomic.",
-    (
-        "synccheck",
-        "different",
-    ): "some threads of block {block} wait at this barrier while {count} others wait at the "
-    "one in line {other_line}. Likely cause: a barrier in both branches of an if; put one after it.",
+    ("synccheck", "different"): "some threads of block {block} wait at this barrier while "
+    "{count} others wait at {elsewhere}. Likely cause: a barrier in both branches of an if; put one after it.",
     (
         "synccheck",
         "exited",
@@ -52,13 +86,26 @@ TEXTS = {
         "stuck",
     ): "{count} threads of block {block} wait here for ever, for threads that never come. "
     "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
+    (
+        "synccheck",
+        "",
+    ): "{who} takes the value of lane {index}, which {kind}: what it gets is undefined, "
+    "and the results depend on it. Likely cause: a loop of shuffles that starts too wide, a mask that names other "
+    "lanes than those that come, an early return, or a block whose size is no multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
+    ("crash", "assert"): "{who} does not fulfil the assertion in this line, which ends the kernel.",
+    (
+        "crash",
+        "stack",
+    ): "{who} needs more than the 60 KB that a thread has here for its own variables. "
+    "Likely cause: a large array (put it into shared or global memory), or a function that calls itself.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
     (
         "timeout",
         "",
     ): "the kernel did not end in time; {who} was running, and its last traced access was here. "
-    "Likely cause: a loop whose condition never becomes false.",
+    "Likely cause: a loop whose condition never becomes false; or there is no mistake, only more work than the tracer "
+    "does in that time: try a smaller grid and smaller arrays, or give it more with timeout=.",
 }
 ONE = (
     ("{count} threads of block {block} (the first: {thread})", "{who}"),
@@ -72,31 +119,68 @@ ONE = (
 
 def message(error, source_line):
     """Two or three sentences for one finding of a Report."""
-    text = TEXTS.get((error["tool"], error["kind"])) or TEXTS[error["tool"], ""]
-    if error["tool"] == "synccheck" and error["count"] == 1:
+    text = TEXTS.get((error["tool"], _kind(error))) or TEXTS[error["tool"], ""]
+    if error["tool"] == "synccheck" and error["count"] == 1 and error["index"] < 0:
         for many, one in ONE:
             text = text.replace(many, one)
     other = error["other"]
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
+    words["far"] = _far(error, source_line)
     words["done"] = DONE.get(error["op"], "")
     if other:
         words.update(other_line=other["line"], other_thread=other["thread"], other_who=_who(other))
+        words["elsewhere"] = _elsewhere(error)
         words["other_done"] = DONE.get(other["op"], "")
         near = other["warp"] == error["warp"]
         words["warp"] = " (threads of one warp need __syncwarp() too)" if near else ""
     many = (
         f" ({error['count']:,} times)"
-        if error["count"] > 1 and error["tool"] != "synccheck"
+        if error["count"] > 1 and (error["tool"] != "synccheck" or error["index"] >= 0)
         else ""
     )
     where = f"line {error['line']}" if error["line"] else "somewhere"
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
 
 
+def own_array(told, source_line):
+    """{"array": name, "type": type} of a thread's own array, told as "float [8]@12": its type, and the column where its
+    name begins (clang) or the bracket of the index closes (g++)."""
+    kind, column = told.rsplit("@", 1)
+    brackets = r"(\w+)(?:\s*\[(?:[^][]|\[[^][]*\])*\])+$"
+    found = re.search(brackets, source_line[: int(column)]) or re.match(
+        r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[int(column) - 1 :]
+    )
+    return {"array": found[1] if found else "", "type": kind.strip("')")}
+
+
+def _elsewhere(error):
+    if error["line"] == error["other"]["line"]:
+        return "another one in this line, or came to it by another call"
+    return f"the one in line {error['other']['line']}"
+
+
+def _kind(error):
+    """Which text: of a race in one line, it depends on what collides there."""
+    if error["kind"].startswith("same "):
+        return "same"
+    if error["kind"] == "block" and error["line"] == error["other"]["line"]:
+        return "together" if error["op"] == error["other"]["op"] == "store" else "statement"
+    return error["kind"]
+
+
 def _who(side):
     return f"thread {side['thread']} of block {side['block']}"
+
+
+def _far(error, source_line):
+    """How far outside of the array an access goes; and that the line does not name the array, where it does not."""
+    behind = error["index"] + 1 - math.prod(error["shape"])
+    far = f", {behind:,} elements past its last one" if error["shape"] and behind > 1 else ""
+    if not re.search(rf"\b{re.escape(error['array'])}\b", source_line):
+        far += " (this line gets at it through another name)"
+    return far
 
 
 def _element(error):

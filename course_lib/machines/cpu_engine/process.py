@@ -68,7 +68,7 @@ class Process:
         return nanoseconds * 1e-9, answer.decode(), self._printed()
 
     def describe(self):
-        """{"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant]}}."""
+        """{"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant, element]}}."""
         return json.loads(self._ask(struct.pack("<I", 1), 30)[1])
 
     def write_symbol(self, address, data):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from course_lib.machines.cpu_engine.messages import message
+from course_lib.machines.cpu_engine.messages import message, own_array
 from course_lib.machines.trace_page import page
 
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
@@ -38,6 +38,7 @@ class Report:
     equals that of the first block and warp: lanes, for each of the 32 lanes the offset in the array (bytes) where its
     access starts, or None for a lane that took no part; lanes_bytes, what each asked for; lanes_block (x, y, z) and
     lanes_warp, whose it is.
+    notes: as errors, of what is no error but worth a look: threads that all store the same value to one place.
     printed: what the kernel printed. seconds: of the run; nothing about a GPU. source, kernel: what was traced.
     As the value of a notebook's cell it is shown as a page (machines/trace_page); print(report) is the same as text.
     """
@@ -47,6 +48,7 @@ class Report:
     printed: str = ""
     seconds: float = 0.0
     source: str = field(default="", repr=False)
+    notes: list[dict] = field(default_factory=list)
     kernel: str = field(default="", repr=False)
 
     @property
@@ -77,6 +79,7 @@ class Report:
 
     def __str__(self):
         found = [error["message"] for error in self.errors] or ["no check found anything"]
+        found += [note["message"] for note in self.notes]
         return "\n".join([*found, "", *aligned(*self.table())])
 
     def _repr_html_(self):
@@ -112,19 +115,33 @@ def make_report(answer, launch, source, printed, seconds, kernel=""):
             **_side(here, launch),
             "other": _side(other, launch) if other[0] else None,
         }
-        error["message"] = message(
-            error, lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
-        )
+        line = lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
+        if kind == "local":
+            error.update(own_array(array, line))
+        error["message"] = message(error, line)
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
     accesses = [_access(row, launch[0]) for row in answer["accesses"]]
-    return Report(_without_shadows(errors), accesses, printed, seconds, source, kernel)
+    errors, notes = _graded(errors)
+    return Report(_without_shadows(errors), accesses, printed, seconds, source, notes, kernel)
 
 
 def _access(cells, grid):
     row = dict(zip(COUNTS + COSTLIEST, cells, strict=True))
     lanes = [None if offset < 0 else offset for offset in row["lanes"]]
     return row | {"lanes": lanes, "lanes_block": _unravel(row["lanes_block"], grid)}
+
+
+def _graded(findings):
+    """(errors, notes): a race that leaves the same value, whoever wins, is a note, unless it is also an error there."""
+    errors = [f for f in findings if not f["kind"].startswith("same ")]
+    worse = [_place(error) for error in errors if error["tool"] == "racecheck"]
+    notes = [f | {"kind": f["kind"].removeprefix("same ")} for f in findings if f not in errors]
+    return errors, [note for note in notes if _place(note) not in worse]
+
+
+def _place(race):
+    return race["array"], *sorted((race["line"], race["other"]["line"]))
 
 
 def _without_shadows(errors):

@@ -30,7 +30,9 @@ CODE = re.compile(rf"({DIRECTIVE.pattern})|[^\n]", re.MULTILINE)
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 HEADER = re.compile(
-    r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:cuda|device_|sm_|math_|vector_)\w*\.h[>\"]", re.MULTILINE
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"]"
+    r"(?:(?:cuda|device_|sm_|math_|vector_)\w*|cooperative_groups/(?:reduce|scan))\.h[>\"]",
+    re.MULTILINE,
 )
 FOR_HOSTS = (
     r"(?:cublas|curand|cufft|cusparse|cudnn|nv|driver_|builtin_|helper_(?:cuda|func|tim|str))\w*"

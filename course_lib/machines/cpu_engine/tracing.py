@@ -1,6 +1,7 @@
 """`trace`: one launch under the tracer, from NumPy arrays to a Report."""
 
 import json
+import re
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from course_lib.machines.cpu_engine.memory import Arena
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
 from course_lib.machines.cpu_engine.report import Report, make_report
 from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cpu_engine.unset import findings
 
 
 def trace(
@@ -36,7 +38,9 @@ def trace(
     """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
 
     grid, block: one to three ints. args: NumPy arrays (device buffers; updated in place), NumPy scalars of the
-    parameters' types, None for a null pointer. An array that holds nothing but NaN counts as not written yet.
+    parameters' types, None for a null pointer. What is masked in an array of `numpy.ma` counts as not written yet; the
+    mask is cleared where the kernel writes. A plain array is an input that has all of its values, but for one of floats
+    that holds nothing but NaN and that the kernel writes: such an output counts as not written yet.
     shared: bytes of dynamic shared memory. blocks: run only these, as numbers (x first) or tuples. timeout: seconds.
     symbols: arrays for `__constant__` and `__device__` variables, by name. Returns a Report.
     Raises CompileError for what does not compile, BadInput for arguments that do not fit.
@@ -52,23 +56,26 @@ def trace(
         parameters = check_arguments(kernel, known["kernels"], args)
         buffers, values = _place(arena, kernel, program.kernels[kernel], parameters, args)
         _fill(process, known["symbols"], symbols or {})
-        arrays = [(address, array.nbytes, array.itemsize, name) for address, array, name in buffers]
+        arrays = [(address, a.nbytes, _element(a), name) for address, a, name in buffers]
         numbers = block_numbers(blocks, grid)
         launch = (kernel, grid, block, shared, 1, values, arrays, numbers, timeout)
-        report = _launch(process, launch, source)
+        inputs = [name for _, array, name in buffers if _only_nan(array)]
+        report = _without_inputs(_launch(process, launch, source, known["symbols"]), inputs)
         for address, array, _ in buffers:
             if array.flags.writeable:
-                raw = arena.read(address, array.nbytes)
-                array[...] = raw.view(array.dtype).reshape(array.shape)
+                _to_host(arena, address, array)
         return report
     finally:
         process.close()
 
 
-def _launch(process, launch, source):
+def _launch(process, launch, source, symbols):
     try:
         seconds, answer, printed = process.launch(*launch)
-        return make_report(json.loads(answer), launch[1:3], source, printed, seconds, launch[0])
+        answer = json.loads(answer)
+        rows = findings(answer["errors"], answer["warned"], answer["reached"])
+        answer["errors"] = [_meant(row, symbols, source, launch[0]) for row in rows]
+        return make_report(answer, launch[1:3], source, printed, seconds, launch[0])
     except LaunchFailed as failure:  # it could not even say where it was
         error = {
             "tool": failure.tool,
@@ -93,6 +100,26 @@ def _launch(process, launch, source):
         )
 
 
+def _meant(row, symbols, source, kernel):
+    """A row of the engine's errors, at a line and with an array that it could not know itself.
+
+    A crash before the thread's first access is told at the kernel's name. Variables lie side by side, so an index far
+    past one may be credited to another: it becomes that of the one variable that the line names, if it is one.
+    """
+    head = re.search(rf"__global__[^;{{}}]*?\b{re.escape(kernel.partition('<')[0])}\s*\(", source)
+    array, index, line, lines = row[2], row[3], row[6][0], source.splitlines()
+    if row[0] == "crash" and line == 0 and head:
+        row[6][0] = source.count("\n", 0, head.end()) + 1
+    if row[1] != "outside" or array not in symbols or not 0 < line <= len(lines):
+        return row
+    words = set(re.findall(r"\w+", lines[line - 1])) & set(symbols)
+    if array in words or len(words) != 1:
+        return row
+    start, size, _, element = symbols[name := words.pop()]
+    index = (symbols[array][0] + index * symbols[array][3] - start) // element
+    return [*row[:2], name, index, row[4], [size // element], *row[6:]]
+
+
 def _place(arena, kernel, names, parameters, args):
     """Copies the arrays to the device. Returns [(address, array, name)] and the arguments as bytes."""
     buffers, values, known = [], [], {}
@@ -101,19 +128,48 @@ def _place(arena, kernel, names, parameters, args):
             values.append(scalar(kernel, name, parameter, value))
             continue
         check_buffer(kernel, name, value)
-        key = (
-            None
-            if value is None
-            else (value.__array_interface__["data"][0], value.strides, value.shape)
-        )
-        if value is not None and key not in known:
+        if value is None:
+            values.append(pointer(0))
+            continue
+        key = (value.__array_interface__["data"][0], value.strides, value.shape)
+        if key not in known:
             known[key] = arena.alloc(value.nbytes)
-            arena.write(known[key], value)
-            if value.dtype.kind == "f" and value.size and np.isnan(value).all():
-                arena.set_written(known[key], value.nbytes, 0)
+            _to_device(arena, known[key], value)
             buffers.append((known[key], value, name))
-        values.append(pointer(known.get(key, 0)))
+        values.append(pointer(known[key]))
     return buffers, values
+
+
+def _element(array):
+    """Its size, and in the highest bit whether it is a floating-point number."""
+    return array.itemsize | (array.dtype.kind == "f") << 31
+
+
+def _only_nan(array):
+    plain = not isinstance(array, np.ma.MaskedArray) and array.dtype.kind == "f"
+    return plain and array.size > 0 and bool(np.isnan(array).all())
+
+
+def _to_device(arena, address, array):
+    unset = np.ma.getmaskarray(array) | _only_nan(array)
+    arena.write(address, np.ma.getdata(array))
+    arena.set_written(address, array.nbytes, np.repeat(~unset.reshape(-1), array.itemsize))
+
+
+def _to_host(arena, address, array):
+    raw = arena.read(address, array.nbytes)
+    np.ma.getdata(array)[...] = raw.view(array.dtype).reshape(array.shape)
+    if np.ma.getmask(array) is not np.ma.nomask:
+        written = arena.flags(address, array.nbytes).reshape(*array.shape, -1).any(axis=-1)
+        array.mask = array.mask & ~written
+
+
+def _without_inputs(report, names):
+    """The NaN of an array that the kernel never writes is there on purpose."""
+    inputs = set(names) - {row["array"] for row in report.accesses if row["op"] != "load"}
+    told = [e for e in report.errors if e["tool"] != "initcheck" or e["array"] not in inputs]
+    report.errors[:] = told
+    return report
 
 
 def _fill(process, known, symbols):
@@ -122,7 +178,7 @@ def _fill(process, known, symbols):
             raise BadInput(
                 f"there is no variable {name!r}; the source has {', '.join(sorted(known)) or 'none'}"
             )
-        address, size, _ = known[name]
+        address, size, *_ = known[name]
         if not isinstance(value, np.ndarray) or value.nbytes != size:
             raise BadInput(f"{name} has {size} bytes: pass a NumPy array of that size")
         process.write_symbol(address, np.ascontiguousarray(value).tobytes())

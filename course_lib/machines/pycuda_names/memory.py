@@ -31,7 +31,7 @@ class Symbol:
         self.module, self.name = module, name
 
     def copy(self, raw, to_device):
-        start, size, _ = self.module.known["symbols"][self.name]
+        start, size, *_ = self.module.known["symbols"][self.name]
         if raw.size > size:
             raise BadInput(f"{self.name} has {size} bytes, not {raw.size}")
         if to_device:
@@ -73,7 +73,9 @@ def memcpy_dtoh(dest, src):
 
 
 def memcpy_dtod(dest, src, size):
+    flags = arena().flags(_anywhere(src), size)
     arena().write(_anywhere(dest), arena().read(_anywhere(src), size))
+    arena().set_written(_anywhere(dest), size, flags)
 
 
 def memset_d8(dest, data, size, dtype=np.uint8):
@@ -133,6 +135,14 @@ class GPUArray:
         if mine != its:
             raise BadInput(f"the array must have shape, dtype and strides {mine}, not {its}")
         memcpy_htod(self.gpudata, ary)
+
+    def written(self):
+        """Which elements, in the order of memory, something has written: for the tracer."""
+        return arena().written(int(self.gpudata), self.nbytes, self.dtype.itemsize)
+
+    def set_written(self, flags):
+        """Says which elements, in the order of memory, count as written."""
+        arena().set_written(int(self.gpudata), self.nbytes, np.repeat(flags, self.dtype.itemsize))
 
     @property
     def T(self):

@@ -2,7 +2,8 @@
 
 A command is a line of JSON, {"do": method, "limit": seconds or null, ...arguments}; so is its answer. This file needs
 the standard library alone. It imports course_lib and course_tools from the very folders that it lies in, and puts
-nothing else of this Python on the path: PyTorch may live in another one.
+nothing else of this Python on the path: PyTorch may live in another one. COURSE_BENCH_CLONE names another clone of the
+course, whose course_lib is measured instead.
 
 A rank that is blocked in MPI hears nothing: where the system has alarms, one ends it soon after its deadline, also if
 the parent is no more.
@@ -47,7 +48,8 @@ def introduce(desk):
 
 def load(name):
     """Import a package from beside this one, wherever this Python might find another."""
-    folder = Path(__file__).resolve().parents[3] / name
+    clone = os.environ.get("COURSE_BENCH_CLONE") if name == "course_lib" else None
+    folder = Path(clone or Path(__file__).resolve().parents[3]) / name
     file, inside = folder / "__init__.py", [str(folder)]
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
     assert spec and spec.loader

@@ -19,7 +19,10 @@ LIBRARIES = ("engine", "numba-sim", "vgre", "gpu", "torch-gpu")
 
 @dataclass(frozen=True)
 class Settings:
-    """What to measure. seconds: how long a timed run lasts, about. python: another one, with peers."""
+    """What to measure. seconds: how long a timed run lasts, about. python: another one, with peers.
+
+    before: another clone of the course, whose engine's kernels are measured in the same rounds.
+    """
 
     sizes: tuple[int, ...] = catalogue.SIZES
     shapes: tuple[tuple[int, ...], ...] = catalogue.SHAPES
@@ -31,6 +34,7 @@ class Settings:
     batches: tuple[int, ...] = catalogue.BATCHES
     quick: bool = False
     python: str | None = None
+    before: str | None = None
 
 
 # fmt: off
@@ -42,7 +46,7 @@ QUICK = {"sizes": (64,), "shapes": ((256, 256, 256), (333, 129, 65)), "rounds": 
 def measure_gpu(settings: Settings, progress: Progress) -> Result:
     """Everything on the CPU, then on a GPU, then training. Raises BadInput where the CPU engine does not run."""
     more = len(settings.shapes) + 2 * len(settings.nets) * len(settings.batches)  # on a GPU alone
-    progress.parts = 5 + len(settings.sizes) + len(settings.compilers) + more
+    progress.parts = 6 + len(settings.sizes) + len(settings.compilers) + more
     progress.part("starting the workers")
     with contextlib.ExitStack() as stack:
         workers, versions = frame.start(stack, LIBRARIES, settings.python)
@@ -53,6 +57,7 @@ def measure_gpu(settings: Settings, progress: Progress) -> Result:
         found: dict[str, Any] = {
             "products": [products(workers, settings, n, threads, progress) for n in sizes],
             "barrier": _barrier(engine, settings, progress),
+            "kernels": _kernels(engine, settings, progress),
             "compile": [_compile(settings, name, progress) for name in compilers],
             "gpu": on_gpu(workers, settings, progress),
         }
@@ -88,6 +93,24 @@ def _barrier(engine: Worker, settings: Settings, progress: Progress) -> dict[str
     return {block: frame.kept(found) for block, found in series.run(settings.rounds).items()}
 
 
+def _kernels(engine: Worker, settings: Settings, progress: Progress) -> dict[str, Any]:
+    """Seconds of the engine's kernels alone; with another clone also of its kernels, "before", in the same rounds."""
+    progress.part("kernels of the CPU engine")
+    series = Series()
+    with contextlib.ExitStack() as stack:
+        workers = {"now": engine}
+        if settings.before:
+            clone = {"COURSE_BENCH_CLONE": settings.before}
+            workers["before"] = stack.enter_context(Worker("engine", env=clone))
+        for (n, kind, rung), (when, worker) in itertools.product(
+            catalogue.KERNELS, workers.items()
+        ):
+            case = {"n": n, "kind": kind, "rung": rung}
+            series.add(f"{kind}-{rung}-{n} {when}", worker, "kernel", **case)
+        found = series.run(settings.rounds)
+    return {key: frame.kept(runs) for key, runs in found.items()}
+
+
 def _compile(settings: Settings, name: str, progress: Progress) -> dict[str, Any]:
     """Cold compiles with one compiler: the first that is found ("") or ziglang's."""
     progress.part(f"compiling the kernels, nothing cached{', with ziglang' if name else ''}")
@@ -96,6 +119,10 @@ def _compile(settings: Settings, name: str, progress: Progress) -> dict[str, Any
         env = {"COURSE_CACHE": cache, **({"COURSE_CXX": name} if name else {})}
         with Worker("compile", env=env) as worker:
             try:
+                case["first"] = {"plain": [], "traced": []}
+                for _, traced in itertools.product(_few(settings), (False, True)):
+                    seconds = worker.ask("first", traced=traced)
+                    case["first"]["traced" if traced else "plain"].append(seconds)
                 case |= worker.ask("ready")
                 for rung in RUNGS:
                     case["kernels"][rung] = _kernel(worker, rung, settings)
@@ -188,6 +215,13 @@ BENCH = frame.Bench(
     settings=Settings,
     quick=QUICK,
     help="under a minute: 64^3 and few runs. A glance, not a measurement",
+    options={
+        "--before": {
+            "metavar": "CLONE",
+            "help": "another clone of the course, whose engine is timed beside this one",
+        }
+    },
+    chosen=lambda options: {"before": options.before},
     python=("--peers-python", "a Python with vgre and PyTorch, if they are not in this one"),
     measure=measure_gpu,
     how=how,

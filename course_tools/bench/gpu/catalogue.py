@@ -48,6 +48,11 @@ WAY = {way.key: way for way in WAYS}
 PEERS = {"cublas-cupy": "cuBLAS through CuPy", "cublas-torch": "cuBLAS through PyTorch"}  # on a GPU
 
 BLOCKS = (32, 256, 1024)  # threads of a block, for the barrier
+KERNELS = (
+    *((256, kind, rung) for rung in RUNGS[:2] for kind in ("plain", "single")),
+    *((128, kind, rung) for rung in RUNGS for kind in ("single", "traced")),
+)  # of the engine, timed without the call around them: n, kind, rung
+
 TRANSFERS = tuple(4**i for i in range(5, 14))  # bytes: 1 KiB to 64 MiB
 
 BATCHES = (64, 256, 1024, 4096)  # of the training on a GPU

@@ -1,5 +1,6 @@
 """What the first launch of a kernel costs: the CPU engine's compile, with nothing in its cache."""
 
+import shutil
 import time
 from pathlib import Path
 
@@ -29,11 +30,21 @@ class CompileDesk:
             "compiler": compiler._version().partition("\n")[0],
         }
 
+    def first(self, traced):
+        """Seconds of the very first compile on a machine: nothing is there."""
+        shutil.rmtree(compiler._folder())
+        compiler._folder().mkdir(mode=0o700)
+        start = time.perf_counter()
+        compiler.build(rewrite(RUNGS["naive"].source), traced=traced)
+        return time.perf_counter() - start
+
     def kernel(self, rung, traced):
         """Seconds to compile a rung; each time with another macro, so that it is never found in the cache."""
         self.fresh += 1
         start = time.perf_counter()
-        path = compiler.build(rewrite(RUNGS[rung].source), (f"-DFRESH={self.fresh}",), traced)
+        path = compiler.build(
+            rewrite(f"{RUNGS[rung].source}\n#define FRESH {self.fresh}"), (), traced
+        )
         seconds = time.perf_counter() - start
         Path(path).unlink()
         return seconds

@@ -8,11 +8,12 @@ os.environ["COURSE_GPU"] = "cpu"  # on a machine with a GPU too
 import numpy as np
 
 from course_lib.gpu import device, gemm, trace_gemm
+from course_lib.gpu.gemm import RUNGS, turned
 from course_lib.machines.cpu_engine import compiler
 from course_lib.machines.pycuda_names import calls
 from course_lib.measure import blas_threads
 from course_tools.bench.gpu.catalogue import WAY
-from course_tools.bench.gpu.products import Product, ProductDesk
+from course_tools.bench.gpu.products import Problem, Product, ProductDesk
 from course_tools.bench.training.rates import product_rate
 
 BARRIERS = """
@@ -50,6 +51,23 @@ class EngineDesk(ProductDesk):
             calls.WORKERS = 1 if key.startswith("single-") else workers
             with blas_threads(1):
                 return super().time(key, seed)
+        finally:
+            calls.WORKERS = workers
+
+    def kernel(self, n, kind, rung):
+        """Seconds of a kernel alone, without the call around it: plain on all threads, on a single one, traced."""
+        A, B = Problem((n, n, n)).A, Problem((n, n, n)).B
+        if kind == "traced":
+            return trace_gemm(A, B, kernel=rung)[1].seconds
+        A, B, D = (device.gpuarray.to_gpu(X) for X in (A, B, np.zeros_like(A)))
+        rung, workers = RUNGS[rung], calls.WORKERS
+        (M, N, K), left, right, out = turned(rung, A, B, D)
+        how = {"block": rung.block, "grid": rung.grid(M, N), "time_kernel": True}
+        function = device.SourceModule(rung.source).get_function(f"gemm_{rung.name}")
+        args = rung.arguments(M, N, K, 1, left, right, 0, out, out)
+        try:
+            calls.WORKERS = 1 if kind == "single" else workers
+            return min(function(*args, **how) for _ in range(3))
         finally:
             calls.WORKERS = workers
 

@@ -8,10 +8,11 @@ import numpy as np
 from course_lib.measure import format_seconds
 from course_tools.bench import frame
 from course_tools.bench.frame import Runs, Table, digits, median, quartiles, ratio, runs, typical
-from course_tools.bench.gpu.catalogue import PEERS, WAY
+from course_tools.bench.gpu.catalogue import KERNELS, PEERS, WAY
 from course_tools.bench.gpu.targets import cublas
 
 PRODUCTS = ("way", "threads", "a product", "quartiles", "GFLOP/s", "x BLAS's time")
+KINDS = {"plain": "all threads", "single": "1 thread", "traced": "traced"}
 COPIES = ("pageable, to the GPU", "pageable, back", "pinned, to the GPU", "pinned, back")
 
 
@@ -63,7 +64,25 @@ def engine_tables(result: dict[str, Any]) -> Iterator[Table]:
         lines.append((block, typical(ns), frame.spread(ns)) if ns else (block, row["error"]))
     header = ("threads of a block", "median", "quartiles")
     yield Table("A barrier of the engine, ns a thread", header, lines)
+    if "kernels" in result:
+        yield _kernel_table(result["kernels"])
     yield from map(_compile_table, result["compile"])
+
+
+def _kernel_table(kernels: dict[str, Any]) -> Table:
+    """The kernels alone; what they were before, where that was measured."""
+    lines = []
+    for n, kind, rung in KERNELS:
+        now, before = (kernels.get(f"{kind}-{rung}-{n} {when}", {}) for when in ("now", "before"))
+        times = [_time(row) for row in (before, now)]
+        gain = digits(ratio(before.get("seconds"), now.get("seconds")))
+        lines.append((f"{n}^3, {rung}, {KINDS[kind]}", *times, gain))
+    header = ("kernel of the engine, without the call around it", "before", "now", "before / now")
+    return Table("Kernels of the engine", header, lines)
+
+
+def _time(row: dict[str, Any]) -> str:
+    return typical(row["seconds"], format_seconds) if "seconds" in row else row.get("error", "")
 
 
 def _compile_table(case: dict[str, Any]) -> Table:
@@ -72,7 +91,11 @@ def _compile_table(case: dict[str, Any]) -> Table:
     if "error" in case:
         return Table(title, ("kernel", ""), [("", case["error"])])
     own = "the engine's own parts, plain and traced, once"
-    lines: list[tuple[str, ...]] = [(own, format_seconds(case["seconds"]), "")]
+    lines: list[tuple[str, ...]] = []
+    if "first" in case:
+        times = [typical(case["first"][kind], format_seconds) for kind in ("plain", "traced")]
+        lines.append(("the very first kernel on a machine, with them", *times))
+    lines.append((own, format_seconds(case["seconds"]), ""))
     for rung, found in case["kernels"].items():
         times = [typical(found[kind], format_seconds) for kind in ("plain", "traced")]
         lines.append((f"gemm_{rung}", *times))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from course_tools.bench.frame import Runs, Target, alone, at_least, at_most, over, quickest, runs
-from course_tools.bench.gpu.catalogue import PEERS, RUNGS
+from course_tools.bench.gpu.catalogue import KERNELS, PEERS, RUNGS
 
 
 def targets(result: dict[str, Any]) -> Iterator[Target]:
@@ -22,7 +22,27 @@ def targets(result: dict[str, Any]) -> Iterator[Target]:
     for block, row in result["barrier"].items():
         found = alone([1e9 * seconds for seconds in row.get("seconds", ())])
         yield at_most("A barrier, ns a thread", f"{block} threads a block", 20, found)
+    yield from _of_kernels(result.get("kernels", {}))
+    for case in result["compile"][:1]:
+        for kind, seconds in case.get("first", {}).items():
+            yield at_most("The first compile on a machine, seconds", kind, 1, alone(seconds))
     yield from _of_gpu(result["gpu"])
+
+
+def _of_kernels(kernels: dict[str, Any]) -> Iterator[Target]:
+    """Their rate against that of another clone's, and what the tracer costs."""
+
+    def seconds(kind: str, rung: str, n: int, when: str = "now") -> Runs | None:
+        return kernels.get(f"{kind}-{rung}-{n} {when}", {}).get("seconds")
+
+    for n, kind, rung in KERNELS:
+        now, where = seconds(kind, rung, n), f"{n}^3, {rung}"
+        if kind == "traced" and kernels:
+            found = over(now, seconds("single", rung, n))
+            yield at_most("A kernel's time traced over plain", where, 25, found)
+        elif n == 256 and (before := seconds(kind, rung, n, "before")):
+            where += ", 1 thread" if kind == "single" else ", all threads"
+            yield at_least("A kernel's rate over that before", where, 2, over(before, now))
 
 
 def cublas(case: dict[str, Any] | None) -> Runs | None:

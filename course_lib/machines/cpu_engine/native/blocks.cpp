@@ -111,13 +111,25 @@ struct Worker : Block {
         unsigned count = lanes(warp);
         for (unsigned i = 0; i < count; i++) {
             if (lane[i].state != State::at_warp_barrier) continue;
-            bool complete = true;
+            bool complete = lane[i].mask;
             for (unsigned j = 0; j < count; j++)
                 if (lane[i].mask >> j & 1 && lane[j].state != State::done)
                     complete &= lane[j].state == State::at_warp_barrier && lane[j].mask == lane[i].mask;
             if (complete) return release(lane, count, lane[i]), true;
         }
-        return false;
+        return gather(lane, count);
+    }
+
+    // Lanes that ask who is active, once none of their warp can do anything else: those in one place go on together.
+    bool gather(Thread *lane, unsigned count) {
+        auto asks = [](const Thread &t) { return t.state == State::at_warp_barrier && !t.mask; };
+        Thread *first = std::find_if(lane, lane + count, asks);
+        unsigned mask = 0;
+        for (Thread *t = first; t < lane + count; t++)
+            if (asks(*t) && t->line == first->line) mask |= 1u << (t - lane), t->state = State::ready;
+        for (unsigned j = 0; j < count; j++)
+            if (mask >> j & 1) lane[j].mask = mask;
+        return mask;
     }
 
     void release(Thread *lane, unsigned count, const Thread &first) {
@@ -130,7 +142,7 @@ struct Worker : Block {
             if (!(mask >> j & 1)) continue;
             if (t.line != first.line && (first.converged || t.converged))
                 barrier_error({BarrierError::different, first.line, t.line, index, t.index, 1});
-            t.state = State::ready, t.ballot = ballot, t.warp_epoch++;
+            t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch++;
             shown[t.index] = given[t.index];
         }
     }
@@ -232,21 +244,24 @@ void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const un
     for (pthread_t helper : helpers) pthread_join(helper, nullptr);
 }
 
+// A barrier in a function is another one for each place from which the function is called.
+static int site_of(int line) { return int(unsigned(line) + (call_path() << 16)); }
+
 int block_barrier(bool vote, int line) {
     Thread &me = *self;
     Worker &worker = worker_of(me);
-    worker.arrive(me, vote, line);
+    worker.arrive(me, vote, site_of(line));
     worker.wait(me);
     return worker.votes[me.epoch % 2];
 }
 
 int lane() { return self->index % 32; }
 
-unsigned active_mask() {
-    unsigned mask = 0, first = self->index / 32 * 32;
-    for (unsigned i = 0; i < lanes(self->index / 32); i++)
-        mask |= unsigned(self->block->threads[first + i].state != State::done) << i;
-    return mask;
+unsigned active_mask(int line) {
+    Thread &me = *self;
+    me.mask = 0, me.line = line, me.state = State::at_warp_barrier;
+    worker_of(me).wait(me);
+    return me.mask;
 }
 
 void warp_barrier(unsigned mask, int line, bool converged) {
@@ -257,7 +272,7 @@ void warp_barrier(unsigned mask, int line, bool converged) {
     }
     unsigned count = lanes(me.index / 32);
     me.mask = count < 32 ? mask & ((1u << count) - 1) : mask;
-    me.line = line, me.converged = converged, me.state = State::at_warp_barrier;
+    me.line = site_of(line), me.converged = converged, me.state = State::at_warp_barrier;
     worker_of(me).wait(me);
 }
 
@@ -268,29 +283,49 @@ unsigned ballot(unsigned mask, bool vote, int line) {
 }
 
 // What a lane shows changes only when a barrier opens, and no barrier opens before all lanes let go have run again.
-uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line) {
-    Worker &worker = worker_of(*self);
-    worker.given[self->index] = bits;
+unsigned exchange(unsigned mask, uint64_t bits, int line) {
+    worker_of(*self).given[self->index] = bits;
     warp_barrier(mask, line, true);
-    bool there = source >= 0 && source < (int)lanes(self->index / 32) && (mask >> source & 1);
-    return there ? worker.shown[self->index / 32 * 32 + source] : bits;
+    return self->mask;
+}
+
+uint64_t shown(int lane) { return worker_of(*self).shown[self->index / 32 * 32 + lane]; }
+
+unsigned equal(unsigned lanes) {
+    for (int i = 0; i < 32; i++)
+        if (lanes >> i & 1 && shown(i) != shown(lane())) lanes &= ~(1u << i);
+    return lanes;
+}
+
+// What a GPU leaves undefined: NaN, or a large number. For a second look another one, now above all others, now below.
+static uint64_t poison() {
+    static bool below;
+    poisoned = true;
+    return !second_look ? 0x7fff7fff7fff7fff : (below = !below) ? 0xff7e7e7eff7e7e7e : 0x7f7e7e7e7f7e7e7e;
+}
+
+uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line) {
+    if (exchange(mask, bits, line) >> source & 1) return shown(source);
+    bool exists = unsigned(source) < lanes(self->index / 32);
+    auto kind = !exists ? BarrierError::beyond : mask >> source & 1 ? BarrierError::gone : BarrierError::left_out;
+    barrier_error({kind, line, 0, self->block->index, self->index, 1, source});
+    return poison();
 }
 
 void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape) {
     constexpr unsigned red_zone = 64;
     Block &block = *self->block;
-    if (slot.block == block.serial) return block.shared + slot.offset;
+    if (slot.block == block.serial) return slot.start;
     align = std::max(align, size_t(16));  // the first thread of this block to come by
     size_t offset = (block.shared_top + red_zone + align - 1) / align * align;
     if (bytes > kSharedLimit - block.shared_used || offset + bytes + red_zone > kSharedBytes) {
         fprintf(stderr, "%s does not fit: a block may have %u bytes of shared memory\n", name, kSharedLimit);
         _exit(3);
     }
-    memset(block.shared + offset, 0xff, bytes);  // NaN: whoever reads before writing gets to see it
     block.shared_top = offset + bytes, block.shared_used += bytes;
-    slot.block = block.serial, slot.offset = offset;
-    shared_declared(block.shared + offset, name, bytes, shape);
-    return block.shared + offset;
+    slot.block = block.serial, slot.start = shared_declared(offset, name, bytes, shape);
+    memset(slot.start, 0xff, bytes);  // NaN: whoever reads before writing gets to see it
+    return slot.start;
 }
 
 void *dynamic_shared(const char *name, unsigned element) {

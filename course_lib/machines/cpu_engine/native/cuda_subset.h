@@ -59,9 +59,19 @@ template <class T> struct course_same { typedef T type; };
 COURSE_LOAD(__ldg) COURSE_LOAD(__ldca) COURSE_LOAD(__ldcg) COURSE_LOAD(__ldcs) COURSE_LOAD(__ldlu) COURSE_LOAD(__ldcv)
 COURSE_STORE(__stwb) COURSE_STORE(__stcg) COURSE_STORE(__stcs) COURSE_STORE(__stwt)
 
-// Barriers, votes and shuffles. The line tells one barrier from another.
+// Barriers, votes and shuffles. The line tells one barrier from another, and a number those of one line.
+#if defined(COURSE_TRACE) && !defined(__clang__)  // looks long, so that g++ does not inline a function with a barrier
+#define COURSE_LINES "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
+#define COURSE_STAY asm volatile(COURSE_LINES COURSE_LINES COURSE_LINES COURSE_LINES COURSE_LINES COURSE_LINES)
+#else
+#define COURSE_STAY
+#endif
 #define COURSE_HERE int line = __builtin_LINE()
-COURSE_INLINE void __syncthreads(COURSE_HERE) { course::block_barrier(false, line); }
+COURSE_INLINE void __syncthreads(COURSE_HERE) {
+    COURSE_STAY;
+    course::block_barrier(false, line);
+}
+#define __syncthreads() __syncthreads(__COUNTER__ << 16 | __LINE__)
 COURSE_INLINE int __syncthreads_count(int p, COURSE_HERE) { return course::block_barrier(p != 0, line); }
 COURSE_INLINE int __syncthreads_or(int p, COURSE_HERE) { return course::block_barrier(p != 0, line) > 0; }
 COURSE_INLINE int __syncthreads_and(int p, COURSE_HERE) { return course::block_barrier(p == 0, line) == 0; }
@@ -69,7 +79,9 @@ COURSE_INLINE void __syncwarp(unsigned mask = ~0u, COURSE_HERE) { course::warp_b
 COURSE_INLINE void __threadfence() { course::fence(); }
 COURSE_INLINE void __threadfence_block() {}
 COURSE_INLINE void __threadfence_system() { course::fence(); }
-COURSE_INLINE unsigned __activemask() { return course::active_mask(); }
+COURSE_INLINE unsigned __activemask(COURSE_HERE) { return course::active_mask(line); }
+COURSE_INLINE void __nanosleep(unsigned) {}
+COURSE_INLINE void __trap() { __builtin_trap(); }
 COURSE_INLINE unsigned __ballot_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p != 0, line); }
 COURSE_INLINE int __any_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p != 0, line) != 0; }
 COURSE_INLINE int __all_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p == 0, line) == 0; }
@@ -91,7 +103,29 @@ template <class T> COURSE_INLINE T course_shuffle(unsigned mask, T value, int so
 COURSE_SHUFFLE(__shfl_sync, int, base + (n & (end - base - 1)))
 COURSE_SHUFFLE(__shfl_up_sync, unsigned, me - n < base ? me : me - n)
 COURSE_SHUFFLE(__shfl_down_sync, unsigned, me + n >= end ? me : me + n)
-COURSE_SHUFFLE(__shfl_xor_sync, int, (me ^ n) < end ? me ^ n : me)
+COURSE_SHUFFLE(__shfl_xor_sync, int, (me ^ (n & 31)) < end ? me ^ (n & 31) : me)
+
+// What all lanes that have come showed, from the first lane to the last one.
+template <class T, class F> COURSE_INLINE T course_fold(unsigned lanes, F next) {
+    T all = course_bits<T>(course::shown(__builtin_ctz(lanes)));
+    while (lanes &= lanes - 1) all = next(all, course_bits<T>(course::shown(__builtin_ctz(lanes))));
+    return all;
+}
+#define COURSE_REDUCE(name, expression)                                        \
+    template <class T> COURSE_INLINE T name(unsigned mask, T v, COURSE_HERE) { \
+        unsigned lanes = course::exchange(mask, course_bits<uint64_t>(v), line); \
+        return course_fold<T>(lanes, [](T a, T b) -> T { return expression; }); \
+    }
+COURSE_REDUCE(__reduce_add_sync, T(unsigned(a) + unsigned(b))) COURSE_REDUCE(__reduce_min_sync, b < a ? b : a)
+COURSE_REDUCE(__reduce_max_sync, a < b ? b : a) COURSE_REDUCE(__reduce_and_sync, a & b)
+COURSE_REDUCE(__reduce_or_sync, a | b) COURSE_REDUCE(__reduce_xor_sync, a ^ b)
+template <class T> COURSE_INLINE unsigned __match_any_sync(unsigned mask, T v, COURSE_HERE) {
+    return course::equal(course::exchange(mask, course_bits<uint64_t>(v), line));
+}
+template <class T> COURSE_INLINE unsigned __match_all_sync(unsigned mask, T v, int *all, COURSE_HERE) {
+    unsigned lanes = course::exchange(mask, course_bits<uint64_t>(v), line);
+    return (*all = course::equal(lanes) == lanes) ? lanes : 0;
+}
 
 // Atomics: one indivisible read-modify-write, announced to the tracer as such.
 template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next) {

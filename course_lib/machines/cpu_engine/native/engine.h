@@ -31,9 +31,9 @@ struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its blo
     Block *block;
     void *stack_pointer;
     char *stack;              // null before it starts and after its end
-    int line;                 // of the barrier it waits at
+    int line;                 // of the barrier it waits at: see `site_of`
     unsigned epoch;           // of the block barrier it waits at
-    unsigned mask;            // of the warp barrier it waits at
+    unsigned mask;            // of the warp barrier it waits at (0: of whoever comes); then the lanes that it let go
     unsigned warp_epoch;      // warp barriers passed
     unsigned ballot;          // the last one of its warp
     State state;
@@ -58,7 +58,7 @@ struct Block {  // one block of threads, run by one worker
 
 struct SharedSlot {  // one `__shared__` declaration (of one template instance), for one worker
     uint64_t block = 0;  // serial number of the block it was placed for
-    unsigned offset = 0;
+    char *start = nullptr;
 };
 struct Shape {  // of an array: bytes of an element, and up to four dimensions
     unsigned element = 0, dimensions[4] = {0, 0, 0, 0};
@@ -77,11 +77,17 @@ template <class T> constexpr Shape shape_of() {
 
 void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape);
 void *dynamic_shared(const char *name, unsigned element);
+#if defined(COURSE_TRACE) && defined(__clang__)  // no function with a barrier is inlined in two places
+__attribute__((noduplicate))
+#endif
 int block_barrier(bool vote, int line);  // how many threads voted
 void warp_barrier(unsigned mask, int line, bool converged = false);
 unsigned ballot(unsigned mask, bool vote, int line);
+unsigned exchange(unsigned mask, uint64_t bits, int line);  // each lane shows its bits; the lanes that have come
+uint64_t shown(int lane);                                   // what it showed
+unsigned equal(unsigned lanes);                             // those of them that showed the same as this one
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line);
-unsigned active_mask();
+unsigned active_mask(int line);
 int lane();
 uint64_t ticks();
 void failed_assert(const char *text, int line);
@@ -143,6 +149,15 @@ template <class... A, void (*f)(A...)> struct Launcher<f> {
     static constexpr Parameter parameters[] = {{sizeof(A), kind<A, __is_class(A) || __is_union(A)>}..., {0, 0}};
 };
 
+// Is it the NaN that variables without a first value start from, if traced (see unset.py)? That of g++, also as a
+// double made a float, or that of clang.
+constexpr uint32_t kUnset = 0x7ffead01;
+__attribute__((always_inline)) inline bool is_unset(float x) {
+    uint32_t bits = 0, size = 0;
+    __builtin_memcpy(&bits, &x, sizeof bits), size = bits & ~0u >> 1;
+    return bits == ~0u || size == kUnset || size == 0x7ff5680b;
+}
+
 // The rest is the engine's own business.
 constexpr unsigned kStackBytes = 64 << 10;   // for one CUDA thread
 constexpr unsigned kSharedLimit = 48 << 10;  // what CUDA gives a block without asking for more
@@ -152,22 +167,34 @@ constexpr unsigned kMaxThreads = 1024;
 void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
 [[noreturn]] void end_thread();  // the current CUDA thread stops here
 
-// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone.
+// Where a barrier stands: its line, and in the upper 16 bits a number that tells it from others in that line.
+constexpr int line_of_site(int site) { return site & 0xffff; }
+
+// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or
+// of a shuffle: `thread` takes from `lane`, which the mask leaves out, has returned, or which the block does not have.
 struct BarrierError {
-    enum Kind { different, exited, stuck, mask } kind;
+    enum Kind { different, exited, stuck, mask, left_out, gone, beyond } kind;
     int line, other_line;
     unsigned block, thread, count;
+    int lane = -1;
 };
 void barrier_error(const BarrierError &error);
 
 #ifdef COURSE_TRACE  // what the tracer wants to know
 void block_begins();
 void warp_stands();  // all lanes of a warp stand still
-void shared_declared(char *start, const char *name, size_t bytes, const Shape &shape);
+char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape);  // where it lies
+unsigned call_path();  // a number for the calls by which the thread came here
+extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
 #else
+constexpr unsigned call_path() { return 0; }
+static bool poisoned __attribute__((unused));
+constexpr bool second_look = false;
 inline void block_begins() {}
 inline void warp_stands() {}
-inline void shared_declared(char *, const char *, size_t, const Shape &) {}
+inline char *shared_declared(size_t offset, const char *, size_t, const Shape &) {
+    return self->block->shared + offset;
+}
 #endif
 }  // namespace course
 

@@ -17,7 +17,7 @@ void report(const Finding &f) {
     auto added = known.insert({Key(f.tool, f.kind, f.array, low, high), found.size()});
     if (added.second)
         found.push_back(f);
-    else if (f.tool != "synccheck")  // there it counts the threads of the first barrier, not how often
+    else if (f.tool != "synccheck" || f.index >= 0)  // of a barrier it counts the threads, not how often
         found[added.first->second].count += f.count;
 }
 
@@ -25,9 +25,10 @@ static Text side(const Side &s) { return row(s.line, uint64_t(s.block), uint64_t
 
 static const Array none = {"", 0, 0, Space::global, {}};
 
-Text errors_json() {
+Text errors_json(bool poison_told) {
     Text out;
     for (const Finding &f : found) {
+        if (!poison_told && f.tool == "synccheck" && f.index >= 0) continue;
         const Array &a = f.array ? *f.array : none;
         Text shape;
         for (unsigned n : a.shape.dimensions)

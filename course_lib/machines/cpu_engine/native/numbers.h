@@ -3,14 +3,26 @@
 #pragma once
 #include <fenv.h>
 
-template <class A, class B> COURSE_INLINE auto min(A a, B b) {  // of two numbers, the one that is no NaN
+// Of two numbers, the one that is no NaN; but if traced, a variable without a first value is not lost.
+#ifdef COURSE_TRACE
+#define COURSE_NO_NUMBER(x, y) ((x != x && !course::is_unset(float(x))) || (y != y && course::is_unset(float(y))))
+#else
+#define COURSE_NO_NUMBER(x, y) (x != x)
+#endif
+template <class A, class B> COURSE_INLINE auto min(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y < x || x != x ? y : x;
+    return y < x || COURSE_NO_NUMBER(x, y) ? y : x;
 }
 template <class A, class B> COURSE_INLINE auto max(A a, B b) {
     decltype(a + b) x = a, y = b;
-    return y > x || x != x ? y : x;
+    return y > x || COURSE_NO_NUMBER(x, y) ? y : x;
 }
+#ifdef COURSE_TRACE
+#define fmaxf(a, b) max(float(a), float(b))
+#define fminf(a, b) min(float(a), float(b))
+#define fmax(a, b) max(double(a), double(b))
+#define fmin(a, b) min(double(a), double(b))
+#endif
 #define COURSE_FUNCTION(name, T, parameters, ...) COURSE_INLINE T name parameters { return __VA_ARGS__; }
 #define COURSE_F(name, ...) COURSE_FUNCTION(name, float, (float x), (float)(__VA_ARGS__))
 #define COURSE_D(name, ...) COURSE_FUNCTION(name, double, (double x), __VA_ARGS__)

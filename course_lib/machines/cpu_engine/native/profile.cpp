@@ -1,8 +1,8 @@
 // The profile: the n-th time that each lane of a warp comes by an instruction is one request of the warp.
 // Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes that serve a word at a time.
 #include <algorithm>
+#include <array>
 #include <map>
-#include <tuple>
 
 #include "trace.h"
 
@@ -43,11 +43,14 @@ struct Count {
 std::map<std::pair<unsigned, unsigned>, Log> logs;  // by site and array
 Log *last_log[1 << 16];                             // by site
 std::vector<Log *> touched;
-std::map<std::tuple<int, unsigned, int, int>, Count> counts;  // line, array, op, space
+std::map<std::array<int, 4>, Count> counts;  // line, array, op, space
 
-unsigned distinct(uint32_t *values, unsigned n) {
-    if (!std::is_sorted(values, values + n)) std::sort(values, values + n, [](uint32_t a, uint32_t b) { return a < b; });
-    return unsigned(std::unique(values, values + n) - values);
+unsigned distinct(uint32_t *values, unsigned n) {  // 32 at most, and most often in order
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned j = i; j > 0 && values[j] < values[j - 1]; j--) std::swap(values[j], values[j - 1]);
+    unsigned many = n > 0;
+    for (unsigned i = 1; i < n; i++) many += values[i] != values[i - 1], values[many - 1] = values[i];
+    return many;
 }
 
 Cost cost_global(const uint32_t *addresses, unsigned n, unsigned bytes) {
@@ -85,7 +88,7 @@ bool moved(const Log &log, const uint32_t *addresses) {
 
 void keep(Request &kept, unsigned cost, const Log &log, const uint32_t *addresses, const unsigned *lanes, unsigned n) {
     unsigned block = self->block->index, warp = self->index / 32;
-    if (cost < kept.cost || (cost == kept.cost && std::tie(block, warp) >= std::tie(kept.block, kept.warp))) return;
+    if (cost < kept.cost || (cost == kept.cost && std::pair(block, warp) >= std::pair(kept.block, kept.warp))) return;
     kept.cost = cost, kept.block = block, kept.warp = warp, kept.bytes = log.bytes;
     std::fill_n(kept.offsets, 32, -1);
     for (unsigned i = 0; i < n; i++) kept.offsets[lanes[i]] = addresses[i] - log.start;
@@ -136,7 +139,7 @@ __attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op
     if (!log->count || log->op != op || log->bytes != bytes) {
         log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
         log->start = uint32_t(place.array->start), log->lanes = 0;
-        log->count = &counts[{line_of(site), log->array, int(op), int(log->space)}];
+        log->count = &counts[{line_of(site), int(log->array), int(op), int(log->space)}];
     }
     log->touched = true, touched.push_back(log);
     return log;

@@ -37,6 +37,17 @@ struct {
     Place place;
     unsigned words;
 } last_atomic;
+// Two stores of one value leave that value, whichever comes last. What a store stores is seen once it has been done.
+struct Store {
+    const uint32_t *word;
+    uint32_t before;
+    unsigned site;
+    uint8_t bytes;  // a bit for each that both have stored
+    Finding finding;
+};
+std::vector<Store> stores;  // of the last access, if it collides
+const uint32_t *visited;    // the word that it is about
+std::map<unsigned, uint32_t> stored_by_all;  // by instruction: the one value that blocks have stored with it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
 struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
@@ -77,7 +88,9 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
     Finding found = {"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
                      {line_of(now.site), now.block, now.thread, op_name(op)},
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
-    if (op == Op::load && before.op == Op::atomic)
+    if (op == Op::store && before.op == Op::store) {
+        stores.push_back({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
+    } else if (op == Op::load && before.op == Op::atomic)
         guesses.insert({{place.array->start + place.offset, now.thread}, found});
     else
         report(found);
@@ -130,7 +143,7 @@ COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
 COURSE_HOT bool quiet(const Access &before, const Access &now) { return !before.bytes || ordered(before, now, false); }
 }  // namespace
 
-COURSE_HOT bool races_are_simple() { return guesses.empty() && taken.empty(); }
+COURSE_HOT bool races_are_simple() { return guesses.empty() && taken.empty() && stores.empty(); }
 
 // Whether racecheck has nothing to say of a whole word at first glance; then it is noted. What is noted twice does no harm.
 COURSE_HOT bool no_race(Cell &cell, unsigned site, Op op) {
@@ -143,6 +156,7 @@ COURSE_HOT bool no_race(Cell &cell, unsigned site, Op op) {
 }
 
 void races_begin(uint64_t used_bytes) {
+    stores.clear(), stored_by_all.clear();
     if (global_cells) munmap(global_cells, mapped);
     mapped = spread(used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
@@ -157,8 +171,23 @@ void races_begin(uint64_t used_bytes) {
 
 void races_of_next_block(size_t shared_bytes) { std::fill_n(shared_cells.begin(), shared_bytes / 4, Cell()); }
 
+// A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
+static void settle_stores() {
+    for (Store &s : stores) {
+        uint32_t mask = 0;
+        for (int i = 0; i < 4; i++) mask |= (s.bytes >> i & 1) * 0xffu << 8 * i;
+        uint32_t value = *s.word & mask;
+        bool same = value == (s.before & mask);
+        if (same && s.finding.kind == "blocks") same = stored_by_all.insert({s.site, value}).first->second == value;
+        if (same) s.finding.kind = "same " + s.finding.kind;
+        report(s.finding);
+    }
+    stores.clear();
+}
+
 // A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
+    if (!stores.empty()) settle_stores();
     Access now = this_access(site, bytes < 4 ? ((1u << bytes) - 1) << place.offset % 4 : 15, is_volatile ? Op::atomic : op);
     if (op == Op::atomic) {
         last_atomic = {place, (bytes + 3) / 4};
@@ -167,6 +196,7 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
         if (found != guesses.end()) report(found->second), guesses.erase(found);
     }
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
+        visited = (const uint32_t *)((place.array->start + place.offset) & ~3ull) + (word - place.cell);
         visit(cell_of(place, word), now, place, bytes, op);
     }
 }
@@ -180,8 +210,16 @@ void guess_held() {
 }
 
 void guesses_end() {
+    settle_stores();
     for (const auto &[key, finding] : guesses) report(finding);
     guesses.clear();
+}
+
+bool last_write(uint64_t word, Side &side, unsigned &site) {
+    const Cell &cell = global_cells[spread(word)];
+    const Access &a = cell.write.bytes ? cell.write : cell.atomic;
+    side = {line_of(a.site), a.block, a.thread, op_name(a.op)}, site = a.site;
+    return a.bytes;
 }
 
 void note_fence() {

@@ -10,6 +10,8 @@
 
 #define COURSE_HOT inline __attribute__((always_inline))  // on the way of every access
 
+// JSON: the variables that the compiler warns of; and for each a 1 if its line ran.
+extern "C" const char course_warned[], course_reached[];
 extern "C" const int course_site_lines[];  // written by the assembly pass: source line of each traced instruction
 
 namespace course {
@@ -28,6 +30,9 @@ struct Array {  // an allocation, a `__shared__` declaration or a symbol
     uint64_t start, bytes;
     Space space;
     Shape shape;
+    uint64_t home = 0;  // where its bytes lie in the arena or in shared memory, which flags and races are counted by
+    unsigned id = 0;
+    bool floats = false;
     unsigned element(unsigned bytes) const { return shape.element ? shape.element : bytes; }
 };
 
@@ -43,13 +48,17 @@ struct Arena {  // device memory as this process sees it
     char *base;
     uint64_t bytes;
     uint8_t *initialised;  // one flag a byte; shared with the host, which sets it for what it copies
+    int file;
 };
 extern Arena arena;
 
 void trace_begin(const std::vector<Array> &arrays);
-Text trace_json();
-void report_end(const char *tool, const char *why);  // the kernel crashed or ran too long
-[[noreturn]] void last_words(const char *tool, const char *why);
+uint64_t in_slot(uint64_t address);  // of an array in the arena: where the kernel is to see it
+Text trace_json(bool poison_told = true);
+Text contents();                      // of all arrays and symbols, to be put back
+void put_back(const Text &contents);
+void report_end(const char *tool, const char *why, int line);  // the kernel crashed or ran too long; 0: line not known
+[[noreturn]] void last_words(const char *tool, const char *why, int line = 0);
 extern volatile int late;  // the time is over
 
 // errors.cpp
@@ -67,7 +76,7 @@ struct Finding {
 };
 void report(const Finding &finding);
 void errors_begin();
-Text errors_json();
+Text errors_json(bool poison_told);
 
 // races.cpp
 const char *op_name(Op op);
@@ -76,6 +85,7 @@ void races_of_next_block(size_t shared_bytes);  // how much of it the last block
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
 void guesses_end();  // no atomicCAS will check them any more
 void note_fence();
+bool last_write(uint64_t word, Side &side, unsigned &site);  // of a word of the arena, in this launch
 void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
 
 // profile.cpp
@@ -85,7 +95,7 @@ Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
 Text profile_json(const std::vector<Array> &arrays);
 
 // A row of numbers and texts as a JSON list; report.py knows the columns.
-inline Text json(const Text &text) {
+__attribute__((noinline)) inline Text json(const Text &text) {
     Text out = "\"";
     for (char c : text) {
         if (c == '"' || c == '\\') out += '\\';
@@ -94,13 +104,14 @@ inline Text json(const Text &text) {
     return out + "\"";
 }
 inline Text json(const char *text) { return json(Text(text)); }
-template <class Number> Text json(Number number) {
+__attribute__((noinline)) inline Text json(long long number) {
     char digits[24];
-    return Text(digits, snprintf(digits, sizeof digits, "%lld", (long long)number));
+    return Text(digits, snprintf(digits, sizeof digits, "%lld", number));
 }
-template <class... A> Text row(const A &...cells) {
+__attribute__((noinline)) inline Text row(std::initializer_list<Text> cells) {
     Text out;
-    ((out += (out.empty() ? "" : ", ") + json(cells)), ...);
+    for (const Text &cell : cells) out += (out.empty() ? "" : ", ") + cell;
     return "[" + out + "]";
 }
+template <class... A> Text row(const A &...cells) { return row({json(cells)...}); }
 }  // namespace course

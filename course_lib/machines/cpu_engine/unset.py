@@ -1,0 +1,66 @@
+"""Variables of a thread without a first value: what they start from, what the compiler says of them, what came of it.
+
+They start from a NaN that no computation makes. If it arrives in an array, that is a finding; so is a line of which the
+compiler is sure, if it ran. What the compiler only holds for possible names the variable.
+"""
+
+import json
+import re
+import sys
+
+NAN = 0x7FFEAD01  # with g++; large as an integer, too. clang: 0xFFFFFFFF, integers 0xAAAAAAAA. trace.cpp knows them
+# g++ fills with bytes of 0xFE; large arrays by memset, which can make them 0xFF
+PATTERNS = [
+    (r"-16843010\b", str(NAN)),
+    (r"(?:\t\.byte\t-2\n){4}", f"\t.long\t{NAN}\n"),
+    (r"-72340172838076674\b", str(NAN << 32 | NAN)),
+    (r"\$254(?=, %esi\n(?:.*\n){0,5}?\s*call\s+memset)", "$255"),
+]
+OWN = re.compile(r"fefefefe|01010101|16843009|16843010|4278124286", re.IGNORECASE)
+WARNING = re.compile(
+    r"^kernel\.cu:(\d+):\d+: warning: (?:variable )?['‘](\w+)['’] (is|may be) (?:used )?uninitialized",
+    re.MULTILINE,
+)
+
+
+def poison(assembly, source):
+    """The assembly of g++ with NaN in the place of its pattern, unless the source has such numbers of its own."""
+    for pattern, number in PATTERNS * (not OWN.search(source)):
+        assembly = re.sub(pattern, number, assembly)
+    return assembly
+
+
+def warned(said):
+    """[line, name, is it sure?] of each variable that the compiler warns of."""
+    return [[int(m[1]), m[2], m[3] == "is"] for m in WARNING.finditer(said)]
+
+
+def mark(assembly, warnings, file, loc):
+    """Lets each line that the compiler warns of note that it has run. file, loc: the directives that tell the line."""
+    mark = "_" * (sys.platform == "darwin") + "course_"
+    lines, files = list[str](), set[str]()
+    for line in assembly.splitlines():
+        lines.append(line)
+        if found := file.match(line):
+            files.add(found[1])
+        elif (found := loc.match(line)) and found[1] in files:
+            ran = [i for i, (number, *_) in enumerate(warnings) if number == int(found[2])]
+            lines += [f"\tmovb $'1', {mark}reached+{i}(%rip)" for i in ran]
+    text = json.dumps(warnings).replace('"', '\\"')
+    for name, said in (("warned", text), ("reached", "0" * len(warnings))):
+        lines += [".data", f".globl {mark}{name}", f'{mark}{name}: .asciz "{said}"']
+    return "\n".join(lines) + "\n"
+
+
+def findings(rows, warnings, reached):
+    """The rows of the engine's errors, those of unset variables at the line of the variable where that is known.
+
+    The NaN may come from unset memory as well, of which initcheck has told already.
+    """
+    kept = [row for row in rows if row[1] != "variable"]
+    stored = [row for row in rows if row[1] == "variable"] * all(r[0] != "initcheck" for r in kept)
+    ran = [found for found, did in zip(warnings, reached, strict=True) if did == "1"]
+    for line, name, _ in [found for found in ran if found[2]] or (ran if stored else []):
+        side = [line, *(stored[0][6][1:] if stored else [0, 0, "load"])]
+        kept.append(["initcheck", "variable", name, -1, 1, [], side, [0, 0, 0, ""]])
+    return kept + [[*row[:1], "stored", *row[2:]] for row in stored if not ran]
