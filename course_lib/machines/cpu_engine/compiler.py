@@ -202,7 +202,10 @@ def _header(flags):
 
 PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
 CALL = re.compile(rf"^\s*(?:callq?|bl)\s+_?__tsan_(?:{PLACE})\b")
+# of a function of the source, not of what the compiler has put in
+OWN_CALL = re.compile(r"^\s*callq?\s+(?!_?_?_?(?:tsan|ubsan|asan)_|\*)")
 FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
+CALL_LINE = "_course_call_line" if sys.platform == "darwin" else "course_call_line"
 LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 
 
@@ -211,6 +214,7 @@ def number_sites(assembly, arm=False):
 
     The compiler calls __tsan_read4(address) and leaves the other argument registers alone, so its source line can be
     handed over there: no debugger's tables are needed to find it. A table of the lines by number is added at the end.
+    Calls of the source's own functions note their line as well, for the path by which a barrier was reached.
     """
     lines: list[str] = []
     sites, files, current = [0], set[str](), 0
@@ -226,6 +230,8 @@ def number_sites(assembly, arm=False):
                 f"\tmov w{free}, #{len(sites)}" if arm else f"\tmovl ${len(sites)}, {register}"
             )
             sites.append(current)
+        elif OWN_CALL.match(line) and not arm:  # a call that the compiler has doubled is one call
+            lines.append(f"\tmovl ${current}, {CALL_LINE}(%rip)")
         lines.append(line)
     if len(sites) >= 0x8000:
         raise BadInput("this source has too many memory accesses to trace: split it")

@@ -81,7 +81,7 @@ COURSE_INLINE void __threadfence_block() {}
 COURSE_INLINE void __threadfence_system() { course::fence(); }
 COURSE_INLINE unsigned __activemask(COURSE_HERE) { return course::active_mask(line); }
 COURSE_INLINE void __nanosleep(unsigned) {}
-COURSE_INLINE void __trap() { __builtin_trap(); }
+COURSE_INLINE void __trap(COURSE_HERE) { course::failed_assert("__trap() is not reached", line); }
 COURSE_INLINE unsigned __ballot_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p != 0, line); }
 COURSE_INLINE int __any_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p != 0, line) != 0; }
 COURSE_INLINE int __all_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p == 0, line) == 0; }

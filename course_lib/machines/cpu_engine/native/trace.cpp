@@ -384,10 +384,11 @@ void *__tsan_memcpy(void *to, const void *from, size_t n, unsigned site) { retur
 void __ubsan_handle_out_of_bounds(void *at, void *index) {
     course::out_of_bounds((course::Bounds *)at, (uint64_t)index);
 }
+uint32_t course_call_line;  // of the last call: the assembly pass has put the store before it
 void __tsan_func_entry(void *from) {
     if (!course::self) return;
-    unsigned i = course::self->index;
-    course::calls[i][course::depth[i]++ % 16] = uint32_t(uint64_t(from));
+    unsigned i = course::self->index;  // no line (arm64): the place of the call, which the compiler may have doubled
+    course::calls[i][course::depth[i]++ % 16] = course_call_line ? course_call_line : uint32_t(uint64_t(from));
 }
 void __tsan_func_exit() {
     if (course::self) course::depth[course::self->index]--;

@@ -9,7 +9,7 @@ __global__ void float4_copy_with_rest(float *out, const float *x, int n)
     if (rest < n)
         out[rest] = x[rest];
 }
-//: pixels grid=2 block=(8,4) args={"rgba": np.random.default_rng(5).integers(0, 256, (8, 8, 4)).astype(np.uint8), "grey": np.ma.masked_all((8, 8), np.uint8)} gives={"grey": (rgba[..., 0] * 77 + rgba[..., 1].astype(i4) * 151 + rgba[..., 2].astype(i4) * 28) >> 8}
+//: pixels grid=2 block=(8,4) args={"rgba": np.random.default_rng(5).integers(0, 256, (8, 8, 4)).astype(np.uint8), "grey": np.ma.masked_all((8, 8), np.uint8)} gives={"grey": (rgba[..., 0].astype(i4) * 77 + rgba[..., 1].astype(i4) * 151 + rgba[..., 2].astype(i4) * 28) >> 8}
 __global__ void pixels(const uchar4 *rgba, unsigned char *grey)
 {
     int i = (blockIdx.x * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
