@@ -285,7 +285,11 @@ def test_nan_on_purpose_is_an_input():
     nan, ones = np.full(64, np.nan, np.float32), np.ones(64, np.float32)
     assert trace(WRITTEN, "twice", 1, 64, [nan, ones.copy()]).ok
     assert trace(WRITTEN, "add", 1, 64, [ones, np.ma.array(nan.copy(), mask=False)]).ok
-    assert unset(trace(WRITTEN, "add", 1, 64, [ones, nan])) == [("initcheck", "y", 0, 64)]
+    assert unset(trace(WRITTEN, "add", 1, 64, [ones, nan.copy()])) == [("initcheck", "y", 0, 64)]
+    both = trace(WRITTEN, "twice", 1, 64, [nan, nan.copy()])
+    assert unset(both) == [("initcheck", "x", 0, 64)], (
+        "an output is marked with NaN, so NaN is a mark"
+    )
 
 
 def test_device_arrays_know_through_launches_what_is_written():
