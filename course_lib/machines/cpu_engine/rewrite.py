@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from course_lib.errors import BadInput
+from course_lib.machines.cpu_engine.macros import expand
 from course_lib.machines.cpu_engine.outside import host_code, refuse
 from course_lib.machines.cpu_engine.scopes import (
     ATTRIBUTE,
@@ -39,10 +40,6 @@ FOR_HOSTS = (
 )
 LIBRARY = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"]{FOR_HOSTS}\.h[>\"]", re.MULTILINE)
 HALF = re.compile(r"(#[ \t]*include[ \t]*)[<\"]cuda_(?:fp|bf)16\.h(?:pp)?[>\"]")
-MACRO = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]([^\n\\]*__(?:global|shared|constant)__[^\n\\]*)$",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def rewrite(source, no_extern_c=False, instances=()):
 
     Raises BadInput, with its line, for what the engine does not have, and for a kernel that is not void.
     """
-    code = _expand(TOKEN.sub(lambda m: blank(m) if m[0].startswith("/") else m[0], source))
+    code = expand(TOKEN.sub(lambda m: blank(m) if m[0].startswith("/") else m[0], source))
     for start, end in host_code(TOKEN.sub(blank, code)):
         code = code[:start] + CODE.sub(_blank_code, code[start:end]) + code[end:]
     # of the same length, with strings blanked out too: here things are looked for
@@ -98,14 +95,6 @@ def _times(given, code):
     said = macros.get(given, given)
     plain = said.isdigit() or (given.isidentifier() and given not in macros)
     return said if plain else 8 if given else 64
-
-
-def _expand(code):
-    """The source with its macros for __global__, __shared__ and __constant__ put in where they are used."""
-    while m := MACRO.search(code):
-        new = m[2].strip()
-        code = code[: m.start()] + blank(m) + re.sub(rf"\b{m[1]}\b", new, code[m.end() :])
-    return code
 
 
 def _kernels(text, found, branches):

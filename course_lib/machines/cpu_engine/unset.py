@@ -11,9 +11,9 @@ import sys
 NAN = 0x7FFEAD01  # with g++; large as an integer, too. clang: 0xFFFFFFFF, integers 0xAAAAAAAA. trace.cpp knows them
 # g++ fills with bytes of 0xFE; large arrays by memset, which can make them 0xFF
 PATTERNS = [
-    (r"-16843010\b", str(NAN)),
+    (r"-16843010\b|0xfefefefe\b", str(NAN)),
     (r"(?:\t\.byte\t-2\n){4}", f"\t.long\t{NAN}\n"),
-    (r"-72340172838076674\b", str(NAN << 32 | NAN)),
+    (r"-72340172838076674\b|0x(?:fe){8}\b", str(NAN << 32 | NAN)),
     (r"\$254(?=, %esi\n(?:.*\n){0,5}?\s*call\s+memset)", "$255"),
 ]
 OWN = re.compile(r"fefefefe|01010101|16843009|16843010|4278124286", re.IGNORECASE)

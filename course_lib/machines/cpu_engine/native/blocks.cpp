@@ -18,6 +18,9 @@ namespace course {
 
 Launch launch;
 __thread Thread *self;
+#ifdef COURSE_TRACE
+uint16_t seen[kMaxThreads][32];
+#endif
 Kernel *Kernel::first;
 Symbol *Symbol::first;
 static void (*kernel_call)(void **);
@@ -77,6 +80,9 @@ struct Worker : Block {
             Thread &t = all[i];
             t.thread_idx = at, t.index = i, t.block = this;
             t.state = State::ready, t.warp_epoch = 0, t.line = 0, t.stack = nullptr;
+#ifdef COURSE_TRACE
+            memset(seen[i], 0, sizeof seen[i]);
+#endif
             if (++at.x == dim.x) at.x = 0, at.y++;
             if (at.y == dim.y) at.y = 0, at.z++;
         }
@@ -145,6 +151,20 @@ struct Worker : Block {
             t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch++;
             shown[t.index] = given[t.index];
         }
+        tell_each_other(lane, count, mask);
+    }
+
+    // What one lane of the mask knew, all of them know now: a barrier of half a warp orders nothing for the other half.
+    void tell_each_other([[maybe_unused]] Thread *lane, [[maybe_unused]] unsigned count, [[maybe_unused]] unsigned mask) {
+#ifdef COURSE_TRACE
+        uint16_t known[32] = {};
+        for (unsigned j = 0; j < count; j++)
+            for (unsigned k = 0; k < 32 && mask >> j & 1; k++) known[k] = std::max(known[k], seen[lane[j].index][k]);
+        for (unsigned j = 0; j < count; j++)
+            if (mask >> j & 1) known[j] = uint16_t(lane[j].warp_epoch);
+        for (unsigned j = 0; j < count; j++)
+            if (mask >> j & 1) memcpy(seen[lane[j].index], known, sizeof known);
+#endif
     }
 
     void wait(Thread &t) {

@@ -141,10 +141,12 @@ template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next
 #endif
     return old;
 }
-#define COURSE_ATOMIC(name, expression)                                                                             \
-    template <class T> COURSE_INLINE T name(T *p, typename course_same<T>::type v, COURSE_HERE) {                   \
-        return course_atomic(p, line, [v](T old) -> T { return expression; }); \
+#define COURSE_ATOMIC_AS(name, expression)                                                        \
+    template <class T> COURSE_INLINE T name(T *p, typename course_same<T>::type v, COURSE_HERE) { \
+        return course_atomic(p, line, [v](T old) -> T { return expression; });                    \
     }
+#define COURSE_ATOMIC(name, expression) \
+    COURSE_ATOMIC_AS(name, expression) COURSE_ATOMIC_AS(name##_block, expression) COURSE_ATOMIC_AS(name##_system, expression)
 COURSE_ATOMIC(atomicAdd, old + v)
 COURSE_ATOMIC(atomicSub, old - v)
 COURSE_ATOMIC(atomicExch, ((void)old, v))
@@ -163,6 +165,8 @@ COURSE_INLINE T atomicCAS(T *p, typename course_same<T>::type compare, typename 
 #endif
     return found;
 }
+#define atomicCAS_block atomicCAS
+#define atomicCAS_system atomicCAS
 COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
 #define clock() ((int)course::ticks())  // not a function: the C library has one
 

@@ -184,6 +184,7 @@ void barrier_error(const BarrierError &error);
 void block_begins();
 void warp_stands();  // all lanes of a warp stand still
 char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape);  // where it lies
+extern uint16_t seen[kMaxThreads][32];  // warp barriers of each lane of its warp that a thread knows to be passed
 unsigned call_path();  // a number for the calls by which the thread came here
 extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
 #else

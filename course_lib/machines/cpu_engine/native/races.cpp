@@ -73,7 +73,8 @@ bool handed_over(const Access &before, const Access &now) {
 COURSE_HOT bool ordered(const Access &before, const Access &now, bool any_taken = !taken.empty()) {
     if (before.block == now.block) {
         if (before.thread == now.thread || before.epoch != now.epoch) return true;
-        if (before.thread / 32 == now.thread / 32 && before.warp_epoch != now.warp_epoch) return true;
+        bool near = before.thread / 32 == now.thread / 32;
+        if (near && int16_t(seen[now.thread][before.thread % 32] - before.warp_epoch) > 0) return true;
     }
     return any_taken && handed_over(before, now);
 }

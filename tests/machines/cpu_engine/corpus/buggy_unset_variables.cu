@@ -29,7 +29,7 @@ __global__ void own_array_times_zero(const float *A, float *out)
         a[k] = A[threadIdx.x * 4 + k] + beta * a[k];  // <- initcheck
         sum += a[k];
     }
-    out[threadIdx.x] = sum;
+    out[threadIdx.x] = sum;  // <- initcheck out
 }
 
 //: register_tile_without_zeros block=16 args={"A": random((16, 4)), "B": random((4, 4)), "C": zeros((16, 4))}
@@ -102,7 +102,7 @@ __global__ void window_filled_but_for_the_last(const float *A, float *out, int n
     for (int k = 0; k < n; k++) window[k] = A[threadIdx.x + k];
     float sum = 0.0f;
     for (int k = 0; k < 5; k++) sum += window[k];  // <- initcheck
-    out[threadIdx.x] = sum;
+    out[threadIdx.x] = sum;  // <- initcheck out
 }
 
 //: index_of_the_best_unset block=16 args={"A": -arange(64), "out": zeros(16, i4)}

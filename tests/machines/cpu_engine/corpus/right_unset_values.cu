@@ -13,7 +13,7 @@ __global__ void nan_to_zero(float *x, int n)
     if (i < n && x[i] != x[i])
         x[i] = 0;
 }
-//: all_nan_replaced block=64 args={"x": np.full(64, np.nan, f4)} gives={"x": np.arange(64)}
+//: all_nan_replaced block=64 args={"x": np.ma.array(np.full(64, np.nan, f4), mask=False)} gives={"x": np.arange(64)}
 __global__ void all_nan_replaced(float *x)
 {
     if (!isfinite(x[threadIdx.x]))
