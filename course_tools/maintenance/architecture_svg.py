@@ -23,7 +23,8 @@ LIBRARY = {
     "machines/cpu_engine": (3, 5, 1),
     "machines/rehearsal": (4, 5, 1),
     "machines/ranks": (5, 5, 1),
-    "machines/trace_page": (3, 6, 1),
+    "machines/cuda_c": (3, 6, 1),
+    "machines/trace_page": (4, 6, 1),
     "measure": (0, 7, 6),
 }
 TOOLS = {

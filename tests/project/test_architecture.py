@@ -16,6 +16,7 @@ MOST_FILES = 25
 AGAIN = "draw it again: python -m course_tools.maintenance.architecture --write"
 ENGINE, REHEARSAL, RANKS = "machines/cpu_engine", "machines/rehearsal", "machines/ranks"
 PYCUDA_NAMES, TRACE_PAGE = "machines/pycuda_names", "machines/trace_page"
+CUDA_C = "machines/cuda_c"
 TAUGHT = {"data", "serial", "threads", "gpu", "mpi"}
 # a package of course_lib -> the others that it may import; errors.py stands below all
 ARROWS: dict[str, set[str]] = {
@@ -26,12 +27,13 @@ ARROWS: dict[str, set[str]] = {
     "mpi": {"serial", "data", "measure", REHEARSAL, RANKS},  # measure: what one rank's step costs
     "measure": set(),
     "plots": {"measure"},
-    ENGINE: {TRACE_PAGE},
+    ENGINE: {TRACE_PAGE, CUDA_C},
     TRACE_PAGE: set(),
-    PYCUDA_NAMES: {ENGINE},
+    CUDA_C: set(),
+    PYCUDA_NAMES: {ENGINE, CUDA_C},
     REHEARSAL: set(),
     RANKS: {"measure"},
-    "checks/kit": TAUGHT | {ENGINE, REHEARSAL, RANKS},
+    "checks/kit": TAUGHT | {ENGINE, CUDA_C, REHEARSAL, RANKS},
     "checks/chNN": TAUGHT | {ENGINE, REHEARSAL, RANKS, "checks/kit"},
 }
 HEAVY = {

@@ -11,7 +11,7 @@ from course_lib.machines.cpu_engine import compiler, trace, tracing
 from course_lib.machines.cpu_engine.launching import check_arguments, check_shape
 from course_lib.machines.cpu_engine.memory import Arena
 from course_lib.machines.cpu_engine.process import Process
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 ASKED_FOR = os.environ.get("COURSE_GPU") == "cuda"  # by whoever started the tests
 

@@ -7,12 +7,12 @@ use np, f4, f8, i4, u4 (dtypes), arange(n, dtype), zeros, ones, unset(shape, dty
     args=     a list, or a dict by parameter             gives=  {parameter: expected array}, of a right kernel
     symbols=  {variable: array}                          rtol=   of that comparison (1e-5)
 
-A line `//+ ...` goes on with the one before. In a case with a mistake its place is marked in the source, one mark or more:
+A line `//+ ...` goes on with the one before. A mistake is marked in the source, with one mark or more:
 
     A[i] = s[63 - i];  // <- racecheck s
 
-The first finding must be of a marked tool and array, in a marked line (or the other line of a race). A case without a mark is
-right: nothing may be found. All kernels of a file are compiled together, as one source.
+The first finding must be of a marked tool and array, in a marked line (or the other line of a race). A case without
+a mark is right: nothing may be found. All kernels of a file are compiled together, as one source.
 """
 
 import re
@@ -78,7 +78,7 @@ def cases(path):
 
 def files(kind):
     """The files of one kind: "buggy" or "right"."""
-    return sorted(FOLDER.glob(f"{kind}_*.cu"))
+    return sorted((FOLDER / kind).rglob("*.cu"))
 
 
 def run(case, trace):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine.report import Report, aligned
-from course_lib.machines.trace_page import said, styled, table
+from course_lib.machines.cpu_engine.report import Report
+from course_lib.machines.trace_page import aligned, said, styled, table
 
 COUNTS = ("requests", "bytes", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")
 

@@ -18,11 +18,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput, OutOfTime, Unavailable
-from course_lib.machines.cpu_engine.complaints import complaints
 from course_lib.machines.cpu_engine.unset import mark, poison, warned
+from course_lib.machines.cuda_c.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
+INCLUDE = Path(__file__).parents[1] / "cuda_c" / "include"
 PLAIN_UNITS = ("server", "blocks")
 TRACE_UNITS = ("traced", "server", "blocks")
 COMMON = [
@@ -148,7 +149,7 @@ def _kernels(program, options, traced, new, folder):
     source, unit = folder / "kernel.cpp", folder / ("kernel.s" if traced else "kernel.o")
     source.write_text(program.text, encoding="utf-8")
     flags = _flags(traced, options)
-    header = NATIVE / "cuda_subset.h" if options or new else _header(flags)
+    header = INCLUDE / "cuda_subset.h" if options or new else _header(flags)
     command = [*compiler(), *flags, "-include", str(header), "-S" if traced else "-c"]
     said = _run([*command, str(source), "-o", str(unit)], DEADLINE)
     if traced:
@@ -176,7 +177,7 @@ def _flags(traced, options):
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
     common = [flag for flag in COMMON if flag != "-w" or not traced]
-    return [*common, *own, *options, "-idirafter", str(NATIVE)]  # cooperative_groups.h, half.h
+    return [*common, *own, *options, "-idirafter", str(INCLUDE)]  # cooperative_groups.h, half.h
 
 
 def _header(flags):
@@ -184,7 +185,7 @@ def _header(flags):
 
     g++ takes the file NAME.h.gch for NAME.h if it was made with the same flags; if not, it reads NAME.h.
     """
-    subset = NATIVE / "cuda_subset.h"
+    subset = INCLUDE / "cuda_subset.h"
     if not _is_gcc():
         return subset
     path = _folder() / f"subset-{_key(*flags)}.h"
@@ -224,11 +225,7 @@ def number_sites(assembly, arm=False):
         elif (found := LOC.match(line)) and found[1] in files and found[2] != "0":
             current = int(found[2])
         elif found := CALL.match(line):
-            free = 3 if found["fourth"] else 2 if found["third"] else 1
-            register = ("", "%esi", "%edx", "%ecx")[free]
-            lines.append(
-                f"\tmov w{free}, #{len(sites)}" if arm else f"\tmovl ${len(sites)}, {register}"
-            )
+            lines.append(_handed_over(found, len(sites), arm))
             sites.append(current)
         elif OWN_CALL.match(line) and not arm:  # a call that the compiler has doubled is one call
             lines.append(f"\tmovl ${current}, {CALL_LINE}(%rip)")
@@ -243,6 +240,14 @@ def number_sites(assembly, arm=False):
         f"{name}: .long {', '.join(map(str, sites))}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _handed_over(call, number, arm):
+    """The instruction that puts a number into the register behind the call's own arguments."""
+    free = 3 if call["fourth"] else 2 if call["third"] else 1
+    if arm:
+        return f"\tmov w{free}, #{number}"
+    return f"\tmovl ${number}, {('', '%esi', '%edx', '%ecx')[free]}"
 
 
 def spread(assembly, symbols):
@@ -348,7 +353,8 @@ def _folder():
 @cache
 def _engine_key():
     """Of all that a compiled program depends on, its own text apart."""
-    files = [Path(__file__), Path(__file__).with_name("unset.py"), *sorted(NATIVE.iterdir())]
+    own = Path(__file__), Path(__file__).with_name("unset.py")
+    files = [*own, *sorted(NATIVE.iterdir()), *sorted(INCLUDE.iterdir())]
     native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from course_lib.machines.cpu_engine.messages import message, own_array
-from course_lib.machines.trace_page import page
+from course_lib.machines.trace_page import aligned, page
 
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
 # not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
@@ -87,18 +87,6 @@ class Report:
 
     def _repr_pretty_(self, printer, cycle):
         printer.text(str(self))
-
-
-def aligned(header, rows):
-    """The lines of a table as text."""
-    cells = [
-        [f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in [header, *rows]
-    ]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    return [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in cells
-    ]
 
 
 def make_report(answer, launch, source, printed, seconds, kernel=""):

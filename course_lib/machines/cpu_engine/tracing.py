@@ -18,8 +18,8 @@ from course_lib.machines.cpu_engine.launching import (
 from course_lib.machines.cpu_engine.memory import Arena
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
 from course_lib.machines.cpu_engine.report import Report, make_report
-from course_lib.machines.cpu_engine.rewrite import rewrite
 from course_lib.machines.cpu_engine.unset import findings
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 
 def trace(
@@ -77,19 +77,10 @@ def _launch(process, launch, source, symbols):
         answer["errors"] = [_meant(row, symbols, source, launch[0]) for row in rows]
         return make_report(answer, launch[1:3], source, printed, seconds, launch[0])
     except LaunchFailed as failure:  # it could not even say where it was
-        error = {
-            "tool": failure.tool,
-            "kind": "",
-            "line": 0,
-            "array": "",
-            "index": -1,
-            "count": 1,
-            "shape": [],
-            "block": None,
-            "thread": None,
-            "op": "",
-            "other": None,
-        }
+        error = dict.fromkeys(("block", "thread", "other")) | dict.fromkeys(
+            ("kind", "array", "op"), ""
+        )
+        error |= {"tool": failure.tool, "line": 0, "index": -1, "count": 1, "shape": []}
         return Report(
             [error | {"message": f"{failure.tool}: {failure}"}],
             [],

@@ -15,7 +15,7 @@ from course_lib.machines.cpu_engine.launching import (
     scalar,
 )
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.rewrite import rewrite
 from course_lib.machines.pycuda_names import memory
 from course_lib.machines.pycuda_names.memory import Argument, Symbol, address, arena
 

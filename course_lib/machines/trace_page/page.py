@@ -164,3 +164,15 @@ def _pieces(source):
         if first <= number and (number == len(lines) or (depth == 0 and "}" in line)):
             yield range(first, number + 1)
             first = number + 1
+
+
+def aligned(header, rows):
+    """The lines of a table as text."""
+    cells = [
+        [f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in [header, *rows]
+    ]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    return [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
+    ]

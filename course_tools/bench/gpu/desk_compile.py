@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.gpu.gemm import RUNGS
 from course_lib.machines.cpu_engine import compiler
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 
 class CompileDesk:

@@ -7,7 +7,7 @@ a pointer can still be turned to any address. What runs is cut off by the sandbo
 
 import re
 
-from course_lib.machines.cpu_engine.rewrite import HEADER, TOKEN
+from course_lib.machines.cuda_c.rewrite import HEADER, TOKEN
 
 DIRECTIVES = ("define", "undef", "if", "ifdef", "ifndef", "else", "elif", "endif", "error")
 WORDS = re.compile(

@@ -12,7 +12,7 @@ from course_lib.machines.cpu_engine import CompileError, compiler, trace
 from course_lib.machines.cpu_engine.compiler import build
 from course_lib.machines.cpu_engine.memory import Arena, OutOfMemory
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 pytestmark = needs_compiler
 ADD = """__global__ void add_all(int n, const float *x, float *y) {

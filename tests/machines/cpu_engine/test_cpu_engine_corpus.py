@@ -1,4 +1,4 @@
-"""The corpus: kernels with one mistake each, of which the tool, line and array are found, and right ones, which are silent."""
+"""The corpus: of kernels with one mistake each the tool, line and array are found; of right ones nothing is."""
 
 import kernel_corpus
 import pytest

@@ -17,7 +17,7 @@ from course_lib.machines.cpu_engine import CompileError, LaunchFailed, compiler,
 from course_lib.machines.cpu_engine.compiler import number_sites
 from course_lib.machines.cpu_engine.memory import Arena, OutOfMemory
 from course_lib.machines.cpu_engine.process import Process
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 pytestmark = needs_compiler
 ROOT = Path(__file__).resolve().parents[3]
@@ -205,7 +205,8 @@ def test_compiled_once(monkeypatch):
 
 def test_two_processes_compile_at_once(tmp_path):
     code = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.machines.cpu_engine import compiler, rewrite\n"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from course_lib.machines.cpu_engine import compiler\n"
+        "from course_lib.machines.cuda_c import rewrite\n"
         "for i in 1, 2: print(compiler.build(rewrite.rewrite(f'__global__ void k(float *A) {{ A[0] = {i}; }}')))"
     )
     both = [
@@ -240,7 +241,7 @@ def test_a_header_read_once_is_that_of_these_flags(tmp_path, monkeypatch):
         assert header.with_name(f"{header.name}.gch").stat().st_ino == was, "made once"
         made.append(header)
         code = []
-        for include in (header, compiler.NATIVE / "cuda_subset.h"):
+        for include in (header, compiler.INCLUDE / "cuda_subset.h"):
             unit = tmp_path / "kernel.s"
             options = ["-Winvalid-pch", "-Werror=invalid-pch", "-include", str(include)]
             compiler._run(
@@ -334,7 +335,7 @@ def test_arm64_assembles(tmp_path):
     for name in compiler.TRACE_UNITS:
         unit = [str(compiler.NATIVE / f"{name}.cpp"), "-o", str(tmp_path / f"{name}.o")]
         subprocess.run([*cross, "-O2", "-c", *unit], check=True)
-    flags = [*compiler.TRACED, *compiler.CLANG, "-include", str(compiler.NATIVE / "cuda_subset.h")]
+    flags = [*compiler.TRACED, *compiler.CLANG, "-include", str(compiler.INCLUDE / "cuda_subset.h")]
     subprocess.run(
         [*cross, *flags, "-S", str(program), "-o", str(tmp_path / "kernel.s")], check=True
     )

@@ -10,8 +10,8 @@ from engine_runs import needs_compiler, skip_unless_variables_are_filled
 
 from course_lib.errors import BadInput
 from course_lib.machines.cpu_engine import CompileError, compiler, trace
-from course_lib.machines.cpu_engine.complaints import complaints
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.complaints import complaints
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 pytestmark = needs_compiler
 HERE = [name for name in ("g++", "clang++") if shutil.which(name)]

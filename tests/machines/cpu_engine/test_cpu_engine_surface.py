@@ -8,7 +8,7 @@ from engine_runs import needs_compiler, run
 from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.machines.cpu_engine import CompileError, trace
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 pytestmark = needs_compiler
 N = 64

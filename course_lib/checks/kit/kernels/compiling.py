@@ -4,7 +4,7 @@ import re
 
 from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.trees import short
-from course_lib.machines.cpu_engine.rewrite import TOKEN
+from course_lib.machines.cuda_c.rewrite import TOKEN
 
 MESSAGE = re.compile(r"kernel\.cu(?::(\d+)(?::\d+)?|\((\d+)\)): *(?:fatal )?error *:? *(.*)")
 

@@ -13,7 +13,7 @@ from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.machines.cpu_engine import Report as Traced
 from course_lib.machines.cpu_engine import trace
-from course_lib.machines.cpu_engine.rewrite import rewrite
+from course_lib.machines.cuda_c.rewrite import rewrite
 
 POISON = {
     2: 0x7E5D,

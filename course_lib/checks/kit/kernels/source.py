@@ -8,7 +8,7 @@ from course_lib.checks.kit.kernels.compiling import does_not_compile
 from course_lib.checks.kit.messages import CheckFailed, NotWritten, Report
 from course_lib.checks.kit.trees import a_thing
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine.rewrite import TOKEN, rewrite
+from course_lib.machines.cuda_c.rewrite import TOKEN, rewrite
 
 BLANK = re.compile(r'^[ \t]*#[ \t]*error[ \t]*"?write ([\w-]+): about', re.MULTILINE)
 C_TYPES = {

@@ -27,9 +27,8 @@ def scopes(bare):
     found: list[Scope] = []
     stack: list[Scope] = []
     branches: list[list[Scope]] = []  # what was open at each #if
-    left: list[
-        tuple[int, Scope]
-    ] = []  # opened in an earlier branch: closed with what a later one opens there
+    # opened in an earlier branch: closed with what a later one opens there
+    left: list[tuple[int, Scope]] = []
     last = 0
     for m in TURN.finditer(text):
         if m[1] == "if":

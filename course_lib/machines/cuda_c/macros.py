@@ -2,8 +2,8 @@
 
 import re
 
-from course_lib.machines.cpu_engine.scopes import CALLED, blank
-from course_lib.machines.cpu_engine.shared_memory import split
+from course_lib.machines.cuda_c.scopes import CALLED, blank
+from course_lib.machines.cuda_c.shared_memory import split
 
 MACRO = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^()\n]*\))?((?:[^\n\\]|\\\n|\\.)*__(?:global|shared|constant)__"
@@ -17,13 +17,13 @@ def expand(code):
     while m := MACRO.search(code):
         body = " ".join(m[3].replace("\\\n", " ").split())
         rest = code[m.end() :]
-        rest = (
-            re.sub(rf"\b{m[1]}\b", lambda _, body=body: body, rest)
-            if m[2] is None
-            else _called(m, body, rest)
-        )
+        rest = _called(m, body, rest) if m[2] else _named(m[1], body, rest)
         code = code[: m.start()] + blank(m) + rest
     return code
+
+
+def _named(name, body, rest):
+    return re.sub(rf"\b{name}\b", lambda _: body, rest)
 
 
 def _called(macro, body, rest):

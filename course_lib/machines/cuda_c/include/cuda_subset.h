@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine.h"
+#include "../../cpu_engine/native/engine.h"
 
 #define COURSE_INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)  // a copy is charged to the line of the kernel, not to a line of this file

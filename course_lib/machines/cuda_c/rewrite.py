@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine.macros import expand
-from course_lib.machines.cpu_engine.outside import host_code, refuse
-from course_lib.machines.cpu_engine.scopes import (
+from course_lib.machines.cuda_c.macros import expand
+from course_lib.machines.cuda_c.outside import host_code, refuse
+from course_lib.machines.cuda_c.scopes import (
     ATTRIBUTE,
     CALLED,
     DIRECTIVE,
@@ -18,7 +18,7 @@ from course_lib.machines.cpu_engine.scopes import (
     scopes,
     without_directives,
 )
-from course_lib.machines.cpu_engine.shared_memory import NAME, edit_shared, split
+from course_lib.machines.cuda_c.shared_memory import NAME, edit_shared, split
 
 WORDS = r"(?:\b(?:static|inline|extern|__forceinline__|__noinline__)\b\s*)*"
 KERNEL = re.compile(rf"(?:__global__\s+{WORDS}void|\bvoid\s+__global__)\s+([A-Za-z_]\w*)\s*\(")

@@ -4,7 +4,7 @@ the file as a function, and a reference at the start of each function that uses 
 import re
 
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine.scopes import around
+from course_lib.machines.cuda_c.scopes import around
 
 NAME = re.compile(r"([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)$")
 SHARED = re.compile(r"\b__shared__\b[^;{}]*(?:\{[^{}]*\}[^;{}]*)?;")

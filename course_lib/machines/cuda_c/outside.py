@@ -3,7 +3,7 @@
 import re
 
 from course_lib.errors import BadInput
-from course_lib.machines.cpu_engine.scopes import scopes, without_directives
+from course_lib.machines.cuda_c.scopes import scopes, without_directives
 
 DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__")
 CALLS = r"\b(?:cuda|cublas|cudnn|cufft|curand|cusparse)[A-Z]\w*"
