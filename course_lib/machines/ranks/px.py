@@ -63,5 +63,7 @@ def show(results, more):
 
 
 def _lines(rank, text, stream):
-    for line in text.splitlines():
-        print(f"[rank {rank}] {line}", file=stream, flush=True)
+    """All at once: each write becomes a message to the browser."""
+    if text:
+        lines = "".join(f"[rank {rank}] {line}\n" for line in text.splitlines())
+        print(lines, end="", file=stream, flush=True)

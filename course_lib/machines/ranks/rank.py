@@ -2,9 +2,7 @@
 notebook."""
 
 import contextlib
-import ctypes
 import faulthandler
-import gc
 import linecache
 import os
 import pickle
@@ -15,9 +13,10 @@ import traceback
 import warnings
 from multiprocessing.connection import Client
 
-from course_lib.machines.ranks import story
+from course_lib.machines.ranks import ledger, story
 
 MOST_OUTPUT = 1_000_000  # characters that a rank may print in one cell
+MARK = "COURSE_MPI_RANK"  # in the environment of a rank: the number of the rank
 _printed = [0]
 
 
@@ -34,9 +33,10 @@ def join(address, key, traces=None, parent=None):
 
     world = MPI.COMM_WORLD
     _prepare(get_ipython())
-    # a class made by Cython lets no one set an attribute
-    gc.get_referents(MPI.Comm.__dict__)[0]["Abort"] = _abort
-    ctypes.pythonapi.PyType_Modified(ctypes.py_object(MPI.Comm))
+    os.environ[MARK] = str(world.rank)
+    ledger.install()
+    ledger.replace(MPI.Comm, {"Abort": _abort})
+    MPI.Finalize = _finalize
     _own_signals(world.rank, traces)
     line = Client(address, authkey=key)
     line.send(world.rank)
@@ -84,6 +84,12 @@ class Abort(BaseException):
 
 def _abort(comm, errorcode=0):
     raise Abort(f"comm.Abort({errorcode}) ends all ranks")
+
+
+def _finalize():
+    raise RuntimeError(
+        "MPI.Finalize() would end MPI for all later cells: leave it out, the ranks end MPI when the notebook does"
+    )
 
 
 def _limit(stream):
@@ -150,11 +156,3 @@ def _serve(line, main, parents):
             line.send(story.of_place(traceback.extract_stack(sys._current_frames().get(main))))
     except (EOFError, OSError):
         os._exit(1)
-
-
-def left_over():
-    """Is there a message in COMM_WORLD that this rank was sent and has not received?"""
-    from mpi4py import MPI
-
-    probe = MPI.COMM_WORLD.Iprobe  # a message is seen only after some progress
-    return any(probe(MPI.ANY_SOURCE, MPI.ANY_TAG) for _ in range(1000))

@@ -1,12 +1,14 @@
 """Ranks for a notebook: every parallel cell has a deadline, and every fault an error that names the rank."""
 
+import os
 import pickle
 import re
+import threading
 import time
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
-from course_lib.machines.ranks import launch, parcel, px, rank
+from course_lib.machines.ranks import account, balance, launch, parcel, px, rank
 from course_lib.machines.ranks.errors import Interrupted, RankError
 from course_lib.machines.ranks.team import Team
 
@@ -24,22 +26,26 @@ def cluster(n=4, timeout=60, profile=None, progress=True, start=None):
     with the same n and profile returns the first one's, with the new timeout and start; another n replaces it.
     Raises BadInput for an n, timeout or start that cannot be, RankError where the ranks do not start.
     """
+    if number := os.environ.get(rank.MARK):
+        raise BadInput(f"this is rank {number} of a cluster: only the notebook itself starts ranks")
     n = check_count("n (ranks)", n)
     timeout = launch.check_seconds(timeout)
     start = launch.start_seconds(start, profile)
     if not _current or (_current[0].n, _current[0].profile) != (n, profile):
         if _current:
-            _current.pop().stop()
+            _current.pop().replaced_by(n)
         _current.append(Cluster(n, timeout, profile, progress))
     _current[0].timeout, _current[0].within = timeout, start
-    px.register(current)
     return _current[0].start()
 
 
 def current():
     """The notebook's cluster. Raises BadInput where there is none."""
     if not _current:
-        raise BadInput("there are no ranks yet: call course_lib.mpi.cluster(4) first")
+        raise BadInput(
+            "there are no ranks yet (after a restart of the kernel: no longer): "
+            "run the cell with mpi.cluster(4) first"
+        )
     return _current[0]
 
 
@@ -50,6 +56,9 @@ class Cluster:
         self.n, self.timeout, self.profile, self.progress = n, timeout, profile, progress
         self.within = launch.start_seconds(None, profile)  # seconds for a start
         self.team: Any = None  # a Team while there are ranks
+        self.ahead: Any = None  # a Team that is on its way, after one was lost
+        self.replaced = ""
+        self.busy = threading.Lock()
 
     def run(self, fn, *args, timeout=None):
         """fn(comm, *args) on every rank, comm = MPI.COMM_WORLD: the results in the order of the ranks.
@@ -79,13 +88,24 @@ class Cluster:
         """
         limit = launch.check_seconds(self.timeout if timeout is None else timeout)
         targets = launch.check_targets(targets, self.n)
+        if not self.busy.acquire(blocking=False):
+            raise BadInput(
+                "another thread's parallel cell is running on these ranks: wait until it has ended"
+            )
+        try:
+            return self._watched(call, targets, limit)
+        finally:
+            self.busy.release()
+
+    def _watched(self, call, targets, limit):
         views = self.start().team.views
+        end = time.monotonic() + limit
         results = {r: call(views[r]) for r in targets}
         try:
-            dead, late, failed = self._watch(results, time.monotonic() + limit)
-            error = (
-                self._error(results, dead, late, failed, limit) if dead or late or failed else None
-            )
+            dead, late, failed = self._watch(results, end)
+            left = [] if dead or late else self._left(end)
+            wrong = dead or late or failed or left
+            error = self._error(results, dead, late, failed, limit, left) if wrong else None
         except KeyboardInterrupt:
             waiting, _ = self._lose()
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
@@ -114,63 +134,86 @@ class Cluster:
             if dead := self.team.dead(0.02):
                 return dead, late, failed
 
-    def _error(self, results, dead, late, failed, limit):
-        """The RankError. Where only Python errors happened and no message is under way, the ranks live on."""
+    def _error(self, results, dead, late, failed, limit, left):
+        """The RankError. Where the ranks' books agree that nothing of the cell is under way, the ranks live on."""
         traceback = ""
         if dead:
             first, text = dead[0], f"{names(dead)} died in this cell"
         elif failed:
-            errors = {r: raised(results[r]) for r in failed}
-            alike = sorted(r for r in failed if errors[r][0] == errors[failed[0]][0])
-            first, (text, traceback) = alike[0], errors[failed[0]]
-            text = f"{names(alike)} raised {text}"
-            text += "".join(
-                f"\nrank {r} raised {errors[r][0]}" for r in sorted(set(failed) - set(alike))
-            )
-        else:
+            first, text, traceback = self._raised(results, failed)
+        elif late:
             first, text = late[0], f"{names(late)} had not finished after {limit:g} s"
-        if dead or late or self._aborted(results, failed) or self._left_over(results):
-            waiting, rest = self._lose(dead)
-            text, rest = text + (exit_text(rest, first) if dead else ""), f"\n{STOPPED}"
         else:
-            waiting, rest = {}, ""
-        others = "".join(f"\nrank {r} {waiting[r]}" for r in waiting if r not in failed)
-        return RankError(
-            f"{text}{traceback and chr(10) + traceback}{others}{rest}", first, traceback, waiting
-        )
+            first, text = int(left[0].split()[1]), f"all ranks finished this cell, but {left[0]}"
+        waiting, rest = {}, ""
+        if dead or late or left or self._aborted(results, failed):
+            waiting, logs = self._lose(dead)
+            text, rest = text + (exit_text(logs, first) if dead else ""), f"\n{STOPPED}"
+        seen = failed if failed or late or dead else waiting
+        lines = [f"rank {r} {waiting[r]}" for r in waiting if r not in seen]
+        lines = [text, *filter(None, [traceback]), *lines, *(left if failed else left[1:])]
+        return RankError("\n".join(lines) + rest, first, traceback, waiting)
+
+    def _raised(self, results, failed):
+        """(the first rank of those that raised the first error, what all raised, the first one's traceback)."""
+        errors = {r: raised(results[r]) for r in failed}
+        text, traceback = errors[failed[0]]
+        alike = sorted(r for r in failed if errors[r][0] == text)
+        rows = [f"{names(alike)} raised {text}"]
+        rows += [f"rank {r} raised {errors[r][0]}" for r in sorted(set(failed) - set(alike))]
+        return alike[0], "\n".join(rows), traceback
 
     def _aborted(self, results, failed):
         return any(raised(results[r])[0].startswith("Abort:") for r in failed)
 
-    def _left_over(self, results):
-        """After an error: is a message still on its way to a rank? The next cell would receive it."""
-        asked = [view.apply_async(rank.left_over) for view in self.team.views.values()]
-        end = time.monotonic() + GRACE
-        return any(
-            not answer.wait(max(0.0, end - time.monotonic())) or answer.get() for answer in asked
-        )
+    def _left(self, end):
+        """What a cell has left that the next one would meet, in sentences: none where all ranks' books agree."""
+        asked = {r: view.apply_async(account.account) for r, view in self.team.views.items()}
+        end, told, silent = max(end, time.monotonic() + GRACE), {}, []
+        for r, answer in asked.items():
+            while not answer.wait(0.5) and time.monotonic() < end and not self.team.dead():
+                pass
+            if answer.ready() and answer.successful():
+                told[r] = answer.get()
+            else:
+                why = raised(answer)[0] if answer.ready() else "it is busy, or has ended"
+                silent.append(f"rank {r} does not say what it has left ({why})")
+        return silent or balance.faults(told)
 
     def _lose(self, dead=()):
-        """Stop the ranks: ({rank: where it was}, logs)."""
+        """Stop the ranks: ({rank: where it was}, logs). New ones are on their way at once, for the next cell."""
         if dead:
             time.sleep(0.2)  # the others come to where they wait
         waiting = self.team.where()
         logs = self.team.stop()
         self.team = None
+        if self.profile is None:
+            self.ahead = Team(self.n, None, self.within)
         return waiting, logs
 
     def start(self):
-        """Start the ranks, unless they are there; returns this cluster."""
-        if self.team is not None and self.team.dead():
-            died = self.team.dead()
-            print(
-                f"{names(died)} died between two cells; the variables of all ranks are gone.",
-                flush=True,
-            )
+        """Start the ranks, unless they are there; returns this cluster. BadInput where another one took its place."""
+        if self.replaced:
+            raise BadInput(self.replaced)
+        if self.team is not None and (died := self.team.dead()):
+            said = f"{names(died)} died between two cells; the variables of all ranks are gone."
+            print(said, flush=True)
             self.stop()
         if self.team is None:
-            self.team = Team(self.n, self.profile, self.within, self._say)
+            team, self.ahead = self.ahead, None
+            if team and not team.fits():
+                team.stop()
+                team = None
+            self.team = (team or Team(self.n, self.profile, self.within)).meet(self._say)
         return self
+
+    def replaced_by(self, n):
+        """mpi.cluster was called with another n or profile: this one's ranks end, and no call brings them back."""
+        self.stop()
+        self.replaced = (
+            f"these {self.n} ranks were replaced when mpi.cluster({n}) was called: use what that call "
+            f"returned, or call mpi.cluster({self.n}) again"
+        )
 
     def _say(self, text):
         if self.progress:
@@ -178,9 +221,10 @@ class Cluster:
 
     def stop(self):
         """End all ranks, and all that belongs to them."""
-        if self.team is not None:
-            self.team.stop()
-            self.team = None
+        for team in (self.team, self.ahead):
+            if team is not None:
+                team.stop()
+        self.team = self.ahead = None
 
     def __getstate__(self):
         raise TypeError("the ranks are started from here, and cannot be sent to a rank")
@@ -213,6 +257,11 @@ def raised(result):
 
 def exit_text(logs, r):
     """How rank r ended, as the shell around it says: ": exit status 3"; nothing where it does not say."""
+    if any("Internal error" in line for line in logs.get("mpiexec", ())):
+        return (
+            ": MPI itself gave up inside a call. One cause: what send sends, an object, was received with "
+            "Recv, which takes the bytes that Send sends"
+        )
     said = re.search(
         rf"^rank {r} ended with status (\d+)$", "\n".join(logs.get("mpiexec", ())), re.MULTILINE
     )
@@ -223,3 +272,6 @@ def exit_text(logs, r):
     }
     killed = f": killed by signal {status - 128}{why.get(status - 128, '')}"
     return killed if status > 128 else f": exit status {status}" if said else ""
+
+
+px.register(current)

@@ -23,9 +23,14 @@ def runs_a_cell(file, name):
     return (os.path.basename(file), name) in RUNS_A_CELL
 
 
+def cells():
+    """{file name: number} of the cells that a rank knows."""
+    return sys.modules["IPython"].get_ipython().compile._filename_map
+
+
 def number(entry):
     """The number of the cell that an entry stands in, or None."""
-    return sys.modules["IPython"].get_ipython().compile._filename_map.get(entry.filename)
+    return cells().get(entry.filename)
 
 
 def place(entry):
@@ -44,7 +49,7 @@ def place(entry):
 
 def of_place(stack):
     """Where a rank is: its innermost line of a cell, and where in a library it is from there."""
-    stack = student(stack)
+    stack = [e for e in student(stack) or () if os.path.dirname(e.filename) != HERE]
     if not stack:
         return "had finished the cell"
     own = [entry for entry in stack if number(entry) is not None] or stack[:1]
@@ -64,6 +69,7 @@ def of_error(error):
     own += stack[-1:] if stack and own[-1] is not stack[-1] else []
     rows = [f"  {place(entry)}" for entry in own]
     rows[MOST:-MOST] = ["  ..."] if len(rows) > 2 * MOST else rows[MOST:-MOST]
+    rows += [f"  {note}" for note in getattr(error, "__notes__", ())]
     if error.__cause__ is not None:
         rows.append(f"  caused by {type(error.__cause__).__name__}: {error.__cause__}")
     return "\n".join(rows)

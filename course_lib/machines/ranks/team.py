@@ -24,25 +24,33 @@ from course_lib.machines.ranks.profiles.site import Site
 
 
 class Team:
-    """n ranks, ready to work: views[r] is the ipyparallel view of rank r, pids[r] its process.
+    """n ranks on their way. Those of this machine may be started ahead, and met when they are needed.
 
-    start: seconds within which they must be; None: those of the profile, for a batch system may let them wait for long.
-    say: called with each text of progress. Raises RankError where the ranks do not come up, with the logs' last lines.
+    profile: None, or the name of one. start: seconds within which they must be ready, once they are awaited; None:
+    those of the profile, for a batch system may let them wait for long.
     """
 
-    def __init__(self, n, profile, start, say):
-        self.n = n
+    def __init__(self, n, profile, start):
+        self.n, self.site, self.start = n, None if profile is None else Site(profile), start
+        self.surroundings = surroundings()
         self.client: Any = None
         self.lines: dict[int, Any] = {}
-        site = None if profile is None else Site(profile)
+        site = self.site
         self.folder = tempfile.mkdtemp(prefix="course-mpi-", dir=site.folder() if site else None)
         try:
-            commands, file, env = launch.programs(n, site, self.folder, start)
+            commands, self.file, env = launch.programs(n, site, self.folder, start)
             self.supervisor = self._supervise(commands, env, 15 if site else 0)
         except BaseException:
             shutil.rmtree(self.folder)
             raise
         atexit.register(self.stop)
+
+    def meet(self, say):
+        """Wait until all are ready to work: views[r] is the ipyparallel view of rank r, pids[r] its process.
+
+        say: called with each text of progress. Raises RankError where they do not come up, with the logs' last lines.
+        """
+        site, start, file = self.site, self.start, self.file
         try:
             self.end = time.monotonic() + (site.wait if site and start is None else start)
             say("controller")
@@ -56,6 +64,11 @@ class Team:
         except BaseException:  # an interrupt, too, leaves nothing behind
             self.stop()
             raise
+        return self
+
+    def fits(self):
+        """Are they as ranks would be that were started now?"""
+        return self.supervisor.poll() is None and self.surroundings == surroundings()
 
     def _supervise(self, commands, env, patience) -> Any:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -177,6 +190,11 @@ class Team:
                 self.client.close(linger=0)
             shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
         return json.loads(said) if said else {}
+
+
+def surroundings():
+    """What ranks take from the notebook when they are started."""
+    return os.getcwd(), tuple(sys.path), dict(os.environ)
 
 
 def _accept(listener, n, lines):
