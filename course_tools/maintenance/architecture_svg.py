@@ -25,6 +25,7 @@ LIBRARY = {
     "machines/ranks": (5, 5, 1),
     "machines/cuda_c": (3, 6, 1),
     "machines/trace_page": (4, 6, 1),
+    "machines/books": (5, 6, 1),
     "measure": (0, 7, 6),
 }
 TOOLS = {

@@ -16,7 +16,7 @@ MOST_FILES = 25
 AGAIN = "draw it again: python -m course_tools.maintenance.architecture --write"
 ENGINE, REHEARSAL, RANKS = "machines/cpu_engine", "machines/rehearsal", "machines/ranks"
 PYCUDA_NAMES, TRACE_PAGE = "machines/pycuda_names", "machines/trace_page"
-CUDA_C = "machines/cuda_c"
+CUDA_C, BOOKS = "machines/cuda_c", "machines/books"
 TAUGHT = {"data", "serial", "threads", "gpu", "mpi"}
 # a package of course_lib -> the others that it may import; errors.py stands below all
 ARROWS: dict[str, set[str]] = {
@@ -32,7 +32,8 @@ ARROWS: dict[str, set[str]] = {
     CUDA_C: set(),
     PYCUDA_NAMES: {ENGINE, CUDA_C},
     REHEARSAL: set(),
-    RANKS: {"measure"},
+    RANKS: {"measure", BOOKS},
+    BOOKS: set(),
     "checks/kit": TAUGHT | {ENGINE, CUDA_C, REHEARSAL, RANKS},
     "checks/chNN": TAUGHT | {ENGINE, REHEARSAL, RANKS, "checks/kit"},
 }

@@ -22,6 +22,7 @@ MACHINES = {
     "machines/cuda_c": (300, 1000),
     "machines/rehearsal": (500, 1500),
     "machines/ranks": (200, 1000),
+    "machines/books": (200, 600),
 }
 
 

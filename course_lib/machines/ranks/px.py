@@ -9,7 +9,8 @@ from course_lib.errors import BadInput
 
 def register(current):
     """Make %%px and %px work on the cluster that current() returns; nothing to do outside of IPython."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
     if shell is None:
         return
 

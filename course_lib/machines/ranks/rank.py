@@ -13,7 +13,7 @@ import traceback
 import warnings
 from multiprocessing.connection import Client
 
-from course_lib.machines.ranks import ledger, story
+from course_lib.machines.books import ledger, story
 
 MOST_OUTPUT = 1_000_000  # characters that a rank may print in one cell
 MARK = "COURSE_MPI_RANK"  # in the environment of a rank: the number of the rank

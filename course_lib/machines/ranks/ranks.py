@@ -8,7 +8,8 @@ import time
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
-from course_lib.machines.ranks import account, balance, launch, parcel, px, rank
+from course_lib.machines.books import account, balance
+from course_lib.machines.ranks import launch, parcel, px, rank
 from course_lib.machines.ranks.errors import Interrupted, RankError
 from course_lib.machines.ranks.team import Team
 

@@ -18,7 +18,8 @@ from multiprocessing.connection import Listener, wait
 from pathlib import Path
 from typing import Any
 
-from course_lib.machines.ranks import launch, rank, story, supervisor
+from course_lib.machines.books import story
+from course_lib.machines.ranks import launch, rank, supervisor
 from course_lib.machines.ranks.errors import RankError
 from course_lib.machines.ranks.profiles.site import Site
 

@@ -7,7 +7,7 @@ from first_cells import FIRST, NAMES, RIGHT
 
 from course_lib import mpi
 from course_lib.errors import BadInput
-from course_lib.machines.ranks import balance
+from course_lib.machines.books import balance
 from course_lib.machines.ranks import ranks as machinery
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))

@@ -5,7 +5,8 @@ import re
 import sys
 import traceback
 
-HERE = os.path.dirname(__file__)
+BOOKS = os.path.dirname(__file__)
+OURS = BOOKS, os.path.join(os.path.dirname(BOOKS), "ranks")
 MOST = 4  # calls that are shown of a deep recursion, at each end
 # The innermost of these stands between the machinery and the student's code: (file, function)
 running = 0  # the number of the running cell
@@ -49,7 +50,7 @@ def place(entry):
 
 def of_place(stack):
     """Where a rank is: its innermost line of a cell, and where in a library it is from there."""
-    stack = [e for e in student(stack) or () if os.path.dirname(e.filename) != HERE]
+    stack = [e for e in student(stack) or () if os.path.dirname(e.filename) not in OURS]
     if not stack:
         return "had finished the cell"
     own = [entry for entry in stack if number(entry) is not None] or stack[:1]
@@ -63,7 +64,7 @@ def of_error(error):
     stack = list(traceback.extract_tb(error.__traceback__))
     inside = student(stack)
     stack = [
-        e for e in (stack if inside is None else inside) if os.path.dirname(e.filename) != HERE
+        e for e in (stack if inside is None else inside) if os.path.dirname(e.filename) not in OURS
     ]
     own = [entry for entry in stack if number(entry) is not None] or stack[:1]
     own += stack[-1:] if stack and own[-1] is not stack[-1] else []

@@ -2,7 +2,7 @@
 
 import traceback
 
-from course_lib.machines.ranks import ledger, story
+from course_lib.machines.books import ledger, story
 
 PROBES = 20  # a message is seen only after some progress
 

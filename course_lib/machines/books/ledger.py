@@ -11,7 +11,7 @@ import threading
 from ctypes import py_object, pythonapi
 from typing import Any
 
-from course_lib.machines.ranks import story
+from course_lib.machines.books import story
 
 SENDS = {f"{i}{way}send" for i in ("", "i") for way in ("", "b", "s", "r")}
 SENDS |= {name.capitalize() for name in SENDS}
