@@ -1,7 +1,7 @@
 """What `python3 start.py test` runs: the tests in some processes, then, one by one, those that measure.
 
 python3 start.py test                      all but the tests marked `slow`
-python3 start.py test --all                all, and the chapters with kernels by ziglang's compiler
+python3 start.py test --all                all, and chapters and corpus of kernels by ziglang's compiler
 python3 start.py test PATH... [options]    just these, whatever their marks, in one process
 python3 start.py test -k WORDS             pytest's options go to both runs
 """
@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 MORE = 2  # processes beyond the cores: of the time that tests take, more than half is waiting
 MEMORY = 2 << 30  # bytes for a process with its kernels and ranks
 ONCE = ("-h", "--help", "--version", "-V", "--co", "--collect-only", "--markers", "--fixtures")
+CORPUS = "tests/machines/cpu_engine/test_cpu_engine_corpus.py"
 ZIGLANG = {"COURSE_SLOW": "3", "COURSE_GPU": "cpu", "COURSE_CXX": "ziglang"}
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -44,7 +45,9 @@ def runs(arguments):
             (["-m", "not slow and alone", *rest], {}),
         ]
     kernels = (
-        [str(path.relative_to(ROOT)) for path in gpu_notebooks()] if os.name == "posix" else []
+        [*(str(path.relative_to(ROOT)) for path in gpu_notebooks()), CORPUS]
+        if os.name == "posix"
+        else []
     )
     return [
         ([*beside, "-m", "not alone", *rest], pinned),

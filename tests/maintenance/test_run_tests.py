@@ -39,7 +39,11 @@ def test_all(three):
     beside, alone, ziglang = run_tests.runs(["--all", "-x"])
     assert beside[0] == [*BESIDE, "-m", "not alone", "-x"] and alone == (["-m", "alone", "-x"], {})
     assert ziglang[0][5] == "notebooks/05-gpu-first-kernels.ipynb" and ziglang[0][-1] == "-x"
-    assert len(ziglang[0]) == 5 + 10 + 1 and ziglang[1]["COURSE_CXX"] == "ziglang"
+    assert (
+        len(ziglang[0]) == 5 + 10 + 1 + 1
+        and ziglang[0][-2] == run_tests.CORPUS
+        and ziglang[1]["COURSE_CXX"] == "ziglang"
+    )
     assert beside[1]["OMP_NUM_THREADS"] == "1", (
         "or each would have a BLAS of as many threads as cores"
     )
