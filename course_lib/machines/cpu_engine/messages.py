@@ -44,7 +44,7 @@ TEXTS = {
     (
         "initcheck",
         "stored",
-    ): "{who} writes into {element} what comes from a variable without a value. " + FIRST,
+    ): "{who} writes into {element} what comes from a variable without a first value. " + FIRST,
     (
         "racecheck",
         "block",

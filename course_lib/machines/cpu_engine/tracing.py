@@ -47,6 +47,8 @@ def trace(
     """
     grid, block, shared = check_shape(grid, block, shared)
     timeout = check_number("timeout", timeout)
+    if not isinstance(kernel, str):
+        raise BadInput(f"there is no kernel {kernel!r:.40}: give its name as a text")
     if not isinstance(source, str) or "__global__" not in source:
         raise BadInput("the source must be a text of CUDA C with a kernel: a __global__ function")
     program = rewrite(source, no_extern_c, (kernel,))
@@ -87,7 +89,7 @@ def _launch(process, launch, source, symbols):
             failure.printed,
             0.0,
             source,
-            launch[0],
+            kernel=launch[0],
         )
 
 
