@@ -8,6 +8,7 @@ from course_lib.machines.trace_page import aligned, page
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
 # not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
 ORDER = ("memcheck", "crash", "timeout", "synccheck", "racecheck", "initcheck")
+ABOUT = ("tool", "kind", "array", "index", "count", "shape")
 SIDE = ("line", "block", "thread", "op")
 COUNTS = (
     "line",
@@ -92,20 +93,12 @@ class Report:
 def make_report(answer, launch, source, printed, seconds, kernel=""):
     """A Report from the rows of the engine. launch: (grid, block)."""
     lines, errors = source.splitlines(), []
-    for tool, kind, array, index, count, shape, here, other in answer["errors"]:
-        error = {
-            "tool": tool,
-            "kind": kind,
-            "array": array,
-            "index": index,
-            "count": count,
-            "shape": shape,
-            **_side(here, launch),
-            "other": _side(other, launch) if other[0] else None,
-        }
+    for *about, here, other in _merged(answer["errors"]):
+        error = dict(zip(ABOUT, about, strict=True)) | _side(here, launch)
+        error["other"] = _side(other, launch) if other[0] else None
         line = lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
-        if kind == "local":
-            error.update(own_array(array, line))
+        if error["kind"] == "local":
+            error.update(own_array(error["array"], line))
         error["message"] = message(error, line)
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))
@@ -120,16 +113,31 @@ def _access(cells, grid):
     return row | {"lanes": lanes, "lanes_block": _unravel(row["lanes_block"], grid)}
 
 
+def _merged(rows):
+    """The engine's rows; stores of one value count with those of other values at the same lines, if there are such."""
+    same = [row for row in rows if row[1].startswith("same ")]
+    kept, notes = [list(row) for row in rows if row not in same], []
+    for row in same:
+        worse = [
+            other for other in kept if other[0] == "racecheck" and _place(other) == _place(row)
+        ]
+        worse.sort(key=lambda other: other[1] != row[1].removeprefix("same "))
+        if worse:
+            worse[0][4] += row[4]
+        else:
+            notes.append(row)
+    return kept + notes
+
+
+def _place(row):
+    return row[2], *sorted((row[6][0], row[7][0]))
+
+
 def _graded(findings):
-    """(errors, notes): a race that leaves the same value, whoever wins, is a note, unless it is also an error there."""
+    """(errors, notes): a race that leaves the same value, whoever wins, is a note."""
     errors = [f for f in findings if not f["kind"].startswith("same ")]
-    worse = [_place(error) for error in errors if error["tool"] == "racecheck"]
     notes = [f | {"kind": f["kind"].removeprefix("same ")} for f in findings if f not in errors]
-    return errors, [note for note in notes if _place(note) not in worse]
-
-
-def _place(race):
-    return race["array"], *sorted((race["line"], race["other"]["line"]))
+    return errors, notes
 
 
 def _without_shadows(errors):
