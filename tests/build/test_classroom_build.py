@@ -410,7 +410,7 @@ def test_the_command(root, capsys, no_kernel):
         (["build", "--nonsense"], "unrecognized arguments"),
         (
             ["nonsense"],
-            "no command 'nonsense'; there are: doctor, bench, check, release, grade, build",
+            "no command 'nonsense'; there are: doctor, trace, bench, check, release, grade, build",
         ),
         ([], "usage"),
     ],

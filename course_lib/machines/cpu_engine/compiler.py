@@ -204,7 +204,7 @@ def _header(flags):
 PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
 CALL = re.compile(rf"^\s*(?:callq?|bl)\s+_?__tsan_(?:{PLACE})\b")
 # of a function of the source, not of what the compiler has put in
-OWN_CALL = re.compile(r"^\s*callq?\s+(?!_?_?_?(?:tsan|ubsan|asan)_|\*)")
+OWN_CALL = re.compile(r"^\s*callq?\s+(?!_*(?:tsan|ubsan|asan|tls)_|\*)")
 FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
 CALL_LINE = "_course_call_line" if sys.platform == "darwin" else "course_call_line"
 LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")

@@ -68,7 +68,7 @@ class Result:
 
 def file_of(out, student):
     """The file of a student's result: names become safe file names, and different names stay different."""
-    plain = re.sub(r"[^\w.-]+", "_", student, flags=re.ASCII).strip("._")[:60]
+    plain = re.sub(r"[^\w.-]+", "_", student, flags=re.ASCII).strip("._")[:50]
     if plain != student or not plain or RESERVED.search(plain):
         mark = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:MARK]
         plain = f"{plain or 'student'}-{mark}"
