@@ -7,6 +7,8 @@ use np, f4, f8, i4, u4 (dtypes), arange(n, dtype), zeros, ones, unset(shape, dty
     args=     a list, or a dict by parameter             gives=  {parameter: expected array}, of a right kernel
     symbols=  {variable: array}                          rtol=   of that comparison (1e-5)
 
+    clang=   what clang makes of it, where that leads to another verdict: then it must
+
 A line `//+ ...` goes on with the one before. A mistake is marked in the source, with one mark or more:
 
     A[i] = s[63 - i];  // <- racecheck s
@@ -24,7 +26,7 @@ import numpy as np
 FOLDER = Path(__file__).parents[1] / "machines" / "cpu_engine" / "corpus"
 HEAD = re.compile(r"//: *(\w+) *(.*)")
 MARK = re.compile(r"// *<- *(memcheck|racecheck|initcheck|synccheck|crash|timeout)(?: +(\w+))?")
-KEY = re.compile(r"(?:^|\s)(kernel|grid|block|shared|args|gives|symbols|rtol|blocks)=")
+KEY = re.compile(r"(?:^|\s)(kernel|grid|block|shared|args|gives|symbols|rtol|blocks|clang)=")
 
 
 @dataclass

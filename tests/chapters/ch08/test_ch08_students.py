@@ -243,7 +243,12 @@ def test_wrong_kernels_are_refused(task, body, words):
 
 SLIPS = [  # one slip in the solution: what stood there, what stands there now, words of the cause
     ("kernel-16x4", "b_tile[j][k]", "b_tile[k][j]", "swapped indices"),
-    ("kernel-16x4", "threadIdx.y * 16 + threadIdx.x", "threadIdx.x", "b_tile[4][0], which nothing has written"),
+    (
+        "kernel-16x4",
+        "threadIdx.y * 16 + threadIdx.x",
+        "threadIdx.x",
+        "b_tile[4][0], which nothing has written",
+    ),
     ("kernel-16x4", "A[i + (k0 + k) * M]", "A[i * K + k0 + k]", "A(i, k) is A[i + k * M]"),
     ("kernel-16x4", "(j0 + tj) * K]", "(j0 + tj) * N]", "B(k, j) is B[k + j * K]"),
     ("kernel-16x4", "k0 += 4", "k0 += 16", "steps of 4"),

@@ -353,9 +353,11 @@ static void range(const void *p, size_t bytes, unsigned site, Op op) {
 using course::Op;
 #define COURSE_CALLBACK(name, n, op, is_volatile) \
     extern "C" void __tsan_##name##n(void *p, unsigned site) { course::access(p, n, site, op, is_volatile); }
+// Of types of smaller numbers, such as a float3, whose parts clang moves together.
+#define COURSE_IN_PARTS(name, n, op) extern "C" void __tsan_##name##n(void *p, unsigned site) { course::range(p, n, site, op); }
 #define COURSE_CALLBACKS(n)                                   \
-    COURSE_CALLBACK(unaligned_read, n, Op::load, false)       \
-    COURSE_CALLBACK(unaligned_write, n, Op::store, false)     \
+    COURSE_IN_PARTS(unaligned_read, n, Op::load)              \
+    COURSE_IN_PARTS(unaligned_write, n, Op::store)            \
     COURSE_CALLBACK(volatile_read, n, Op::load, true)         \
     COURSE_CALLBACK(volatile_write, n, Op::store, true)       \
     COURSE_CALLBACK(unaligned_volatile_read, n, Op::load, true) \

@@ -113,7 +113,7 @@ __global__ void two_barriers_a_line(const float *A, float *out)
     out[t] = A[t];
 }
 
-//: helper_at_two_places block=64 args={"A": arange(64), "out": zeros(64)}
+//: helper_at_two_places clang="merges the two branches, as they hold nothing but the same call" block=64 args={"A": arange(64), "out": zeros(64)}
 __device__ void everyone_waits()
 {
     __syncthreads();  // <- synccheck

@@ -93,7 +93,7 @@ __global__ void filter_taps_read_one_more(const float *A, float *out, int taps)
     out[threadIdx.x] = sum;
 }
 
-//: local_struct_member_array block=16 args={"A": random(128), "out": zeros(16), "n": i4(7)}
+//: local_struct_member_array clang="takes an array at the end of a struct for one of any length" block=16 args={"A": random(128), "out": zeros(16), "n": i4(7)}
 struct Batch { int count; float item[6]; };
 __global__ void local_struct_member_array(const float *A, float *out, int n)
 {

@@ -48,7 +48,7 @@ __global__ void set_in_one_branch(const float *A, float *out)
 {
     float y;  // <- initcheck
     float x = A[threadIdx.x];
-    if (x > 0.0f) y = logf(x);
+    if (x > 0.0f) y = logf(x);  // <- initcheck y
     out[threadIdx.x] = y;  // <- initcheck
 }
 
