@@ -13,7 +13,9 @@ from course_tools.text import render
 
 WRITTEN = Path(__file__).parent / "written"
 # Documents that stand beside code
-OTHERS = [f"course_lib/{name}/README.md" for name in ("data", "machines/cpu_engine", "machines/cuda_c")]
+OTHERS = [
+    f"course_lib/{name}/README.md" for name in ("data", "machines/cpu_engine", "machines/cuda_c")
+]
 FOR_TEACHERS = "teaching"  # documents so called stay out of a book for a class, as the solutions do
 PARTS = {"lecture": "Lectures", "exercise": "Exercises", "solution": "Solutions"}
 GUESS = re.compile(r"my-.*|.*-guess")  # names of the cells that take a reader's prediction
