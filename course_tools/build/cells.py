@@ -13,13 +13,17 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 @dataclass(frozen=True)
 class Mutant:
-    """A planted wrong answer, and the words that its failure message must hold (`expect`)."""
+    """A planted wrong answer, and the words that its failure message must hold (`expect`).
+
+    says: the cause in full, which the check prints where an answer does the same; "": the check knows it otherwise.
+    """
 
     name: str
     expect: str
     replace: str | None = None
     with_: str = ""
     body: str | None = None
+    says: str = ""
 
     def apply(self, region):
         """The solution region (dedented text) with this mistake in it."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_tools.build import ids, notebook, source
+from course_tools.build import ids, notebook, planted, source
 from course_tools.build.files import add_root, clone, short, write
 from course_tools.build.progress import CellProgress
 from course_tools.notebooks import kernels, outputs
@@ -115,6 +115,7 @@ def _build_file(read, options):
         return [Row(short(read.path, options.root), "wrong", detail)]
     if read.kind == "exercise":
         _record_ids(read, options)
+        planted.record(options.root, read)
     return [_build_one(read, kind, options) for kind in notebook.kinds(read)]
 
 
@@ -207,6 +208,9 @@ def _check_file(read, root):
     for kind in notebook.kinds(read):
         what, detail, _ = state(read, kind, root)
         rows.append(Row(short(target(read, kind, root), root), what, detail))
+    if read.kind == "exercise" and not planted.current(root, read):
+        detail = "it does not hold the planted answers of its exercise"
+        rows.append(Row(short(planted.path_of(root, read), root), "stale", detail))
     rows += [_id_row(row, "gone") for row in ids.lost(root, read)]
     return rows + [_id_row(row, "not recorded") for row in ids.new(root, read)]
 

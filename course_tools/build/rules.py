@@ -14,7 +14,7 @@ TAGS = ("task", "check", "nbval-ignore-output", "raises-exception", "hide-input"
 NUMBERS = {"points": 100, "difficulty": 3, "minutes": 120, "lines": 60}  # of a task: from 1 to that
 TASK_KEYS = (*NUMBERS, "hints", "mutants")
 CELL_KEYS = ("name", "tags", "checks", "jupyter", "slideshow")
-MUTANT_KEYS = ("name", "expect", "replace", "with", "body")
+MUTANT_KEYS = ("name", "says", "expect", "replace", "with", "body")
 HINTS, MUTANTS = 3, 5
 
 
@@ -139,12 +139,12 @@ def _mutants(given, region):
 def _mutant(given, region):
     given = {key: value for key, value in given.items() if value is not None}
     if set(given) - set(MUTANT_KEYS) or not all(isinstance(value, str) for value in given.values()):
-        yield "keys are name, expect, and replace with `with`, or body; all of them texts"
+        yield "keys are name, says or expect, and replace with `with`, or body; all of them texts"
         return
     if not ID.fullmatch(given.get("name", "")):
         yield "its name must be kebab-case"
-    if not given.get("expect", "").strip():
-        yield "no `expect`: which words must its failure message hold?"
+    if not (given.get("says", "").strip() or given.get("expect", "").strip()):
+        yield "no `says` (the cause) or `expect`: what must its failure message hold?"
     if {"replace", "with", "body"} & set(given) not in ({"replace", "with"}, {"body"}):
         yield "needs either replace and with, or body"
     elif region:
@@ -153,8 +153,9 @@ def _mutant(given, region):
 
 def mutant_of(given):
     """The `Mutant` that an entry of a header describes."""
-    replace, with_ = given.get("replace"), given.get("with") or ""
-    return Mutant(given.get("name", ""), given.get("expect", ""), replace, with_, given.get("body"))
+    replace, with_, says = given.get("replace"), given.get("with") or "", given.get("says") or ""
+    expect = given.get("expect") or says
+    return Mutant(given.get("name", ""), expect, replace, with_, given.get("body"), says)
 
 
 def _applied(mutant, region):

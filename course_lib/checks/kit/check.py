@@ -162,7 +162,7 @@ class Check:
 
     def report(self, result, results, seed):
         """The report on the first wrong case; results: of all cases."""
-        cause = diagnose(self, result, results)
+        cause = diagnose(self, result, results, seed)
         return failure_report(self.name, self.axes, result, results, cause, seed)
 
     def _changes(self, result):

@@ -1,23 +1,27 @@
 """The likely cause of a failure: first the author's known wrong functions, then the rules that fit any task."""
 
+import functools
 from dataclasses import replace
 
 import numpy as np
 
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT, compare
+from course_lib.checks.kit.explain import proved_cause, python_slips
 from course_lib.checks.kit.forms import cause_of_form
-from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
-from course_lib.checks.kit.trees import tree_map
+from course_lib.checks.kit.trees import leaves, tree_map
 
 
-def diagnose(check, result, results):
-    """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases."""
+def diagnose(check, result, results, seed):
+    """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases of the seed."""
     miss = result.misses[0]
     for wrong, text in check.diagnoses if miss.kind not in SLIGHT else ():
         if all(_is_like(check, wrong, r) for r in results):
             return text
+    if proved := _proved(check, miss, results, seed):
+        return proved
     if miss.kind in ("changed", "returned"):
         return _of_side_effect(check, miss, result)
     if miss.kind == "error":
@@ -30,6 +34,42 @@ def diagnose(check, result, results):
         (m, r) for r in results for m in r.misses if m.kind == miss.kind and m.name == miss.name
     ]
     return likely_cause(same, results)
+
+
+def _proved(check, miss, results, seed):
+    """The cause that the planted answers and the catalogue of slips prove, or None."""
+    order = sorted(range(len(results)), key=lambda i: not results[i].misses)  # most differ at once
+
+    def fits(fn):
+        fn = functools.partial(check.call, fn) if check.call else fn
+        cases = check.draw(seed)  # anew: a function may use up what it is given
+        return all(
+            _same_answer(check, results[i], _answer(check, fn, cases[i]), miss) for i in order
+        )
+
+    return proved_cause(check.cases.__module__, check.name, fits, python_slips)
+
+
+def _answer(check, fn, case):
+    return answer_to(case, fn, check.inplace, check.post)
+
+
+def _same_answer(check, result, other, miss):
+    """Did another function give what the student's gave, and do what it did?"""
+    mine = result.answer
+    if mine.error or other.error:
+        return mine.error == other.error
+    if miss.kind == "changed" and mine.changes != other.changes:
+        return False
+    if miss.kind == "returned":
+        return type(mine.returned) is type(other.returned)
+    if miss.kind == "dtype" and _dtypes(mine.value) != _dtypes(other.value):
+        return False
+    return _close(check, result, other.value)
+
+
+def _dtypes(value):
+    return [getattr(leaf, "dtype", type(leaf)) for leaf in leaves(value)]
 
 
 def _alike(check):
@@ -66,6 +106,11 @@ def _is_like(check, wrong, result):
         return (
             isinstance(value, Exception) and short_error(value) == result.answer.error
         )  # the sizes are in the words
+    return _close(check, result, value)
+
+
+def _close(check, result, value):
+    """Is the student's result `value`, but for rounding?"""
     got, like = tree_map(_nan_is_inf, result.answer.value), tree_map(_nan_is_inf, value)
     rules = check.rules(result.case, None)
     own = replace(

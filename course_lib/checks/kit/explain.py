@@ -1,0 +1,65 @@
+"""The cause of a failure, proved: a known mistake in the place of the answer gives what the answer gave, in all cases.
+
+Known mistakes are the planted wrong answers of a task, and then its solution with one slip of the kit's catalogue.
+What is found here decides nothing: whatever goes wrong on the way is as if no mistake fitted.
+"""
+
+import itertools
+
+from course_lib.checks.kit.planted import task_of
+from course_lib.checks.kit.slips import python
+
+MOST = 2  # causes that are named where several fit equally well
+
+
+def proved_cause(module, name, fits, slips):
+    """The sentence of the known mistake that fits, "either ..., or ..." of two, or None.
+
+    module, name: of the check and of the answer's variable. fits: (what the variable would hold) -> does it give what
+    the student's answer gave? slips: (`Task`) -> pairs (sentence, a function that gives the value).
+    """
+    try:
+        task = task_of(module, name)
+        if task is None:
+            return None
+        planted = [(says, _giver(task, source)) for says, source in task.planted]
+        return _first(planted, fits) or _first(slips(task), fits)
+    except Exception:
+        return None
+
+
+def python_slips(task, most=160):
+    """The slips of a solution in Python: (sentence, a function that gives what the variable would hold)."""
+    found = itertools.islice(python.variants(task.solution), most)
+    return [(slip.says, _giver(task, slip.source)) for slip in found]
+
+
+def no_slips(task):
+    """For checks that take too long to be tried a hundred times."""
+    return []
+
+
+def _giver(task, source):
+    return lambda: task.value_of(source)
+
+
+def _first(known, fits):
+    """One sentence of those that fit, or two; None for none."""
+    fitting = (says for says, value in known if _fits(value, fits))
+    said = list(itertools.islice(_different(fitting), MOST))
+    return f"either: {said[0]}; or: {said[1]}" if len(said) == MOST else next(iter(said), None)
+
+
+def _different(sentences):
+    seen = set()
+    for says in sentences:
+        if says not in seen:
+            seen.add(says)
+            yield says
+
+
+def _fits(value, fits):
+    try:
+        return bool(fits(value()))
+    except (Exception, SystemExit):
+        return False

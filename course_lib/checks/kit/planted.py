@@ -1,0 +1,66 @@
+"""The planted wrong answers of a task as code to run: each is written once, in the exercise, and is a known mistake here.
+
+`course build` writes them to `chNN/planted.json`: the cells of an exercise in order, of which tasks have the solution
+and, where an author has said what the mistake is (`says:`), the planted answers.
+"""
+
+import contextlib
+import functools
+import io
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKS = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task as the build wrote it. name: the variable that is checked; cells: what runs before it, as sources."""
+
+    name: str
+    solution: str
+    planted: tuple
+    cells: tuple
+
+    def value_of(self, source):
+        """What the variable holds when `source` stands in the task's cell, all earlier tasks being right."""
+        space = dict(_space(self.cells))
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile(source, f"<a known answer to {self.name}>", "exec"), space)
+        return space[self.name]
+
+
+def task_of(module, name):
+    """The `Task` whose answer is the variable `name`, of the chapter that `module` belongs to; None: there is none."""
+    parts = module.split(".")
+    chapter = next((part for part in parts if part[:2] == "ch" and part[2:].isdigit()), None)
+    return _tasks(chapter).get(name) if chapter else None
+
+
+@functools.lru_cache(maxsize=32)
+def _tasks(chapter):
+    file = CHECKS / chapter / "planted.json"
+    if not file.is_file():
+        return {}
+    found: dict = {}
+    before: list = []
+    for cell in json.loads(file.read_text(encoding="utf-8")):
+        if name := cell.get("name"):
+            planted = tuple((entry["says"], entry["source"]) for entry in cell["planted"])
+            found[name] = Task(name, cell["source"], planted, tuple(before))
+        before.append(cell["source"])
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def _space(cells):
+    """The names that the cells leave behind. They hold imports, definitions and constants alone."""
+    space: dict = {"__name__": "known_answers"}
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for source in cells:
+            exec(compile(source, "<cells before a task>", "exec"), space)
+    return space
