@@ -89,8 +89,8 @@ IN_ORDER = (
 class _CopyCheck(KernelCheck):
     """The student's function, and a kernel of ours behind it that calls it."""
 
-    def __call__(self, source, seed=None):
-        super().__call__(source + HARNESS if isinstance(source, str) else source, seed)
+    def whole(self, source):
+        return source + HARNESS
 
 
 check_copy_tile = _CopyCheck(

@@ -11,7 +11,7 @@ from course_lib.checks.kit.explain import proved_cause, python_slips
 from course_lib.checks.kit.forms import cause_of_form
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
-from course_lib.checks.kit.trees import leaves, tree_map
+from course_lib.checks.kit.trees import leaves, nan_is_inf, tree_map
 
 
 def diagnose(check, result, results, seed):
@@ -111,19 +111,12 @@ def _is_like(check, wrong, result):
 
 def _close(check, result, value):
     """Is the student's result `value`, but for rounding?"""
-    got, like = tree_map(_nan_is_inf, result.answer.value), tree_map(_nan_is_inf, value)
+    got, like = tree_map(nan_is_inf, result.answer.value), tree_map(nan_is_inf, value)
     rules = check.rules(result.case, None)
     own = replace(
         rules, scale=None
     )  # a wrong result may be larger than the case's scale, or known less exactly
     return not compare(got, like, own) or (rules.scale != "entry" and not compare(got, like, rules))
-
-
-def _nan_is_inf(leaf):
-    """NaN made infinite, so that a NaN is like the NaN of a known wrong function (infinities are compared as equal)."""
-    if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f":
-        return np.where(np.isnan(leaf), np.inf, leaf)
-    return np.inf if isinstance(leaf, (float, np.floating)) and leaf != leaf else leaf
 
 
 def _about_returning(check, result):

@@ -6,6 +6,7 @@ import numpy as np
 
 from course_lib.checks.kit.case import Case
 from course_lib.checks.kit.check import Check
+from course_lib.checks.kit.explain import proved_cause, python_slips
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kinds import CLOCK, WRONG, is_lacking
 from course_lib.checks.kit.messages import (
@@ -67,11 +68,12 @@ def require_in_time(condition, what, where=None, cause=None):
     require(condition, what, where=where, cause=cause, kind=CLOCK)
 
 
-def property_check(name, changes=False):
+def property_check(name, changes=False, slow=False):
     """Decorator for a free-form check `def check_x(x, *, rng): ... require(...) ...; return "what holds"`.
 
     The student calls check_x(x) or check_x(x, seed=...). The look, the seed and the blank are those of Check.
     changes: to change what it is given is the task of x; the check compares with copies.
+    slow: known mistakes are not tried; it waits for threads, or for a compiler.
     """
 
     def wrap(body):
@@ -84,6 +86,8 @@ def property_check(name, changes=False):
                 raise
             except (Exception, SystemExit) as error:
                 failure = _failure(name, error, given, seed)
+                if not slow and len(given) == 1 and not kwargs:
+                    _explain(failure, body, name, error, seed)
             else:
                 say_passed(name, text or "right", seed)
                 return
@@ -117,6 +121,32 @@ def _failure(name, error, given, seed):
     )
 
 
+def _explain(failure, body, name, error, seed):
+    """Add the cause to a failure that has none, if a known mistake fails in the same words."""
+    labels = [label for label, _ in failure.report.rows]
+    if failure.kind != WRONG or "cause" in labels or "what" not in labels:
+        return
+
+    def fits(value):
+        try:
+            body(value, rng=np.random.default_rng(seed))
+        except (Exception, SystemExit) as other:
+            return _words(other) == _words(error)
+        return False
+
+    cause = proved_cause(body.__module__, name, fits, python_slips)
+    if cause:
+        failure.report.rows.insert(labels.index("what") + 1, ("cause", cause))
+        failure.args = (str(failure.report),)
+
+
+def _words(error):
+    """What a failure says, without its cause."""
+    if not isinstance(error, Unmet):
+        return short_error(error)
+    return error.what, [row for row in error.rows if row[0] != "cause"]
+
+
 def _called_wrongly(error, functions):
     """Does a student's function refuse the arguments that the task names?"""
     names = [getattr(fn, "__name__", "?") for fn in functions]
@@ -127,11 +157,11 @@ def _giver(value):
     return lambda: value
 
 
-def function_check(name, changes=False):
+def function_check(name, changes=False, slow=False):
     """A `property_check` of a function: whatever else it is given is refused."""
 
     def wrap(body):
-        @property_check(name, changes)
+        @property_check(name, changes, slow)
         @functools.wraps(body)
         def check(fn, *, rng):
             if not callable(fn):

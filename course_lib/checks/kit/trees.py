@@ -41,6 +41,13 @@ def paths(value, path=()):
     return [(path, value)]
 
 
+def nan_is_inf(leaf):
+    """A leaf with NaN made infinite: infinities are compared as equal, so that one NaN is like another."""
+    if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f":
+        return np.where(np.isnan(leaf), np.inf, leaf)
+    return np.inf if isinstance(leaf, float | np.floating) and leaf != leaf else leaf
+
+
 def same(a, b):
     """Are two trees equal, bit for bit? NaN equals NaN here: poison that stays poison has not changed."""
     a, b = leaves(a), leaves(b)

@@ -21,6 +21,7 @@ import numpy as np
 
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kernels.compiling import does_not_compile
+from course_lib.checks.kit.kernels.explain import proved
 from course_lib.checks.kit.kernels.limits import (
     at_least,
     at_most,
@@ -114,6 +115,7 @@ class KernelCheck:
         """Check the kernel in `source`: print one green line, or raise CheckFailed. seed: replays an earlier run."""
         seed = choose_seed(seed)
         launches = self.draw(seed)
+        source = self.whole(source) if isinstance(source, str) else source
         check_source(self.name, self.kernel, source, launches[0])
         report, kind = self.found(source, launches, seed)
         if report:
@@ -122,6 +124,10 @@ class KernelCheck:
         too = ", and the GPU agrees" if gpu_at_hand() else ""
         launched = f"{len(launches)} launch{'es' * (len(launches) != 1)} right{too}; {SILENT}"
         say_passed(self.name, launched + (f"; within limits: {kept}" if kept else ""), seed)
+
+    def whole(self, source):
+        """What is compiled: the student's source, and whatever a check adds to it."""
+        return source
 
     def draw(self, seed):
         """The launches of a seed, always the same ones."""
@@ -193,11 +199,12 @@ class KernelCheck:
         if not bad:
             return None
         known, fatal = self.diagnosis(runs), [run for run in bad if is_fatal(run)]
+        cause = None if known else proved(self, runs)
         found = [run for run in bad if run.report.errors]
         plain = [run for run in bad if not run.report.errors]
-        if fatal or (found and not (known and plain)):
-            return fault_report(self, (fatal or found)[0], runs, known)
-        return numbers_report(self, plain[0], runs, known)
+        if fatal or (found and not ((known or cause) and plain)):
+            return fault_report(self, (fatal or found)[0], runs, known, cause)
+        return numbers_report(self, plain[0], runs, known or cause)
 
     def diagnosis(self, runs):
         """The author's cause whose wrong numbers are the student's in every launch that ran to its end, or None."""

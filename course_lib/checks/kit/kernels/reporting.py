@@ -25,8 +25,11 @@ CRASHES = {
 }
 
 
-def fault_report(check, run, runs, known):
-    """The report on the first thing that the engine found in a launch."""
+def fault_report(check, run, runs, known, proved=None):
+    """The report on the first thing that the engine found in a launch.
+
+    known: a cause of the wrong numbers; proved: one of all that was found.
+    """
     error = run.report.errors[0]
     head = error["message"].partition("\n    ")[0]
     what, _, cause = head.partition(" Likely cause: ")
@@ -34,7 +37,7 @@ def fault_report(check, run, runs, known):
     right = not run.findings and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    report.add("cause", _own_cause(check, error) or cause.removesuffix("."))
+    report.add("cause", _own_cause(check, error) or proved or cause.removesuffix("."))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("where", _place(run.launch, error))
     report.add(

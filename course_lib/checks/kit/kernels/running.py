@@ -113,8 +113,8 @@ def bits_of(array):
     return np.ascontiguousarray(array).view(f"u{array.itemsize}")
 
 
-def on_engine(source, kernel, launch):
-    """A `Run`, traced. Raises CompileError, BadInput."""
+def on_engine(source, kernel, launch, seconds=SECONDS):
+    """A `Run`, traced, which is stopped after so many seconds. Raises CompileError, BadInput."""
     before, after = launch.prepared(), launch.prepared()
     report = trace(
         source,
@@ -123,7 +123,7 @@ def on_engine(source, kernel, launch):
         launch.block,
         list(after.values()),
         launch.shared,
-        timeout=SECONDS,
+        timeout=seconds,
         symbols=launch.symbols,
         no_extern_c=False,  # as PyCUDA compiles it
     )

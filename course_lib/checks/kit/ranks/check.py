@@ -36,6 +36,7 @@ from course_lib.checks.kit.messages import (
     not_written,
     say_passed,
 )
+from course_lib.checks.kit.ranks.explain import proved
 from course_lib.checks.kit.ranks.limits import (
     at_most_bytes,
     at_most_messages,
@@ -53,7 +54,7 @@ from course_lib.checks.kit.ranks.reporting import (
     numbers_report,
 )
 from course_lib.checks.kit.ranks.running import RankCase, run_case
-from course_lib.checks.kit.trees import tree_map, upcast, working_dtype
+from course_lib.checks.kit.trees import nan_is_inf, tree_map, upcast, working_dtype
 from course_lib.checks.kit.words import again, count, not_a_function
 from course_lib.errors import BadInput
 
@@ -192,20 +193,22 @@ class RankCheck:
 
     def faults(self, fn, runs):
         """The Report on the worst run, or None where all are right."""
-        known, plain = self.diagnosis(runs), [run for run in runs if run.misses]
+        plain = [run for run in runs if run.misses]
+        known = self.diagnosis(runs)
+        cause = known or (proved(self, runs) if any(run.misses or run.report.errors for run in runs) else None)
         fatal = next((run for run in runs if run.fatal), None)
         if fatal and not (known and plain):
-            return fault_report(self, fn, fatal, runs, fatal.fatal)
+            return fault_report(self, fn, fatal, runs, fatal.fatal, cause)
         explained = next(
             (run for run in runs if run.finding and run.finding["tool"] in EXPLAINS), None
         )
         if explained and not known:
-            return fault_report(self, fn, explained, runs, explained.finding)
+            return fault_report(self, fn, explained, runs, explained.finding, cause)
         if plain:
-            return numbers_report(self, fn, plain, runs, known)
+            return numbers_report(self, fn, plain, runs, cause)
         found = next((run for run in runs if run.finding), None)
         if found:
-            return fault_report(self, fn, found, runs, found.finding)
+            return fault_report(self, fn, found, runs, found.finding, cause)
         allowed = {*self.out, *self.may_change, self.inplace}
         changed = next((run for run in runs if run.changed(allowed)), None)
         return changed_report(self, fn, changed, changed.changed(allowed)) if changed else None
@@ -231,7 +234,7 @@ class RankCheck:
             return False
         rules = self.rules(run, None)
         pairs = [
-            (tree_map(_nan_is_inf, got), tree_map(_nan_is_inf, want))
+            (tree_map(nan_is_inf, got), tree_map(nan_is_inf, want))
             for got, want in zip(run.values, like, strict=True)
             if want is not ...
         ]
@@ -270,10 +273,3 @@ def _is_late_alone(runs):
     """Is it all that was found that the last rehearsal took too long?"""
     tools = {error["tool"] for run in runs for error in run.report.errors}
     return tools == {"timeout"} and not any(run.misses for run in runs)
-
-
-def _nan_is_inf(leaf):
-    """NaN made infinite, so that it is like the NaN of a known wrong function."""
-    if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f":
-        return np.where(np.isnan(leaf), np.inf, leaf)
-    return np.inf if isinstance(leaf, float | np.floating) and leaf != leaf else leaf

@@ -19,13 +19,13 @@ from course_lib.checks.kit.words import _add_place, count
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
 
 
-def fault_report(check, fn, run, runs, error):
-    """The report on what the rehearsal found in a run."""
+def fault_report(check, fn, run, runs, error, known=None):
+    """The report on what the rehearsal found in a run. known: a cause that is proved, or None."""
     report = _title(check, runs)
     tool, (head, *rows) = error["tool"], error["message"].split("\n")
     right = "" if tool in FATAL or run.misses else "the numbers are right, but "
     report.add("what", right + (head if tool != "exception" else head.removeprefix("exception: ")))
-    report.add("cause", _own_cause(check, error) or error["cause"] or _of_exception(error))
+    report.add("cause", _own_cause(check, error) or known or error["cause"] or _of_exception(error))
     label = "at" if tool in NO_REST or len(rows) == 1 else "ranks"
     report.add(label, "\n".join(short(row.strip(), 150) for row in rows))
     if run.misses:

@@ -1,2 +1,0 @@
-def variants(source):
-    return []
