@@ -11,6 +11,7 @@ from course_lib.checks.kit.slips import (
     python_ranks,
     python_threads,
 )
+from course_lib.checks.kit.slips.python_changes import Change, together
 from course_lib.checks.kit.slips.python_places import places
 from course_lib.checks.kit.slips.python_scope import Scope
 from course_lib.checks.kit.slips.slip import Slip
@@ -25,12 +26,13 @@ MODULES = (
     python_names,
 )
 RULES = [rule for module in MODULES for rule in module.RULES]
+MOST = 150
 # The likeliest first: what is tried first is told first where two slips give the same numbers.
-LIKELY = "sign term factor slope axis function no-function no-sum mean wrong-way late-binding called".split()
-LIKELY += "transposed operands order upside-down edge turned-round guard condition".split()
-LIKELY += "return end update left-out alias rounding collective operation blocking joined".split()
-LIKELY += "dtype name neighbour start brackets product scaled number arguments slice".split()
-LIKELY += "collection exchanged backwards stride pickled".split()
+LIKELY = "term factor sign slope axis function no-function no-sum mean wrong-way late-binding called".split()
+LIKELY += "divisor transposed operands order confused upside-down edge turned-round guard condition".split()
+LIKELY += "return end positions update left-out alias rounding collective operation blocking joined".split()
+LIKELY += "too-early dtype name neighbour start off-by-one brackets product scaled number arguments slice".split()
+LIKELY += "collection exchanged backwards stride pickled loop".split()
 
 
 def variants(source: str) -> list[Slip]:
@@ -40,15 +42,19 @@ def variants(source: str) -> list[Slip]:
     """
     tree = ast.parse(source)
     scope = Scope(tree)
-    found = []
+    changes = list(_changes(tree, source, scope))
+    found = [change.made(tree) for change in changes] + list(together(changes, tree))
+    found.sort(key=lambda slip: LIKELY.index(slip.name))
+    seen, slips = {ast.unparse(tree)}, []
+    for slip in found:
+        if slip.source not in seen:
+            slips.append(Slip(slip.name, scope.explained(slip.says), slip.source))
+            seen.add(slip.source)
+    return slips[:MOST]
+
+
+def _changes(tree, source, scope):
     for place in places(tree, source, scope):
         for rule in RULES:
-            for name, says, text, *count in list(rule(place)):
-                found.append((name, says, place.changed(tree, text, *count)))
-    found.sort(key=lambda slip: LIKELY.index(slip[0]))
-    seen = {ast.unparse(tree)}
-    return [_slip(scope, *slip) for slip in found if not (slip[2] in seen or seen.add(slip[2]))]
-
-
-def _slip(scope, name, says, source):
-    return Slip(name, scope.explained(says), source)
+            for number, (name, says, *new) in enumerate(list(rule(place))):
+                yield Change(place, f"{rule.__name__} {number}", name, says, *new)

@@ -49,18 +49,31 @@ def factors(place):
             yield "factor", f"the division by {divisor} is missing", a
             yield "factor", f"divided by {divisor} twice", f"({a}) / ({b}) / ({b})"
             yield "product", f"multiplied with {divisor} instead of divided by it", f"({a}) * ({b})"
+            for size in place.scope.sizes if isinstance(place.node.op, ast.Div) else ():
+                says = f"divided by {place.told(size)}, not by {divisor}"
+                yield "divisor", says, f"({a}) / ({size})"
             told = place.told(f"({b}) / ({a})")
             yield "upside-down", f"the fraction is upside down: {told}", f"({b}) / ({a})"
         case ast.BinOp(a, ast.Mod() | ast.Pow() as op, b):
             what = "power" if isinstance(op, ast.Pow) else "remainder"
-            says = f"{place.told(a)} itself is taken, without the {what} `{_tail(place)}`"
+            says = (
+                f"{place.told(a)} itself is taken, without the {what} in {place.told(place.node)}"
+            )
             yield "factor", says, ast.unparse(a)
 
 
 def slopes(place):
-    """x (1 - x), the slope of the sigmoid, left out as a whole."""
+    """The sigmoid left out; x (1 - x), its slope, left out as a whole."""
     match place.node:
-        case ast.BinOp(ast.BinOp(a, ast.Mult(), x), ast.Mult(), ast.BinOp(ast.Constant(1), ast.Sub(), y)):
+        case ast.BinOp(
+            ast.Constant(1), ast.Div(), ast.BinOp(ast.Constant(1), ast.Add(), ast.Call(f, [z]))
+        ):
+            if ast.unparse(f).endswith("exp") and isinstance(z, ast.UnaryOp):
+                says = f"the sigmoid is left out: {place.told(z.operand)} itself"
+                yield "no-function", says, ast.unparse(z.operand)
+        case ast.BinOp(
+            ast.BinOp(a, ast.Mult(), x), ast.Mult(), ast.BinOp(ast.Constant(1), ast.Sub(), y)
+        ):
             if ast.unparse(x) == ast.unparse(y):
                 told = place.told(f"({ast.unparse(x)}) * (1 - ({ast.unparse(x)}))")
                 yield "slope", f"the derivative {told} is left out", ast.unparse(a)
@@ -78,7 +91,9 @@ def brackets(place):
             yield _misplaced(place, f"{left} {_sign(other)} {right}")
     match place.node:
         case ast.BinOp(ast.BinOp(a, other, b), op, c) if _matters(other, op):
-            yield _misplaced(place, f"{_text(a)} {_sign(other)} ({_text(b)} {_sign(op)} {_text(c)})")
+            yield _misplaced(
+                place, f"{_text(a)} {_sign(other)} ({_text(b)} {_sign(op)} {_text(c)})"
+            )
 
 
 def products(place):
@@ -101,7 +116,10 @@ def rounding(place):
     match place.node:
         case ast.UnaryOp(ast.USub(), ast.BinOp(ast.UnaryOp(ast.USub(), a), ast.FloorDiv(), b)):
             a, b = _text(a), _text(b)
-            ends = (f"{a} // {b}", "rounded down"), (f"{a} // {b} + 1", "one too many where it divides evenly")
+            ends = (
+                (f"{a} // {b}", "rounded down"),
+                (f"{a} // {b} + 1", "one too many where it divides evenly"),
+            )
             for text, what in (*ends, (f"{a} / {b}", "not rounded")):
                 yield "rounding", f"{place.told(text)}: {what}; it is to be rounded up", text
         case ast.BinOp(a, ast.FloorDiv(), b) if not isinstance(a, ast.UnaryOp):
@@ -109,6 +127,15 @@ def rounding(place):
             yield "rounding", f"{told} is not whole: round it down", text
             text = f"-(-({_text(a)}) // {_text(b)})"
             yield "rounding", f"{told} is rounded up where it is to be rounded down", text
+        case ast.BinOp(a, ast.Mod(), b):
+            text = f"({_text(a)}) // {_text(b)}"
+            yield "rounding", f"{place.told(text)}: `//` stands in the place of `%`", text
+        case ast.BinOp(
+            ast.UnaryOp(_, ast.BinOp(ast.UnaryOp(_, a), ast.FloorDiv(), n)), ast.Mult(), m
+        ):
+            if ast.unparse(n) == ast.unparse(m):
+                says = f"{place.told(a)} is not rounded up to a multiple of {place.told(n)}"
+                yield "rounding", says, ast.unparse(a)
         case ast.BinOp(a, ast.Div(), b):
             text = f"({_text(a)}) // {_text(b)}"
             yield "rounding", f"a whole-number division: {place.told(text)}", text
@@ -117,13 +144,25 @@ def rounding(place):
 def constants(place):
     """Another number in the place of one."""
     node, parent = place.node, place.parent
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(parent, ast.Dict)
+        and isinstance(node.value, str)
+    ):
+        texts = [each.value for each in parent.values if isinstance(each, ast.Constant)]
+        for other in dict.fromkeys(texts) if place.field == "values" else ():
+            told = place.told(parent.keys[place.index])
+            yield "number", f"{told} has `{other}` here, which is not what it is", repr(other)
     if isinstance(parent, (ast.UnaryOp, ast.keyword)) or not isinstance(node, ast.Constant):
         return
     if not isinstance(node.value, (int, float)) or isinstance(node.value, bool):
         return
     value = node.value
     others = OTHERS.get(value, (value - 1, value + 1, value // 2, value * 2))
-    for other in others if isinstance(value, int) else (1 - value if value in (0, 1) else 2 * value,):
+    others = dict.fromkeys([*others, *place.scope.numbers]) if value > 2 else others
+    for other in (
+        others if isinstance(value, int) else (1 - value if value in (0, 1) else 2 * value,)
+    ):
         where = f" in {place.told(parent)}" if isinstance(parent, ast.BinOp) else ""
         says = f"exactly the numbers with {other} in the place of {value}{where}"
         yield "number", says, repr(other)
@@ -131,14 +170,40 @@ def constants(place):
 
 def scaled(place):
     """The whole result 2, 1/2, n or 1/n times what it should be."""
-    if place.field not in ("value", "elts") or not isinstance(place.parent, (ast.Return, ast.Tuple, ast.AugAssign)):
+    node, parent = place.node, place.parent
+    if not isinstance(node, (ast.BinOp, ast.Call, ast.UnaryOp)) or _is_call_of_no_number(node):
         return
-    if not isinstance(place.node, (ast.BinOp, ast.Call)) or _is_call_of_no_number(place.node):
-        return
+    whole = isinstance(parent, (ast.Return, ast.Tuple, ast.AugAssign)) and place.field in (
+        "value",
+        "elts",
+    )
+    if whole or isinstance(parent, ast.IfExp) and place.field != "test":
+        yield from _times(place, ["2", *place.scope.sizes])
+    if isinstance(parent, ast.Return):
+        text = ast.unparse(node)
+        for by, what in (("- 1", "few"), ("+ 1", "many")):
+            yield "off-by-one", f"one too {what}: {place.told(f'{text} {by}')}", f"({text}) {by}"
+    if whole and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        yield "scaled", "100 times too large: per cent", f"100 * ({ast.unparse(node)})"
+
+
+def terms_scaled(place):
+    """The same of a term."""
+    node, parent = place.node, place.parent
+    product = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.MatMult, ast.Mult, ast.Div))
+    if product and isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Add, ast.Sub)):
+        yield from _times(place, ["2", *place.scope.sizes[:1]])
+
+
+def _times(place, sizes):
     text, what = ast.unparse(place.node), place.told(place.node)
-    for size in ["2", *place.scope.sizes]:
+    for size in sizes:
         told = place.told(size)
-        yield "scaled", f"{told} times too large: a factor {told} too many in {what}", f"({text}) * ({size})"
+        yield (
+            "scaled",
+            f"{told} times too large: a factor {told} too many in {what}",
+            f"({text}) * ({size})",
+        )
         yield "scaled", f"divided by {told}, and should not be: {what}", f"({text}) / ({size})"
 
 
@@ -148,7 +213,11 @@ def _is_call_of_no_number(node):
 
 
 def _text(node):
-    return f"({ast.unparse(node)})" if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.IfExp)) else ast.unparse(node)
+    return (
+        f"({ast.unparse(node)})"
+        if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.IfExp))
+        else ast.unparse(node)
+    )
 
 
 def _sign(op):
@@ -163,12 +232,22 @@ def _matters(op, other):
 
 
 def _misplaced(place, text):
-    return "brackets", f"exactly the numbers of {place.told(text)}: brackets", text
+    return (
+        "brackets",
+        f"exactly the numbers of {place.told(text)}: brackets are missing or elsewhere",
+        text,
+    )
 
 
-def _tail(place):
-    """"% n" of "a % n"."""
-    return ast.unparse(place.node)[len(ast.unparse(place.node.left)) :].strip(" ()")
-
-
-RULES = (signs, terms, factors, slopes, brackets, products, rounding, constants, scaled)
+RULES = (
+    signs,
+    terms,
+    factors,
+    slopes,
+    brackets,
+    products,
+    rounding,
+    constants,
+    scaled,
+    terms_scaled,
+)

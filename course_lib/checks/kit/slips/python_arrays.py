@@ -21,10 +21,24 @@ OTHER_FUNCTION = {
     "sigmoid": ("np.tanh",),
     "softmax": ("sigmoid",),
     "zeros": ("ones",),
-    "permutation": ("integers",),
+    "exp": ("expm1",),
+    "permutation": ("np.arange", "np.random.permutation"),
 }
-MADE_OF_ONE = {"sigmoid", "softmax", "relu", "tanh", "exp", "log", "log1p", "sqrt", "abs", "max", "min", "int"}
-MADE_OF_ONE |= {"float32", "float64", "reversed", "sorted", "floor", "sigmoid_prime"}
+MADE_OF_ONE = {
+    "sigmoid",
+    "softmax",
+    "relu",
+    "tanh",
+    "exp",
+    "log",
+    "log1p",
+    "sqrt",
+    "abs",
+    "max",
+    "min",
+    "int",
+}
+MADE_OF_ONE |= {"bool", "float32", "float64", "reversed", "sorted", "floor", "sigmoid_prime"}
 DTYPES = ("np.float32", "np.float64", "np.int64", "float", "dtype")
 
 
@@ -56,9 +70,10 @@ def functions(place):
         return
     text, name = ast.unparse(node), ast.unparse(node.func)
     short = getattr(node.func, "attr", name)
-    for other in OTHER_FUNCTION.get(short, ()):
+    others = OTHER_FUNCTION.get(short, ())
+    for other in others[:1] if short == name and short in ("max", "min") else others:
         new = other if "." in other else name[: -len(short)] + other
-        says = f"`{other}` is taken where `{short}` belongs: {place.told(new + text[len(name):])}"
+        says = f"`{other}` is taken where `{short}` belongs: {place.told(new + text[len(name) :])}"
         yield "function", says, new + text[len(name) :]
     if short in MADE_OF_ONE and len(node.args) == 1 and not node.keywords:
         inner = ast.unparse(node.args[0])
@@ -66,16 +81,52 @@ def functions(place):
     if short.endswith("_prime"):
         f = short.removesuffix("_prime")
         told = place.told(f"{name}({f}({ast.unparse(node.args[0])}))")
-        yield "slope", f"the derivative is taken at a, the output: {told}", f"{name}({f}({ast.unparse(node.args[0])}))"
+        yield (
+            "slope",
+            f"the derivative is taken at a, the output: {told}",
+            f"{name}({f}({ast.unparse(node.args[0])}))",
+        )
     if short in ("maximum", "minimum", "max", "min", "where") and len(node.args) > 1:
         for index, each in enumerate(node.args):
             if not isinstance(each, (ast.Starred, ast.GeneratorExp)):
                 says = f"{place.told(each)} alone is taken: `{name}` is left out"
                 yield "no-function", says, ast.unparse(each)
-    if short in ("max", "min") and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+    if (
+        short in ("sum", "mean")
+        and isinstance(node.func, ast.Attribute)
+        and ast.unparse(node.func.value) != "np"
+    ):
+        inner = ast.unparse(node.func.value)
+        yield "no-function", f"{place.told(inner)} is not added up: `.{short}` is missing", inner
+        if not node.keywords:
+            yield (
+                "function",
+                f"the number of entries is taken, not their sum: `len`",
+                f"len({inner})",
+            )
+    if name == "sum" and not isinstance(node.args[0], ast.GeneratorExp):
+        says = f"the number of entries of {place.told(node.args[0])} is taken, not their sum"
+        yield "function", says, f"len({ast.unparse(node.args[0])})"
+    if name in ("max", "min") and len(node.args) == 2 and not node.keywords:
+        text = " + ".join(map(ast.unparse, node.args))
+        yield "function", f"added, where `{name}` belongs: {place.told(text)}", f"({text})"
+    if (
+        short in ("max", "min")
+        and isinstance(node.func, ast.Attribute)
+        and not node.args
+        and not node.keywords
+    ):
         told = place.told(node.func.value)
         says = f"the last entry of {told} stands in the place of its {short}imum"
         yield "function", says, f"{ast.unparse(node.func.value)}[-1]"
+
+
+def means(place):
+    """A mean over all entries for a sum over one axis and a division by the other's length."""
+    match place.node:
+        case ast.BinOp(a, ast.Div(), _) if ast.unparse(a).count(".sum()") == 1:
+            text = ast.unparse(a).replace(".sum()", ".mean()")
+            yield "function", f"{place.told(text)} is the mean over all axes", text
 
 
 def arguments(place):
@@ -94,8 +145,16 @@ def transposes(place):
     """.T left out, or one too many on what is returned."""
     match place.node:
         case ast.Attribute(value, "T"):
-            yield "transposed", f"{place.told(value)} is taken as it is: transpose it", ast.unparse(value)
-    returned = isinstance(place.parent, ast.Return) or isinstance(place.parent, ast.Tuple) and place.field == "elts"
+            yield (
+                "transposed",
+                f"{place.told(value)} is taken as it is: transpose it",
+                ast.unparse(value),
+            )
+    returned = (
+        isinstance(place.parent, ast.Return)
+        or isinstance(place.parent, ast.Tuple)
+        and place.field == "elts"
+    )
     if returned and isinstance(place.node, (ast.BinOp, ast.Name)) and _is_array(place):
         text = f"({ast.unparse(place.node)}).T"
         yield "transposed", "your result is transposed: rows and columns are exchanged", text
@@ -115,7 +174,11 @@ def dtypes(place):
     if any(each.arg == "dtype" for each in node.keywords):
         yield "dtype", f"the dtype of {place.told(node)} is left out", _without(node, ["dtype"])
     if name.endswith(".astype"):
-        yield "dtype", f"`.astype` is left out: {place.told(node.func.value)}", ast.unparse(node.func.value)
+        yield (
+            "dtype",
+            f"`.astype` is left out: {place.told(node.func.value)}",
+            ast.unparse(node.func.value),
+        )
     if name.endswith(".copy") and not node.args:
         says = f"a second name for {place.told(node.func.value)}, no copy: both are one array"
         yield "alias", says, ast.unparse(node.func.value)
@@ -123,13 +186,19 @@ def dtypes(place):
         of = ast.unparse(node.args[0])
         says = f"a second name for {place.told(of)}, no new array: both are one array"
         yield "alias", says, of
-        yield "dtype", f"`np.empty({of}.shape)` makes float64 whatever {place.told(of)} is", f"np.empty({of}.shape)"
+        yield (
+            "dtype",
+            f"`np.empty({of}.shape)` makes float64 whatever {place.told(of)} is",
+            f"np.empty({of}.shape)",
+        )
 
 
 def order(place):
     """The parts of a result exchanged, or one of them alone."""
     node = place.node
-    if not isinstance(node, ast.Tuple) or not isinstance(place.parent, (ast.Return, ast.Tuple, ast.Call)):
+    if not isinstance(node, ast.Tuple) or not isinstance(
+        place.parent, (ast.Return, ast.Tuple, ast.Call, ast.Assign)
+    ):
         return
     parts = [f"({ast.unparse(each)})" for each in node.elts]
     for i in range(len(parts)):
@@ -153,7 +222,9 @@ def collections(place):
             yield "collection", says, ast.unparse(ast.ListComp(each, generators))
         case ast.comprehension():
             return
-        case ast.ListComp(ast.List() | ast.Dict() as each, [ast.comprehension(iter=ast.Call(args=[n]))]):
+        case ast.ListComp(
+            ast.List() | ast.Dict() as each, [ast.comprehension(iter=ast.Call(args=[n]))]
+        ):
             text = f"[{ast.unparse(each)}] * ({ast.unparse(n)})"
             yield "alias", f"{place.told(text)} is one list under many names", text
         case ast.ListComp(each, [one]) | ast.GeneratorExp(each, [one]) if one.ifs:
@@ -165,12 +236,18 @@ def collections(place):
                 new = list(values)
                 new[i : i + 2] = values[i + 1], values[i]
                 told = f"{place.told(keys[i])} and {place.told(keys[i + 1])}"
-                yield "order", f"the values of {told} are exchanged", ast.unparse(ast.Dict(keys, new))
+                yield (
+                    "order",
+                    f"the values of {told} are exchanged",
+                    ast.unparse(ast.Dict(keys, new)),
+                )
 
 
 def _is_array(place):
-    name = getattr(place.node, "id", None)
-    return name is None or place.scope.values.get(name, [""])[0].startswith("np.")
+    if isinstance(place.node, ast.Name):
+        return place.scope.values.get(place.node.id, [""])[0].startswith("np.")
+    names = {node.id for node in ast.walk(place.node) if isinstance(node, ast.Name)}
+    return any(place.scope.ndim.get(name) == 2 for name in names)
 
 
 def _with(node, name, value):
@@ -185,4 +262,4 @@ def _without(node, names):
     return ast.unparse(ast.Call(node.func, node.args, kept))
 
 
-RULES = (axes, functions, arguments, transposes, dtypes, order, collections)
+RULES = (axes, functions, means, arguments, transposes, dtypes, order, collections)

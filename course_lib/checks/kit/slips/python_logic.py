@@ -22,7 +22,11 @@ def comparisons(place):
                 yield ("edge" if table is EDGES else "turned-round"), says, text
         if len(place.node.ops) > 1:
             kept = _compared(place.node, i, None)
-            yield "condition", f"half of a condition is missing: only {place.told(kept)} is asked", kept
+            yield (
+                "condition",
+                f"half of a condition is missing: only {place.told(kept)} is asked",
+                kept,
+            )
 
 
 def _compared(node, index, other):
@@ -33,7 +37,9 @@ def _compared(node, index, other):
         parts, signs = (parts[1:], signs[1:]) if index == 0 else (parts[:-1], signs[:-1])
     else:
         signs[index] = other
-    text = parts[0] + "".join(f" {sign} {part}" for sign, part in zip(signs, parts[1:], strict=True))
+    text = parts[0] + "".join(
+        f" {sign} {part}" for sign, part in zip(signs, parts[1:], strict=True)
+    )
     return ast.unparse(ast.parse(text, mode="eval"))
 
 
@@ -52,7 +58,11 @@ def halves(place):
             yield "condition", f"the condition {place.told(b)} is not asked", ast.unparse(a)
             yield "condition", f"the condition {place.told(a)} is not asked", ast.unparse(b)
         case ast.UnaryOp(ast.Not(), operand):
-            yield "turned-round", f"`not` is missing before {place.told(operand)}", ast.unparse(operand)
+            yield (
+                "turned-round",
+                f"`not` is missing before {place.told(operand)}",
+                ast.unparse(operand),
+            )
 
 
 def choices(place):

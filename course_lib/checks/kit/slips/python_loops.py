@@ -18,7 +18,15 @@ def ranges(place):
             for start, stop, by, what in ends:
                 text = ast.unparse(ast.parse(_range(start, stop, by)))
                 verb = "ends" if "step" in what else "starts"
-                yield "end", f"this is what comes out if the loop {verb} {what}: {place.told(text)}", text
+                yield (
+                    "end",
+                    f"this is what comes out if the loop {verb} {what}: {place.told(text)}",
+                    text,
+                )
+            if len(args) == 3 and step not in ("1", "-1"):
+                text = _range(first, f"({last}) - ({step}) + 1", step)
+                says = f"what is left over at the end is dropped: {place.told(text)}"
+                yield "end", says, text
             for other in ["1"] if len(args) == 3 and step not in ("1", "-1") else []:
                 other = "-1" if step.startswith("-") else other
                 text = _range(first, last, other)
@@ -26,7 +34,15 @@ def ranges(place):
             parent = getattr(getattr(place.parent, "func", None), "id", "")
             if place.field == "iter" or parent == "list":
                 text = f"list({ast.unparse(place.node)})[::-1]"
-                yield "backwards", f"the loop over {place.told(place.node)} runs the other way", text
+                yield (
+                    "backwards",
+                    f"the loop over {place.told(place.node)} runs the other way",
+                    text,
+                )
+            if len(args) == 1 and last.startswith("len(") and place.field == "iter":
+                whole = last[4:-1]
+                says = f"the entries of {place.told(whole)} are taken for their positions"
+                yield "positions", says, whole
         case ast.Call(ast.Name("reversed"), [each]):
             yield "backwards", f"the loop runs forwards over {place.told(each)}", ast.unparse(each)
 
@@ -43,7 +59,24 @@ def iterables(place):
         says = f"the {which} of {place.told(place.node)} is left out of the loop"
         yield "end", says, text + cut
     yield "backwards", f"the loop over {place.told(place.node)} runs the other way", text + "[::-1]"
-    yield "end", f"only the first of {place.told(place.node)} is looked at", text + "[:1]"
+    yield from _as_they_lie(place)
+    for cut, which in (("[:1]", "first"), ("[-1:]", "last")):
+        yield "end", f"only the {which} of {place.told(place.node)} is looked at", text + cut
+    if isinstance(place.node, ast.Name):
+        says = f"the positions in {place.told(text)} are taken for its entries"
+        yield "positions", says, f"range(len({text}))"
+
+
+def _as_they_lie(place):
+    """The entries in their own order, where the loop is over chosen ones."""
+    loop = place.parent
+    for node in (
+        ast.walk(loop) if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) else ()
+    ):
+        match node:
+            case ast.Subscript(ast.Name(name), ast.Name(i)) if i == loop.target.id:
+                says = f"all entries of `{name}` are taken as they lie"
+                yield "positions", says, f"range(len({name}))"
 
 
 def slices(place):
@@ -51,14 +84,21 @@ def slices(place):
     match place.node:
         case ast.Subscript(value, ast.Slice(lower, upper, step), ast.Load()):
             value = ast.unparse(value)
-            says = f"the whole of {place.told(value)} is taken, not its slice {place.told(place.node)}"
+            says = (
+                f"the whole of {place.told(value)} is taken, not its slice {place.told(place.node)}"
+            )
             yield "slice", says, value
             low, high, by = (ast.unparse(each) if each else "" for each in (lower, upper, step))
             moved = [(f"({low}) + 1" if low else "1", high), (f"({low}) - 1" if low else "", high)]
-            moved += [(low, f"({high}) - 1" if high else "-1"), (low, f"({high}) + 1" if high else "")]
+            moved += [
+                (low, f"({high}) - 1" if high else "-1"),
+                (low, f"({high}) + 1" if high else ""),
+            ]
             moved += [("", high), (low, "")]
             for a, b in moved:
-                text = ast.unparse(ast.parse(f"{value}[{a}:{b}{':' + by if by else ''}]", mode="eval"))
+                text = ast.unparse(
+                    ast.parse(f"{value}[{a}:{b}{':' + by if by else ''}]", mode="eval")
+                )
                 yield "slice", f"a slice is off at one end: {place.told(text)}", text
 
 
@@ -68,20 +108,20 @@ def returns(place):
         case (ast.For() | ast.While() as loop, ast.Return() as last):
             text = f"{ast.unparse(loop)}\n{textwrap.indent(ast.unparse(last), '    ')}"
             yield "return", "`return` stands inside the loop: it ends in its first turn", text, 2
-    match place.node:
-        case ast.Return(ast.Subscript(value, ast.Slice())):
-            return
-        case ast.Return(ast.Name(name)):
-            made = place.scope.values.get(name, [""])[0]
-            if made.startswith("["):
-                told = place.told(name)
-                yield "return", f"{told} is returned in reversed order", f"return {name}[::-1]"
-                yield "return", f"the first entry of {told} is left out", f"return {name}[1:]"
-                yield "return", f"only the last entry of {told} is returned", f"return {name}[-1]"
-            elif made.startswith(("np.empty_like(", "np.zeros_like(")) and made.count("(") == 1:
-                of = made[made.index("(") + 1 : -1]
-                says = f"{place.told(of)} itself is returned, not what was computed"
-                yield "return", says, f"return {of}"
+    if isinstance(place.parent, (ast.Return, ast.Tuple)) and isinstance(place.node, ast.Name):
+        yield from _returned(place, place.node.id)
+
+
+def _returned(place, name):
+    made = place.scope.values.get(name, [""])[0]
+    if made.startswith("["):
+        told = place.told(name)
+        yield "return", f"{told} is returned in reversed order", f"{name}[::-1]"
+        yield "return", f"the first entry of {told} is left out", f"{name}[1:]"
+        yield "return", f"only the last entry of {told} is returned", f"{name}[-1]"
+    elif made.startswith(("np.empty_like(", "np.zeros_like(")) and made.count("(") == 1:
+        of = made[made.index("(") + 1 : -1]
+        yield "return", f"{place.told(of)} itself is returned, not what was computed", of
 
 
 def statements(place):
@@ -89,7 +129,14 @@ def statements(place):
     node, below = place.node, place.below
     if not isinstance(node, ast.stmt) or isinstance(node, (ast.FunctionDef, ast.Return, ast.Pass)):
         return
-    if not _binds_anew(node, place.scope):
+    if isinstance(node, (ast.For, ast.While)):
+        yield (
+            "loop",
+            f"exactly the result as if `{ast.unparse(node).splitlines()[0]}` never ran",
+            "pass",
+            1,
+        )
+    elif not _binds_anew(node, place.scope):
         told = _told(place, node)
         yield "left-out", f"{told} is left out", "pass", 1
     if below is not None and not isinstance(below, (ast.FunctionDef, ast.Return)):
@@ -114,7 +161,9 @@ def updates(place):
                 new = f"{into} = {into} {sign} ({value})"
                 says = f"`{new}` makes a new array or number: the old one does not change"
                 yield "alias", says, new, 1
-        case ast.Assign([ast.Subscript() as target], value) if not isinstance(value, (ast.Tuple, ast.List)):
+        case ast.Assign([ast.Subscript() as target], value) if not isinstance(
+            value, (ast.Tuple, ast.List)
+        ):
             into, value = ast.unparse(target), ast.unparse(value)
             says = f"{place.told(value)} is added to what stands there: `+=` for `=`"
             yield "update", says, f"{into} += {value}", 1
@@ -160,21 +209,34 @@ def _told(place, node):
     text = ast.unparse(node).split("\n")[0]
     if isinstance(node, (ast.Assign, ast.AugAssign)):
         target = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-        return f"`{text[: len(text) - len(ast.unparse(node.value))]}{place.told(node.value)[1:]}" if target else text
+        return (
+            f"`{text[: len(text) - len(ast.unparse(node.value))]}{place.told(node.value)[1:]}"
+            if target
+            else text
+        )
     return place.told(text) if isinstance(node, ast.Expr) else f"`{text}`"
 
 
 def _binds_anew(node, scope):
     """Does it give a variable its only value?"""
     targets = node.targets if isinstance(node, ast.Assign) else []
-    names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    names = [
+        n.id
+        for t in targets
+        for n in ast.walk(t)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
     known = [n for n in names if len(scope.values.get(n, ())) > 1 or n in scope.arguments]
     return bool(names) and not known
 
 
 def _changes_later(place, name):
-    loops = [node for node in place.block[place.index + 1 :] if isinstance(node, (ast.For, ast.While))]
-    stored = [n for loop in loops for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
+    loops = [
+        node for node in place.block[place.index + 1 :] if isinstance(node, (ast.For, ast.While))
+    ]
+    stored = [
+        n for loop in loops for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name
+    ]
     return any(isinstance(n.ctx, ast.Store) for n in stored)
 
 

@@ -27,22 +27,20 @@ class Place:
     @property
     def below(self):
         """The statement after this one, or None."""
-        return self.block[self.index + 1] if self.block and self.index + 1 < len(self.block) else None
+        return (
+            self.block[self.index + 1] if self.block and self.index + 1 < len(self.block) else None
+        )
 
-    def changed(self, tree, text, count=1):
-        """The cell's source with `text` in the place of the node, or of `count` statements."""
+    def put(self, text, count=1):
+        """Write `text` in the place of the node, or of `count` statements; gives the function that takes it back."""
         if self.block is None:
             setattr(self.parent, self.field, ast.parse(text, mode="eval").body)
-            source = ast.unparse(tree)
-            setattr(self.parent, self.field, self.node)
-            return source
+            return lambda: setattr(self.parent, self.field, self.node)
         kept = list(self.block)
         statement = isinstance(self.node, ast.stmt)
         new = ast.parse(text).body if statement else [ast.parse(text, mode="eval").body]
-        self.block[self.index : self.index + count] = new or [ast.Pass()]
-        source = ast.unparse(tree)
-        self.block[:] = kept
-        return source
+        self.block[self.index : self.index + count] = new
+        return lambda: self.block.__setitem__(slice(None), kept)
 
 
 def places(tree, source, scope):

@@ -12,7 +12,8 @@ class Scope:
     """arguments: of the cell's functions; ndim: of arrays in docstrings; values, loops: of the solution's variables."""
 
     def __init__(self, tree):
-        self.arguments, self.ndim, self.siblings = [], {}, []
+        self.arguments, self.siblings, self.known = [], [], set()
+        self.ndim, self.rows, self.updates, self.numbers = {}, {}, {}, []
         self.values, self.loops, self.changed = {}, {}, set()
         for node in ast.walk(tree):
             self._look_at(node)
@@ -30,13 +31,22 @@ class Scope:
                 self._loop(target, ast.unparse(each))
             case ast.AugAssign(target=ast.Name(name)) | ast.NamedExpr(target=ast.Name(name)):
                 self.changed.add(name)
+            case ast.Return(ast.Tuple(parts)):
+                steps = [
+                    p for p in parts if isinstance(p, ast.BinOp) and isinstance(p.left, ast.Name)
+                ]
+                self.updates.update({p.left.id: ast.unparse(p) for p in steps})
+            case ast.Constant(int() as number) if number > 2:
+                self.numbers.append(number)
             case ast.Subscript(value=ast.Name(name), ctx=ast.Store()):
                 self.changed.add(name)
 
     def _read(self, docstring):
+        self.known |= set(re.findall(r"\w+", docstring))
         for names, shape in SHAPE.findall(docstring):
             axes = [axis for axis in shape.split(",") if axis.strip()]
             self.ndim.update({name: len(axes) for name in names.split(", ")})
+            self.rows.update({name: axes[0] for name in names.split(", ")})
 
     def _bind(self, target, value):
         if isinstance(target, ast.Name):
@@ -67,8 +77,16 @@ class Scope:
         """Lengths that a mean may be taken over: those in the solution, then those of matrices in docstrings."""
         there = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.expr)]
         named = [text for text in there if re.fullmatch(r"len\(\w+\)|comm\.size", text)]
-        named += [f"len({name})" for name in self.arguments if self.ndim.get(name) == 2]
-        return list(dict.fromkeys([*named, *(n for n in self.scalars if n in ("B", "T", "p"))]))[:4]
+        named = [
+            n
+            for n in named
+            if n == "comm.size" or n[4:-1] in {*self.ndim, *self.loops, *self.values}
+        ]
+        named += [f"len({name})" for name in self.arguments if name in self.ndim]
+        named += ["comm.size"] if "comm" in self.arguments else []
+        named += [name for name in self.scalars if name in ("B", "T", "p")]
+        once = {self.rows.get(name[4:-1], name): name for name in reversed(named)}
+        return [name for name in dict.fromkeys(named) if name in once.values()][:4]
 
     def inlined(self, name):
         """The one short value of a variable, or None."""
@@ -77,7 +95,8 @@ class Scope:
             return None
         text = values[0]
         plain = len(text) <= LONGEST and not text.startswith(FILLED_LATER)
-        return text if plain and not re.search(rf"\b{name}\b", text) else None
+        of = set(re.findall(r"\w+", text))
+        return text if plain and not of & {name, *self.changed} else None
 
     def told(self, what):
         """An expression, a node or its text, in backticks, the solution's own variables written out."""
@@ -91,12 +110,14 @@ class Scope:
 
     def explained(self, says):
         """The sentence with a note on the first two variables in it that only the solution has."""
-        names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", " ".join(re.findall(r"`[^`]*`", says))))
+        names = dict.fromkeys(
+            re.findall(r"(?<![\w.])[A-Za-z_]\w*", " ".join(re.findall(r"`[^`]*`", says)))
+        )
         notes = [note for note in map(self._note, names) if note]
         return f"{says} ({'; '.join(notes[:2])})" if notes else says
 
     def _note(self, name):
-        if name in self.arguments:
+        if name in self.arguments or name in self.known:
             return None
         if name in self.loops and len(self.loops[name]) < 60:
             return f"`{name}` comes from `{self.loops[name]}`"

@@ -6,7 +6,9 @@ import ast
 def threads(place):
     """Thread(target=work, args=(t,)) with the call made at once, or the variable looked up later."""
     match place.node:
-        case ast.Call(func, [], [ast.keyword("target", target), ast.keyword("args", ast.Tuple(args))]):
+        case ast.Call(
+            func, [], [ast.keyword("target", target), ast.keyword("args", ast.Tuple(args))]
+        ):
             func, target = ast.unparse(func), ast.unparse(target)
             call = f"{target}({', '.join(map(ast.unparse, args))})"
             says = f"`lambda: {call}` reads the loop's variable when it RUNS: late binding"
@@ -27,7 +29,12 @@ def joins(place):
         ):
             head = f"for {ast.unparse(target)} in {ast.unparse(each)}:"
             text = f"{head}\n    {ast.unparse(start)}\n    {ast.unparse(join)}"
-            yield "joined", "each thread is joined before the next is started: one after the other", text, 2
+            yield (
+                "joined",
+                "each thread is joined before the next is started: one after the other",
+                text,
+                2,
+            )
 
 
 RULES = (threads, joins)
