@@ -1,0 +1,60 @@
+"""The slips of a task's solution in Python: plain functions, threads, functions for ranks, numbers by hand."""
+
+import ast
+
+from course_lib.checks.kit.slips import (
+    python_arithmetic,
+    python_arrays,
+    python_logic,
+    python_loops,
+    python_names,
+    python_ranks,
+    python_threads,
+)
+from course_lib.checks.kit.slips.python_changes import Change, together
+from course_lib.checks.kit.slips.python_places import places
+from course_lib.checks.kit.slips.python_scope import Scope
+from course_lib.checks.kit.slips.slip import Slip
+
+MODULES = (
+    python_ranks,
+    python_threads,
+    python_arithmetic,
+    python_arrays,
+    python_logic,
+    python_loops,
+    python_names,
+)
+RULES = [rule for module in MODULES for rule in module.RULES]
+MOST = 150
+# The likeliest first: what is tried first is told first where two slips give the same numbers.
+LIKELY = "term factor sign slope axis function no-function no-sum mean wrong-way late-binding called".split()
+LIKELY += "divisor transposed operands order confused upside-down edge turned-round guard condition".split()
+LIKELY += "return end positions update left-out alias rounding collective operation blocking joined".split()
+LIKELY += "too-early dtype name neighbour start off-by-one brackets product scaled number arguments slice".split()
+LIKELY += "collection exchanged backwards stride pickled loop".split()
+
+
+def variants(source: str) -> list[Slip]:
+    """The slips of a cell that holds a solution, the likeliest first; none is equal to another or to the solution.
+
+    source: Python; with the two markers of a solution in it, only what stands between them is changed.
+    """
+    tree = ast.parse(source)
+    scope = Scope(tree)
+    changes = list(_changes(tree, source, scope))
+    found = [change.made(tree) for change in changes] + list(together(changes, tree))
+    found.sort(key=lambda slip: LIKELY.index(slip.name))
+    seen, slips = {ast.unparse(tree)}, []
+    for slip in found:
+        if slip.source not in seen:
+            slips.append(Slip(slip.name, scope.explained(slip.says), slip.source))
+            seen.add(slip.source)
+    return slips[:MOST]
+
+
+def _changes(tree, source, scope):
+    for place in places(tree, source, scope):
+        for rule in RULES:
+            for number, (name, says, *new) in enumerate(list(rule(place))):
+                yield Change(place, f"{rule.__name__} {number}", name, says, *new)

@@ -1,0 +1,136 @@
+"""What the names of a cell stand for, so that a sentence can do without the solution's own variables."""
+
+import ast
+import re
+
+SHAPE = re.compile(r"\b((?:\w+, )*\w+):? \((\w[^()]*,[^()]*)\)")
+LONGEST = 45  # characters of a value that is told in the place of its name
+FILLED_LATER = ("np.empty", "np.zeros", "[", "{", "(")
+
+
+class Scope:
+    """arguments: of the cell's functions; ndim: of arrays in docstrings; values, loops: of the solution's variables."""
+
+    def __init__(self, tree):
+        self.arguments, self.siblings, self.known = [], [], set()
+        self.ndim, self.rows, self.updates, self.numbers = {}, {}, {}, []
+        self.values, self.loops, self.changed = {}, {}, set()
+        for node in ast.walk(tree):
+            self._look_at(node)
+        self.scalars = self._scalars(tree)
+        self.sizes = self._sizes(tree)
+
+    def _look_at(self, node):
+        match node:
+            case ast.FunctionDef(args=arguments):
+                self.arguments += [each.arg for each in arguments.args]
+                self._read(ast.get_docstring(node) or "")
+            case ast.Assign(targets=[target], value=value):
+                self._bind(target, value)
+            case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each):
+                self._loop(target, ast.unparse(each))
+            case ast.AugAssign(target=ast.Name(name)) | ast.NamedExpr(target=ast.Name(name)):
+                self.changed.add(name)
+            case ast.Return(ast.Tuple(parts)):
+                steps = [
+                    p for p in parts if isinstance(p, ast.BinOp) and isinstance(p.left, ast.Name)
+                ]
+                self.updates.update({p.left.id: ast.unparse(p) for p in steps})
+            case ast.Constant(int() as number) if number > 2:
+                self.numbers.append(number)
+            case ast.Subscript(value=ast.Name(name), ctx=ast.Store()):
+                self.changed.add(name)
+
+    def _read(self, docstring):
+        self.known |= set(re.findall(r"\w+", docstring))
+        for names, shape in SHAPE.findall(docstring):
+            axes = [axis for axis in shape.split(",") if axis.strip()]
+            self.ndim.update({name: len(axes) for name in names.split(", ")})
+            self.rows.update({name: axes[0] for name in names.split(", ")})
+
+    def _bind(self, target, value):
+        if isinstance(target, ast.Name):
+            self.values.setdefault(target.id, []).append(ast.unparse(value))
+        elif isinstance(target, ast.Tuple):
+            same = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
+            parts = value.elts if same else [value] * len(target.elts)
+            self.siblings.append([each.id for each in target.elts if isinstance(each, ast.Name)])
+            for each, part in zip(target.elts, parts, strict=True):
+                self._bind(each, part)
+            self.changed |= set() if same else set(self.siblings[-1])
+
+    def _loop(self, target, each):
+        names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
+        self.siblings.append(names)
+        self.loops.update({name: each for name in names})
+
+    def _scalars(self, tree):
+        """Arguments that are only computed with: never called, indexed, iterated or asked for an attribute."""
+        used = set()
+        for node in ast.walk(tree):
+            for part in ("func", "value", "iter"):
+                if isinstance(node, (ast.Call, ast.Subscript, ast.Attribute, ast.For)):
+                    used.add(getattr(getattr(node, part, None), "id", None))
+        return [name for name in self.arguments if name not in used and name not in self.ndim]
+
+    def _sizes(self, tree):
+        """Lengths that a mean may be taken over: those in the solution, then those of matrices in docstrings."""
+        there = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.expr)]
+        named = [text for text in there if re.fullmatch(r"len\(\w+\)|comm\.size", text)]
+        named = [
+            n
+            for n in named
+            if n == "comm.size" or n[4:-1] in {*self.ndim, *self.loops, *self.values}
+        ]
+        named += [f"len({name})" for name in self.arguments if name in self.ndim]
+        named += ["comm.size"] if "comm" in self.arguments else []
+        named += [name for name in self.scalars if name in ("B", "T", "p")]
+        once = {self.rows.get(name[4:-1], name): name for name in reversed(named)}
+        return [name for name in dict.fromkeys(named) if name in once.values()][:4]
+
+    def inlined(self, name):
+        """The one short value of a variable, or None."""
+        values = self.values.get(name, ())
+        if len(values) != 1 or name in self.changed or name in self.loops or name in self.arguments:
+            return None
+        text = values[0]
+        plain = len(text) <= LONGEST and not text.startswith(FILLED_LATER)
+        of = set(re.findall(r"\w+", text))
+        return text if plain and not of & {name, *self.changed} else None
+
+    def told(self, what):
+        """An expression, a node or its text, in backticks, the solution's own variables written out."""
+        text = what if isinstance(what, str) else ast.unparse(what)
+        tree = ast.parse(text, mode="eval")
+        for _ in range(2):
+            tree = ast.fix_missing_locations(_Inline(self).visit(tree))
+        written = ast.unparse(tree)
+        written = written if len(written) <= 90 else ast.unparse(ast.parse(text, mode="eval"))
+        return f"`{written}`"
+
+    def explained(self, says):
+        """The sentence with a note on the first two variables in it that only the solution has."""
+        names = dict.fromkeys(
+            re.findall(r"(?<![\w.])[A-Za-z_]\w*", " ".join(re.findall(r"`[^`]*`", says)))
+        )
+        notes = [note for note in map(self._note, names) if note]
+        return f"{says} ({'; '.join(notes[:2])})" if notes else says
+
+    def _note(self, name):
+        if name in self.arguments or name in self.known:
+            return None
+        if name in self.loops and len(self.loops[name]) < 60:
+            return f"`{name}` comes from `{self.loops[name]}`"
+        first = self.values.get(name, [""])[0]
+        return f"`{name}` begins as `{first}`" if first and len(first) < 60 else None
+
+
+class _Inline(ast.NodeTransformer):
+    """Writes out the variables that have one short value."""
+
+    def __init__(self, scope):
+        self.scope = scope
+
+    def visit_Name(self, node):
+        text = self.scope.inlined(node.id)
+        return ast.parse(text, mode="eval").body if text else node
