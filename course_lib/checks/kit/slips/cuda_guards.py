@@ -1,0 +1,145 @@
+"""Slips in guards: left out, half of one, off by one, another bound, a thread that leaves before a barrier."""
+
+from course_lib.checks.kit.slips.cuda_segments import COMPARE
+
+TURNED = {"<": ">=", ">=": "<", "<=": ">", ">": "<=", "==": "!=", "!=": "=="}
+BESIDE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+
+
+def conditions(code):
+    """(start, end) of each condition: of an if, and of a choice `? :`."""
+    for s in code.statements:
+        if s.kind == "if":
+            yield s.start + 2, s.body - 1
+    for at in code.all("?"):
+        start = at
+        while code[start - 1] not in ("=", "(", ",", ";", "return", "+="):
+            start = _before(code, start)
+        yield start, at
+
+
+def _before(code, i):
+    """The token before token i, brackets skipped as a whole."""
+    closed = {end: start for start, end in code.partner.items()}
+    return closed.get(i - 1, i - 1)
+
+
+def left_out(code):
+    """The guard of a statement or of a choice left out."""
+    for s in code.statements:
+        if s.kind == "if":
+            gone = s.end if code[s.body] == "return" else s.body
+            yield _missing(code, s.start + 2, s.body - 1), (s.start, gone, "")
+    for at in code.all("?"):
+        start, end = next(c for c in conditions(code) if c[1] == at)
+        colon, last = _choice(code, at)
+        yield _missing(code, start, end), (start, at + 1, ""), (colon, last, "")
+        says = f"the case in which {_quoted(code, start, end)} holds is left out"
+        yield says, (start, colon + 1, "")
+
+
+def _missing(code, a, b):
+    return f"the guard {code.quote(a, b, '')}".strip() + " is missing"
+
+
+def _quoted(code, a, b):
+    return code.quote(a, b, "the condition")
+
+
+def _choice(code, at):
+    """(its colon, the token behind the choice) of the `?` at token `at`."""
+    colon = end = at
+    while code[colon] != ":":
+        colon = code.partner.get(colon, colon) + 1
+    end = colon
+    while code[end] not in (";", ",", ")"):
+        end = code.partner.get(end, end) + 1
+    return colon, end
+
+
+def half(code):
+    """One half of `i < M && j < N` left out, or the two joined the other way."""
+    for a, b in conditions(code):
+        for word, other in (("&&", "||"), ("||", "&&")):
+            parts = code.parts(a, b, word)
+            for k, (c, d) in enumerate(parts if len(parts) > 1 else ()):
+                start, end = (parts[k - 1][1], d) if k else (c, parts[1][0])
+                says = _half(code, c, d)
+                yield says, (start, end, "")
+            if len(parts) > 1:
+                says = f"the halves of {_quoted(code, a, b)} are joined by `{other}`, not by `{word}`"
+                yield says, (parts[0][1], parts[1][0], other)
+
+
+def _half(code, c, d):
+    told = code.quote(c, d, f"with `{code[d - 1]}`" if code[d - 1] in code.params else "one of them")
+    return f"of a guard with two halves, {told} is missing"
+
+
+def comparison(code):
+    """< for <=, the guard turned round, another bound."""
+    for a, b in conditions(code):
+        for at in (i for i in range(a, b) if code[i] in COMPARE):
+            bound = code.named(code[at + 1]) if code[at + 1] in code.params else "the bound"
+            where = code.quote(at - 1, at + 2, f"the comparison with {bound}")
+            if code[at] in BESIDE:
+                says = f"in {where}, `{BESIDE[code[at]]}` stands: off by one"
+                yield says, (at, at + 1, BESIDE[code[at]])
+            if code[at + 1] in code.sizes:
+                for other in (n for n in code.sizes if n != code[at + 1]):
+                    says = f"a guard compares with `{other}` where `{code[at + 1]}` belongs"
+                    yield says, (at + 1, at + 2, other)
+            yield f"{where} is turned round", (at, at + 1, TURNED[code[at]])
+
+
+def exchanged(code):
+    """The two bounds of a guard exchanged: i < N && j < M."""
+    for a, b in conditions(code):
+        at = [i for i in range(a, b) if code[i] in code.sizes and code[i - 1] in COMPARE]
+        if len(at) == 2 and code[at[0]] != code[at[1]]:
+            one, two = at
+            says = f"`{code[one]}` and `{code[two]}` are exchanged in a guard"
+            yield says, (one, one + 1, code[two]), (two, two + 1, code[one])
+
+
+def for_the_store_alone(code):
+    """The guard put before the last statement, what stands before it runs in all threads."""
+    for s in code.statements:
+        if s.kind != "if":
+            continue
+        condition = code.text(s.start + 2, s.body - 1)
+        inner = [t for t in code.statements if s.body < t.start < s.end and t.depth == s.depth + 2]
+        after = [t for t in code.statements if t.start >= s.end and t.depth == s.depth]
+        says = "the guard stands before the store alone: what is read before it is not guarded"
+        if code[s.body] == "return" and after:
+            last = after[-1].start
+            yield says, (s.start, s.end, ""), (last, last, f"if (!({condition})) ")
+        if code[s.body] == "{" and len(inner) > 1 and inner[-1].kind != "{":
+            last = inner[-1].start
+            yield says, (s.start, s.body, ""), (last, last, f"if ({condition}) ")
+
+
+def leaves_early(code):
+    """A thread over the edge returns before a barrier."""
+    barriers = code.all("__syncthreads")
+    if not barriers:
+        return
+    declared = {name: at for name, _, at in code.locals()}
+    outer = [s for s in code.statements if s.depth == 1 and s.start <= barriers[0] < s.end]
+    for a, b in conditions(code):
+        names = [code[i] for i in range(a, b) if code[i] in declared]
+        if outer and all(declared[n] < outer[0].start and _shallow(code, declared[n]) for n in names):
+            leave = "" if code[b + 1] == "return" else "!"
+            test = f"if ({leave}({code.text(a, b)})) return;\n"
+            says = f"threads {_over(code, a, b)} return before a barrier that all must reach"
+            yield says, (outer[0].start, outer[0].start, test)
+
+
+def _over(code, a, b):
+    known = code.quote(a, b, "")
+    return f"outside of {known}" if known else "without work"
+
+
+def _shallow(code, at):
+    """Is the variable that is declared at token `at` there until the end of the function?"""
+    return any(s.depth == 1 and s.kind == ";" and s.start <= at < s.end for s in code.statements)
