@@ -3,11 +3,9 @@
 import functools
 from dataclasses import replace
 
-import numpy as np
-
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT, compare
-from course_lib.checks.kit.explain import proved_cause, python_slips
+from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
@@ -20,8 +18,18 @@ def diagnose(check, result, results, seed):
     for wrong, text in check.diagnoses if miss.kind not in SLIGHT else ():
         if all(_is_like(check, wrong, r) for r in results):
             return text
-    if proved := _proved(check, miss, results, seed):
-        return proved
+    fits = _fits(check, miss, results, seed)
+    return (
+        planted_cause(check.cases.__module__, check.name, fits)
+        or (None if miss.kind == "values" else _of_form(check, result, results))
+        or slip_cause(check.cases.__module__, check.name, fits, python_slips)
+        or (_of_form(check, result, results) if miss.kind == "values" else None)
+    )
+
+
+def _of_form(check, result, results):
+    """What can be told from the results alone."""
+    miss = result.misses[0]
     if miss.kind in ("changed", "returned"):
         return _of_side_effect(check, miss, result)
     if miss.kind == "error":
@@ -36,8 +44,8 @@ def diagnose(check, result, results, seed):
     return likely_cause(same, results)
 
 
-def _proved(check, miss, results, seed):
-    """The cause that the planted answers and the catalogue of slips prove, or None."""
+def _fits(check, miss, results, seed):
+    """(function) -> does it do in all cases of the seed what the student's did?"""
     order = sorted(range(len(results)), key=lambda i: not results[i].misses)  # most differ at once
 
     def fits(fn):
@@ -47,7 +55,7 @@ def _proved(check, miss, results, seed):
             _same_answer(check, results[i], _answer(check, fn, cases[i]), miss) for i in order
         )
 
-    return proved_cause(check.cases.__module__, check.name, fits, python_slips)
+    return fits
 
 
 def _answer(check, fn, case):

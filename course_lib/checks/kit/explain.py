@@ -12,31 +12,41 @@ from course_lib.checks.kit.slips import python
 MOST = 2  # causes that are named where several fit equally well
 
 
-def proved_cause(module, name, fits, slips):
-    """The sentence of the known mistake that fits, "either ..., or ..." of two, or None.
+def planted_cause(module, name, fits):
+    """The sentence of the planted answer that fits, "either ..., or ..." of two, or None.
 
     module, name: of the check and of the answer's variable. fits: (what the variable would hold) -> does it give what
-    the student's answer gave? slips: (`Task`) -> pairs (sentence, a function that gives the value).
+    the student's answer gave?
     """
+    return _cause(module, name, fits, _planted)
+
+
+def slip_cause(module, name, fits, slips):
+    """The same of the solution's slips: (`Task`) -> pairs (sentence, a function that gives the value)."""
+    return _cause(module, name, fits, slips)
+
+
+def proved_cause(module, name, fits, slips):
+    """The same of both, planted answers first."""
+    return planted_cause(module, name, fits) or slip_cause(module, name, fits, slips)
+
+
+def _cause(module, name, fits, known):
     try:
         task = task_of(module, name)
-        if task is None:
-            return None
-        planted = [(says, _giver(task, source)) for says, source in task.planted]
-        return _first(planted, fits) or _first(slips(task), fits)
+        return _first(known(task), fits) if task else None
     except Exception:
         return None
+
+
+def _planted(task):
+    return [(says, _giver(task, source)) for says, source in task.planted]
 
 
 def python_slips(task, most=160):
     """The slips of a solution in Python: (sentence, a function that gives what the variable would hold)."""
     found = itertools.islice(python.variants(task.solution), most)
     return [(slip.says, _giver(task, slip.source)) for slip in found]
-
-
-def no_slips(task):
-    """For checks that take too long to be tried a hundred times."""
-    return []
 
 
 def _giver(task, source):

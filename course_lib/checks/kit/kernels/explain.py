@@ -7,7 +7,9 @@ from course_lib.checks.kit.kernels.running import on_engine
 from course_lib.checks.kit.kernels.values import differs, tolerance
 from course_lib.checks.kit.slips import cuda
 
-SECONDS = 1.0  # of a launch of a known mistake; those that are compared with end in a hundredth of it
+SECONDS = (
+    1.0  # of a launch of a known mistake; those that are compared with end in a hundredth of it
+)
 
 
 def proved(check, runs):
@@ -47,9 +49,7 @@ def _alike(check, mine, other):
     """Did two runs of one launch find and write the same?"""
     if _found(mine) != _found(other):
         return False
-    return all(
-        _same(check, mine, mine.after[name], other.after[name]) for name in mine.launch.outs
-    )
+    return all(_same(check, mine, mine.after[name], other.after[name]) for name in mine.launch.outs)
 
 
 def _found(run):

@@ -195,7 +195,9 @@ class RankCheck:
         """The Report on the worst run, or None where all are right."""
         plain = [run for run in runs if run.misses]
         known = self.diagnosis(runs)
-        cause = known or (proved(self, runs) if any(run.misses or run.report.errors for run in runs) else None)
+        cause = known or (
+            proved(self, runs) if any(run.misses or run.report.errors for run in runs) else None
+        )
         fatal = next((run for run in runs if run.fatal), None)
         if fatal and not (known and plain):
             return fault_report(self, fn, fatal, runs, fatal.fatal, cause)

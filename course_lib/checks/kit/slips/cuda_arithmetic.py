@@ -21,7 +21,10 @@ def signs(code):
                 yield f"the minus of {told} is missing: the sign", (at, at + 1, "")
     for at, _ in _stores(code):
         if code[at] == "=":
-            yield "minus the result is stored: the sign", (at + 1, _end(code, at), _negated(code, at))
+            yield (
+                "minus the result is stored: the sign",
+                (at + 1, _end(code, at), _negated(code, at)),
+            )
         elif code[at] in ("+=", "-="):
             other = {"+=": "-=", "-=": "+="}[code[at]]
             yield f"`{other}` stands where `{code[at]}` belongs: the sign", (at, at + 1, other)
@@ -169,7 +172,10 @@ def functions(code):
         if comma is None and end > at + 2:
             yield f"{name} is left out: its argument stands alone", (at, at + 1, "")
         elif comma is not None and code[end + 1] != ";":
-            yield f"{name} is left out", (at, comma + 1, "("), 
+            yield (
+                f"{name} is left out",
+                (at, comma + 1, "("),
+            )
             yield f"{name} is left out", (at, at + 1, ""), (comma, end, "")
         elif comma is not None:
             for a, b in ((at + 2, comma), (comma + 1, end)):

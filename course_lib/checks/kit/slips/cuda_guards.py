@@ -67,12 +67,16 @@ def half(code):
                 says = _half(code, c, d)
                 yield says, (start, end, "")
             if len(parts) > 1:
-                says = f"the halves of {_quoted(code, a, b)} are joined by `{other}`, not by `{word}`"
+                says = (
+                    f"the halves of {_quoted(code, a, b)} are joined by `{other}`, not by `{word}`"
+                )
                 yield says, (parts[0][1], parts[1][0], other)
 
 
 def _half(code, c, d):
-    told = code.quote(c, d, f"with `{code[d - 1]}`" if code[d - 1] in code.params else "one of them")
+    told = code.quote(
+        c, d, f"with `{code[d - 1]}`" if code[d - 1] in code.params else "one of them"
+    )
     return f"of a guard with two halves, {told} is missing"
 
 
@@ -128,7 +132,9 @@ def leaves_early(code):
     outer = [s for s in code.statements if s.depth == 1 and s.start <= barriers[0] < s.end]
     for a, b in conditions(code):
         names = [code[i] for i in range(a, b) if code[i] in declared]
-        if outer and all(declared[n] < outer[0].start and _shallow(code, declared[n]) for n in names):
+        if outer and all(
+            declared[n] < outer[0].start and _shallow(code, declared[n]) for n in names
+        ):
             leave = "" if code[b + 1] == "return" else "!"
             test = f"if ({leave}({code.text(a, b)})) return;\n"
             says = f"threads {_over(code, a, b)} return before a barrier that all must reach"

@@ -53,7 +53,9 @@ def barrier_in_branch(code):
                 inside = code.text(t.body, t.end)
                 edit = (t.body, s.end, f"{{ {inside} __syncthreads(); }}")
                 yield f"{name} stands inside the if before it", edit
-        tests = dict.fromkeys(code.text(*c) for c in conditions(code) if _visible(code, c, s, declared))
+        tests = dict.fromkeys(
+            code.text(*c) for c in conditions(code) if _visible(code, c, s, declared)
+        )
         for test in tests:
             says = f"{name} stands inside an if: not all threads of a block reach it"
             yield says, (s.start, s.start, f"if ({test}) ")
@@ -70,7 +72,10 @@ def not_in_the_last_round(code):
         loops = [t for t in code.statements if code[t.start] == "for" and t.body < s.start < t.end]
         if loops:
             ends = [i for i in range(loops[-1].start, loops[-1].body) if code[i] == ";"]
-            test, step = code.texts(ends[0] + 1, ends[1]), code.texts(ends[1] + 1, loops[-1].body - 1)
+            test, step = (
+                code.texts(ends[0] + 1, ends[1]),
+                code.texts(ends[1] + 1, loops[-1].body - 1),
+            )
             if test[1:] == [">", "0"]:
                 says = f"{name} is left out in the rounds of the last 32 threads"
                 yield says, (s.start, s.start, f"if ({test[0]} > 32) ")

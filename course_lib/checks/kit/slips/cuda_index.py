@@ -30,7 +30,10 @@ def axes_exchanged(code):
             yield says, *[(i, i + 1, _turned(code[i])) for i in at]
     if {name[-1] for name in _builtins(code)} >= {"x", "y"}:
         for i in code.all(*_builtins(code)):
-            yield f"`{_turned(code[i])}` stands where `{code[i]}` belongs", (i, i + 1, _turned(code[i]))
+            yield (
+                f"`{_turned(code[i])}` stands where `{code[i]}` belongs",
+                (i, i + 1, _turned(code[i])),
+            )
 
 
 def _builtins(code):
@@ -76,8 +79,10 @@ def _term_told(code, segment, a, b):
     term = code.quote(a, b, "one of its terms")
     if segment.array is None:
         what = PART_OF.get(builtin, term)
-        return f"{what} is missing in the thread's index: `{code[a]}`" if builtin else (
-            f"an index is computed without {term}"
+        return (
+            f"{what} is missing in the thread's index: `{code[a]}`"
+            if builtin
+            else (f"an index is computed without {term}")
         )
     return f"{_array(code, segment.array)} is indexed without {term}"
 
@@ -119,7 +124,9 @@ def transposed(code):
             own = code.text(*size)
             for other in [own, *[n for n in code.sizes if n != own]]:
                 if "_" not in other:
-                    says = f"{_array(code, segment.array)} is read or written across: row and column"
+                    says = (
+                        f"{_array(code, segment.array)} is read or written across: row and column"
+                    )
                     said = f"{says} are exchanged, with rows of `{other}` numbers"
                     yield said, (segment.a, segment.b, f"{inner} * {other} + {row}")
 

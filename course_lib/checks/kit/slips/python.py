@@ -28,11 +28,60 @@ MODULES = (
 RULES = [rule for module in MODULES for rule in module.RULES]
 MOST = 150
 # The likeliest first: what is tried first is told first where two slips give the same numbers.
-LIKELY = "term factor sign slope axis function no-function no-sum mean wrong-way late-binding called".split()
-LIKELY += "divisor transposed operands order confused upside-down edge turned-round guard condition".split()
-LIKELY += "return end positions update left-out alias rounding collective operation blocking joined".split()
-LIKELY += "too-early dtype name neighbour start off-by-one brackets product scaled number arguments slice".split()
-LIKELY += "collection exchanged backwards stride pickled loop".split()
+LIKELY = [
+    "term",
+    "factor",
+    "sign",
+    "slope",
+    "axis",
+    "function",
+    "no-function",
+    "no-sum",
+    "mean",
+    "wrong-way",
+    "late-binding",
+    "called",
+]
+LIKELY += [
+    "divisor",
+    "transposed",
+    "operands",
+    "order",
+    "confused",
+    "upside-down",
+    "edge",
+    "turned-round",
+    "guard",
+    "condition",
+]
+LIKELY += [
+    "return",
+    "end",
+    "positions",
+    "update",
+    "left-out",
+    "alias",
+    "rounding",
+    "collective",
+    "operation",
+    "blocking",
+    "joined",
+]
+LIKELY += [
+    "too-early",
+    "dtype",
+    "name",
+    "neighbour",
+    "start",
+    "off-by-one",
+    "brackets",
+    "product",
+    "scaled",
+    "number",
+    "arguments",
+    "slice",
+]
+LIKELY += ["collection", "exchanged", "backwards", "stride", "pickled", "loop"]
 
 
 def variants(source: str) -> list[Slip]:

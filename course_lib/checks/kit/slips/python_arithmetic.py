@@ -177,7 +177,7 @@ def scaled(place):
         "value",
         "elts",
     )
-    if whole or isinstance(parent, ast.IfExp) and place.field != "test":
+    if whole or (isinstance(parent, ast.IfExp) and place.field != "test"):
         yield from _times(place, ["2", *place.scope.sizes])
     if isinstance(parent, ast.Return):
         text = ast.unparse(node)

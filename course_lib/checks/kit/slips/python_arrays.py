@@ -101,7 +101,7 @@ def functions(place):
         if not node.keywords:
             yield (
                 "function",
-                f"the number of entries is taken, not their sum: `len`",
+                "the number of entries is taken, not their sum: `len`",
                 f"len({inner})",
             )
     if name == "sum" and not isinstance(node.args[0], ast.GeneratorExp):
@@ -150,10 +150,8 @@ def transposes(place):
                 f"{place.told(value)} is taken as it is: transpose it",
                 ast.unparse(value),
             )
-    returned = (
-        isinstance(place.parent, ast.Return)
-        or isinstance(place.parent, ast.Tuple)
-        and place.field == "elts"
+    returned = isinstance(place.parent, ast.Return) or (
+        isinstance(place.parent, ast.Tuple) and place.field == "elts"
     )
     if returned and isinstance(place.node, (ast.BinOp, ast.Name)) and _is_array(place):
         text = f"({ast.unparse(place.node)}).T"
