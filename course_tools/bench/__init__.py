@@ -3,6 +3,7 @@
 frame/       what every bench has: options, worker processes, rounds, the JSON, targets, tables, the document
 training/    the training of a net, measured in one way by threads/, gpu/, mpi/
 threads/, gpu/, mpi/, grade/     a catalogue each: bench.py says what is measured, shown and wanted
+checks/      the corpus of answers: what each is told
 papers/      the claims of the five texts beside what is found: measured in parts, by what the others have
 """
 
@@ -14,6 +15,7 @@ BENCHES = {
     "mpi": "allreduces and schemes of training on 1, 2 and 4 ranks, beside MPI's own and PyTorch DDP",
     "papers": "every number of the five texts, listed and measured again",
     "gpu": "the CPU engine beside Numba's simulator, vgre, BLAS; on a GPU cuBLAS and training",
+    "checks": "what the checks say to answers that nobody planted: true cause, another, none",
     "grade": "seconds and memory of `course grade`, beside nbval and nbgrader",
 }
 
@@ -32,9 +34,9 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _command(name: str):
-    """The command line of a bench; papers has its own."""
+    """The command line of a bench; two have their own."""
     from course_tools.bench.frame.command import Command
 
-    if name == "papers":
-        return importlib.import_module("course_tools.bench.papers.command").COMMAND
+    if name in ("papers", "checks"):
+        return importlib.import_module(f"course_tools.bench.{name}.command").COMMAND
     return Command(importlib.import_module(f"course_tools.bench.{name}.bench").BENCH)

@@ -48,14 +48,16 @@ def _task(read, cell):
         if mutant.says
     ]
     solved = region.filled(region.text)
-    return {"name": _checked(read.check_of(cell)), "source": solved, "planted": planted}
+    check, name = checked(read.check_of(cell))
+    return {"task": cell.name, "check": check, "name": name, "source": solved, "planted": planted}
 
 
-def _checked(cell):
-    """The variable that a check cell hands over: neuron in ch01.check_neuron(neuron)."""
-    calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
-    given = [arg.id for call in calls for arg in call.args if isinstance(arg, ast.Name)]
-    return given[0] if given else ""
+def checked(cell):
+    """(the check, the variable) of a check cell: ch01.check_neuron(neuron) hands over neuron."""
+    for node in ast.walk(ast.parse(cell.source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            return node.func.attr, ast.unparse(node.args[0])
+    return "", ""
 
 
 def _needed(read, cells):

@@ -45,16 +45,6 @@ def _mse_scaled(factor, of_weights=lambda X: X):
 _mse_gradient = _mse_scaled(lambda X: 2 / len(X))
 
 
-def _mse_squared(X, y, w, b):
-    square = (X @ w + b - y) ** 2
-    return 2 / len(y) * (square @ X), float(2 / len(y) * square.sum())
-
-
-def _mse_no_bias(X, y, w, b):
-    residual = X @ w - y
-    return 2 / len(y) * (residual @ X), float(2 / len(y) * residual.sum())
-
-
 def _mse_without_x(X, y, w, b):
     db = _mse_gradient(X, y, w, b)[1]
     return np.full_like(w, db), db
@@ -94,34 +84,9 @@ check_mse_gradient = Check(
     parts=("dw", "db"),
     diagnoses=[
         (
-            _mse_scaled(lambda X: -1 / len(X)),
-            "this is the formula as algorithms 1 to 3 of [000] print it: minus one half of the gradient of eq. 1. "
-            "Descending along it climbs. Differentiate (y - f)^2 by the chain rule: where do the 2 and "
-            "the sign come from?",
-        ),
-        (
-            _mse_scaled(lambda X: 1 / len(X)),
-            "the sign is right, the factor 2 of the square is missing: d(r^2) = 2 r dr",
-        ),
-        (
-            _mse_scaled(lambda X: -2 / len(X)),
-            "the sign is wrong: d(y - f) = -df, so the residual must be f - y",
-        ),
-        (
-            _mse_scaled(lambda X: 2),
-            "the mean is missing: eq. 1 divides by N, the number of examples",
-        ),
-        (
-            _mse_scaled(lambda X: 2 / X.shape[1]),
-            "divided by the number of weights; N is the number of examples, len(y)",
-        ),
-        (_mse_scaled(lambda X: 2 / len(X) ** 2), "divided by N twice"),
-        (
             _mse_scaled(lambda X: 2 / X.size),
             "divided by N and by the number of weights: N alone, len(y)",
         ),
-        (_mse_squared, "the residual is still squared: the derivative of r^2 is 2 r"),
-        (_mse_no_bias, "the bias is missing from f = X[i] . w + b"),
         (_mse_without_x, "the inner derivative is missing in dw: df/dw[j] = X[i, j]"),
         (
             _mse_of_sigmoid(True),
@@ -135,10 +100,6 @@ check_mse_gradient = Check(
             (_mse_columns(product, mean), _COLUMN)
             for product in _PRODUCTS
             for mean in (False, True)
-        ),
-        (
-            lambda X, y, w, b: (_mse_gradient(X, y, w, b)[0], 0.0),
-            "db is 0: the bias has a derivative too, df/db = 1",
         ),
     ],
 )
@@ -177,16 +138,6 @@ def _differences(numerator, divide):
         return out
 
     return gradient
-
-
-def _never_restored(f, theta, eps=1e-5):
-    theta, out = theta.copy(), np.empty_like(theta)
-    for i in np.ndindex(theta.shape):
-        theta[i] += eps
-        up = f(theta)
-        theta[i] -= 2 * eps
-        out[i] = (up - f(theta)) / (2 * eps)
-    return out
 
 
 def _all_at_once(f, theta, eps=1e-5):
@@ -239,29 +190,8 @@ check_numeric_gradient = Check(
     axes=(),
     diagnoses=[
         (
-            _differences(lambda f, t, s: f(t + s) - f(t), lambda eps: eps),
-            "a forward difference: its error falls like eps. Step to both sides, theta + eps and theta - "
-            "eps; then it falls like eps^2",
-        ),
-        (
             _differences(lambda f, t, s: f(t) - f(t - s), lambda eps: eps),
             "a backward difference: its error falls like eps. Step to both sides; then it falls like eps^2",
-        ),
-        (
-            _differences(lambda f, t, s: f(t + s) - f(t - s), lambda eps: eps),
-            "the two points lie 2 eps apart, so divide by 2 eps",
-        ),
-        (
-            _differences(lambda f, t, s: f(t + s) - f(t), lambda eps: 2 * eps),
-            "after the step up you went down by eps only, back to where you began: the lower point is theta - eps",
-        ),
-        (
-            _differences(lambda f, t, s: f(t - s) - f(t + s), lambda eps: 2 * eps),
-            "upside down: the value at theta + eps comes first",
-        ),
-        (
-            _differences(lambda f, t, s: (f(t + s) - f(t - s)) / 2, lambda eps: 1 / eps),
-            "multiplied by eps: without brackets / 2 * eps divides by 2 and then multiplies by eps",
         ),
         *(
             (
@@ -276,12 +206,6 @@ check_numeric_gradient = Check(
         ),
         (_row_by_row, _ROWS),
         (_row_views, _ROWS),
-        (
-            lambda f, theta, eps=1e-5: np.zeros_like(theta),
-            "all zeros: the two calls of f see the same array. `up = theta` is no copy but a second name for it; "
-            "write theta.copy(), or change theta[i] between the calls",
-        ),
-        (_never_restored, "the perturbed entry is not put back before the next one is moved"),
         (_all_at_once, _ALL),
         (lambda f, theta, eps=1e-5: (f(theta + eps) - f(theta - eps)) / (2 * eps), _ALL),
     ],

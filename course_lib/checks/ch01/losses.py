@@ -69,19 +69,9 @@ def _shifted_late(z):
     return (e - e.max()) / (e - e.max()).sum()
 
 
-def _half_shifted(z):
-    z = z.astype(np.float32)
-    return np.exp(z - z.max()) / np.exp(z).sum()
-
-
 def _of_sigmoids(z):
     a = 1 / (1 + np.exp(-z.astype(np.float32)))
     return a / a.sum()
-
-
-def _rescaled(z):
-    e = np.exp(z / z.max())
-    return e / e.sum()
 
 
 _OVERFLOW = (
@@ -101,14 +91,6 @@ check_softmax = Check(
             _shifted_late,
             "the maximum is subtracted after exp, when the overflow has already happened",
         ),
-        (
-            _softmax_shifted(np.min),
-            "subtracting the minimum makes every exponent positive, so exp can still overflow: subtract the maximum",
-        ),
-        (
-            _softmax_shifted(np.mean),
-            "subtracting the mean leaves positive exponents, so exp can still overflow: subtract the maximum",
-        ),
         *(
             (
                 _softmax_shifted(lambda z, i=i: z[i]),
@@ -116,35 +98,7 @@ check_softmax = Check(
             )
             for i in (0, -1)
         ),
-        (
-            _half_shifted,
-            "the maximum is subtracted in the numerator alone: the sum below needs the same exp(z - m)",
-        ),
-        (
-            lambda z: np.nan_to_num(_naive32(z)),
-            "np.nan_to_num turns the NaN into 0 and hides that exp has overflowed: subtract max(z) before exp instead",
-        ),
         (_of_sigmoids, "this is made of the sigmoid of each z: softmax is made of exp(z)"),
-        (
-            _rescaled,
-            "dividing by the maximum changes the result; subtracting it does not: exp(z - m) = exp(z) exp(-m)",
-        ),
-        (
-            lambda z: np.exp(z - z.max()),
-            "not normalised: divide by the sum (the largest entry is 1 already), so that the entries add up to 1",
-        ),
-        (
-            lambda z: np.exp(z - z.max()) / len(z),
-            "divided by the number of classes: divide by the sum of the exponentials",
-        ),
-        (
-            lambda z: z - z.max() - np.log(np.exp(z - z.max()).sum()),
-            "this is the logarithm of softmax",
-        ),
-        (
-            lambda z: _softmax(-z),
-            "the largest z must get the largest probability: the sign of z is flipped",
-        ),
         (
             lambda z: (z == z.max()).astype(z.dtype),
             "this is argmax as a one-hot vector: softmax is its smooth version",
@@ -179,11 +133,6 @@ def _cross_entropy(z, c):
     return float(_logsumexp(z) - z[c])
 
 
-def _log_of_softmax(z, c):
-    """The logarithm of a probability that float32 has rounded to 0."""
-    return -np.log(_softmax(z.astype(np.float32)))[c]
-
-
 def _guarded(tiny):
     """A number added inside the logarithm, or a clipped probability: both end at -log(tiny)."""
     return lambda z, c: -np.log(_softmax(z.astype(np.float32))[c] + np.float32(tiny))
@@ -214,36 +163,11 @@ check_cross_entropy = Check(
     K=12,
     dtype=None,
     diagnoses=[
-        (
-            _log_of_softmax,
-            "log(0) = -inf: the probability of class c underflows to 0 before its logarithm is taken. "
-            "Write log(softmax(z)[c]) out on paper: it is z[c] minus a log-sum-exp, and no quotient is left",
-        ),
         (_guarded(1e-12), _CAPPED),
         (_guarded(1e-10), _CAPPED),
         (_guarded(1e-9), _CAPPED),
         (_guarded(1e-8), _CAPPED),
         (_guarded(1e-7), _CAPPED),
-        (
-            lambda z, c: np.log(np.exp(z.astype(np.float32)).sum()) - z[c],
-            "exp overflows in the sum: take the maximum m out, log sum exp(z) = m + log sum exp(z - m)",
-        ),
-        (
-            lambda z, c: z[c] - _logsumexp(z),
-            "this is log-probability, at most 0: the loss is minus that",
-        ),
-        (
-            lambda z, c: np.log(np.exp(z - z.max()).sum()) - z[c],
-            "z[c] still has the maximum in it and the sum has not: subtract m from both, or from neither",
-        ),
-        (
-            lambda z, c: _logsumexp(z) - z[c] + z.max(),
-            "the maximum is counted twice: log sum exp(z) - z[c] = log sum exp(z - m) - (z[c] - m)",
-        ),
-        (
-            lambda z, c: np.log(np.exp(z - z.max()).sum()),
-            "this is the loss of the best class, argmax(z), not of class c",
-        ),
         (lambda z, c: (_logsumexp(z) - z[c]) / np.log(2), _NATS.format("log2")),
         (lambda z, c: (_logsumexp(z) - z[c]) / np.log(10), _NATS.format("log10")),
         (_entropy_with(np.log2), _NATS.format("log2")),
@@ -251,14 +175,6 @@ check_cross_entropy = Check(
         *(
             (_entropy_shifted(shift), _SHIFT)
             for shift in (lambda z: z[0], lambda z: z[-1], np.min, np.mean)
-        ),
-        (
-            lambda z, c: _cross_entropy(z, c - 1),
-            "z[c - 1] is another class: classes count from 0 here, so take z[c]",
-        ),
-        (
-            lambda z, c: (_logsumexp(z) - z[c]) / len(z),
-            "averaged over the classes: one example has one term, that of class c",
         ),
         (lambda z, c: _logsumexp(z), "the term - z[c] is missing"),
         (lambda z, c: -z[c], "the log-sum-exp is missing: this is - z[c] alone"),
@@ -313,52 +229,13 @@ check_output_delta = Check(
     K=12,
     diagnoses=[
         (
-            _deltas(lambda z, y: 2 * (sigmoid(z) - y), _ce_delta),
-            "mse: this is dL/da. The delta is dL/dz: times sigma'(z), as in the second line of algorithm 5",
-        ),
-        (
-            _deltas(lambda z, y: 2 * (sigmoid(z) - y) * slope(sigmoid(z)), _ce_delta),
-            "mse: sigma' is taken at a; it must be taken at z: sigma'(z) = a (1 - a)",
-        ),
-        (
-            _deltas(lambda z, y: (sigmoid(z) - y) * slope(z), _ce_delta),
-            "mse: the factor 2 of the square is missing",
-        ),
-        (
-            _deltas(lambda z, y: -mse_delta(z, y), _ce_delta),
-            "mse: the sign is wrong, dL/da = 2 (a - y)",
-        ),
-        (
             _deltas(lambda z, y: 2 * (z - y) * slope(z), _ce_delta),
             "mse: the loss compares y with a = sigma(z), not with z",
-        ),
-        (
-            _deltas(lambda z, y: 2 / len(z) * (sigmoid(z) - y) * slope(z), _ce_delta),
-            "mse: divided by the number of classes; eq. 1 sums over the outputs and divides by the number "
-            "of examples, here 1",
-        ),
-        (
-            _deltas(mse_delta, lambda z, y: _ce_delta(z, y) * slope(z)),
-            "cross_entropy: a sigma' too many. Softmax has taken the place of the sigmoid, and its own "
-            "derivative is already in y_hat - y",
-        ),
-        (
-            _deltas(mse_delta, lambda z, y: y - _softmax(z)),
-            "cross_entropy: the sign is wrong, it is y_hat - y (eq. 3 of [003])",
-        ),
-        (
-            _deltas(mse_delta, lambda z, y: sigmoid(z) - y),
-            "cross_entropy: the output is softmax(z) here, not the sigmoid",
         ),
         (
             _deltas(mse_delta, lambda z, y: -y / _softmax(z)),
             "cross_entropy: this is dCE/dy_hat. Softmax stands between z and y_hat: its derivative belongs in too",
         ),
-        (
-            _deltas(mse_delta, lambda z, y: np.exp(z) / np.exp(z).sum() - y),
-            "cross_entropy: exp overflows where z is large. Your softmax of task 5 knows how: call it",
-        ),
-        (_deltas(_ce_delta, mse_delta), "the two losses are swapped: look at the `if`"),
         (
             lambda z, y, loss: mse_delta(z, y),
             "both losses get the same delta: look at the argument loss",

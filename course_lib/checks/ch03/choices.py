@@ -52,24 +52,8 @@ check_predict_speedup = Check(
     parts=("speed-up", "efficiency"),
     diagnoses=[
         (
-            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B / T)),
-            "B / T rows for each thread: with uneven shards the step waits for the largest, ceil(B / T) rows",
-        ),
-        (
-            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B // T)),
-            "B // T is the smallest shard: the step waits for the largest, ceil(B / T) rows",
-        ),
-        (
             _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B // T + 1)),
             "B // T + 1 is one row too many where T divides B: ceil(B / T), or -(-B // T)",
-        ),
-        (
-            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, serial=s / T)),
-            "s is divided by T: it is the part that one thread does alone (Amdahl's serial part)",
-        ),
-        (
-            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, serial=0.0)),
-            "the serial part s is missing from t(B, T): it does not go away with more threads",
         ),
         (
             _speedup_by(lambda B, T, c, s, o: (B * c, _times(B, T, c, s, o)[1])),
@@ -80,32 +64,12 @@ check_predict_speedup = Check(
             "the serial part s is missing from both times",
         ),
         (
-            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o * T)),
-            "the cost of handing work over is charged to one thread, too: with T = 1 nothing is handed over",
-        ),
-        (
-            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o if T > 1 else 0.0)),
-            "o is the cost for each thread: T of them cost o T",
-        ),
-        (
             _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=o * (T - 1))),
             "o is the cost for each of the T threads, the first one too: o T, not o (T - 1)",
         ),
         (
-            _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, overhead=0.0)),
-            "the cost of the threads, o for each, is missing: that is Amdahl's law with threads for nothing",
-        ),
-        (
             _speedup_by(lambda B, T, c, s, o: _times(B, T, c, s, o, rows=B)),
             "the examples are not shared out: each thread has ceil(B / T) of the rows",
-        ),
-        (
-            _speedup_by(result=lambda one, many, T: (many / one, many / one / T)),
-            "upside down: the speed-up is t(B, 1) / t(B, T), above 1 when threads pay",
-        ),
-        (
-            _speedup_by(result=lambda one, many, T: (one / many, one / many)),
-            "the efficiency is the speed-up divided by T, the share of T that is reached",
         ),
         (
             _speedup_by(result=lambda one, many, T: (one / many, T * many / one)),
@@ -114,10 +78,6 @@ check_predict_speedup = Check(
         (
             _speedup_by(result=lambda one, many, T: (one / many, one / many * T)),
             "the efficiency is the speed-up divided by T, not times T",
-        ),
-        (
-            _speedup_by(result=lambda one, many, T: (one / many, 100 * one / many / T)),
-            "the efficiency is a fraction of 1 here, not per cent",
         ),
     ],
 )

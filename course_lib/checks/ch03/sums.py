@@ -145,16 +145,6 @@ def _one(n):
 _combine = _combined(_one, sum)
 
 
-def _in_part(part):
-    """dW (0) or db (1) is left undivided."""
-
-    def combine(sums, sizes):
-        factors = [1.0 if p == part else 1 / sum(sizes) for p in (0, 1)]
-        return [(dW * factors[0], db * factors[1]) for dW, db in added(sums)]
-
-    return combine
-
-
 check_combine = Check(
     "combine",
     _combine_cases,
@@ -163,13 +153,6 @@ check_combine = Check(
     each=("dW", "db"),
     axes={"dW": ("input", "neuron"), "db": ("neuron",)},
     diagnoses=[
-        (
-            _combined(_one),
-            "the sum over the batch is not divided: the gradient of the mean loss is the sum over B",
-        ),
-        (_in_part(0), "dW is not divided by B, db is: both are means over the batch"),
-        (_in_part(1), "db is not divided by B, dW is: both are means over the batch"),
-        (_combined(_one, len), "divided by T, the number of threads: the mean is over B examples"),
         (
             _combined(_one, lambda sizes: sum(sizes) // len(sizes)),
             "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
@@ -186,31 +169,14 @@ check_combine = Check(
             _combined(_one, lambda sizes: sizes[-1]),
             "divided by the size of one shard: the mean is over all B examples",
         ),
-        (
-            _combined(lambda n: 1 / n, len),
-            "the mean of the shards' means: right only where all shards are equal. With uneven shards it weighs the "
-            "examples of the small ones more",
-        ),
         (_combined(lambda n: 1 / n), "the sum of the shards' means: it is T times too large"),
-        (
-            _combined(lambda n: n, sum),
-            "each part is weighed with its size: that is for means; these are sums already",
-        ),
         (
             _combined(_one, lambda sizes: sum(sizes) * len(sizes)),
             "divided by B and by T: by B, once",
         ),
         (_combined(_one, sum, lambda pairs: pairs[:1]), "only the first shard's part is in it"),
-        (
-            _combined(_one, sum, lambda pairs: pairs[-1:]),
-            "only the last shard's part is in it: = where += belongs?",
-        ),
         (_combined(_one, sum, lambda pairs: pairs[:-1]), "the last shard's part is missing"),
         (_combined(_one, sum, lambda pairs: pairs[1:]), "the first shard's part is missing"),
-        (
-            _combined(_one, sum, lambda pairs: [pairs[0], *pairs]),
-            "the first shard's part is counted twice: begin with it, or add it, not both",
-        ),
     ],
 )
 

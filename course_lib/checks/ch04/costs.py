@@ -63,52 +63,16 @@ check_step_costs = Check(
     parts=("serial", "leapfrog", "deferred"),
     diagnoses=[
         (
-            _costs_with(leapfrog=lambda k, a, b, c: (a + b + c) / k),
-            "leapfrog: everything is divided by k. Forward and the deltas are not shared: only f3 is",
-        ),
-        (
-            _costs_with(leapfrog=lambda k, a, b, c: a + (b + c) / k),
-            "leapfrog: f2 is divided by k. Every thread walks the whole chain: only f3 is shared",
-        ),
-        (
-            _costs_with(leapfrog=lambda k, a, b, c: a + b + (1 - 1 / k) * c),
-            "leapfrog: f3 (1 - 1/k) is what is SAVED: f3 / k is left",
-        ),
-        (
-            _costs_with(leapfrog=lambda k, a, b, c: a + k * b + c / k),
-            "leapfrog: the k copies of the deltas run at the same time, as [002] counts: f2 enters once",
-        ),
-        (
             _costs_with(leapfrog=lambda k, a, b, c: b + c / k),
             "leapfrog: the forward pass f1 is missing",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: max(a + b, (b + c) / k)),
-            "deferred: f1 stands before the max: the forward pass comes first, whatever happens after it",
         ),
         (
             _costs_with(deferred=lambda k, a, b, c: max(b, (b + c) / k)),
             "deferred: the forward pass f1 is missing",
         ),
         (
-            _costs_with(deferred=lambda k, a, b, c: a + min(b, (b + c) / k)),
-            "deferred: min where max belongs: the step must wait for the chain AND for all the work",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: a + (b + c) / k),
-            "deferred: the chain is forgotten: no number of threads makes it shorter than f2",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: a + max(b, c / k)),
-            "deferred: the deltas are work, too: (f2 + f3) / k for k threads",
-        ),
-        (
             _costs_with(deferred=lambda k, a, b, c: a + b + c / k),
             "deferred: that is leapfrogging's cost once more",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: a + max(b, c / max(k - 1, 1))),
-            "deferred: the chain's thread helps when the chain is done: k threads share f2 + f3",
         ),
         (
             _costs_with(deferred=lambda k, a, b, c: a + b + (b + c) / k),
@@ -269,59 +233,13 @@ check_makespan = Check(
     dtype=None,
     diagnoses=[
         (
-            _Play(needs=False),
-            "a task waits for its thread alone: it must also wait for the delta that it needs",
-        ),
-        (
-            _Play(wait_fork=False),
-            "the children start before the fork: no task after the first `fork` ones may "
-            "start before the parent is done "
-            "with those",
-        ),
-        (
-            _Play(needs=False, wait_fork=False),
-            "the largest sum of one thread's own tasks: each starts at once and waits for nobody, neither for the "
-            "fork nor for the delta that a task needs",
-        ),
-        (
-            _Play(own=False),
-            "a thread that has computed a delta of its own uses that: end[thread, layer] comes before end[0, layer]",
-        ),
-        (
-            _Play(source_of=lambda kind, layer: layer),
-            "a delta needs the delta of the layer ABOVE, layer + 1; only a gradient needs that of its own layer",
-        ),
-        (
-            _Play(source_of=lambda kind, layer: layer + 1),
-            "a gradient needs the delta of its own layer; it is a delta that needs the one above",
-        ),
-        (
-            _Play(last_copy=True),
-            "thread 0 computes some deltas twice, before the fork and after: it is the FIRST copy that the others "
-            "take, so keep its time",
-        ),
-        (
             _Play(anyones=True),
             "a thread without a delta of its own takes the first one that thread 0 made, not "
             "another thread's that is there earlier",
         ),
         (
-            _Play(result=lambda ends: ends[-1]),
-            "the end of the last task in the list: the makespan is the latest end of all",
-        ),
-        (
-            _Play(cost=lambda kind, layer, f2, f3: (f3 if kind == "delta" else f2)[layer]),
-            "f2 and f3 are exchanged: f2 is the cost of a delta, f3 that of a gradient",
-        ),
-        (
             _Play(cost=lambda kind, layer, f2, f3: f3[layer] if kind == "grad" else 0.0),
             "the deltas cost nothing: only gradients are added up",
-        ),
-        (
-            lambda tasks, fork, f2, f3: sum(
-                (f2 if kind == "delta" else f3)[layer] for _, kind, layer in tasks
-            ),
-            "the sum of all tasks: threads work at the same time",
         ),
     ],
 )

@@ -159,8 +159,6 @@ check_saxpy = KernelCheck(
     lambda n, a, x, y: (a * x + y)[:n],
     c=8.0,
     diagnoses=[
-        (lambda n, a, x, y: (a * x)[:n], "y is written but not read: y = a x + y"),
-        (lambda n, a, x, y: (x + a * y)[:n], "a belongs to x: y = a x + y"),
         (lambda n, a, x, y: (x + y)[:n], "a is not used"),
         (lambda n, a, x, y: (a * (x + y))[:n], "a belongs to x alone: a * x[i] + y[i]"),
     ],
@@ -227,12 +225,6 @@ def _sigmoid(M, N, ld, Z, A):
     return 0.5 + 0.5 * np.tanh(0.5 * Z[:M, :N])
 
 
-def _with_n_for_ld(M, N, ld, Z, A):
-    whole = np.full(M * ld, np.nan)
-    whole[: M * N] = 0.5 + 0.5 * np.tanh(0.5 * Z.ravel()[: M * N])
-    return whole.reshape(M, ld)[:, :N]
-
-
 check_sigmoid = KernelCheck(
     "SIGMOID",
     "sigmoid",
@@ -242,17 +234,8 @@ check_sigmoid = KernelCheck(
     axes=("row", "column"),
     diagnoses=[
         (
-            lambda M, N, ld, Z, A: _sigmoid(M, N, ld, -Z, A),
-            "the sign in the exponent: 1 / (1 + exp(-z))",
-        ),
-        (
             lambda M, N, ld, Z, A: 1 / (1 - np.exp(-Z[:M, :N])),
             "1 + exp(-z) stands under the line, not 1 - exp(-z)",
-        ),
-        (_with_n_for_ld, "from row to row it is ld numbers, not N"),
-        (
-            lambda M, N, ld, Z, A: np.where(Z[:M, :N] > 88.7, np.nan, _sigmoid(M, N, ld, Z, A)),
-            "exp(z) / (1 + exp(z)) is infinity over infinity for large z: 1 / (1 + exp(-z)) is safe",
         ),
     ],
     causes=[
@@ -322,13 +305,6 @@ def _column_cases(rng):
     ]
 
 
-def _sums_of_rows(M, N, dZ, db):
-    """M of them in db's N elements, the rest never written. In float32, as they come: N terms round more than M."""
-    return np.append(
-        dZ.astype(np.float32).cumsum(axis=1)[:, -1], np.full(max(int(N) - int(M), 0), np.nan)
-    )
-
-
 check_bias_gradient = KernelCheck(
     "BIAS_GRADIENT",
     "bias_gradient",
@@ -337,19 +313,11 @@ check_bias_gradient = KernelCheck(
     axes=("column",),
     diagnoses=[
         (
-            lambda M, N, dZ, db: dZ.mean(axis=0),
-            "the sum is asked for, not the mean: nothing is divided by M",
-        ),
-        (
             lambda M, N, dZ, db: dZ[-1],
             "only the last row is left: add up in a variable that begins with 0",
         ),
         (lambda M, N, dZ, db: dZ[1:].sum(axis=0), "row 0 is missing: count from 0"),
         (lambda M, N, dZ, db: dZ[:-1].sum(axis=0), "the last row is missing: i < M"),
-        (
-            _sums_of_rows,
-            "these are the sums of the rows: a thread has a column j, and its loop runs over i",
-        ),
         (
             lambda M, N, dZ, db: dZ.T.astype(np.float32).ravel().cumsum()[M - 1 :: M],
             "the variable that adds up does "
@@ -412,17 +380,7 @@ check_relu = KernelCheck(
     _relu_cases,
     lambda n, x, y: np.maximum(x, 0),
     diagnoses=[
-        (lambda n, x, y: np.minimum(x, 0), "the sign: what is above 0 stays"),
         (lambda n, x, y: np.abs(x), "below 0 it is 0, not -x"),
-        (
-            lambda n, x, y: np.where(np.arange(n) < THREADS[int(n)], np.maximum(x, 0), np.nan),
-            "each thread takes one element, and there are fewer threads than elements: a loop, in which all "
-            "threads step on by gridDim.x * blockDim.x",
-        ),
-        (
-            lambda n, x, y: np.where(x > 0, x, np.nan),
-            "where x is not above 0 nothing is written: y holds nothing yet, so write the 0",
-        ),
     ],
     causes=[
         _found(
@@ -488,10 +446,6 @@ check_histogram = KernelCheck(
     _histogram_cases,
     _histogram,
     diagnoses=[
-        (
-            lambda n, label, count: count + np.bincount(label, label, minlength=10).astype(int),
-            "the labels themselves are added: each label counts 1",
-        ),
         (
             lambda n, label, count: np.bincount(label, minlength=10),
             "what count held before is lost: count += ...",

@@ -109,10 +109,6 @@ check_intensities = Check(
     K=4,
     parts=("asked for", "sectors", "compulsory"),
     diagnoses=[
-        (
-            intensities(flops=lambda M, N, K: M * N * K),
-            "a product is a multiplication and an addition: 2 M N K flops",
-        ),
         *(
             (
                 _more_flops(of_c),
@@ -138,10 +134,6 @@ check_intensities = Check(
         *((wrong, f"asked for: {text}") for wrong, text in ASKED),
         *((wrong, f"sectors: {text}") for wrong, text in SECTORS),
         *((wrong, f"compulsory: {text}") for wrong, text in LEAST),
-        (
-            lambda M, N, K, c: tuple(1 / x for x in intensities()(M, N, K, c)),
-            "upside down: flops divided by bytes",
-        ),
     ],
 )
 
@@ -214,18 +206,6 @@ check_verdict = Check(
             (verdict(roof, below=below), text)
             for roof, text in ROOFS
             for below in (None, _under_the_peak)
-        ),
-        (
-            verdict(share=lambda top, gpu: 100 * top / gpu.flops),
-            "the share is a fraction of 1 here, not per cent",
-        ),
-        (
-            verdict(share=lambda top, gpu: gpu.flops / top),
-            "the share is upside down: it is at most 1",
-        ),
-        (
-            verdict(bound=lambda low: "arithmetic" if low else "memory"),
-            "below the ridge it is the memory that limits",
         ),
     ],
 )

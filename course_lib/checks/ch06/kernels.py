@@ -156,16 +156,8 @@ check_product = KernelCheck(
     ],
     diagnoses=[
         (
-            lambda M, N, K, A, B, D: A @ B - np.outer(A[:, -1], B[-1]),
-            "the last k is missing: k runs from 0 to K - 1",
-        ),
-        (
             lambda M, N, K, A, B, D: A @ B - np.outer(A[:, 0], B[0]),
             "the first k is missing: k runs from 0 to K - 1",
-        ),
-        (
-            lambda M, N, K, A, B, D: np.outer(A[:, -1], B[-1]),
-            "only the last k: is it sum = where sum += belongs?",
         ),
         (
             lambda M, N, K, A, B, D: np.trunc(A @ B),
@@ -330,16 +322,6 @@ check_gemm = KernelCheck(
         _shared_out("gemm"),
     ],
     diagnoses=[
-        (by_strides(beta_of=lambda alpha, beta: 0), "beta C is missing"),
-        (
-            by_strides(beta_of=lambda alpha, beta: alpha * beta),
-            "alpha multiplies beta C as well: it belongs to A B",
-        ),
-        (
-            by_strides(beta_of=lambda alpha, beta: 1.0 if beta else 0),
-            "C is added without its factor beta",
-        ),
-        (by_strides(alpha_of=lambda alpha, beta: 1.0), "alpha is missing"),
         *(
             (
                 by_strides(

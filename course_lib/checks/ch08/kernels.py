@@ -189,10 +189,6 @@ check_gemm_16x4 = KernelCheck(
     ],
     diagnoses=[
         (
-            lambda M, N, K, A, B, D: B.reshape(K, N).T @ A,
-            "B is read as if it lay by rows: B(k, j) is B[k + j * K]",
-        ),
-        (
             lambda M, N, K, A, B, D: B @ A.reshape(M, K).T,
             "A is read as if it lay by rows: A(i, k) is A[i + k * M]",
         ),
@@ -302,11 +298,6 @@ check_gemm_4x4 = KernelCheck(
             op="load",
         ),
     ],
-    diagnoses=[
-        (
-            lambda M, N, K, A, B, D: A[:, : K // 16 * 16] @ B[: K // 16 * 16],
-            "the last values of k are missing: the loop ends before a tile that is not whole",
-        ),
-    ],
+    diagnoses=[],
     axes=("i", "j"),
 )

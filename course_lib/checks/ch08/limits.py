@@ -35,25 +35,12 @@ check_sectors_of_load = Check(
     dtype=None,
     diagnoses=[
         (
-            _sectors_with(of=lambda byte: byte // 4 // 32),
-            "elements taken for bytes: a sector is 32 bytes, 8 floats (32 floats are a cache line)",
-        ),
-        (
             _sectors_with(of=lambda byte: byte),
             "addresses are counted, not the sectors in which they lie",
         ),
         (
             _sectors_with(of=lambda byte: byte // 4 % 8),
             "the place within a sector is counted, element % 8: the sector itself is element // 8",
-        ),
-        (_sectors_with(lanes=31), "31 lanes: a warp has 32"),
-        (
-            lambda first, stride: _sectors_with()(0, stride),
-            "the first element is not looked at: a load that begins in the middle of a sector may touch one more",
-        ),
-        (
-            lambda first, stride: (first + 31 * stride) // 8 - first // 8 + 1,
-            "the sectors from the first to the last are counted, those in between that nobody touches as well",
         ),
     ],
 )
@@ -114,37 +101,10 @@ check_blocks_per_sm = Check(
             "a thread, and by each scheduler from its own quarter: two roundings are missing",
         ),
         (
-            _blocks_with(by_registers=lambda r, sm: warps_of_registers(r, sm, portion=1)),
-            "registers are handed out in portions of 8 a thread: 53 count as 56",
-        ),
-        (
-            _blocks_with(by_registers=lambda r, sm: sm["registers"] // (ceil(r / 8) * 8 * 32)),
-            "each of the four schedulers "
-            "has a quarter of the registers, and a warp cannot be split between two: round down for each",
-        ),
-        (_blocks_with(by_registers=lambda r, sm: 10**9), "the registers are not looked at"),
-        (
-            _blocks_with(reserved=False),
-            "every block takes `reserved` bytes of shared memory more than it asked for",
-        ),
-        (
             lambda threads, registers, shared, sm: _blocks(
                 threads, registers, shared, sm | {"reserved": 1024}
             ),
             "1 KiB is not reserved on every GPU: take sm['reserved']",
-        ),
-        (_blocks_with(pick=max), "max where min belongs: every limit has to be kept"),
-        (
-            lambda threads, registers, shared, sm: _blocks(
-                threads, registers, shared, sm | {"blocks": 10**9}
-            ),
-            "the most blocks of an SM are not looked at",
-        ),
-        (
-            lambda threads, registers, shared, sm: _blocks(
-                threads, registers, shared, sm | {"threads": 10**9}
-            ),
-            "the most threads of an SM are not looked at",
         ),
         (
             lambda threads, registers, shared, sm: _blocks(
@@ -211,40 +171,12 @@ check_choose_tile = Check(
     parts=("TM", "TN"),
     diagnoses=[
         (
-            _choose_with(key=lambda TM, TN: TM * TN),
-            "the most sums are not the most FMAs for a number loaded: a square beats a longer rectangle",
-        ),
-        (
-            _choose_with(key=lambda TM, TN: -(TM * TN) / (TM + TN)),
-            "the smallest ratio, where the largest is wanted",
-        ),
-        (
-            _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0], _needs(TM, TN)[1] // 2)),
-            "two buffers need twice the shared memory",
-        ),
-        (
-            _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0], _needs(TM, TN)[1] // 4)),
-            "numbers counted for bytes: a float has 4",
-        ),
-        (
-            _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0], 0)),
-            "the shared memory of the tile is not looked at",
-        ),
-        (
-            _choose_with(needs=lambda TM, TN: (TM * TN, _needs(TM, TN)[1])),
-            "only the sums are counted as registers: A's and B's numbers and 30 others need room, too",
-        ),
-        (
             _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0] - 30, _needs(TM, TN)[1])),
             "addresses, counters and the like need registers, too: 30, by the task's estimate",
         ),
         (
             _choose_with(most=10**9),
             "no thread has more than 255 registers, however many there are on the SM",
-        ),
-        (
-            lambda tiles, sm, at_least: _choose(tiles, sm, 1),
-            "at_least is not looked at: so many blocks must fit side by side",
         ),
     ],
 )

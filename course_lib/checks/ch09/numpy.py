@@ -43,21 +43,6 @@ check_output_delta = Check(
     axes=("example", "neuron"),
     diagnoses=[
         (
-            _delta_with(sign=-1.0),
-            "the sign: the loss grows with A - Y. Y - A is equation 8 of [000], which goes with the + "
-            "of its equation 10",
-        ),
-        (
-            _delta_with(slope=False, factor=1.0),
-            "f'(z_L) is missing for the MSE, as in equation 8, and so is the 2: this is "
-            "the delta of the cross-entropy, with either name",
-        ),
-        (
-            _delta_with(slope=False),
-            "f'(z_L) is missing: the MSE's output is a sigmoid, whose slope is A (1 - A)",
-        ),
-        (_delta_with(factor=1.0), "the 2 of the square is missing: [000] eq. 6 has no 1/2"),
-        (
             lambda A, Y, loss: _delta_with()(
                 A, Y, "mse" if loss == "cross_entropy" else "cross_entropy"
             ),
@@ -66,15 +51,6 @@ check_output_delta = Check(
         (
             lambda A, Y, loss: _delta_with()(A, Y, "mse"),
             "the MSE's delta for both losses: with softmax and cross-entropy the slopes cancel, A - Y over B is left",
-        ),
-        (
-            _delta_with(soft_slope=True),
-            "softmax with cross-entropy has no further factor: f' cancels ([003] eq. 3)",
-        ),
-        (_delta_with(over=lambda A: 1), "1/B is missing: the loss is the mean over the examples"),
-        (
-            _delta_with(over=lambda A: A.size),
-            "divided by all entries: eq. 6 sums over the outputs and takes the mean over the examples, 1/B",
         ),
         (
             _delta_with(over=lambda A: A.shape[1]),
@@ -111,11 +87,6 @@ def _loss_cases(rng):
     ]
 
 
-OVERFLOW = (
-    "right on paper, but exp(z) is infinite, at z = 300 in float32 and at z = 1000 in float64, and 1 - sigmoid(z) is "
-    "0: put logarithm and sigmoid together, log(1 + exp(z)) = max(z, 0) + log1p(exp(-|z|))"
-)
-
 CLIPPED = (
     "cut off at the ends: that hides the overflow, but then an output that is surely wrong costs the same at any z, "
     "and the loss no longer has the slope A - Y. log(1 + exp(z)) = max(z, 0) + log1p(exp(-|z|)) needs no cutting"
@@ -137,15 +108,6 @@ check_loss_of_eq8 = Check(
     dtype=None,
     K=40,
     diagnoses=[
-        (
-            _loss_with(
-                lambda Z, Y: (
-                    -Y * np.log(1 / (1 + np.exp(-Z))) - (1 - Y) * np.log(1 - 1 / (1 + np.exp(-Z)))
-                )
-            ),
-            OVERFLOW,
-        ),
-        (_loss_with(lambda Z, Y: np.log(1 + np.exp(Z.astype(np.float32))) - Y * Z), OVERFLOW),
         *(
             (_loss_with(_clipped(least)), CLIPPED)
             for least in (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-15)
@@ -158,19 +120,6 @@ check_loss_of_eq8 = Check(
                 CLIPPED,
             )
             for most in (20, 30, 50, 80, 88, 100, 500, 700)
-        ),
-        (_loss_with(over=lambda Z: 1), "1/B is missing: the mean over the examples"),
-        (
-            _loss_with(over=lambda Z: Z.size),
-            "the mean over all entries: sum over the outputs, mean over the examples",
-        ),
-        (
-            _loss_with(lambda Z, Y: Y * Z - _softplus(Z)),
-            "the sign: a loss is minus the logarithm of a probability",
-        ),
-        (
-            _loss_with(lambda Z, Y: Y * (_softplus(Z) - Z)),
-            "only the outputs with y = 1 count: what about (1 - y) log(1 - a)? Equation 8 pushes them down, too",
         ),
         (
             _loss_with(lambda Z, Y: (1 / (1 + np.exp(-Z)) - Y) ** 2),
@@ -226,26 +175,8 @@ check_layer_step = Check(
     K=24,
     diagnoses=[
         (
-            _step_with(weights=lambda W, new: new),
-            "update before delta: the delta of the layer below needs W as the forward pass used it, not the new one",
-        ),
-        (
             _step_with(turned=False),
             "W where W^T belongs (it fits where the layer is square, and is wrong there)",
-        ),
-        (_step_with(bend=False), "the slope of the layer below is missing"),
-        (
-            _step_with(sign=1.0),
-            "+ for -: dZ is a gradient, so the step goes against it (eq. 10 of [000] has a +, because its D is Y - A)",
-        ),
-        (_step_with(over=len), "divided by B: 1/B is in dZ already, from the output delta"),
-        (
-            _step_with(bias=lambda dZ: dZ[0]),
-            "the bias is not summed: each example has a share in db",
-        ),
-        (
-            _step_with(bias=lambda dZ: dZ.mean(axis=0)),
-            "db is the sum over the batch, not the mean: 1/B is in dZ already",
         ),
     ],
 )

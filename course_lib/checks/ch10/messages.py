@@ -59,16 +59,7 @@ check_pass_on = RankCheck(
             "a small letter sends a pickle: take Sendrecv, with a capital S, and an array to receive into",
         ),
     ],
-    diagnoses=[
-        (_from(1), "this is the right neighbour's array: send to the right, receive from the left"),
-        (_from(0), "this is the rank's own array: return what came"),
-        (
-            lambda ranks: [np.full_like(x, np.nan) for (x,) in ranks],
-            "what comes is read before its Wait: until "
-            "then it is NaN "
-            "here, and on real ranks whatever was there before",
-        ),
-    ],
+    diagnoses=[],
     causes=[
         (
             _alone,
@@ -107,13 +98,6 @@ def _streams(rng, n):
 def _blocks(ranks):
     make = ranks[0][0]
     return [make.table if r == 1 else None for r in range(len(ranks))]
-
-
-def _overwritten(ranks):
-    """What rank 1 gets where nobody waits: by the time that block i leaves, i > 1, block i + 2 is in its array."""
-    make, k, _ = ranks[0]
-    rows = [i + 2 if i > 1 and i + 2 < k else i for i in range(k)]
-    return [make.table[rows] if r == 1 else None for r in range(len(ranks))]
 
 
 def _no_request(error):
@@ -196,11 +180,6 @@ check_stream = RankCheck(
         _two_arrays,
     ],
     diagnoses=[
-        (
-            _overwritten,
-            "a block is overwritten while it is on its way: before make writes into an array again, "
-            "wait for the send of what was in it, two blocks ago",
-        ),
         (
             lambda ranks: [
                 ranks[0][0].table * np.nan if r == 1 else None for r in range(len(ranks))

@@ -42,12 +42,6 @@ def _tree(xs, add=True, partial=True, stop=1):
     return have
 
 
-def _last_round_missing(ranks):
-    """With `while 2 * bit < size`: the ranks that never sent return what they have."""
-    have, rounds = _tree([x for (x,) in ranks], stop=2), max((len(ranks) - 1).bit_length() - 1, 0)
-    return [total if r % (1 << rounds) == 0 else None for r, total in enumerate(have)]
-
-
 def _every_partial(ranks):
     """Each rank returns what it had when it sent."""
     return _tree([x for (x,) in ranks])
@@ -77,17 +71,8 @@ check_tree_reduce = RankCheck(
         ),
     ],
     diagnoses=[
-        (
-            _at_root(lambda xs: _tree(xs, add=False)[0]),
-            "what came is kept, and not added to what was there",
-        ),
-        (
-            _at_root(lambda xs: _tree(xs, partial=False)[0]),
-            "each rank sends its own x: send the partial sum",
-        ),
         (_at_root(lambda xs: xs[0]), "this is rank 0's own x: nothing was added"),
         (_every_partial, "rank 0 alone returns the sum: all others return None"),
-        (_last_round_missing, "the last round is missing: as long as rank 0 has a partner"),
         (
             lambda ranks: [sum(x for (x,) in ranks)] * len(ranks),
             "rank 0 alone returns the sum: all others return None",
@@ -138,28 +123,6 @@ def _second(parts, p, half, second):
             part, got = parts[r][(r - s + shift - 1) % p], sent[(r - 1) % p]
             k = min(len(part), len(got))
             part[:k] = part[:k] + got[:k] if second == "add" else got[:k]
-
-
-def _adds_again(ranks):
-    """The second half adds instead of putting in place."""
-    p, xs = len(ranks), _ring(half=True)(ranks)
-    parts = [np.array_split(x, p) for x in xs]
-    for s in range(p - 1):
-        sent = [parts[r][(r - s + 1) % p].copy() for r in range(p)]
-        for r in range(p):
-            parts[r][(r - s) % p] += sent[(r - 1) % p]
-    return xs
-
-
-def _even(x, p):
-    """p parts of n // p numbers: the last n % p are in none."""
-    k = len(x) // p
-    return [x[i * k : (i + 1) * k] for i in range(p)]
-
-
-def _shares(ranks):
-    """All but the first of the others' shares divided by p."""
-    return _ring(add=1 / len(ranks))(ranks)
 
 
 def _rebound(ranks):
@@ -219,41 +182,10 @@ check_ring = RankCheck(
     ],
     diagnoses=[
         (
-            _ring(half=True),
-            "the second half is missing: each rank has one finished part, part r + 1, and must "
-            "hand it round",
-        ),
-        (
-            _adds_again,
-            "shares are counted more than once: in the second half finished parts are put in place, "
-            "not added",
-        ),
-        (
-            _ring(second="own"),
-            "each part is one rank's own: either what comes in the first half is put in place "
-            "of what "
-            "was there, not added, or the second half begins with the wrong part (rank r has finished part r + 1)",
-        ),
-        (
-            _ring(target=0),
-            "nothing was added to part r + 1, with which rank r begins the second half: the first "
-            "half has "
-            "p - 1 steps, and in step s what comes from the left is added to part r - s - 1",
-        ),
-        (
-            _ring(cut=_even),
-            "the last n mod p numbers are in no part: np.array_split leaves none out",
-        ),
-        (
             _rebound,
             "parts[i] = parts[i] + got makes a new array, and x does not see it: parts[i] += got adds into x",
         ),
-        (_shares, "the sum is asked for: nothing is divided by p"),
         (_mean, "the sum is asked for, not the mean"),
-        (
-            lambda ranks: [x for (x,) in ranks],
-            "x has not changed: are the parts copies? What the ranks add up must be x itself",
-        ),
     ],
     causes=[
         (

@@ -56,44 +56,16 @@ check_step_bytes = Check(
             _moved(received=lambda p, n: p * n),
             "there are p - 1 workers: the master receives nothing from itself",
         ),
-        (_moved(rows=lambda p, B: B), "its own rows stay with the master: they are not sent"),
-        (
-            _moved(rows=lambda p, B: B - B // p),
-            "the master has the first shard, B / p rounded up: one row more where "
-            "there is a remainder",
-        ),
         (
             _moved(rows=lambda p, B: B * (p - 1) / p),
             "shards have whole rows: the master's is B / p rounded up",
-        ),
-        (
-            _moved(rows=lambda p, B: (p - 1) * B),
-            "each worker gets a share of the rows, not all of them: scatter, not bcast",
         ),
         (_moved(sent=lambda p, n: n), "the weights go to each worker: n bytes p - 1 times"),
         (
             _moved(sent=lambda p, n: n * (p > 1)),
             "the weights go to each worker: n bytes p - 1 times",
         ),
-        (
-            _moved(received=lambda p, n: n),
-            "a gradient of n bytes comes from each worker (a reduce on the way would "
-            "leave one; a gather does not)",
-        ),
         (_moved(received=lambda p, n: n * (p > 1)), "a gradient of n bytes comes from each worker"),
-        (
-            _moved(ring=lambda p, n: (p - 1) * n / p),
-            "twice round the ring: p - 1 messages until the sums are there, "
-            "and p - 1 to hand them on",
-        ),
-        (
-            _moved(ring=lambda p, n: 2 * n),
-            "2 n is the limit for many ranks: 2 (p - 1) messages of n/p bytes",
-        ),
-        (
-            _moved(ring=lambda p, n: 2 * (p - 1) * n),
-            "the ring's messages are of n/p bytes: the array is cut into p parts",
-        ),
     ],
 )
 
@@ -142,51 +114,15 @@ check_predict_efficiency = Check(
     dtype=None,
     diagnoses=[
         (
-            _timed(compute=lambda p, B, row, update: B / p * row + update),
-            "the step is over when the largest shard is: B / p rounded up",
-        ),
-        (
             _timed(compute=lambda p, B, row, update: B // p * row + update),
             "the step waits for the largest shard: B / p rounded up, not down",
         ),
-        (
-            _timed(compute=lambda p, B, row, update: -(-B // p) * row + update / p),
-            "every rank updates all weights: that does not shrink with p",
-        ),
         (_timed(compute=lambda p, B, row, update: -(-B // p) * row), "the update is missing"),
-        (
-            _timed(compute=lambda p, B, row, update: B * row + update),
-            "strong scaling: B rows in all, so each rank has B / p of them",
-        ),
-        (
-            _timed(ring=lambda p, n, alpha, beta: 0),
-            "the messages are missing: 2 (p - 1) of them from each rank",
-        ),
-        (
-            _timed(ring=lambda p, n, alpha, beta: 2 * (p - 1) * (alpha + beta * n)),
-            "a message in the ring is a part, of n/p bytes",
-        ),
-        (
-            _timed(ring=lambda p, n, alpha, beta: (p - 1) * (alpha + beta * n / p)),
-            "twice round the ring: 2 (p - 1) messages",
-        ),
-        (
-            _timed(ring=lambda p, n, alpha, beta: alpha * (p > 1) + 2 * (p - 1) * beta * n / p),
-            "each message costs alpha, and there are 2 (p - 1) of them",
-        ),
         (
             _timed(ring=lambda p, n, alpha, beta: alpha + 2 * (p - 1) * beta * n / p),
             "each message costs alpha, and there are 2 (p - 1) of them; one rank sends none",
         ),
         (_without_update, "one rank has an update to make as well: t(1) = B row + update"),
-        (
-            _timed(give=lambda one, t, p: (t, t / one, t / one / p)),
-            "the speed-up is upside down: t(1) / t(p)",
-        ),
-        (
-            _timed(give=lambda one, t, p: (t, one / t, one / t)),
-            "the efficiency is the speed-up divided by p",
-        ),
         (
             _timed(give=lambda one, t, p: (t, one / t, 100 * one / t / p)),
             "the efficiency as a fraction, not per cent",

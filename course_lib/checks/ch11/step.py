@@ -78,18 +78,6 @@ def _stepped(total, eta=1.0):
     return reference
 
 
-def _whole_batch(ranks):
-    """Each rank takes all rows that it was given, and all weigh them with n / B, which add up to 1."""
-    net, params, _, Y, eta = ranks[0]
-    p = len(ranks)
-    weights = [len(range(*shard(len(Y), p, r).indices(len(Y)))) / len(Y) for r in range(p)]
-    flat = sum(
-        w * pack(gradients(net, params, X, Y))
-        for w, (_, _, X, _, _) in zip(weights, ranks, strict=True)
-    )
-    return [sgd_step(_copied(params), unpack(flat, params), eta)] * p
-
-
 def _weighed(weight):
     """total: the sum of weight(n, B, p) times the mean gradient of each shard that has rows."""
 
@@ -141,18 +129,6 @@ def _weighed_after(ranks):
     return [sgd_step(_copied(params), unpack(w * total, params), eta) for w in weights]
 
 
-def _remainder_dropped(ranks):
-    """B // p rows for each rank, the others in no shard."""
-    net, params, X, Y, eta = ranks[0]
-    least, flat = len(X) // len(ranks), 0 * pack(params)
-    for r, (_, _, X, _, _) in enumerate(ranks):
-        rows = slice(r * least, (r + 1) * least)
-        flat = flat + (
-            least / len(X) * pack(gradients(net, params, X[rows], Y[rows])) if least else 0
-        )
-    return [sgd_step(_copied(params), unpack(flat, params), eta)] * len(ranks)
-
-
 DIVISIONS = [
     (
         lambda n, B, p: 1 / p,
@@ -189,23 +165,9 @@ check_parallel_step = RankCheck(
             "the weight rows / B belongs to each shard's mean, so before the sum: after it every rank "
             "weighs the sum of all means with its own share",
         ),
-        (_remainder_dropped, "the rows that are left over, B mod p of them, are in no shard"),
-        (
-            _stepped(_weighed(lambda n, B, p: n / B), -1.0),
-            "the step climbs: params -= eta * gradient",
-        ),
         (
             _stepped(_weighed(lambda n, B, p: n / B), 2.0),
             "the step is twice as long as it should be",
-        ),
-        (
-            _stepped(_weighed(lambda n, B, p: 0.0)),
-            "params did not change: the step must change the arrays themselves",
-        ),
-        (
-            _whole_batch,
-            "rows of other shards are in it: X and Y are to be cut by your shard. (The whole batch on every "
-            "rank, weighed, is right and p times the work.)",
         ),
         (
             _own(lambda n, B: 1),
@@ -214,10 +176,6 @@ check_parallel_step = RankCheck(
         (
             _own(lambda n, B: n / B),
             "each rank made the step of its own shard: update with the sum over the ranks",
-        ),
-        (
-            _own(lambda n, B: 1, summed=1),
-            "only the last layer's sum is used; the other layers are of this rank alone",
         ),
         (
             _own(lambda n, B: n / B, summed=1),
@@ -277,10 +235,6 @@ def _nobody_asks(report, n, case):
     return None
 
 
-def _first_rank_for_all(reference):
-    return lambda ranks: [reference(ranks)[0]] * len(ranks)
-
-
 check_mended_training = RankCheck(
     "mended_training",
     _trainings,
@@ -295,33 +249,6 @@ check_mended_training = RankCheck(
     diagnoses=[
         *((_trained(weight), text) for weight, text in DIVISIONS),
         (
-            _trained(start=True),
-            "each rank starts from parameters of its own: the replicas never come together",
-        ),
-        (
-            _first_rank_for_all(_trained(start=True)),
-            "each rank starts from parameters of its own; a copy at the end "
-            "makes replicas equal, and not right",
-        ),
-        (
-            _trained(draw=True),
-            "each rank draws batches of its own: its shard is then a part of another batch, and some "
-            "rows are taken twice, others not at all",
-        ),
-        (
-            _trained(anew=True),
-            "right after step 1, and then the same batch again: make the generator once, before the "
-            "loop",
-        ),
-        (
-            _trained(lambda n, B, p: 1, whole=True),
-            "the whole batch on every rank: the sum has it p times. Each rank takes its shard",
-        ),
-        (
-            _trained(own_sum=True),
-            "each rank updates with its own part: the sum over the ranks is missing",
-        ),
-        (
             _trained(start=True, draw=True),
             "each rank still starts from parameters and draws batches of its own",
         ),
@@ -333,10 +260,6 @@ check_mended_training = RankCheck(
         (
             _trained(lambda n, B, p: 1 / p, draw=True),
             "each rank still draws batches of its own, and shards weigh 1 / p in place of rows / B",
-        ),
-        (
-            _trained(lambda n, B, p: 1 / p, start=True, draw=True),
-            "nothing is mended yet: start, batches, weights, sum",
         ),
     ],
 )

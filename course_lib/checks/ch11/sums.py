@@ -49,34 +49,7 @@ check_mean_of_means = RankCheck(
     _uneven,
     _combined(lambda n, B, p: n / B),
     diagnoses=[
-        (
-            _combined(lambda n, B, p: 1 / p),
-            "the plain average of the ranks' means: right for equal shards only. Weigh "
-            "each with n / B",
-        ),
-        (
-            _combined(lambda n, B, p: n / B / p),
-            "the average taken twice: the weights n / B add up to 1, no division by "
-            "the number of ranks is left to do",
-        ),
-        (_combined(lambda n, B, p: n), "not divided by B, the number of all rows"),
-        (
-            _combined(lambda n, B, p: 1 / B),
-            "the means are added and divided by B: a mean stands for n rows, so it counts n times",
-        ),
         (_combined(lambda n, B, p: 1), "the means are added up as they are: weigh each with n / B"),
-        (
-            lambda ranks: [
-                mean * (n / sum(k for _, k in ranks)) if n else np.zeros_like(mean)
-                for mean, n in ranks
-            ],
-            "each rank has its own part, and no sum: the parts still have to be added up over the ranks",
-        ),
-        (
-            _spoilt(np.nan),
-            "the NaN of a rank without rows has reached all: NaN times 0 is NaN. Such a rank gives "
-            "zeros, whatever its mean holds",
-        ),
         (
             _spoilt(0),
             "all zeros as soon as one rank has no rows: its NaN has spoilt the sum. Such a rank gives zeros "
@@ -153,29 +126,7 @@ check_sum_gradients = RankCheck(
         _bytes_reduced,
     ],
     diagnoses=[
-        (
-            lambda ranks: _sum(ranks, lambda layer, part: False),
-            "these are this rank's own gradients: the sum is not in them",
-        ),
-        (
-            lambda ranks: _sum(ranks, lambda layer, part: part == 0),
-            "dW is summed, db is this rank's own",
-        ),
-        (
-            lambda ranks: _sum(ranks, lambda layer, part: layer == 0),
-            "only the last layer is summed",
-        ),
         (lambda ranks: _sum(ranks, lambda layer, part: layer < 0), "the last layer is not summed"),
-        (
-            lambda ranks: _sum(ranks, factor=1 / len(ranks)),
-            "divided by the number of ranks: a sum was asked for (what "
-            "each gradient counts is decided before)",
-        ),
-        (
-            lambda ranks: [[pair for (grads,) in ranks for pair in grads]] * len(ranks),
-            "lists are put one behind the "
-            "other by allreduce, since that is what + does to lists: a flat array, and Allreduce with a capital A",
-        ),
         (
             lambda ranks: [[part for pair in sums for part in pair] for sums in _sum(ranks)],
             "the sums are right, and not in pairs: a list of (dW, db) is wanted",

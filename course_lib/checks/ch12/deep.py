@@ -81,15 +81,6 @@ check_backward_deep = RankCheck(
     _reference(),
     limits=[_sums_owed],
     diagnoses=[
-        (
-            _reference(owed=lambda kind: False),
-            "a sum over the ranks is missing: behind a column layer each rank has "
-            "only its own neurons' summand of dA, and all the layers below get a wrong dZ",
-        ),
-        (
-            _reference(mean=True),
-            "the sum is divided by the number of ranks: summands of other neurons, no mean",
-        ),
         (_reference(first=True), "all ranks have rank 0's summand: a bcast is no sum"),
         (_reference(slope=lambda a: 1), "f' is missing: dZ = dA * A (1 - A)"),
     ],

@@ -59,35 +59,20 @@ check_grid_sums = RankCheck(
     _sums(),
     limits=[_two_sums],
     diagnoses=[
-        (
-            _sums(swap=True),
-            "the two are exchanged: ranks of one group have the same examples, and their Z belong "
-            "together; ranks at one place own the same weights, and their dW belong together",
-        ),
-        (
-            _sums(lambda r, m, n: 0, lambda r, m, n: 0),
-            "both are added up over all ranks: Z of other examples, dW of other weights",
-        ),
         (_sums(lambda r, m, n: 0), "Z is added up over all ranks, also those with other examples"),
         (
             _sums(place=lambda r, m, n: 0),
             "dW is added up over all ranks, also those with other weights",
         ),
         (
-            _sums(lambda r, m, n: r % (n // m), lambda r, m, n: r // (n // m)),
-            "the groups are not made of neighbours: rank r stands in group r // model",
-        ),
-        (
             _sums(lambda r, m, n: r // (n // m), lambda r, m, n: r % (n // m)),
             "model and data are exchanged: a group "
             "has `model` ranks, and there are comm.size // model groups",
         ),
-        (_sums(both=1), "dW is added up over the group: but its ranks own different weights"),
         (
             _sums(both=2),
             "Z is added up over the ranks at one place: but these have different examples",
         ),
-        (_sums(mean=1), "dW is averaged: it is weighted with its rows already, the sum is wanted"),
     ],
     causes=[
         (

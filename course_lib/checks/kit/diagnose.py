@@ -15,16 +15,22 @@ from course_lib.checks.kit.trees import leaves, nan_is_inf, tree_map
 def diagnose(check, result, results, seed):
     """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases of the seed."""
     miss = result.misses[0]
-    for wrong, text in check.diagnoses if miss.kind not in SLIGHT else ():
-        if all(_is_like(check, wrong, r) for r in results):
-            return text
     fits = _fits(check, miss, results, seed)
     return (
         planted_cause(check.cases.__module__, check.name, fits)
+        or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
         or slip_cause(check.cases.__module__, check.name, fits, python_slips)
         or (_of_form(check, result, results) if miss.kind == "values" else None)
     )
+
+
+def _of_author(check, miss, results):
+    """What the author says of a known wrong function that is not planted, or None."""
+    for wrong, text in check.diagnoses if miss.kind not in SLIGHT else ():
+        if all(_is_like(check, wrong, r) for r in results):
+            return text
+    return None
 
 
 def _of_form(check, result, results):

@@ -1,4 +1,4 @@
-"""The planted wrong answers of a task as code to run: each is written once, in the exercise, and is a known mistake here.
+"""The planted wrong answers of a task as code to run: each is written once, in the exercise.
 
 `course build` writes them to `chNN/planted.json`: the cells of an exercise in order, of which tasks have the solution
 and, where an author has said what the mistake is (`says:`), the planted answers.
@@ -17,8 +17,12 @@ CHECKS = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Task:
-    """A task as the build wrote it. name: the variable that is checked; cells: what runs before it, as sources."""
+    """A task as the build wrote it. id: its cell; check: the function that checks the variable `name`; planted: pairs
+    (what the mistake is, the cell's source with it); cells: the sources of what runs before.
+    """
 
+    id: str
+    check: str
     name: str
     solution: str
     planted: tuple
@@ -40,6 +44,11 @@ def task_of(module, name):
     return _tasks(chapter).get(name) if chapter else None
 
 
+def task_named(chapter, cell):
+    """The `Task` of a chapter, "ch01", whose cell has this id; None: there is none."""
+    return next((task for task in _tasks(chapter).values() if task.id == cell), None)
+
+
 @functools.lru_cache(maxsize=32)
 def _tasks(chapter):
     file = CHECKS / chapter / "planted.json"
@@ -50,7 +59,8 @@ def _tasks(chapter):
     for cell in json.loads(file.read_text(encoding="utf-8")):
         if name := cell.get("name"):
             planted = tuple((entry["says"], entry["source"]) for entry in cell["planted"])
-            found[name] = Task(name, cell["source"], planted, tuple(before))
+            place = cell["task"], cell["check"], name
+            found[name] = Task(*place, cell["source"], planted, tuple(before))
         before.append(cell["source"])
     return found
 

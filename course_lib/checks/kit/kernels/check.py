@@ -202,7 +202,7 @@ class KernelCheck:
         cause = None if known else proved(self, runs)
         found = [run for run in bad if run.report.errors]
         plain = [run for run in bad if not run.report.errors]
-        if fatal or (found and not ((known or cause) and plain)):
+        if fatal or (found and not (known and plain)):
             return fault_report(self, (fatal or found)[0], runs, known, cause)
         return numbers_report(self, plain[0], runs, known or cause)
 
