@@ -46,7 +46,7 @@ class Scope:
         for names, shape in SHAPE.findall(docstring):
             axes = [axis for axis in shape.split(",") if axis.strip()]
             self.ndim.update({name: len(axes) for name in names.split(", ")})
-            self.rows.update({name: axes[0] for name in names.split(", ")})
+            self.rows.update(dict.fromkeys(names.split(", "), axes[0]))
 
     def _bind(self, target, value):
         if isinstance(target, ast.Name):
@@ -62,7 +62,7 @@ class Scope:
     def _loop(self, target, each):
         names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
         self.siblings.append(names)
-        self.loops.update({name: each for name in names})
+        self.loops.update(dict.fromkeys(names, each))
 
     def _scalars(self, tree):
         """Arguments that are only computed with: never called, indexed, iterated or asked for an attribute."""
@@ -134,3 +134,9 @@ class _Inline(ast.NodeTransformer):
     def visit_Name(self, node):
         text = self.scope.inlined(node.id)
         return ast.parse(text, mode="eval").body if text else node
+
+
+def _is_step(node):
+    """W - eta * dW: a variable's value after a step."""
+    form = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+    return form and isinstance(node.left, ast.Name)
