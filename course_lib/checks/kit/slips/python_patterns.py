@@ -76,12 +76,13 @@ def _said(says, found, place):
     """The sentence; each expression between backticks filled in and told as the student knows it."""
 
     def told(span):
-        sign, text = re.fullmatch(r"([-+] )?(.+)", span[1]).groups()
+        sign = span[1][:2] if span[1][:2] in ("- ", "+ ") else ""
+        text = span[1].removeprefix(sign)
         if "$" not in text:
             return span[0]
         if re.match(r"\w+=", text):  # target=..., no expression
             return f"`{_filled(text, found, '{}')}`"
-        return f"`{sign or ''}{place.told(_filled(text, found))[1:]}"
+        return f"`{sign}{place.told(_filled(text, found))[1:]}"
 
     return re.sub(r"`([^`]+)`", told, says)
 

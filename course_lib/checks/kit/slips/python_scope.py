@@ -32,10 +32,8 @@ class Scope:
             case ast.AugAssign(target=ast.Name(name)) | ast.NamedExpr(target=ast.Name(name)):
                 self.changed.add(name)
             case ast.Return(ast.Tuple(parts)):
-                steps = [
-                    p for p in parts if isinstance(p, ast.BinOp) and isinstance(p.left, ast.Name)
-                ]
-                self.updates.update({p.left.id: ast.unparse(p) for p in steps})
+                steps = [(_stepped(part), ast.unparse(part)) for part in parts]
+                self.updates.update({name: text for name, text in steps if name})
             case ast.Constant(int() as number) if number > 2:
                 self.numbers.append(number)
             case ast.Subscript(value=ast.Name(name), ctx=ast.Store()):
@@ -136,7 +134,8 @@ class _Inline(ast.NodeTransformer):
         return ast.parse(text, mode="eval").body if text else node
 
 
-def _is_step(node):
-    """W - eta * dW: a variable's value after a step."""
-    form = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-    return form and isinstance(node.left, ast.Name)
+def _stepped(node):
+    """W of W - eta * dW, a variable's value after a step; None of others."""
+    match node:
+        case ast.BinOp(ast.Name(name), ast.Sub()):
+            return name
