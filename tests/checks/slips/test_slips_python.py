@@ -73,6 +73,9 @@ LOOPS = [
 ]
 BOTH = "comm.Sendrecv(m, dest=r, recvbuf=t, source=l)"
 RANKS = [
+    ("mean", "t = np.float32(m / l)", "t = np.float32(1 / comm.size)", "equal shares only"),
+    ("own-draw", "t = np.random.default_rng(m)", "t = np.random.default_rng(m + comm.rank)", "other"),
+    ("rest", "t = r < m % l", "t = r >= l - m % l", "larger shares come last"),
     ("no-sum", "comm.Allreduce(m, t)", "t[...] = m", "the sum over the ranks is missing"),
     ("mean", "comm.Allreduce(m, t)", "comm.Allreduce(m, t)\nt /= comm.size", "divided"),
     ("collective", "comm.Allreduce(m, t)", "comm.Reduce(m, t)", "rank 0 alone"),

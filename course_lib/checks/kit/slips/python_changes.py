@@ -9,7 +9,7 @@ from course_lib.checks.kit.slips.slip import Slip
 
 ALIKE = """
 sign term factor function axis alias scaled dtype left-out product transposed neighbour slice
-rounding blocking slope no-function name
+rounding blocking upside-down slope no-function name
 """
 CONTEXT = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for all
 

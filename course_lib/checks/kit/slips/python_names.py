@@ -38,7 +38,7 @@ def _sources(scope, name):
     """What a variable was computed from first: z of `z - z.max()`, b of a sum that begins with b."""
     values = scope.values.get(name, [])
     if values and name not in scope.arguments:
-        first = re.match(r"[(-]*([A-Za-z]\w*)(?![\w(]|\.\w+\()", values[0])
+        first = re.match(r"[(-]*([A-Za-z]\w*)(?![\w(]|\.(?!copy)\w+\()", values[0])
         if first and first[1] not in (name, "np", "comm", "math", "not", "lambda", "None"):
             yield first[1]
 

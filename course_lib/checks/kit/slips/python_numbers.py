@@ -50,6 +50,7 @@ def scaled(place):
             yield "off-by-one", f"one too {what}: {place.told(f'({text}) {by}')}", f"({text}) {by}"
     if whole and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         yield "scaled", "100 times too large: per cent", f"100 * ({text})"
+        yield "sign", f"the rest is given, {place.told(f'1 - ({text})')}", f"1 - ({text})"
 
 
 def terms_scaled(place):

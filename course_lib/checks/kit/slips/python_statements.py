@@ -17,6 +17,8 @@ def returns(place):
 def left_out(place):
     """A statement left out: not one that gives a variable its only value."""
     node = place.node
+    if isinstance(node, ast.Return) and isinstance(place.parent, ast.If):
+        yield "left-out", f"`{ast.unparse(node)}` is left out: it goes on below", "pass"
     if not isinstance(node, ast.stmt) or isinstance(node, (*WHOLE, ast.Raise)):
         return
     if isinstance(node, (ast.For, ast.While)):

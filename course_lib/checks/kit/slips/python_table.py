@@ -10,6 +10,7 @@ term: $a + $b => $a :: exactly the numbers of a formula without the term `+ $b`
 term: $a + $b => $b :: exactly the numbers of a formula without the term `$a`
 term: $a - $b => $a :: exactly the numbers of a formula without the term `- $b`
 term: $a - $b => -$b :: exactly the numbers of a formula without the term `$a`
+sign: $a - $b => abs($a - $b) :: the size of `$a - $b` is taken, without its sign
 factor: $a * $b => $a :: exactly the numbers of a formula without the factor `$b`
 factor: $a * $b => $b :: exactly the numbers of a formula without the factor `$a`
 factor: $a / $b => $a :: the division by `$b` is missing
@@ -101,6 +102,9 @@ neighbour: $a[$i] => $a[$i + 1] :: `$a[$i + 1]` is taken: the entry after the ri
 neighbour: $a[$i] => $a[$i - 1] :: `$a[$i - 1]` is taken: the entry before the right one
 neighbour: $a[$i] => $a[0] :: `$a[0]` is taken for all
 neighbour: $a[$i] => $a :: `$a` is handed over whole, not one part of it
+rest: $i < $a % $b => $i >= $b - $a % $b :: the larger shares come last: they are to come first
+rest: $i < $a % $b => $a % $b if $i == $b - 1 else 0 :: all that is left over goes to the last one
+rest: $i < $a % $b => $a % $b if $i == 0 else 0 :: all that is left over goes to the first one
 late-binding: $f(target=$w, args=($t,)) => $f(target=lambda: $w($t)) \
   :: `lambda: $w($t)` reads `$t` when it RUNS
 called: $f(target=$w, args=($t,)) => $f(target=$w($t)) \
@@ -116,6 +120,12 @@ no-sum: $c.allgather($m) => [$m] :: the rank looks at its own part alone
 blocking: $c.Isend($m, dest=$d) => $c.Send($m, dest=$d) :: `Send` blocks until the message is taken
 blocking: $c.Isend($m, dest=$d) => $c.Isend($m, dest=$d).Wait() :: waits at once for each message
 blocking: $c.Iallreduce($a, $b) => $c.Iallreduce($a, $b).Wait() :: waits at once for each sum
+mean: np.float32($a / $b) => np.float32(1 / comm.size) :: a mean of means: right for equal shares only
+mean: np.float32($a / $b) => np.float32(1 / $b) :: each rank's mean counts as one row: it stands for `$a`
+own-draw: np.random.default_rng($i) => np.random.default_rng($i + comm.rank) \
+  :: each rank draws other random numbers
+own-draw: np.random.default_rng([$i, $b]) => np.random.default_rng([$i, comm.rank]) \
+  :: each rank draws other random numbers
 pickled: $c.Isend($m, dest=$d) => $c.isend($m, dest=$d) \
   :: `isend` pickles: an array travels with `Isend`
 pickled: $c.Send($m, dest=$d) => $c.send($m, dest=$d) \
@@ -128,6 +138,7 @@ sign: $a -= $b => $a += $b :: `$b` is added where it is to be subtracted: the si
 update: $a += $b => $a = $b :: the old value is overwritten with `$b`: `=` for `+=`
 update: $a *= $b => $a += $b :: `$b` is added where it is to be multiplied with it
 update: $a[$k] = $b => $a[$k] += $b :: `$b` is added to what stands there: `+=` for `=`
+update: $i += $b => $i[:] = $b :: `$b` overwrites what stands there: it is to be added
 alias: $i += $b => $i = $i + $b \
   :: a new array, or number, `$i + $b` is made: the old one does not change
 alias: $i -= $b => $i = $i - $b \
@@ -138,6 +149,12 @@ mean: $c.Allreduce($s, $r) => $c.Allreduce($s, $r)\n$r /= $c.size \
   :: the sum is divided by the number of ranks, too
 collective: $c.Allreduce($s, $r) => $c.Reduce($s, $r) :: `Reduce` gives the sum to rank 0 alone
 collective: $c.Reduce($s, $r) => $c.Allreduce($s, $r) :: `Allreduce` gives the sum to every rank
+collective: $c.Scatterv($s, $r) => if comm.rank == 0:\n    $c.Scatterv($s, $r) \
+  :: rank 0 alone calls `Scatterv`: every rank must
+blocking: $a.append($c.Iallreduce($m, $t)) => $c.Allreduce($m, $t) :: `Allreduce` waits for each sum
+pickled: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
+  => $b[...] = $c.sendrecv($s, dest=$d, source=$f) \
+  :: `sendrecv` pickles: an array travels with `Sendrecv`
 operation: $c.Allreduce($s, $r) => from mpi4py import MPI\n$c.Allreduce($s, $r, op=MPI.MAX) \
   :: the largest, not the sum
 blocking: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
