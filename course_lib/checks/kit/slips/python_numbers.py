@@ -1,15 +1,18 @@
 """Slips with numbers: another constant, a factor 2, n or 1/n, another divisor, one too many."""
 
 import ast
+import re
 
 OTHERS = {2: (1, 3, 4), 1: (2, 0), 0: (1,)}
 
 
 def constants(place):
-    """Another number in the place of one; another text, in a dict."""
+    """Another number in the place of one; another text, in a dict or a comparison."""
     node, parent = place.node, place.parent
     if isinstance(parent, ast.Dict) and place.field == "values":
         yield from _texts(place)
+    if isinstance(parent, ast.Compare):
+        yield from _compared_with(place)
     if not isinstance(node, ast.Constant) or isinstance(parent, (ast.UnaryOp, ast.keyword)):
         return
     if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
@@ -36,10 +39,19 @@ def _texts(place):
             yield "number", f"{told} is `{other}` here, and it is not", repr(other)
 
 
+def _compared_with(place):
+    """The other texts that the docstring names."""
+    if isinstance(place.node, ast.Constant) and place.node.value in place.scope.texts:
+        for other in dict.fromkeys(place.scope.texts):
+            told = place.told(place.parent)
+            says = f"`{other}` stands in the place of {place.told(place.node)} in {told}"
+            yield "number", says, repr(other)
+
+
 def scaled(place):
     """The whole result 2, 1/2, n or 1/n times what it should be, in per cent, or one too many."""
     node, parent = place.node, place.parent
-    if not _is_number(node):
+    if not _is_number(node, place.scope.values.get(getattr(node, "id", None), ())):
         return
     whole = isinstance(parent, (ast.Return, ast.Tuple, ast.AugAssign))
     if (whole and place.field in ("value", "elts")) or place.field in ("body", "orelse"):
@@ -79,8 +91,11 @@ def divisors(place):
                 yield "divisor", says, f"({ast.unparse(a)}) / ({size})"
 
 
-def _is_number(node):
+def _is_number(node, values=()):
     """May it be one? Functions of the task's own may give anything."""
+    if isinstance(node, ast.Name):
+        counted = bool(values) and re.fullmatch(r"[\d.]+", values[0])
+        return counted and isinstance(node.ctx, ast.Load)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id in ("abs", "sum", "max", "min", "float", "len")
     return isinstance(node, (ast.BinOp, ast.Call, ast.UnaryOp))

@@ -14,7 +14,7 @@ class Scope:
     def __init__(self, tree):
         self.arguments, self.siblings, self.known = [], [], set()
         self.ndim, self.rows, self.updates, self.numbers = {}, {}, {}, []
-        self.values, self.loops, self.changed = {}, {}, set()
+        self.values, self.loops, self.changed, self.texts = {}, {}, set(), []
         for node in ast.walk(tree):
             self._look_at(node)
         self.scalars = self._scalars(tree)
@@ -41,6 +41,7 @@ class Scope:
 
     def _read(self, docstring):
         self.known |= set(re.findall(r"\w+", docstring))
+        self.texts += re.findall(r'"(\w+)"', docstring)
         for names, shape in SHAPE.findall(docstring):
             axes = [axis for axis in shape.split(",") if axis.strip()]
             self.ndim.update({name: len(axes) for name in names.split(", ")})

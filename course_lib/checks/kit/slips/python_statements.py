@@ -61,8 +61,7 @@ def _binds_anew(node, scope):
     targets = node.targets if isinstance(node, ast.Assign) else []
     found = [each for target in targets for each in ast.walk(target)]
     names = [n.id for n in found if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    known = [n for n in names if len(scope.values.get(n, ())) > 1 or n in scope.arguments]
-    return bool(names) and not known
+    return any(len(scope.values.get(n, ())) < 2 and n not in scope.arguments for n in names)
 
 
 def _changes_later(place, name):

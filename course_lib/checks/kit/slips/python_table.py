@@ -40,8 +40,8 @@ function: max($a, $b) => $a + $b :: added, where the larger of `$a` and `$b` bel
 function: $a.max() => $a[-1] :: the last entry of `$a` stands in the place of its maximum
 product: $_a * $_b => $a / $b :: divided by `$b` where it is to be multiplied with it
 product: $a / $b => $a * $b :: multiplied with `$b` instead of divided by it
-product: $a - $b => $a / $b :: divided by `$b` where it is to be subtracted
-product: $a / $b => $a - $b :: `$b` is subtracted where `$a` is to be divided by it
+product: $a - $_b => $a / $b :: divided by `$b` where it is to be subtracted
+product: $a / $_b => $a - $b :: `$b` is subtracted where `$a` is to be divided by it
 upside-down: $a / $b => $b / $a :: the fraction is upside down: `$b / $a`
 brackets: $a @ $b + $c => $a @ ($b + $c) :: exactly the numbers of `$a @ ($b + $c)`
 brackets: $a / ($b + $c) => $a / $b + $c \
@@ -62,6 +62,9 @@ brackets: $a * ($b - $c) => $a * $b - $c \
   :: exactly the numbers of `$a * $b - $c`: brackets are missing
 brackets: $a + $b / $c => ($a + $b) / $c \
   :: exactly the numbers of `($a + $b) / $c`: too much is divided
+brackets: $a + $b + $c / $d => $a + ($b + $c) / $d \
+  :: exactly the numbers of `$a + ($b + $c) / $d`: too much is divided
+brackets: $a + max($b, $c) => max($a + $b, $c) :: `$a` stands inside the `max`, and belongs before it
 brackets: $a + $b * $c => ($a + $b) * $c \
   :: exactly the numbers of `($a + $b) * $c`: too much is multiplied
 brackets: $a // ($b * $c) => $a // $b * $c \
@@ -101,6 +104,7 @@ backwards: reversed($a) => $a :: the loop runs forwards over `$a`
 neighbour: $a[$i] => $a[$i + 1] :: `$a[$i + 1]` is taken: the entry after the right one
 neighbour: $a[$i] => $a[$i - 1] :: `$a[$i - 1]` is taken: the entry before the right one
 neighbour: $a[$i] => $a[0] :: `$a[0]` is taken for all
+neighbour: $a[$b[$i]] => $a :: `$a` is handed over whole, not one part of it
 neighbour: $a[$i] => $a :: `$a` is handed over whole, not one part of it
 rest: $i < $a % $b => $i >= $b - $a % $b :: the larger shares come last: they are to come first
 rest: $i < $a % $b => $a % $b if $i == $b - 1 else 0 :: all that is left over goes to the last one
