@@ -73,6 +73,7 @@ LOOPS = [
 ]
 BOTH = "comm.Sendrecv(m, dest=r, recvbuf=t, source=l)"
 RANKS = [
+    ("own-rows", "t = m[shard(l, r, 0)]", "t = m", "the whole of `m` on each rank"),
     ("mean", "t = np.float32(m / l)", "t = np.float32(1 / comm.size)", "equal shares only"),
     ("own-draw", "t = np.random.default_rng(m)", "t = np.random.default_rng(m + comm.rank)", "other"),
     ("rest", "t = r < m % l", "t = r >= l - m % l", "larger shares come last"),

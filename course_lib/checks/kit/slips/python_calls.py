@@ -1,6 +1,7 @@
 """Slips in calls and results: another axis, another function or none, arguments or parts exchanged."""
 
 import ast
+from itertools import combinations
 
 LIKE = [
     ("sum", "mean", "max"),
@@ -85,12 +86,11 @@ def arguments(place):
 def order(place):
     """The parts of a tuple exchanged, or one of them alone returned."""
     node, parent = place.node, place.parent
-    around = (ast.Return, ast.Tuple, ast.Call, ast.Assign)
+    around = (ast.Return, ast.Tuple, ast.Call, ast.Assign, ast.Dict)
     if not isinstance(node, ast.Tuple) or not isinstance(parent, around):
         return
     parts = [f"({ast.unparse(each)})" for each in node.elts]
-    pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1, len(parts))]
-    for i, j in pairs:
+    for i, j in combinations(range(len(parts)), 2):
         new = list(parts)
         new[i], new[j] = parts[j], parts[i]
         told = f"{place.told(parts[i])} and {place.told(parts[j])}"
@@ -103,15 +103,13 @@ def order(place):
 
 
 def values(place):
-    """The values of two neighbouring keys exchanged."""
-    if isinstance(place.node, ast.Dict):
-        keys, old = place.node.keys, place.node.values
-        for i in range(len(old) - 1):
-            new = [*old[:i], old[i + 1], old[i], *old[i + 2 :]]
-            says = (
-                f"the values of {place.told(keys[i])} and {place.told(keys[i + 1])} are exchanged"
-            )
-            yield "order", says, ast.unparse(ast.Dict(keys, new))
+    """The values of two keys exchanged."""
+    keys = place.node.keys if isinstance(place.node, ast.Dict) else []
+    for i, j in combinations(range(len(keys)), 2):
+        new = list(place.node.values)
+        new[i], new[j] = new[j], new[i]
+        says = f"the values of {place.told(keys[i])} and {place.told(keys[j])} are exchanged"
+        yield "order", says, ast.unparse(ast.Dict(keys, new))
 
 
 def results(place):

@@ -53,8 +53,8 @@ def scaled(place):
     node, parent = place.node, place.parent
     if not _is_number(node, place.scope.values.get(getattr(node, "id", None), ())):
         return
-    whole = isinstance(parent, (ast.Return, ast.Tuple, ast.AugAssign))
-    if (whole and place.field in ("value", "elts")) or place.field in ("body", "orelse"):
+    whole = isinstance(parent, (ast.Return, ast.Tuple, ast.AugAssign, ast.Dict))
+    if (whole and place.field in ("value", "elts", "values")) or place.field in ("body", "orelse"):
         yield from _times(place, ["2", *place.scope.sizes])
     text = ast.unparse(node)
     if isinstance(parent, ast.Return):
@@ -83,12 +83,15 @@ def _times(place, sizes):
 
 
 def divisors(place):
-    """Divided by another length."""
+    """Divided by another length, or by one more."""
     match place.node:
         case ast.BinOp(a, ast.Div(), b):
             for size in place.scope.sizes:
                 says = f"divided by {place.told(size)}, not by {place.told(b)}"
                 yield "divisor", says, f"({ast.unparse(a)}) / ({size})"
+            for size in place.scope.sizes[:1]:
+                says = f"divided by {place.told(size)} as well"
+                yield "divisor", says, f"({ast.unparse(place.node)}) / ({size})"
 
 
 def _is_number(node, values=()):

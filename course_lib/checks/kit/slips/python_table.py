@@ -84,6 +84,7 @@ rounding: $a // $b => -(-$a // $b) :: `$a / $b` is rounded up where it is to be 
 rounding: $a / $b => $a // $b :: a whole-number division: `$a // $b`
 rounding: $a % $b => $a // $b :: `$a // $b` stands in the place of the remainder `$a % $b`
 rounding: math.floor($a) + 1 => math.ceil($a) :: `math.ceil` is one too small where `$a` is whole
+rounding: math.floor($a) + 1 => $a :: `$a` is not rounded
 alias: $a.copy() => $a :: a second name for `$a`, no copy: both are one array
 alias: np.empty_like($a) => $a :: a second name for `$a`, no new array: both are one array
 alias: [[] for $i in range($n)] => [[]] * $n :: `[[]] * $n` is one list under many names
@@ -118,6 +119,7 @@ no-sum: $c.allreduce($m) => $m :: the rank's own `$m` is taken: the sum over the
 no-sum: $c.allreduce($m) => $m * $c.size :: every rank is taken to be like this one: `$m * $c.size`
 collective: $c.allreduce($m) => $c.reduce($m) \
   :: `reduce` gives the sum to rank 0 alone, None to the others
+no-sum: $c.bcast($a if $r else None) => $a :: `$a` is there at rank 0 alone: the others must get it
 no-sum: $c.bcast($m) => $m :: the rank's own `$m` is taken: nothing comes from rank 0
 collective: $c.allgather($m) => $c.gather($m) :: gathered at rank 0 alone: `gather`
 no-sum: $c.allgather($m) => [$m] :: the rank looks at its own part alone
@@ -130,6 +132,8 @@ own-draw: np.random.default_rng($i) => np.random.default_rng($i + comm.rank) \
   :: each rank draws other random numbers
 own-draw: np.random.default_rng([$i, $b]) => np.random.default_rng([$i, comm.rank]) \
   :: each rank draws other random numbers
+own-draw: $c.init_params($i) => $c.init_params($i + comm.rank) :: each rank begins with other parameters
+own-rows: $a[shard($b, $c, $d)] => $a :: the whole of `$a` on each rank, not its share
 pickled: $c.Isend($m, dest=$d) => $c.isend($m, dest=$d) \
   :: `isend` pickles: an array travels with `Isend`
 pickled: $c.Send($m, dest=$d) => $c.send($m, dest=$d) \
