@@ -55,7 +55,7 @@ def iterables(place):
     if isinstance(node, ast.Name):
         says = f"the positions in {told} are taken for its entries"
         yield "positions", says, f"range(len({text}))"
-    yield from _as_they_lie(place.parent)
+        yield from _as_they_lie(place.parent)
 
 
 def _as_they_lie(loop):

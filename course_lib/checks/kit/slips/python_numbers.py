@@ -86,7 +86,8 @@ def divisors(place):
     """Divided by another length, or by one more."""
     match place.node:
         case ast.BinOp(a, ast.Div(), b):
-            for size in place.scope.sizes:
+            others = [s for s in place.scope.sizes if place.told(s) != place.told(b)]
+            for size in others:
                 says = f"divided by {place.told(size)}, not by {place.told(b)}"
                 yield "divisor", says, f"({ast.unparse(a)}) / ({size})"
             for size in place.scope.sizes[:1]:

@@ -90,7 +90,7 @@ alias: np.empty_like($a) => $a :: a second name for `$a`, no new array: both are
 alias: [[] for $i in range($n)] => [[]] * $n :: `[[]] * $n` is one list under many names
 dtype: np.empty_like($a) => np.empty($a.shape) \
   :: `np.empty($a.shape)` makes float64, whatever `$a` is
-dtype: np.empty($a) => np.empty($a, np.float32) :: `np.empty($a, np.float32)`: float64 is asked for
+dtype: np.empty($a) => np.empty($a, np.float32) :: `np.empty($a, np.float32)` is no float64
 dtype: np.zeros($a, $d) => np.zeros($a) :: `np.zeros($a)` without a dtype makes float64
 dtype: $a.astype($d) => $a :: `$a` keeps its dtype: a conversion is missing
 condition: $a if $c else $b => $a :: `$a` is taken always, not only where `$c` holds
