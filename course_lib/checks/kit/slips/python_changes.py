@@ -7,33 +7,16 @@ from dataclasses import dataclass
 from course_lib.checks.kit.slips.python_places import Place
 from course_lib.checks.kit.slips.slip import Slip
 
-ALIKE = (
-    "sign",
-    "term",
-    "factor",
-    "function",
-    "axis",
-    "alias",
-    "scaled",
-    "dtype",
-    "left-out",
-    "product",
-)
-ALIKE += (
-    "transposed",
-    "neighbour",
-    "slice",
-    "rounding",
-    "blocking",
-    "slope",
-    "no-function",
-    "name",
-)
+ALIKE = """
+sign term factor function axis alias scaled dtype left-out product transposed neighbour slice
+rounding blocking upside-down slope no-function name
+"""
+CONTEXT = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for all
 
 
 @dataclass(frozen=True)
 class Change:
-    """place gets `text`, in the place of `count` statements. rule: which rule, and which of its slips."""
+    """place gets `text`, in the place of `count` statements; rule: the name of the rule that says so."""
 
     place: Place
     rule: str
@@ -49,23 +32,26 @@ class Change:
         back()
         return Slip(self.name, self.says, source)
 
-    @property
-    def form(self):
-        """What is changed into what, without the names of variables."""
-        return self.rule, _form(ast.unparse(self.place.node)), _form(self.text), self.count
+    def groups(self):
+        """Keys under which it meets the same change at other places."""
+        if self.name not in ALIKE.split():
+            return
+        kind = self.rule, re.sub(r"`[^`]*`", "", self.says)
+        yield *kind, _form(ast.unparse(self.place.node)), _form(self.text), self.count
+        if self.place.field == "elts":
+            yield *kind, id(self.place.block)
+        if self.rule in ("axes", "terms_scaled"):
+            yield kind
+        if self.name == "factor":
+            yield self.rule, self.says
 
 
 def together(changes, tree):
     """A Slip for each group of changes of one form at several places."""
     groups: dict = {}
     for change in changes:
-        if change.name in ALIKE:
-            groups.setdefault(change.form, []).append(change)
-        if change.name in ALIKE and change.rule.startswith(("terms_scaled", "axes", "factors")):
-            apart = change.says if change.rule.startswith("factors") else ""
-            groups.setdefault((change.rule, apart), []).append(change)
-        if change.name in ALIKE and change.place.field == "elts":
-            groups.setdefault((change.rule, id(change.place.block)), []).append(change)
+        for key in change.groups():
+            groups.setdefault(key, []).append(change)
     for group in groups.values():
         if 1 < len(group) <= 4 and not _nested(group):
             backs = [change.place.put(change.text, change.count) for change in group]
@@ -81,12 +67,12 @@ def _places(count):
 
 
 def _nested(group):
-    """Does one of the places lie inside another?"""
-    inside = [set(map(id, ast.walk(change.place.node))) for change in group]
-    nodes = [id(change.place.node) for change in group]
-    return any(
-        nodes[i] in inside[j] for i in range(len(nodes)) for j in range(len(nodes)) if i != j
-    )
+    """Does one of the places lie inside another, or is one there twice?"""
+    nodes = [change.place.node for change in group]
+    inside = [
+        id(each) for node in nodes for each in ast.walk(node) if not isinstance(each, CONTEXT)
+    ]
+    return len(inside) != len(set(inside))
 
 
 def _form(text):

@@ -1,29 +1,55 @@
-"""Slips with names: a variable of the same role, a neighbour's index, another key."""
+"""Slips with names: a variable of the same role, two confused, the entry beside, another data set."""
 
 import ast
 import re
 
 ENDS = ("train", "val", "test")
+PARTNERS = {"start": ["stop"], "stop": ["start"], "rank": ["size"], "size": ["rank"]}
+PARTNERS |= {f"{x}_{end}": [f"{x}_{e}" for e in ENDS if e != end] for x in "xy" for end in ENDS}
 
 
 def names(place):
     """Another argument or variable of the same form in the place of one."""
     match place.node:
         case ast.Name(name, ast.Load()) if place.field != "func":
-            for other in dict.fromkeys([*_sources(place, name), *_alike(place, name)]):
-                yield (
-                    "name",
-                    f"{place.told(other)} stands in the place of {place.told(name)}",
-                    other,
-                )
+            for other in dict.fromkeys([*_sources(place.scope, name), *_alike(place.scope, name)]):
+                says = f"{place.told(other)} stands in the place of {place.told(name)}"
+                yield "name", says, other
+        case ast.Attribute(value, attr, ast.Load()) if place.field != "func":
+            for other in PARTNERS.get(attr, ()):
+                text = f"{ast.unparse(value)}.{other}"
+                says = f"{place.told(text)} stands in the place of {place.told(place.node)}"
+                yield "name", says, text
 
+
+def _alike(scope, name):
+    """Scalars, what is bound together with it, arrays of as many axes, other loops' variables."""
+    groups = [scope.scalars, *scope.siblings]
+    if name in scope.ndim:
+        bound = {*scope.arguments, *scope.loops, *scope.values}
+        groups.append([n for n in scope.ndim if n in bound and scope.ndim[n] == scope.ndim[name]])
+    if name in scope.loops:
+        groups.append(list(scope.loops))
+    found = [other for group in groups if name in group for other in group]
+    return [n for n in dict.fromkeys(found) if n not in (name, "_")][:4]
+
+
+def _sources(scope, name):
+    """What a variable was computed from first: z of `z - z.max()`, b of a sum that begins with b."""
+    values = scope.values.get(name, [])
+    if values and name not in scope.arguments:
+        first = re.match(r"[(-]*([A-Za-z]\w*)(?![\w(]|\.(?!copy)\w+\()", values[0])
+        if first and first[1] not in (name, "np", "comm", "math", "not", "lambda", "None"):
+            yield first[1]
+
+
+def too_early(place):
+    """What a variable is after its step, used where it is to be as before."""
+    match place.node:
+        case ast.Name(name, ast.Load()):
             new = place.scope.updates.get(name)
-            if new and not (
-                isinstance(place.parent, ast.BinOp) and ast.unparse(place.parent) == new
-            ):
-                says = (
-                    f"the new {place.told(name)}, after its step, is used where the old one belongs"
-                )
+            if new and ast.unparse(place.parent) != new:
+                says = f"the new {place.told(name)}, after its step, is used in the old one's place"
                 yield "too-early", says, new
 
 
@@ -31,119 +57,43 @@ def confused(place):
     """Two names, or [0] and [1], exchanged throughout a statement or a part of one."""
     if not isinstance(place.node, (ast.Assign, ast.AugAssign, ast.Return, ast.BinOp)):
         return
-    text, scope = ast.unparse(place.node), place.scope
+    text = ast.unparse(place.node)
     if "[0]" in text and "[1]" in text:
-        new = re.sub(r"\[[01]\]", lambda found: "[1]" if found[0] == "[0]" else "[0]", text)
-        yield "confused", "`[0]` and `[1]` are exchanged", new
-    for group in (scope.scalars, *scope.siblings):
-        for a, b in zip(group, group[1:]):
-            if {a, b} <= set(re.findall(r"\w+", text)) and a != b:
-                new = re.sub(
-                    rf"\b({a}|{b})\b", lambda found, a=a, b=b: b if found[0] == a else a, text
-                )
-                yield "confused", f"`{a}` and `{b}` are exchanged", new
+        yield "confused", "`[0]` and `[1]` are exchanged", _swapped(text, "[0]", "[1]")
+    for group in (place.scope.scalars, *place.scope.siblings):
+        for a, b in zip(group, group[1:], strict=False):
+            if {a, b} <= set(re.findall(r"\w+", text)):
+                yield "confused", f"`{a}` and `{b}` are exchanged", _swapped(text, a, b)
 
 
-def _sources(place, name):
-    """What a variable was computed from first: z of `z - z.max()`, b of a sum that begins with b."""
-    values = place.scope.values.get(name, [])
-    for value in values[:1] if name not in place.scope.arguments else ():
-        first = ast.parse(value, mode="eval").body
-        while isinstance(first, (ast.BinOp, ast.Subscript, ast.Call, ast.Attribute)):
-            first = (
-                getattr(first, "left", None)
-                or getattr(first, "value", None)
-                or (first.args or [None])[0]
-            )
-        if (
-            isinstance(first, ast.Name)
-            and first.id != name
-            and first.id not in ("np", "comm", "math")
-        ):
-            yield first.id
+def _swapped(text, a, b):
+    either = rf"(?<!\w)({re.escape(a)}|{re.escape(b)})(?!\w)" if a.isidentifier() else r"(\[[01]\])"
+    return re.sub(either, lambda found: b if found[1] == a else a, text)
 
 
-def _alike(place, name):
-    scope = place.scope
-    groups = [scope.scalars, *scope.siblings]
-    if name in scope.ndim:
-        groups.append(
-            [
-                n
-                for n, ndim in scope.ndim.items()
-                if ndim == scope.ndim[name] and _is_bound(scope, n)
-            ]
-        )
-    found = [other for group in groups if name in group for other in group]
-    if name in scope.loops:
-        found += [n for n in scope.loops if n not in found]
-    return [n for n in dict.fromkeys(found) if n != name and n != "_"][:4]
+def data_sets(place):
+    """Another data set in all of a call: x_train, y_train for x_val, y_val."""
+    text = ast.unparse(place.node) if isinstance(place.node, ast.Call) else ""
+    for one in ENDS:
+        for other in ENDS if text.count(f"_{one}") > 1 else ():
+            new = text.replace(f"_{one}", f"_{other}")
+            says = f"`..._{other}` stands in the place of `..._{one}`: {place.told(new)}"
+            yield "name", says, new
 
 
-def _is_bound(scope, name):
-    return name in scope.arguments or name in scope.loops or name in scope.values
-
-
-def neighbours(place):
-    """An index one too high or low, the first or last for all, or 0 for 1."""
+def entries(place):
+    """The first input for the last result; one index of several left out."""
     match place.node:
-        case ast.Subscript(value, ast.Name(i), ast.Load()):
-            value = ast.unparse(value)
-            for text, what in ((f"{value}[{i} + 1]", "after"), (f"{value}[{i} - 1]", "before")):
-                yield (
-                    "neighbour",
-                    f"{place.told(text)} is taken: the entry {what} the right one",
-                    text,
-                )
-            yield (
-                "neighbour",
-                f"{place.told(value)} is handed over whole, not its part `[{i}]`",
-                value,
-            )
-            for k in (0, -1):
-                says = f"{place.told(f'{value}[{k}]')} is taken for all"
-                yield "neighbour", says, f"{value}[{k}]"
         case ast.Subscript(ast.Name(name), ast.UnaryOp(ast.USub(), ast.Constant(1)), ast.Load()):
-            started = place.scope.values.get(name, [""])[0]
-            if started.startswith("[") and started[1:-1].isidentifier():
-                says = (
-                    f"{place.told(started[1:-1])} is used each time, not what the step before gave"
-                )
-                yield "name", says, started[1:-1]
+            made = place.scope.values.get(name, [""])[0]
+            if made.startswith("[") and made[1:-1].isidentifier():
+                says = f"{place.told(made[1:-1])} is used each time, not what the step before gave"
+                yield "name", says, made[1:-1]
         case ast.Subscript(value, ast.Tuple(axes), ast.Load()):
-            for k, axis in enumerate(axes):
-                kept = [ast.unparse(a) for a in axes if a is not axis]
-                text = f"{ast.unparse(value)}[{', '.join(kept)}]"
+            for axis in axes:
+                kept = ", ".join(ast.unparse(each) for each in axes if each is not axis)
+                text = f"{ast.unparse(value)}[{kept}]"
                 yield "slice", f"{place.told(text)}: one index is missing", text
-        case ast.Subscript(value, ast.Constant(str()), ast.Load()):
-            return
 
 
-def attributes(place):
-    """Another attribute of the same kind; in a call, all that end in the same word at once."""
-    match place.node:
-        case ast.Call():
-            text = ast.unparse(place.node)
-            for one in ENDS:
-                for other in ENDS if text.count(f"_{one}") > 1 else ():
-                    new = text.replace(f"_{one}", f"_{other}")
-                    says = f"`..._{other}` stands in the place of `..._{one}`: {place.told(new)}"
-                    yield "name", says, new
-        case ast.Attribute(value, attr, ast.Load()) if place.field != "func":
-            for other in _partners(attr, place.scope):
-                text = f"{ast.unparse(value)}.{other}"
-                yield (
-                    "name",
-                    f"{place.told(text)} stands in the place of {place.told(place.node)}",
-                    text,
-                )
-
-
-def _partners(attr, scope):
-    start, _, end = attr.rpartition("_")
-    if end in ENDS:
-        return [f"{start}_{other}" for other in ENDS if other != end]
-    return {"start": ["stop"], "stop": ["start"], "rank": ["size"], "size": ["rank"]}.get(attr, [])
-
-
-RULES = (names, confused, neighbours, attributes)
+RULES = (names, too_early, confused, data_sets, entries)

@@ -14,7 +14,7 @@ class Scope:
     def __init__(self, tree):
         self.arguments, self.siblings, self.known = [], [], set()
         self.ndim, self.rows, self.updates, self.numbers = {}, {}, {}, []
-        self.values, self.loops, self.changed = {}, {}, set()
+        self.values, self.loops, self.changed, self.texts = {}, {}, set(), []
         for node in ast.walk(tree):
             self._look_at(node)
         self.scalars = self._scalars(tree)
@@ -32,10 +32,8 @@ class Scope:
             case ast.AugAssign(target=ast.Name(name)) | ast.NamedExpr(target=ast.Name(name)):
                 self.changed.add(name)
             case ast.Return(ast.Tuple(parts)):
-                steps = [
-                    p for p in parts if isinstance(p, ast.BinOp) and isinstance(p.left, ast.Name)
-                ]
-                self.updates.update({p.left.id: ast.unparse(p) for p in steps})
+                steps = [(_stepped(part), ast.unparse(part)) for part in parts]
+                self.updates.update({name: text for name, text in steps if name})
             case ast.Constant(int() as number) if number > 2:
                 self.numbers.append(number)
             case ast.Subscript(value=ast.Name(name), ctx=ast.Store()):
@@ -43,6 +41,7 @@ class Scope:
 
     def _read(self, docstring):
         self.known |= set(re.findall(r"\w+", docstring))
+        self.texts += re.findall(r'"(\w+)"', docstring)
         for names, shape in SHAPE.findall(docstring):
             axes = [axis for axis in shape.split(",") if axis.strip()]
             self.ndim.update({name: len(axes) for name in names.split(", ")})
@@ -74,19 +73,15 @@ class Scope:
         return [name for name in self.arguments if name not in used and name not in self.ndim]
 
     def _sizes(self, tree):
-        """Lengths that a mean may be taken over: those in the solution, then those of matrices in docstrings."""
-        there = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.expr)]
-        named = [text for text in there if re.fullmatch(r"len\(\w+\)|comm\.size", text)]
-        named = [
-            n
-            for n in named
-            if n == "comm.size" or n[4:-1] in {*self.ndim, *self.loops, *self.values}
-        ]
-        named += [f"len({name})" for name in self.arguments if name in self.ndim]
-        named += ["comm.size"] if "comm" in self.arguments else []
-        named += [name for name in self.scalars if name in ("B", "T", "p")]
-        once = {self.rows.get(name[4:-1], name): name for name in reversed(named)}
-        return [name for name in dict.fromkeys(named) if name in once.values()][:4]
+        """Lengths that a mean may be taken over: first those in the solution; one of equal ones."""
+        arrays = {*self.ndim, *self.loops, *self.values}
+        written = re.findall(r"\blen\((\w+)\)", ast.unparse(tree))
+        named = [name for name in written if name in arrays]
+        named += [name for name in self.arguments if name in self.ndim]
+        first = {self.rows.get(name, name): name for name in reversed(named)}
+        sizes = [f"len({name})" for name in dict.fromkeys(named) if name in first.values()]
+        ranks = ["comm.size"] if "comm" in self.arguments else []
+        return [*ranks, *sizes[:3], *(n for n in self.scalars if n in ("B", "T", "p"))][:4]
 
     def inlined(self, name):
         """The one short value of a variable, or None."""
@@ -110,10 +105,9 @@ class Scope:
 
     def explained(self, says):
         """The sentence with a note on the first two variables in it that only the solution has."""
-        names = dict.fromkeys(
-            re.findall(r"(?<![\w.])[A-Za-z_]\w*", " ".join(re.findall(r"`[^`]*`", says)))
-        )
-        notes = [note for note in map(self._note, names) if note]
+        shown = " ".join(re.findall(r"`[^`]*`", says))
+        names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", shown)
+        notes = [note for note in map(self._note, dict.fromkeys(names)) if note]
         return f"{says} ({'; '.join(notes[:2])})" if notes else says
 
     def _note(self, name):
@@ -134,3 +128,10 @@ class _Inline(ast.NodeTransformer):
     def visit_Name(self, node):
         text = self.scope.inlined(node.id)
         return ast.parse(text, mode="eval").body if text else node
+
+
+def _stepped(node):
+    """W of W - eta * dW, a variable's value after a step; None of others."""
+    match node:
+        case ast.BinOp(ast.Name(name), ast.Sub()):
+            return name
