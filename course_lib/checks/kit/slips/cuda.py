@@ -1,5 +1,7 @@
 """Slips of CUDA C: `variants` gives a kernel with one small mistake each, `hinted` those that fit a failure."""
 
+import re
+
 from course_lib.checks.kit.slips import cuda_arithmetic as values
 from course_lib.checks.kit.slips import cuda_guards as guards
 from course_lib.checks.kit.slips import cuda_hazards as hazards
@@ -25,6 +27,7 @@ KINDS = {
     "term": values.term_left_out,
     "factor": values.factor_left_out,
     "end of loop": loops.end_of_loop,
+    "statement left out": values.statement_left_out,
     "transposed": index.transposed,
     "builtin": index.another_builtin,
     "early return": guards.leaves_early,
@@ -36,6 +39,7 @@ KINDS = {
     "begin of loop": loops.begin_of_loop,
     "scalar": values.scalars,
     "strides": index.strides_exchanged,
+    "strides ignored": index.as_if_dense,
     "index term": index.index_term,
     "bounds": guards.exchanged,
     "barrier moved": hazards.barrier_moved,
@@ -44,17 +48,20 @@ KINDS = {
     "order of a difference": values.terms_exchanged,
     "factor for both": values.factor_for_both,
     "indirection": index.indirection,
+    "another guard": guards.another_guard,
     "guard too late": guards.for_the_store_alone,
     "start value": values.start_value,
     "function": values.functions,
     "shuffle": hazards.shuffles,
     "extra factor": values.extra_factor,
-    "statement left out": values.statement_left_out,
     "no loop": loops.no_loop,
     "whole division": values.whole_division,
     "one beside": index.one_beside,
     "exchanged statements": values.statements_exchanged,
     "another index": index.another_index,
+    "places": index.places_exchanged,
+    "barrier too many": hazards.barrier_too_many,
+    "number left out": index.number_left_out,
     "constant": values.constants,
 }
 
@@ -88,7 +95,8 @@ def _all(source):
 
 def _bare(source):
     """A source without what makes no difference: comments, spaces, empty statements."""
-    return " ".join(token.text for token in tokens(source)).replace("; ;", ";")
+    text = " ".join(token.text for token in tokens(source))
+    return re.sub(r"(?<=[;{}])(?: ;)+", "", text)
 
 
 def _ordered(slips, orders, wanted):

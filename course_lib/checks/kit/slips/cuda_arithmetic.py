@@ -21,7 +21,10 @@ def signs(code):
                 yield f"the minus of {told} is missing: the sign", (at, at + 1, "")
     for at, _ in _stores(code):
         if code[at] == "=":
-            yield "minus the result is stored: the sign", (at + 1, _end(code, at), _negated(code, at))
+            yield (
+                "minus the result is stored: the sign",
+                (at + 1, _end(code, at), _negated(code, at)),
+            )
         elif code[at] in ("+=", "-="):
             other = {"+=": "-=", "-=": "+="}[code[at]]
             yield f"`{other}` stands where `{code[at]}` belongs: the sign", (at, at + 1, other)
@@ -54,12 +57,18 @@ def _stores(code):
 
 
 def term_left_out(code):
-    """One term of a sum of values left out."""
+    """One term of a sum of values left out: at one place, or wherever it stands."""
+    taken: dict = {}
     for segment, terms in sums(code):
         for k, (a, b) in enumerate(terms):
             if not segment.whole and not segment.compared:
                 told = code.quote(a, b, "one of its terms")
-                yield f"a sum without {told}", (*without(terms, k), "")
+                edit = (*without(terms, k), "")
+                yield f"a sum without {told}", edit
+                taken.setdefault(code.text(a, b), []).append(edit)
+    for edits in taken.values():
+        if len(edits) > 1:
+            yield "a term is missing everywhere", *edits
 
 
 def terms_exchanged(code):
@@ -97,6 +106,9 @@ def factor_for_both(code):
             told = code.quote(a, b, "the factor of the first term")
             text = f"{code.text(a, b)} * ({code.text(c, segment.b)})"
             yield f"{told} multiplies the whole sum", (segment.a, segment.b, text)
+            text = f"{code.text(c, terms[0][1])} {code[terms[0][1]]} {code.text(a, b)} * "
+            rest = code.text(terms[1][0], segment.b)
+            yield f"{told} multiplies the other term", (segment.a, segment.b, text + rest)
 
 
 def scalars(code):
@@ -142,14 +154,17 @@ def _in_step(code, at):
 
 def start_value(code):
     """A sum or a maximum that begins with another value; whole numbers for floats."""
-    for name, kind, at in code.locals():
+    for _, kind, at in code.locals():
         if kind == "float" and code[at + 1] == "=" and code[at + 3] in (",", ";"):
-            edits = {"0": ("1",)}.get(code[at + 2], ())
-            for other in edits:
-                yield f"a sum begins with {other}, not with 0", (at + 2, at + 3, other)
+            if code[at + 2] == "0":
+                yield "a sum begins with 1, not with 0", (at + 2, at + 3, "1")
         if kind == "float" and code.text(at + 1, at + 4) == "= -INFINITY":
             yield "the maximum begins with 0, not with minus infinity", (at + 2, at + 4, "0")
-        if kind == "float" and code[at - 1] == "float" and code[at - 2] != "const":
+        if (
+            kind == "float"
+            and code[at - 1] == "float"
+            and code[at - 2] not in ("const", "__shared__")
+        ):
             yield "an int holds what belongs in a float: fractions are cut off", (at - 1, at, "int")
 
 
@@ -168,22 +183,28 @@ def functions(code):
         comma = next((i for i in range(at, end) if code[i] == ","), None)
         if comma is None and end > at + 2:
             yield f"{name} is left out: its argument stands alone", (at, at + 1, "")
-        elif comma is not None and code[end + 1] != ";":
-            yield f"{name} is left out", (at, comma + 1, "("), 
-            yield f"{name} is left out", (at, at + 1, ""), (comma, end, "")
-        elif comma is not None:
+        elif comma is not None and code[end + 1] == ";":
+            if code.text(comma + 1, end) == "0" and code[at - 1] == "=":
+                yield from _positive_alone(code, at, code.text(at + 2, comma), end)
             for a, b in ((at + 2, comma), (comma + 1, end)):
                 told = code.quote(a, b, "one of its arguments")
                 yield f"{name} is left out: {told} stands alone", (at, end + 1, code.text(a, b))
 
 
+def _positive_alone(code, at, value, end):
+    """if (x > 0) y = x: for y = fmaxf(x, 0)."""
+    s = next(s for s in code.statements if s.kind == ";" and s.start < at < s.end)
+    text = f"if ({value} > 0) {code.text(s.start, at)} {value}"
+    yield "nothing is stored where the value is not above 0", (s.start, end + 1, text)
+
+
 def whole_division(code):
     """A division of integers, or a divisor made whole."""
-    for _, factors in products(code):
+    for segment, factors in products(code):
         for (_, b), (c, d) in zip(factors, factors[1:], strict=False):
             if code[b] == "/":
                 yield "the divisor is made a whole number", (c, d, f"(int)({code.text(c, d)})")
-            if code[b] in "/%":
+            if code[b] in "/%" and segment.whole:
                 other = {"/": "%", "%": "/"}[code[b]]
                 says = f"`{other}` stands where `{code[b]}` belongs"
                 yield says, (b, b + 1, other)

@@ -10,6 +10,9 @@ TOKEN = re.compile(
     |<<=|>>=|\+\+|--|->|&&|\|\||[-+*/%&|^<>=!]=|<<|>>|.""",
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
+UNUSED = re.compile(
+    r"\n[ \t]*#[ \t]*pragma unroll[^\n]*\n(?!\s*(?:for\b|#))"
+)  # a pragma without its loop
 OPEN = {"(": ")", "[": "]", "{": "}"}
 TYPES = {"int", "unsigned", "float", "double", "float4", "void", "long", "const", "volatile"}
 KNOWN = TYPES | {"atomicAdd", "return", "if", "for", "INFINITY"}
@@ -101,6 +104,8 @@ class Code:
             start = self.tokens[a].start
             end = self.tokens[b - 1].end if b > a else start
             source = source[:start] + text + source[end:]
+        for _ in range(source.count("#")):
+            source = UNUSED.sub(r"\n", source)
         return source
 
     def all(self, *texts):
@@ -125,6 +130,20 @@ class Code:
             if self[i - 1] not in ("(", "*") or self[i - 2] == "for":
                 for at in self._declared(i + 1):
                     yield self[at], self[i], at
+
+    def visible(self, name, at):
+        """Can the name be used at token `at`? What is no variable of the bodies always can."""
+        places = [place for own, _, place in self.locals() if own == name]
+        return not places or any(p < at < self._scope(p) for p in places)
+
+    def _scope(self, at):
+        """Behind the last token at which a variable declared at token `at` is there."""
+        around = [s for s in self.statements if s.start < at < s.end and s.kind != ";"]
+        return next((s.end for s in reversed(around) if s.kind == "{" or at < s.body), at)
+
+    def usable(self, a, b, at):
+        """Could the tokens a to b - 1 stand at token `at` as well?"""
+        return all(self.visible(name, at) for name in set(self.texts(a, b)))
 
     def _declared(self, i):
         """The names of a declaration whose first name or star is token i."""

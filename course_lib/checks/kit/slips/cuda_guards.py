@@ -67,12 +67,16 @@ def half(code):
                 says = _half(code, c, d)
                 yield says, (start, end, "")
             if len(parts) > 1:
-                says = f"the halves of {_quoted(code, a, b)} are joined by `{other}`, not by `{word}`"
+                says = (
+                    f"the halves of {_quoted(code, a, b)} are joined by `{other}`, not by `{word}`"
+                )
                 yield says, (parts[0][1], parts[1][0], other)
 
 
 def _half(code, c, d):
-    told = code.quote(c, d, f"with `{code[d - 1]}`" if code[d - 1] in code.params else "one of them")
+    told = code.quote(
+        c, d, f"with `{code[d - 1]}`" if code[d - 1] in code.params else "one of them"
+    )
     return f"of a guard with two halves, {told} is missing"
 
 
@@ -119,27 +123,37 @@ def for_the_store_alone(code):
             yield says, (s.start, s.body, ""), (last, last, f"if ({condition}) ")
 
 
+def another_guard(code):
+    """The guard of another statement, such as that of the load at the store."""
+    found = [(s.start + 2, s.body - 1) for s in code.statements if s.kind == "if"]
+    for a, b in found:
+        for c, d in found:
+            if code.text(a, b) != code.text(c, d) and code.usable(c, d, a):
+                yield "the guard of another statement stands here", (a, b, code.text(c, d))
+
+
 def leaves_early(code):
     """A thread over the edge returns before a barrier."""
     barriers = code.all("__syncthreads")
     if not barriers:
         return
-    declared = {name: at for name, _, at in code.locals()}
-    outer = [s for s in code.statements if s.depth == 1 and s.start <= barriers[0] < s.end]
-    for a, b in conditions(code):
-        names = [code[i] for i in range(a, b) if code[i] in declared]
-        if outer and all(declared[n] < outer[0].start and _shallow(code, declared[n]) for n in names):
-            leave = "" if code[b + 1] == "return" else "!"
-            test = f"if ({leave}({code.text(a, b)})) return;\n"
+    outer = next(s for s in code.statements if s.depth == 1 and s.end > barriers[0])
+    for a, b, sign in _tests(code):
+        if code.usable(a, b, outer.start):
+            test = f"if ({sign}({code.text(a, b)})) return;\n"
             says = f"threads {_over(code, a, b)} return before a barrier that all must reach"
-            yield says, (outer[0].start, outer[0].start, test)
+            yield says, (outer.start, outer.start, test)
+
+
+def _tests(code):
+    """(start, end, "" or "!") of all conditions and their halves; "!" where they hold for threads with work."""
+    for a, b in conditions(code):
+        sign = "" if code[b + 1] == "return" else "!"
+        yield a, b, sign
+        for c, d in code.parts(a, b, "||" if code[b + 1] == "return" else "&&"):
+            yield c, d, sign
 
 
 def _over(code, a, b):
     known = code.quote(a, b, "")
     return f"outside of {known}" if known else "without work"
-
-
-def _shallow(code, at):
-    """Is the variable that is declared at token `at` there until the end of the function?"""
-    return any(s.depth == 1 and s.kind == ";" and s.start <= at < s.end for s in code.statements)

@@ -46,22 +46,16 @@ def _declares(code, s):
 
 def barrier_in_branch(code):
     """A barrier that some threads of a block do not reach."""
-    declared = {name: at for name, _, at in code.locals()}
     for s, name in _barriers(code):
         for t in code.statements:  # the guarded statement before it, and the barrier in its braces
             if t.kind == "if" and t.end == s.start and code[t.body] != "{":
                 inside = code.text(t.body, t.end)
                 edit = (t.body, s.end, f"{{ {inside} __syncthreads(); }}")
                 yield f"{name} stands inside the if before it", edit
-        tests = dict.fromkeys(code.text(*c) for c in conditions(code) if _visible(code, c, s, declared))
-        for test in tests:
+        tests = [code.text(*c) for c in conditions(code) if code.usable(*c, s.start)]
+        for test in dict.fromkeys(tests):
             says = f"{name} stands inside an if: not all threads of a block reach it"
             yield says, (s.start, s.start, f"if ({test}) ")
-
-
-def _visible(code, condition, s, declared):
-    names = [code[i] for i in range(*condition) if code[i] in declared]
-    return all(declared[name] < s.start for name in names)
 
 
 def not_in_the_last_round(code):
@@ -70,7 +64,10 @@ def not_in_the_last_round(code):
         loops = [t for t in code.statements if code[t.start] == "for" and t.body < s.start < t.end]
         if loops:
             ends = [i for i in range(loops[-1].start, loops[-1].body) if code[i] == ";"]
-            test, step = code.texts(ends[0] + 1, ends[1]), code.texts(ends[1] + 1, loops[-1].body - 1)
+            test, step = (
+                code.texts(ends[0] + 1, ends[1]),
+                code.texts(ends[1] + 1, loops[-1].body - 1),
+            )
             if test[1:] == [">", "0"]:
                 says = f"{name} is left out in the rounds of the last 32 threads"
                 yield says, (s.start, s.start, f"if ({test[0]} > 32) ")
@@ -155,7 +152,10 @@ def shared_turned(code):
         turned = [(_turn(code, i), _stored(code, i)) for i in uses]
         if uses:
             what = "an array in shared memory"
-            yield f"the two indices of {what} are exchanged everywhere", *[e for e, _ in turned]
+            everywhere = [edit for edit, _ in turned]
+            yield f"the two indices of {what} are exchanged everywhere", *everywhere
+            edits = [(a, a + 1, code[b]) for a, b in (sizes, sizes[::-1])]
+            yield f"{what} is turned: its sizes and its two indices", *everywhere, *edits
         for edit, stored in turned:
             where = "filled" if stored else "read"
             yield f"the two indices of {what} are exchanged where it is {where}", edit
@@ -174,17 +174,33 @@ def _stored(code, i):
 
 
 def unfilled(code):
-    """No zero where the guard does not hold: if (guard) s = value."""
+    """No zero where the guard does not hold: if (guard) s = value; or where one half of it does not."""
     for s in code.statements:
         marks = [i for i in range(s.start, s.end) if code[i] == "?"]
         equals = next((i for i in range(s.start, s.end) if code[i] == "="), None)
         if s.kind == ";" and len(marks) == 1 and equals and not _declares(code, s):
             colon = next(i for i in range(marks[0], s.end) if code[i] == ":")
-            place, guard = code.text(s.start, equals), code.text(equals + 1, marks[0])
-            value = code.text(marks[0] + 1, colon)
             if code[colon + 1] == "0":
-                says = "nothing is put down where the guard does not hold: a 0 belongs there"
-                yield says, (s.start, s.end, f"if ({guard}) {place} = {value};")
+                yield from _unfilled(code, s, equals, marks[0], colon)
+
+
+def _unfilled(code, s, equals, mark, colon):
+    place, value = code.text(s.start, equals), code.text(mark + 1, colon)
+    says = "nothing is put down where the guard does not hold: a 0 belongs there"
+    yield says, (s.start, s.end, f"if ({code.text(equals + 1, mark)}) {place} = {value};")
+    halves = [code.text(*half) for half in code.parts(equals + 1, mark, "&&")]
+    for one, other in (halves, halves[::-1]) if len(halves) == 2 else ():
+        says = "nothing is put down where one half of the guard does not hold: a 0 belongs there"
+        yield says, (s.start, s.end, f"if ({one}) {place} = {other} ? {value} : 0;")
+
+
+def barrier_too_many(code):
+    """One more barrier at the end of the loop around a barrier."""
+    for s, _ in _barriers(code):
+        blocks = [t for t in code.statements if t.kind == "{" and t.start < s.start < t.end]
+        end = blocks[-1].end - 1
+        if len(blocks) > 1 and s.end != end:
+            yield "a barrier too many in each round", (end, end, "__syncthreads();\n")
 
 
 def shuffles(code):

@@ -4,8 +4,8 @@ HINTS = {
     "memcheck": (
         "guard left out", "half a guard", "comparison", "end of loop", "guard too late",
         "leading dimension", "bounds", "shared size", "builtin", "index term", "transposed",
-        "strides", "start value", "one beside", "axes", "begin of loop", "step of loop",
-        "constant", "indirection", "statement left out", "another index",
+        "strides", "strides ignored", "start value", "one beside", "axes", "begin of loop", "step of loop",
+        "places", "another guard", "number left out", "constant", "indirection", "statement left out", "another index",
     ),
     "racecheck": (
         "no barrier", "barrier moved", "atomic", "barrier in the last round", "step of loop",
@@ -26,20 +26,21 @@ HINTS = {
     "values": (
         "sign", "factor", "term", "accumulation", "leading dimension", "end of loop", "transposed",
         "order of a difference", "index term", "function", "scalar", "extra factor", "last tile",
-        "factor for both", "builtin", "begin of loop", "start value", "strides", "axes",
+        "factor for both", "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes",
         "statement left out", "guard left out", "half a guard", "shared turned", "comparison",
         "indirection", "step of loop", "no loop", "bounds", "whole division", "shuffle", "atomic",
-        "unfilled", "one beside", "constant", "exchanged statements", "another index",
+        "another guard", "places", "unfilled", "one beside", "constant", "exchanged statements", "another index",
     ),
     "never written": (
         "axes", "builtin", "half a guard", "comparison", "index term", "no loop", "step of loop",
         "bounds", "leading dimension", "early return", "begin of loop", "transposed",
-        "statement left out", "end of loop", "last tile", "constant", "another index", "guard left out",
+        "another guard", "places", "statement left out", "end of loop", "last tile", "constant",
+        "another index", "guard left out",
     ),
     "timeout": ("step of loop", "end of loop", "begin of loop", "constant", "comparison"),
     "limit": (
-        "axes", "shared size", "shared turned", "builtin", "atomic", "transposed", "no loop",
+        "axes", "barrier too many", "shared size", "shared turned", "builtin", "atomic", "transposed", "no loop",
         "begin of loop", "step of loop", "guard left out", "half a guard", "accumulation",
-        "constant", "no barrier", "barrier moved", "another index", "whole division",
+        "places", "number left out", "constant", "no barrier", "barrier moved", "another index", "whole division",
     ),
 }  # fmt: skip

@@ -30,7 +30,10 @@ def axes_exchanged(code):
             yield says, *[(i, i + 1, _turned(code[i])) for i in at]
     if {name[-1] for name in _builtins(code)} >= {"x", "y"}:
         for i in code.all(*_builtins(code)):
-            yield f"`{_turned(code[i])}` stands where `{code[i]}` belongs", (i, i + 1, _turned(code[i]))
+            yield (
+                f"`{_turned(code[i])}` stands where `{code[i]}` belongs",
+                (i, i + 1, _turned(code[i])),
+            )
 
 
 def _builtins(code):
@@ -44,7 +47,7 @@ def _turned(builtin):
 def another_builtin(code):
     """The block's width from the grid or by heart, threads dealt out like cards, thread for block."""
     for _, factors in products(code):
-        (a, b), (c, d) = factors[0], factors[-1]
+        (a, _), (c, d) = factors[0], factors[-1]
         if len(factors) == 2 and code[a].startswith("blockIdx") and code[c].startswith("blockDim"):
             yield from _dealt(code, a, d)
     for i in code.all(*_builtins(code)):
@@ -64,11 +67,22 @@ def _dealt(code, a, d):
 
 def index_term(code):
     """A term of an index left out: the block's offset, the thread's place, a row's beginning."""
+    blocks: list = []
     for segment, terms in sums(code):
         if not segment.whole or segment.compared:
             continue
+        blocks += _block_terms(code, terms)
         for k, (a, b) in enumerate(terms):
             yield _term_told(code, segment, a, b), (*without(terms, k), "")
+    if len(blocks) > 1:
+        yield "the block's place in the grid is missing in all indices", *blocks
+
+
+def _block_terms(code, terms):
+    """The edits that leave out a term with the block's place."""
+    for k, (a, b) in enumerate(terms):
+        if any(text.startswith("blockIdx") for text in code.texts(a, b)):
+            yield (*without(terms, k), "")
 
 
 def _term_told(code, segment, a, b):
@@ -76,8 +90,10 @@ def _term_told(code, segment, a, b):
     term = code.quote(a, b, "one of its terms")
     if segment.array is None:
         what = PART_OF.get(builtin, term)
-        return f"{what} is missing in the thread's index: `{code[a]}`" if builtin else (
-            f"an index is computed without {term}"
+        return (
+            f"{what} is missing in the thread's index: `{code[a]}`"
+            if builtin
+            else (f"an index is computed without {term}")
         )
     return f"{_array(code, segment.array)} is indexed without {term}"
 
@@ -91,6 +107,12 @@ def _array(code, name):
 
 def leading_dimension(code):
     """Rows of another length, or none at all: i * N + j for i * K + j."""
+    indices = {(a, b) for s, f in products(code) if s.array for a, b in f if b - a == 1}
+    for one, other in ((one, other) for one in code.sizes for other in code.sizes if one != other):
+        at = sorted(edge for edge in indices if code[edge[0]] == one)
+        if len(at) > 1:
+            says = f"rows have `{other}` numbers in every index where they have `{one}`"
+            yield says, *[(a, b, other) for a, b in at]
     for segment, factors in products(code):
         for k, (a, b) in enumerate(factors):
             if segment.array is None or b - a != 1 or code[a] not in code.sizes:
@@ -119,14 +141,16 @@ def transposed(code):
             own = code.text(*size)
             for other in [own, *[n for n in code.sizes if n != own]]:
                 if "_" not in other:
-                    says = f"{_array(code, segment.array)} is read or written across: row and column"
+                    says = (
+                        f"{_array(code, segment.array)} is read or written across: row and column"
+                    )
                     said = f"{says} are exchanged, with rows of `{other}` numbers"
                     yield said, (segment.a, segment.b, f"{inner} * {other} + {row}")
 
 
 def strides_exchanged(code):
     """a_row for a_col and a_col for a_row, or the gaps left out."""
-    for segment, terms in sums(code):
+    for _, terms in sums(code):
         ends = [b - 1 for _, b in terms if "_" in code[b - 1] and code[b - 1] in code.sizes]
         if len(ends) == 2:
             one, two = ends
@@ -134,6 +158,43 @@ def strides_exchanged(code):
             yield f"`{code[one]}` and `{code[two]}` are exchanged", *edits
         for at in ends:
             yield f"`{code[at]}` is taken for 1", (at - 1, at + 1, "")
+
+
+def as_if_dense(code):
+    """X(i, j) at i * N + j, whatever the strides."""
+    for segment, terms in sums(code):
+        pairs = [code.parts(a, b, "*") for a, b in terms]
+        strides = [pair[-1] for pair in pairs if len(pair) == 2 and "_" in code.text(*pair[-1])]
+        if len(terms) == len(strides) == 2 and segment.whole:
+            row, column = (code.text(*pair[0]) for pair in pairs)
+            for size in (n for n in code.sizes if "_" not in n):
+                says = f"an index is computed as if rows had `{size}` numbers and no gaps"
+                yield says, (segment.a, segment.b, f"{row} * {size} + {column}")
+
+
+def number_left_out(code):
+    """The factor 4, 16 or 32 of an index left out."""
+    for segment, factors in products(code):
+        for k, (a, b) in enumerate(factors):
+            if segment.whole and b - a == 1 and code[a].isdigit():
+                yield f"the factor {code[a]} of an index is missing", (*without(factors, k), "")
+
+
+def places_exchanged(code):
+    """Two integer variables exchanged in all of a statement."""
+    names = list(dict.fromkeys(name for name, kind, _ in code.locals() if kind == "int"))
+    for s in code.statements:
+        if s.kind == ";" or code[s.body - 1] == ")":
+            here = [n for n in names if n in code.texts(s.start, s.end)]
+            for one, two in ((one, two) for one in here for two in here if one < two):
+                swap = {one: two, two: one}
+                at = [i for i in range(s.start, s.end) if code[i] in swap]
+                declared = {place for name, _, place in code.locals() if name in swap}
+                if declared.isdisjoint(at) and all(code.visible(swap[code[i]], i) for i in at):
+                    told = f"{code.named(one)} and {code.named(two)}"
+                    told = "row and column, or two other indices," if "another" in told else told
+                    says = f"{told} are exchanged in a whole statement"
+                    yield says, *[(i, i + 1, swap[code[i]]) for i in at]
 
 
 def one_beside(code):
@@ -170,7 +231,7 @@ def another_index(code):
             continue
         for at in range(segment.a, segment.b):
             for other in dict.fromkeys(names) if code[at] in names else ():
-                if other != code[at]:
+                if other != code[at] and code.visible(other, at):
                     told = f"{code.named(other)}, not with {code.named(code[at])}"
                     says = f"{_array(code, segment.array)} is indexed with {told}"
                     yield says, (at, at + 1, other)

@@ -20,7 +20,11 @@ def _told(code, cond):
     bound = code[cond[1] - 1]
     told = f"up to `{bound}`" if bound in code.params else ""
     told = told or (f"of {bound} rounds" if bound.isdigit() and bound != "0" else "")
-    return f"the loop {told}" if told else f"the loop with the condition `... {code.text(cond[1] - 2, cond[1])}`"
+    return (
+        f"the loop {told}"
+        if told
+        else f"the loop with the condition `... {code.text(cond[1] - 2, cond[1])}`"
+    )
 
 
 def end_of_loop(code):
@@ -49,7 +53,10 @@ def last_tile(code):
             continue
         step = code.text(plus + 1, _commas(code, plus, d)[0][1])
         test = f"{code.text(a, at)} + {step} <= {code.text(at + 1, b)}"
-        yield f"{_told(code, (a, b))} leaves out the last part, which is less than a step", (a, b, test)
+        yield (
+            f"{_told(code, (a, b))} leaves out the last part, which is less than a step",
+            (a, b, test),
+        )
 
 
 def begin_of_loop(code):

@@ -8,6 +8,7 @@ from course_lib.checks.kit.slips.cuda_code import BUILTIN, OPEN, TYPES
 COMPARE = {"<", "<=", ">", ">=", "==", "!="}
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "^="}
 LOGIC = {"&&", "||", "?", ":", ";", ",", "return", "else", "__shared__", "do"}
+STARTS = COMPARE | ASSIGN | LOGIC | TYPES | set(OPEN) | {"}"}
 ENDS = COMPARE | ASSIGN | LOGIC | TYPES | set(OPEN) | set(OPEN.values())
 
 
@@ -31,7 +32,7 @@ def segments(code):
                 stack.append(i)
             elif code[i] in OPEN.values():
                 stack.pop()
-            if code[i] in ENDS and (b := _end(code, i + 1)) > i + 1:
+            if code[i] in STARTS and (b := _end(code, i + 1)) > i + 1:
                 yield _segment(code, i + 1, b, stack)
 
 
