@@ -84,7 +84,8 @@ def hinted(source, findings, most=25):
 
 def _all(source):
     """Every Slip, kind by kind."""
-    code, found = Code(source), {}
+    code = Code(source)
+    found: dict = {}
     for name, kind in KINDS.items():
         for says, *edits in kind(code):
             slip = Slip(name, says, code.with_(edits))

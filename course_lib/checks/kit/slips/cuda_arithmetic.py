@@ -83,7 +83,7 @@ def terms_exchanged(code):
 
 def factor_left_out(code):
     """One factor left out: at one place, or wherever it stands."""
-    taken = {}
+    taken: dict = {}
     for segment, factors in products(code):
         for k, (a, b) in enumerate(factors):
             if segment.whole:
@@ -155,9 +155,8 @@ def _in_step(code, at):
 def start_value(code):
     """A sum or a maximum that begins with another value; whole numbers for floats."""
     for _, kind, at in code.locals():
-        if kind == "float" and code[at + 1] == "=" and code[at + 3] in (",", ";"):
-            if code[at + 2] == "0":
-                yield "a sum begins with 1, not with 0", (at + 2, at + 3, "1")
+        if kind == "float" and code.text(at + 1, at + 3) in ("= 0", "=0"):
+            yield "a sum begins with 1, not with 0", (at + 2, at + 3, "1")
         if kind == "float" and code.text(at + 1, at + 4) == "= -INFINITY":
             yield "the maximum begins with 0, not with minus infinity", (at + 2, at + 4, "0")
         if (

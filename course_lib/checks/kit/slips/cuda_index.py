@@ -89,7 +89,7 @@ def _term_told(code, segment, a, b):
     builtin = next((t.split(".")[0] for t in code.texts(a, b) if t.split(".")[0] in PART_OF), None)
     term = code.quote(a, b, "one of its terms")
     if segment.array is None:
-        what = PART_OF.get(builtin, term)
+        what = PART_OF.get(builtin or "", term)
         return (
             f"{what} is missing in the thread's index: `{code[a]}`"
             if builtin
