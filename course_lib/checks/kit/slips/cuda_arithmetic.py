@@ -15,9 +15,11 @@ def signs(code):
                 continue
             if code.binary(at) and _top(code, segment, at):
                 other = {"+": "-", "-": "+"}[code[at]]
-                yield f"`{other}` stands where `{code[at]}` belongs", (at, at + 1, other)
+                told = code.quote(at + 1, _term_end(code, segment, at), "term")
+                says = f"before {told}, `{other}` stands where `{code[at]}` belongs: the sign"
+                yield says, (at, at + 1, other)
             elif at == segment.a:
-                told = code.quote(at, segment.b, "a term")
+                told = code.quote(at, segment.b, "term")
                 yield f"the minus of {told} is missing: the sign", (at, at + 1, "")
     for at, _ in _stores(code):
         if code[at] == "=":
@@ -28,6 +30,11 @@ def signs(code):
         elif code[at] in ("+=", "-="):
             other = {"+=": "-=", "-=": "+="}[code[at]]
             yield f"`{other}` stands where `{code[at]}` belongs: the sign", (at, at + 1, other)
+
+
+def _term_end(code, segment, at):
+    """Behind the term that follows the operator at token `at`."""
+    return code.parts(at + 1, segment.b, "+", "-")[0][1]
 
 
 def _top(code, segment, at):
@@ -62,9 +69,9 @@ def term_left_out(code):
     for segment, terms in sums(code):
         for k, (a, b) in enumerate(terms):
             if not segment.whole and not segment.compared:
-                told = code.quote(a, b, "one of its terms")
+                told = code.quote(a, b, "term")
                 edit = (*without(terms, k), "")
-                yield f"a sum without {told}", edit
+                yield f"{told} is missing in a sum", edit
                 taken.setdefault(code.text(a, b), []).append(edit)
     for edits in taken.values():
         if len(edits) > 1:
@@ -76,9 +83,9 @@ def terms_exchanged(code):
     for segment, terms in sums(code):
         (a, b), (c, d) = terms[0], terms[-1]
         if len(terms) == 2 and code[b] == "-" and not segment.whole:
-            one = code.quote(segment.a, segment.b, "a difference")
+            one = code.quote(segment.a, segment.b, "difference")
             text = f"{code.text(c, d)} - {code.text(a, b)}"
-            yield f"the two sides of {one} are exchanged: the sign", (a, d, text)
+            yield f"in {one}, the two sides are exchanged: the sign", (a, d, text)
 
 
 def factor_left_out(code):
@@ -89,8 +96,8 @@ def factor_left_out(code):
             if segment.whole:
                 continue
             edit = (*without(factors, k), "1 /" if not k and code[factors[0][1]] == "/" else "")
-            told = code.quote(a, b, "one of its factors")
-            yield f"a product without {told}", edit
+            told = code.quote(a, b, "factor")
+            yield f"{told} is missing in a product", edit
             taken.setdefault(code.text(a, b), []).append(edit)
     for name in code.scalars:
         if len(taken.get(name, ())) > 1:
@@ -103,7 +110,7 @@ def factor_for_both(code):
         factors = code.parts(*terms[0], "*")
         if not segment.whole and not segment.compared and len(factors) == 2:
             (a, b), (c, _) = factors
-            told = code.quote(a, b, "the factor of the first term")
+            told = code.quote(a, b, "factor")
             text = f"{code.text(a, b)} * ({code.text(c, segment.b)})"
             yield f"{told} multiplies the whole sum", (segment.a, segment.b, text)
             text = f"{code.text(c, terms[0][1])} {code[terms[0][1]]} {code.text(a, b)} * "
@@ -186,7 +193,7 @@ def functions(code):
             if code.text(comma + 1, end) == "0" and code[at - 1] == "=":
                 yield from _positive_alone(code, at, code.text(at + 2, comma), end)
             for a, b in ((at + 2, comma), (comma + 1, end)):
-                told = code.quote(a, b, "one of its arguments")
+                told = code.quote(a, b, "argument")
                 yield f"{name} is left out: {told} stands alone", (at, end + 1, code.text(a, b))
 
 

@@ -113,12 +113,23 @@ class Code:
         inside = [i for body in self.bodies for i in range(body, self.partner[body])]
         return [i for i in inside if self[i] in texts]
 
-    def quote(self, a, b, otherwise):
-        """The text of the tokens a to b - 1 in backquotes, or `otherwise` if it has a name that the task has not."""
+    def quote(self, a, b, noun):
+        """The tokens a to b - 1 for a student: as they are, or "the <noun> with `A`", or "one <noun>".
+
+        They are shown as they are where the task has all their names; if not, its arguments among them are named.
+        """
         text = self.text(a, b)
         names = re.findall(r"[A-Za-z_]\w*", re.sub(BUILTIN, "", text))
-        known = all(name in self.told | KNOWN or name.endswith("f") for name in names)
-        return f"`{text}`" if known else otherwise
+        if all(name in self.told | KNOWN or name.endswith("f") for name in names):
+            return f"`{text}`"
+        mine = list(dict.fromkeys(name for name in names if name in self.params))
+        mine = [name for name in mine if name not in self.sizes] or mine
+        return f"the {noun} with {self.listed(mine)}" if mine else f"one {noun}"
+
+    def listed(self, names):
+        """`A`, `B` and `C`."""
+        quoted = [f"`{name}`" for name in names]
+        return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
     def named(self, name):
         """A variable as a student knows it."""

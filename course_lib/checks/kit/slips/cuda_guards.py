@@ -29,21 +29,34 @@ def left_out(code):
     for s in code.statements:
         if s.kind == "if":
             gone = s.end if code[s.body] == "return" else s.body
-            yield _missing(code, s.start + 2, s.body - 1), (s.start, gone, "")
-    for at in code.all("?"):
-        start, end = next(c for c in conditions(code) if c[1] == at)
-        colon, last = _choice(code, at)
-        yield _missing(code, start, end), (start, at + 1, ""), (colon, last, "")
-        says = f"the case in which {_quoted(code, start, end)} holds is left out"
-        yield says, (start, colon + 1, "")
+            told = _quoted(code, s.start + 2, s.body - 1)
+            yield f"{told} is missing{_before_what(code, s)}", (s.start, gone, "")
+    for start, at in conditions(code):
+        if code[at] == "?":
+            yield from _one_case(code, start, at)
 
 
-def _missing(code, a, b):
-    return f"the guard {code.quote(a, b, '')}".strip() + " is missing"
+def _one_case(code, start, at):
+    """Of a choice, one case alone."""
+    colon, last = _choice(code, at)
+    told = _quoted(code, start, at)
+    first, second = (start, at + 1, ""), (colon, last, "")
+    if code.text(colon + 1, last) == "0":
+        yield f"{told} is missing before {code.quote(at + 1, colon, 'load')}", first, second
+    else:
+        yield f"the case in which {told} does not hold is left out", first, second
+        yield f"the case in which {told} holds is left out", (start, colon + 1, "")
+
+
+def _before_what(code, s):
+    """Which array stands behind a guard."""
+    arrays = [t for t in code.texts(s.body, s.end) if "*" in code.params.get(t, "")]
+    return f" before {code.listed(dict.fromkeys(arrays))}" if arrays else ""
 
 
 def _quoted(code, a, b):
-    return code.quote(a, b, "the condition")
+    text = code.quote(a, b, "condition")
+    return f"the condition {text}" if text[0] == "`" else text
 
 
 def _choice(code, at):
@@ -74,18 +87,16 @@ def half(code):
 
 
 def _half(code, c, d):
-    told = code.quote(
-        c, d, f"with `{code[d - 1]}`" if code[d - 1] in code.params else "one of them"
-    )
-    return f"of a guard with two halves, {told} is missing"
+    size = next((t for t in code.texts(c, d) if t in code.sizes), None)
+    told = f"with `{size}`" if size else code.quote(c, d, "half")
+    return f"of a guard with two halves, the one {told} is missing"
 
 
 def comparison(code):
     """< for <=, the guard turned round, another bound."""
     for a, b in conditions(code):
         for at in (i for i in range(a, b) if code[i] in COMPARE):
-            bound = code.named(code[at + 1]) if code[at + 1] in code.params else "the bound"
-            where = code.quote(at - 1, at + 2, f"the comparison with {bound}")
+            where = code.quote(at - 1, at + 2, "comparison")
             if code[at] in BESIDE:
                 says = f"in {where}, `{BESIDE[code[at]]}` stands: off by one"
                 yield says, (at, at + 1, BESIDE[code[at]])
@@ -155,5 +166,4 @@ def _tests(code):
 
 
 def _over(code, a, b):
-    known = code.quote(a, b, "")
-    return f"outside of {known}" if known else "without work"
+    return f"that fail {_quoted(code, a, b)}"

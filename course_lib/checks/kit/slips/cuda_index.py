@@ -87,7 +87,7 @@ def _block_terms(code, terms):
 
 def _term_told(code, segment, a, b):
     builtin = next((t.split(".")[0] for t in code.texts(a, b) if t.split(".")[0] in PART_OF), None)
-    term = code.quote(a, b, "one of its terms")
+    term = code.quote(a, b, "term")
     if segment.array is None:
         what = PART_OF.get(builtin or "", term)
         return (
@@ -133,7 +133,12 @@ def transposed(code):
         for k, (a, b) in enumerate(terms):
             factors = code.parts(a, b, "*", "/", "%")
             size = next((f for f in factors if code.text(*f) in code.sizes), None)
-            if segment.array is None or size is None or len(factors) != 2:
+            if (
+                segment.array is None
+                or size is None
+                or len(factors) != 2
+                or "_" in code.text(*size)
+            ):
                 continue
             row = code.text(*factors[factors.index(size) == 0])
             rest = [code.text(*t) for n, t in enumerate(terms) if n != k]

@@ -33,7 +33,8 @@ def end_of_loop(code):
             continue
         name, bound = _told(code, (a, b)), code.text(at + 1, b)
         if code[at] in BESIDE:
-            says = f"{name} has one round more or less: `{BESIDE[code[at]]}` for `{code[at]}`"
+            round_ = "many" if len(code[at]) == 1 else "few"
+            says = f"{name} has one round too {round_}: `{BESIDE[code[at]]}` for `{code[at]}`"
             yield says, (at, at + 1, BESIDE[code[at]])
         less = "+ 1" if code[at][0] == ">" else "- 1"
         yield f"{name} ends one step early", (at + 1, b, f"{bound} {less}")
@@ -94,7 +95,7 @@ def step_of_loop(code):
 
 
 def _step(code, x, y):
-    return code.quote(x, y, "one of its two steps")
+    return code.quote(x, y, "step")
 
 
 def _commas(code, c, d):
