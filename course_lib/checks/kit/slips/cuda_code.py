@@ -15,7 +15,8 @@ UNUSED = re.compile(
 )  # a pragma without its loop
 OPEN = {"(": ")", "[": "]", "{": "}"}
 TYPES = {"int", "unsigned", "float", "double", "float4", "void", "long", "const", "volatile"}
-KNOWN = TYPES | {"atomicAdd", "return", "if", "for", "INFINITY"}
+FUNCTIONS = {"expf", "logf", "sqrtf", "tanhf", "fabsf", "fmaxf", "fminf", "min", "max", "atomicAdd"}
+KNOWN = TYPES | FUNCTIONS | {"return", "if", "for", "INFINITY"}
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Code:
         """
         text = self.text(a, b)
         names = re.findall(r"[A-Za-z_]\w*", re.sub(BUILTIN, "", text))
-        if all(name in self.told | KNOWN or name.endswith("f") for name in names):
+        if all(name in self.told | KNOWN for name in names):
             return f"`{text}`"
         mine = list(dict.fromkeys(name for name in names if name in self.params))
         mine = [name for name in mine if name not in self.sizes] or mine

@@ -94,17 +94,26 @@ def _half(code, c, d):
 
 def comparison(code):
     """< for <=, the guard turned round, another bound."""
+    for where, at in _comparisons(code):
+        if code[at] in BESIDE:
+            says = f"in {where}, `{BESIDE[code[at]]}` stands: off by one"
+            yield says, (at, at + 1, BESIDE[code[at]])
+    for _, at in _comparisons(code):
+        for other in code.sizes if code[at + 1] in code.sizes else ():
+            if other != code[at + 1]:
+                says = f"a guard compares with `{other}` where `{code[at + 1]}` belongs"
+                yield says, (at + 1, at + 2, other)
+    for where, at in _comparisons(code):
+        yield f"{where} is turned round", (at, at + 1, TURNED[code[at]])
+
+
+def _comparisons(code):
+    """(as a student knows it, the token of the operator) of each comparison in a guard."""
     for a, b in conditions(code):
-        for at in (i for i in range(a, b) if code[i] in COMPARE):
-            where = code.quote(at - 1, at + 2, "comparison")
-            if code[at] in BESIDE:
-                says = f"in {where}, `{BESIDE[code[at]]}` stands: off by one"
-                yield says, (at, at + 1, BESIDE[code[at]])
-            if code[at + 1] in code.sizes:
-                for other in (n for n in code.sizes if n != code[at + 1]):
-                    says = f"a guard compares with `{other}` where `{code[at + 1]}` belongs"
-                    yield says, (at + 1, at + 2, other)
-            yield f"{where} is turned round", (at, at + 1, TURNED[code[at]])
+        word = "||" if "||" in code.texts(a, b) else "&&"
+        for c, d in code.parts(a, b, word):
+            for at in (i for i in range(c, d) if code[i] in COMPARE):
+                yield code.quote(c, d, "comparison"), at
 
 
 def exchanged(code):

@@ -175,23 +175,29 @@ def _stored(code, i):
 
 def unfilled(code):
     """No zero where the guard does not hold: if (guard) s = value; or where one half of it does not."""
+    for s, equals, mark, colon in _filled(code):
+        place, value = code.text(s.start, equals), code.text(mark + 1, colon)
+        says = "nothing is put down where the guard does not hold: a 0 belongs there"
+        yield says, (s.start, s.end, f"if ({code.text(equals + 1, mark)}) {place} = {value};")
+    for s, equals, mark, colon in _filled(code):
+        place, value = code.text(s.start, equals), code.text(mark + 1, colon)
+        halves = [code.text(*half) for half in code.parts(equals + 1, mark, "&&")]
+        for one, other in (halves, halves[::-1]) if len(halves) == 2 else ():
+            says = (
+                "nothing is put down where one half of the guard does not hold: a 0 belongs there"
+            )
+            yield says, (s.start, s.end, f"if ({one}) {place} = {other} ? {value} : 0;")
+
+
+def _filled(code):
+    """(Statement, tokens of its `=`, `?` and `:`) of each place = guard ? value : 0;"""
     for s in code.statements:
         marks = [i for i in range(s.start, s.end) if code[i] == "?"]
         equals = next((i for i in range(s.start, s.end) if code[i] == "="), None)
         if s.kind == ";" and len(marks) == 1 and equals and not _declares(code, s):
             colon = next(i for i in range(marks[0], s.end) if code[i] == ":")
             if code[colon + 1] == "0":
-                yield from _unfilled(code, s, equals, marks[0], colon)
-
-
-def _unfilled(code, s, equals, mark, colon):
-    place, value = code.text(s.start, equals), code.text(mark + 1, colon)
-    says = "nothing is put down where the guard does not hold: a 0 belongs there"
-    yield says, (s.start, s.end, f"if ({code.text(equals + 1, mark)}) {place} = {value};")
-    halves = [code.text(*half) for half in code.parts(equals + 1, mark, "&&")]
-    for one, other in (halves, halves[::-1]) if len(halves) == 2 else ():
-        says = "nothing is put down where one half of the guard does not hold: a 0 belongs there"
-        yield says, (s.start, s.end, f"if ({one}) {place} = {other} ? {value} : 0;")
+                yield s, equals, marks[0], colon
 
 
 def barrier_too_many(code):

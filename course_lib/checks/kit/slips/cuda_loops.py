@@ -27,20 +27,27 @@ def _told(code, cond):
 
 def end_of_loop(code):
     """One round more or less, another bound."""
+    for name, at, _ in _ends(code):
+        if code[at] in BESIDE:
+            many = "many" if len(code[at]) == 1 else "few"
+            says = f"{name} has one round too {many}: `{BESIDE[code[at]]}` for `{code[at]}`"
+            yield says, (at, at + 1, BESIDE[code[at]])
+    for name, at, b in _ends(code):
+        less = "+ 1" if code[at][0] == ">" else "- 1"
+        text = f"{code.text(at + 1, b)} {less}"
+        yield f"{name} ends one step early", (at + 1, b, text)
+    for name, at, b in _ends(code):
+        for other in code.sizes if code.text(at + 1, b) in code.sizes else ():
+            if other != code.text(at + 1, b):
+                yield f"{name} ends at `{other}`", (at + 1, b, other)
+
+
+def _ends(code):
+    """(which loop, the token of the comparison that ends it, the token behind its bound)."""
     for _, _, (a, b), _ in _loops(code):
         at = next((i for i in range(a, b) if code[i] in COMPARE), None)
-        if at is None:
-            continue
-        name, bound = _told(code, (a, b)), code.text(at + 1, b)
-        if code[at] in BESIDE:
-            round_ = "many" if len(code[at]) == 1 else "few"
-            says = f"{name} has one round too {round_}: `{BESIDE[code[at]]}` for `{code[at]}`"
-            yield says, (at, at + 1, BESIDE[code[at]])
-        less = "+ 1" if code[at][0] == ">" else "- 1"
-        yield f"{name} ends one step early", (at + 1, b, f"{bound} {less}")
-        for other in code.sizes if bound in code.sizes else ():
-            if other != bound:
-                yield f"{name} ends at `{other}`", (at + 1, b, other)
+        if at is not None:
+            yield _told(code, (a, b)), at, b
 
 
 def last_tile(code):
