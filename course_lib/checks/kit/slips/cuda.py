@@ -1,0 +1,111 @@
+"""Slips of CUDA C: `variants` gives a kernel with one small mistake each, `hinted` those that fit a failure."""
+
+import re
+
+from course_lib.checks.kit.slips import cuda_arithmetic as values
+from course_lib.checks.kit.slips import cuda_guards as guards
+from course_lib.checks.kit.slips import cuda_hazards as hazards
+from course_lib.checks.kit.slips import cuda_index as index
+from course_lib.checks.kit.slips import cuda_loops as loops
+from course_lib.checks.kit.slips.cuda_code import Code, tokens
+from course_lib.checks.kit.slips.cuda_hints import HINTS
+from course_lib.checks.kit.slips.slip import Slip
+
+MOST = 120
+LATER = 4  # places of a list that one more slip of the same kind comes later
+UNLIKELY = 40  # the place of a kind that is not in a list
+KINDS = {
+    "no barrier": hazards.no_barrier,
+    "guard left out": guards.left_out,
+    "half a guard": guards.half,
+    "comparison": guards.comparison,
+    "axes": index.axes_exchanged,
+    "leading dimension": index.leading_dimension,
+    "atomic": hazards.atomics,
+    "accumulation": values.accumulation,
+    "sign": values.signs,
+    "term": values.term_left_out,
+    "factor": values.factor_left_out,
+    "end of loop": loops.end_of_loop,
+    "statement left out": values.statement_left_out,
+    "transposed": index.transposed,
+    "builtin": index.another_builtin,
+    "early return": guards.leaves_early,
+    "unfilled": hazards.unfilled,
+    "shared turned": hazards.shared_turned,
+    "shared size": hazards.shared_size,
+    "last tile": loops.last_tile,
+    "step of loop": loops.step_of_loop,
+    "begin of loop": loops.begin_of_loop,
+    "scalar": values.scalars,
+    "strides": index.strides_exchanged,
+    "strides ignored": index.as_if_dense,
+    "index term": index.index_term,
+    "bounds": guards.exchanged,
+    "barrier moved": hazards.barrier_moved,
+    "barrier in a branch": hazards.barrier_in_branch,
+    "barrier in the last round": hazards.not_in_the_last_round,
+    "order of a difference": values.terms_exchanged,
+    "factor for both": values.factor_for_both,
+    "indirection": index.indirection,
+    "another guard": guards.another_guard,
+    "guard too late": guards.for_the_store_alone,
+    "start value": values.start_value,
+    "function": values.functions,
+    "shuffle": hazards.shuffles,
+    "extra factor": values.extra_factor,
+    "no loop": loops.no_loop,
+    "whole division": values.whole_division,
+    "one beside": index.one_beside,
+    "exchanged statements": values.statements_exchanged,
+    "another index": index.another_index,
+    "places": index.places_exchanged,
+    "barrier too many": hazards.barrier_too_many,
+    "number left out": index.number_left_out,
+    "constant": values.constants,
+}
+
+
+def variants(source):
+    """At most 120 `Slip` of a kernel's CUDA C, the likely ones first; none twice, none equal to `source`."""
+    slips = _all(source)
+    return _ordered(slips, [tuple(KINDS)], lambda slip: True)[:MOST]
+
+
+def hinted(source, findings, most=25):
+    """At most `most` of the slips that lead to the findings, those first that explain them all.
+
+    findings: words among those of `cuda_hints.HINTS`; words that are not there say nothing.
+    """
+    orders = [HINTS[word] for word in sorted(findings) if word in HINTS]
+    fitting = {name for order in orders for name in order}
+    return _ordered(_all(source), orders, lambda slip: slip.name in fitting)[:most]
+
+
+def _all(source):
+    """Every Slip, kind by kind."""
+    code = Code(source)
+    found: dict = {}
+    for name, kind in KINDS.items():
+        for says, *edits in kind(code):
+            slip = Slip(name, says, code.with_(edits))
+            found.setdefault(_bare(slip.source), slip)
+    found.pop(_bare(source), None)
+    return list(found.values())
+
+
+def _bare(source):
+    """A source without what makes no difference: comments, spaces, empty statements."""
+    text = " ".join(token.text for token in tokens(source))
+    return re.sub(r"(?<=[;{}])(?: ;)+", "", text)
+
+
+def _ordered(slips, orders, wanted):
+    """Slips by the place of their kind in all orders, and by their own place in the kind."""
+    place: dict = {}
+    ranked = []
+    for slip in slips:
+        nth = place[slip.name] = place.get(slip.name, -1) + 1
+        known = [o.index(slip.name) if slip.name in o else UNLIKELY for o in orders]
+        ranked.append((sum(known) + len(orders) * LATER * nth, slip))
+    return [slip for _, slip in sorted(ranked, key=lambda pair: pair[0]) if wanted(slip)]

@@ -1,0 +1,266 @@
+"""Slips in what is computed: signs, terms, factors, start values, functions, statements left out."""
+
+from course_lib.checks.kit.slips.cuda_code import OPEN, TYPES
+from course_lib.checks.kit.slips.cuda_segments import products, segments, sums, without
+
+FUNCTIONS = {"fmaxf": "fminf", "fminf": "fmaxf", "max": "min", "min": "max", "expf": "tanhf"}
+WORDS = {"fmaxf": "the maximum", "fminf": "the minimum"}
+
+
+def signs(code):
+    """+ for -, - for +, a sign left out, and minus the result."""
+    for segment in segments(code):
+        for at in range(segment.a, segment.b):
+            if segment.whole or code[at] not in ("+", "-") or code[at - 1] == "[":
+                continue
+            if code.binary(at) and _top(code, segment, at):
+                other = {"+": "-", "-": "+"}[code[at]]
+                told = code.quote(at + 1, _term_end(code, segment, at), "term")
+                says = f"before {told}, `{other}` stands where `{code[at]}` belongs: the sign"
+                yield says, (at, at + 1, other)
+            elif at == segment.a:
+                told = code.quote(at, segment.b, "term")
+                yield f"the minus of {told} is missing: the sign", (at, at + 1, "")
+    for at, _ in _stores(code):
+        if code[at] == "=":
+            yield (
+                "minus the result is stored: the sign",
+                (at + 1, _end(code, at), _negated(code, at)),
+            )
+        elif code[at] in ("+=", "-="):
+            other = {"+=": "-=", "-=": "+="}[code[at]]
+            yield f"`{other}` stands where `{code[at]}` belongs: the sign", (at, at + 1, other)
+
+
+def _term_end(code, segment, at):
+    """Behind the term that follows the operator at token `at`."""
+    return code.parts(at + 1, segment.b, "+", "-")[0][1]
+
+
+def _top(code, segment, at):
+    """Is the operator at token `at` in no bracket of its segment?"""
+    return not any(i < at < code.partner[i] for i in range(segment.a, at) if code[i] in OPEN)
+
+
+def _negated(code, at):
+    return f"-({code.text(at + 1, _end(code, at))})"
+
+
+def _end(code, at):
+    """Behind the value of the assignment at token `at`."""
+    end = at
+    while code[end] not in (";", ","):
+        end = code.partner.get(end, end) + 1 if code[end] in OPEN else end + 1
+    return end
+
+
+def _stores(code):
+    """(the token of the assignment, the array) of each store to an argument."""
+    closed = {end: start for start, end in code.partner.items()}
+    for at in code.all("=", "+=", "-="):
+        name = code[closed.get(at - 1, 1) - 1]
+        if code[at - 1] == "]" and name in code.params:
+            yield at, name
+
+
+def term_left_out(code):
+    """One term of a sum of values left out: at one place, or wherever it stands."""
+    taken: dict = {}
+    for segment, terms in sums(code):
+        for k, (a, b) in enumerate(terms):
+            if not segment.whole and not segment.compared:
+                told = code.quote(a, b, "term")
+                edit = (*without(terms, k), "")
+                yield f"{told} is missing in a sum", edit
+                taken.setdefault(code.text(a, b), []).append(edit)
+    for edits in taken.values():
+        if len(edits) > 1:
+            yield "a term is missing everywhere", *edits
+
+
+def terms_exchanged(code):
+    """b - a for a - b."""
+    for segment, terms in sums(code):
+        (a, b), (c, d) = terms[0], terms[-1]
+        if len(terms) == 2 and code[b] == "-" and not segment.whole:
+            one = code.quote(segment.a, segment.b, "difference")
+            text = f"{code.text(c, d)} - {code.text(a, b)}"
+            yield f"in {one}, the two sides are exchanged: the sign", (a, d, text)
+
+
+def factor_left_out(code):
+    """One factor left out: at one place, or wherever it stands."""
+    taken: dict = {}
+    for segment, factors in products(code):
+        for k, (a, b) in enumerate(factors):
+            if segment.whole:
+                continue
+            edit = (*without(factors, k), "1 /" if not k and code[factors[0][1]] == "/" else "")
+            told = code.quote(a, b, "factor")
+            yield f"{told} is missing in a product", edit
+            taken.setdefault(code.text(a, b), []).append(edit)
+    for name in code.scalars:
+        if len(taken.get(name, ())) > 1:
+            yield f"`{name}` is missing everywhere", *taken[name]
+
+
+def factor_for_both(code):
+    """a * (b + c) for a * b + c."""
+    for segment, terms in sums(code):
+        factors = code.parts(*terms[0], "*")
+        if not segment.whole and not segment.compared and len(factors) == 2:
+            (a, b), (c, _) = factors
+            told = code.quote(a, b, "factor")
+            text = f"{code.text(a, b)} * ({code.text(c, segment.b)})"
+            yield f"{told} multiplies the whole sum", (segment.a, segment.b, text)
+            text = f"{code.text(c, terms[0][1])} {code[terms[0][1]]} {code.text(a, b)} * "
+            rest = code.text(terms[1][0], segment.b)
+            yield f"{told} multiplies the other term", (segment.a, segment.b, text + rest)
+
+
+def scalars(code):
+    """alpha and beta exchanged, one for the other, squared."""
+    at = [i for i in code.all(*code.scalars) if code[i + 1] != "=="]
+    for name in code.scalars:
+        for other in (n for n in code.scalars if n != name):
+            if name < other:
+                swap = {name: other, other: name}
+                says = f"`{name}` and `{other}` are exchanged"
+                yield says, *[(i, i + 1, swap[code[i]]) for i in code.all(name, other)]
+            for i in (i for i in at if code[i] == name):
+                yield f"`{other}` stands where `{name}` belongs", (i, i + 1, other)
+    for i in at:
+        yield f"`{code[i]}` is multiplied twice", (i, i + 1, f"{code[i]} * {code[i]}")
+
+
+def extra_factor(code):
+    """A mean for a sum: the result divided by the length of an axis; twice or half of it."""
+    for at, name in _stores(code):
+        value = code.text(at + 1, _end(code, at))
+        for size in code.sizes:
+            says = f"what is stored in `{name}` is divided by `{size}`: a mean, where a sum belongs"
+            yield says, (at + 1, _end(code, at), f"({value}) / {size}")
+        yield f"what is stored in `{name}` is doubled", (at + 1, _end(code, at), f"2 * ({value})")
+
+
+def accumulation(code):
+    """= for +=, += for =."""
+    for at in code.all("+=", "-="):
+        if not _in_step(code, at):
+            says = f"`=` stands where `{code[at]}` belongs: the last value alone is kept"
+            yield says, (at, at + 1, "=")
+    for at, name in _stores(code):
+        if code[at] == "=":
+            says = f"`+=` stands where `=` belongs: what was in `{name}` before is added"
+            yield says, (at, at + 1, "+=")
+
+
+def _in_step(code, at):
+    return any(code[s.start] == "for" and s.start < at < s.body for s in code.statements)
+
+
+def start_value(code):
+    """A sum or a maximum that begins with another value; whole numbers for floats."""
+    for _, kind, at in code.locals():
+        if kind == "float" and code.text(at + 1, at + 3) in ("= 0", "=0"):
+            yield "a sum begins with 1, not with 0", (at + 2, at + 3, "1")
+        if kind == "float" and code.text(at + 1, at + 4) == "= -INFINITY":
+            yield "the maximum begins with 0, not with minus infinity", (at + 2, at + 4, "0")
+        if (
+            kind == "float"
+            and code[at - 1] == "float"
+            and code[at - 2] not in ("const", "__shared__")
+        ):
+            yield "an int holds what belongs in a float: fractions are cut off", (at - 1, at, "int")
+
+
+def functions(code):
+    """A function left out, or another in its place; one of two arguments alone."""
+    for at in range(len(code.tokens) - 1):
+        inside = any(body < at < code.partner[body] for body in code.bodies)
+        called = code[at + 1] == "(" and code[at].isidentifier() and code[at] not in TYPES
+        skip = ("if", "for", "while", "atomicAdd", "return", "__syncthreads", "make_float4")
+        if not inside or not called or code[at] in skip or code[at].startswith("__shfl"):
+            continue
+        name, end = f"`{code[at]}`", code.partner[at + 1]
+        other = FUNCTIONS.get(code[at])
+        if other:
+            yield f"`{other}` stands where {name} belongs", (at, at + 1, other)
+        comma = next((i for i in range(at, end) if code[i] == ","), None)
+        if comma is None and end > at + 2:
+            yield f"{name} is left out: its argument stands alone", (at, at + 1, "")
+        elif comma is not None and code[end + 1] == ";":
+            if code.text(comma + 1, end) == "0" and code[at - 1] == "=":
+                yield from _positive_alone(code, at, code.text(at + 2, comma), end)
+            for a, b in ((at + 2, comma), (comma + 1, end)):
+                told = code.quote(a, b, "argument")
+                yield f"{name} is left out: {told} stands alone", (at, end + 1, code.text(a, b))
+
+
+def _positive_alone(code, at, value, end):
+    """if (x > 0) y = x: for y = fmaxf(x, 0)."""
+    s = next(s for s in code.statements if s.kind == ";" and s.start < at < s.end)
+    text = f"if ({value} > 0) {code.text(s.start, at)} {value}"
+    yield "nothing is stored where the value is not above 0", (s.start, end + 1, text)
+
+
+def whole_division(code):
+    """A division of integers, or a divisor made whole."""
+    for segment, factors in products(code):
+        for (_, b), (c, d) in zip(factors, factors[1:], strict=False):
+            if code[b] == "/":
+                yield "the divisor is made a whole number", (c, d, f"(int)({code.text(c, d)})")
+            if code[b] in "/%" and segment.whole:
+                other = {"/": "%", "%": "/"}[code[b]]
+                says = f"`{other}` stands where `{code[b]}` belongs"
+                yield says, (b, b + 1, other)
+
+
+def statement_left_out(code):
+    """A statement left out, an if or a loop with all that is in it."""
+    declared = [at for _, _, at in code.locals()]
+    for s in code.statements:
+        first = code[s.start]
+        here = any(s.start <= at < s.end for at in declared) and s.kind == ";"
+        if s.kind != "{" and not here and first not in ("return", "__syncthreads", "__shared__"):
+            yield _without(code, s), (s.start, s.end, ";")
+
+
+def _without(code, s):
+    if s.kind == "for":
+        return "a whole loop is missing"
+    stored = next((n for at, n in _stores(code) if s.start <= at < s.end), None)
+    if stored:
+        return f"a store to `{stored}` is missing"
+    names = [t for t in code.texts(s.start, s.end) if t in code.params and t not in code.sizes]
+    return f"the statement with `{names[0]}` is missing" if names else "a statement is missing"
+
+
+def constants(code):
+    """A number half or twice as large, or one more."""
+    declared = {i for at in code.all("__shared__") for i in range(at, _end_of(code, at))}
+    for body in code.bodies:
+        for at in range(body, code.partner[body]):
+            if code[at].isdigit() and int(code[at]) > 2 and at not in declared:
+                number = int(code[at])
+                for other in (2 * number, number // 2, number + 1, number - 1):
+                    yield f"{other} stands where {number} belongs", (at, at + 1, str(other))
+
+
+def _end_of(code, at):
+    while code[at] != ";":
+        at += 1
+    return at
+
+
+def statements_exchanged(code):
+    """Two statements that follow each other, the second one first."""
+    declared = [at for _, _, at in code.locals()]
+    plain = [s for s in code.statements if s.kind == ";" and code[s.start] != "__syncthreads"]
+    plain = [s for s in plain if not any(s.start <= at < s.end for at in declared)]
+    for s in plain:
+        for t in (t for t in plain if t.start == s.end and t.depth == s.depth):
+            if code[s.start] != "return" != code[t.start]:
+                says = "two statements are exchanged: the second one stands first"
+                text = f"{code.text(t.start, t.end)} {code.text(s.start, s.end)}"
+                yield says, (s.start, t.end, text)

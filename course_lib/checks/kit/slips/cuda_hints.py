@@ -1,0 +1,46 @@
+"""Which kinds of slips lead to which finding of a check, the likely ones first."""
+
+HINTS = {
+    "memcheck": (
+        "guard left out", "half a guard", "comparison", "end of loop", "guard too late",
+        "leading dimension", "bounds", "shared size", "builtin", "index term", "transposed",
+        "strides", "strides ignored", "start value", "one beside", "axes", "begin of loop", "step of loop",
+        "places", "another guard", "number left out", "constant", "indirection", "statement left out", "another index",
+    ),
+    "racecheck": (
+        "no barrier", "barrier moved", "atomic", "barrier in the last round", "step of loop",
+        "builtin", "begin of loop", "guard left out", "index term", "early return",
+        "barrier in a branch", "statement left out", "comparison", "half a guard", "axes",
+        "leading dimension", "shared turned", "one beside", "another index", "constant",
+    ),
+    "initcheck": (
+        "unfilled", "accumulation", "half a guard", "statement left out", "no barrier",
+        "guard left out", "barrier moved", "early return", "comparison", "shared turned",
+        "end of loop", "begin of loop", "shared size", "one beside", "index term", "no loop",
+        "leading dimension", "constant", "another index",
+    ),
+    "synccheck": (
+        "barrier in a branch", "early return", "barrier in the last round", "barrier moved",
+        "no barrier", "comparison", "end of loop", "begin of loop", "step of loop",
+    ),
+    "values": (
+        "sign", "factor", "term", "accumulation", "leading dimension", "end of loop", "transposed",
+        "order of a difference", "index term", "function", "scalar", "extra factor", "last tile",
+        "factor for both", "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes",
+        "statement left out", "guard left out", "half a guard", "shared turned", "comparison",
+        "indirection", "step of loop", "no loop", "bounds", "whole division", "shuffle", "atomic",
+        "another guard", "places", "unfilled", "one beside", "constant", "exchanged statements", "another index",
+    ),
+    "never written": (
+        "axes", "builtin", "half a guard", "comparison", "index term", "no loop", "step of loop",
+        "bounds", "leading dimension", "early return", "begin of loop", "transposed",
+        "another guard", "places", "statement left out", "end of loop", "last tile", "constant",
+        "another index", "guard left out",
+    ),
+    "timeout": ("step of loop", "end of loop", "begin of loop", "constant", "comparison"),
+    "limit": (
+        "axes", "barrier too many", "shared size", "shared turned", "builtin", "atomic", "transposed", "no loop",
+        "begin of loop", "step of loop", "guard left out", "half a guard", "accumulation",
+        "places", "number left out", "constant", "no barrier", "barrier moved", "another index", "whole division",
+    ),
+}  # fmt: skip
