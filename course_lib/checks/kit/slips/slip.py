@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Slip:
-    """name: of the kind of slip, "sign". says: the sentence a student reads. source: the solution with the slip in it."""
+    """A kind of slip ("sign"), the sentence a student reads, and the solution with the slip in it."""
 
     name: str
     says: str
