@@ -27,12 +27,22 @@ class ChecksCommand:
             "the wrong ones are told their true cause, another, or none, and how many are accepted; how many of the "
             "right ones are refused. Exit status 1 if one is accepted, refused, or not told what its entry asks for."
         )
-        parser.add_argument("chapters", nargs="*", metavar="NN", help="chapters by number; all if none")
+        parser.add_argument(
+            "chapters", nargs="*", metavar="NN", help="chapters by number; all if none"
+        )
         parser.add_argument("--task", help="this task alone")
-        parser.add_argument("--seed", type=int, default=SEED, help="of the checks' inputs (%(default)s)")
-        parser.add_argument("--jobs", type=int, default=machine().usable or 1, help="at a time (%(default)s)")
-        parser.add_argument("--show", action="store_true", help="print the messages that are not as they should be")
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write every answer with its message")
+        parser.add_argument(
+            "--seed", type=int, default=SEED, help="of the checks' inputs (%(default)s)"
+        )
+        parser.add_argument(
+            "--jobs", type=int, default=machine().usable or 1, help="at a time (%(default)s)"
+        )
+        parser.add_argument(
+            "--show", action="store_true", help="print the messages that are not as they should be"
+        )
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="write every answer with its message"
+        )
         add_root(parser)
 
     def run(self, options: argparse.Namespace) -> int:
@@ -54,7 +64,7 @@ COMMAND = ChecksCommand()
 
 
 def kind(answer, outcome):
-    """What became of an answer, one of `KINDS`. cause: the words that its entry asks for, or any cause if it asks none."""
+    """What became of an answer, one of `KINDS`: "cause" if the message holds `told`, or any cause if that is empty."""
     if outcome.state == "broken":
         return "broken"
     if answer.verdict == "right":
@@ -73,7 +83,10 @@ def table(rows):
     chapters = sorted({answer.chapter for answer, _, _ in rows})
     for chapter in [*chapters, ""]:
         some = [row for row in rows if chapter in ("", row[0].chapter)]
-        found, wrong = Counter(what for *_, what in some), [r for r in some if r[0].verdict == "wrong"]
+        found, wrong = (
+            Counter(what for *_, what in some),
+            [r for r in some if r[0].verdict == "wrong"],
+        )
         told = Counter(answer.first for answer, *_ in some if answer.first)
         numbers = "  ".join(f"{found[name]:>8}" for name in KINDS)
         first = ", ".join(f"{name} {n}" for name, n in sorted(told.items()))

@@ -55,7 +55,10 @@ def _outcome(answer, seed):
     checks = importlib.import_module(f"course_lib.checks.{chapter}")
     try:
         value = task.value_of(answer.source)
-    except (Exception, SystemExit) as error:  # the cell itself stops: the student sees Python's words
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # the cell itself stops: the student sees Python's words
         return Outcome("failed", f"{type(error).__name__}: {error}", "the cell itself stops")
     try:
         getattr(checks, task.check)(value, seed=seed)

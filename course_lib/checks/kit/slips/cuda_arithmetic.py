@@ -89,19 +89,23 @@ def terms_exchanged(code):
 
 
 def factor_left_out(code):
-    """One factor left out: at one place, or wherever it stands."""
+    """One factor left out, those first that are arguments: at one place, or wherever it stands."""
     taken: dict = {}
     for segment, factors in products(code):
         for k, (a, b) in enumerate(factors):
-            if segment.whole:
-                continue
-            edit = (*without(factors, k), "1 /" if not k and code[factors[0][1]] == "/" else "")
-            told = code.quote(a, b, "factor")
-            yield f"{told} is missing in a product", edit
-            taken.setdefault(code.text(a, b), []).append(edit)
+            if not segment.whole:
+                one = "1 /" if not k and code[factors[0][1]] == "/" else ""
+                taken.setdefault(code.text(a, b), []).append((*without(factors, k), one))
     for name in code.scalars:
+        for edit in taken.get(name, ()):
+            yield f"`{name}` is missing in a product", edit
         if len(taken.get(name, ())) > 1:
             yield f"`{name}` is missing everywhere", *taken[name]
+    for edit in (e for text, edits in taken.items() if text not in code.scalars for e in edits):
+        start, end, _ = edit  # with the operator before or behind it
+        first = code[start] in ("*", "/", "%")
+        told = code.quote(start + first, end if first else end - 1, "factor")
+        yield f"{told} is missing in a product", edit
 
 
 def factor_for_both(code):
