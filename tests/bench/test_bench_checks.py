@@ -1,4 +1,4 @@
-"""`course bench checks`: the corpus of answers is well formed, and what is said of an answer is counted as it should be."""
+"""`course bench checks`: the corpus of answers is well formed, and what is said of them is counted as it should be."""
 
 from pathlib import Path
 
