@@ -56,7 +56,9 @@ def test_two_commands_stand_in_the_readme():
         "python3 start.py lab",
         "python3 start.py test",
     ]
-    words = re.sub(r"```.*?```", "", README, flags=re.DOTALL).split()  # without what the course prints
+    words = re.sub(
+        r"```.*?```", "", README, flags=re.DOTALL
+    ).split()  # without what the course prints
     assert len(words) < 1100, "the README is short"
 
 

@@ -14,10 +14,9 @@ import warnings
 from multiprocessing.connection import Client
 
 from course_lib.machines.books import ledger, story
+from course_lib.machines.ranks import output
 
-MOST_OUTPUT = 1_000_000  # characters that a rank may print in one cell
 MARK = "COURSE_MPI_RANK"  # in the environment of a rank: the number of the rank
-_printed = [0]
 
 
 def join(address, key, traces=None, parent=None):
@@ -71,8 +70,8 @@ def _prepare(shell):
     # IPython's own would end the rank after the cell
     shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
     warnings.filterwarnings("ignore", "To exit")  # IPython's advice after sys.exit()
-    for stream in (sys.stdout, sys.stderr):
-        _limit(stream)
+    output.install()
+    shell.events.register("post_execute", output.send)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         # where the system has no memory left, it ends a rank rather than the notebook
         file.write("800")
@@ -92,29 +91,11 @@ def _finalize():
     )
 
 
-def _limit(stream):
-    write = stream.write
-
-    def limited(text):
-        before, _printed[0] = _printed[0], _printed[0] + len(text)
-        if _printed[0] <= MOST_OUTPUT:
-            return write(text)
-        if before <= MOST_OUTPUT:
-            write(
-                text[: MOST_OUTPUT - before]
-                + f"\n... this rank printed more than {MOST_OUTPUT:,} characters; "
-                "the rest of them is left out\n"
-            )
-        return len(text)
-
-    stream.write = limited
-
-
 def begin(number):
     """A cell of the notebook, number `number` (None: not in a notebook), is about to run here."""
     from IPython import get_ipython
 
-    _printed[0] = 0
+    output.begin()
     if number is not None:
         get_ipython().execution_count = number
         # the file name of code that is compiled from now on
@@ -136,7 +117,10 @@ def call(payload, number, sources):
         get_ipython().compile._filename_map[name] = cell
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     fn, args = pickle.loads(payload)
-    result = fn(MPI.COMM_WORLD, *args)
+    try:
+        result = fn(MPI.COMM_WORLD, *args)
+    finally:
+        output.send()
     try:
         return cloudpickle.dumps(result)
     except Exception as error:
@@ -149,10 +133,12 @@ def _serve(line, main, parents):
     """Answer each question "where are you?"; when the notebook or the supervisor is gone, so is this rank."""
     try:
         while True:
-            while not line.poll(1.0):
+            while not line.poll(output.SECONDS):
+                output.send()
                 if parents and os.getppid() not in parents:
                     os._exit(1)
             line.recv()
+            output.send()
             line.send(story.of_place(traceback.extract_stack(sys._current_frames().get(main))))
     except (EOFError, OSError):
         os._exit(1)
