@@ -1,0 +1,38 @@
+"""The corpus of answers that nobody planted, tests/answers: a file of tests for each chapter, so that they run side by side."""
+
+import functools
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from course_tools.bench.checks.answers import read
+from course_tools.bench.checks.command import SEED, SHOWN, kind
+from course_tools.bench.checks.trying import tried
+
+ROOT = Path(__file__).parents[2]
+SHARE = 8  # one of so many is tried by `start.py test`, all others by `--all`
+
+
+@functools.cache
+def _answers(chapter):
+    return read(ROOT, [chapter])
+
+
+def sampled(answer):
+    """Is it among those that are always tried?"""
+    return crc32(f"{answer.task} {answer.name}".encode()) % SHARE == 0
+
+
+def answers(chapter, sample):
+    """Parametrises a test with `answer`: the sample of a chapter, or all others."""
+    found = [answer for answer in _answers(chapter) if sampled(answer) == sample]
+    return pytest.mark.parametrize("answer", found, ids=lambda a: f"{a.task}-{a.name}")
+
+
+def assert_as_told(answer):
+    """A wrong answer is refused, with the words that its entry asks for; a right one passes."""
+    outcome = tried(answer, SEED)
+    found = kind(answer, outcome)
+    asked = answer.told or found != "none"  # without words to look for, a refusal will do
+    assert not (found in SHOWN and asked), f"{found}: {answer.because}\n{outcome.message}"
