@@ -1,4 +1,4 @@
-"""The corpus of answers that nobody planted, tests/answers: a file of tests for each chapter, so that they run side by side."""
+"""The corpus of answers that nobody planted: a file of tests for each chapter, so that they run side by side."""
 
 import functools
 from pathlib import Path
