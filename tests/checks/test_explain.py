@@ -34,6 +34,16 @@ def test_planted_answer_is_a_known_mistake_in_any_form():
     assert "the mean is missing" in cause_of(ch01.check_mse_gradient, mse_gradient)
 
 
+def test_no_cause_is_looked_for_where_nobody_reads_it(monkeypatch):
+    def mse_gradient(X, y, w, b):
+        residual = X @ w + b - y
+        return 2 * (residual @ X), float(2 * residual.sum())
+
+    assert "the mean is missing" in cause_of(ch01.check_mse_gradient, mse_gradient)
+    monkeypatch.setenv("COURSE_CAUSES", "0")
+    assert "the mean is missing" not in (cause_of(ch01.check_mse_gradient, mse_gradient) or "")
+
+
 def test_cause_that_fits_some_cases_is_not_told():
     def mse_gradient(X, y, w, b):
         residual = X @ w + b - y

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import io
 import json
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,12 @@ class Task:
 
 
 def task_of(module, name):
-    """The `Task` whose answer is the variable `name`, of the chapter that `module` belongs to; None: there is none."""
+    """The `Task` whose answer is the variable `name`, of the chapter that `module` belongs to; None: there is none.
+
+    None too where COURSE_CAUSES is 0: the grader looks for no cause where nobody will read it.
+    """
+    if os.environ.get("COURSE_CAUSES") == "0":
+        return None
     parts = module.split(".")
     chapter = next((part for part in parts if part[:2] == "ch" and part[2:].isdigit()), None)
     return _tasks(chapter).get(name) if chapter else None

@@ -23,14 +23,15 @@ class CheckProcess:
     def __init__(self, *students):
         self.students, self.offered, self.ranks = students, list[Any](), list[Ranks]()
 
-    def judge(self, check, name, seed, code=""):
+    def judge(self, check, name, seed, code="", causes=True):
         """{"status": pass, wrong, missing, crashed or error, "kind": one of kinds.KINDS or "", "message": text}.
 
-        code: of a hidden check, or "" for ours.
+        code: of a hidden check, or "" for ours. causes: is the cause of a failure looked for?
 
         Whatever the student's process does, one of these comes back, or this process ends: then nothing has passed.
         """
         os.environ["COURSE_SEED"] = str(seed)
+        os.environ["COURSE_CAUSES"] = str(int(causes))
         out, self.ranks = Capped(), []
         try:
             self.offered = [student.received(OFFERED) for student in self.students]

@@ -181,7 +181,7 @@ class Runner:
 
     def _public(self, step, task):
         """The check with the public inputs: it tells what is wrong, unless only the hidden ones see that."""
-        verdict = self._judged(step, step.check, self._public_seed(step))
+        verdict = self._judged(step, step.check, self._public_seed(step), causes=True)
         if verdict["status"] == "pass" and task.hidden:
             failed = " and ".join(name for name, status in task.hidden.items() if status != "pass")
             task.message = f"the public check passes; with {failed} it does not"
@@ -195,14 +195,14 @@ class Runner:
             )
             self.said[step.of] = task.message
 
-    def _judged(self, step, check, seed, code=""):
+    def _judged(self, step, check, seed, code="", causes=False):
         session, used = self._opened(), self.used
         try:
             self.used = True
-            return session.check(check, step.name, seed, self.seconds, code)
+            return session.check(check, step.name, seed, self.seconds, code, causes)
         except SessionLost as lost:
             if self._another(step.of) or used:
-                return self._judged(step, check, seed, code)
+                return self._judged(step, check, seed, code, causes)
             self._lose(step.of, lost)
             return {"status": lost.status, "message": str(lost)}
 

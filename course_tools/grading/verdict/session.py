@@ -103,10 +103,11 @@ class Session:
         self.texts.append(code)
         return reply
 
-    def check(self, check, name, seed, seconds, code=""):
+    def check(self, check, name, seed, seconds, code="", causes=True):
         """Judge what the student left under `name`: {"status", "message"}. Raises SessionLost.
 
-        check: "ch01.check_neuron", of course_lib.checks or of the module whose text is `code`.
+        check: "ch01.check_neuron", of course_lib.checks or of the module whose text is `code`. causes: look for the
+        cause of a failure, too; not for nobody.
         """
         with self._costs("in this check", seconds):
             if (check, code) not in self.needs:
@@ -114,13 +115,13 @@ class Session:
                     self.checker.call("needs", check, code, seconds=seconds)
                 )
             if self.needs[check, code]:
-                verdict = self._check_ranks(check, name, seed, seconds, code)
+                verdict = self._check_ranks(check, name, seed, seconds, code, causes)
                 return undecided.verdict(verdict, self._starved_a_while)
             self.student.channel.ask("attend")
             self.attends = time.monotonic()
             self.checker.channel.look = self._look_at_both
             verdict = verdict_of(
-                self.checker.call("judge", check, name, seed, code, seconds=seconds)
+                self.checker.call("judge", check, name, seed, code, causes, seconds=seconds)
             )
             # nothing counts that a dead or stuck process has said
             self.student.channel.answer(INTERRUPT)
@@ -128,7 +129,7 @@ class Session:
                 raise ConnectionLost(verdict["message"])
             return undecided.verdict(verdict, self._starved_a_while)
 
-    def _check_ranks(self, check, name, seed, seconds, code):
+    def _check_ranks(self, check, name, seed, seconds, code, causes):
         """The same, each rank in a process of its own, in which all the cells have run."""
         wanted = self.needs[check, code]
         if self.ranks is not None and len(self.ranks.students) < wanted:
@@ -137,7 +138,7 @@ class Session:
         if self.ranks is None:
             self.ranks = RankSession(self.fork_server, self.seed, wanted)
         self.ranks.run(self.texts, seconds)
-        verdict, stuck = self.ranks.judge(check, name, seed, seconds, code)
+        verdict, stuck = self.ranks.judge(check, name, seed, seconds, code, causes)
         if stuck:  # a rank of this answer computes for ever: not beside the next
             self.ranks.close()
             self.ranks = None
@@ -221,11 +222,11 @@ class RankSession:
                     process.channel.answer(INTERRUPT)
         self.ran = len(texts)
 
-    def judge(self, check, name, seed, seconds, code):
+    def judge(self, check, name, seed, seconds, code, causes):
         """(verdict, is a rank stuck). Raises ConnectionLost where a process has ended."""
         for process in self.students:
             process.channel.ask("attend", True)
-        value = self.checker.call("judge", check, name, seed, code, seconds=seconds)
+        value = self.checker.call("judge", check, name, seed, code, causes, seconds=seconds)
         for process in self.students:
             process.channel.answer(INTERRUPT)
         verdict = verdict_of(value)
