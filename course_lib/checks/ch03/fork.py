@@ -164,7 +164,7 @@ def _check_fault(fn, rng, fault, slow):
     )
 
 
-@function_check("fork_join_gradient")
+@function_check("fork_join_gradient", slow=True)
 def check_fork_join_gradient(fn, *, rng):
     """Equal to serial for uneven shards, all workers side by side, all joined, faults passed on."""
     for B, T in (

@@ -217,7 +217,7 @@ def _results_cause(got, want):
     return None
 
 
-@function_check("run_pinned")
+@function_check("run_pinned", slow=True)
 def check_run_pinned(fn, *, rng):
     """Each worker gets cores // workers BLAS threads, set once by the caller, and put back, after a fault as well."""
     for workers, cores in ((2, 8), (3, 8), (1, 6), (4, 4), (4, 3)):

@@ -108,7 +108,7 @@ def _check_shared_sum(fn, rng, T, n):
     )
 
 
-@function_check("shared_sum")
+@function_check("shared_sum", slow=True)
 def check_shared_sum(fn, *, rng):
     """Nothing is lost when all threads read total before any of them writes."""
     for T, n in ((2, 5), (3, 4), (1, 3)):

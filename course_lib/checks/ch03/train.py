@@ -200,7 +200,7 @@ def _ragged_cause(i, rows):
     return None
 
 
-@function_check("train_parallel", changes=True)
+@function_check("train_parallel", changes=True, slow=True)
 def check_train_parallel(fn, *, rng):
     """Equal to serial training after every step, ragged last batches included, even with fewer rows than threads."""
     for rows, T in (((8, 8, 5), 3), ((7, 2, 7), 4), ((7, 7, 2), 4), ((6, 6, 6), 1)):

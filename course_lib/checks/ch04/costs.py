@@ -344,7 +344,7 @@ def _cause_of_k(got, args):
     return next((text for text, k in known if k == got), None)
 
 
-@function_check("smallest_k")
+@function_check("smallest_k", slow=True)
 def check_smallest_k(fn, *, rng):
     """Exact, also where k saves just what is wanted; 0 where no k does; never an endless search."""
     plan = _smallest_plan(rng)

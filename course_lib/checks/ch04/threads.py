@@ -423,7 +423,7 @@ def _check_fork_fault(fn, L, k, fault):
     )
 
 
-@function_check("leapfrog_backward")
+@function_check("leapfrog_backward", slow=True)
 def check_leapfrog_backward(fn, *, rng):
     """The parent first, then all children side by side from their own deltas, all joined, no fault lost."""
     L = int(rng.integers(9, 13))
@@ -691,7 +691,7 @@ def _check_deferred_fault(fn, L, k, **fault):
     )
 
 
-@function_check("deferred_backward")
+@function_check("deferred_backward", slow=True)
 def check_deferred_backward(fn, *, rng):
     """Each delta once and in order, each gradient once from its own delta, k threads, no fault lost, nobody waits."""
     plan = [(6, 2), (int(rng.integers(9, 14)), 3), (8, 4), (5, 1), (3, 3), (1, 1)]
