@@ -127,23 +127,9 @@ def _makespan_cases(rng):
             some(3, 4, 6),
         ),
     ]
-    crossed = [
-        (0, "delta", 2),
-        (1, "delta", 1),
-        (1, "grad", 1),
-        (0, "grad", 2),
-        (0, "delta", 1),
-        (0, "grad", 1),
-    ]
-    plan += [
-        (
-            "a delta that another thread waits for",
-            crossed,
-            0,
-            [1.0, 1.0, *some(1, 3, 4)],
-            some(3, 1, 2),
-        )
-    ]
+    crossed = [(0, "delta", 2), (1, "delta", 1), (1, "grad", 1), (0, "grad", 2)]
+    costs = some(3, 3, 4), [1.0, 9.0, 1.0]
+    plan.append(("a delta that waits for another thread's", crossed, 0, *costs))
     return [Case((tasks, fork, f2, f3), label) for label, tasks, fork, f2, f3 in plan]
 
 
