@@ -129,6 +129,8 @@ def _makespan_cases(rng):
     ]
     crossed = [(0, "delta", 2), (1, "delta", 1), (1, "grad", 1), (0, "grad", 2)]
     costs = some(3, 3, 4), [1.0, 9.0, 1.0]
+    second = [(0, "delta", 1), (0, "grad", 1), (1, "delta", 0), (2, "grad", 1)]
+    plan.append(("the second child ends last", second, 2, [0.5, 1.0], [0.5, *some(1, 3, 4)]))
     plan.append(("a delta that waits for another thread's", crossed, 0, *costs))
     return [Case((tasks, fork, f2, f3), label) for label, tasks, fork, f2, f3 in plan]
 
