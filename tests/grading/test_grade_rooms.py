@@ -167,6 +167,38 @@ def shared_sum(part_of, T, total):
 """
 
 
+FORKED = """
+from threading import Lock, Thread
+def fork_join_gradient(gradient_sum, params, X, Y, T):
+    lock, total, faults = Lock(), [(np.zeros_like(W), np.zeros_like(b)) for W, b in params], []
+    ends = np.cumsum([0] + [len(X) // T + (t < len(X) % T) for t in range(T)]).tolist()
+    def work(t):
+        try:
+            part = gradient_sum(params, X[ends[t]:ends[t + 1]], Y[ends[t]:ends[t + 1]])
+            {guard}
+                for (W, b), (dW, db) in zip(total, part):
+                    W += dW
+                    b += db
+        except Exception as fault:
+            faults.append(fault)
+    threads = [Thread(target=work, args=(t,)) for t in range(T)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    if faults: raise faults[0]
+    return [(W / np.float32(len(X)), b / np.float32(len(X))) for W, b in total]
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "status"), [("with lock:", "pass"), ("if True:", "wrong"), ("with Lock():", "wrong")]
+)
+def test_a_race_of_forked_threads(session, guard, status):
+    """Threads of the student's add into one gradient of their own: the parts that they add hold them up."""
+    session.run("import numpy as np\n" + FORKED.format(guard=guard), 20)
+    verdict = session.check("ch03.check_fork_join_gradient", "fork_join_gradient", 5, 60)
+    assert verdict["status"] == status, verdict
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [

@@ -1,9 +1,13 @@
 """The check of a gradient by fork and join: side by side, all joined, faults passed on."""
 
+from course_lib.checks.ch03.race import Traffic, plain_gradient
 from course_lib.checks.ch03.work import (
+    KEPT,
+    LOST_UPDATE,
     Workers,
     added,
     explain_gradient,
+    kept_defaults,
     make_batch,
     misses,
     scaled,
@@ -37,7 +41,9 @@ def _check_calls(workers, T):
     )
     require_in_time(
         not workers.meeting.missed,
-        "no two shards were at work at the same time",
+        "no two shards were at work at the same time"
+        if workers.most < 2
+        else f"at most {workers.most} of {T} shards were at work at the same time",
         cause=_apart_cause(workers, T),
     )
 
@@ -74,14 +80,19 @@ def _apart_cause(workers, T):
         )
     if len(workers.threads) < T:
         return f"{len(workers.threads)} threads for {T} shards: each shard needs a thread of its own (or a pool of T)"
+    if workers.alone:
+        return "the caller computes a shard before the others are forked: start them, do your own, then join"
+    if workers.queued:
+        return "the threads are there and wait for each other: does a lock stand around the work?"
     return (
-        "a join right after start waits before the next one is forked: first start them all, then join them all. "
-        "Or does a lock stand around the work?"
+        "a join right after start waits before the next one is forked: first start them all, then join them all"
+        + (", and hold no lock around the work" if workers.remote else "")
     )
 
 
 def _check_fork_join(fn, params, X, Y, T, slow):
     workers = Workers(len(X), T, slow=slow)
+    workers.remote = hasattr(fn, "aftermath")  # of another process: its threads are not all seen
     given, held = (params, X, Y), copied((params, X, Y))
     run = guarded(fn, workers, params, X, Y, T, watch=workers.unfinished)
     if run.error is not None and not isinstance(run.error, NotImplementedError):
@@ -98,7 +109,7 @@ def _check_fork_join(fn, params, X, Y, T, slow):
         "params, X or Y were changed",
         cause="the workers share them: read them, no more",
     )
-    _require_gradient(got, sums_of_shards(params, X, Y, T), len(X), len(X) + 12, slow)
+    _require_gradient(fn, got, sums_of_shards(params, X, Y, T), len(X), len(X) + 12, slow)
 
 
 def _at_work(run):
@@ -131,6 +142,7 @@ def _explain_stop(fn, run, workers, T):
         ("and 'slice'", "combine wants the numbers of rows, [s.stop - s.start for s in slices]"),
     ):
         require(words not in str(run.error), what, where=line, cause=cause)
+    require(not kept_defaults(fn), what, where=line, cause=KEPT)
     if not run.faults and workers.calls:
         _check_calls(workers, T)
         require(
@@ -141,10 +153,11 @@ def _explain_stop(fn, run, workers, T):
         )
 
 
-def _require_gradient(got, shards, B, K, late=None):
+def _require_gradient(fn, got, shards, B, K, late=None):
     want = scaled(added(shards), 1 / B)
     found = misses(got, want, K)
     if found:
+        require(not kept_defaults(fn), found[0].what, cause=KEPT)
         cause = explain_gradient(got, shards, B, K, late) if found[0].kind == "values" else None
         if found[0].kind == "none" and got is None:
             cause = "end with `return` and the list of (dW, db)"
@@ -156,15 +169,33 @@ def _check_fault(fn, rng, fault, slow):
     params, X, Y = make_batch(rng, 11)
     workers = Workers(len(X), 3, slow=slow, fault=fault)
     run = guarded(fn, workers, params, X, Y, 3, watch=workers.unfinished)
-    require_told(run, f"shard {workers.fault}")
+    if fault == "caller" and not workers.raised:
+        return  # it computes none itself
+    who = "the caller's own shard" if fault == "caller" else f"shard {fault}"
+    require_told(run, who)
     require(
         not _at_work(run),
-        "after a fault in one worker another one was still at work when the caller went on",
-        cause="join all threads first, always; then raise what was caught",
+        f"after a fault in {who} another one was still at work when the caller went on",
+        cause="join all threads first, always; then raise what was caught"
+        + ", the caller's own fault as well" * (fault == "caller"),
     )
 
 
-@function_check("fork_join_gradient")
+def _check_race(fn, rng):
+    """All was right; is it still, when each write of a worker waits for the others to have read?"""
+    params, X, Y = make_batch(rng, 8)
+    workers = Workers(len(X), 3, traffic=Traffic())
+    got = plain_gradient(outcome(guarded(fn, workers, params, X, Y, 3, stumble=True)))
+    want = scaled(added(sums_of_shards(params, X, Y, 3)), 1 / len(X))
+    require(
+        not misses(got, want, len(X) + 12),
+        "the gradient is wrong when the threads add at the same time",
+        where="B = 8, T = 3, each write of a worker held back until the others have read",
+        cause=LOST_UPDATE,
+    )
+
+
+@function_check("fork_join_gradient", slow=True)
 def check_fork_join_gradient(fn, *, rng):
     """Equal to serial for uneven shards, all workers side by side, all joined, faults passed on."""
     for B, T in (
@@ -175,6 +206,8 @@ def check_fork_join_gradient(fn, *, rng):
     ):
         params, X, Y = make_batch(rng, B)
         _check_fork_join(fn, params, X, Y, T, slow=int(rng.integers(T)))
+    _check_race(fn, rng)
     _check_fault(fn, rng, fault=int(rng.integers(1, 3)), slow=0)
     _check_fault(fn, rng, fault=0, slow=2)
+    _check_fault(fn, rng, fault="caller", slow=None)
     return "4 batches equal to serial, the workers side by side, all of them joined; a worker's fault is passed on"

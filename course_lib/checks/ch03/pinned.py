@@ -8,6 +8,7 @@ import numpy as np
 
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check, require_in_time
+from course_lib.checks.kit.probe import short_error
 from course_lib.checks.kit.threads import (
     HELD_BACK,
     Meeting,
@@ -61,14 +62,17 @@ class _Pin:
 class _Calls:
     """The list of calls for run_pinned, and what was seen in them: BLAS threads at the start and after the meeting."""
 
-    def __init__(self, blas, workers, fault=None, slow=None):
+    def __init__(self, blas, workers, fault=None, slow=None, nothing=None):
         self.blas, self.fault, self.slow = blas, fault, slow
+        self.results = [None if t == nothing else 10 * t + 1 for t in range(workers)]
         self.meeting, self.seen, self.made, self.ended = Meeting(workers), [], [0] * workers, 0
+        self.most = 0
         self.list = [functools.partial(self._call, t) for t in range(workers)]
 
     def _call(self, t):
         self.made[t] += 1
         self.seen.append(self.blas.threads)
+        self.most = max(self.most, sum(self.made) - self.ended)
         self.meeting.wait()
         try:
             if t == self.slow:
@@ -76,7 +80,7 @@ class _Calls:
             self.seen.append(self.blas.threads)
             if t == self.fault:
                 raise ArithmeticError(f"call {t} failed")
-            return 10 * t + 1
+            return self.results[t]
         finally:
             self.ended += 1
 
@@ -130,9 +134,12 @@ def _pin_cause(n, workers, cores):
     return "cores are left idle: each worker may use cores // workers" if n == 1 else None
 
 
-def _check_pinned_run(fn, workers, cores):
+def _check_pinned_run(fn, workers, cores, nothing=None):
     blas = _Blas(cores)
-    calls, where = _Calls(blas, workers, slow=0), f"{workers} workers on {cores} cores"
+    calls = _Calls(blas, workers, slow=0, nothing=nothing)
+    where = f"{workers} workers on {cores} cores" + f", call {nothing} returns None" * (
+        nothing is not None
+    )
     given = list(calls.list)
     run = guarded(fn, given, cores, blas.pin, watch=calls.unfinished)
     busy = min(run.busy, run.noted)
@@ -141,6 +148,12 @@ def _check_pinned_run(fn, workers, cores):
         f"it returned while {busy} of its threads were still at work",
         where=where,
         cause="join them all, inside the `with`: a sleep is no join",
+    )
+    require(
+        run.error is None or nothing is None,
+        f"it stopped with {short_error(run.error) if run.error else ''}",
+        where=where,
+        cause="None is a result like any other: whether a call has failed, its exception says",
     )
     got = outcome(run)
     require(
@@ -151,7 +164,7 @@ def _check_pinned_run(fn, workers, cores):
     )
     _check_each_once(calls, where)
     _check_pins(blas, workers, cores, calls.seen)
-    want = [10 * t + 1 for t in range(workers)]
+    want = calls.results
     right = (
         isinstance(got, (list, tuple)) and len(got) == workers and all(map(_is_number, got, want))
     )
@@ -196,14 +209,21 @@ def _check_each_once(calls, where):
     )
     require_in_time(
         not calls.meeting.missed,
-        "no two calls ran at the same time",
+        "no two calls ran at the same time"
+        if calls.most < 2
+        else f"at most {calls.most} of {len(calls.made)} calls ran at the same time",
         where=where,
-        cause="Thread(target=call()) calls here and now; first start all threads, then join all; a pool needs as "
-        "many threads as there are calls",
+        cause="Thread(target=call()) calls here and now; and a join in the loop of the starts waits for each thread "
+        "before the next one begins: first start all, then join all"
+        if calls.most < 2
+        else "one thread for each call, also where there are more calls than cores: start all of them before the first "
+        "join (a pool: as many threads as calls)",
     )
 
 
 def _is_number(got, want):
+    if want is None:
+        return got is None
     return np.ndim(got) == 0 and isinstance(got, (int, float, np.number)) and got == want
 
 
@@ -217,11 +237,12 @@ def _results_cause(got, want):
     return None
 
 
-@function_check("run_pinned")
+@function_check("run_pinned", slow=True)
 def check_run_pinned(fn, *, rng):
     """Each worker gets cores // workers BLAS threads, set once by the caller, and put back, after a fault as well."""
     for workers, cores in ((2, 8), (3, 8), (1, 6), (4, 4), (4, 3)):
         _check_pinned_run(fn, workers, cores)
+    _check_pinned_run(fn, 2, 8, nothing=1)
     for fault in (0, 1):
         blas = _Blas(6)
         calls = _Calls(blas, 2, fault=fault, slow=1 - fault)

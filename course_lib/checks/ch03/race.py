@@ -1,37 +1,41 @@
-"""A shared array on which the lost update is no matter of luck: every write waits until the others want to write, too.
+"""Arrays on which a lost update is no matter of luck: every write waits until the other threads want to write, too.
 
-Who reads, adds and writes without a lock meets the others between the read and the write, and all but one of the
-updates are lost. Who holds a lock is waited for in vain, and goes on after a moment; who keeps a place of his own
-and adds up after the join is alone, and never waits.
+Threads that read, add and write without a lock meet between the read and the write, and all but one of the updates
+are lost. A thread that holds a lock waits for the others in vain, once, and goes on after a moment; one that keeps a
+place of its own loses nothing.
 """
 
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 
-PATIENCE = 0.25  # seconds that a writer waits for the others
+PATIENCE = 0.3  # seconds that a writer waits for the others
 
 
 class Traffic:
-    """The threads that work on a shared array, and which of them have come to their write."""
+    """The threads that work on a sum, and how many writes each of them has come to."""
 
     def __init__(self):
         self.workers: set = set()
-        self.writers: set = set()
+        self.writes: Counter = Counter()
+        self.in_vain = False  # somebody has waited for others who could not come: there is a lock
 
     def enter(self):
         """The calling thread works on a shard."""
         self.workers.add(threading.current_thread())
 
     def before_write(self):
-        """Wait until every other worker that still lives wants to write as well, but not for long."""
+        """Wait until every other worker that still lives has come to as many writes, but not for long."""
         me = threading.current_thread()
-        self.writers.add(me)
+        self.writes[me] += 1
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and any(
-            t.is_alive() for t in self.workers - self.writers - {me}
+        while not self.in_vain and any(
+            t.is_alive() and self.writes[t] < self.writes[me] for t in self.workers - {me}
         ):
+            if time.monotonic() > end:
+                self.in_vain = True
             time.sleep(0.001)
 
 
@@ -80,6 +84,42 @@ class Shared(np.ndarray):
             self.traffic.before_write()
 
 
+class Part(np.ndarray):
+    """A part of a sum, float. Whoever computes with it has read; then it waits for the others, and only then writes.
+
+    What is computed from a part is a part, too: the mean of a shard, the step of a layer.
+    """
+
+    traffic: Traffic | None = None
+    board: "Board | None" = None
+
+    def __array_finalize__(self, parent):
+        self.traffic = getattr(parent, "traffic", None)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)  # the read
+        if self.traffic is not None:
+            self.traffic.before_write()
+        if out is not None:
+            _plain(out[0])[...] = result
+            return out[0]
+        return part(result, self.traffic) if isinstance(result, np.ndarray) else result
+
+
+def part(values, traffic):
+    """A `Part` with these values."""
+    array = np.array(values).view(Part)
+    array.traffic, array.board = traffic, Board(array)
+    return array
+
+
+def plain_gradient(grads):
+    """A list of (dW, db) whose parts are parts no more; anything else as it is."""
+    if isinstance(grads, (list, tuple)):
+        return type(grads)(plain_gradient(one) for one in grads)
+    return _plain(grads)
+
+
 def shared(values, traffic):
     """A `Shared` array with these values (n,)."""
     array = np.array(values).view(Shared)
@@ -88,17 +128,19 @@ def shared(values, traffic):
 
 
 class Board:
-    """A shared array for a caller that cannot see its memory: a call writes, if asked to, and returns what it holds."""
+    """An array for a caller that cannot see its memory: a call writes, if asked to, and returns what it holds."""
 
     def __init__(self, array):
         self._array = array
 
     def __call__(self, places=None, values=None):
+        traffic = self._array.traffic
+        if traffic is not None and (places is not None or isinstance(self._array, Part)):
+            traffic.before_write()
         if places is not None:
-            self._array._before_write()
-            _plain(self._array)[places] = values
+            _plain(self._array).reshape(-1)[places] = values
         return _plain(self._array).copy()
 
 
 def _plain(value):
-    return value.view(np.ndarray) if isinstance(value, Shared) else value
+    return value.view(np.ndarray) if isinstance(value, (Shared, Part)) else value

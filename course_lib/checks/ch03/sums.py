@@ -128,21 +128,8 @@ def _combine_cases(rng):
     return cases
 
 
-def _combined(weigh, divisor=lambda sizes: 1.0, pick=lambda sums: sums):
-    """The mean gradient, and with weigh, divisor or pick changed: a known wrong way."""
-
-    def combine(sums, sizes):
-        chosen = pick(list(zip(sums, sizes, strict=True)))
-        return scaled(added([scaled(s, weigh(n)) for s, n in chosen]), 1 / divisor(sizes))
-
-    return combine
-
-
-def _one(n):
-    return 1.0
-
-
-_combine = _combined(_one, sum)
+def _combine(sums, sizes):
+    return scaled(added(sums), 1 / sum(sizes))
 
 
 check_combine = Check(
@@ -152,32 +139,6 @@ check_combine = Check(
     K=8,
     each=("dW", "db"),
     axes={"dW": ("input", "neuron"), "db": ("neuron",)},
-    diagnoses=[
-        (
-            _combined(_one, lambda sizes: sum(sizes) // len(sizes)),
-            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
-        ),
-        (
-            _combined(_one, lambda sizes: sum(sizes) / len(sizes)),
-            "divided by B/T, the size of a shard: the mean is over all B examples of the batch",
-        ),
-        (
-            _combined(_one, lambda sizes: sizes[0]),
-            "divided by the size of one shard: the mean is over all B examples",
-        ),
-        (
-            _combined(_one, lambda sizes: sizes[-1]),
-            "divided by the size of one shard: the mean is over all B examples",
-        ),
-        (_combined(lambda n: 1 / n), "the sum of the shards' means: it is T times too large"),
-        (
-            _combined(_one, lambda sizes: sum(sizes) * len(sizes)),
-            "divided by B and by T: by B, once",
-        ),
-        (_combined(_one, sum, lambda pairs: pairs[:1]), "only the first shard's part is in it"),
-        (_combined(_one, sum, lambda pairs: pairs[:-1]), "the last shard's part is missing"),
-        (_combined(_one, sum, lambda pairs: pairs[1:]), "the first shard's part is missing"),
-    ],
 )
 
 

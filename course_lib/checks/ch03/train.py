@@ -4,18 +4,30 @@ import threading
 
 import numpy as np
 
-from course_lib.checks.ch03.work import alike, first_row, gradient_sum, make_batch, misses, scaled
+from course_lib.checks.ch03.race import Traffic, plain_gradient
+from course_lib.checks.ch03.work import (
+    LOST_UPDATE,
+    alike,
+    as_parts,
+    first_row,
+    gradient_sum,
+    make_batch,
+    misses,
+    scaled,
+)
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check, require_in_time
-from course_lib.checks.kit.threads import Meeting, guarded, require_told, value_of
+from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.threads import Meeting, guarded, outcome, require_told
 from course_lib.checks.kit.trees import copied, same
 
 
 class _Noted:
     """A gradient_sum that notes for each batch what params are when it is first called, and who calls it for what."""
 
-    def __init__(self, rows, T, fault=None):
+    def __init__(self, rows, T, fault=None, traffic=None):
         self.ends, self.fault = np.cumsum([0, *rows]).tolist(), fault
+        self.traffic = traffic
         self.before: dict = {}
         self.calls: list[list] = [[] for _ in rows]
         self.threads: list[set] = [set() for _ in rows]
@@ -24,8 +36,10 @@ class _Noted:
 
     def __call__(self, params, X, Y):
         if len(X) == 0:
-            raise ValueError(
-                "gradient_sum got no rows: a batch smaller than T needs fewer threads, min(T, len(X))"
+            require(
+                False,
+                "gradient_sum got no rows",
+                cause="a batch smaller than T needs fewer threads: as many as it has rows, len(X)",
             )
         first = first_row(X)
         i = -1 if first is None else int(np.searchsorted(self.ends, first, side="right")) - 1
@@ -38,7 +52,7 @@ class _Noted:
                 self.meetings[i].wait()
             if i == self.fault:
                 raise ArithmeticError(f"a shard of batch {i} cannot be computed")
-        return gradient_sum(params, X, Y)
+        return as_parts(gradient_sum(params, X, Y), self.traffic)
 
 
 def _serial_steps(params, batches, eta):
@@ -69,6 +83,10 @@ def _step_cause(got, before, want, rows, threads, K):
         (2.0, "the step was made twice"),
         (float(rows), "not divided by the number of examples in the batch"),
         (1.0 / rows, "divided by the number of examples twice: the gradient is a mean already"),
+        (
+            T / threads,
+            f"the step is {T}/{threads} of the right one: the mean is over this batch's own rows already",
+        ),
         (float(T), "the step is T times too large: does every thread make it?"),
         (1.0 / T, "the step is divided by T: the mean over B is all that is needed"),
     ):
@@ -83,14 +101,27 @@ def _step_cause(got, before, want, rows, threads, K):
     return None
 
 
-def _check_training(fn, rng, rows, T, eta):
+def _make_batches(rng, rows):
+    """(params, pairs (X, Y) of so many rows)."""
     params, X, Y = make_batch(rng, sum(rows))
     ends = np.cumsum([0, *rows]).tolist()
-    batches = [(X[a:b], Y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    return params, [(X[a:b], Y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+def _check_training(fn, rng, rows, T, eta):
+    params, batches = _make_batches(rng, rows)
     first, held, noted, given = copied(params), list(params), _Noted(rows, T), copied(batches)
     steps = _serial_steps(first, batches, eta)
-    value_of(fn, noted, params, iter(batches), T, eta)
     where = f"T = {T}, batches of {', '.join(map(str, rows))}"
+    run = guarded(fn, noted, params, iter(batches), T, eta)
+    indexed = isinstance(run.error, TypeError) and "list_iterator" in str(run.error)
+    require(
+        not indexed,
+        f"it stopped with {short_error(run.error) if indexed else ''}",
+        cause="batches yields its pairs one after the other, once: walk over it, `for X, Y in batches`. It may have "
+        "neither a length nor an index",
+    )
+    outcome(run)
     require(
         same(batches, given),
         "X or Y of a batch was changed",
@@ -180,12 +211,24 @@ def _check_hands(noted, rows, T, where):
         )
 
 
-def _check_training_fault(fn, rng):
-    params, X, Y = make_batch(rng, 18)
-    noted = _Noted((6, 6, 6), 2, fault=1)
-    run = guarded(
-        fn, noted, params, iter([(X[a : a + 6], Y[a : a + 6]) for a in (0, 6, 12)]), 2, 0.01
+def _check_race(fn, rng, rows=(8, 8), T=3, eta=0.2):
+    """All was right; is it still, when each write of a worker waits for the others to have read?"""
+    params, batches = _make_batches(rng, rows)
+    want = _serial_steps(copied(params), batches, eta)[-1]
+    noted = _Noted(rows, T, traffic=Traffic())
+    outcome(guarded(fn, noted, params, iter(batches), T, eta, stumble=True))
+    require(
+        not misses(plain_gradient(params), want, 40 * len(rows)),
+        "the parameters are wrong when the threads of a step add at the same time",
+        where=f"T = {T}, each write of a worker held back until the others have read",
+        cause=LOST_UPDATE,
     )
+
+
+def _check_training_fault(fn, rng):
+    params, batches = _make_batches(rng, (6, 6, 6))
+    noted = _Noted((6, 6, 6), 2, fault=1)
+    run = guarded(fn, noted, params, iter(batches), 2, 0.01)
     require_told(run, "a shard of batch 2")
 
 
@@ -200,10 +243,11 @@ def _ragged_cause(i, rows):
     return None
 
 
-@function_check("train_parallel", changes=True)
+@function_check("train_parallel", changes=True, slow=True)
 def check_train_parallel(fn, *, rng):
     """Equal to serial training after every step, ragged last batches included, even with fewer rows than threads."""
-    for rows, T in (((8, 8, 5), 3), ((7, 2, 7), 4), ((7, 7, 2), 4), ((6, 6, 6), 1)):
+    for rows, T in (((8, 8, 5), 3), ((7, 3, 7), 4), ((7, 7, 2), 5), ((6, 6, 6), 1)):
         _check_training(fn, rng, rows, T, eta=0.2)
+    _check_race(fn, rng)
     _check_training_fault(fn, rng)
-    return "4 trainings equal to serial after every step; a last batch of 2 rows with 4 threads is fine"
+    return "4 trainings equal to serial after every step; a last batch of 2 rows with 5 threads is fine"

@@ -8,9 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
+from course_lib.checks.ch03.race import part
 from course_lib.checks.kit.compare import Rules, compare
 from course_lib.checks.kit.core import normal, ragged
-from course_lib.checks.kit.threads import Meeting, come_late
+from course_lib.checks.kit.threads import Meeting, come_late, started_since
 
 STEP = 64  # X[i, 0] is i / STEP, exactly: a worker can be asked which rows it has
 
@@ -79,15 +80,20 @@ def alike(got, want, K):
 class Workers:
     """A gradient_sum that remembers its calls. One shard, `slow`, comes late; one, `fault`, raises.
 
-    All T calls wait for each other first: they can meet only if they run side by side.
-    calls: (first row, number of rows) of each, in order of time; threads: who made them.
+    All T calls wait for each other first: they can meet only if they run side by side. fault "caller": whatever the
+    caller computes itself raises, and all others come late. most: calls at the same time; alone: the caller has waited
+    for others when there was no other thread; queued: threads were there, and did not come.
+    calls: (first row, number of rows) of each, in order of time; threads: who made them. traffic: if given, the sums
+    are `Part`s: threads that add them into one place without a lock lose some.
     """
 
-    def __init__(self, B, T, slow=None, fault=None):
+    def __init__(self, B, T, slow=None, fault=None, traffic=None):
         self.rows = [(s.start, s.stop - s.start) for s in shard_slices(B, T)]
-        self.slow, self.fault = slow, fault
+        self.slow, self.fault, self.traffic = slow, fault, traffic
+        self.remote = False
         self.meeting, self.calls, self.threads, self.ended = Meeting(T), [], set(), 0
-        self._lock = threading.Lock()
+        self.most, self.alone, self.queued, self.raised = 0, False, False, False
+        self._lock, self._before = threading.Lock(), set(threading.enumerate())
 
     def unfinished(self):
         """How many shards have not been computed to the end."""
@@ -103,16 +109,61 @@ class Workers:
         with self._lock:
             self.calls.append(rows)
             self.threads.add(threading.current_thread())
-        self.meeting.wait()
+            self.most = max(self.most, len(self.calls) - self.ended)
+        self._meet()
+        by_caller = threading.current_thread().name == "check"
         try:
-            if shard is not None and shard == self.slow:
+            if shard is not None and (
+                shard == self.slow or (self.fault == "caller" and not by_caller)
+            ):
                 come_late()
-            if shard is not None and shard == self.fault:
+            if shard is not None and (
+                shard == self.fault or (self.fault == "caller" and by_caller)
+            ):
+                self.raised = True
                 raise ArithmeticError(f"shard {shard} cannot be computed")
-            return gradient_sum(params, X, Y)
+            return as_parts(gradient_sum(params, X, Y), self.traffic)
         finally:
             with self._lock:
                 self.ended += 1
+
+    def _meet(self):
+        missed = self.meeting.missed
+        self.meeting.wait()
+        if self.meeting.missed and not missed:
+            others = [t for t in started_since(self._before) if t.name != "check"]
+            self.alone = not others
+            self.queued = len(others) > len(self.calls) - self.ended
+
+
+def as_parts(grads, traffic):
+    """The gradient of one worker as parts of a sum whose writes are held up; as it is without a traffic."""
+    if traffic is None:
+        return grads
+    traffic.enter()
+    return [(part(dW, traffic), part(db, traffic)) for dW, db in grads]
+
+
+KEPT = (
+    "a default argument, `sums=[]`, is made once, with the function: it still holds what the last call put into it. "
+    "Make the list inside"
+)
+
+
+def kept_defaults(fn):
+    """The default arguments of a function in which calls have left something."""
+    given = [
+        *(getattr(fn, "__defaults__", None) or ()),
+        *(getattr(fn, "__kwdefaults__", None) or {}).values(),
+    ]
+    return [value for value in given if isinstance(value, (list, dict, set)) and value]
+
+
+LOST_UPDATE = (
+    "a lost update: right while the threads happen to add one after the other, wrong when two read the same array "
+    "before either wrote it. Guard the whole of read, add and write with ONE lock, or give each thread a place of its "
+    "own and add up after the join"
+)
 
 
 def first_row(X):

@@ -1,9 +1,7 @@
 """The checks of chapter 04 on costs: the formulas, the smallest k, the makespan of a schedule."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 
 from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.ch04.schedules import flat, leapfrog
@@ -18,19 +16,6 @@ def _costs(k, f1, f2, f3):
     return f1 + f2 + f3, f1 + f2 + f3 / k, f1 + max(f2, (f2 + f3) / k)
 
 
-def _costs_with(leapfrog=None, deferred=None, serial=None):
-    """The truth with some of its three formulas replaced."""
-
-    def wrong(k, f1, f2, f3):
-        right = _costs(k, f1, f2, f3)
-        return tuple(
-            other(k, f1, f2, f3) if other else value
-            for value, other in zip(right, (serial, leapfrog, deferred), strict=True)
-        )
-
-    return wrong
-
-
 def _costs_cases(rng):
     """Chains that are the limit and chains that are not, with equal and unequal costs."""
     cases = []
@@ -42,7 +27,8 @@ def _costs_cases(rng):
     ):
         f1, f3 = (float(rng.uniform(0.5, 4)) for _ in range(2))
         cases.append(Case((k, f1, f3 * float(rng.uniform(low, high)), f3), label))
-    return cases
+    f1, f2, f3 = (float(x) for x in rng.uniform(1, 1.5, 3) * (0.1, 1, 4))
+    return [*cases, Case((2, f1, f2, f3), "forward is nearly free")]
 
 
 def _as_tuple(value):
@@ -61,105 +47,24 @@ check_step_costs = Check(
     dtype=None,
     post=_as_tuple,
     parts=("serial", "leapfrog", "deferred"),
-    diagnoses=[
-        (
-            _costs_with(leapfrog=lambda k, a, b, c: b + c / k),
-            "leapfrog: the forward pass f1 is missing",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: max(b, (b + c) / k)),
-            "deferred: the forward pass f1 is missing",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: a + b + c / k),
-            "deferred: that is leapfrogging's cost once more",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: a + b + (b + c) / k),
-            "deferred: chain and gradients go on at the same time: the longer of the two "
-            "counts, max(..., ...), not their "
-            "sum",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: a + b),
-            "deferred: the work is forgotten: k threads need at least (f2 + f3) / k for it",
-        ),
-        (
-            _costs_with(deferred=lambda k, a, b, c: a + max(b, (a + b + c) / k)),
-            "deferred: the forward pass is not in the queue: (f2 + f3) / k inside the max",
-        ),
-        (
-            lambda k, a, b, c: tuple(x - a for x in _costs(k, a, b, c)),
-            "the forward pass f1 is missing in all three: the whole step is asked for",
-        ),
-        (
-            lambda k, a, b, c: tuple(_costs(k, a, b, c)[0] / x for x in _costs(k, a, b, c)),
-            "these are speed-ups: the costs themselves are asked for",
-        ),
-        (
-            lambda k, a, b, c: tuple(x / _costs(k, a, b, c)[0] for x in _costs(k, a, b, c)),
-            "shares of the serial cost: the costs themselves are asked for",
-        ),
-    ],
 )
 
 # 8. makespan ----------------------------------------------------------------------------------------------------
 
 
-def _source_of(kind, layer):
-    """The layer whose delta a task needs."""
-    return layer + (kind == "delta")
-
-
-def _cost(kind, layer, f2, f3):
-    return f2[layer] if kind == "delta" else f3[layer]
-
-
-@dataclass(frozen=True)
-class _Play:
-    """The makespan of a list of tasks; with a field changed, by a known wrong way.
-
-    needs: a task waits for the delta that it needs. own: it takes its thread's own, where there is one.
-    anyones: else the first of all threads', not thread 0's. last_copy: of thread 0's, the one that was made last.
-    """
-
-    wait_fork: bool = True
-    own: bool = True
-    needs: bool = True
-    last_copy: bool = False
-    anyones: bool = False
-    source_of: Callable = _source_of
-    cost: Callable = _cost
-    result: Callable = max
-
-    def __call__(self, tasks, fork, f2, f3):
-        free: dict[int, float] = {}
-        end: dict[tuple[int, int], float] = {}
-        ends = [0.0]
-        for n, (thread, kind, layer) in enumerate(tasks):
-            there = self.there(thread, self.source_of(kind, layer), end)
-            start = max(free.get(thread, 0.0), there)
-            if self.wait_fork and fork and n >= fork:
-                start = max(start, ends[fork])
-            done = start + self.cost(kind, layer, f2, f3)
-            free[thread] = done
-            if kind == "delta" and (self.last_copy or (thread, layer) not in end):
-                end[thread, layer] = done
-            ends.append(done)
-        return self.result(ends)
-
-    def there(self, thread, source, end):
-        """When a thread has the delta of the layer `source`. end: {(thread, layer): when its delta was computed}."""
-        if not self.needs:
-            return 0.0
-        if self.own and (thread, source) in end:
-            return end[thread, source]
-        if self.anyones:
-            return min([time for (_, made), time in end.items() if made == source], default=0.0)
-        return end.get((0, source), 0.0)
-
-
-_makespan = _Play()
+def _makespan(tasks, fork, f2, f3):
+    free: dict[int, float] = {}
+    end: dict[tuple[int, int], float] = {}
+    ends = [0.0]
+    for n, (thread, kind, layer) in enumerate(tasks):
+        source = layer + (kind == "delta")
+        there = end.get((thread, source), end.get((0, source), 0.0))
+        start = max(free.get(thread, 0.0), there, ends[fork] if n >= fork else 0.0)
+        free[thread] = start + (f2 if kind == "delta" else f3)[layer]
+        if kind == "delta":
+            end.setdefault((thread, layer), free[thread])
+        ends.append(free[thread])
+    return max(ends)
 
 
 def _deferred(L, k):
@@ -222,6 +127,11 @@ def _makespan_cases(rng):
             some(3, 4, 6),
         ),
     ]
+    crossed = [(0, "delta", 2), (1, "delta", 1), (1, "grad", 1), (0, "grad", 2)]
+    costs = some(3, 3, 4), [1.0, 9.0, 1.0]
+    second = [(0, "delta", 1), (0, "grad", 1), (1, "delta", 0), (2, "grad", 1)]
+    plan.append(("the second child ends last", second, 2, [0.5, 1.0], [0.5, *some(1, 3, 4)]))
+    plan.append(("a delta that waits for another thread's", crossed, 0, *costs))
     return [Case((tasks, fork, f2, f3), label) for label, tasks, fork, f2, f3 in plan]
 
 
@@ -231,17 +141,6 @@ check_makespan = Check(
     _makespan,
     K=40,
     dtype=None,
-    diagnoses=[
-        (
-            _Play(anyones=True),
-            "a thread without a delta of its own takes the first one that thread 0 made, not "
-            "another thread's that is there earlier",
-        ),
-        (
-            _Play(cost=lambda kind, layer, f2, f3: f3[layer] if kind == "grad" else 0.0),
-            "the deltas cost nothing: only gradients are added up",
-        ),
-    ],
 )
 
 # 9. smallest_k --------------------------------------------------------------------------------------------------
@@ -277,7 +176,8 @@ def _smallest_plan(rng):
     share = Fraction(f3, f1 + f2 + f3)
     return [
         ((2, 3, 15, Fraction(17, 32)), "between two k"),
-        ((1, 1, 1, Fraction(1, 6)), "exactly what 2 threads save"),
+        ((1, 1, 2, Fraction(1, 4)), "exactly what 2 threads save"),
+        ((1, 1, 1, Fraction(1, 6)), "exactly what 2 threads save, of a third"),
         ((1, 1, 1, Fraction(3, 10)), "near the limit of 1/3"),
         ((f1, f2, f3, Fraction(3, 4) * share), "three quarters of the limit"),
         ((0, 0, 5, Fraction(9, 10)), "f3 alone, 90 %"),
@@ -290,92 +190,115 @@ def _smallest_plan(rng):
     ]
 
 
-def _strict(f1, f2, f3, wanted):
-    share = Fraction(f3, f1 + f2 + f3)
-    k = 1
-    while (1 - Fraction(1, k)) * share <= wanted and k < 10_000:
-        k += 1
-    return k if k < 10_000 else 0
-
-
-def _by_floats(f1, f2, f3, wanted):
-    left = 1 - float(wanted) / (f3 / (f1 + f2 + f3))
-    k = ceil(1 / left) if left > 0 else None
-    return None if k == _smallest(f1, f2, f3, wanted) else k
-
-
-def _ceil(x):
-    return -(-x.numerator // x.denominator)
-
-
 _ENDLESS = (
     "a search without end: (1 - 1/k) stays below 1, so the saving stays below f3/f, and where more is "
     "wanted no k is found. Ask for that first, and return 0"
 )
 
+# What a number of threads may come from that is not the smallest: (f2, f3, share, wanted, k) -> k, and its name.
+_KNOWN = (
+    (
+        lambda f2, f3, share, wanted, k: ceil(1 / wanted),
+        "⌈1/wanted⌉ is the formula of [002] with ε for the saving: ε is what may be LEFT there",
+    ),
+    (
+        lambda f2, f3, share, wanted, k: ceil(1 / (1 - wanted)),
+        "the share f3/f is forgotten: 1 - 1/k is saved of f3 only, not of the whole step",
+    ),
+    (
+        lambda f2, f3, share, wanted, k: ceil(1 / (share - wanted)),
+        "⌈1/ε⌉, ε being the share f3/f less `wanted`: the share itself is missing, k = share/(share - wanted) at least",
+    ),
+    (
+        lambda f2, f3, share, wanted, k: ceil(1 / (1 - wanted / Fraction(f3, f2 + f3))),
+        "f3/(f2 + f3) is taken for the share: the saving is a part of the whole step, f1 + f2 + f3",
+    ),
+    (
+        lambda f2, f3, share, wanted, k: k + (k == share / (share - wanted)),
+        "at least `wanted` is asked for: a k that saves exactly that is enough",
+    ),
+    (lambda f2, f3, share, wanted, k: floor(share / (share - wanted)), "one too few: round up"),
+    (lambda f2, f3, share, wanted, k: k + 1, "one too many"),
+    (lambda f2, f3, share, wanted, k: k - 1, "one too few"),
+    (
+        lambda f2, f3, share, wanted, k: 0 if k > 100 else k,
+        "the search gives up too early: some savings need many k",
+    ),
+)
 
-def _cause_of_k(got, args):
-    f1, f2, f3, wanted = args
-    share = Fraction(f3, f1 + f2 + f3)
+
+def _cause_of_k(plan, given, first):
+    """Why the `first` of the given numbers is wrong; a known way must explain all that lie between 1 and the limit."""
+    f1, f2, f3, wanted = plan[first][0]
+    got, share = given[first], Fraction(f3, f1 + f2 + f3)
+    if wanted == 0:
+        zero = "0 means that no k is enough, and here one is: " * (got == 0)
+        return zero + "nothing is wanted, and one thread saves nothing: begin with k = 1"
     if wanted >= share:
         return (
             "no k saves so much: (1 - 1/k) stays below 1, so the saving stays below f3/f. Ask for that before you "
             "search or divide, and return 0"
         )
-    known = [
-        (
-            "⌈1/wanted⌉ is the formula of [002] with ε for the saving: ε is what may be LEFT there",
-            wanted and _ceil(1 / wanted),
-        ),
-        (
-            "the share f3/f is forgotten: 1 - 1/k is saved of f3 only, not of the whole step",
-            wanted < 1 and _ceil(1 / (1 - wanted)),
-        ),
-        (
-            "rounded numbers: compute with Fraction(1, k) and Fraction(f3, f), which are exact",
-            _by_floats(*args),
-        ),
-        ("at least `wanted` is asked for: a k that saves exactly that is enough", _strict(*args)),
-        ("one too many", _smallest(*args) + 1),
-        ("one too few: round up", _smallest(*args) - 1),
+    usual = [
+        i for i, (args, _) in enumerate(plan) if 0 < args[3] < Fraction(args[2], sum(args[:3]))
     ]
-    if got == 0:
-        return "0 means that no k is enough, and here one is"
-    return next((text for text, k in known if k == got), None)
+    for way, text in _KNOWN:
+        if all(_by(way, plan[i][0]) == given[i] for i in usual):
+            return text
+    missed = [plan[i][0] for i in usual if given[i] != _smallest(*plan[i][0])]
+    if all(_is_hit(*args) for args in missed):
+        return (
+            "rounded numbers: where a k saves just what is wanted, (1 - 1/k) * f3 / f seems to miss it by a hair. "
+            "Fraction is exact, of whole numbers: Fraction(f3 / f) has been rounded before"
+        )
+    return "0 means that no k is enough, and here one is" if got == 0 else None
 
 
-@function_check("smallest_k")
+def _is_hit(f1, f2, f3, wanted):
+    """Does a number of threads save just what is wanted?"""
+    share = Fraction(f3, f1 + f2 + f3)
+    return (share / (share - wanted)).denominator == 1
+
+
+def _by(way, args):
+    f1, f2, f3, wanted = args
+    try:
+        return way(f2, f3, Fraction(f3, f1 + f2 + f3), wanted, _smallest(*args))
+    except ZeroDivisionError:
+        return None
+
+
+@function_check("smallest_k", slow=True)
 def check_smallest_k(fn, *, rng):
     """Exact, also where k saves just what is wanted; 0 where no k does; never an endless search."""
     plan = _smallest_plan(rng)
     must_end(fn, [args for args, _ in plan], _ENDLESS)
-    for args, label in plan:
-        got = fn(*args)
-        where = f"f1, f2, f3 = {args[0]}, {args[1]}, {args[2]}; wanted = {args[3]}: {label}"
-        require(
-            got is not None,
-            "smallest_k returned None",
-            where=where,
-            cause="end with `return k`; where no k is enough, return 0",
-        )
-        whole = (
-            isinstance(got, int)
-            or (hasattr(got, "dtype") and got.dtype.kind in "iu")
-            or (isinstance(got, Fraction) and got.denominator == 1)
-        )
-        require(whole, "k must be a whole number", got=a_thing(got), where=where)
-        cause = _cause_of_k(got, args)
-        if args[3] == 0:
-            zero = "0 means that no k is enough, and here one is: " * (got == 0)
-            cause = zero + "nothing is wanted, and one thread saves nothing: begin with k = 1"
-        if "rounding" in label and got == _smallest(*args) + 1:
-            cause = "rounded numbers: (1 - 1/k) * f3 / f is a hair below `wanted`. Fraction(1, k) is exact"
-        require(
-            got == _smallest(*args),
-            "that is not the smallest k that saves as much",
-            got=f"k = {got}",
-            wanted=f"k = {_smallest(*args)}",
-            where=where,
-            cause=cause,
-        )
+    given = [fn(*args) for args, _ in plan]
+    for got, (args, label) in zip(given, plan, strict=True):
+        _require_count(got, _place(args, label))
+    wrong = [i for i, (args, _) in enumerate(plan) if given[i] != _smallest(*args)]
+    first = min(wrong, default=0)
+    require(
+        not wrong,
+        f"{len(wrong)} of {len(plan)} are not the smallest k that saves as much",
+        got=f"k = {given[first]}",
+        wanted=f"k = {_smallest(*plan[first][0])}",
+        where=_place(*plan[first]),
+        cause=_cause_of_k(plan, given, first) if wrong else None,
+    )
     return f"{len(plan)} costs and savings, the impossible ones among them"
+
+
+def _place(args, label):
+    return f"f1, f2, f3 = {args[0]}, {args[1]}, {args[2]}; wanted = {args[3]}: {label}"
+
+
+def _require_count(got, where):
+    cause = "end with `return k`; where no k is enough, return 0"
+    require(got is not None, "smallest_k returned None", where=where, cause=cause)
+    whole = (
+        isinstance(got, int)
+        or (hasattr(got, "dtype") and got.dtype.kind in "iu")
+        or (isinstance(got, Fraction) and got.denominator == 1)
+    )
+    require(whole, "k must be a whole number", got=a_thing(got), where=where)

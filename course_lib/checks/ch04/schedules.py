@@ -4,28 +4,24 @@ from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.kit.core import Case, Check, require
 from course_lib.checks.kit.freeform import Unmet, _failure, function_check
 from course_lib.checks.kit.inputs import choose_seed
+from course_lib.checks.kit.probe import short_error
 from course_lib.checks.kit.trees import a_thing
 
 # Truth ----------------------------------------------------------------------------------------------------------
 
 
-def leapfrog(L, k, last=True, skip=None, offset=None, bottom=0):
-    """(parent, children) of [002] algorithm 1, layers 0 to L - 1: lists of (kind, layer), one list for each child.
-
-    last: with the gradient of layer L - 1, the repair. skip, offset, bottom: known wrong ways.
-    """
-    parent = [("delta", L - 1)] + [("grad", L - 1)] * last
-    for layer in range(L - 2, L - k - 1, -1):
-        parent += [("delta", layer), ("grad", layer)]
-    return parent, [child(L, k, j, k if offset is None else offset, bottom, skip) for j in range(k)]
+def leapfrog(L, k):
+    """(parent, children) of [002] algorithm 1, repaired, layers 0 to L - 1: lists of (kind, layer), one a child."""
+    parent = [(kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")]
+    return parent, [child(L, k, j) for j in range(k)]
 
 
-def child(L, k, j, offset, bottom=0, skip=None):
-    """Thread j: deltas from layer L - 2 - j down, and the gradients of L - 1 - j - offset and on by k."""
-    grads = range(L - 1 - j - offset, bottom - 1, -k)
+def child(L, k, j):
+    """Thread j: deltas from layer L - 2 - j down, and the gradients of L - 1 - j - k and on by k."""
+    grads = range(L - 1 - j - k, -1, -k)
     tasks = []
     for layer in range(L - 2 - j, min(grads, default=L) - 1, -1):
-        tasks += [("delta", layer)] * (layer != skip) + [("grad", layer)] * (layer in grads)
+        tasks += [("delta", layer)] + [("grad", layer)] * (layer in grads)
     return tasks
 
 
@@ -38,29 +34,23 @@ def flat(parent, children):
 # 1. coverage ----------------------------------------------------------------------------------------------------
 
 
-def _counts(tasks, L, fits=lambda layer, L: 0 <= layer < L, kinds=("grad",), most=99, threads=None):
-    counts = [0] * L
-    for thread, kind, layer in tasks:
-        if kind in kinds and fits(layer, L) and (threads is None or thread in threads):
-            counts[layer] = min(counts[layer] + 1, most)
-    return counts
-
-
 def _coverage(tasks, L):
-    return _counts(tasks, L)
+    done = [layer for _, kind, layer in tasks if kind == "grad"]
+    return [done.count(layer) for layer in range(L)]
 
 
 def _coverage_cases(rng):
     L = int(rng.integers(7, 10))
     ghosts = [(0, "delta", -1), (1, "grad", -1), (0, "grad", -2)]
-    printed = flat(*leapfrog(L, 3, last=False))
+    printed = [task for task in flat(*leapfrog(L, 3)) if task[1:] != ("grad", L - 1)]
     cases = [
         ("algorithm 1 as printed, with layers that do not exist", [*printed, *ghosts], L),
         ("the repaired schedule", flat(*leapfrog(L + 1, 2)), L + 1),
         (
             "layers counted twice, and one missing",
             [t for t in flat(*leapfrog(L, 4)) if t[2] != 1]
-            + [(j, "grad", layer) for j, layer in enumerate((L - 2, L - 3, L - 2))],
+            + [(j, "grad", layer) for j, layer in enumerate((L - 2, L - 3, L - 2))]
+            + [(0, "grad", L - 1)] * 2,
             L,
         ),
         (
@@ -89,49 +79,13 @@ check_coverage = Check(
     _coverage,
     dtype=None,
     post=_as_list,
-    diagnoses=[
-        (
-            lambda tasks, L: _counts(tasks, L, threads=range(1, 99)),
-            "thread 0 is left out: the parent goes on as thread 0",
-        ),
-        (
-            lambda tasks, L: _counts(tasks, L)[::-1],
-            "the counts are upside down: counts[0] belongs to layer 0",
-        ),
-        (
-            lambda tasks, L: _counts(
-                [(thread, kind, layer - 2) for thread, kind, layer in tasks], L
-            ),
-            "the layers are ours already, 0 to L - 1: nothing is to be subtracted",
-        ),
-        (
-            lambda tasks, L: _counts([t for t in tasks if t[1] == "grad"][:1], L),
-            "only the first gradient is counted: is the return inside the loop?",
-        ),
-        (
-            lambda tasks, L: _counts(tasks[:1], L),
-            "only the first task is looked at: is the return inside the loop?",
-        ),
-        (
-            lambda tasks, L: [n for n in _counts(tasks, L) if n],
-            "a layer that nobody does is left out: it must be there, with 0",
-        ),
-    ],
 )
 
 # 2. thread_levels -----------------------------------------------------------------------------------------------
 
 
-def _levels(n, k, j, start=lambda n, k, j: n - k - j, end=2, step=None):
-    return list(range(start(n, k, j), end - 1, -(step or k)))
-
-
-def _levels_true(n, k, j):
-    return _levels(n, k, j)
-
-
-def _levels_with(**changes):
-    return lambda n, k, j: _levels(n, k, j, **changes)
+def _levels(n, k, j):
+    return list(range(n - k - j, 1, -k))
 
 
 def _levels_cases(rng):
@@ -169,44 +123,9 @@ class _LoopCheck(Check):
 check_thread_levels = _LoopCheck(
     "thread_levels",
     _levels_cases,
-    _levels_true,
+    _levels,
     dtype=None,
     post=_as_list,
-    diagnoses=[
-        (
-            lambda n, k, j: [level for level in range(j, n, k) if level < n - k - 1],
-            "these are the levels of section 3, not those of algorithm 1",
-        ),
-        (
-            lambda n, k, j: [level for level in range(j, n, k) if level < n - k - 1][::-1],
-            "these are the levels of section 3, not those of algorithm 1",
-        ),
-        (
-            _levels_with(end=0),
-            "levels 1 and 0 have no weights: the loop ends where j < L - k - 1 does",
-        ),
-        (
-            lambda n, k, j: [n - 1 - m - i for m in range(j, n - k - 1, k) for i in range(k)],
-            "these are the levels of eq. 5: eq. 6 and 7 come only where i == k - 1, at the last of k levels",
-        ),
-        (
-            lambda n, k, j: [n - 1 - m for m in range(j, n - k - 1, k)],
-            "these are the levels with i = 0: eq. 6 and 7 come where i == k - 1",
-        ),
-        (
-            lambda n, k, j: [n - 1 - m - k for m in range(j, n - k - 1, k)],
-            "one level too low: the inner loop ends with i = k - 1, not with k",
-        ),
-        (
-            _levels_with(start=lambda n, k, j: n - 1 - j, step=1),
-            "these are the levels of eq. 5, which a thread applies "
-            "at every level: eq. 6 and 7 come only where i == k - 1",
-        ),
-        (
-            _levels_with(start=lambda n, k, j: n - k - j - 1),
-            "one level too low: with i = k - 1, l = L - 1 - j - i is L - j - k",
-        ),
-    ],
 )
 
 # 3. leapfrog_schedule -------------------------------------------------------------------------------------------
@@ -353,7 +272,7 @@ def check_leapfrog_schedule(fn, *, rng):
     must_end(fn, plan, "each loop must go on to the next layer, or by k")
     for L, k in plan:
         where = f"L = {L}, k = {k}"
-        parent, children = _form(fn(L, k), k)
+        parent, children = _form(_called(fn, L, k), k)
         _check_covers(parent, children, L, k, where)
         _check_chain(parent, L, "the parent", where, L)
         for j, tasks in enumerate(children):
@@ -361,6 +280,19 @@ def check_leapfrog_schedule(fn, *, rng):
         _check_same(parent, children, L, k, where)
     _check_refuses(fn)
     return f"{len(plan)} pairs of L and k: every gradient once, every delta at hand"
+
+
+def _called(fn, L, k):
+    """fn(L, k); a ValueError that the function raises itself is told from one of min() or max()."""
+    try:
+        return fn(L, k)
+    except ValueError as error:
+        require(
+            "empty" in str(error) or "unpack" in str(error),
+            f"k = {k} threads for L = {L} layers were refused: {short_error(error)}",
+            cause="k goes from 1 to L, and both ends are allowed: refuse k < 1 and k > L",
+        )
+        raise
 
 
 def _check_same(parent, children, L, k, where):

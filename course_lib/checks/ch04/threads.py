@@ -5,8 +5,6 @@ Students' threads run under the guard of the kit: a call that hangs is told afte
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,68 +19,13 @@ from course_lib.checks.kit.trees import a_thing
 # 4. walk --------------------------------------------------------------------------------------------------------
 
 
-def _slope_of_tanh(A, layer):
-    return 1 - A[layer + 1] ** 2
-
-
-def _sum_of_rows(dZ):
-    return dZ.sum(axis=0)
-
-
-def _one(dZ):
-    return 1
-
-
-@dataclass(frozen=True)
-class _Walk:
-    """The walk of one thread: (grads, deltas); with a field changed, a known wrong way.
-
-    fresh: each step starts from the delta before it, not from the first. weights, inputs, place: steps to the layer
-    whose W, whose A and whose place in grads is taken. divisor: of dW.
-    """
-
-    fresh: bool = True
-    weights: int = 1
-    inputs: int = 0
-    place: int = 0
-    slope: Callable = _slope_of_tanh
-    db: Callable = _sum_of_rows
-    divisor: Callable = _one
-
-    def __call__(self, tasks, dZ, params, A, grads):
-        deltas = [dZ]
-        for kind, layer in tasks:
-            above = deltas[-1] if self.fresh else dZ
-            if kind == "delta":
-                dA = above @ params[layer + self.weights][0].T
-                deltas.append(dA * self.slope(A, layer))
-            else:
-                dW = A[layer + self.inputs].T @ above / self.divisor(above)
-                grads[layer + self.place] = (dW, self.db(above))
-        return grads, deltas
-
-
-_walk = _Walk()
-
-
-def _stale(tasks, dZ, params, A, grads):
-    """Right deltas, but every gradient takes the delta before the one at hand."""
-    before = dZ
+def _walk(tasks, dZ, params, A, grads):
     deltas = [dZ]
     for kind, layer in tasks:
         if kind == "delta":
-            before, dZ = dZ, dZ @ params[layer + 1][0].T * (1 - A[layer + 1] ** 2)
-            deltas.append(dZ)
+            deltas.append(deltas[-1] @ params[layer + 1][0].T * (1 - A[layer + 1] ** 2))
         else:
-            grads[layer] = (A[layer].T @ before, before.sum(axis=0))
-    return grads, deltas
-
-
-def _exchanged(tasks, *rest):
-    """(db, dW) instead of (dW, db)."""
-    grads, deltas = _walk(tasks, *rest)
-    for layer in [layer for kind, layer in tasks if kind == "grad"]:
-        grads[layer] = grads[layer][::-1]
+            grads[layer] = A[layer].T @ deltas[-1], deltas[-1].sum(axis=0)
     return grads, deltas
 
 
@@ -110,7 +53,7 @@ def _walk_cases(rng):
             (normal(rng, n, m), normal(rng, m)) for n, m in zip(sizes, sizes[1:], strict=False)
         ]
         tasks, label = (
-            child(L, k, j, k),
+            child(L, k, j),
             f"thread {j} of {k}, {L} layers" + (" of equal width" if width else ""),
         )
         cases.append(Case((tasks, normal(rng, B, sizes[L - j]), params, A, grads), label))
@@ -130,8 +73,6 @@ def _call_walk(fn, tasks, dZ, params, A, grads):
     return grads, deltas
 
 
-_LATE = "a stale delta: each step of the walk starts from the delta before it, so keep it, dZ = ..."
-
 check_walk = Check(
     "walk",
     _walk_cases,
@@ -141,53 +82,6 @@ check_walk = Check(
     c=8.0,
     may_change=(4,),
     parts=("grads", "what is returned"),
-    diagnoses=[
-        (
-            _stale,
-            "a stale delta: the gradient of a layer needs the delta of that layer, not of the one above",
-        ),
-        (
-            _Walk(slope=lambda A, layer: 1 - A[layer + 1]),
-            "the derivative of tanh is 1 - a^2: the square is missing",
-        ),
-        (
-            lambda tasks, *rest: _walk(
-                [t for kind, layer in tasks for t in ((kind, layer), ("grad", layer))], *rest
-            ),
-            'a gradient is written at every delta: only where the list says "grad", the others are other threads\'',
-        ),
-        (
-            _Walk(slope=lambda A, layer: A[layer + 1] ** 2),
-            "the derivative of tanh is 1 - a^2, not a^2",
-        ),
-        (
-            _Walk(place=-1),
-            "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
-            "other threads",
-        ),
-        (
-            _Walk(place=1),
-            "the results go to a neighbour's place: grads[layer] is this layer's, all others belong to "
-            "other threads",
-        ),
-        (
-            _Walk(db=lambda dZ: dZ.sum(axis=1)),
-            "db sums over the neurons: examples lie in rows, axis=0",
-        ),
-        (_Walk(divisor=len), "1/B once more: dZ holds it already"),
-        (_exchanged, "dW and db are exchanged: grads[layer] = (dW, db)"),
-        (
-            lambda tasks, dZ, params, A, grads: (
-                grads,
-                _walk(tasks, dZ, params, A, list(grads))[1],
-            ),
-            "the gradients are written nowhere: grads[layer] = (dW, db)",
-        ),
-        (
-            lambda *args: (_walk(*args)[0], _walk(*args)[1][1:]),
-            "the list of deltas begins with the one that was handed over",
-        ),
-    ],
 )
 
 # 5. leapfrog_backward -------------------------------------------------------------------------------------------
@@ -206,9 +100,11 @@ class _Delta:
 class _Walks:
     """A `walk` that notes who called it with what. One child is slow, one may raise; children meet, side by side."""
 
-    def __init__(self, L, k, slow=None, fault=None, delay=0.15):
+    def __init__(self, L, k, slow=None, fault=None, delay=0.15, idle=None):
         self.L, self.k, self.slow, self.fault, self.delay = L, k, slow, fault, delay
         self.parent, self.children = leapfrog(L, k)
+        if idle is not None:
+            self.children[idle] = []
         del self.parent[0]  # eq. 4: the delta of the last layer is there
         busy = [j for j in range(k) if self.children[j]]
         self.calls, self.ended, self.parent_done, self.early, self.odd = [], 0, False, False, None
@@ -309,15 +205,18 @@ def _check_handed(walks, where):
             f"thread {j} started from {f'the {got}' if isinstance(got, _Delta) else a_thing(got)}",
             where=where,
             wanted=f"deltas[{j}], the delta of layer L - 1 - {j} = {wanted}",
-            cause="all start from the same delta: each thread has its own, deltas[j]"
-            if _all_same(walks)
-            else "thread j gets deltas[j]: the list begins with that of the last layer",
+            cause=_delta_cause(walks),
         )
 
 
-def _all_same(walks):
-    given = [call[1] for call in walks.calls if call[0] in walks.busy]
-    return len(given) > 1 and all(dZ is given[0] for dZ in given)
+def _delta_cause(walks):
+    given = {call[0]: call[1] for call in walks.calls if call[0] in walks.busy}
+    if len(given) > 1 and len({id(dZ) for dZ in given.values()}) == 1:
+        return "all start from the same delta: each thread has its own, deltas[j]"
+    layers = [getattr(given.get(j), "layer", None) for j in walks.busy]
+    if layers == [walks.L - 1 - n for n in range(len(layers))]:
+        return "a child without tasks was left out before the others were numbered: child j has deltas[j], as before"
+    return "thread j gets deltas[j]: the list begins with that of the last layer"
 
 
 def _all_told(error):
@@ -355,8 +254,8 @@ def _fork_run(fn, walks):
     )
 
 
-def _check_fork(fn, L, k, where, delay):
-    walks = _Walks(L, k, slow=0, delay=delay)
+def _check_fork(fn, L, k, where, delay, idle=None):
+    walks = _Walks(L, k, slow=0, delay=delay, idle=idle)
     run = _fork_run(fn, walks)
     early = walks.ended < sum(call[0] != "parent" for call in walks.calls)
     _lost_fault(run)
@@ -423,16 +322,17 @@ def _check_fork_fault(fn, L, k, fault):
     )
 
 
-@function_check("leapfrog_backward")
+@function_check("leapfrog_backward", slow=True)
 def check_leapfrog_backward(fn, *, rng):
     """The parent first, then all children side by side from their own deltas, all joined, no fault lost."""
     L = int(rng.integers(9, 13))
     plan = [(8, 3), (L, 2), (L, 4), (6, 1), (4, 4), (7, 5)]
     for n, (L, k) in enumerate(plan):
         _check_fork(fn, L, k, f"L = {L}, k = {k}", 0.15 + 0.6 * (n == 0))
+    _check_fork(fn, 8, 3, "L = 8, k = 3, child 0 has no tasks", 0.15, idle=0)
     for k, fault in ((3, 2), (3, 0), (2, 1), (3, "parent")):
         _check_fork_fault(fn, 9, k, fault)
-    return f"{len(plan)} pairs of L and k, and 4 runs with a fault in them"
+    return f"{len(plan)} pairs of L and k, an idle child before the others, and 4 runs with a fault in them"
 
 
 # 6. deferred_backward -------------------------------------------------------------------------------------------
@@ -476,6 +376,8 @@ class _Chain:
             self.failed = True
             raise ArithmeticError(f"the delta of layer {layer} cannot be computed")
         if layer == 0:
+            if self.grad_fault == "worker":
+                self.begun.wait(0.3)
             if self.staged:
                 self.overlap = self.begun.wait(0 if self.in_turn else self.PATIENCE)
             self.chain_done.set()
@@ -500,10 +402,8 @@ class _Chain:
                 )
         self.begun.set()
         try:
-            if self.grad_fault in (
-                layer,
-                "chain" if threading.current_thread() is self.chain_thread else layer,
-            ):
+            who = "chain" if threading.current_thread() is self.chain_thread else "worker"
+            if self.grad_fault in (layer, who):
                 self.failed = True
                 raise ArithmeticError(f"the gradient of layer {layer} cannot be computed")
             if not self.staged and threading.current_thread() is not self.chain_thread:
@@ -644,10 +544,11 @@ def _check_results(run, chain, where):
 def _check_deferred_fault(fn, L, k, **fault):
     chain = _Chain(L, k, staged=False, **fault)
     kind, layer = next(iter(fault.items()))
+    whose = {"chain": "the chain's thread", "worker": "another thread than the chain's"}
     place = (
-        f"the {kind.split('_')[0]} of layer {layer}"
-        if layer != "chain"
-        else "a gradient of the chain's thread"
+        f"a gradient of {whose[layer]}"
+        if layer in whose
+        else f"the {kind.split('_')[0]} of layer {layer}"
     )
     where = f"L = {L}, k = {k}, an exception in {place}"
     try:
@@ -656,6 +557,8 @@ def _check_deferred_fault(fn, L, k, **fault):
         rows = [row for row in unmet.rows if row[0] != "where"]
         raise Unmet(unmet.what, [*rows, ("where", where)], unmet.kind) from None
     _lost_fault(run)
+    if layer == "worker" and not chain.failed:
+        return  # the chain was quicker than those that were forked
     require_in_time(
         chain.failed or run.error is not None,
         "the chain's thread computed no gradient",
@@ -691,7 +594,7 @@ def _check_deferred_fault(fn, L, k, **fault):
     )
 
 
-@function_check("deferred_backward")
+@function_check("deferred_backward", slow=True)
 def check_deferred_backward(fn, *, rng):
     """Each delta once and in order, each gradient once from its own delta, k threads, no fault lost, nobody waits."""
     plan = [(6, 2), (int(rng.integers(9, 14)), 3), (8, 4), (5, 1), (3, 3), (1, 1)]
@@ -704,6 +607,7 @@ def check_deferred_backward(fn, *, rng):
         {"grad_fault": 4},
         {"grad_fault": 0},
         {"grad_fault": "chain"},
+        {"grad_fault": "worker"},
     )
     for fault in faults:
         _check_deferred_fault(fn, 7, 3, **fault)

@@ -51,9 +51,7 @@ class RemoteArray(np.ndarray):
         self[...] = value
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
-        for given in inputs:
-            if isinstance(given, RemoteArray):
-                given._fetch()
+        self._fetch_all(inputs)
         if method == "at":
             changed = _plain(inputs[0]).copy()
             ufunc.at(changed, *map(_plain, inputs[1:]))
@@ -62,8 +60,16 @@ class RemoteArray(np.ndarray):
         result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
         if out is None:
             return result
+        if not isinstance(out[0], RemoteArray):
+            self._fetch_all(inputs)  # between read and write the check may have the caller wait
         out[0][...] = result
         return out[0]
+
+    @staticmethod
+    def _fetch_all(arrays):
+        for given in arrays:
+            if isinstance(given, RemoteArray):
+                given._fetch()
 
     def __array_function__(self, function, types, args, kwargs):
         if function is np.copyto and isinstance(args[0], RemoteArray):

@@ -474,7 +474,7 @@ WRONG = [
         "combine wants the numbers of rows",
     ),
     (ch03.check_reduce_slice, mean_over_threads, "divided by B and by T"),
-    (ch03.check_predict_speedup, one_row_more, "one row too many"),
+    (ch03.check_predict_speedup, one_row_more, "one too many where it divides evenly"),
     (ch03.check_train_parallel, trains_and_hides_faults, "the caller never heard of it"),
     (ch03.check_train_parallel, trains_and_decays, "after step 1"),
     (ch03.check_shards, by_fractions, "the larger shards come first"),

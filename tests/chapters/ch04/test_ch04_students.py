@@ -485,11 +485,11 @@ WRONG = [
         "1 - a^2, not a^2",
         FAST,
     ),
-    (ch04.check_walk, walked(grad=sums_and_counts), "axis=0", FAST),
+    (ch04.check_walk, walked(grad=sums_and_counts), "axis 1 is not the axis asked for", FAST),
     (
         ch04.check_walk,
         walked(grad=lambda A, layer, dZ: (A[layer].T @ dZ / len(dZ), dZ.sum(axis=0))),
-        "1/B once more",
+        "divided by `len(dZ)`, and should not be",
         FAST,
     ),
     (
@@ -501,7 +501,7 @@ WRONG = [
     (
         ch04.check_walk,
         walked(give=lambda deltas: deltas[1:]),
-        "begins with the one that was handed over",
+        "is returned without its first entry",
         FAST,
     ),
     (ch04.check_walk, walked(give=lambda deltas: None), "None", FAST),
@@ -578,7 +578,7 @@ WRONG = [
     (
         ch04.check_step_costs,
         costs(deferred=lambda k, a, b, c: max(b, (b + c) / k)),
-        "forward pass f1 is missing",
+        "without the term `f1`",
         FAST,
     ),
     (
@@ -594,7 +594,7 @@ WRONG = [
         FAST,
     ),
     (ch04.check_step_costs, lambda k, a, b, c: a + b + c, "step_costs: ", FAST),
-    (ch04.check_makespan, busiest_thread, "waits for nobody", FAST),
+    (ch04.check_makespan, busiest_thread, "the time for which it waits", FAST),
     (ch04.check_makespan, lambda tasks, fork, f2, f3: sum(f2) + sum(f3), "makespan: ", FAST),
     (ch04.check_smallest_k, papers_formula, "formula of [002]", SLOW),
     (ch04.check_smallest_k, lambda *f: 0, "here one is", SLOW),
