@@ -80,6 +80,16 @@ def part_name(path, rules):
     return "the result" if not path else "result" + "".join(f"[{p!r}]" for p in path)
 
 
+def part_pairs(got, want, rules, path=()):
+    """(name, got, wanted) of each part that is no list, of two trees of one form."""
+    if isinstance(want, (dict, list, tuple)):
+        keys = want if isinstance(want, dict) else range(min(len(got), len(want)))
+        for key in keys:
+            yield from part_pairs(got[key], want[key], rules, (*path, key))
+    else:
+        yield part_name(path, rules), got, want
+
+
 def _compare_sequence(got, want, rules, path, name):
     if not isinstance(got, (list, tuple)):
         what = f"{name} is {a_thing(got)}, not a {type(want).__name__} of {len(want)} parts"

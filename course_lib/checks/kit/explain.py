@@ -6,6 +6,7 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 
 import itertools
 
+from course_lib.checks.kit.limits import EACH, Late, at_most, harmless
 from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
 
@@ -40,13 +41,14 @@ def _cause(module, name, fits, known):
 
 
 def _planted(task):
-    return [(says, _giver(task, source)) for says, source in task.planted]
+    return ((says, _giver(task, source)) for says, source in harmless(task.planted))
 
 
 def python_slips(task, most=160):
     """The slips of a solution in Python: (sentence, a function that gives what the variable would hold)."""
     found = itertools.islice(python.variants(task.solution), most)
-    return [(slip.says, _giver(task, slip.source)) for slip in found]
+    pairs = harmless((slip.says, slip.source) for slip in found)
+    return ((says, _giver(task, source)) for says, source in pairs)
 
 
 def _giver(task, source):
@@ -70,6 +72,7 @@ def _different(sentences):
 
 def _fits(value, fits):
     try:
-        return bool(fits(value()))
-    except (Exception, SystemExit):
+        with at_most(EACH):
+            return bool(fits(value()))
+    except (Exception, SystemExit, Late):
         return False
