@@ -64,6 +64,7 @@ check_softmax_cross_entropy = Check(
     K=lambda case: sum(case.args[0].shape),
     dtype="input",
     parts=("loss", "dZ"),
+    python_floats=True,
     axes={"dZ": ("example", "class")},
     diagnoses=[
         (_capped(cap(10.0**-k)), _CAPPED) for cap in (_added, _bounded) for k in range(3, 39)

@@ -320,6 +320,8 @@ def _wrong_type(misses):
 
 def _wrong_dtype(misses):
     got, want = misses[0][0].got.dtype, misses[0][0].want.dtype
+    if misses[0][0].what.endswith("a Python float"):
+        return "float(...) makes a Python float of it"
     if want.kind == "f" and got.kind == "b":
         wanted = misses[0][0].what.rsplit(", not ", 1)[-1]
         return f"a comparison gives bool: use .astype({'float' if wanted == 'float' else 'np.' + wanted})"

@@ -39,6 +39,7 @@ class Rules:
     each: tuple = ()
     scale: float | str | None = None
     digits: int | None = None
+    python_floats: bool = False
 
     def tolerance(self, want):
         """The tolerance for a float array `want`."""
@@ -133,9 +134,19 @@ def _compare_numbers(got, want, rules, name):
     if have.shape != wanted.shape:
         thing = "one number" if scalar else f"{wanted.shape}"
         return Mismatch("shape", name, f"{name} has shape {have.shape}, not {thing}", have, wanted)
-    return _compare_values(have, wanted, rules, name) or _compare_dtype(
-        got, have, wanted, rules, name
+    return (
+        _compare_values(have, wanted, rules, name)
+        or _compare_dtype(got, have, wanted, rules, name)
+        or (_compare_scalar(got, have, wanted, name) if scalar and rules.python_floats else None)
     )
+
+
+def _compare_scalar(got, have, want, name):
+    """A Python float where one is asked for; np.float64 is one."""
+    if isinstance(got, float) or want.dtype.kind != "f":
+        return None
+    what = f"the value is right, but {name} is a NumPy {have.dtype}, not a Python float"
+    return Mismatch("dtype", name, what, have, want)
 
 
 def _compare_values(have, want, rules, name):
