@@ -9,7 +9,7 @@ from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT, Mismatch, compare, part_pairs
 from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
-from course_lib.checks.kit.limits import is_telling
+from course_lib.checks.kit.limits import EACH, is_telling
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, tree_map
@@ -30,7 +30,7 @@ def _cause(check, result, results, seed):
     miss = result.misses[0]
     fits = _fits(check, miss, results, seed)
     return (
-        planted_cause(check.cases.__module__, check.name, fits)
+        planted_cause(check.cases.__module__, check.name, fits, EACH)
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
         or (_is_evidence(results) and _of_slip(check, fits))
@@ -45,7 +45,7 @@ def _is_evidence(results):
 
 
 def _of_slip(check, fits):
-    return slip_cause(check.cases.__module__, check.name, fits, python_slips)
+    return slip_cause(check.cases.__module__, check.name, fits, python_slips, EACH)
 
 
 def _of_author(check, miss, results):

@@ -10,6 +10,7 @@ from course_lib.checks.kit.check import Check
 from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kinds import CLOCK, WRONG, is_lacking
+from course_lib.checks.kit.limits import EACH
 from course_lib.checks.kit.messages import (
     CheckFailed,
     Report,
@@ -136,9 +137,9 @@ def _explain(failure, body, name, error, seed):
             return _words(other) == _words(error)
         return False
 
-    cause = planted_cause(body.__module__, name, fits)
+    cause = planted_cause(body.__module__, name, fits, EACH)
     if not cause and _is_evidence(error):
-        cause = slip_cause(body.__module__, name, fits, python_slips)
+        cause = slip_cause(body.__module__, name, fits, python_slips, EACH)
     if cause:
         failure.report.rows.insert(labels.index("what") + 1, ("cause", cause))
         failure.args = (str(failure.report),)

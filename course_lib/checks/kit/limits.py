@@ -18,24 +18,28 @@ class Late(BaseException):
 
 
 def can_interrupt():
-    """Can a call be cut off here? Signals reach the main thread alone, and a timer may be in use."""
+    """Can a call be cut off here? Signals reach the main thread alone."""
     main = threading.current_thread() is threading.main_thread()
-    return main and hasattr(signal, "setitimer") and not any(signal.getitimer(signal.ITIMER_REAL))
+    return main and hasattr(signal, "setitimer")
 
 
 @contextlib.contextmanager
 def at_most(seconds):
     """Raises `Late` inside after so many seconds; without effect where calls cannot be cut off."""
-    if not can_interrupt():
+    others = signal.getitimer(signal.ITIMER_REAL)[0] if can_interrupt() else 0.0
+    if not can_interrupt() or 0 < others <= seconds:  # somebody else's timer ends it before
         yield
         return
-    before = signal.signal(signal.SIGALRM, _late)
+    begun, before = time.monotonic(), signal.signal(signal.SIGALRM, _late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if others:
+            left = others - (time.monotonic() - begun)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
 
 
 def _late(*_):
