@@ -5,18 +5,9 @@ from itertools import pairwise
 from course_lib.checks.kit.core import Case, Check, ragged
 
 
-def _count_flops(sizes, B, each=2, products=(3, 2), bias=0):
-    """each: operations per multiply-add; products: how many for an inner layer, and for the first one."""
-    total = 0
-    for layer, (n_in, n_out) in enumerate(pairwise(sizes)):
-        total += (
-            each * B * n_in * n_out * (products[0] if layer else products[1]) + bias * B * n_out
-        )
-    return total
-
-
-def _count_true(sizes, B):
-    return _count_flops(sizes, B)
+def _count_flops(sizes, B):
+    products = [3 if layer else 2 for layer in range(len(sizes) - 1)]
+    return sum(2 * B * n * m * k for k, (n, m) in zip(products, pairwise(sizes), strict=True))
 
 
 def _count_cases(rng):
@@ -32,23 +23,12 @@ def _count_cases(rng):
     ]
 
 
-check_count_flops = Check(
-    "count_flops",
-    _count_cases,
-    _count_true,
-    dtype=None,
-    diagnoses=[],
-)
+check_count_flops = Check("count_flops", _count_cases, _count_flops, dtype=None)
 
 
-def _matmul_bound(B, n_in, n_out, peak, bandwidth, numbers=None, itemsize=4, each=2, pick=min):
-    numbers = numbers or (B * n_in + n_in * n_out + B * n_out)
-    intensity = each * B * n_in * n_out / (itemsize * numbers)
-    return intensity, pick(peak, intensity * bandwidth)
-
-
-def _bound_true(B, n_in, n_out, peak, bandwidth):
-    return _matmul_bound(B, n_in, n_out, peak, bandwidth)
+def _matmul_bound(B, n_in, n_out, peak, bandwidth):
+    intensity = 2 * B * n_in * n_out / (4 * (B * n_in + n_in * n_out + B * n_out))
+    return intensity, min(peak, intensity * bandwidth)
 
 
 def _bound_cases(rng):
@@ -69,9 +49,8 @@ def _bound_cases(rng):
 check_matmul_bound = Check(
     "matmul_bound",
     _bound_cases,
-    _bound_true,
+    _matmul_bound,
     K=4,
     dtype=None,
     parts=("intensity", "bound"),
-    diagnoses=[],
 )

@@ -34,13 +34,19 @@ class _Diary:
             isinstance(params, tuple) and len(params) == 2,
             "accuracy got something else than a run's params",
             got=params if params is not None else "None",
-            cause="was no run better than the start value? An accuracy may be small: begin with -inf",
+            cause=self._cause_of_none(),
         )
         require(
             int(X[0, 0]) == int(y[0]), "images of one set were scored with the labels of another"
         )
         self.asked.append((params[1], self.SETS[int(X[0, 0])]))
         return self.scores[params[1]][int(X[0, 0])]
+
+    def _cause_of_none(self):
+        tried, of = len(self.trained), len(self.scores)
+        if tried < of:
+            return f"it stops early: {tried} of {of} learning rates were tried; a NaN is no reason to stop"
+        return "no run was taken: an accuracy may be small, or 0, so begin with -inf"
 
     def times_tested(self):
         return sum(which == "test" for _, which in self.asked)
@@ -62,6 +68,13 @@ def _scores(rng, etas, nan_at, scale):
         order = order[::-1]
     order.insert(nan_at, len(etas) - 1)
     return {eta: tuple(table[i]) for eta, i in zip(etas, order, strict=True)}
+
+
+def _poor(etas):
+    """All runs have diverged but one in the middle, and that one knows nothing."""
+    table = dict.fromkeys(etas, (np.nan,) * 3)
+    table[etas[2]] = (0.02, 0.0, 0.04)
+    return table
 
 
 def _winner(scores, which, pick=max):
@@ -99,9 +112,10 @@ def check_grid_search(fn, *, rng):
         (4, 0.055),
         (0, 0.055),
         (3, 1.0),
+        (0, 0),
     ):
         etas = [float(eta) for eta in np.round(10.0 ** rng.permutation(np.linspace(-3, 2, 6)), 4)]
-        diary = _Diary(rng, _scores(rng, etas, nan_at, scale))
+        diary = _Diary(rng, _scores(rng, etas, nan_at, scale) if scale else _poor(etas))
         given = fn(etas, diary.train, diary.accuracy, diary.data)
         require(
             given is not None,
@@ -117,7 +131,13 @@ def check_grid_search(fn, *, rng):
             cause=f"it stops early: it tried {tried} of {len(etas)}; does a return or break stand inside the loop?",
         )
         _check_choice(given, diary)
-    return "6 grids with a diverged run in each; the test set was asked once, at the end"
+        times = len(diary.trained)
+        require(
+            times == tried,
+            f"train was called {times} times for {tried} learning rates",
+            cause="one is trained again: keep the params of each run, or of the best, and test those",
+        )
+    return "7 grids with a diverged run in each; the test set was asked once, at the end"
 
 
 _OTHER_NET = "that is the test accuracy of another run: keep the winner's params beside its eta"

@@ -1,6 +1,6 @@
 """Shuffled mini-batches: nothing lost, doubled or mislabelled."""
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -22,11 +22,14 @@ def _batches(fn, X, Y, B, rng):
     require(
         given is not None,
         "minibatches returned None",
-        cause="end with `return ...`, or use `yield xb, yb`",
+        cause="end with `return ...`",
     )
     require(
-        hasattr(given, "__iter__"),
-        f"minibatches returned {type(given).__name__}, not a list of pairs",
+        isinstance(given, (list, tuple)),
+        f"minibatches returned a {type(given).__name__}, not a list of pairs",
+        cause="what can be gone through once is used up after one pass: collect the pairs in a list"
+        if hasattr(given, "__next__")
+        else None,
     )
     batches = list(given)
     pairs = all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in batches)
@@ -34,6 +37,19 @@ def _batches(fn, X, Y, B, rng):
         bool(pairs and batches),
         "each batch must be a pair (xb, yb)",
         got=(batches or ["no batch at all"])[0],
+    )
+    flat = [np.shape(part) for pair in batches for part in pair if np.ndim(part) != 2]
+    require(
+        not flat,
+        "xb and yb must be matrices, one example a row",
+        got=f"shape {flat[:1]}",
+        cause="a batch of one is a matrix too, (1, n0)" if B == 1 else None,
+    )
+    shared = [np.may_share_memory(a[0], b[0]) for a, b in pairwise(batches)]
+    require(
+        not any(shared),
+        "two batches lie in the same memory",
+        cause="the batches share one array, so that all show what was put there last: make a new one for each",
     )
     swapped = all(
         np.shape(xb)[1:] == Y.shape[1:] and np.shape(yb)[1:] == X.shape[1:] for xb, yb in batches
@@ -56,7 +72,9 @@ def _batches(fn, X, Y, B, rng):
 
 def _check_sizes(batches, N, B):
     sizes, full = [len(xb) for xb, _ in batches], [B] * (N // B)
-    split = [len(part) for part in np.array_split(range(N), max(N // B, 1))]
+    splits = [
+        [len(part) for part in np.array_split(range(N), n)] for n in (max(N // B, 1), -(-N // B))
+    ]
     wanted = full + ([N % B] if N % B else [])
     causes = {
         "the ragged last batch is dropped: its examples would never be seen": sizes == full
@@ -67,7 +85,9 @@ def _check_sizes(batches, N, B):
         "the short batch is not the last: permute the examples, and cut after that": sizes != wanted
         and sorted(sizes) == sorted(wanted),
         "np.array_split evens the sizes out: batches have B examples, and the last has what is left": sizes
-        == split,
+        in splits,
+        "order[-0:] is everything: add the rest only where there is one": sizes == [*full, N]
+        and not N % B,
         "there is an empty batch at the end": sizes and sizes[-1] == 0,
         "batches of size N // B: B is the size of a batch, not their number": sizes
         and sizes[0] == N // B != B,

@@ -22,28 +22,16 @@ def _line_gradient(params, xb, yb):
     return float((residual**2).sum() / len(xb)), grads[::-1]
 
 
-def _sgd_epoch(params, batches, gradient, eta, step=lambda eta, B: eta, fresh=True, weigh=None):
-    """The truth, and with step, fresh or weigh changed: a known wrong way. Returns (mean loss, params, _OWN)."""
-    frozen = [(W.copy(), b.copy()) for W, b in params]
+def _sgd_epoch(params, batches, gradient, eta):
     losses, sizes = [], []
     for xb, yb in batches:
-        loss, grads = gradient(params if fresh else frozen, xb, yb)
+        loss, grads = gradient(params, xb, yb)
         for (W, b), (dW, db) in zip(params, grads, strict=True):
-            W -= step(eta, len(xb)) * dW
-            b -= step(eta, len(xb)) * db
+            W -= eta * dW
+            b -= eta * db
         losses.append(loss)
         sizes.append(len(xb))
-    return float((weigh or np.average)(losses, weights=sizes)), params, _OWN
-
-
-def _sgd_true(params, batches, gradient, eta):
-    return _sgd_epoch(params, batches, gradient, eta)
-
-
-def _sgd_with(**changes):
-    return lambda params, batches, gradient, eta: _sgd_epoch(
-        params, batches, gradient, eta, **changes
-    )
+    return float(np.average(losses, weights=sizes)), params, _OWN
 
 
 def _sgd_cases(rng):
@@ -62,20 +50,6 @@ def _sgd_cases(rng):
     return cases
 
 
-def _pair_for_grads(params, batches, gradient, eta):
-    for _, (dW, db) in zip(params, gradient(params, *batches[0]), strict=False):
-        return dW, db
-
-
-def _loss_after(params, batches, gradient, eta):
-    """Each loss after its own step."""
-    losses = []
-    for xb, yb in batches:
-        _sgd_epoch(params, [(xb, yb)], gradient, eta)
-        losses.append(gradient(params, xb, yb)[0])
-    return float(np.average(losses, weights=[len(xb) for xb, _ in batches])), params, _OWN
-
-
 def _call_epoch(fn, params, batches, gradient, eta):
     """The returned loss, and the arrays in params, which the function changes in place."""
     held = [tuple(pair) for pair in params]
@@ -89,36 +63,9 @@ def _call_epoch(fn, params, batches, gradient, eta):
 check_sgd_epoch = Check(
     "sgd_epoch",
     _sgd_cases,
-    _sgd_true,
+    _sgd_epoch,
     call=_call_epoch,
     K=60,
     may_change=(0,),
     parts=("the mean loss", "params", "what params holds"),
-    diagnoses=[
-        (
-            _sgd_with(step=lambda eta, B: eta * B),
-            "eta is multiplied by B: the gradient is of the mean loss",
-        ),
-        (
-            lambda *args: (*_sgd_true(*args)[:2], _NEW),
-            "leave the list as it is: W -= eta * dW is all that is needed",
-        ),
-        (
-            _sgd_with(weigh=lambda losses, weights: np.sum(losses)),
-            "the sum of the batch losses: for the mean, weigh each with its size and divide by all examples",
-        ),
-        (
-            lambda params, batches, gradient, eta: _sgd_epoch(params, batches[:1], gradient, eta),
-            "only the first batch is used: is `return` inside the loop?",
-        ),
-        (
-            _loss_after,
-            "a batch's loss is taken after its step: gradient returns it together with the gradients",
-        ),
-        (
-            _sgd_with(weigh=lambda losses, weights: np.sum(losses) / np.sum(weights)),
-            "each batch's loss is a mean: weigh it with the batch's size before you divide by the number of examples",
-        ),
-        (_pair_for_grads, "gradient returns two things: loss, grads = gradient(params, xb, yb)"),
-    ],
 )

@@ -8,8 +8,12 @@ import numpy as np
 from course_lib.checks.kit.tolerance import is_wrong
 
 
-def likely_cause(misses, results):
-    """A sentence on the likely cause, or None. misses: [(Mismatch, result)], one kind; results: of all cases."""
+def likely_cause(misses, results, right=()):
+    """A sentence on the likely cause, or None. misses: [(Mismatch, result)], one kind; results: of all cases.
+
+    right: the same of the cases in which this part is right; what a cause says of all cases must hold in them too.
+    """
+    right = list(right)
     rules = {
         "values": VALUES,
         "shape": SHAPES,
@@ -18,7 +22,7 @@ def likely_cause(misses, results):
         "dtype": (_wrong_dtype,),
     }
     for rule in rules.get(misses[0][0].kind, ()):
-        text = rule(misses)
+        text = rule([*misses, *right] if rule in EVERYWHERE else misses)
         if text:
             return text
     return _only_square(results)
@@ -35,10 +39,8 @@ def _not_finite(misses):
     if result.inplace and np.isnan(miss.got).any():
         return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
     if np.isnan(miss.got).any():
-        return (
-            "NaN: 0 / 0, inf - inf, the logarithm of a negative number, or an array from np.empty"
-        )
-    return "infinity: a division by zero, log(0), or exp of a large number"
+        return "NaN is what 0 / 0, inf - inf and the logarithm of a negative number give"
+    return "infinity is what a division by zero, log(0) and exp of a large number give"
 
 
 def _truncated(misses):
@@ -59,21 +61,20 @@ def _few_digits(misses):
     decimals = next((d for d in range(9) if all(_has_decimals(m, d) for m, _ in misses)), None)
     if decimals and error < 0.2:  # 0 decimals: told elsewhere
         return f"your numbers are rounded to {decimals} decimals: return them as they are"
-    for narrow in ("float32", "float16"):
-        eps = float(
-            np.finfo(narrow).eps
-        )  # a float: beside a float16 a huge error would be cast, and overflow
-        if eps > wide.eps and eps / 64 < error <= 8 * eps:
-            return (
-                f"right to the digits that {narrow} has, and no further: somewhere the computation is in {narrow}, "
-                f"not {wide.dtype}, or it is rounded or an approximation"
-            )
-    if error <= 1e-4:
-        return (
-            f"right to about {int(-np.log10(error))} digits and no further: rounded, approximate (a difference "
-            "quotient?), or with a small number added"
-        )
+    for narrow in ("float16", "float32"):
+        if np.finfo(narrow).eps > wide.eps and all(_is_narrow(m, narrow) for m, _ in misses):
+            return f"all your numbers are those of {narrow}: somewhere they go through it"
+    if error <= 1e-3:
+        return f"right to about {int(-np.log10(error))} digits, and no further"
     return None
+
+
+def _is_narrow(miss, narrow):
+    """Do all numbers fit into the narrow dtype, and are they as near to the right ones as it can be?"""
+    with np.errstate(all="ignore"):
+        same = np.array_equal(miss.got.astype(narrow).astype(np.float64), np.float64(miss.got))
+        near = _relative_error(miss) <= 8 * float(np.finfo(narrow).eps)
+    return same and near
 
 
 def _relative_error(miss):
@@ -98,8 +99,8 @@ def _has_decimals(miss, decimals):
 
 
 def _zeros(misses):
-    if all(not m.got.any() and m.want.any() for m, _ in misses):
-        return "all zeros: a whole-number division (2 // 7 is 0), a difference of two equal things, or never written"
+    if not any(m.got.any() for m, _ in misses):
+        return "all zeros: never written, or something has made 0 of every number"
     return None
 
 
@@ -145,8 +146,11 @@ def _factor(misses):
 def _size_factor(misses, factors):
     """A factor that is the length of an argument's axis in every case: a mean taken for a sum, or the reverse."""
     for name, axis in _axes_of(misses[0][1]):
-        sizes = [dict(r.named_arrays())[name].shape[axis] for _, r in misses]
-        if min(sizes) < 2 or set(sizes) == {2}:  # a factor of 2 has too many other causes
+        arrays = [dict(r.named_arrays()).get(name, np.zeros(0)) for _, r in misses]
+        if any(array.ndim <= axis for array in arrays):
+            continue
+        sizes = [array.shape[axis] for array in arrays]
+        if not set(sizes) - {0, 1, 2}:  # a factor of 2 has too many other causes
             continue
         which = f"the length of axis {axis} of {name}"
         if np.allclose(factors, sizes, rtol=1e-3):
@@ -174,12 +178,16 @@ def _factor_of(miss):
 
 
 def _offset(misses):
+    """A constant added, over enough different numbers not to be luck; the largest tolerance must not hide it."""
     offsets = [np.float64(m.got) - m.want for m, _ in misses]
-    if not all(np.isfinite(o).all() for o in offsets) or len(misses) < 2:
+    numbers = {float(x) for m, _ in misses for x in np.ravel(m.want)}
+    if not all(np.isfinite(o).all() for o in offsets) or min(len(misses), len(numbers) - 2) < 2:
         return None
-    first = float(offsets[0].flat[0])
-    if all(_near(m.got - first, m, 4) for m, _ in misses):
-        return f"your result is ours plus {first:.6g} everywhere: a constant too much"
+    first = float(offsets[0].flat[0]) if offsets[0].size else 0.0
+    slack = 4 * max(_slack(m) for m, _ in misses)
+    if slack < abs(first) / 100 and all(_near(m.got - first, m, 4) for m, _ in misses):
+        more = "more" if first > 0 else "less"
+        return f"your result is {abs(first):.6g} {more} than ours in every entry of every case"
     return None
 
 
@@ -211,7 +219,7 @@ def _other_order(misses):
     for axis in range(misses[0][0].got.ndim):
         if all(m.got.ndim > axis and _near(np.flip(m.got, axis), m) for m, _ in misses):
             return f"the right values in reversed order along axis {axis}"
-    if all(_near_sorted(m) for m, _ in misses):
+    if all(_near_sorted(m) and len(np.unique(m.want)) > 2 for m, _ in misses):
         return "the right values in the wrong order"
     return None
 
@@ -220,8 +228,8 @@ def _one_slice(misses):
     """All that is wrong lies at one index of an axis, in every case the first or the last."""
     for axis in range(misses[0][0].got.ndim):
         ends = {_which_end(m.wrong, axis) for m, _ in misses}
-        if len(ends) == 1 and None not in ends:
-            return f"only the {ends.pop()} entries along axis {axis} are wrong: does your loop or slice stop short?"
+        if len(misses) > 1 and len(ends) == 1 and None not in ends:
+            return f"only the {ends.pop()} entries along axis {axis} are wrong, in every case that fails"
     return None
 
 
@@ -272,8 +280,14 @@ def _reduced(miss, reduce, axis):
 
 def _over_reduced(misses):
     if all(np.ndim(m.got) == 0 and np.ndim(m.want) for m, _ in misses):
-        return "one number where an array belongs: a sum or mean went over all axes; name the axis (axis=0)"
+        for verb, reduce in (("sum", np.sum), ("mean", np.mean), ("maximum", np.max)):
+            if all(np.size(m.want) and _is_of_all(m, reduce) for m, _ in misses):
+                return f"the {verb} goes over all axes: one number where an array belongs; name the axis (axis=0)"
     return None
+
+
+def _is_of_all(miss, reduce):
+    return bool(np.isclose(float(miss.got), float(reduce(miss.want)), rtol=1e-3, atol=1e-5))
 
 
 def _outer(misses):
@@ -306,11 +320,13 @@ def _wrong_type(misses):
 
 def _wrong_dtype(misses):
     got, want = misses[0][0].got.dtype, misses[0][0].want.dtype
+    if misses[0][0].what.endswith("a Python float"):
+        return "float(...) makes a Python float of it"
     if want.kind == "f" and got.kind == "b":
         wanted = misses[0][0].what.rsplit(", not ", 1)[-1]
         return f"a comparison gives bool: use .astype({'float' if wanted == 'float' else 'np.' + wanted})"
     if want.kind == "f" and got.kind in "iu":
-        return "whole numbers where fractions belong: an integer array, or // instead of /"
+        return f"whole numbers: give the array a float dtype, {misses[0][0].what.rsplit(', not ', 1)[-1]}"
     if want.kind == "f" and got.name == "float64":
         return "a float64 slipped in: np.zeros, np.ones, np.eye and np.random make float64 unless told dtype="
     if want.kind in "iu" and got.kind == "f":
@@ -362,4 +378,16 @@ VALUES = (
     _other_order,
     _one_slice,
 )
+EVERYWHERE = {
+    _zeros,
+    _input_itself,
+    _transposed_values,
+    _sign,
+    _factor,
+    _constant,
+    _ignores_input,
+    _truncated,
+    _offset,
+    _other_order,
+}
 SHAPES = (_transposed_shape, _same_values, _unsummed, _over_reduced, _outer)

@@ -55,6 +55,7 @@ class Check:
     post: Callable | None = None
     call: Callable | None = None
     digits: int | None = None  # of a number worked out by hand (check_value)
+    python_floats: bool = False  # a number must be a Python float, no NumPy float32
 
     def __post_init__(self):
         for what in ("cases", "reference"):
@@ -157,7 +158,15 @@ class Check:
         )
         K = int(self.K(case) if callable(self.K) else self.K)
         return Rules(
-            self.c, K, wanted or working, wanted, self.parts, self.each, case.scale, self.digits
+            self.c,
+            K,
+            wanted or working,
+            wanted,
+            self.parts,
+            self.each,
+            case.scale,
+            self.digits,
+            self.python_floats,
         )
 
     def report(self, result, results, seed):

@@ -39,6 +39,7 @@ class Rules:
     each: tuple = ()
     scale: float | str | None = None
     digits: int | None = None
+    python_floats: bool = False
 
     def tolerance(self, want):
         """The tolerance for a float array `want`."""
@@ -78,6 +79,16 @@ def part_name(path, rules):
     if path and isinstance(path[0], int) and path[0] < len(rules.parts):
         return rules.parts[path[0]] + "".join(f"[{p!r}]" for p in path[1:])
     return "the result" if not path else "result" + "".join(f"[{p!r}]" for p in path)
+
+
+def part_pairs(got, want, rules, path=()):
+    """(name, got, wanted) of each part that is no list, of two trees of one form."""
+    if isinstance(want, (dict, list, tuple)):
+        keys = want if isinstance(want, dict) else range(min(len(got), len(want)))
+        for key in keys:
+            yield from part_pairs(got[key], want[key], rules, (*path, key))
+    else:
+        yield part_name(path, rules), got, want
 
 
 def _compare_sequence(got, want, rules, path, name):
@@ -123,9 +134,19 @@ def _compare_numbers(got, want, rules, name):
     if have.shape != wanted.shape:
         thing = "one number" if scalar else f"{wanted.shape}"
         return Mismatch("shape", name, f"{name} has shape {have.shape}, not {thing}", have, wanted)
-    return _compare_values(have, wanted, rules, name) or _compare_dtype(
-        got, have, wanted, rules, name
+    return (
+        _compare_values(have, wanted, rules, name)
+        or _compare_dtype(got, have, wanted, rules, name)
+        or (_compare_scalar(got, have, wanted, name) if scalar and rules.python_floats else None)
     )
+
+
+def _compare_scalar(got, have, want, name):
+    """A Python float where one is asked for; np.float64 is one."""
+    if isinstance(got, float) or want.dtype.kind != "f":
+        return None
+    what = f"the value is right, but {name} is a NumPy {have.dtype}, not a Python float"
+    return Mismatch("dtype", name, what, have, want)
 
 
 def _compare_values(have, want, rules, name):

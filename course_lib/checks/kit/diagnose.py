@@ -3,26 +3,49 @@
 import functools
 from dataclasses import replace
 
+import numpy as np
+
 from course_lib.checks.kit.causes import likely_cause
-from course_lib.checks.kit.compare import SLIGHT, compare
+from course_lib.checks.kit.compare import SLIGHT, Mismatch, compare, part_pairs
 from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
+from course_lib.checks.kit.limits import EACH, is_telling
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, tree_map
 
 
 def diagnose(check, result, results, seed):
-    """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases of the seed."""
+    """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases of the seed.
+
+    It decides nothing: whatever goes wrong on the way is as if there were no cause.
+    """
+    try:
+        return _cause(check, result, results, seed) or None
+    except Exception:
+        return None
+
+
+def _cause(check, result, results, seed):
     miss = result.misses[0]
     fits = _fits(check, miss, results, seed)
     return (
-        planted_cause(check.cases.__module__, check.name, fits)
+        planted_cause(check.cases.__module__, check.name, fits, EACH)
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
-        or slip_cause(check.cases.__module__, check.name, fits, python_slips)
+        or (_is_evidence(results) and _of_slip(check, fits))
         or (_of_form(check, result, results) if miss.kind == "values" else None)
     )
+
+
+def _is_evidence(results):
+    """May equal results be a slip's proof? Not where all that is wrong are errors, zeros or NaN."""
+    wrong = [r for r in results if r.misses and not r.answer.error]
+    return any(m.kind in SLIGHT or is_telling(m.got) for r in wrong for m in r.misses)
+
+
+def _of_slip(check, fits):
+    return slip_cause(check.cases.__module__, check.name, fits, python_slips, EACH)
 
 
 def _of_author(check, miss, results):
@@ -47,7 +70,18 @@ def _of_form(check, result, results):
     same = [
         (m, r) for r in results for m in r.misses if m.kind == miss.kind and m.name == miss.name
     ]
-    return likely_cause(same, results)
+    return likely_cause(same, results, _right_parts(check, miss.name, results))
+
+
+def _right_parts(check, name, results):
+    """(Mismatch with nothing wrong, result) of this part where it is right: a cause must hold there as well."""
+    for r in results:
+        if r.answer.error or any(m.name == name for m in r.misses):
+            continue
+        rules = check.rules(r.case, None)
+        for part, got, want in part_pairs(r.answer.value, r.want, rules):
+            if part == name and np.shape(got) == np.shape(want):
+                yield Mismatch("values", name, "", np.asarray(got), np.asarray(want)), r
 
 
 def _fits(check, miss, results, seed):

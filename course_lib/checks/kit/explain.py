@@ -6,24 +6,25 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 
 import itertools
 
+from course_lib.checks.kit.limits import Late, at_most, harmless
 from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
 
 MOST = 2  # causes that are named where several fit equally well
 
 
-def planted_cause(module, name, fits):
+def planted_cause(module, name, fits, limit=None):
     """The sentence of the planted answer that fits, "either ..., or ..." of two, or None.
 
     module, name: of the check and of the answer's variable. fits: (what the variable would hold) -> does it give what
-    the student's answer gave?
+    the student's answer gave? limit: seconds for one try, where `fits` has no limit of its own.
     """
-    return _cause(module, name, fits, _planted)
+    return _cause(module, name, fits, _planted, limit)
 
 
-def slip_cause(module, name, fits, slips):
+def slip_cause(module, name, fits, slips, limit=None):
     """The same of the solution's slips: (`Task`) -> pairs (sentence, a function that gives the value)."""
-    return _cause(module, name, fits, slips)
+    return _cause(module, name, fits, slips, limit)
 
 
 def proved_cause(module, name, fits, slips):
@@ -31,10 +32,11 @@ def proved_cause(module, name, fits, slips):
     return planted_cause(module, name, fits) or slip_cause(module, name, fits, slips)
 
 
-def _cause(module, name, fits, known):
+def _cause(module, name, fits, known, limit):
     try:
         task = task_of(module, name)
-        return _first(known(task), fits) if task else None
+        within = (lambda value: _within(limit, fits, value)) if limit else fits
+        return _first(known(task), within) if task else None
     except Exception:
         return None
 
@@ -46,7 +48,8 @@ def _planted(task):
 def python_slips(task, most=160):
     """The slips of a solution in Python: (sentence, a function that gives what the variable would hold)."""
     found = itertools.islice(python.variants(task.solution), most)
-    return [(slip.says, _giver(task, slip.source)) for slip in found]
+    pairs = harmless((slip.says, slip.source) for slip in found)
+    return ((says, _giver(task, source)) for says, source in pairs)
 
 
 def _giver(task, source):
@@ -72,4 +75,12 @@ def _fits(value, fits):
     try:
         return bool(fits(value()))
     except (Exception, SystemExit):
+        return False
+
+
+def _within(limit, fits, value):
+    try:
+        with at_most(limit):
+            return fits(value)
+    except Late:
         return False

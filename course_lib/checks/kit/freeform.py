@@ -1,14 +1,16 @@
 """Checks of one value, and free-form checks with the same look."""
 
 import functools
+import re
 
 import numpy as np
 
 from course_lib.checks.kit.case import Case
 from course_lib.checks.kit.check import Check
-from course_lib.checks.kit.explain import proved_cause, python_slips
+from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kinds import CLOCK, WRONG, is_lacking
+from course_lib.checks.kit.limits import EACH
 from course_lib.checks.kit.messages import (
     CheckFailed,
     Report,
@@ -123,7 +125,8 @@ def _failure(name, error, given, seed):
 
 def _explain(failure, body, name, error, seed):
     """Add the cause to a failure that has none, if a known mistake fails in the same words."""
-    labels = [label for label, _ in failure.report.rows]
+    report = getattr(failure, "report", None)  # a check that is broken has none
+    labels = [label for label, _ in report.rows] if report else []
     if failure.kind != WRONG or "cause" in labels or "what" not in labels:
         return
 
@@ -134,10 +137,22 @@ def _explain(failure, body, name, error, seed):
             return _words(other) == _words(error)
         return False
 
-    cause = proved_cause(body.__module__, name, fits, python_slips)
+    cause = planted_cause(body.__module__, name, fits, EACH)
+    if not cause and _is_evidence(error):
+        cause = slip_cause(body.__module__, name, fits, python_slips, EACH)
     if cause:
         failure.report.rows.insert(labels.index("what") + 1, ("cause", cause))
         failure.args = (str(failure.report),)
+
+
+def _is_evidence(error):
+    """May equal words be a slip's proof? Only if they tell more than one number, or a yes or no."""
+    told = " ".join(text for label, text in error.rows if label == "got") if _unmet(error) else ""
+    return _unmet(error) and bool(re.search(r"\d.*\d", f"{error.what} {told}"))
+
+
+def _unmet(error):
+    return isinstance(error, Unmet)
 
 
 def _words(error):

@@ -4,6 +4,7 @@ import ast
 import re
 
 SHAPE = re.compile(r"\b((?:\w+, )*\w+):? \((\w[^()]*,[^()]*)\)")
+TOLD = 30  # characters of an expression in a sentence: the solution is not to be given away
 LONGEST = 45  # characters of a value that is told in the place of its name
 FILLED_LATER = ("np.empty", "np.zeros", "[", "{", "(")
 
@@ -99,12 +100,11 @@ class Scope:
         tree = ast.parse(text, mode="eval")
         for _ in range(2):
             tree = ast.fix_missing_locations(_Inline(self).visit(tree))
-        written = ast.unparse(tree)
-        written = written if len(written) <= 90 else ast.unparse(ast.parse(text, mode="eval"))
-        return f"`{written}`"
+        return f"`{shortened(tree)}`"
 
     def explained(self, says):
         """The sentence with a note on the first two variables in it that only the solution has."""
+        says = re.sub(r"`([^`]*)`", lambda span: f"`{_cut(span[1])}`", says)
         shown = " ".join(re.findall(r"`[^`]*`", says))
         names = re.findall(r"(?<![\w.])[A-Za-z_]\w*", shown)
         notes = [note for note in map(self._note, dict.fromkeys(names)) if note]
@@ -113,10 +113,42 @@ class Scope:
     def _note(self, name):
         if name in self.arguments or name in self.known:
             return None
-        if name in self.loops and len(self.loops[name]) < 60:
+        if name in self.loops and len(self.loops[name]) <= TOLD:
             return f"`{name}` comes from `{self.loops[name]}`"
         first = self.values.get(name, [""])[0]
-        return f"`{name}` begins as `{first}`" if first and len(first) < 60 else None
+        return f"`{name}` begins as `{first}`" if first and len(first) <= TOLD else None
+
+
+def shortened(tree):
+    """The text of an expression, inner parts of it as `...` where it is too long to be told; as much as fits is."""
+    while len(text := ast.unparse(tree)) > TOLD:
+        inner = [each for each in ast.walk(tree) if _may_go(each) and each is not tree.body]
+        inner.sort(key=lambda each: len(ast.unparse(each)))
+        if not inner:
+            return text[: TOLD - 3] + "..."
+        enough = [each for each in inner if len(text) - len(ast.unparse(each)) + 3 <= TOLD]
+        tree = _Cut((enough or inner[-1:])[0]).visit(tree)
+    return re.sub(r"(?<!\.)\.{4}(?=\w)", "(...).", text)
+
+
+def _cut(text):
+    return text if len(text) <= TOLD + 4 else f"{text[: TOLD - 3]}..."
+
+
+def _may_go(node):
+    plain = (ast.Name, ast.Constant, ast.Attribute, ast.Starred)
+    whole = isinstance(node, ast.expr) and not isinstance(node, plain)
+    return whole and len(ast.unparse(node)) > 3
+
+
+class _Cut(ast.NodeTransformer):
+    """Writes `...` in the place of a node."""
+
+    def __init__(self, node):
+        self.node = node
+
+    def visit(self, node):
+        return ast.Constant(...) if node is self.node else self.generic_visit(node)
 
 
 class _Inline(ast.NodeTransformer):
