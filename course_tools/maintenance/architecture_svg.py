@@ -21,11 +21,11 @@ LIBRARY = {
     "data": (2, 5, 1),
     "machines/pycuda_names": (3, 4, 1),
     "machines/cpu_engine": (3, 5, 1),
-    "machines/rehearsal": (4, 5, 1),
-    "machines/ranks": (5, 5, 1),
+    "machines/rehearsal": (4, 4, 1),
+    "machines/ranks": (5, 4, 1),
     "machines/cuda_c": (3, 6, 1),
     "machines/trace_page": (4, 6, 1),
-    "machines/books": (5, 6, 1),
+    "machines/books": (4, 5, 1),
     "measure": (0, 7, 6),
 }
 TOOLS = {
@@ -53,7 +53,7 @@ COLUMN, ROW, BOX_HEIGHT, GAP, MARGIN, HEAD = 116, 104, 58, 14, 20, 24
 STYLE = """
   svg { font-family: system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif }
   .page { fill: #ffffff } .frame { fill: #f3f5f8; stroke: #c4cbd4 } .box { fill: #ffffff; stroke: #57606a }
-  .name { font-weight: 600; font-size: 13.5px; fill: #1f2328 } .numbers { font-size: 12px; fill: #57606a }
+  .name { font-weight: 600; font-size: 12px; fill: #1f2328 } .numbers { font-size: 12px; fill: #57606a }
   .label { font-size: 13px; fill: #57606a } .arrow { fill: none; stroke: #0969da; stroke-width: 1.5 }
   .head { fill: #0969da }
   @media (prefers-color-scheme: dark) {
