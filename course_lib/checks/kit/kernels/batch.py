@@ -1,4 +1,4 @@
-"""Many known mistakes of a kernel compiled at once, each in a namespace of its own: seconds where there were minutes."""
+"""Many known mistakes of a kernel compiled at once, each in a namespace of its own."""
 
 import re
 
@@ -9,7 +9,9 @@ from course_lib.machines.cpu_engine.tracing import compiled
 SECONDS = 1.0  # of a launch of a known mistake: those that are compared with end in a hundredth
 TOGETHER = 30
 UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll\b.*$", re.MULTILINE)
-ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|include|if)", re.MULTILINE)  # lines that know no namespace
+ALONE = re.compile(
+    r"^[ \t]*#[ \t]*(?:define|include|if)", re.MULTILINE
+)  # lines that know no namespace
 
 
 def candidates(sources, kernel):

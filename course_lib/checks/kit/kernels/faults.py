@@ -16,7 +16,9 @@ ORDER = (
     "nothing orders these two: either a barrier for the whole block is missing between them, or one of the two "
     "indices is not the one that is meant"
 )
-IN_A_TABLE = "the index of a table runs past its end: a loop's bound, an offset, or the table's size"
+IN_A_TABLE = (
+    "the index of a table runs past its end: a loop's bound, an offset, or the table's size"
+)
 
 
 def cause_of_fault(run, error, said):

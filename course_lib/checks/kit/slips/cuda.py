@@ -8,6 +8,7 @@ from course_lib.checks.kit.slips import cuda_guards as guards
 from course_lib.checks.kit.slips import cuda_hazards as hazards
 from course_lib.checks.kit.slips import cuda_index as index
 from course_lib.checks.kit.slips import cuda_loops as loops
+from course_lib.checks.kit.slips import cuda_sizes as sizes
 from course_lib.checks.kit.slips.cuda_code import Code
 from course_lib.checks.kit.slips.cuda_hints import HINTS
 from course_lib.checks.kit.slips.slip import Slip
@@ -63,7 +64,11 @@ KINDS = {
     "places": index.places_exchanged,
     "barrier too many": hazards.barrier_too_many,
     "number left out": index.number_left_out,
-    "constant": values.constants,
+    "constant": sizes.constants,
+    "another size": sizes.another_size,
+    "by heart": sizes.by_heart,
+    "arguments": sizes.arguments_exchanged,
+    "guard variable": sizes.guard_variable,
 }
 
 
