@@ -14,6 +14,7 @@ from course_lib.checks.kit.slips.cuda_hints import HINTS
 from course_lib.checks.kit.slips.slip import Slip
 
 MOST = 120
+EACH = 16  # hinted slips of one kind
 LATER = 4  # places of a list that one more slip of the same kind comes later
 UNLIKELY = 40  # the place of a kind that is not in a list
 KINDS = {
@@ -61,13 +62,13 @@ KINDS = {
     "one beside": index.one_beside,
     "exchanged statements": values.statements_exchanged,
     "another index": index.another_index,
+    "arguments": sizes.arguments_exchanged,
     "places": index.places_exchanged,
     "barrier too many": hazards.barrier_too_many,
     "number left out": index.number_left_out,
     "constant": sizes.constants,
     "another size": sizes.another_size,
     "by heart": sizes.by_heart,
-    "arguments": sizes.arguments_exchanged,
     "guard variable": sizes.guard_variable,
 }
 
@@ -85,7 +86,7 @@ def hinted(source, findings, most=25):
     """
     orders = [HINTS[word] for word in sorted(findings) if word in HINTS]
     fitting = {name for order in orders for name in order}
-    return _ordered(_all(source), orders, lambda slip: slip.name in fitting)[:most]
+    return _ordered(_all(source), orders, lambda slip: slip.name in fitting, EACH)[:most]
 
 
 @functools.lru_cache(maxsize=16)
@@ -107,12 +108,14 @@ def _bare(source):
     return re.sub(r"(?<=[;{}]);+", "", text)
 
 
-def _ordered(slips, orders, wanted):
+def _ordered(slips, orders, wanted, each=MOST):
     """Slips by the place of their kind in all orders, and by their own place in the kind."""
     place: dict = {}
     ranked = []
     for slip in slips:
         nth = place[slip.name] = place.get(slip.name, -1) + 1
+        if nth >= each:
+            continue
         known = [o.index(slip.name) if slip.name in o else UNLIKELY for o in orders]
         ranked.append((sum(known) + len(orders) * LATER * nth, slip))
     return [slip for _, slip in sorted(ranked, key=lambda pair: pair[0]) if wanted(slip)]

@@ -34,7 +34,8 @@ HINTS = {
         "order of a difference", "index term", "function", "scalar", "extra factor", "last tile",
         "factor for both", "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes", "arguments",
         "another size", "by heart", "constant", "statement left out", "guard left out", "half a guard",
-        "shared turned", "comparison", "indirection", "step of loop", "no loop", "bounds", "whole division", "shuffle", "atomic",
+        "shared turned", "comparison", "indirection", "step of loop", "no loop", "bounds", "whole division",
+        "shuffle", "atomic",
         "another guard", "places", "unfilled", "one beside", "guard variable", "exchanged statements", "another index",
     ),
     "never written": (

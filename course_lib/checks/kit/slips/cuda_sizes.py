@@ -57,19 +57,47 @@ def _is_whole(code, a, b):
 
 def constants(code):
     """A number twice, four times, half or a quarter as large, or one beside."""
-    for at in _numbers(code):
-        number = int(code[at])
-        others = (number // 4, 4 * number, number // 2, 2 * number, number - 1, number + 1)
-        for other in (n for n in others if n > 1):
-            yield f"{other} stands where {number} belongs", (at, at + 1, str(other))
+    found = _groups(code)
+    for other in (
+        _quarter,
+        lambda n: 4 * n,
+        lambda n: n // 2,
+        lambda n: 2 * n,
+        _less,
+        lambda n: n + 1,
+    ):
+        for number, at in found:
+            if (new := other(number)) > 1:
+                yield f"{new} stands where {number} belongs", *[(i, i + 1, str(new)) for i in at]
+
+
+def _groups(code):
+    """(a number, its tokens): each by itself, and those together that stand in one term, as 16 in 16 * r and 16 * r."""
+    each = _numbers(code)
+    alike: dict = {}
+    for at in each:
+        alike.setdefault((code[at - 1], code[at], code[at + 1], code[at + 2]), []).append(at)
+    together = [at for at in alike.values() if len(at) > 1]
+    return [(int(code[at[0]]), at) for at in [*together, *([at] for at in each)]]
+
+
+def _quarter(n):
+    return n // 4
+
+
+def _less(n):
+    return n - 1
 
 
 def _numbers(code):
     declared = {i for at in code.all("__shared__") for i in range(at, _end_of(code, at))}
+    numbers = []
+    declared |= {at + 2 for _, _, at in code.locals() if code[at + 1] == "["}
     for body in code.bodies:
         for at in range(body, code.partner[body]):
             if code[at].isdigit() and int(code[at]) > 2 and at not in declared:
-                yield at
+                numbers.append(at)
+    return numbers
 
 
 def _end_of(code, at):
