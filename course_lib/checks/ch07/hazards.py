@@ -1,5 +1,7 @@
 """The check of `hazards`: each barrier is taken out in turn, and the engine says what it had stopped."""
 
+import functools
+
 import numpy as np
 
 from course_lib.checks.kit.freeform import property_check, require
@@ -45,6 +47,7 @@ EARLIER = {
 }
 
 
+@functools.lru_cache(maxsize=8)
 def without(barrier):
     """What the engine says of the kernel without that barrier, three chunks."""
     source = MIRROR.replace(f"__syncthreads();  // {barrier}", "")

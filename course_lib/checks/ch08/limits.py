@@ -43,12 +43,16 @@ T4 = {"threads": 1024, "blocks": 16, "registers": 65536, "shared": 64 * 1024, "r
 V100 = {"threads": 2048, "blocks": 32, "registers": 65536, "shared": 96 * 1024, "reserved": 0}
 
 
+def warps_of_registers(registers, sm):
+    """Warps whose registers fit: four schedulers with a quarter each, portions of 8 a thread."""
+    return 4 * (sm["registers"] // 4 // (ceil(registers / 8) * 8 * 32))
+
+
 def _blocks(threads, registers, shared, sm):
-    """Four schedulers with a quarter of the registers each, portions of 8 a thread."""
-    warps = 4 * (sm["registers"] // 4 // (ceil(registers / 8) * 8 * 32))
     taken = shared + sm["reserved"]
     room = sm["shared"] // taken if taken else sm["blocks"]
-    return min(sm["blocks"], sm["threads"] // threads, warps // (threads // 32), room)
+    by_registers = warps_of_registers(registers, sm) // (threads // 32)
+    return min(sm["blocks"], sm["threads"] // threads, by_registers, room)
 
 
 def _blocks_cases(rng):
