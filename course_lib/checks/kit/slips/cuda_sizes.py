@@ -68,7 +68,20 @@ def constants(code):
     ):
         for number, at in found:
             if (new := other(number)) > 1:
-                yield f"{new} stands where {number} belongs", *[(i, i + 1, str(new)) for i in at]
+                says = f"{new} stands where {number} belongs{_where(code, at[0])}"
+                yield says, *[(i, i + 1, str(new)) for i in at]
+
+
+def _where(code, at):
+    """What a number is, as far as a student sees it."""
+    if code[at - 1] in COMPARE:
+        return ", as the bound of a loop or guard"
+    if code[at - 1] in ("+=", "-="):
+        return ", as the step of a loop"
+    beside = {-2: code[at - 1], 2: code[at + 1]}
+    near = [code[at + k] for k, operator in beside.items() if operator in ("*", "/", "%")]
+    told = [text for text in near if "." in text or text in code.told]
+    return f", beside `{told[0]}`" if told else ""
 
 
 def _groups(code):
