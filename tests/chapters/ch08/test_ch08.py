@@ -172,8 +172,15 @@ def test_no_planted_answer_is_like_the_truth(seed):
         right = [check.truth(check.reference, case) for case in cases]
         task = task_of(check.cases.__module__, check.name)
         for says, source in task.planted:
-            wrong = task.value_of(source)
-            assert [wrong(*case.args) for case in cases] != right, says
+            assert _results(task.value_of(source), cases) != right, says
+
+
+def _results(answer, cases):
+    """What an answer gives in all cases; None where it stops."""
+    try:
+        return [answer(*case.args) for case in cases]
+    except (ValueError, ZeroDivisionError, StopIteration, IndexError):
+        return None
 
 
 # The count of barriers -------------------------------------------------------------------------------------------
