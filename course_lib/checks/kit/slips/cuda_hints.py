@@ -18,7 +18,7 @@ HINTS = {
         "statement left out", "strides", "whole division",
     ),
     "initcheck": (
-        "unfilled", "start value", "accumulation", "half a guard", "statement left out", "no barrier",
+        "unfilled", "start value", "accumulation", "half a guard", "no barrier",
         "guard left out", "barrier moved", "early return", "comparison", "shared turned",
         "end of loop", "begin of loop", "shared size", "one beside", "index term", "no loop",
         "leading dimension", "constant", "another index", "another size", "by heart", "arguments",
