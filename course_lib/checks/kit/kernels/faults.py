@@ -9,7 +9,7 @@ from course_lib.checks.kit.kernels.running import owner_of
 
 MOST = 20_000  # elements whose owner is looked up
 EACH_ITS_OWN = (
-    "two threads own one element: compare the two threads, and look at how the index is computed: its stride, the "
+    "own one element: compare the two threads, and look at how the index is computed: its stride, the "
     "block's place in it, and which threads are left out"
 )
 ORDER = (
@@ -35,7 +35,8 @@ def _race(run, error, said):
     if not other or "atomic" in (error["op"], other["op"]):
         return said
     if error["op"] == other["op"] == "store" or error["kind"] == "blocks":
-        return EACH_ITS_OWN if error["array"] in run.launch.outs else said
+        who = "two blocks" if error["kind"] == "blocks" else "two threads"
+        return f"{who} {EACH_ITS_OWN}" if error["array"] in run.launch.outs else said
     return ORDER if error["kind"] == "block" and "one element" not in said else said
 
 
