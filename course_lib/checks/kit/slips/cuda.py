@@ -14,6 +14,7 @@ from course_lib.checks.kit.slips.cuda_hints import HINTS
 from course_lib.checks.kit.slips.slip import Slip
 
 MOST = 120
+VAGUE = "a statement is missing"
 EACH = 16  # hinted slips of one kind
 LATER = 4  # places of a list that one more slip of the same kind comes later
 UNLIKELY = 40  # the place of a kind that is not in a list
@@ -86,7 +87,12 @@ def hinted(source, findings, most=25):
     """
     orders = [HINTS[word] for word in sorted(findings) if word in HINTS]
     fitting = {name for order in orders for name in order}
-    return _ordered(_all(source), orders, lambda slip: slip.name in fitting, EACH)[:most]
+    vague = VAGUE if "initcheck" in findings else ""  # what is unset says more
+
+    def wanted(slip):
+        return slip.name in fitting and slip.says != vague
+
+    return _ordered(_all(source), orders, wanted, EACH)[:most]
 
 
 @functools.lru_cache(maxsize=16)
