@@ -73,8 +73,16 @@ def _needed(read, cells):
 
 
 def _part(cell, needed):
-    """The imports, definitions and constants of a given cell that a task rests on."""
-    return "\n".join(ast.unparse(node) for node in _lasting(cell) if needed & _bound(node))
+    """The imports, definitions and constants of a given cell that a task rests on, or that an answer may use."""
+    kept = [node for node in _lasting(cell) if needed & _bound(node) or _is_at_hand(node)]
+    return "\n".join(ast.unparse(node) for node in kept)
+
+
+def _is_at_hand(node):
+    """`import numpy as np`, `A100 = {...}`: what an answer may use even where the solution does not."""
+    return isinstance(node, ast.Import) or (
+        isinstance(node, ast.Assign) and all(name.isupper() for name in _bound(node))
+    )
 
 
 def _lasting(cell):

@@ -1,5 +1,7 @@
 """The check of `hazards`: each barrier is taken out in turn, and the engine says what it had stopped."""
 
+import functools
+
 import numpy as np
 
 from course_lib.checks.kit.freeform import property_check, require
@@ -45,6 +47,7 @@ EARLIER = {
 }
 
 
+@functools.lru_cache(maxsize=8)
 def without(barrier):
     """What the engine says of the kernel without that barrier, three chunks."""
     source = MIRROR.replace(f"__syncthreads();  // {barrier}", "")
@@ -77,12 +80,14 @@ def check_hazards(fn, *, rng):
         isinstance(got, dict) and set(got) == set(BARRIERS),
         "hazards returns a dict with the keys A, B, C, D, E",
         got=repr(got),
+        cause="an answer belongs to each letter: a list or another set of keys does not say which",
     )
     odd = [b for b in BARRIERS if got[b] not in KINDS]
     require(
         not odd,
         f'{", ".join(odd)}: the answers are "RAW", "WAR" and "none"',
         got=str([got[b] for b in odd]),
+        cause="one of these three words, as a string in quotes",
     )
     for barrier in BARRIERS:
         want = hazard_of(barrier)

@@ -7,8 +7,8 @@ from course_lib.checks.kit.core import Case, Check
 # sectors_of_load ------------------------------------------------------------------------------------------------------
 
 
-def _sectors_with(of=lambda byte: byte // 32, lanes=32):
-    return lambda first, stride: len({of(4 * (first + t * stride)) for t in range(lanes)})
+def _sectors(first, stride):
+    return len({4 * (first + t * stride) // 32 for t in range(32)})
 
 
 def _load_cases(rng):
@@ -31,18 +31,8 @@ def _load_cases(rng):
 check_sectors_of_load = Check(
     "sectors_of_load",
     _load_cases,
-    _sectors_with(),
+    _sectors,
     dtype=None,
-    diagnoses=[
-        (
-            _sectors_with(of=lambda byte: byte),
-            "addresses are counted, not the sectors in which they lie",
-        ),
-        (
-            _sectors_with(of=lambda byte: byte // 4 % 8),
-            "the place within a sector is counted, element % 8: the sector itself is element // 8",
-        ),
-    ],
 )
 
 
@@ -53,23 +43,16 @@ T4 = {"threads": 1024, "blocks": 16, "registers": 65536, "shared": 64 * 1024, "r
 V100 = {"threads": 2048, "blocks": 32, "registers": 65536, "shared": 96 * 1024, "reserved": 0}
 
 
-def warps_of_registers(registers, sm, portion=8):
+def warps_of_registers(registers, sm):
     """Warps whose registers fit: four schedulers with a quarter each, portions of 8 a thread."""
-    return 4 * (sm["registers"] // 4 // (ceil(registers / portion) * portion * 32))
+    return 4 * (sm["registers"] // 4 // (ceil(registers / 8) * 8 * 32))
 
 
-def _blocks(
-    threads, registers, shared, sm, by_registers=warps_of_registers, reserved=True, pick=min
-):
-    taken = shared + (sm["reserved"] if reserved else 0)
+def _blocks(threads, registers, shared, sm):
+    taken = shared + sm["reserved"]
     room = sm["shared"] // taken if taken else sm["blocks"]
-    return pick(
-        sm["blocks"], sm["threads"] // threads, by_registers(registers, sm) // (threads // 32), room
-    )
-
-
-def _blocks_with(**how):
-    return lambda threads, registers, shared, sm: _blocks(threads, registers, shared, sm, **how)
+    by_registers = warps_of_registers(registers, sm) // (threads // 32)
+    return min(sm["blocks"], sm["threads"] // threads, by_registers, room)
 
 
 def _blocks_cases(rng):
@@ -94,48 +77,22 @@ check_blocks_per_sm = Check(
     _blocks_cases,
     _blocks,
     dtype=None,
-    diagnoses=[
-        (
-            _blocks_with(by_registers=lambda r, sm: sm["registers"] // (r * 32)),
-            "registers are handed out in portions of 8 "
-            "a thread, and by each scheduler from its own quarter: two roundings are missing",
-        ),
-        (
-            lambda threads, registers, shared, sm: _blocks(
-                threads, registers, shared, sm | {"reserved": 1024}
-            ),
-            "1 KiB is not reserved on every GPU: take sm['reserved']",
-        ),
-        (
-            lambda threads, registers, shared, sm: _blocks(
-                threads, registers, 0, sm | {"reserved": 0}
-            ),
-            "shared memory is not looked at",
-        ),
-    ],
 )
 
 
 # choose_tile ----------------------------------------------------------------------------------------------------------
 
 
-def _needs(TM, TN):
-    return TM * TN + TM + TN + 30, 2 * 4 * 16 * 16 * (TM + TN)
+def _ratio(tile):
+    return tile[0] * tile[1] / (tile[0] + tile[1])
 
 
-def _choose(tiles, sm, at_least, needs=_needs, key=lambda TM, TN: TM * TN / (TM + TN), most=255):
+def _choose(tiles, sm, at_least):
     def fits(TM, TN):
-        registers, shared = needs(TM, TN)
-        return registers <= most and _blocks(256, registers, shared, sm) >= at_least
+        registers, shared = TM * TN + TM + TN + 30, 2 * 4 * 16 * 16 * (TM + TN)
+        return registers <= 255 and _blocks(256, registers, shared, sm) >= at_least
 
-    return max((tile for tile in tiles if fits(*tile)), key=lambda tile: key(*tile))
-
-
-def _choose_with(**how):
-    def wrong(tiles, sm, at_least):
-        return _choose(tiles, sm, at_least, **how)
-
-    return wrong
+    return max((tile for tile in tiles if fits(*tile)), key=_ratio)
 
 
 def _tile_cases(rng):
@@ -159,7 +116,9 @@ def _tile_cases(rng):
             key=lambda tile: tile[0] == tile[1]
         )  # of equally many sums, the square comes last
         cases.append(Case((mixed, sm, at_least), label))
-    return cases
+    rising = sorted(tiles, key=_ratio)
+    cases += [Case((rising, A100, n), f"from the smallest ratio on, {n} blocks") for n in (2, 3, 6)]
+    return [*cases, Case((rising[::-1], A100, 4), "from the largest ratio on, 4 blocks")]
 
 
 check_choose_tile = Check(
@@ -169,14 +128,4 @@ check_choose_tile = Check(
     dtype=None,
     post=lambda tile: tuple(tile) if isinstance(tile, list) else tile,
     parts=("TM", "TN"),
-    diagnoses=[
-        (
-            _choose_with(needs=lambda TM, TN: (_needs(TM, TN)[0] - 30, _needs(TM, TN)[1])),
-            "addresses, counters and the like need registers, too: 30, by the task's estimate",
-        ),
-        (
-            _choose_with(most=10**9),
-            "no thread has more than 255 registers, however many there are on the SM",
-        ),
-    ],
 )

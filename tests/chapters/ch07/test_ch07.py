@@ -53,16 +53,6 @@ def test_the_engine_counts_each_pattern_of_a_warp_as_the_rule_says(seed):
         assert ch07_banks.counted(words) == ways_by_hand(*pattern), label
 
 
-def test_patterns_tell_every_known_mistake_from_the_rule():
-    for seed in range(20):
-        patterns = ch07_banks.patterns(np.random.default_rng(seed))
-        for known, text in ch07_banks.KNOWN:
-            assert any(known(*pattern) != ways_by_hand(*pattern) for _, *pattern in patterns), (
-                seed,
-                text,
-            )
-
-
 def test_each_barrier_of_mirror_by_hand():
     """A: left is read after the chunk was written. B: s[t] is overwritten after left was read. C: s[63 - t] is read
     after 2 * left was written. D: the next chunk is written after s[63 - t] was read. E: nothing follows but y[t]."""
@@ -82,14 +72,3 @@ def test_the_traffic_of_a_tile_by_hand(M, N, K, T):
     if T == 32:
         cost = gemm_cost("shared", M, N, K)
         assert cost["sectors"]["A"] + cost["sectors"]["B"] == loaded // 8
-
-
-def test_known_traffic_mistakes_differ_from_the_truth():
-    for case in ch07.check_tile_cost.cases(np.random.default_rng(3)):
-        assert (
-            sum(
-                known(*case.args) == ch07_traffic.counted(*case.args)
-                for known, _ in ch07_traffic.KNOWN
-            )
-            <= 1
-        )

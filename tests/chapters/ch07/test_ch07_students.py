@@ -319,7 +319,7 @@ WRONG = {
     }"""
             + STORE
         ),
-        "outside of any if",
+        "inside an if",
     ),
     "gemm, sum set to 0 in each step": (
         ch07.check_gemm_tiled,
@@ -412,7 +412,7 @@ WRONG = {
         if (t < 64) __syncthreads();
         y[i] = t > 0 ? s[t] - s[t - 1] : s[t];
         __syncthreads();"""),
-        "outside of any if",
+        "inside an if",
     ),
     "smooth, one thread copies": (
         ch07.check_smooth,

@@ -20,6 +20,8 @@ IN_C = {  # what is said of Python, as it is in a kernel
     "NaN: 0 / 0": "NaN: 0 / 0, infinity minus infinity, the logarithm of a negative number, or a number nobody set: a "
     "variable without a first value?",
     "infinity: a": "infinity: a division by zero, log(0), exp of a large number, or a variable without a first value",
+    "right to the digits that float16": "right to three digits, and no further: a constant is rounded, or the "
+    "computation is an approximation",
     "the same result": "the same result for every input: are the parameters used?",
 }
 

@@ -1,5 +1,6 @@
 """Slips of CUDA C: `variants` gives a kernel with one small mistake each, `hinted` those that fit a failure."""
 
+import functools
 import re
 
 from course_lib.checks.kit.slips import cuda_arithmetic as values
@@ -7,11 +8,14 @@ from course_lib.checks.kit.slips import cuda_guards as guards
 from course_lib.checks.kit.slips import cuda_hazards as hazards
 from course_lib.checks.kit.slips import cuda_index as index
 from course_lib.checks.kit.slips import cuda_loops as loops
-from course_lib.checks.kit.slips.cuda_code import Code, tokens
+from course_lib.checks.kit.slips import cuda_sizes as sizes
+from course_lib.checks.kit.slips.cuda_code import Code
 from course_lib.checks.kit.slips.cuda_hints import HINTS
 from course_lib.checks.kit.slips.slip import Slip
 
 MOST = 120
+VAGUE = "a statement is missing"
+EACH = 16  # hinted slips of one kind
 LATER = 4  # places of a list that one more slip of the same kind comes later
 UNLIKELY = 40  # the place of a kind that is not in a list
 KINDS = {
@@ -59,10 +63,14 @@ KINDS = {
     "one beside": index.one_beside,
     "exchanged statements": values.statements_exchanged,
     "another index": index.another_index,
+    "arguments": sizes.arguments_exchanged,
     "places": index.places_exchanged,
     "barrier too many": hazards.barrier_too_many,
     "number left out": index.number_left_out,
-    "constant": values.constants,
+    "constant": sizes.constants,
+    "another size": sizes.another_size,
+    "by heart": sizes.by_heart,
+    "guard variable": sizes.guard_variable,
 }
 
 
@@ -79,9 +87,15 @@ def hinted(source, findings, most=25):
     """
     orders = [HINTS[word] for word in sorted(findings) if word in HINTS]
     fitting = {name for order in orders for name in order}
-    return _ordered(_all(source), orders, lambda slip: slip.name in fitting)[:most]
+    vague = VAGUE if "initcheck" in findings else ""  # what is unset says more
+
+    def wanted(slip):
+        return slip.name in fitting and slip.says != vague
+
+    return _ordered(_all(source), orders, wanted, EACH)[:most]
 
 
+@functools.lru_cache(maxsize=16)
 def _all(source):
     """Every Slip, kind by kind."""
     code = Code(source)
@@ -96,16 +110,18 @@ def _all(source):
 
 def _bare(source):
     """A source without what makes no difference: comments, spaces, empty statements."""
-    text = " ".join(token.text for token in tokens(source))
-    return re.sub(r"(?<=[;{}])(?: ;)+", "", text)
+    text = re.sub(r"//[^\n]*|(?<!\w)\s+|\s+(?!\w)", "", source)
+    return re.sub(r"(?<=[;{}]);+", "", text)
 
 
-def _ordered(slips, orders, wanted):
+def _ordered(slips, orders, wanted, each=MOST):
     """Slips by the place of their kind in all orders, and by their own place in the kind."""
     place: dict = {}
     ranked = []
     for slip in slips:
         nth = place[slip.name] = place.get(slip.name, -1) + 1
+        if nth >= each:
+            continue
         known = [o.index(slip.name) if slip.name in o else UNLIKELY for o in orders]
         ranked.append((sum(known) + len(orders) * LATER * nth, slip))
     return [slip for _, slip in sorted(ranked, key=lambda pair: pair[0]) if wanted(slip)]

@@ -94,7 +94,7 @@ def factor_left_out(code):
     for segment, factors in products(code):
         for k, (a, b) in enumerate(factors):
             if not segment.whole:
-                one = "1 /" if not k and code[factors[0][1]] == "/" else ""
+                one = "1.0f /" if not k and code[factors[0][1]] == "/" else ""
                 taken.setdefault(code.text(a, b), []).append((*without(factors, k), one))
     for name in code.scalars:
         for edit in taken.get(name, ()):
@@ -167,7 +167,11 @@ def start_value(code):
     """A sum or a maximum that begins with another value; whole numbers for floats."""
     for _, kind, at in code.locals():
         if kind == "float" and code.text(at + 1, at + 3) in ("= 0", "=0"):
+            yield "a sum is never set to 0 before it is added to", (at + 1, at + 3, "")
             yield "a sum begins with 1, not with 0", (at + 2, at + 3, "1")
+        if kind == "float" and code[at + 1] == "[" and (equals := _braces(code, at)):
+            end = code.partner[equals + 1] + 1
+            yield "the sums are never set to 0 before they are added to", (equals, end, "")
         if kind == "float" and code.text(at + 1, at + 4) == "= -INFINITY":
             yield "the maximum begins with 0, not with minus infinity", (at + 2, at + 4, "0")
         if (
@@ -176,6 +180,14 @@ def start_value(code):
             and code[at - 2] not in ("const", "__shared__")
         ):
             yield "an int holds what belongs in a float: fractions are cut off", (at - 1, at, "int")
+
+
+def _braces(code, at):
+    """The `=` of `float d[4][4] = {}`, or None."""
+    i = at + 1
+    while code[i] == "[":
+        i = code.partner[i] + 1
+    return i if code[i] == "=" and code[i + 1] == "{" else None
 
 
 def functions(code):
@@ -209,11 +221,19 @@ def _positive_alone(code, at, value, end):
 
 
 def whole_division(code):
-    """A division of integers, or a divisor made whole."""
+    """A division of integers, or a divisor made whole; / and % exchanged."""
+    both = [i for i in code.all("/", "%") if code.binary(i)]
+    if {code[i] for i in both} == {"/", "%"}:
+        swap = {"/": "%", "%": "/"}
+        says = "`/` and `%` are exchanged: the row for the column"
+        yield says, *[(i, i + 1, swap[code[i]]) for i in both]
     for segment, factors in products(code):
         for (_, b), (c, d) in zip(factors, factors[1:], strict=False):
             if code[b] == "/":
                 yield "the divisor is made a whole number", (c, d, f"(int)({code.text(c, d)})")
+                if not segment.whole and code[c].isdigit():
+                    says = f"1 / {code[c]} is a division of whole numbers: it gives 0"
+                    yield says, (b, d, f"* (1 / {code[c]})")
             if code[b] in "/%" and segment.whole:
                 other = {"/": "%", "%": "/"}[code[b]]
                 says = f"`{other}` stands where `{code[b]}` belongs"
@@ -238,23 +258,6 @@ def _without(code, s):
         return f"a store to `{stored}` is missing"
     names = [t for t in code.texts(s.start, s.end) if t in code.params and t not in code.sizes]
     return f"the statement with `{names[0]}` is missing" if names else "a statement is missing"
-
-
-def constants(code):
-    """A number half or twice as large, or one more."""
-    declared = {i for at in code.all("__shared__") for i in range(at, _end_of(code, at))}
-    for body in code.bodies:
-        for at in range(body, code.partner[body]):
-            if code[at].isdigit() and int(code[at]) > 2 and at not in declared:
-                number = int(code[at])
-                for other in (2 * number, number // 2, number + 1, number - 1):
-                    yield f"{other} stands where {number} belongs", (at, at + 1, str(other))
-
-
-def _end_of(code, at):
-    while code[at] != ";":
-        at += 1
-    return at
 
 
 def statements_exchanged(code):

@@ -50,6 +50,7 @@ class Code:
     statements: list = field(default_factory=list)
     params: dict = field(default_factory=dict)
     told: set = field(default_factory=set)
+    functions: set = field(default_factory=set)
 
     def __post_init__(self):
         self.tokens = tokens(self.source)
@@ -61,6 +62,7 @@ class Code:
         self.scalars = [n for n, kind in self.params.items() if kind.split() == ["float"]]
         self.sizes = [n for n in self.params if n in self.ints]
         self.ints |= {name for name, kind, _ in self.locals() if kind == "int"}
+        self.functions = set(re.findall(r"__device__[^;{}()]*?\b(\w+)\s*\(", self.source))
 
     def _find_bodies(self):
         """Each `{` at the top behind a list of parameters."""

@@ -63,6 +63,11 @@ def last_tile(code):
             f"{_told(code, (a, b))} leaves out the last part, which is less than a step",
             (a, b, test),
         )
+        whole = f"{code.text(at + 1, b)} / {step} * {step}"
+        yield (
+            f"{_told(code, (a, b))} makes whole rounds alone: the rest of the division is left out",
+            (at + 1, b, whole),
+        )
 
 
 def begin_of_loop(code):
