@@ -27,9 +27,7 @@ def _output_delta(A, Y, loss):
     return 2 * D * A * (1 - A) if loss == "mse" else D
 
 
-check_output_delta = Check(
-    "output_delta", _delta_cases, _output_delta, axes=("example", "neuron")
-)
+check_output_delta = Check("output_delta", _delta_cases, _output_delta, axes=("example", "neuron"))
 
 # loss_of_eq8 ----------------------------------------------------------------------------------------------------------
 
@@ -128,6 +126,4 @@ def _layer_step(A, W, b, dZ, slope, eta):
     return W - eta * (A.T @ dZ), b - eta * dZ.sum(axis=0), (dZ @ W.T) * slope
 
 
-check_layer_step = Check(
-    "layer_step", _step_cases, _layer_step, parts=("W", "b", "dZ_below"), K=24
-)
+check_layer_step = Check("layer_step", _step_cases, _layer_step, parts=("W", "b", "dZ_below"), K=24)

@@ -81,7 +81,9 @@ def _machines(rng):
             "alpha": float(rng.uniform(2, 9)) * 1e-6,
             "beta": float(rng.uniform(1, 9)) * 1e-10,
         }
-        numbers = 3 * int(rng.integers(2, 9)) * 20_000 + 1  # of which 3 workers have no equal shares
+        numbers = (
+            3 * int(rng.integers(2, 9)) * 20_000 + 1
+        )  # of which 3 workers have no equal shares
         n, update = 4 * numbers, float(rng.uniform(1, 4)) * 1e-4
         return Case((t1, B, p, n, update, machine), label, scale="entry")
 
