@@ -6,6 +6,7 @@ from course_lib.checks.kit.inputs import normal
 from course_lib.checks.kit.kernels.check import (
     KernelCheck,
     Launch,
+    at_least,
     at_most,
     at_most_sectors,
     loads_each_once,
@@ -152,6 +153,14 @@ check_bias_step = KernelCheck(
         uses_shared(
             cause="eight warps add every eighth row each, and their sums meet in shared memory: one warp for all rows "
             "leaves seven idle, and atomicAdd on b adds in an order that changes from run to run"
+        ),
+        at_least(
+            "requests",
+            lambda launch: launch.grid * min(7, int(launch.args["M"]) - 1),
+            "each of the eight warps adds every eighth row, and seven of them put their sums into shared memory for "
+            "the one that stores",
+            space="shared",
+            op="store",
         ),
         without(
             "atomicAdd",

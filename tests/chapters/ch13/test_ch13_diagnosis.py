@@ -27,7 +27,7 @@ def test_an_error_inside_of_a_diagnosis_never_decides(step, monkeypatch):
         raise IndexError("tuple index out of range")
 
     monkeypatch.setattr(diagnose, step, broken)
-    with pytest.raises(CheckFailed, match="against_bound: . of 7 cases not right yet") as failure:
+    with pytest.raises(CheckFailed, match=r"against_bound: . of 7 cases not right yet") as failure:
         ch13.check_against_bound(of_the_largest_bound, seed=1)
     assert raised == [step] and "cause" not in dict(failure.value.report.rows)
 
@@ -40,7 +40,7 @@ def test_arguments_of_unequal_dimensions_do_not_end_a_check(shapes):
         return [Case((rng.standard_normal(shape),)) for shape in shapes]
 
     check = Check("largest", cases, lambda x: float(x.max()), dtype=None)
-    with pytest.raises(CheckFailed, match="largest: . of . cases not right yet"):
+    with pytest.raises(CheckFailed, match=r"largest: . of . cases not right yet"):
         check(lambda x: float(x.max()) * x.shape[-1], seed=3)
 
 
