@@ -65,12 +65,25 @@ CLIPPED = (
 )
 
 
+def _clip(A, least):
+    A = np.clip(A, least, 1 - least)
+    return A, 1 - A
+
+
+def _raise(A, least):
+    return np.maximum(A, least), np.maximum(1 - A, least)
+
+
+def _add(A, least):
+    return A + least, 1 - A + least
+
+
 def _patched(least, patch):
-    """The logarithms of a sigmoid in float32 that is kept away from 0 and 1."""
+    """From a sigmoid in float32 and the rest to 1, both kept away from 0."""
 
     def entry(Z, Y):
-        A = 1 / (1 + np.exp(-Z.astype(np.float32)))
-        return -Y * np.log(patch(A, least)) - (1 - Y) * np.log(patch(1 - A, least))
+        A, rest = patch(1 / (1 + np.exp(-Z.astype(np.float32))), least)
+        return -Y * np.log(A) - (1 - Y) * np.log(rest)
 
     return _loss_with(entry)
 
@@ -84,7 +97,6 @@ def _z_clipped(most, everywhere):
 
 
 LEAST = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30)
-PATCHES = (np.maximum, np.add, lambda A, least: np.clip(A, least, 1 - least))
 
 check_loss_of_eq8 = Check(
     "loss_of_eq8",
@@ -93,7 +105,7 @@ check_loss_of_eq8 = Check(
     dtype=None,
     K=40,
     diagnoses=[
-        *((_patched(least, patch), CLIPPED) for least in LEAST for patch in PATCHES),
+        *((_patched(least, patch), CLIPPED) for least in LEAST for patch in (_clip, _raise, _add)),
         *(
             (_z_clipped(most, everywhere), CLIPPED)
             for most in (10, 20, 30, 50, 80, 88, 100, 500, 700)
