@@ -154,6 +154,11 @@ check_bias_step = KernelCheck(
             cause="eight warps add every eighth row each, and their sums meet in shared memory: one warp for all rows "
             "leaves seven idle, and atomicAdd on b adds in an order that changes from run to run"
         ),
+        without(
+            "atomicAdd",
+            "whoever comes first is added first, so the last bits of b change from run to run on a GPU: each warp puts "
+            "its sum into a place of its own, and one thread adds the eight in order",
+        ),
         at_least(
             "requests",
             lambda launch: launch.grid * min(7, int(launch.args["M"]) - 1),
@@ -161,11 +166,6 @@ check_bias_step = KernelCheck(
             "the one that stores",
             space="shared",
             op="store",
-        ),
-        without(
-            "atomicAdd",
-            "whoever comes first is added first, so the last bits of b change from run to run on a GPU: each warp puts "
-            "its sum into a place of its own, and one thread adds the eight in order",
         ),
         at_most_sectors("dZ", "load", 5),
         no_bank_conflicts(),

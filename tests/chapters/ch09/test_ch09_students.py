@@ -460,5 +460,5 @@ def test_activations_in_other_styles(capsys):
     assert "✔" in capsys.readouterr().out
     assert "must return an Activation" in told(ch09.check_softplus, lambda: ("z", "1"))
     assert "the compiler does not take it" in told(
-        ch09.check_softplus, lambda: Activation("s", "log1p(exp(z)", "1")
+        ch09.check_softplus, lambda: Activation("softplus", "log1p(exp(z)", "1")
     )
