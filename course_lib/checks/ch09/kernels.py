@@ -6,6 +6,7 @@ from course_lib.checks.kit.inputs import normal
 from course_lib.checks.kit.kernels.check import (
     KernelCheck,
     Launch,
+    at_least,
     at_most,
     at_most_sectors,
     loads_each_once,
@@ -47,32 +48,17 @@ def _delta_cases(rng):
     ]
 
 
-def _delta(bend=lambda A: 1 - A * A, of=lambda dZ, W, M, N: dZ @ W.T):
-    return lambda M, N, K, dZ, W, A, D: of(dZ, W, int(M), int(N)) * bend(A)
-
-
-def _row_of_w_as_a_row_of_the_tile(dZ, W, M, N):
-    """What w_tile[y][x] = W(j0 + y, k0 + x) gives, if the inner loop reads w_tile[k][x]."""
-    full_N, full_K = 32 * _up(W.shape[0]), 32 * _up(W.shape[1])
-    d, w = np.zeros((M, full_K)), np.zeros((full_N, full_K))
-    d[:, : dZ.shape[1]], w[: W.shape[0], : W.shape[1]] = dZ, W
-    steps = d.reshape(M, -1, 32)
-    return np.einsum("msk,nksx->mnx", steps, w.reshape(-1, 32, full_K // 32, 32)).reshape(
-        M, full_N
-    )[:, :N]
+def _hidden_delta(M, N, K, dZ, W, A, D):
+    return dZ @ W.T * (1 - A * A)
 
 
 SHARE = "a block fetches each element of its rows of dZ and of W once; its threads share them on the table"
-BOTH_BARRIERS = (
-    "two barriers a step: after filling (read after write) and after the inner loop (write after read), for "
-    "all threads, so outside of any if"
-)
 
 check_hidden_delta = KernelCheck(
     "HIDDEN_DELTA",
     "hidden_delta",
     _delta_cases,
-    _delta(),
+    _hidden_delta,
     axes=("example", "neuron"),
     limits=[
         loads_each_once("dZ", times=lambda launch: _up(launch.args["N"]), cause=SHARE),
@@ -106,42 +92,15 @@ check_hidden_delta = KernelCheck(
         at_most_sectors("D", "store", 5),
         no_bank_conflicts(),
     ],
-    diagnoses=[
-        (_delta(bend=lambda A: A * (1 - A)), "the sigmoid's slope: df here is tanh's, and given"),
-        (
-            _delta(of=_row_of_w_as_a_row_of_the_tile),
-            "the tile holds a row of W as its row, w_tile[y][x], and the inner loop reads w_tile[k][x]: that is dZ W. "
-            "Put it into a column, w_tile[x][y], or read w_tile[x][k]",
-        ),
-        (_delta(bend=lambda A: A), "times A itself: times df(A), the slope"),
-        (
-            _delta(bend=lambda A: 1 - np.tanh(A) ** 2),
-            "tanh once too often: A is f(z) already, and df takes it",
-        ),
-        (_delta(of=lambda dZ, W, M, N: dZ @ W.T / M), "divided by the batch: 1/B is in dZ already"),
-        (
-            _delta(
-                of=lambda dZ, W, M, N: (
-                    dZ[:, : dZ.shape[1] // 32 * 32] @ W[:, : dZ.shape[1] // 32 * 32].T
-                )
-            ),
-            "the last, ragged step along K is missing: k0 runs while k0 < K",
-        ),
-    ],
     causes=[
         (
             lambda e: e["tool"] == "synccheck",
             "threads over the edge still copy for the others, and come to both barriers: "
             "guard the loads and the store, not the loop",
         ),
-        (lambda e: e["tool"] == "racecheck", BOTH_BARRIERS),
         (
             lambda e: e["tool"] == "initcheck",
             "a part of a tile that nobody filled is multiplied: it gets a 0 where the matrix ends",
-        ),
-        (
-            lambda e: e["tool"] == "memcheck" and e["array"] in ("dZ", "W"),
-            "a load over the edge: dZ is M x K, W is N x K; ask for the row and for k",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "D"),
@@ -177,15 +136,15 @@ def _bias_cases(rng):
     ]
 
 
-def _bias(sign=-1, of=lambda dZ: dZ.sum(axis=0), keep=1):
-    return lambda M, N, eta, dZ, b: keep * b + sign * eta * of(dZ)
+def _bias_step(M, N, eta, dZ, b):
+    return b - eta * dZ.sum(axis=0)
 
 
 check_bias_step = KernelCheck(
     "BIAS_STEP",
     "bias_step",
     _bias_cases,
-    _bias(),
+    _bias_step,
     limits=[
         loads_each_once(
             "dZ",
@@ -200,6 +159,14 @@ check_bias_step = KernelCheck(
             "whoever comes first is added first, so the last bits of b change from run to run on a GPU: each warp puts "
             "its sum into a place of its own, and one thread adds the eight in order",
         ),
+        at_least(
+            "requests",
+            lambda launch: launch.grid * min(7, int(launch.args["M"]) - 1),
+            "each of the eight warps adds every eighth row, and seven of them put their sums into shared memory for "
+            "the one that stores",
+            space="shared",
+            op="store",
+        ),
         at_most_sectors("dZ", "load", 5),
         no_bank_conflicts(),
         at_most(
@@ -211,42 +178,10 @@ check_bias_step = KernelCheck(
             op="store",
         ),
     ],
-    diagnoses=[
-        (
-            _bias(of=lambda dZ: dZ.sum(axis=0) + dZ[::8].sum(axis=0)),
-            "the first warp's sum counts twice: its thread has it already, so begin with part[1]",
-        ),
-        (
-            _bias(of=lambda dZ: dZ.sum(axis=0) - dZ[7::8].sum(axis=0)),
-            "the last warp's sum is missing: part[7], p < 8",
-        ),
-        (
-            _bias(of=lambda dZ: dZ[:64].sum(axis=0)),
-            "only the first 64 rows: M may be any number, so i goes on by 8 while i < M",
-        ),
-        (
-            _bias(of=lambda dZ: dZ.reshape(dZ.shape[::-1]).sum(axis=1)),
-            "dZ is read as if it were N x M: a row is an example and holds N numbers, dZ[i * N + j]",
-        ),
-        (lambda M, N, eta, dZ, b: b - dZ.sum(axis=0), "eta is missing: b - eta db"),
-        (_bias(keep=0), "the old b is lost: b - eta db"),
-    ],
     causes=[
         (
             lambda e: e["tool"] == "synccheck",
-            "threads beyond the last neuron must come to the barrier as well",
-        ),
-        (
-            lambda e: e["tool"] == "racecheck" and e["array"] == "b",
-            "eight threads write one b[j]: one is enough",
-        ),
-        (
-            lambda e: e["tool"] == "racecheck",
-            "a sum is read before the warp that makes it has put it down: a barrier between",
-        ),
-        (
-            lambda e: e["tool"] == "memcheck" and e["array"] == "dZ",
-            "columns beyond N: ask for j < N before the loads",
+            "all threads of the block must come to the barrier, those beyond the last neuron as well",
         ),
     ],
 )
@@ -254,20 +189,10 @@ check_bias_step = KernelCheck(
 # softmax_delta --------------------------------------------------------------------------------------------------------
 
 
-def _softmax_launch(rng, M, N, label, spread=2.0, shift=0.0):
-    """shift: what each row is moved by, times a number of its own in -1 to 1."""
-    Y = np.zeros((M, N), np.float32)
-    Y[np.arange(M), rng.integers(0, N, M)] = 1
-    Z = (
-        normal(rng, M, N) * np.float32(spread)
-        + np.float32(shift) * np.linspace(-1, 1, M, dtype=np.float32)[:, None]
-    )
-    args = _ints(M=M, N=N) | {
-        "scale": np.float32(1 / M),
-        "Z": Z,
-        "Y": Y,
-        "dZ": np.empty((M, N), np.float32),
-    }
+def _softmax_launch(rng, Z, label, scale=None):
+    (M, N), scale = Z.shape, np.float32(1 / len(Z) if scale is None else scale)
+    Y = np.eye(N, dtype=np.float32)[rng.integers(0, N, M)]
+    args = _ints(M=M, N=N) | {"scale": scale, "Z": Z, "Y": Y, "dZ": np.empty_like(Z)}
     return Launch(
         _up(M, 4),
         (32, 4),
@@ -275,18 +200,25 @@ def _softmax_launch(rng, M, N, label, spread=2.0, shift=0.0):
         out=("dZ",),
         label=label,
         K=N + 8,
-        scale=1 / M,
+        scale=float(scale),
         owner=lambda launch, i, j: ((i // 4,), (j % 32, i % 4)),
     )
 
 
 def _softmax_cases(rng):
     N = int(rng.integers(66, 90))
+    shifts = 600 * np.linspace(-1, 1, 6, dtype=np.float32)[:, None]
+    one_large = normal(rng, 5, N)
+    one_large[np.arange(5), [N - 1, 0, 33, 40, 65]] += np.float32(500)
+    huge = np.float32([1e8, -1e8, -2e32, 3e38, -3e38])[:, None]
     return [
-        _softmax_launch(rng, 7, 10, "10 outputs"),
-        _softmax_launch(rng, 9, N, f"{N} outputs"),
-        _softmax_launch(rng, 6, 40, "z of hundreds, of either sign", shift=600.0),
-        _softmax_launch(rng, 1, 32, "one example"),
+        _softmax_launch(rng, 2 * normal(rng, 7, 10), "10 outputs"),
+        _softmax_launch(rng, 2 * normal(rng, 9, N), f"{N} outputs"),
+        _softmax_launch(rng, 2 * normal(rng, 6, 40) + shifts, "z of hundreds, of either sign"),
+        _softmax_launch(rng, one_large, "one z of hundreds in each row"),
+        _softmax_launch(rng, huge.repeat(40, axis=1), "rows of equal, huge z"),
+        _softmax_launch(rng, 2 * normal(rng, 6, 33), "a scale that is not 1/M", rng.uniform(2, 3)),
+        _softmax_launch(rng, 2 * normal(rng, 1, 32), "one example"),
     ]
 
 
@@ -295,63 +227,24 @@ def _softmax(Z):
     return P / P.sum(axis=1, keepdims=True)
 
 
-ALL_FARS = (16, 8, 4, 2, 1)
+def _softmax_delta(M, N, scale, Z, Y, dZ):
+    return scale * (_softmax(Z) - Y)
 
 
-def _exchanging(sums=ALL_FARS, maxima=ALL_FARS, partner=lambda lane, far: lane ^ far):
-    """Softmax where the 32 lanes exchange what they have found over these distances, with these partners."""
+def _with_epsilon(eps):
+    """A tiny number added to the sum of powers."""
 
-    def exchanged(values, add, fars):
-        for far in fars:
-            asked = [partner(lane, far) for lane in range(32)]
-            values = add(
-                values,
-                values[:, [lane if other > 31 else other for lane, other in enumerate(asked)]],
-            )
-        return values
+    def softmax_delta(M, N, scale, Z, Y, dZ):
+        total = np.exp(Z - Z.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)
+        return scale * (_softmax(Z) * total / (total + eps) - Y)
 
-    def softmax(Z):
-        N, full = Z.shape[1], 32 * _up(Z.shape[1])
-        lanes = np.full((len(Z), full), -np.inf)
-        lanes[:, :N] = Z
-        lanes = lanes.reshape(len(Z), -1, 32)
-        most = np.maximum(
-            exchanged(lanes.max(axis=1), np.maximum, maxima), Z.min()
-        )  # no lane keeps -infinity
-        powers = np.exp(lanes - most[:, None, :])
-        total = exchanged(powers.sum(axis=1), np.add, sums)
-        return (powers / total[:, None, :]).reshape(len(Z), full)[:, :N]
-
-    return softmax
+    return softmax_delta
 
 
-def _maximum_from_0(Z):
-    P = np.exp((Z - np.maximum(Z.max(axis=1, keepdims=True), 0)).astype(np.float32))
-    return P / P.sum(axis=1, keepdims=True)
-
-
-def _lanes_left(Z):
-    """Lanes without an output have returned: on the engine, who asks one of them gets a 0."""
-    N = Z.shape[1]
-    if N >= 32:
-        return _softmax(Z)
-
-    def far_lanes(values, far):
-        return np.array(
-            [values[:, lane ^ far] if lane ^ far < N else 0 * values[:, 0] for lane in range(N)]
-        ).T
-
-    most = Z
-    for far in (16, 8, 4, 2, 1):
-        most = np.maximum(most, far_lanes(most, far))
-    P = sums = np.exp(Z - most)
-    for far in (16, 8, 4, 2, 1):
-        sums = sums + far_lanes(sums, far)
-    return P / sums
-
-
-def _soft_delta(P=_softmax, combine=lambda P, Y: P - Y, scale_of=lambda scale: scale):
-    return lambda M, N, scale, Z, Y, dZ: scale_of(scale) * combine(P(Z), Y)
+EPSILON = (
+    "a small number is added to the sum, which shifts every result: the sum is at least 1, since the largest z gives "
+    "exp(0), and no division by 0 can happen"
+)
 
 
 def _loads(launch):
@@ -367,7 +260,7 @@ check_softmax_delta = KernelCheck(
     "SOFTMAX_DELTA",
     "softmax_delta",
     _softmax_cases,
-    _soft_delta(),
+    _softmax_delta,
     axes=("example", "output"),
     c=8.0,
     limits=[
@@ -385,50 +278,6 @@ check_softmax_delta = KernelCheck(
         ),
         loads_each_once("Y"),
     ],
-    diagnoses=[
-        (
-            _soft_delta(_maximum_from_0),
-            "the search begins with 0, which is larger than any z of a negative row: begin with -INFINITY",
-        ),
-        (
-            _soft_delta(
-                lambda Z: np.exp(Z - Z.max()) / np.exp(Z - Z.max()).sum(axis=1, keepdims=True)
-            ),
-            "the maximum of the whole batch: far rows underflow to 0 / 0. Each row needs its own",
-        ),
-        (_soft_delta(_lanes_left), ALL_LANES),
-        (
-            _soft_delta(_exchanging(partner=lambda lane, far: lane + far)),
-            "after __shfl_down_sync only lane 0 knows the result: __shfl_xor_sync gives it to all",
-        ),
-        (
-            _soft_delta(_exchanging(maxima=())),
-            "each lane takes its own maximum off: the 32 maxima have to meet, by an exchange, before the sums do",
-        ),
-        (
-            _soft_delta(_exchanging(ALL_FARS[1:], ALL_FARS[1:])),
-            "lanes 0 to 15 and 16 to 31 never meet: begin with far = 16",
-        ),
-        (
-            _soft_delta(_exchanging(ALL_FARS[:-1], ALL_FARS[:-1])),
-            "neighbours never meet: the last far is 1",
-        ),
-        (
-            lambda M, N, scale, Z, Y, dZ: _soft_delta()(M, N, scale / M, Z, Y, dZ),
-            "divided by the batch twice: 1/B is in scale already",
-        ),
-        (_soft_delta(combine=lambda P, Y: P), "Y is missing: this is softmax itself"),
-        (_soft_delta(lambda Z: np.exp(Z - Z.max(axis=1, keepdims=True))), "not divided by the sum"),
-    ],
-    causes=[
-        (
-            lambda e: e["tool"] == "memcheck" and e["array"] in ("Z", "Y", "dZ"),
-            "a warp beyond the last row, or a lane beyond the last output, loads or stores: a row of 10 "
-            "has nothing for lanes 10 to 31",
-        ),
-        (
-            lambda e: e["tool"] == "synccheck",
-            ALL_LANES,
-        ),
-    ],
+    diagnoses=[(_with_epsilon(10.0**-k), EPSILON) for k in range(1, 7)],
+    causes=[(lambda e: e["tool"] == "synccheck", ALL_LANES)],
 )

@@ -18,70 +18,20 @@ def _scale_cases(rng):
     ]
 
 
-def _scales_with(
-    signs=(-1, 1),
-    over=lambda delta, B: B if delta == "eq8" else 1,
-    L2=lambda eta, lam: 1 - eta * lam,
-    bias=lambda eta, lam: 1.0,
-):
-    def scales(delta, eta, lam, B):
-        return signs[delta == "eq8"] * eta / over(delta, B), L2(eta, lam), bias(eta, lam)
-
-    return scales
-
-
-def _with_beta(beta):
-    return lambda *args: (_scales_with()(*args)[0], beta(*args), 1.0)
+def _scales(delta, eta, lam, B):
+    return eta / B if delta == "eq8" else -eta, 1 - eta * lam, 1.0
 
 
 check_scales = Check(
-    "scales",
-    _scale_cases,
-    _scales_with(),
-    dtype=None,
-    parts=("alpha", "beta", "beta_b"),
-    K=4,
-    diagnoses=[
-        (
-            _scales_with(signs=(1, -1)),
-            "both signs: dZ points uphill (A - Y), D of equation 8 downhill (Y - A)",
-        ),
-        (
-            _with_beta(lambda delta, eta, lam, B: 1 - eta * lam / B),
-            "the penalty has no 1/B: [003] adds it once, outside of the mean over the examples",
-        ),
-        (
-            _scales_with(L2=lambda eta, lam: 1 - 2 * eta * lam),
-            "a 2 too many: the 0.5 of the penalty takes it",
-        ),
-        (
-            _with_beta(lambda delta, eta, lam, B: 1 + eta * lam * (1 if delta == "eq8" else -1)),
-            "the penalty makes weights smaller with either D: only alpha depends on the sign of D",
-        ),
-        (
-            _scales_with(bias=lambda eta, lam: 0.0),
-            "beta_b multiplies the old b: with 0 it is forgotten",
-        ),
-        (
-            _scales_with(L2=lambda eta, lam: 1 - lam),
-            "lam without eta: the penalty is part of the gradient",
-        ),
-    ],
+    "scales", _scale_cases, _scales, dtype=None, parts=("alpha", "beta", "beta_b"), K=4
 )
 
 # wanted ---------------------------------------------------------------------------------------------------------------
 
 
-def _up(n):
-    return -(-n // 32) * 32
-
-
-def _wanted_as_if(B, n_in, n_out, up):
-    return B * n_in * n_out / (up(B) * up(n_in) * up(n_out)), up(B) * up(n_out) - B * n_out
-
-
 def _wanted(B, n_in, n_out):
-    return _wanted_as_if(B, n_in, n_out, _up)
+    b, k, n = (-(-size // 32) * 32 for size in (B, n_in, n_out))
+    return B * n_in * n_out / (b * k * n), b * n - B * n_out
 
 
 def _wanted_cases(rng):
@@ -108,21 +58,5 @@ def _whole(answer):
 
 
 check_wanted = Check(
-    "wanted",
-    _wanted_cases,
-    _wanted,
-    dtype=None,
-    parts=("share", "idle"),
-    post=_whole,
-    K=4,
-    diagnoses=[
-        (
-            lambda B, n_in, n_out: _wanted_as_if(B, n_in, n_out, lambda n: (n // 32 + 1) * 32),
-            "n // 32 + 1 tiles are one too many where n is a multiple of 32: -(-n // 32) rounds up",
-        ),
-        (
-            lambda B, n_in, n_out: _wanted_as_if(B, n_in, n_out, lambda n: max(n // 32, 1) * 32),
-            "n // 32 leaves out the last tile, which is filled in part: -(-n // 32) rounds up",
-        ),
-    ],
+    "wanted", _wanted_cases, _wanted, dtype=None, parts=("share", "idle"), post=_whole, K=4
 )

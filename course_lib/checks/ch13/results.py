@@ -23,63 +23,25 @@ def _answers(rng):
         case(97, 5 + a, 2 + b // 4, 1 + c, "attacks are rare"),
         case(40 + a, 30, 30, 10 + a, "all are called attacks"),
         case(61, 9 + b, 0, 0, "none is called an attack"),
+        case(1000, 700 + a, 300 + b, 200 + c, "a thousand connections"),
     ]
 
 
-def _parts(y, predicted):
-    """tp, fp, fn, tn."""
-    return [int(np.sum((y == t) & (predicted == p))) for t, p in ((1, 1), (0, 1), (1, 0), (0, 0))]
-
-
-def _judged(**changed):
-    """A reference, with some of its five numbers replaced: functions of (tp, fp, fn, tn)."""
-    ways = {
-        "accuracy": lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),
-        "majority": lambda tp, fp, fn, tn: max(tp + fn, fp + tn) / (tp + fp + fn + tn),
-        "precision": lambda tp, fp, fn, tn: tp / (tp + fp) if tp + fp else 0.0,
-        "recall": lambda tp, fp, fn, tn: tp / (tp + fn),
-        "balanced": lambda tp, fp, fn, tn: (tp / (tp + fn) + tn / (tn + fp)) / 2,
-    } | changed
-
-    def judge(y, predicted):
-        return tuple(float(way(*_parts(y, predicted))) for way in ways.values())
-
-    return judge
+def _judge(y, predicted):
+    tp, fp, fn, tn = (
+        int(np.sum((y == t) & (predicted == p))) for t, p in ((1, 1), (0, 1), (1, 0), (0, 0))
+    )
+    precision, recall = tp / (tp + fp) if tp + fp else 0.0, tp / (tp + fn)
+    balanced = (recall + tn / (tn + fp)) / 2
+    return (tp + tn) / len(y), max(tp + fn, fp + tn) / len(y), precision, recall, balanced
 
 
 check_judge = Check(
     "judge",
     _answers,
-    _judged(),
+    _judge,
     dtype=None,
     parts=("accuracy", "majority", "precision", "recall", "balanced"),
-    diagnoses=[
-        (
-            _judged(precision=lambda tp, fp, fn, tn: tp / (tp + fp) if tp + fp else np.nan),
-            "where nothing was called 1, precision is 0.0 by the task, not 0 / 0",
-        ),
-        (
-            _judged(majority=lambda tp, fp, fn, tn: min(tp + fn, fp + tn) / (tp + fp + fn + tn)),
-            "that is the smaller class",
-        ),
-        (
-            _judged(
-                balanced=lambda tp, fp, fn, tn: (
-                    (tp / (tp + fn) + (tn / (tn + fn) if tn + fn else 0)) / 2
-                )
-            ),
-            "for the other class: of those that are normal, the share called so: tn / (tn + fp)",
-        ),
-        (
-            _judged(balanced=lambda tp, fp, fn, tn: tp / (tp + fn) + tn / (tn + fp)),
-            "the sum of both recalls is not yet halved",
-        ),
-        (
-            _judged(accuracy=lambda tp, fp, fn, tn: tp / (tp + fp + fn + tn)),
-            "right answers are of two kinds: attacks found, and normal connections left alone",
-        ),
-        (lambda y, predicted: _judged()(predicted, y), "labels and answers are exchanged"),
-    ],
 )
 
 
@@ -87,76 +49,45 @@ check_judge = Check(
 
 
 def _runs(rng):
-    def times(middle, n=7):
+    def times(middle, n):
         """n runs, one of them disturbed; no mean, median or least is another program's."""
         runs = middle * (1 + 0.1 * rng.random(n))
         runs[int(rng.integers(n))] *= 6
         return [float(t) for t in runs]
 
-    def case(p, middles, parallel, label):
-        programs = {name: times(m) for name, m in middles.items()}
-        return Case((programs, times(parallel), p), label)
+    def case(p, middles, parallel, n, label):
+        programs = {name: times(m, n) for name, m in middles.items()}
+        return Case((programs, times(parallel, n), p), label)
 
     unit = float(rng.uniform(0.5, 2))
-    lucky = [
-        unit * t for t in (0.2, 1.1, 1.2, 1.3, 1.4)
-    ]  # the least of all runs, and yet not the quickest program
+    # The least of all runs, and first, and yet not of the quickest program
+    lucky = [unit * t for t in (0.2, 1.1, 1.2, 1.3, 1.4)]
+    steady = [unit * t for t in (0.7, 0.8, 0.9, 0.75, 0.85)]
+    late = [unit * t for t in (1.1, 0.4, 1.5, 1.2, 1.3)]
+    kinds = {"loops": 90 * unit, "NumPy": 3 * unit, "NumPy float64": 5 * unit}
+    slower = {"library": unit, "our own": 4 * unit}
     return [
-        case(
-            4,
-            {"loops": 90 * unit, "NumPy": 3 * unit, "NumPy float64": 5 * unit},
-            1.1 * unit,
-            "four threads",
-        ),
-        case(
-            2,
-            {"library": unit, "our own": 4 * unit},
-            1.5 * unit,
-            "slower than the best serial program",
-        ),
-        Case(
-            (
-                {"lucky once": lucky, "steady": [unit * t for t in (0.7, 0.8, 0.9, 0.75, 0.85)]},
-                times(unit / 2),
-                3,
-            ),
-            "one lucky run",
-        ),
+        case(4, kinds, 1.1 * unit, 6, "four threads, six runs each"),
+        case(2, slower, 1.5 * unit, 7, "slower than the best serial program"),
+        case(2, slower, 0.2 * unit, 5, "more than p times as quick"),
+        Case(({"lucky once": lucky, "steady": steady}, times(unit / 2, 7), 3), "one lucky run"),
+        Case(({"lucky later": late, "steady": steady}, times(unit / 2, 7), 3), "lucky, but later"),
     ]
 
 
-def _quotient(pick=min, of=np.median, give=lambda s, p: (s, s / p)):
-    """A reference, with one of its choices replaced."""
-
-    def honest_speedup(programs, parallel, p):
-        name = pick(programs, key=lambda each: of(programs[each]))
-        return (name, *(float(x) for x in give(of(programs[name]) / of(parallel), p)))
-
-    return honest_speedup
-
-
-def _first(programs, key):
-    return next(iter(programs))
+def _honest_speedup(programs, parallel, p):
+    name = min(programs, key=lambda each: np.median(programs[each]))
+    speedup = float(np.median(programs[name]) / np.median(parallel))
+    return name, speedup, speedup / p
 
 
 check_honest_speedup = Check(
     "honest_speedup",
     _runs,
-    _quotient(),
+    _honest_speedup,
     dtype=None,
     K=4,
     parts=("baseline", "speed-up", "efficiency"),
-    diagnoses=[
-        (
-            _quotient(give=lambda s, p: (s, 100 * s / p)),
-            "the efficiency as a fraction, not per cent",
-        ),
-        (
-            _quotient(give=lambda s, p: (s, p / s)),
-            "the efficiency is upside down: the speed-up divided by p",
-        ),
-        (_quotient(give=lambda s, p: (min(s, p), min(s, p) / p)), "nothing is to be cut off at p"),
-    ],
 )
 
 
@@ -169,70 +100,69 @@ def _differences(rng):
         bound = rng.uniform(0.5, 2, shape) * 1e-7 * (1 + 100 * (rng.random(shape) < 0.2))
         return exact, bound, exact + bound * rng.uniform(-0.9, 0.9, shape)
 
-    cases = []
-    for label, shape in (
-        ("all within", (5, 7)),
-        ("one entry off, the wrong way", (4, 3)),
-        ("a vector", (11,)),
-    ):
+    def case(label, *shape, change=lambda got, exact, bound: None):
         exact, bound, got = fresh(*shape)
-        if "off" in label:
-            at = tuple(int(rng.integers(n)) for n in shape)
-            got[at] = exact[at] - 37.5 * bound[at]
-        cases.append(Case((got, exact, bound), label))
-    exact, bound, got = fresh(6, 4)
-    got[2, 3] = np.nan
-    cases.append(Case((got, exact, bound), "a NaN"))
-    exact, bound, got = fresh(3, 8)
-    got[1, 1], bound[1, 1], got[0, 5], bound[0, 5] = exact[1, 1], 0, exact[0, 5] + 1e-9, 0
-    cases.append(Case((got, exact, bound), "two bounds of 0, one of them kept"))
-    exact, bound, got = fresh(2, 9)
-    got[1, 4], bound[1, 4] = exact[1, 4], 0
-    cases.append(Case((got, exact, bound), "a bound of 0, and it is kept"))
-    return cases
+        change(got, exact, bound)
+        return Case((got, exact, bound), label)
+
+    def far_below(got, exact, bound):
+        at = tuple(int(rng.integers(n)) for n in got.shape)
+        got[at] = exact[at] - 37.5 * bound[at]
+
+    def not_a_number(got, exact, bound):
+        got[2, 3] = got[4, 1] = np.nan
+
+    def kept(got, exact, bound):
+        got[1, 4], bound[1, 4] = exact[1, 4], 0
+
+    def kept_once(got, exact, bound):
+        got[1, 1], bound[1, 1], got[0, 5], bound[0, 5] = exact[1, 1], 0, exact[0, 5] + 1e-9, 0
+
+    def equal(got, exact, bound):
+        got[:] = exact
+
+    return [
+        case("all within", 5, 7),
+        case("one entry off, the wrong way", 4, 3, change=far_below),
+        case("a vector", 11),
+        case("two NaN", 6, 4, change=not_a_number),
+        case("two bounds of 0, one of them kept", 3, 8, change=kept_once),
+        case("a bound of 0, and it is kept", 2, 9, change=kept),
+        case("all entries equal", 3, 5, change=equal),
+    ]
 
 
-def _held(ratio=None, place=None, nan=np.inf):
-    """A reference: ratio (off, exact, bound) -> array; place: of (array of ratios) -> index."""
-    ratio = ratio or (lambda got, exact, bound: abs(got - exact) / bound)
-    place = place or (lambda r: tuple(int(i) for i in np.unravel_index(r.argmax(), r.shape)))
+def _against_bound(got, exact, bound):
+    with np.errstate(all="ignore"):
+        ratio = np.where(got == exact, 0.0, abs(got - exact) / bound)
+    ratio = np.where(np.isnan(ratio), np.inf, ratio)
+    return float(ratio.max()), tuple(int(i) for i in np.unravel_index(ratio.argmax(), ratio.shape))
+
+
+def _with_epsilon(eps, put):
+    """The bound made larger than 0 by a tiny number; a NaN is seen to."""
 
     def against_bound(got, exact, bound):
-        with np.errstate(all="ignore"):
-            r = np.where(got == exact, 0.0, ratio(got, exact, bound))
-        r = np.where(np.isnan(r), nan, r)
-        return float(r.max()), place(r)
+        ratio = abs(got - exact) / put(bound, eps)
+        ratio = np.where(np.isnan(ratio), np.inf, ratio)
+        at = np.unravel_index(ratio.argmax(), ratio.shape)
+        return float(ratio.max()), tuple(int(i) for i in at)
 
     return against_bound
 
 
-def _as_it_comes(clean):
-    """NaN and infinity as NumPy gives them, or through its own remedy."""
-
-    def against_bound(got, exact, bound):
-        with np.errstate(all="ignore"):
-            r = clean(abs(got - exact) / bound)
-        return float(r.max()), tuple(int(i) for i in np.unravel_index(r.argmax(), r.shape))
-
-    return against_bound
-
+EPSILON = "a tiny number in the place of a bound of 0 makes a large ratio of an infinite one"
 
 check_against_bound = Check(
     "against_bound",
     _differences,
-    _held(),
+    _against_bound,
     dtype=None,
     K=4,
     parts=("ratio", "where"),
     diagnoses=[
-        (
-            _as_it_comes(np.asarray),
-            "a NaN or 0 / 0 is left among the ratios: infinite is the one, 0 the other",
-        ),
-        (
-            _as_it_comes(np.nan_to_num),
-            "np.nan_to_num makes 0 of a NaN, which then passes, and a large number of "
-            "infinity: both ratios are infinite",
-        ),
+        (_with_epsilon(float(eps), put), EPSILON)
+        for put in (np.add, np.maximum)
+        for eps in (5e-324, 1e-300, 2.0**-1022, *10.0 ** -np.arange(8, 61), 2.0**-52, 2.0**-23)
     ],
 )

@@ -101,7 +101,7 @@ RIGHT = {
         ch09.check_softmax_delta,
         softmax("""
     if (i < M) {
-        float m = -1e30f, s = 0;
+        float m = -3.4028235e38f, s = 0;
         for (int j = lane; j < N; j += 32) m = max(m, Z[i * N + j]);
         for (int far = 16; far > 0; far >>= 1) m = max(m, __shfl_down_sync(0xffffffff, m, far));
         m = __shfl_sync(0xffffffff, m, 0);
@@ -163,7 +163,20 @@ WRONG = {
     const int j = blockIdx.x * 32 + threadIdx.x;
     if (j < N)
         for (int i = threadIdx.y; i < M; i += 8) b[j] -= eta * dZ[i * N + j];"""),
-        "eight threads write one b[j]",
+        "racecheck: b[0]",
+    ),
+    "one warp for all rows, through shared memory": (
+        ch09.check_bias_step,
+        bias("""
+    __shared__ float part[32];
+    const int x = threadIdx.x, j = blockIdx.x * 32 + x;
+    float sum = 0;
+    if (threadIdx.y == 0 && j < N)
+        for (int i = 0; i < M; i++) sum += dZ[i * N + j];
+    if (threadIdx.y == 0) part[x] = sum;
+    __syncthreads();
+    if (threadIdx.y == 0 && j < N) b[j] -= eta * part[x];"""),
+        "each of the eight warps adds every eighth row",
     ),
     "a lane without outputs leaves": (
         ch09.check_softmax_delta,
@@ -223,6 +236,15 @@ EXCHANGES = softmax("""
         ("far > 0", "far > 1", "the last far is 1"),
         ("xor", "down", "only lane 0 knows the result"),
         ("= scale * (", "= scale / M * (", "1/B is in scale already"),
+        ("= scale * (", "= 1.0f / M * (", "1/M in the place of scale"),
+        ("-INFINITY", "-1e25f", "some finite z are below"),
+        (
+            "for (int j = lane; j < N; j += 32) m = fmaxf(m, Z[i * N + j])",
+            "m = Z[i * N]",
+            "first z",
+        ),
+        ("j < N; j += 32) m", "j < N && j < 32; j += 32) m", "first 32 outputs"),
+        ("/ s -", "/ (s + 1e-4f) -", "a small number is added"),
     ],
 )
 def test_slips_of_the_softmax_are_named(old, new, words):
@@ -434,9 +456,9 @@ def test_activations_in_other_styles(capsys):
         "z > 0 ? z + log1pf(expf(-z)) : log1pf(expf(z))",
         "z > 0 ? 1 / (1 + expf(-z)) : expf(z) / (1 + expf(z))",
     )
-    ch09.check_softplus(lambda: Activation("sp", f, df), seed=1)
+    ch09.check_softplus(lambda: Activation("softplus", f, df), seed=1)
     assert "✔" in capsys.readouterr().out
     assert "must return an Activation" in told(ch09.check_softplus, lambda: ("z", "1"))
     assert "the compiler does not take it" in told(
-        ch09.check_softplus, lambda: Activation("s", "log1p(exp(z)", "1")
+        ch09.check_softplus, lambda: Activation("softplus", "log1p(exp(z)", "1")
     )
