@@ -8,14 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from course_lib.errors import BadInput
+from course_lib.machines.cuda_c.outside import without_host
 from course_lib.machines.trace_page import bare
 
 KERNEL = re.compile(
     r"__global__[^;{}()]*(?:\([^)]*\)[^;{}()]*?)?\b([A-Za-z_]\w*)\s*\(([^;{}]*)\)\s*\{"
 )
-DEVICE = re.compile(r"\b__(?:global|device)__\b")
-# what only the host does: it launches, calls the runtime, a library or C++'s own, is the program
-HOST = re.compile(r"<<<|\b(?:cuda|cublas|curand)[A-Z]\w*|\b(?:std|thrust)::|\bint\s+main\s*\(")
 TYPES = {
     "float": "float32", "double": "float64", "half": "float16", "__half": "float16", "bool": "bool",
     "int": "int32", "unsigned": "uint32", "unsigned int": "uint32", "uint": "uint32", "char": "int8",
@@ -67,48 +65,11 @@ def read(path):
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise BadInput(f"{path} cannot be read: {why}") from None
-    source, left_out = without_host(text)
+    source, left_out = without_host(text, bare(text))
     found = {m[1]: _parameters(m[2]) for m in KERNEL.finditer(bare(source))}
     if not found:
         raise BadInput(f"{path} has no kernel: no function that is __global__ void")
     return KernelFile(Path(path), source, found, left_out)
-
-
-def without_host(source):
-    """(the source with empty lines for functions of the host, [(first line, last line) of each])
-
-    A host function is one that does what only the host does, or calls such a function.
-    """
-    code = bare(source)
-    functions = [f for f in _functions(code) if not DEVICE.search(code, *f[1:])]
-    host = {f for f in functions if HOST.search(code, *f[1:])}
-    while more := {f for f in functions if f not in host and _calls(code, f, host)}:
-        host |= more
-    places = sorted((start, end) for _, start, end in host)
-    for start, end in places:
-        source = source[:start] + re.sub(r"[^\n]", " ", source[start:end]) + source[end:]
-    return source, [
-        (source.count("\n", 0, start) + 1, source.count("\n", 0, end) + 1) for start, end in places
-    ]
-
-
-def _functions(code):
-    """(name, start, end) of what stands outside of all braces, has parentheses and then braces."""
-    depth = start = opened = 0
-    for m in re.finditer(r"[{};]|^[ \t]*#(?:.*\\\n)*.*$", code, re.MULTILINE):
-        depth += {"{": 1, "}": -1}.get(m[0], 0)
-        if m[0] == "{" and depth == 1:
-            opened = m.start()
-        elif depth <= 0:
-            head = re.search(r"([A-Za-z_~]\w*)\s*\(", code[start:opened])
-            if m[0] == "}" and head:
-                yield head[1], start + len(code[start:]) - len(code[start:].lstrip()), m.end()
-            start, depth = m.end(), 0
-
-
-def _calls(code, function, others):
-    names = "|".join(re.escape(name) for name, _, _ in others)
-    return bool(names) and re.search(rf"\b(?:{names})\s*\(", code[function[1] : function[2]])
 
 
 def _parameters(text):

@@ -98,7 +98,7 @@ BREACHES = {
     ),
     "a mutant that changes nothing": ('with: "2 +"', 'with: "2 *"', "it changes nothing"),
     "a mutant that is not Python": ('with: "2 +"', 'with: "2 + *"', "is not Python"),
-    "a mutant without expect": (', expect: "got 9"', "", "no `expect`"),
+    "a mutant without a cause": (', expect: "got 9"', "", "no `says` (the cause) or `expect`"),
     "a mutant without with": ('with: "3", ', "", "needs either replace and with, or body"),
     "a mutant with both": (
         'with: "3", ',
@@ -107,8 +107,8 @@ BREACHES = {
     ),
     "a mutant with another key": (
         'with: "3", ',
-        'with: "3", says: "x", ',
-        "keys are name, expect, and replace",
+        'with: "3", told: "x", ',
+        "keys are name, says or expect, and replace",
     ),
     "no check": (
         "name: double-check\n:tags: [check]\n:checks: double\n",

@@ -15,9 +15,11 @@ import pytest
 from engine_runs import needs_compiler
 
 from course_lib.errors import BadInput
+from course_lib.machines.cuda_c.outside import without_host
+from course_lib.machines.trace_page import bare
 from course_tools.__main__ import main
 from course_tools.trace.arguments import arguments, numbers
-from course_tools.trace.kernel_file import read, without_host
+from course_tools.trace.kernel_file import read
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """#include <cstdio>
@@ -105,7 +107,7 @@ def test_kernels_and_their_parameters(file):
 
 
 def test_functions_of_the_host_become_empty_lines(file):
-    source, left_out = without_host(SOURCE)
+    source, left_out = without_host(SOURCE, bare(SOURCE))
     assert left_out == [(18, 20), (34, 34), (36, 44)]
     assert source.count("\n") == SOURCE.count("\n")
     assert not re.search(r"<<<|int main|both|std::", source)
@@ -127,7 +129,7 @@ def test_functions_of_the_host_become_empty_lines(file):
     ],
 )
 def test_what_is_no_function_of_the_host_stays(text, kept):
-    source, left_out = without_host(text)
+    source, left_out = without_host(text, bare(text))
     assert kept in source and not re.search(r"<<<|cudaFree|main", source)
     assert bool(left_out) == bool(re.search(r"<<<|cudaFree|main", text))
 

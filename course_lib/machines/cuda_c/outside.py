@@ -3,11 +3,12 @@
 import re
 
 from course_lib.errors import BadInput
-from course_lib.machines.cuda_c.scopes import scopes, without_directives
+from course_lib.machines.cuda_c.scopes import DIRECTIVE, scopes, without_directives
 
 DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__")
 CALLS = r"\b(?:cuda|cublas|cudnn|cufft|curand|cusparse)[A-Z]\w*"
-HOST = re.compile(rf"<<<|{CALLS}|\bmain\s*\(")
+HOST = re.compile(rf"<<<|{CALLS}|\b(?:std|thrust)::|\bmain\s*\(")
+CODE = re.compile(rf"({DIRECTIVE.pattern})|[^\n]", re.MULTILINE)
 LIBRARY = re.compile(rf"[^;{{}}]*{CALLS}[^;{{}}]*;")
 FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*\([^;]*\)[\s\w]*$")
 LACKING = {
@@ -22,7 +23,29 @@ LACKING = {
 }
 
 
-def host_code(bare):
+def without_host(code, bare):
+    """(code, with spaces in the place of what only a host needs; [(first line, last line)] of each piece left out).
+
+    bare: the same code, of the same length, without comments and strings. Directives stay.
+    """
+    places = sorted(_host_code(bare))
+    lines = [tuple(code.count("\n", 0, at) + 1 for at in _ends(bare, *place)) for place in places]
+    for start, end in places:
+        code = code[:start] + CODE.sub(_blank_code, code[start:end]) + code[end:]
+    return code, lines
+
+
+def _ends(bare, start, end):
+    """Where the code of a piece begins and ends, which reaches from the end of the one before it."""
+    piece = without_directives(bare)[start:end]
+    return end - len(piece.lstrip()), start + len(piece.rstrip())
+
+
+def _blank_code(m):
+    return m[0] if m[1] else " "
+
+
+def _host_code(bare):
     """[(start, end)] of what only a host needs: it launches kernels, uses CUDA's library, is main, or names such.
 
     Functions, classes and declarations outside of all; what carries a word such as __device__ is never among them.

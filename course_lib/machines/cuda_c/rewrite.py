@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from course_lib.errors import BadInput
 from course_lib.machines.cuda_c.macros import expand
-from course_lib.machines.cuda_c.outside import host_code, refuse
+from course_lib.machines.cuda_c.outside import refuse, without_host
 from course_lib.machines.cuda_c.scopes import (
     ATTRIBUTE,
     CALLED,
-    DIRECTIVE,
     around,
     blank,
     scopes,
@@ -27,7 +26,6 @@ VARIABLE = re.compile(r"\b(?:__constant__|__device__|__managed__)\b([^;(){}=]*)(
 POINTED = re.compile(r"\(\s*[*&]\s*(?:(?:const|__restrict__)\s+)*(\w+)[^()]*\)\s*[\[(]")  # (*A)[16]
 # the rest of a declaration, with first values
 END = re.compile(r"[^;{}]*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}[^;{}]*)*;?")
-CODE = re.compile(rf"({DIRECTIVE.pattern})|[^\n]", re.MULTILINE)
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 HEADER = re.compile(
@@ -60,8 +58,7 @@ def rewrite(source, no_extern_c=False, instances=()):
     Raises BadInput, with its line, for what the engine does not have, and for a kernel that is not void.
     """
     code = expand(TOKEN.sub(lambda m: blank(m) if m[0].startswith("/") else m[0], source))
-    for start, end in host_code(TOKEN.sub(blank, code)):
-        code = code[:start] + CODE.sub(_blank_code, code[start:end]) + code[end:]
+    code, _ = without_host(code, TOKEN.sub(blank, code))
     # of the same length, with strings blanked out too: here things are looked for
     bare = TOKEN.sub(blank, code)
     refuse(code, bare)
@@ -164,10 +161,6 @@ def parameters(bare, at):
 
 def _line(text, at):
     return text.count("\n", 0, at) + 1
-
-
-def _blank_code(m):
-    return m[0] if m[1] else " "
 
 
 def _is_template(text, at):

@@ -10,7 +10,6 @@ from pathlib import Path
 from course_lib.measure import machine
 from course_tools.bench.checks.answers import read
 from course_tools.bench.checks.trying import tried
-from course_tools.build.files import add_root, clone, write
 
 SEED = 20160501
 KINDS = ("cause", "other", "none", "accepted", "broken", "right", "refused")
@@ -43,17 +42,16 @@ class ChecksCommand:
         parser.add_argument(
             "--json", type=Path, metavar="FILE", help="write every answer with its message"
         )
-        add_root(parser)
 
     def run(self, options: argparse.Namespace) -> int:
         """Try the answers, print the table; return the exit status."""
-        answers = read(clone(options.root), options.chapters)
-        answers = [a for a in answers if not options.task or a.task == options.task]
+        found = read(Path.cwd(), options.chapters)
+        answers = [a for a in found if not options.task or a.task == options.task]
         with ThreadPoolExecutor(options.jobs) as pool:
             outcomes = list(pool.map(lambda answer: tried(answer, options.seed), answers))
         rows = [(a, o, kind(a, o)) for a, o in zip(answers, outcomes, strict=True)]
         if options.json:
-            write(options.json, dumped(rows))
+            options.json.write_text(dumped(rows), encoding="utf-8")
         print(table(rows))
         if options.show:
             print("\n".join(shown(rows)))

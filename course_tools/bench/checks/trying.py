@@ -5,6 +5,7 @@ import importlib
 import io
 import multiprocessing
 import os
+import sys
 import warnings
 from dataclasses import dataclass
 
@@ -26,9 +27,8 @@ class Outcome:
 
 def tried(answer, seed):
     """The `Outcome` of one answer, whatever it does to the process that it runs in."""
-    context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(answer, seed, theirs), daemon=False)
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    child = _process()(target=_child, args=(answer, seed, theirs))
     child.start()
     theirs.close()
     try:
@@ -38,6 +38,13 @@ def tried(answer, seed):
     finally:
         child.kill()
         child.join()
+
+
+def _process():
+    """A fork is ready at once, where there are forks."""
+    if sys.platform == "linux":
+        return multiprocessing.get_context("fork").Process
+    return multiprocessing.get_context("spawn").Process
 
 
 def _child(answer, seed, pipe):

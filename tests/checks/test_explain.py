@@ -1,0 +1,113 @@
+"""A cause is proved before it is printed: a known mistake gives what the answer gave in all cases (kit/explain.py)."""
+
+import json
+
+import numpy as np
+import pytest
+
+from course_lib.checks import ch01, ch05
+from course_lib.checks.kit import explain, planted
+from course_lib.checks.kit.core import Case, Check, normal
+from course_lib.checks.kit.messages import CheckFailed
+from course_lib.checks.kit.slips import python
+
+SEED = 4
+
+
+def cause_of(check, answer, seed=SEED):
+    """The row of that name in what the check says to an answer."""
+    with pytest.raises(CheckFailed) as caught:
+        check(answer, seed=seed)
+    return dict(caught.value.report.rows).get("cause")
+
+
+def test_planted_answer_is_a_known_mistake_in_any_form():
+    def mse_gradient(X, y, w, b):  # as no one planted it, but without the mean
+        total, bias = np.zeros_like(w), 0.0
+        for row, wanted in zip(X, y, strict=True):
+            total, bias = (
+                total + 2 * (row @ w + b - wanted) * row,
+                bias + 2 * (row @ w + b - wanted),
+            )
+        return total, float(bias)
+
+    assert "the mean is missing" in cause_of(ch01.check_mse_gradient, mse_gradient)
+
+
+def test_cause_that_fits_some_cases_is_not_told():
+    def mse_gradient(X, y, w, b):
+        residual = X @ w + b - y
+        scale = 2 / len(y) if len(y) > 4 else 2.0  # the mean is missing in small batches alone
+        return scale * (residual @ X), float(scale * residual.sum())
+
+    assert "the mean is missing" not in (cause_of(ch01.check_mse_gradient, mse_gradient) or "")
+
+
+def test_kernel_of_another_form_gets_the_planted_cause():
+    source = r"""
+    __global__ void saxpy(int n, float a, const float *x, float *y)
+    {
+        const int element = threadIdx.x + blockDim.x * blockIdx.x;
+        if (element < n) { y[element] = a * x[element]; }
+    }
+    """
+    assert "y is written but not read" in cause_of(ch05.check_saxpy, source)
+
+
+@pytest.mark.parametrize("chapter", [f"ch{n:02}" for n in range(14)])
+def test_each_solution_and_planted_answer_can_be_run(chapter):
+    for name, task in planted._tasks(chapter).items():
+        assert task.value_of(task.solution) is not None, name
+        for says, source in task.planted:
+            assert task.value_of(source) is not None, (name, says)
+
+
+def test_chapter_without_planted_answers_has_no_tasks():
+    assert planted.task_of("course_lib.checks.kit.check", "neuron") is None
+    assert planted.task_of("tests.checks.test_explain", "neuron") is None
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """The known mistakes of a task raise, wherever they are looked up."""
+
+    def raises(*_):
+        raise IndexError("in the search for a cause")
+
+    monkeypatch.setattr(planted.Task, "value_of", raises)
+    monkeypatch.setattr(python, "variants", raises)
+
+
+def test_error_in_the_search_leaves_the_verdict(broken):
+    cause_of(
+        ch01.check_mse_gradient, lambda X, y, w, b: (w * 0 + 7, 7.0)
+    )  # CheckFailed, no IndexError
+    ch01.check_mse_gradient(
+        lambda X, y, w, b: tuple(2 * (X @ w + b - y) @ M / len(y) for M in (X, np.ones(len(y))))
+    )
+
+
+def test_two_mistakes_that_fit_are_both_named():
+    known = [("the first", lambda: 1), ("another", lambda: 2), ("the first", lambda: 1)]
+    assert explain._first(known, lambda value: value < 3) == "either: the first; or: another"
+    assert explain._first(known, lambda value: value == 2) == "another"
+    assert explain._first(known, lambda value: value == 3) is None
+
+
+def test_search_does_not_change_what_the_cases_hold():
+    seen = []
+
+    def cases(rng):
+        return [Case((normal(rng, 3),), "three numbers")]
+
+    check = Check("total", cases, lambda x: x.sum(), diagnoses=[])
+    with pytest.raises(CheckFailed):
+        check(lambda x: seen.append(x.copy()) or 0.0, seed=SEED)
+    assert np.array_equal(seen[0], check.draw(SEED)[0].args[0])
+
+
+def test_files_hold_every_planted_answer_that_says_what_it_is():
+    for path in planted.CHECKS.glob("ch*/planted.json"):
+        cells = json.loads(path.read_text(encoding="utf-8"))
+        assert any(cell.get("planted") for cell in cells), path
+        assert all(entry["says"].strip() for cell in cells for entry in cell.get("planted", ()))
