@@ -34,6 +34,7 @@ def trace(
     options=(),
     no_extern_c=True,
     symbols=None,
+    program=None,
 ):
     """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
 
@@ -42,7 +43,8 @@ def trace(
     mask is cleared where the kernel writes. A plain array has all of its values, NaN too. But if the kernel writes one
     of floats that came with nothing but NaN, that is the caller's mark: all such arrays count as not written yet.
     shared: bytes of dynamic shared memory. blocks: run only these, as numbers (x first) or tuples. timeout: seconds.
-    symbols: arrays for `__constant__` and `__device__` variables, by name. Returns a Report.
+    symbols: arrays for `__constant__` and `__device__` variables, by name. program: what `compiled` gave of the source.
+    Returns a Report.
     Raises CompileError for what does not compile, BadInput for arguments that do not fit.
     """
     grid, block, shared = check_shape(grid, block, shared)
@@ -51,8 +53,8 @@ def trace(
         raise BadInput(f"there is no kernel {kernel!r:.40}: give its name as a text")
     if not isinstance(source, str) or "__global__" not in source:
         raise BadInput("the source must be a text of CUDA C with a kernel: a __global__ function")
-    program = rewrite(source, no_extern_c, (kernel,))
-    process = Process(build(program, tuple(options), traced=True), arena := Arena())
+    program, path = program or compiled(source, options, no_extern_c, (kernel,))
+    process = Process(path, arena := Arena())
     try:
         known = process.describe()
         parameters = check_arguments(kernel, known["kernels"], args)
@@ -69,6 +71,12 @@ def trace(
         return report
     finally:
         process.close()
+
+
+def compiled(source, options=(), no_extern_c=True, instances=()):
+    """(Program, path of the executable) of a source, for many a `trace`. Raises CompileError."""
+    program = rewrite(source, no_extern_c, instances)
+    return program, build(program, tuple(options), traced=True)
 
 
 def _launch(process, launch, source, symbols):

@@ -36,6 +36,7 @@ from course_lib.checks.kit.kernels.limits import (
     uses_shared,
     without,
 )
+from course_lib.checks.kit.kernels.notices import notices
 from course_lib.checks.kit.kernels.reporting import (
     fault_report,
     is_fatal,
@@ -123,7 +124,8 @@ class KernelCheck:
         kept = looked_at(self.limits)
         too = ", and the GPU agrees" if gpu_at_hand() else ""
         launched = f"{len(launches)} launch{'es' * (len(launches) != 1)} right{too}; {SILENT}"
-        say_passed(self.name, launched + (f"; within limits: {kept}" if kept else ""), seed)
+        said = launched + (f"; within limits: {kept}" if kept else "")
+        say_passed(self.name, said, seed, notices(source))
 
     def whole(self, source):
         """What is compiled: the student's source, and whatever a check adds to it."""

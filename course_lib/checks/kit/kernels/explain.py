@@ -2,30 +2,53 @@
 
 import numpy as np
 
-from course_lib.checks.kit.explain import proved_cause
-from course_lib.checks.kit.kernels.running import on_engine
+from course_lib.checks.kit.explain import slip_cause
+from course_lib.checks.kit.kernels.batch import TOGETHER, candidates
 from course_lib.checks.kit.kernels.values import differs, tolerance
 from course_lib.checks.kit.slips import cuda
 
-SECONDS = (
-    1.0  # of a launch of a known mistake; those that are compared with end in a hundredth of it
-)
+MOST = 3 * TOGETHER  # slips tried
 
 
 def proved(check, runs):
-    """The sentence of the known mistake that did in all launches what the student's kernel did, or None."""
+    """The sentence of the known mistake that did in all launches what the student's kernel did, or None.
+
+    Planted answers first, then slips, batch by batch until one fits. The smallest launch that failed is tried first,
+    the others only with what fits it.
+    """
     if any(error["tool"] == "timeout" for run in runs for error in run.report.errors):
         return None
-    order = sorted(runs, key=lambda run: not (run.findings or run.report.errors))
+    order = sorted(runs, key=lambda run: (not (run.findings or run.report.errors), _size(run)))
+    found: list = []
 
-    def fits(source):
-        return all(_alike(check, run, _again(check, source, run)) for run in order)
+    def fits(again):
+        if all(_alike(check, run, again(run.launch)) for run in order):
+            found.append(again)
+        return found[-1:] == [again]
 
-    return proved_cause(check.cases.__module__, check.name, fits, _slips(_hints(runs)))
+    def planted(task):
+        return _given(check, [(says, task.value_of(source)) for says, source in task.planted])
+
+    def slips(task):
+        slips = cuda.hinted(task.value_of(task.solution), _hints(runs), MOST)
+        pairs = [(slip.says, slip.source) for slip in slips]
+        for first in range(0, len(pairs), TOGETHER):
+            if not found:
+                yield from _given(check, pairs[first : first + TOGETHER])
+
+    place = check.cases.__module__, check.name
+    return slip_cause(*place, fits, planted) or slip_cause(*place, fits, slips)
 
 
-def _again(check, source, run):
-    return on_engine(check.whole(source), check.kernel, run.launch, SECONDS)
+def _size(run):
+    return sum(value.size for value in run.before.values() if isinstance(value, np.ndarray))
+
+
+def _given(check, pairs):
+    """Pairs (sentence, function that gives a runner) of pairs (sentence, source), compiled at once."""
+    runners = candidates([check.whole(source) for _, source in pairs], check.kernel)
+    given = zip(pairs, runners, strict=True)
+    return [(says, lambda again=again: again) for (says, _), again in given if again]
 
 
 def _hints(runs):
@@ -35,14 +58,6 @@ def _hints(runs):
     words |= {"values" for finding in findings if finding.kind == "values"}
     silent = [f.silent for f in findings if f.silent is not None and f.silent.any()]
     return words | {"never written" for _ in silent[:1]}
-
-
-def _slips(hints):
-    def slips(task):
-        found = cuda.hinted(task.value_of(task.solution), hints)
-        return [(slip.says, lambda slip=slip: slip.source) for slip in found]
-
-    return slips
 
 
 def _alike(check, mine, other):

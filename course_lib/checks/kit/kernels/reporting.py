@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.checks.kit.kernels.compiling import source_line
+from course_lib.checks.kit.kernels.faults import cause_of_fault
 from course_lib.checks.kit.kernels.running import SECONDS, owner_of, triple
 from course_lib.checks.kit.kernels.values import cause_of
 from course_lib.checks.kit.messages import Report
@@ -37,7 +38,8 @@ def fault_report(check, run, runs, known, proved=None):
     right = not run.findings and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    report.add("cause", _own_cause(check, error) or proved or cause.removesuffix("."))
+    seen = _own_cause(check, error) or cause_of_fault(run, error, cause.removesuffix("."))
+    report.add("cause", proved or seen)
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("where", _place(run.launch, error))
     report.add(

@@ -13,7 +13,7 @@ from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.machines.cpu_engine import Report as Traced
 from course_lib.machines.cpu_engine import trace
-from course_lib.machines.cuda_c.rewrite import rewrite
+from course_lib.machines.cpu_engine.tracing import compiled
 
 POISON = {
     2: 0x7E5D,
@@ -113,8 +113,12 @@ def bits_of(array):
     return np.ascontiguousarray(array).view(f"u{array.itemsize}")
 
 
-def on_engine(source, kernel, launch, seconds=SECONDS):
-    """A `Run`, traced, which is stopped after so many seconds. Raises CompileError, BadInput."""
+def on_engine(source, kernel, launch, seconds=SECONDS, program=None):
+    """A `Run`, traced, which is stopped after so many seconds. program: the source, compiled (`tracing.compiled`).
+
+    Raises CompileError, BadInput.
+    """
+    program = program or compiled(source, no_extern_c=False)  # as PyCUDA compiles it
     before, after = launch.prepared(), launch.prepared()
     report = trace(
         source,
@@ -125,10 +129,10 @@ def on_engine(source, kernel, launch, seconds=SECONDS):
         launch.shared,
         timeout=seconds,
         symbols=launch.symbols,
-        no_extern_c=False,  # as PyCUDA compiles it
+        program=program,
     )
     report.errors.extend(report.notes)  # one element, one thread: the course is stricter than a GPU
-    _by_the_tasks_names(report, rewrite(source).kernels[kernel], launch)
+    _by_the_tasks_names(report, program[0].kernels[kernel], launch)
     return Run(launch, report, before, after)
 
 

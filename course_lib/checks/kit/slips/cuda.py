@@ -1,5 +1,6 @@
 """Slips of CUDA C: `variants` gives a kernel with one small mistake each, `hinted` those that fit a failure."""
 
+import functools
 import re
 
 from course_lib.checks.kit.slips import cuda_arithmetic as values
@@ -7,7 +8,7 @@ from course_lib.checks.kit.slips import cuda_guards as guards
 from course_lib.checks.kit.slips import cuda_hazards as hazards
 from course_lib.checks.kit.slips import cuda_index as index
 from course_lib.checks.kit.slips import cuda_loops as loops
-from course_lib.checks.kit.slips.cuda_code import Code, tokens
+from course_lib.checks.kit.slips.cuda_code import Code
 from course_lib.checks.kit.slips.cuda_hints import HINTS
 from course_lib.checks.kit.slips.slip import Slip
 
@@ -82,6 +83,7 @@ def hinted(source, findings, most=25):
     return _ordered(_all(source), orders, lambda slip: slip.name in fitting)[:most]
 
 
+@functools.lru_cache(maxsize=16)
 def _all(source):
     """Every Slip, kind by kind."""
     code = Code(source)
@@ -96,8 +98,8 @@ def _all(source):
 
 def _bare(source):
     """A source without what makes no difference: comments, spaces, empty statements."""
-    text = " ".join(token.text for token in tokens(source))
-    return re.sub(r"(?<=[;{}])(?: ;)+", "", text)
+    text = re.sub(r"//[^\n]*|(?<!\w)\s+|\s+(?!\w)", "", source)
+    return re.sub(r"(?<=[;{}]);+", "", text)
 
 
 def _ordered(slips, orders, wanted):

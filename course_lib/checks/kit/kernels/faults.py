@@ -1,0 +1,68 @@
+"""The cause that a finding of the engine shows by itself: for a check, which knows whose element is whose.
+
+The engine's own sentences are for any kernel. Those that would send a student of a task the wrong way are told here.
+"""
+
+import numpy as np
+
+from course_lib.checks.kit.kernels.running import owner_of
+
+MOST = 20_000  # elements whose owner is looked up
+EACH_ITS_OWN = (
+    "two threads own one element: compare the two threads, and look at how the index is computed: its stride, the "
+    "block's place in it, and which threads are left out"
+)
+ORDER = (
+    "nothing orders these two: either a barrier for the whole block is missing between them, or one of the two "
+    "indices is not the one that is meant"
+)
+IN_A_TABLE = "the index of a table runs past its end: a loop's bound, an offset, or the table's size"
+
+
+def cause_of_fault(run, error, said):
+    """The likely cause of a finding; `said`: what the engine says of it."""
+    if error["tool"] == "racecheck":
+        return _race(run, error, said)
+    if error["tool"] == "memcheck" and error["kind"] == "outside":
+        return _outside(run, error) or said
+    return said
+
+
+def _race(run, error, said):
+    other = error["other"]
+    if not other or "atomic" in (error["op"], other["op"]):
+        return said
+    if error["op"] == other["op"] == "store" or error["kind"] == "blocks":
+        return EACH_ITS_OWN if error["array"] in run.launch.outs else said
+    return ORDER if error["kind"] == "block" and "one element" not in said else said
+
+
+def _outside(run, error):
+    """Has this thread an element of the output? Then its guard is not what is missing."""
+    if error["array"] not in run.launch.args:
+        return IN_A_TABLE
+    mine = _element_of(run.launch, error)
+    if mine is None:
+        return None
+    if not mine:
+        return (
+            "this thread has no element of the output, it lies beyond the edge: a guard is missing before this "
+            "access, or off by one"
+        )
+    return (
+        f"this thread has an element of the output, {mine}, so it is not a thread too many: this access has another "
+        "index. Look at its stride, its offset, the bound of the loop around it, and its own guard"
+    )
+
+
+def _element_of(launch, error):
+    """The first element of an output that the thread owns, as C writes it; "" for none; None: nobody knows."""
+    me = tuple(error["block"] or ()), tuple(error["thread"] or ())
+    for name in launch.outs:
+        shape = launch.args[name].shape
+        if launch.owner is None or np.prod(shape) > MOST:
+            continue
+        owners = ((index, owner_of(launch, index)) for index in np.ndindex(*shape))
+        own = next((index for index, owner in owners if owner == me), None)
+        return name + "".join(f"[{i}]" for i in own) if own else ""
+    return None
