@@ -32,10 +32,11 @@ def _check_result(got, a, x, y, times, book):
         wanted=f"float32 {y.shape}",
     )
     want = y + times * a * x
-    right = np.isclose(got, want, rtol=1e-4, atol=1e-4)
+    wrong = ~np.isclose(got, want, rtol=1e-4, atol=1e-4)
+    as_before = ", and all of these are as they were" * np.array_equal(got[wrong], y[wrong])
     require(
-        right,
-        f"{int((~right).sum()):,} of {len(y):,} numbers are wrong",
+        not wrong.any(),
+        f"{int(wrong.sum()):,} of {len(y):,} numbers are wrong, from y[{wrong.argmax()}] on{as_before}",
         where=f"n = {len(x)}, times = {times}: {book}",
         got=_ends(got),
         wanted=_ends(want),

@@ -148,8 +148,8 @@ check_product = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "memcheck" and e["kind"] == "row",
-            "an index runs past the end of its row: blocks differ in shape from launch to launch, and an array made for "
-            "one shape does not fit another",
+            "an index runs past the end of its row: blocks differ in shape from launch to launch, and an array made "
+            "for one shape does not fit another",
         ),
     ],
 )

@@ -114,7 +114,8 @@ def _wrong(rng):
         exact = pair[0].astype(np.float64) @ pair[1].astype(np.float64)
         return with_one(matrix, exact[at] + times * bound(*pair)[at], at)
 
-    most = np.unravel_index(abs(D).argmax(), D.shape)
+    one = A[:, :1], B[:1]
+    first, most = one[0] * one[1], np.unravel_index(abs(D).argmax(), D.shape)
     return [
         ("one element is NaN", with_one(D, np.nan), A, B),
         ("a NaN in a row of zeros", with_one(_by_steps(dead, B, range(K)), np.nan), dead, B),
@@ -128,6 +129,15 @@ def _wrong(rng):
             rows,
             B,
         ),
+        (
+            "an element of a small row is off by 30 times its bound",
+            off(E, (rows, B), 30, least),
+            rows,
+            B,
+        ),
+        ("one element is off by 100 times its bound", off(D, (A, B), 100), A, B),
+        ("one term, off by 5 times its bound", off(first, one, 5), *one),
+        ("one term, off by 12 times its bound", off(first, one, 12), *one),
         ("all numbers are tiny, and D is 0", np.zeros_like(D), small, tiny),
         ("K = 2, one element is off by little more than its bound", *_between(rng)),
         ("D was computed in half precision", D.astype(np.float16).astype(np.float32), A, B),

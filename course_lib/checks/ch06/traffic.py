@@ -95,7 +95,8 @@ def check_best_width(fn, *, rng):
             got is not None, "best_width returned None", cause="end with `return` and the width"
         )
         known = isinstance(got, int | float | np.number) and got in WIDTHS
-        where = f"{stored}; both by rows, A by columns, B by columns, both by columns: {', '.join(map(str, given.values()))}"
+        widths = ", ".join(map(str, given.values()))
+        where = f"{stored}; both by rows, A by columns, B by columns, both by columns: {widths}"
         require(known, "best_width must be one of 32, 16, 8, 4, 2, 1", got=repr(got), where=where)
         least = min(step_sectors(w, a, b) for w in WIDTHS)
         require(
