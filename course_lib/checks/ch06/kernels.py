@@ -121,6 +121,10 @@ STORES = (
     "D is stored to in every step of k: keep the sum in a variable of the thread (a register) and store it once, "
     "at the end"
 )
+UNSET = (
+    lambda e: e["tool"] == "initcheck" and e["array"] == "D",
+    "D arrives unset: it is written, and not read",
+)
 ATOMIC = "no two threads share an element of D, so nothing has to be atomic: each sums up in a variable of its own"
 
 check_product = KernelCheck(
@@ -146,6 +150,7 @@ check_product = KernelCheck(
         _shared_out("product"),
     ],
     causes=[
+        UNSET,
         (
             lambda e: e["tool"] == "memcheck" and e["kind"] == "row",
             "an index runs past the end of its row: blocks differ in shape from launch to launch, and an array made "
@@ -281,6 +286,7 @@ check_gemm = KernelCheck(
         _shared_out("gemm"),
     ],
     causes=[
+        UNSET,
         (
             lambda e: e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"),
             "C is read though beta = 0: then it may be unset or not there at all, so the load must stand in a branch",

@@ -110,9 +110,9 @@ RIGHT = {
     ),
     "in-shared": (
         *H,
-        f"__shared__ int mine[10]; {I} if (threadIdx.x < 10) mine[threadIdx.x] = 0;"
+        f"__shared__ int mine[10]; {I} for (int c = threadIdx.x; c < 10; c += blockDim.x) mine[c] = 0;"
         "__syncthreads(); if (i < n) atomicAdd(&mine[label[i]], 1); __syncthreads();"
-        "if (threadIdx.x < 10) atomicAdd(&count[threadIdx.x], mine[threadIdx.x]);",
+        "for (int c = threadIdx.x; c < 10; c += blockDim.x) atomicAdd(&count[c], mine[c]);",
     ),
     "pointer": (*H, f"{I} if (i < n) atomicAdd(count + label[i], 1);"),
     "atomic-in-a-loop": (
