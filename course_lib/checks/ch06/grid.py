@@ -55,6 +55,7 @@ def check_grid_for(fn, seed=None):
 
 @property_check("grid_for")
 def _check_limits(fn, *, rng):
+    _served(fn, 64, 32, (32, 8), "no edge")
     _served(fn, LIMIT, 5, (256, 1), "65,535 blocks along y are the most, and allowed")
     _served(fn, LIMIT * 8, 5, (32, 8), "65,535 blocks along y are the most, and allowed")
     _served(fn, 5, LIMIT * 64, (32, 8), "along x a grid may have more than 65,535 blocks")

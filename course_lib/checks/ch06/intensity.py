@@ -52,6 +52,7 @@ def _verdict_cases(rng):
     plan = {
         "far under the ridge": 0.02,
         "beyond the ridge": 6.0,
+        "under it": 0.3,
         "just under it": 0.9,
         "just beyond it": 1.1,
     }
