@@ -188,7 +188,7 @@ WRONG = {
         ch05.check_histogram,
         "__global__ void histogram(int n, const int *x, int *y)",
         f"{I} if (i < n) y[x[i]] += 1;",
-        "let one atomicAdd",
+        "racecheck",
     ),
     "one-block-saxpy": (
         *S,
@@ -254,13 +254,13 @@ WRONG = {
     "stored-by-columns": (
         *G,
         f"{IJ} if (i < M && j < N) A[i + ld * j] = 1 / (1 + expf(-Z[i + ld * j]));",
-        "this thread has an element of the output",
+        "row and column are exchanged",
     ),
     "rows-for-columns": (
         *B,
         f"{I} if (i < N) {{ float s = 0; for (int k = 0; k < M; k++) s += dZ[i * N + k];"
         "db[i] = s; }",
-        "this thread has an element of the output",
+        "row and column are exchanged",
     ),
     "clears-first": (
         *H,
