@@ -9,7 +9,7 @@ class Ledger:
     """Passes everything on to `device` and counts.
 
     sent, fetched: copies to the device and back. bytes: of all these copies. launches: of kernels. calls: a list of
-    what happened, in order: ("to device", bytes), ("to host", bytes), ("launch", keyword arguments of the launch).
+    what happened, in order: ("to device", bytes), ("to host", bytes), ("launch", the n that the kernel was told).
     Counted are In, Out and InOut, to_device, from_device, memcpy_htod and memcpy_dtoh, and gpuarray's to_gpu, get, set.
     back: a copy of the array that came back last.
     """
@@ -61,9 +61,8 @@ class Ledger:
         return Module(self, device.SourceModule(*args, **more))
 
     def mem_alloc(self, nbytes):
-        return device.mem_alloc(
-            nbytes
-        )  # a class where there is no GPU: a class cannot travel to an answer's process
+        # a class where there is no GPU: a class cannot travel to an answer's process
+        return device.mem_alloc(nbytes)
 
     def to_device(self, array):
         self.note("to device", array.nbytes)
@@ -97,7 +96,9 @@ class Module:
             for arg in args:
                 if crossings(arg)[0]:
                     self.book.note("to device", arg.array.nbytes)
-            self.book.note("launch", how)
+            self.book.note(
+                "launch", next((int(n) for n in args[:1] if isinstance(n, np.integer)), 0)
+            )
             result = function(*(arg.real if isinstance(arg, Array) else arg for arg in args), **how)
             for arg in args:
                 if crossings(arg)[1]:

@@ -4,11 +4,8 @@ from numbers import Real
 
 import numpy as np
 
-from course_lib.checks.kit.case import Case
-from course_lib.checks.kit.check import Check
-from course_lib.checks.kit.freeform import property_check, require
-from course_lib.checks.kit.messages import CheckFailed
-from course_lib.checks.kit.words import not_a_function
+from course_lib.checks.kit.core import Case, Check
+from course_lib.checks.kit.freeform import function_check, require
 
 
 def _seconds(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
@@ -40,146 +37,73 @@ def _seconds_cases(rng):
     ]
 
 
-def _microseconds(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
-    return _seconds(flops, moved, copied, calls, rate, memory, bus)
-
-
-def _one_call(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
-    return _seconds(flops, moved, copied, 1, rate, memory, bus, call)
-
-
-def _wrong(parts):
-    """A known wrong model: parts(launch costs, bus, arithmetic, memory)."""
-
-    def gpu_seconds(flops, moved, copied, calls, rate, memory, bus, call=10e-6):
-        return parts(calls * call, copied / bus, flops / rate, moved / memory)
-
-    return gpu_seconds
-
-
-check_gpu_seconds = Check(
-    "gpu_seconds",
-    _seconds_cases,
-    _seconds,
-    K=8,
-    dtype=None,
-    diagnoses=[
-        (_wrong(lambda c, b, f, m: c + b + m), "the arithmetic is missing"),
-        (_microseconds, "a fixed number stands where `call` should"),
-        (_one_call, "the fixed cost comes with every call: calls times call"),
-    ],
-)
+check_gpu_seconds = Check("gpu_seconds", _seconds_cases, _seconds, K=8, dtype=None)
 
 
 def _plan(rng):
-    """(sizes, CPU's seconds, GPU's seconds, label): where the lines cross differs from table to table."""
+    """(label, sizes, CPU's seconds, GPU's seconds): where the lines cross differs from table to table."""
     sizes = np.sort(rng.choice(np.arange(1, 500), 8, replace=False)) * 8
-    up = np.sort(rng.uniform(1, 9, 8))
-    yes, no = up * 0.5, up * 1.5
+    cpu, at = np.sort(rng.uniform(1, 9, 8)), np.arange(8)
+
+    def table(label, slow, slower=1.5, quicker=0.5):
+        times = cpu * np.where(np.isin(at, slow), slower, quicker)
+        return label, sizes.tolist(), cpu.tolist(), times.tolist()
+
     return [
-        (sizes, up, np.where(np.arange(8) < 3, no, yes), "crosses once"),
-        (sizes, up, no, "the CPU is always quicker"),
-        (sizes, up, yes, "the GPU is always quicker"),
-        (
-            sizes,
-            up,
-            np.where(np.isin(np.arange(8), (0, 1, 3)), no, yes),
-            "the CPU wins once more in between",
-        ),
-        (sizes, up, np.where(np.arange(8) == 7, yes, no), "only the last size"),
-        (sizes, up, np.where(np.arange(8) == 7, no, yes), "the CPU wins at the last size"),
-        (
-            sizes,
-            up,
-            np.where(np.arange(8) < 2, no, np.where(np.arange(8) == 2, up, yes)),
-            "equal times at one size",
-        ),
+        table("crosses once", (0, 1, 2)),
+        table("the CPU is always quicker", at),
+        table("the GPU is always quicker", ()),
+        table("the CPU wins once more in between", (0, 1, 3)),
+        table("only the last size", at[:-1]),
+        table("the CPU wins at the last size", (7,)),
+        table("equal times at one size", (2,), slower=1),
+        table("the GPU is quicker by a thousandth", (0, 1), quicker=0.999),
     ]
 
 
-def _right(sizes, cpu, gpu):
+def _crossover(sizes, cpu, gpu):
     best = None
     for n, c, g in zip(sizes[::-1], cpu[::-1], gpu[::-1], strict=True):
         if not g < c:
             break
-        best = int(n)
+        best = n
     return best
 
 
-def _without_itself(sizes, cpu, gpu):
-    """The first size with the GPU quicker at all larger ones."""
-    return next(int(n) for i, n in enumerate(sizes) if (gpu[i + 1 :] < cpu[i + 1 :]).all())
+def _same(got, want):
+    number = isinstance(got, Real) and not isinstance(got, bool)
+    return got is want or (want is not None and number and got == want)
 
 
-WRONG = (
-    (
-        lambda s, c, g: next((int(n) for n, x, y in zip(s, c, g, strict=True) if y < x), None),
-        "the first size where the GPU wins: further on the CPU wins once more, so it must hold for all that follow",
-    ),
-    (lambda s, c, g: _right(s, c, g * (1 - 1e-9)), "equal times do not count as quicker"),
-    (lambda s, c, g: _right(s, g, c), "the two are mixed up: it is the GPU that has to be quicker"),
-    (
-        lambda s, c, g: None if (n := _right(s, c, g)) is None else list(s).index(n),
-        "its place in the list: the size is asked for",
-    ),
-    (lambda s, c, g: _right(s, c, g) or 0, "0 for never: return None, 0 could be a size"),
-    (lambda s, c, g: _right(s, c, g) or int(s[-1]), "the last size for never: return None"),
-    (
-        _without_itself,
-        "at the size itself the GPU must be quicker too, not only at the larger ones",
-    ),
-    (
-        lambda s, c, g: max(
-            (int(n) for n, x, y in zip(s, c, g, strict=True) if y < x), default=None
-        ),
-        "the last size where the GPU wins: the first one is asked for from which on it always wins",
-    ),
-)
-
-
-@property_check("crossover")
+@function_check("crossover")
 def check_crossover(fn, *, rng):
     """The first size from which on the GPU stays quicker, or None."""
-    if not callable(fn):
-        raise CheckFailed(not_a_function("crossover", fn))
     plan = _plan(rng)
-    asked = []
-    for sizes, cpu, gpu, _ in plan:
-        table = {int(n): (float(c), float(g)) for n, c, g in zip(sizes, cpu, gpu, strict=True)}
-        given = [int(n) for n in sizes]
-        asked.append(fn(given, lambda n, t=table: t[int(n)][0], lambda n, t=table: t[int(n)][1]))
-        require(
-            given == [int(n) for n in sizes],
-            "the list of sizes was changed",
-            got=str(given),
-            wanted=str([int(n) for n in sizes]),
-            cause="sizes.reverse() and sizes.sort() change the caller's list: "
-            "reversed(sizes) does not",
-        )
-    for got, (sizes, cpu, gpu, label) in zip(asked, plan, strict=True):
-        want = _right(sizes, cpu, gpu)
+    answers = [(*table, _asked(fn, *table[1:]), _crossover(*table[1:])) for table in plan]
+    right = [label for label, *_, got, want in answers if _same(got, want)]
+    for label, sizes, cpu, gpu, got, want in answers:
         faster = "".join("G" if g < c else "C" for c, g in zip(cpu, gpu, strict=True))
-        number = isinstance(got, Real) and not isinstance(got, bool)
-        same = got is want or (want is not None and number and got == want)
         require(
-            same,
+            _same(got, want),
             f"not the crossover: {label}",
             got=str(got),
             wanted=str(want),
-            cause=_cause(asked, plan),
-            where=f"sizes {', '.join(map(str, sizes))}; quicker is {faster} (G the GPU, C the CPU)",
+            where=f"sizes {', '.join(map(str, sizes))}; quicker is {faster} (G the GPU, C the CPU); right on: "
+            + ("; ".join(right) or "none of the tables"),
         )
     return f"{len(plan)} tables, the crossover of each"
 
 
-def _cause(asked, plan):
-    if any(hasattr(got, "__len__") for got in asked):
-        return "one size is asked for, not several"
-    return next(
-        (
-            text
-            for wrong, text in WRONG
-            if all(wrong(s, c, g) == got for got, (s, c, g, _) in zip(asked, plan, strict=True))
-        ),
-        None,
+def _asked(fn, sizes, cpu, gpu):
+    """What the student's function says of a table; it may not change the list."""
+    given = list(sizes)
+    table = dict(zip(sizes, zip(cpu, gpu, strict=True), strict=True))
+    got = fn(given, lambda n: table[int(n)][0], lambda n: table[int(n)][1])
+    require(
+        given == sizes,
+        "the list of sizes was changed",
+        got=str(given),
+        wanted=str(sizes),
+        cause="sizes.reverse() and sizes.sort() change the caller's list: reversed(sizes) does not",
     )
+    return got

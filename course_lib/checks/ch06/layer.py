@@ -38,10 +38,9 @@ class _Launcher:
             array = dict(zip("ABD", [*names, out], strict=True)).get(error["array"], error["array"])
             require(
                 False,
-                f"{where}: {error['tool']}, the kernel goes wrong with {array} (its {error['array']})",
-                where=f"M, N, K = {sizes}; strides of A, B, D: {strides}",
-                cause="a size or a stride does not belong to that matrix: element (i, j) lies at "
-                "i * stride of rows + j * stride of columns",
+                f"{where}: {error['tool']}, the kernel goes wrong with {array} (its {error['array']}): a size or a "
+                "stride is not that of this matrix",
+                where=f"M, N, K = {sizes}; A is {names[0]}, B is {names[1]}; strides of A, B, D: {strides}",
             )
         self.done.append((out, names, sizes, strides))
         self.held[out] = self.arrays[out].copy()
@@ -59,8 +58,8 @@ class _Launcher:
         require(
             False,
             f"{where}: an array that is none of A_prev, W, dZ, Z, dW, dA",
-            cause="a copy was made, such as np.ascontiguousarray(X.T) or X.T.copy(): a transposed matrix needs no "
-            "copy, only its two strides in the other order",
+            cause="a transposed matrix needs no copy, only its two strides in the other order; and the results are "
+            "the arrays that were passed in, not new ones",
         )
 
     def run(self, sizes, names, strides):
@@ -108,14 +107,14 @@ def _wanted(given):
     return {"Z": A_prev @ W, "dW": A_prev.T @ dZ, "dA": dZ @ W.T}
 
 
-def _cause(name, got, want, launcher):
-    of = [sizes for out, _, sizes, _ in launcher.done if out == name]
-    if not of:
-        return f"no launch wrote to {name}"
-    if np.isnan(got).any():
-        return f"some elements of {name} were never written: M and N are its rows and columns, here {want.shape}"
-    terms = {"Z": "the neurons of A_prev", "dW": "the examples", "dA": "the neurons of dZ"}[name]
-    return f"the sum runs over {terms}, so K = ...? And are the strides those of the matrix in the formula?"
+def _launched(launcher, name):
+    """The launches that wrote to a result, in words: enough to tell one mistake from another."""
+    said = [
+        f"M, N, K = {sizes}; A is {names[0]}, B is {names[1]}; strides of A, B, D: {strides}"
+        for out, names, sizes, strides in launcher.done
+        if out == name
+    ]
+    return " and ".join(said) or f"no launch wrote to {name}"
 
 
 def _require_by_launches(arrays, given, launcher, where):
@@ -158,8 +157,7 @@ def check_layer_products(fn, *, rng):
             require(
                 not wrong.any(),
                 f"{FORMULAS[name]} is not right: {int(wrong.sum())} of {wrong.size} elements",
-                where=where,
-                cause=_cause(name, arrays[name], want, launcher),
+                where=f"{where}; {_launched(launcher, name)}",
             )
         require(
             len(launcher.done) == 3,

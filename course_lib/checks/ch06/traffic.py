@@ -1,12 +1,8 @@
 """The checks of requests and sectors, held against what the engine counts, and of the best shape of a warp."""
 
-from collections.abc import Callable
-from contextlib import contextmanager
-from dataclasses import dataclass
-
 import numpy as np
 
-from course_lib.checks.kit.core import require
+from course_lib.checks.kit.core import Case, Check, require
 from course_lib.checks.kit.freeform import function_check
 from course_lib.checks.kit.kernels.running import traced
 from course_lib.machines.cpu_engine import tracing
@@ -33,141 +29,48 @@ def counted(M, N, K, w):
     return {X: (report.total("requests", array=X), report.total("sectors", array=X)) for X in "ABD"}
 
 
-@dataclass(frozen=True)
-class Model:
-    """{array: (requests, sectors)} by the model; with a field changed, by a known wrong one.
-
-    warps: of a launch. a, b, d: sectors of a request of A, B and D by a warp of w columns and h rows.
-    steps: requests of A and B that a warp makes. d_steps: those of D.
-    """
-
-    warps: Callable = lambda M, N, w: M * N // 32
-    a: Callable = lambda w, h: h
-    b: Callable = lambda w, h: -(-w // 8)
-    d: Callable = lambda w, h: h * -(-w // 8)
-    steps: Callable = lambda K: K
-    d_steps: Callable = lambda K: 1
-
-    def __call__(self, M, N, K, w):
-        warps, h = self.warps(M, N, w), 32 // w
-        loads, stores = warps * self.steps(K), warps * self.d_steps(K)
-        return {
-            "A": (loads, loads * self.a(w, h)),
-            "B": (loads, loads * self.b(w, h)),
-            "D": (stores, stores * self.d(w, h)),
-        }
+def _cases(rng):
+    """Whole blocks, whole sectors; M and N differ."""
+    cases = []
+    for w in WIDTHS:
+        M, N = (32 * int(n) for n in rng.choice([2, 3, 4], 2, replace=False))
+        M = -(-M // (256 // w)) * (256 // w)
+        cases.append(
+            Case((M, N, 8 * int(rng.integers(1, 4)), w), f"blocks of {w} x {256 // w} threads")
+        )
+    return cases
 
 
-traffic = Model()
-
-
-PART = "a part of a sector is moved as a whole one: round w / 8 up"
-NEXT_ROW = (
-    "A: the next row's word is K floats away, in another sector: one for each row of the warp"
-)
-STORED = "D: the warp stores h rows of w neighbours, each of them with sectors of its own"
-KNOWN = [
-    (
-        Model(a=lambda w, h: 1, b=lambda w, h: 4, d=lambda w, h: 4),
-        "that is a warp of 32 columns (j along x), whatever w is: a warp has w columns and 32 / w rows",
-    ),
-    (
-        Model(b=lambda w, h: w, d=lambda w, h: 32),
-        "a sector for each column: 8 neighbouring floats lie in one sector",
-    ),
-    (Model(b=lambda w, h: w / 8, d=lambda w, h: h * w / 8), PART),
-    (Model(b=lambda w, h: w // 8, d=lambda w, h: h * (w // 8)), PART),
-    (
-        Model(a=lambda w, h: 32),
-        "A: all lanes of a row of the warp want the same word, and there are 32 / w rows",
-    ),
-    (Model(a=lambda w, h: 4), NEXT_ROW),
-    (Model(a=lambda w, h: -(-h // 8)), NEXT_ROW),
-    (Model(a=lambda w, h: -(-w // 8), b=lambda w, h: h), "A and B are exchanged"),
-    (Model(d=lambda w, h: -(-w // 8)), STORED),
-    (Model(d=lambda w, h: 4), STORED),
-    (Model(warps=lambda M, N, w: M * N), "a request is one of a warp, of 32 threads: divide by 32"),
-    (
-        Model(warps=lambda M, N, w: M * N // w),
-        "a warp has w columns and 32 / w rows: M N / 32 warps, whatever w is",
-    ),
-    (Model(warps=lambda M, N, w: M * N // 256), "these are blocks: requests are of warps"),
-    (Model(steps=lambda K: 1), "every step of k makes its own requests of A and B"),
-    (Model(d_steps=lambda K: K), "D is stored once, after the loop over k"),
-]
-
-
-@function_check("predict_traffic")
-def check_predict_traffic(fn, *, rng):
-    """The student's prediction, held against the engine's count for fresh sizes."""
-    with _no_counting():
-        asked = [(sizes := _sizes(rng, w), _read(fn(*sizes))) for w in WIDTHS]
-    wants = [counted(*sizes) for sizes, _ in asked]
-    cause = next((text for known, text in KNOWN if all(known(*s) == got for s, got in asked)), None)
-    for ((M, N, K, w), got), want in zip(asked, wants, strict=True):
-        for X in "ABD":
-            where = f"M, N, K = {M}, {N}, {K}, blocks of {w} x {256 // w}; (requests, sectors)"
-            right = got[X] == want[X]
-            require(
-                right,
-                f"{X}: not what the engine counts",
-                _plain(got[X]),
-                str(want[X]),
-                where,
-                cause,
-            )
-    return f"requests and sectors as the engine counts them, for {len(asked)} fresh sizes and shapes of warp"
-
-
-@contextmanager
-def _no_counting():
+def _alone(fn, *sizes):
     """The engine is closed while the student predicts."""
 
     def refuse(*args, **kwargs):
-        require(
-            False,
-            "predict_traffic asks the engine",
-            cause="a prediction comes before the count: use arithmetic",
-        )
+        raise RuntimeError("a prediction comes before the count: use arithmetic, not the engine")
 
     build, tracing.build = tracing.build, refuse
     try:
-        yield
+        return fn(*sizes)
     finally:
         tracing.build = build
 
 
-def _sizes(rng, w):
-    """Whole blocks, whole sectors; M and N differ."""
-    M, N = (32 * int(n) for n in rng.choice([2, 3, 4], 2, replace=False))
-    return -(-M // (256 // w)) * (256 // w), N, 8 * int(rng.integers(1, 4)), w
+def _floats(answer):
+    """{array: (requests, sectors)} in floats, where the answer has this form: 64.0 is as good as 64."""
+    try:
+        return {X: tuple(float(n) for n in pair) for X, pair in answer.items()}
+    except (AttributeError, TypeError, ValueError):
+        return answer
 
 
-def _read(got):
-    """The answer as {array: (requests, sectors)} of floats."""
-    wanted = '{"A": (requests, sectors), "B": (...), "D": (...)}'
-    require(
-        got is not None,
-        "predict_traffic returned None",
-        wanted=wanted,
-        cause="end with `return` and the dict",
-    )
-    known = isinstance(got, dict) and set(got) == set("ABD")
-    require(
-        known,
-        'predict_traffic must return a dict with "A", "B" and "D"',
-        got=repr(got),
-        wanted=wanted,
-    )
-    pairs = all(
-        isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2 for pair in got.values()
-    )
-    require(pairs, "each entry must be a pair (requests, sectors)", got=repr(got), wanted=wanted)
-    return {X: tuple(float(n) for n in pair) for X, pair in got.items()}
-
-
-def _plain(pair):
-    return "(" + ", ".join(f"{n:g}" if n % 1 else str(int(n)) for n in pair) + ")"
+check_predict_traffic = Check(
+    "predict_traffic",
+    _cases,
+    lambda M, N, K, w: counted(M, N, K, w),
+    dtype=None,
+    K=4,
+    call=_alone,
+    post=_floats,
+)
 
 
 # The best shape of a warp -----------------------------------------------------------------------------------------
@@ -192,29 +95,15 @@ def check_best_width(fn, *, rng):
             got is not None, "best_width returned None", cause="end with `return` and the width"
         )
         known = isinstance(got, int | float | np.number) and got in WIDTHS
-        require(known, "best_width must be one of 32, 16, 8, 4, 2, 1", got=repr(got), where=stored)
+        widths = ", ".join(map(str, given.values()))
+        where = f"{stored}; both by rows, A by columns, B by columns, both by columns: {widths}"
+        require(known, "best_width must be one of 32, 16, 8, 4, 2, 1", got=repr(got), where=where)
         least = min(step_sectors(w, a, b) for w in WIDTHS)
         require(
             step_sectors(got, a, b) == least,
             f"{stored}: there is a better width than {got}",
             got=f"{got}, {step_sectors(got, a, b)} sectors a step",
             wanted=f"{least} sectors a step",
-            cause=_width_cause(given, got, a, b),
+            where=where,
         )
     return "the fewest sectors a step for all four storage orders"
-
-
-def _width_cause(given, got, a, b):
-    if len(set(given.values())) == 1:
-        return "the same width for all four storage orders: where the neighbours of a matrix lie changes what it costs"
-    if step_sectors(got, a, b) == max(step_sectors(w, a, b) for w in WIDTHS):
-        return "that is the worst: the least is asked for"
-    if not b:
-        return "B by columns: the w lanes of a row of the warp go down a column, w sectors"
-    if not a:
-        return (
-            "A by columns: the h = 32 / w rows of the warp are neighbours in memory, 8 to a sector"
-        )
-    return (
-        "write down h = 32 / w, the sectors of A and of B, for all six widths, and compare the sums"
-    )
