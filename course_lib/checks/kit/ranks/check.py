@@ -123,7 +123,7 @@ class RankCheck:
         blank = next((name for run in runs if (name := _blank(run, fn)) is not None), None)
         if blank is not None:
             raise not_written(self.name, blank)
-        report = self.faults(fn, runs) or self.over_limits(fn, runs, seed)
+        report = self.faults(fn, runs, seed) or self.over_limits(fn, runs, seed)
         if report:
             kind = CLOCK if _is_late_alone(runs) else WRONG
             raise CheckFailed(report.add("again", again(seed)), kind)
@@ -191,13 +191,12 @@ class RankCheck:
         )
         return Rules(self.c, int(run.case.K), wanted or working, wanted, scale=run.case.scale)
 
-    def faults(self, fn, runs):
+    def faults(self, fn, runs, seed):
         """The Report on the worst run, or None where all are right."""
         plain = [run for run in runs if run.misses]
         known = self.diagnosis(runs)
-        cause = known or (
-            proved(self, runs) if any(run.misses or run.report.errors for run in runs) else None
-        )
+        amiss = any(run.misses or run.report.errors for run in runs)
+        cause = known or (proved(self, fn, runs, seed) if amiss else None)
         fatal = next((run for run in runs if run.fatal), None)
         if fatal and not (known and plain):
             return fault_report(self, fn, fatal, runs, fatal.fatal, cause)

@@ -13,7 +13,7 @@ from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.ranks.running import FATAL, argument_names
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
-from course_lib.checks.kit.trees import describe, short
+from course_lib.checks.kit.trees import describe, leaves, short
 from course_lib.checks.kit.words import _add_place, count
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
@@ -79,14 +79,56 @@ def cause_of(run, plain, runs):
         if m.kind == miss.kind and m.name == miss.name
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
-    said = (
-        _of_ranks(run, plain, runs, miss)
-        if miss.kind in ("values", "none", "shape", "type")
-        else None
-    )
-    return said or likely_cause(
+    said = _of_pending(run) or _of_roots(plain)
+    if not said and miss.kind in ("values", "none", "shape", "type"):
+        said = _of_ranks(run, plain, runs, miss)
+    if said or np.asarray(miss.want).dtype.kind == "b":  # True and False show no pattern
+        return said
+    return likely_cause(
         same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)]
     )
+
+
+STARTED = ("irecv", "ireduce", "iallreduce", "ibcast", "igather", "iallgather", "iscatter")
+
+
+def _of_pending(run):
+    """NaN where no input has one, and a call that fills its array later: the rehearsal's poison was read."""
+    started = sorted({e["op"] for e in run.report.events if e["op"].lower().startswith(STARTED)})
+    if not started or any(_has_nan(args) for args in run.args):
+        return None
+    if not any(miss.kind == "values" and _has_nan(miss.got) for _, miss in run.misses):
+        return None
+    return (
+        f"NaN stands in an array until what {started[0]} has started has come: the array was read, copied or "
+        "returned before Wait"
+    )
+
+
+def _has_nan(tree):
+    kinds = (np.ndarray, float, np.floating)
+    return any(
+        np.isnan(leaf).any()
+        for leaf in leaves(tree)
+        if isinstance(leaf, kinds) and np.asarray(leaf).dtype.kind == "f"
+    )
+
+
+ROOTED = {"Reduce", "reduce", "Gather", "Gatherv", "gather"}
+
+
+def _of_roots(plain):
+    """One rank has the right result, and what was called gives results to one rank alone."""
+    called = {name for run in plain for calls in run.report.collectives for name in calls}
+    rooted = sorted(called & ROOTED)
+    wrong = [{rank for rank, _ in run.misses} for run in plain]
+    if not rooted or any(0 in ranks or len(ranks) < run.n - 1 for ranks, run in _pairs(wrong, plain)):
+        return None
+    return f"{rooted[0]} gives its result to the root alone, here rank 0: the other ranks need it too"
+
+
+def _pairs(wrong, plain):
+    return zip(wrong, plain, strict=True)
 
 
 def _of_ranks(run, plain, runs, miss):
