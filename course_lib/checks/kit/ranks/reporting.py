@@ -25,7 +25,7 @@ def fault_report(check, fn, run, runs, error, known=None):
     tool, (head, *rows) = error["tool"], error["message"].split("\n")
     right = "" if tool in FATAL or run.misses else "the numbers are right, but "
     report.add("what", right + (head if tool != "exception" else head.removeprefix("exception: ")))
-    report.add("cause", _own_cause(check, error) or known or error["cause"] or _of_exception(error))
+    report.add("cause", known or _own_cause(check, error) or error["cause"] or _of_exception(error))
     label = "at" if tool in NO_REST or len(rows) == 1 else "ranks"
     report.add(label, "\n".join(short(row.strip(), 150) for row in rows))
     if run.misses:
@@ -82,11 +82,9 @@ def cause_of(run, plain, runs):
     said = _of_pending(run) or _of_roots(plain)
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
-    if said or np.asarray(miss.want).dtype.kind == "b":  # True and False show no pattern
+    if said or isinstance(miss.want, bool | np.bool_):  # True and False show no pattern
         return said
-    return likely_cause(
-        same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)]
-    )
+    return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
 
 
 STARTED = ("irecv", "ireduce", "iallreduce", "ibcast", "igather", "iallgather", "iscatter")
@@ -122,9 +120,13 @@ def _of_roots(plain):
     called = {name for run in plain for calls in run.report.collectives for name in calls}
     rooted = sorted(called & ROOTED)
     wrong = [{rank for rank, _ in run.misses} for run in plain]
-    if not rooted or any(0 in ranks or len(ranks) < run.n - 1 for ranks, run in _pairs(wrong, plain)):
+    if not rooted or any(
+        0 in ranks or len(ranks) < run.n - 1 for ranks, run in _pairs(wrong, plain)
+    ):
         return None
-    return f"{rooted[0]} gives its result to the root alone, here rank 0: the other ranks need it too"
+    return (
+        f"{rooted[0]} gives its result to the root alone, here rank 0: the other ranks need it too"
+    )
 
 
 def _pairs(wrong, plain):
