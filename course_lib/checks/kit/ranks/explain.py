@@ -1,21 +1,38 @@
 """The cause of a failure of ranks, proved: a known mistake gives the same results and findings in every rehearsal."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from course_lib.checks.kit.compare import compare
-from course_lib.checks.kit.explain import proved_cause, python_slips
+from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.ranks.running import run_case
 from course_lib.checks.kit.trees import nan_is_inf, tree_map
 
 SLIPS = 120  # of the solution: so many are tried
 
 
+@dataclass(frozen=True)
+class Known:
+    """The sentences of known mistakes that did in all rehearsals what the student's function did, or None.
+
+    planted: of the task's planted answers; slip: of its solution with one slip, looked for when it is asked for.
+    """
+
+    planted: str | None = None
+    find: Callable = lambda: None
+
+    @property
+    def slip(self):
+        """Of the slips, or None."""
+        return self.find()
+
+
 def proved(check, fn, runs, seed):
-    """The sentence of the known mistake that did in all rehearsals what the student's function did, or None."""
+    """The `Known` mistakes that explain what the runs show."""
     if any(run.fatal and run.fatal["tool"] == "timeout" for run in runs):
-        return None
+        return Known()
     order = sorted(runs, key=lambda run: (not (run.misses or run.report.errors), run.n))
     rest: list = []
 
@@ -25,7 +42,8 @@ def proved(check, fn, runs, seed):
         rest[:] = rest or _unseen(check, fn, runs, seed)
         return all(_alike(check, run, _again(check, known, run)) for run in rest)
 
-    return proved_cause(check.cases.__module__, check.name, fits, _slips)
+    place = check.cases.__module__, check.name, fits
+    return Known(planted_cause(*place), lambda: slip_cause(*place, _slips))
 
 
 def _slips(task):

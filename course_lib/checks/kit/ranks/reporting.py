@@ -19,13 +19,13 @@ from course_lib.checks.kit.words import _add_place, count
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
 
 
-def fault_report(check, fn, run, runs, error, known=None):
-    """The report on what the rehearsal found in a run. known: a cause that is proved, or None."""
+def fault_report(check, fn, run, runs, error, known):
+    """The report on what the rehearsal found in a run. known: causes that are proved."""
     report = _title(check, runs)
     tool, (head, *rows) = error["tool"], error["message"].split("\n")
     right = "" if tool in FATAL or run.misses else "the numbers are right, but "
     report.add("what", right + (head if tool != "exception" else head.removeprefix("exception: ")))
-    report.add("cause", known or _own_cause(check, error) or error["cause"] or _of_exception(error))
+    report.add("cause", _fault_cause(check, error, known))
     label = "at" if tool in NO_REST or len(rows) == 1 else "ranks"
     report.add(label, "\n".join(short(row.strip(), 150) for row in rows))
     if run.misses:
@@ -43,7 +43,7 @@ def numbers_report(check, fn, plain, runs, known):
     named = _named(check, fn, rank, miss)
     report = _title(check, runs)
     report.add("what", named.what + _others(run, rank))
-    report.add("cause", known or cause_of(run, plain, runs))
+    report.add("cause", known.planted or known.slip or cause_of(run, plain, runs))
     if miss.kind == "values":
         _add_place(report, named, check.axes)
     return _end(report, check, fn, run, runs)
@@ -218,6 +218,17 @@ def _others(run, rank):
         "; so on all ranks"
         if len(ranks) == run.n - 1
         else f"; also wrong: rank{'s' * (len(ranks) > 1)} " + ", ".join(map(str, ranks))
+    )
+
+
+def _fault_cause(check, error, known):
+    """A planted answer's sentence; the author's; a slip's; the rehearsal's."""
+    return (
+        known.planted
+        or _own_cause(check, error)
+        or known.slip
+        or error["cause"]
+        or _of_exception(error)
     )
 
 
