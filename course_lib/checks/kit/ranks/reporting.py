@@ -79,7 +79,7 @@ def cause_of(run, plain, runs):
         if m.kind == miss.kind and m.name == miss.name
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
-    said = _of_pending(run) or _of_roots(plain)
+    said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
     if said or isinstance(miss.want, bool | np.bool_):  # True and False show no pattern
@@ -100,6 +100,16 @@ def _of_pending(run):
     return (
         f"NaN stands in an array until what {started[0]} has started has come: the array was read, copied or "
         "returned before Wait"
+    )
+
+
+def _of_given_nan(run):
+    """NaN on a rank whose arguments hold some: of what it is not to use."""
+    rank, miss = run.misses[0]
+    if miss.kind != "values" or not _has_nan(miss.got) or not _has_nan(run.args[rank]):
+        return None
+    return (
+        "NaN of the arguments is in the result: numbers are used that this rank is not to look at"
     )
 
 
