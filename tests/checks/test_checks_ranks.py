@@ -147,11 +147,7 @@ def test_wrong_numbers():
     assert "8 of 8 entries of rank 0's result differ; so on all ranks" in said
     assert "nothing from the other ranks has come into it" in said
     said = failure(check_total, lambda comm, x: mpi.ring_allreduce(comm, x.copy()) / comm.size)
-    assert (
-        "p times too small" in said
-        and "got" in said
-        and "2 ranks, 3 p + 2 numbers" in said
-    )
+    assert "p times too small" in said and "got" in said and "2 ranks, 3 p + 2 numbers" in said
     said = failure(check_total, lambda comm, x: mpi.ring_allreduce(comm, x.copy()) * comm.size)
     assert "p times too large" in said
     said = failure(check_total, lambda comm, x: comm.reduce(x))
