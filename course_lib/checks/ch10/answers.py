@@ -45,6 +45,9 @@ def check_who_has_what(fn, *, rng):
             isinstance(have, list | tuple) and len(have) == 5,
             f"rank {rank}: five entries are wanted",
             got=a_thing(have),
+            cause="one list a rank, with an entry for each line of the puzzle, not one list a line"
+            if [len(x) for x in got if isinstance(x, list | tuple)] == [3, 3, 3]
+            else None,
         )
     for place, call in enumerate(CALLS):
         for rank, have in enumerate(got):
@@ -78,77 +81,43 @@ def _because(got, place, rank):
 
 # bytes on paper -------------------------------------------------------------------------------------------------------
 
-CAUSES = {
+WANTED = {
     "root": "rank 0 sends the sum to each of the others, n bytes each time; what it receives does not count here",
     "trees": "on the way up rank 0 sends nothing, on the way down it sends one array in each of the log2(p) rounds; "
     "rank 1 sends once up and log2(p) - 1 times down",
-    "doubling": "log2 p rounds, and in each of them every rank sends one message of n bytes",
+    "doubling": "log2(p) rounds, and in each of them every rank sends one message of n bytes",
     "ring": "two halves of p - 1 steps, and in each step one of the p parts: n / p bytes",
 }
 
 
-def _wrong(p, n, rounds):
-    """{key: [(wrong value, cause)]}: slips that are told by their number."""
-    return {
-        "root": [
-            (n, "rank 0 sends the sum to each of the others, one after the other: not once"),
-            (2 * (p - 1) * n, "what rank 0 receives is not what it sends"),
-        ],
-        "trees": [
-            (
-                2 * rounds * n,
-                "log2(p) rounds up and as many down, but no rank sends in all of them: rank 0 sends "
-                "only on the way down",
-            ),
-            (2 * (p - 1) * n, "that is what all ranks together send; the busiest one is asked for"),
-        ],
-        "doubling": [
-            (
-                2 * rounds * n,
-                "one message a round and rank: what comes back is sent by the partner",
-            ),
-            ((p - 1) * n, "log2 p rounds, not p - 1: what is swapped is the sum of a whole group"),
-        ],
-        "ring": [
-            (
-                (p - 1) * n // p,
-                "a ring allreduce has two halves: reduce-scatter and allgather, p - 1 steps each",
-            ),
-            (2 * (p - 1) * n, "what travels are parts of n / p bytes, not whole arrays"),
-            (2 * n, "there are p - 1 steps in each half, not p: the last part is there already"),
-        ],
-    }
+def _truth(p, n):
+    rounds = p.bit_length() - 1
+    ring = 2 * (p - 1) * n // p
+    return {"root": (p - 1) * n, "trees": rounds * n, "doubling": rounds * n, "ring": ring}
+
+
+def _floats(value):
+    return "`/` gives a float, `//` an int" if isinstance(value, float) else None
 
 
 @function_check("paper")
 def check_paper(fn, *, rng):
     """`paper(p, n)` -> dict of four numbers of bytes."""
-    for p in (8, 4, 2, 64):
-        n, rounds = p * int(rng.integers(3, 90)), p.bit_length() - 1
-        got, where = fn(p, n), f"p = {p}, n = {n:,}"
-        truth = {
-            "root": (p - 1) * n,
-            "trees": rounds * n,
-            "doubling": rounds * n,
-            "ring": 2 * (p - 1) * n // p,
-        }
+    drawn = [(p, p * int(rng.integers(3, 90))) for p in (8, 4, 2, 64)]
+    given: list = [fn(p, n) for p, n in drawn]
+    for got in given:
         require(isinstance(got, dict), "a dict is wanted", got=a_thing(got))
-        missing = [key for key in truth if key not in got]
-        require(not missing, f"{', '.join(missing)} missing in the dict", where=where)
-        for key, want in truth.items():
-            number = isinstance(got[key], int | float | np.number) and not isinstance(
-                got[key], bool
-            )
-            require(number, f"{key} must be a number", got=a_thing(got[key]))
-            off = key != "root" and got[key] == (rounds + 1) * n
-            cause = (
-                "the number of rounds is log2(p): 1 for p = 2, 3 for p = 8"
-                if off and key != "ring"
-                else None
-            )
-            cause = cause or next(
-                (text for value, text in _wrong(p, n, rounds)[key] if got[key] == value),
-                CAUSES[key],
-            )
-            require(got[key] == want, f"{key} is not right", got=got[key], where=where, cause=cause)
+        missing = [key for key in WANTED if key not in got]
+        require(not missing, f"{', '.join(missing)} missing in the dict")
+    for key, rule in WANTED.items():
+        for got in given:
+            whole = isinstance(got[key], int | np.integer) and not isinstance(got[key], bool)
+            require(whole, f"{key} must be an int", got=a_thing(got[key]), cause=_floats(got[key]))
+        require(
+            all(got[key] == _truth(*args)[key] for got, args in zip(given, drawn, strict=True)),
+            f"{key} is not right",
+            got=", ".join(str(got[key]) for got in given),
+            wanted=rule,
+            where="; ".join(f"p = {p}, n = {n:,}" for p, n in drawn),
+        )
     return "four ways, four values of p"

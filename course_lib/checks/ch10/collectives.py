@@ -26,15 +26,9 @@ def _tables(rng, n):
     ]
 
 
-def _shares(sizes):
-    """A reference: consecutive rows, sizes(rows, ranks, rank) of them."""
-
-    def share(ranks):
-        X, p = ranks[0][0], len(ranks)
-        ends = np.cumsum([0, *(sizes(len(X), p, r) for r in range(p))])
-        return [X[a:b] for a, b in zip(ends, ends[1:], strict=False)]
-
-    return share
+def _shares(ranks):
+    """Consecutive rows, one more for the first n mod p."""
+    return np.array_split(ranks[0][0], len(ranks))
 
 
 def _by_scatterv(report, n, case):
@@ -97,19 +91,9 @@ def _in_scatterv(error):
 check_scatter_rows = RankCheck(
     "scatter_rows",
     _tables,
-    _shares(lambda n, p, r: n // p + (r < n % p)),
+    _shares,
     limits=[_by_scatterv, _shape_alone],
     ranks=ALONE_LAST,
-    diagnoses=[
-        (
-            _shares(lambda n, p, r: n // p + (n % p if r == 0 else 0)),
-            "the rest went to rank 0: one row more for each of the first n mod p ranks",
-        ),
-        (
-            _shares(lambda n, p, r: n // p + (r >= p - n % p)),
-            "the larger shares come first: the first n mod p ranks",
-        ),
-    ],
     causes=[
         (_no_shape, "X is None on all ranks but 0: they must be told its shape, by bcast"),
         (
@@ -154,11 +138,8 @@ def _shards(rng, n):
     ]
 
 
-def _mean(rule):
-    """A reference: rule(sums, rows), one result for all ranks."""
-    return lambda ranks: rule(
-        np.array([X.sum(axis=0) for (X,) in ranks]), np.array([len(X) for (X,) in ranks])
-    )
+def _mean(ranks):
+    return np.concatenate([X for (X,) in ranks]).mean(axis=0)
 
 
 def _left_early(error):
@@ -172,7 +153,7 @@ def _other_length(error):
 check_global_mean = RankCheck(
     "global_mean",
     _shards,
-    _mean(lambda s, n: s.sum(axis=0) / n.sum()),
+    _mean,
     ranks=ALONE_LAST,
     limits=[
         no_messages("the sum over all ranks is what Allreduce is for"),
@@ -181,12 +162,6 @@ check_global_mean = RankCheck(
             "one Allreduce is asked for: let the number of rows travel "
             "behind the sums, in "
             "one array; a small letter would send a pickle",
-        ),
-    ],
-    diagnoses=[
-        (
-            _mean(lambda s, n: (s / np.maximum(n, 1)[:, None]).sum(axis=0)),
-            "the ranks' means are added up, and not divided",
         ),
     ],
     causes=[

@@ -36,7 +36,12 @@ class Backward:
 
 
 def _passes(rng, n):
-    sizes = [int(size) for size in rng.integers(30, 60, 4)]
+    some = [int(size) for size in rng.integers(30, 60, 4)]
+    equal = [int(rng.integers(30, 60))] * 3
+    return [_pass(rng, n, some, "4 layers"), _pass(rng, n, equal, "3 layers of one size")]
+
+
+def _pass(rng, n, sizes, label):
     links = Links(n, ALPHA, BETA)
     share = (
         0.5,
@@ -46,13 +51,13 @@ def _passes(rng, n):
     )  # of the time of its sum, layer 0 first: computing now takes longer, now sending
     seconds = [
         links.collective("Allreduce", n, 4 * size) * s if n > 1 else 1e-5
-        for size, s in zip(sizes, share, strict=True)
+        for size, s in zip(sizes, share, strict=False)
     ]
 
     def backward():
         return Backward([normal(rng, size) for size in sizes], seconds)
 
-    return [RankCase([(len(sizes), backward()) for _ in range(n)], f"{len(sizes)} layers", K=n)]
+    return RankCase([(len(sizes), backward()) for _ in range(n)], label, K=n)
 
 
 def _sums(ranks):
@@ -90,11 +95,5 @@ check_overlapped_sum = RankCheck(
             "computing and sending do not go on at the same time: start each "
             "layer's Iallreduce as soon as its gradient is there, and Wait after the last one",
         )
-    ],
-    diagnoses=[
-        (
-            lambda ranks: [[None] * ranks[0][0]] * len(ranks),
-            "Wait returns nothing: the sums are in the arrays that Iallreduce was given",
-        ),
     ],
 )

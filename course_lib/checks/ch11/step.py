@@ -6,7 +6,7 @@ from course_lib.checks.kit.core import normal, ragged
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 from course_lib.checks.kit.ranks.limits import same_bits_on_all_ranks
 from course_lib.checks.kit.words import count
-from course_lib.mpi.flat import pack, shard, unpack
+from course_lib.mpi.flat import shard
 from course_lib.serial import Network, gradients, sgd_step
 
 
@@ -40,10 +40,12 @@ def _steps(rng, n):
         return RankCase(args, label, K=B + 20)
 
     B = 3 * n + max(n // 2, 1) if n > 1 else 5
+    few, hidden = count(n - 1, "row"), "X with NaN in all rows but those of shard(B, size, rank)"
     return [
         case(B, f"a batch of {B} rows"),
-        case(B, "X with NaN in all rows but those of shard(B, size, rank)", others=True),
-        *([case(n - 1, f"a batch of {count(n - 1, 'row')} for {n} ranks")] if n > 1 else []),
+        case(B, hidden, others=True),
+        *([case(n - 1, f"a batch of {few} for {n} ranks")] if n > 1 else []),
+        *([case(n - 1, f"{few} for {n} ranks, {hidden}", others=True)] if n > 1 else []),
     ]
 
 
@@ -55,102 +57,23 @@ def _nan_but(X, rows):
 
 
 def _batch(ranks):
-    """(net, params, X, Y, eta, cuts), X put together from the shards of all ranks."""
-    net, params, X, Y, eta = ranks[0]
-    cuts = [shard(len(X), len(ranks), r) for r in range(len(ranks))]
-    return (
-        net,
-        params,
-        np.concatenate([given[2][rows] for given, rows in zip(ranks, cuts, strict=True)]),
-        Y,
-        eta,
-        cuts,
-    )
+    """X put together from the shards of all ranks, and Y."""
+    cuts = [shard(len(ranks[0][2]), len(ranks), r) for r in range(len(ranks))]
+    X = [given[2][rows] for given, rows in zip(ranks, cuts, strict=True)]
+    return np.concatenate(X), ranks[0][3]
 
 
-def _stepped(total, eta=1.0):
-    """A reference: params after a step with total(net, params, X, Y, cuts), the same on all ranks."""
+def _stepped(ranks):
+    """params after a step with the gradient of the whole batch, the same on all ranks."""
+    net, params, _, _, eta = ranks[0]
+    X, Y = _batch(ranks)
+    return [sgd_step(_copied(params), gradients(net, params, X, Y), eta)] * len(ranks)
 
-    def reference(ranks):
-        net, params, X, Y, rate, cuts = _batch(ranks)
-        return [sgd_step(_copied(params), total(net, params, X, Y, cuts), eta * rate)] * len(ranks)
-
-    return reference
-
-
-def _weighed(weight):
-    """total: the sum of weight(n, B, p) times the mean gradient of each shard that has rows."""
-
-    def total(net, params, X, Y, cuts):
-        B, p, flat = len(X), len(cuts), 0 * pack(params)
-        for rows in cuts:
-            n = len(X[rows])
-            if n:
-                flat = flat + weight(n, B, p) * pack(gradients(net, params, X[rows], Y[rows]))
-        return unpack(flat, params)
-
-    return total
-
-
-def _right(net, params, X, Y, cuts):
-    return pack(gradients(net, params, X, Y))
-
-
-def _own(weight, summed=0):
-    """A reference: each rank steps with weight(n, B) times its own gradient, but for the last `summed` layers.
-
-    What a rank without rows does is not looked at.
-    """
-
-    def reference(ranks):
-        net, params, X, Y, eta, cuts = _batch(ranks)
-        grads = [
-            gradients(net, params, X[rows], Y[rows]) if rows.stop > rows.start else None
-            for rows in cuts
-        ]
-        whole = unpack(_right(net, params, X, Y, cuts), params)
-        results: list = []
-        for rows, mine in zip(cuts, grads, strict=True):
-            factor = weight(rows.stop - rows.start, len(X))
-            own = [(factor * dW, factor * db) for dW, db in (mine or [])[: len(whole) - summed]]
-            results.append(
-                sgd_step(_copied(params), [*own, *whole[len(own) :]], eta) if mine else ...
-            )
-        return results
-
-    return reference
-
-
-def _weighed_after(ranks):
-    """Each rank weighs the sum of all means with its own n / B."""
-    net, params, X, Y, eta, cuts = _batch(ranks)
-    total = pack(_weighed(lambda n, B, p: 1)(net, params, X, Y, cuts))
-    weights = [(rows.stop - rows.start) / len(X) for rows in cuts]
-    return [sgd_step(_copied(params), unpack(w * total, params), eta) for w in weights]
-
-
-DIVISIONS = [
-    (
-        lambda n, B, p: 1 / p,
-        "the plain average of the shards' means: right for equal shards only. Weigh each with "
-        "rows / B",
-    ),
-    (
-        lambda n, B, p: n / B / p,
-        "the average taken twice: the weights rows / B add up to 1, and dividing by the number "
-        "of ranks makes the step p times too small",
-    ),
-    (
-        lambda n, B, p: n,
-        "not divided by B: serial.gradients gives the mean over the shard, which counts rows / B",
-    ),
-    (lambda n, B, p: 1, "the shards' means are added up as they are: weigh each with rows / B"),
-]
 
 check_parallel_step = RankCheck(
     "parallel_step",
     _steps,
-    _stepped(_weighed(lambda n, B, p: n / B)),
+    _stepped,
     inplace=1,
     causes=[
         (
@@ -158,32 +81,7 @@ check_parallel_step = RankCheck(
             "every rank must come to the sum, also one whose shard has no rows: it adds zeros",
         )
     ],
-    diagnoses=[
-        *((_stepped(_weighed(weight)), text) for weight, text in DIVISIONS),
-        (
-            _weighed_after,
-            "the weight rows / B belongs to each shard's mean, so before the sum: after it every rank "
-            "weighs the sum of all means with its own share",
-        ),
-        (
-            _stepped(_weighed(lambda n, B, p: n / B), 2.0),
-            "the step is twice as long as it should be",
-        ),
-        (
-            _own(lambda n, B: 1),
-            "each rank made the step of its own shard: update with the sum over the ranks",
-        ),
-        (
-            _own(lambda n, B: n / B),
-            "each rank made the step of its own shard: update with the sum over the ranks",
-        ),
-        (
-            _own(lambda n, B: n / B, summed=1),
-            "only the last layer is summed; the other layers are of this rank alone",
-        ),
-    ],
 )
-
 
 # mended_training ----------------------------------------------------------------------------------------------------
 
@@ -198,31 +96,14 @@ def _trainings(rng, n):
     ]
 
 
-def _trained(
-    weight=lambda n, B, p: n / B, start=False, draw=False, own_sum=False, anew=False, whole=False
-):
-    """The training as asked for, in float64; or with a bug: ranks that start, draw, or add up on their own."""
-
-    def reference(ranks):
-        net, X, Y, B, steps, eta, seed = ranks[0]
-        p = len(ranks)
-        all_params = [net.init_params(seed + r * start, X.dtype.type) for r in range(p)]
-        rngs = [np.random.default_rng([seed, r * draw]) for r in range(p)]
-        for _ in range(steps):
-            rngs = [np.random.default_rng([seed, 0]) for r in range(p)] if anew else rngs
-            parts = []
-            for r, params in enumerate(all_params):
-                rows = rngs[r].choice(len(X), B, replace=False)[
-                    slice(0, B) if whole else shard(B, p, r)
-                ]
-                parts.append(
-                    weight(len(rows), B, p) * pack(gradients(net, params, X[rows], Y[rows]))
-                )
-            for r, params in enumerate(all_params):
-                sgd_step(params, unpack(parts[r] if own_sum else sum(parts), params), eta)
-        return all_params
-
-    return reference
+def _trained(ranks):
+    """The training on one rank, in float64."""
+    net, X, Y, B, steps, eta, seed = ranks[0]
+    params, rng = net.init_params(seed, X.dtype.type), np.random.default_rng([seed, 0])
+    for _ in range(steps):
+        rows = rng.choice(len(X), B, replace=False)
+        sgd_step(params, gradients(net, params, X[rows], Y[rows]), eta)
+    return [params] * len(ranks)
 
 
 def _nobody_asks(report, n, case):
@@ -238,28 +119,12 @@ def _nobody_asks(report, n, case):
 check_mended_training = RankCheck(
     "mended_training",
     _trainings,
-    _trained(),
+    _trained,
     limits=[
         _nobody_asks,
         same_bits_on_all_ranks(
             "every rank adds the same numbers in an order of its own, and rounding depends on "
             "the order: let one sum be made for all, by Allreduce"
-        ),
-    ],
-    diagnoses=[
-        *((_trained(weight), text) for weight, text in DIVISIONS),
-        (
-            _trained(start=True, draw=True),
-            "each rank still starts from parameters and draws batches of its own",
-        ),
-        (
-            _trained(lambda n, B, p: 1 / p, start=True),
-            "each rank still starts from parameters of its own, and shards "
-            "weigh 1 / p in place of rows / B",
-        ),
-        (
-            _trained(lambda n, B, p: 1 / p, draw=True),
-            "each rank still draws batches of its own, and shards weigh 1 / p in place of rows / B",
         ),
     ],
 )

@@ -27,35 +27,16 @@ def _uneven(rng, n):
     return [case(rows, "uneven shards"), case(some, "a rank without rows" if n > 1 else "one rank")]
 
 
-def _combined(weight):
-    """A reference: the sum of weight(n of this rank, B, p) times each mean, where there are rows."""
-
-    def reference(ranks):
-        B, p = sum(n for _, n in ranks), len(ranks)
-        return sum(mean * weight(n, B, p) if n else 0 * np.zeros_like(mean) for mean, n in ranks)
-
-    return reference
-
-
-def _spoilt(value):
-    """A reference: what a rank without rows makes of all ranks' results."""
-    return lambda ranks: (
-        _combined(lambda n, B, p: n / B)(ranks) * (value if any(n == 0 for _, n in ranks) else 1)
-    )
+def _combined(ranks):
+    """The sum of n / B times each mean, where there are rows."""
+    B = sum(n for _, n in ranks)
+    return sum(mean * n / B for mean, n in ranks if n)
 
 
 check_mean_of_means = RankCheck(
     "mean_of_means",
     _uneven,
-    _combined(lambda n, B, p: n / B),
-    diagnoses=[
-        (_combined(lambda n, B, p: 1), "the means are added up as they are: weigh each with n / B"),
-        (
-            _spoilt(0),
-            "all zeros as soon as one rank has no rows: its NaN has spoilt the sum. Such a rank gives zeros "
-            "to the sum",
-        ),
-    ],
+    _combined,
 )
 
 
@@ -65,25 +46,26 @@ check_mean_of_means = RankCheck(
 def _gradients(rng, n):
     sizes = ragged(rng, 4, 2, 9)
 
-    def grads():
-        return [(normal(rng, a, b), normal(rng, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+    def grads(turned):
+        pairs = [
+            (normal(rng, a, b), normal(rng, b)) for a, b in zip(sizes, sizes[1:], strict=False)
+        ]
+        return [(np.asfortranarray(dW) if turned else dW, db) for dW, db in pairs]
 
-    return [RankCase([(grads(),) for _ in range(n)], f"layers of {'-'.join(map(str, sizes))}", K=n)]
-
-
-def _sum(ranks, parts=lambda layer, part: True, factor=1.0):
-    """The sums over the ranks, of those parts (layer, 0 for dW and 1 for db); the others as each rank has them."""
-    layers = range(len(ranks[0][0]))
-    last = len(layers) - 1
-
-    def entry(r, layer, part):
-        if not parts(layer - last, part):
-            return ranks[r][0][layer][part]
-        return factor * sum(grads[layer][part] for (grads,) in ranks)
-
+    label = f"layers of {'-'.join(map(str, sizes))}"
     return [
-        [(entry(r, layer, 0), entry(r, layer, 1)) for layer in layers] for r in range(len(ranks))
+        RankCase([(grads(False),) for _ in range(n)], label, K=n),
+        RankCase([(grads(True),) for _ in range(n)], label + ", dW in Fortran's order", K=n),
     ]
+
+
+def _sum(ranks):
+    lists = [grads for (grads,) in ranks]
+    sums = [
+        tuple(sum(parts) for parts in zip(*pairs, strict=True))
+        for pairs in zip(*lists, strict=True)
+    ]
+    return [sums] * len(ranks)
 
 
 def _capital(report, n, case):
@@ -124,12 +106,5 @@ check_sum_gradients = RankCheck(
             "2 (p - 1) alpha in a ring, whatever its size",
         ),
         _bytes_reduced,
-    ],
-    diagnoses=[
-        (lambda ranks: _sum(ranks, lambda layer, part: layer < 0), "the last layer is not summed"),
-        (
-            lambda ranks: [[part for pair in sums for part in pair] for sums in _sum(ranks)],
-            "the sums are right, and not in pairs: a list of (dW, db) is wanted",
-        ),
     ],
 )

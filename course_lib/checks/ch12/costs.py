@@ -8,89 +8,20 @@ from course_lib import mpi
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check, require_in_time
 from course_lib.checks.kit.trees import a_thing
+from course_lib.checks.kit.words import count
 from course_lib.serial import Network
 
 # step_bytes -----------------------------------------------------------------------------------------------------------
 
 
-def paper(
-    sizes,
-    B,
-    data,
-    model,
-    *,
-    rows=True,
-    share=True,
-    dA=True,
-    images=False,
-    row_bias=1,
-    column_bias=1,
-    every=False,
-    swapped=False,
-):
-    """The truth, and with other switches the wrong counts that have a cause."""
+def paper(sizes, B, data, model):
+    """The truth."""
     grads = wide = 0.0
     for layer, (n_in, n_out) in enumerate(zip(sizes, sizes[1:], strict=False)):
         column = layer % 2 == 0
-        grads += n_in * n_out / (model if share else 1)
-        grads += column_bias * n_out / model if column else row_bias * n_out
-        into, out = (n_out, n_in) if swapped else (n_in, n_out)
-        wide += out if every or not column else (dA * into * (layer > 0 or images))
-    return 4 * (
-        2 * (data - 1) / data * grads + 2 * (model - 1) / model * (B / data if rows else B) * wide
-    )
-
-
-def _row_bias_cut(sizes, B, data, model):
-    return paper(sizes, B, data, model, row_bias=1 / model)
-
-
-WRONG: list[tuple[dict, str]] = [
-    ({"rows": False}, "a rank works on the rows of its group, B / data"),
-    ({"share": False}, "a rank sums the gradient of the weights that it owns: 1 / model of each layer"),
-    ({"dA": False}, "the backward pass of column layers is missing: dA, but for the first layer"),
-    ({"images": True}, "nobody needs the gradient of the images: no dA for the first layer"),
-    ({"every": True}, "column layers send nothing forward: their output stays cut; over the model ranks go Z of row "
-     "layers and dA of column layers but the first"),
-    ({"swapped": True}, "the widths are exchanged: a row layer's Z has n_out columns, a column layer's dA n_in"),
-    ({"row_bias": 0, "column_bias": 0}, "the biases are missing: a column layer's is cut, a row layer's is whole"),
-    ({"column_bias": 0}, "the biases of the column layers are missing"),
-    ({"row_bias": 0}, "the biases of the row layers are missing"),
-]  # fmt: skip
-FACTORS = [
-    (0.5, "half of"),
-    (2, "twice"),
-    (0.25, "a quarter of"),
-    (0.125, "an eighth of"),
-    (8, "eight times"),
-]
-
-
-def _cause(given, drawn):
-    truth = [paper(*args) for args in drawn]
-
-    def like(wrong):
-        return np.allclose(given, wrong, rtol=1e-9)
-
-    for factor, text in FACTORS:
-        if like([factor * x for x in truth]):
-            return f"it is {text} what it should be" + (
-                ": an allreduce is a reduce-scatter and an allgather"
-                if factor in (0.5, 2)
-                else ": a float32 has 4 bytes"
-                if factor in (0.25, 4)
-                else ""
-            )
-    if like([data * model * x for x, (_, _, data, model) in zip(truth, drawn, strict=True)]):
-        return "that is what all ranks send together: one rank's bytes are wanted"
-    if like([_row_bias_cut(*args) for args in drawn]):
-        return "the bias of a row layer is whole on every rank, and so is its gradient"
-    if like([paper(*args, column_bias=args[3]) for args in drawn]):
-        return "the bias of a column layer is cut, as its neurons are"
-    return next(
-        (text for switches, text in WRONG if like([paper(*args, **switches) for args in drawn])),
-        None,
-    )
+        grads += n_in * n_out / model + (n_out / model if column else n_out)
+        wide += n_in * (layer > 0) if column else n_out
+    return 4 * (2 * (data - 1) / data * grads + 2 * (model - 1) / model * B / data * wide)
 
 
 def _drawn(rng):
@@ -111,15 +42,15 @@ def check_step_bytes(step_bytes, *, rng):
     for got in given:
         require(isinstance(got, Real), "a number is wanted", got=a_thing(got))
     given = [float(got) for got in given]
-    for got, args in zip(given, drawn, strict=True):
-        require(
-            np.isclose(got, paper(*args), rtol=1e-9),
-            "the bytes are not right",
-            got=f"{got:,.1f}",
-            wanted=f"{paper(*args):,.1f}",
-            where="sizes {}, B = {}, data x model = {} x {}".format(*args),
-            cause=_cause(given, drawn),
-        )
+    truths = [paper(*args) for args in drawn]
+    wrong = [not np.isclose(a, b, rtol=1e-9) for a, b in zip(given, truths, strict=True)]
+    require(
+        not any(wrong),
+        f"the bytes of {sum(wrong)} of {count(len(wrong), 'grid')} are not right",
+        got="; ".join(f"{got:,.1f}" for got in given),
+        wanted="; ".join(f"{truth:,.1f}" for truth in truths),
+        where="; ".join("{} with B = {} on {} x {}".format(*args) for args in drawn),
+    )
     for args in drawn[2:4]:
         counted = _counted(rng, *args)
         require(
@@ -171,10 +102,10 @@ def possible(sizes, p, memory, gradients=2):
     ]
 
 
-def best(sizes, B, p, memory, **more):
-    """The truth."""
+def best(sizes, B, p, memory, turn=1):
+    """The truth; turn=-1: with data and model exchanged in the costs."""
     costs = grid_costs(sizes, B, p)
-    return min(possible(sizes, p, memory, **more), key=costs.get)
+    return min(possible(sizes, p, memory), key=lambda grid: costs[grid[::turn]])
 
 
 def _pick_cases(rng):
@@ -217,6 +148,14 @@ def check_pick_grid(pick_grid, *, rng):
         wanted=truths[0],
         cause="(data, model): the number of groups first. They are exchanged",
     )
+    if [tuple(got) for got in given] != truths:
+        _own_step_bytes(pick_grid, cases)
+        mirrored = [best(*args, turn=-1) for _, *args in cases]
+        require(
+            [tuple(got) for got in given] != mirrored,
+            "these grids do not send the fewest bytes",
+            cause="step_bytes is called with model first, then data: they are exchanged",
+        )
     for got, (label, sizes, B, p, memory) in zip(given, cases, strict=True):
         where = f"{label}: {'-'.join(map(str, sizes))}, B = {B:,}, p = {p}" + (
             f", memory {memory:,.0f}" if memory < NO_LIMIT else ""
@@ -232,6 +171,20 @@ def check_pick_grid(pick_grid, *, rng):
                 f"{label}: {'-'.join(map(str, sizes))}, B = {B:,}, p = {p}",
             )
     return f"{len(cases)} networks, each with the grid that sends the fewest bytes"
+
+
+def _own_step_bytes(pick_grid, cases):
+    """Is it the student's step_bytes that pick_grid goes wrong with?"""
+    theirs = getattr(pick_grid, "__globals__", {}).get("step_bytes")
+    try:
+        right = theirs is None or all(
+            np.isclose(theirs(sizes, B, *grid), paper(sizes, B, *grid), rtol=1e-9)
+            for _, sizes, B, p, _ in cases
+            for grid in grid_costs(sizes, B, p)
+        )
+    except Exception:
+        return
+    require(right, "your step_bytes, of task 6, is not right: mend it first, and see again")
 
 
 def _a_grid(got, p):

@@ -24,7 +24,11 @@ def check_crossing(crossing, *, rng):
             and all(name in INDICES for name in pair)
         )
         require(
-            fits, f"two names of {', '.join(INDICES)} are wanted", got=pair, where=f'axis "{axis}"'
+            fits,
+            f"two names of {', '.join(INDICES)} are wanted",
+            got=pair,
+            where=f'axis "{axis}"',
+            cause="one text: a pair of two texts is wanted" if isinstance(pair, str) else None,
         )
     if {axis: tuple(pair) for axis, pair in given.items()} == PAPERS:
         require(
@@ -64,8 +68,9 @@ def _right(axis, read, summed):
 # split_two ------------------------------------------------------------------------------------------------------------
 
 
-def _params(rng, n0, n1, n2):
-    return [(normal(rng, n0, n1), normal(rng, n1)), (normal(rng, n1, n2), normal(rng, n2))]
+def _params(rng, n0, n1, n2, dtype=np.float32):
+    shapes = ((n0, n1), (n1,)), ((n1, n2), (n2,))
+    return [tuple(normal(rng, *shape, dtype=dtype) for shape in layer) for layer in shapes]
 
 
 def _split_cases(rng):
@@ -74,96 +79,22 @@ def _split_cases(rng):
         n0, n1, n2 = ragged(rng, 3, 6, 15)
         n1 += n1 % p == 0 and p > 1  # a remainder
         for r in range(p):
-            cases.append(Case((_params(rng, n0 + 3, n1, n2), p, r), f"rank {r} of {p}"))
-    return cases
+            dtype = (np.float32, np.float64)[r % 2]
+            cases.append(Case((_params(rng, n0 + 3, n1, n2, dtype), p, r), f"rank {r} of {p}"))
+    return [*cases, Case((_params(rng, 4, 2, 5), 3, 2), "rank 2 of 3, two hidden neurons")]
 
 
-def _parts(
-    W1=lambda W, p, r, mine: W[:, mine],
-    b1=lambda b, p, r, mine: b[mine],
-    W2=lambda W, p, r, mine: W[mine],
-    b2=lambda b, p, r, mine: b,
-    mine=None,
-):
-    def split_two(params, p, r):
-        (one, b_one), (two, b_two) = params
-        own = (mine or shard)(len(b_one), p, r)
-        return [
-            (W1(one, p, r, own), b1(b_one, p, r, own)),
-            (W2(two, p, r, own), b2(b_two, p, r, own)),
-        ]
-
-    return split_two
-
-
-def _rows(W, p, r, mine):
-    return W[shard(len(W), p, r)]
-
-
-def _columns(W, p, r, mine):
-    return W[:, shard(W.shape[1], p, r)]
-
-
-def _whole(x, p, r, mine):
-    return x
+def _parts(params, p, r):
+    (W1, b1), (W2, b2) = params
+    mine = shard(len(b1), p, r)
+    return [(W1[:, mine], b1[mine]), (W2[mine], b2)]
 
 
 _split = Check(
     "split_two",
     _split_cases,
-    _parts(),
+    _parts,
     each=("W", "b"),
-    diagnoses=[
-        (
-            _parts(W1=_rows, b1=_whole, W2=_columns, b2=_rows),
-            "these are [003]'s rows and columns, but its W is our W transposed",
-        ),
-        (
-            _parts(W1=_rows, b1=_whole, W2=_columns, b2=_whole),
-            "these are [003]'s rows and columns, but its W is our W transposed",
-        ),
-        (
-            _parts(W2=_columns, b2=_rows),
-            "both layers are cut by columns: then A1 must be stacked on every rank before "
-            "layer 2. Cut W2 by rows, the hidden neurons that this rank has",
-        ),
-        (
-            _parts(W1=_rows),
-            "W1 is cut along the wrong axis: its rows are the inputs, its columns the hidden neurons",
-        ),
-        (
-            _parts(W1=_rows, b1=_whole),
-            "W1 is cut along the wrong axis: its rows are the inputs, its columns the hidden "
-            "neurons",
-        ),
-        (_parts(W2=_columns), "W2 is cut along the wrong axis: its rows are the hidden neurons"),
-        (_parts(_whole, _whole, _whole), "nothing is cut: every rank has all of the network"),
-        (_parts(b1=_whole), "b1 belongs to the hidden neurons, and these are cut"),
-        (
-            _parts(b2=_rows),
-            "b2 belongs to the outputs, and these are not cut: it is whole on every rank",
-        ),
-        (
-            _parts(b2=lambda b, p, r, mine: b / p),
-            "b2 is whole on every rank, not a p-th of it: forward adds it once, after the sum",
-        ),
-        (
-            _parts(mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p))),
-            "the remainder: n1 // p neurons each "
-            "leave n1 % p with nobody. shard(n1, p, r) gives them out",
-        ),
-        (
-            _parts(
-                mine=lambda n, p, r: slice(r * (n // p), (r + 1) * (n // p) if r < p - 1 else n)
-            ),
-            "the remainder went "
-            "to the last rank: shard(n1, p, r) gives one neuron more to each of the first",
-        ),
-        (
-            _parts(mine=lambda n, p, r: slice(r, n, p)),
-            "every p-th neuron is a fair share, too, but the others count on shard(n1, p, r)",
-        ),
-    ],
 )
 
 

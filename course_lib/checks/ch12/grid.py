@@ -19,23 +19,16 @@ def _cases(rng, n):
     ]
 
 
-def _sums(group=lambda r, m, n: r // m, place=lambda r, m, n: r % m, swap=False, mean=0, both=0):
-    """The references: mean: dW over its ranks; both=1: both are summed over the group, both=2: over the place."""
-
-    def reference(ranks):
-        n, m = len(ranks), ranks[0][0]
-        groups, places = ([f(r, m, n) for r in range(n)] for f in (group, place))
-        over = [places, groups] if swap else [groups, places]
-        over = [over[both - 1]] * 2 if both else over
-        found = []
-        for r in range(n):
-            with_me = [
-                [ranks[q][1 + k] for q in range(n) if over[k][q] == over[k][r]] for k in (0, 1)
-            ]
-            found.append((sum(with_me[0]), sum(with_me[1]) / (len(with_me[1]) if mean else 1)))
-        return found
-
-    return reference
+def _sums(ranks):
+    """Z over the ranks of a group, dW over those at one place."""
+    m, every = ranks[0][0], range(len(ranks))
+    return [
+        (
+            sum(ranks[q][1] for q in every if q // m == r // m),
+            sum(ranks[q][2] for q in every if q % m == r % m),
+        )
+        for r in every
+    ]
 
 
 def _two_sums(report, n, case):
@@ -56,24 +49,8 @@ _two_sums.says = "two sums"  # type: ignore[attr-defined]
 check_grid_sums = RankCheck(
     "grid_sums",
     _cases,
-    _sums(),
+    _sums,
     limits=[_two_sums],
-    diagnoses=[
-        (_sums(lambda r, m, n: 0), "Z is added up over all ranks, also those with other examples"),
-        (
-            _sums(place=lambda r, m, n: 0),
-            "dW is added up over all ranks, also those with other weights",
-        ),
-        (
-            _sums(lambda r, m, n: r // (n // m), lambda r, m, n: r % (n // m)),
-            "model and data are exchanged: a group "
-            "has `model` ranks, and there are comm.size // model groups",
-        ),
-        (
-            _sums(both=2),
-            "Z is added up over the ranks at one place: but these have different examples",
-        ),
-    ],
     causes=[
         (
             waiting,

@@ -36,10 +36,12 @@ def one_hot(rng, B, n):
     return np.eye(n, dtype=np.float32)[rng.integers(0, n, B)]
 
 
-def sizes(rng, n):
-    """(B, n0, n1, n2), all odd, so that two ranks already have uneven parts; n1 so large that A1 costs more than Z2."""
+def sizes(rng, n, few=False):
+    """(B, n0, n1, n2), all odd, so that two ranks already have uneven parts; n1 so large that A1 costs more than Z2,
+    or, for few, so small that the last rank has no neuron.
+    """
     B, n0, n2 = (int(x) * 2 + 1 for x in rng.choice(np.arange(2, 8), 3, replace=False))
-    return B, n0, 2 * int(rng.integers(12, 18)) + 1, n2
+    return B, n0, n - 1 if few else 2 * int(rng.integers(12, 18)) + 1, n2
 
 
 SAME_CALLS = (
@@ -56,23 +58,18 @@ def waiting(error):
 
 def _forward_cases(rng, n):
     cases = []
-    for _ in range(2):
-        B, n0, n1, n2 = sizes(rng, n)
+    for few in (False, False, n > 1):
+        B, n0, n1, n2 = sizes(rng, n, few)
         X, locals_ = normal(rng, B, n0), parts(network(rng, n0, n1, n2), n)
         cases.append(RankCase([(local, X) for local in locals_], f"{n1} neurons", K=n0 + n1))
     return cases
 
 
-def _forward(f=sigmoid, combine=lambda Z, r: sum(Z), bias=lambda b, n: b, output=lambda z: z):
-    """The references, right and wrong: combine: the summands of all ranks -> what rank r takes for the sum."""
-
-    def reference(ranks):
-        A1 = [f(X @ W1 + b1) for ((W1, b1), _), X in ranks]
-        summands = [a @ local[1][0] for a, (local, _) in zip(A1, ranks, strict=True)]
-        b2, n = bias(ranks[0][0][1][1], len(ranks)), len(ranks)
-        return [(a, output(combine(summands, r) + b2)) for r, a in zip(range(n), A1, strict=True)]
-
-    return reference
+def _forward(ranks):
+    A1 = [sigmoid(X @ W1 + b1) for ((W1, b1), _), X in ranks]
+    summands = [a @ local[1][0] for a, (local, _) in zip(A1, ranks, strict=True)]
+    Z2 = sum(summands) + ranks[0][0][1][1]
+    return [(a, Z2) for a in A1]
 
 
 def _one_sum(report, n, case):
@@ -91,20 +88,8 @@ _one_sum.says = "one sum"  # type: ignore[attr-defined]
 check_forward_two = RankCheck(
     "forward_two",
     _forward_cases,
-    _forward(),
+    _forward,
     limits=[_one_sum],
-    diagnoses=[
-        (
-            _forward(combine=lambda Z, r: Z[r], bias=lambda b, n: 0),
-            "Z2 is only this rank's summand, without b2",
-        ),
-        (_forward(output=softmax), "Z2 is wanted, not its softmax"),
-        (_forward(combine=lambda Z, r: Z[0]), "all ranks have rank 0's summand: a bcast is no sum"),
-        (
-            _forward(combine=lambda Z, r: sum(Z) if r == 0 else Z[r]),
-            "only rank 0 has the sum: Reduce gives it to the root alone, Allreduce to all",
-        ),
-    ],
     causes=[(waiting, SAME_CALLS)],
 )
 
@@ -114,35 +99,22 @@ check_forward_two = RankCheck(
 
 def _backward_cases(rng, n):
     cases = []
-    for _ in range(2):
-        B, n0, n1, n2 = sizes(rng, n)
+    for few in (False, False, n > 1):
+        B, n0, n1, n2 = sizes(rng, n, few)
         X, Y, locals_ = normal(rng, B, n0), one_hot(rng, B, n2), parts(network(rng, n0, n1, n2), n)
-        found = _forward()([(local, X) for local in locals_])
+        found = _forward([(local, X) for local in locals_])
         args = [(local, X, A1, Z2, Y) for local, (A1, Z2) in zip(locals_, found, strict=True)]
         cases.append(RankCase(args, f"{n1} neurons", K=B + n1))
     return cases
 
 
-def _backward(
-    p=softmax,
-    over=lambda B, n: B,
-    slope=lambda a: a * (1 - a),
-    sign=1,
-    lower=lambda n: 1,
-    db2=lambda n: 1,
-    dW2=lambda n: 1,
-):
-    def reference(ranks):
-        n, found = len(ranks), []
-        for local, X, A1, Z2, Y in ranks:
-            dZ2 = sign * (p(Z2) - Y) / over(len(X), n)
-            dZ1 = lower(n) * (dZ2 @ local[1][0].T) * slope(A1)
-            found.append(
-                [(X.T @ dZ1, dZ1.sum(axis=0)), (dW2(n) * A1.T @ dZ2, db2(n) * dZ2.sum(axis=0))]
-            )
-        return found
-
-    return reference
+def _backward(ranks):
+    found = []
+    for (_, (W2, _)), X, A1, Z2, Y in ranks:
+        dZ2 = (softmax(Z2) - Y) / len(X)
+        dZ1 = (dZ2 @ W2.T) * A1 * (1 - A1)
+        found.append([(X.T @ dZ1, dZ1.sum(axis=0)), (A1.T @ dZ2, dZ2.sum(axis=0))])
+    return found
 
 
 def _silent(report, n, case):
@@ -161,18 +133,7 @@ _silent.says = "nothing sent"  # type: ignore[attr-defined]
 check_backward_two = RankCheck(
     "backward_two",
     _backward_cases,
-    _backward(),
+    _backward,
     limits=[_silent],
-    diagnoses=[
-        (
-            _backward(over=lambda B, n: B / n),
-            "n times too large: every rank has all B examples, nothing is summed",
-        ),
-        (_backward(p=sigmoid), "a sigmoid in the place of the softmax"),
-        (
-            _backward(lower=lambda n: n, db2=lambda n: n, dW2=lambda n: n),
-            "dZ2 is the same on every rank already: adding it up makes all n times too large",
-        ),
-    ],
     causes=[(waiting, SAME_CALLS + ". But is there anything to add up?")],
 )

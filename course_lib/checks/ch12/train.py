@@ -26,29 +26,22 @@ def _cases(rng, n):
     return cases
 
 
-def _train(seed=lambda s, r: s, redraw=False, eta=lambda eta, n: eta, biases=True):
-    """seed: of rank r. Ranks with other batches add up summands of other images, as they would."""
-
-    def reference(ranks):
-        n, (params, X, Y, steps, B, rate, first) = len(ranks), ranks[0]
-        locals_, rngs = parts(params, n), [np.random.default_rng(seed(first, r)) for r in range(n)]
-        for _ in range(steps):
-            if redraw:
-                rngs = [np.random.default_rng(first) for _ in range(n)]
-            rows = [rng.choice(len(X), B, replace=False) for rng in rngs]
-            locals_ = _step(locals_, X, Y, rows, eta(rate, n), biases)
-        return locals_
-
-    return reference
+def _train(ranks):
+    n, (params, X, Y, steps, B, eta, seed) = len(ranks), ranks[0]
+    locals_, rng = parts(params, n), np.random.default_rng(seed)
+    for _ in range(steps):
+        rows = rng.choice(len(X), B, replace=False)
+        locals_ = _step(locals_, X[rows], Y[rows], eta)
+    return locals_
 
 
-def _step(locals_, X, Y, rows, eta, biases):
-    A1 = [sigmoid(X[s] @ W1 + b1) for ((W1, b1), _), s in zip(locals_, rows, strict=True)]
+def _step(locals_, X, Y, eta):
+    A1 = [sigmoid(X @ W1 + b1) for (W1, b1), _ in locals_]
     Z2, after = sum(a @ local[1][0] for a, local in zip(A1, locals_, strict=True)), []
-    for ((W1, b1), (W2, b2)), a, s in zip(locals_, A1, rows, strict=True):
-        dZ2 = (softmax(Z2 + b2) - Y[s]) / len(s)
+    for ((W1, b1), (W2, b2)), a in zip(locals_, A1, strict=True):
+        dZ2 = (softmax(Z2 + b2) - Y) / len(X)
         dZ1 = (dZ2 @ W2.T) * a * (1 - a)
-        grads = [(X[s].T @ dZ1, biases * dZ1.sum(axis=0)), (a.T @ dZ2, biases * dZ2.sum(axis=0))]
+        grads = [(X.T @ dZ1, dZ1.sum(axis=0)), (a.T @ dZ2, dZ2.sum(axis=0))]
         pairs = zip(((W1, b1), (W2, b2)), grads, strict=True)
         after.append([(W - eta * dW, b - eta * db) for (W, b), (dW, db) in pairs])
     return after
@@ -76,29 +69,8 @@ _a_sum_a_step.says = "one sum a step"  # type: ignore[attr-defined]
 check_train_two = RankCheck(
     "train_two",
     _cases,
-    _train(),
+    _train,
     limits=[_a_sum_a_step],
-    diagnoses=[
-        (
-            _train(seed=lambda s, r: s + r),
-            "the ranks draw with different seeds: their summands of Z2 are of other "
-            "images. One seed for all",
-        ),
-        (
-            _train(seed=lambda s, r: [s, r]),
-            "the ranks draw with different seeds: their summands of Z2 are of other "
-            "images. One seed for all",
-        ),
-        (
-            _train(eta=lambda eta, n: eta / n),
-            "as if eta were divided by the number of ranks: the gradient is "
-            "complete, it is no sum over ranks",
-        ),
-        (
-            _train(eta=lambda eta, n: 0),
-            "nothing has changed: W -= eta dW changes the array, W = W - eta dW only the name",
-        ),
-    ],
     causes=[
         (
             waiting,

@@ -36,7 +36,7 @@ from course_lib.checks.kit.messages import (
     not_written,
     say_passed,
 )
-from course_lib.checks.kit.ranks.explain import proved
+from course_lib.checks.kit.ranks.explain import Known, proved
 from course_lib.checks.kit.ranks.limits import (
     at_most_bytes,
     at_most_messages,
@@ -54,7 +54,7 @@ from course_lib.checks.kit.ranks.reporting import (
     numbers_report,
 )
 from course_lib.checks.kit.ranks.running import RankCase, run_case
-from course_lib.checks.kit.trees import nan_is_inf, tree_map, upcast, working_dtype
+from course_lib.checks.kit.trees import upcast, working_dtype
 from course_lib.checks.kit.words import again, count, not_a_function
 from course_lib.errors import BadInput
 
@@ -79,7 +79,7 @@ class RankCheck:
 
     name: of the student's function. cases: (rng, n) -> list of RankCase for n ranks. reference: list of n argument
     tuples -> list of n results, or one for all. limits: functions (report, n, case) -> None or (what, cause), looked at
-    last (ranks_limits.py). diagnoses: (wrong reference, "likely cause"), told when the results are those in all cases.
+    last (ranks_limits.py).
     causes: (function of an entry of Report.errors -> bool, "likely cause"), told in the place of the rehearsal's own.
     ranks: numbers of ranks to try. eager: as in rehearse. schedules: seeds of other orders, tried as well.
     inplace: position (after comm, from 0) of the argument that takes the result. out: positions of arguments that
@@ -91,7 +91,6 @@ class RankCheck:
     cases: Callable
     reference: Callable
     limits: Sequence = ()
-    diagnoses: Sequence = ()
     causes: Sequence = ()
     ranks: tuple = (1, 2, 3, 4, 5, 6)
     eager: int | None = None
@@ -123,7 +122,7 @@ class RankCheck:
         blank = next((name for run in runs if (name := _blank(run, fn)) is not None), None)
         if blank is not None:
             raise not_written(self.name, blank)
-        report = self.faults(fn, runs) or self.over_limits(fn, runs, seed)
+        report = self.faults(fn, runs, seed) or self.over_limits(fn, runs, seed)
         if report:
             kind = CLOCK if _is_late_alone(runs) else WRONG
             raise CheckFailed(report.add("again", again(seed)), kind)
@@ -191,20 +190,18 @@ class RankCheck:
         )
         return Rules(self.c, int(run.case.K), wanted or working, wanted, scale=run.case.scale)
 
-    def faults(self, fn, runs):
+    def faults(self, fn, runs, seed):
         """The Report on the worst run, or None where all are right."""
         plain = [run for run in runs if run.misses]
-        known = self.diagnosis(runs)
-        cause = known or (
-            proved(self, runs) if any(run.misses or run.report.errors for run in runs) else None
-        )
+        amiss = any(run.misses or run.report.errors for run in runs)
+        cause = proved(self, fn, runs, seed) if amiss else Known()
         fatal = next((run for run in runs if run.fatal), None)
-        if fatal and not (known and plain):
+        if fatal and not (cause.planted and plain):
             return fault_report(self, fn, fatal, runs, fatal.fatal, cause)
         explained = next(
             (run for run in runs if run.finding and run.finding["tool"] in EXPLAINS), None
         )
-        if explained and not known:
+        if explained and not cause.planted:
             return fault_report(self, fn, explained, runs, explained.finding, cause)
         if plain:
             return numbers_report(self, fn, plain, runs, cause)
@@ -214,33 +211,6 @@ class RankCheck:
         allowed = {*self.out, *self.may_change, self.inplace}
         changed = next((run for run in runs if run.changed(allowed)), None)
         return changed_report(self, fn, changed, changed.changed(allowed)) if changed else None
-
-    def diagnosis(self, runs):
-        """The author's cause whose results are the student's in every run that came to its end, or None."""
-        whole = [run for run in runs if not run.fatal]
-        if not any(run.misses for run in whole):
-            return None
-        return next(
-            (
-                text
-                for wrong, text in self.diagnoses
-                if all(self.is_like(wrong, run) for run in whole)
-            ),
-            None,
-        )
-
-    def is_like(self, wrong, run):
-        """Did this run give what this known wrong function gives?"""
-        like = self.wanted(wrong, run)
-        if isinstance(like, Exception):
-            return False
-        rules = self.rules(run, None)
-        pairs = [
-            (tree_map(nan_is_inf, got), tree_map(nan_is_inf, want))
-            for got, want in zip(run.values, like, strict=True)
-            if want is not ...
-        ]
-        return not any(compare(got, want, rules) for got, want in pairs)
 
     def over_limits(self, fn, runs, seed):
         """The Report on the first limit that is not kept, or None."""

@@ -1,32 +1,85 @@
 """The cause of a failure of ranks, proved: a known mistake gives the same results and findings in every rehearsal."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from course_lib.checks.kit.compare import compare
-from course_lib.checks.kit.explain import proved_cause, python_slips
+from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.ranks.running import run_case
 from course_lib.checks.kit.trees import nan_is_inf, tree_map
 
+SLIPS = 120  # of the solution: so many are tried
 
-def proved(check, runs):
-    """The sentence of the known mistake that did in all rehearsals what the student's function did, or None."""
+
+@dataclass(frozen=True)
+class Known:
+    """The sentences of known mistakes that did in all rehearsals what the student's function did, or None.
+
+    planted: of the task's planted answers; slip: of its solution with one slip, looked for when it is asked for.
+    """
+
+    planted: str | None = None
+    find: Callable = lambda: None
+
+    @property
+    def slip(self):
+        """Of the slips, or None."""
+        return self.find()
+
+
+def proved(check, fn, runs, seed):
+    """The `Known` mistakes that explain what the runs show."""
     if any(run.fatal and run.fatal["tool"] == "timeout" for run in runs):
-        return None
-    order = sorted(runs, key=lambda run: not (run.misses or run.report.errors))
+        return Known()
+    order = sorted(runs, key=lambda run: (not (run.misses or run.report.errors), run.n))
+    rest: list = []
 
-    def fits(fn):
-        return all(
-            _alike(check, run, run_case(fn, run.n, run.case, check, run.schedule)) for run in order
-        )
+    def fits(known):
+        if not all(_alike(check, run, _again(check, known, run)) for run in order):
+            return False
+        rest[:] = rest or _unseen(check, fn, runs, seed)
+        return all(_alike(check, run, _again(check, known, run)) for run in rest)
 
-    return proved_cause(check.cases.__module__, check.name, fits, python_slips)
+    place = check.cases.__module__, check.name, fits
+    return Known(planted_cause(*place), lambda: slip_cause(*place, _slips))
+
+
+def _slips(task):
+    return python_slips(task, SLIPS)
+
+
+def _again(check, known, run):
+    """The rehearsal of a run with a known mistake in the student's place."""
+    other = run_case(known, run.n, run.case, check, run.schedule)
+    if run.want and not other.fatal:
+        other.want = run.want
+        other.misses = check.misses(other)
+    return other
+
+
+def _unseen(check, fn, runs, seed):
+    """What the student's function does in the cases that an exception has left out: nothing, where none has."""
+    if not (runs[-1].fatal and runs[-1].fatal["tool"] == "exception"):
+        return []
+    rng, last, found = np.random.default_rng(seed), runs[-1], []
+    for n in check.ranks:
+        for case in check.draw(rng, n, seed):
+            found.append((n, case))
+    return [run_case(fn, n, case, check, last.schedule) for n, case in found[len(runs) :]]
 
 
 def _alike(check, mine, other):
-    if _first_tool(mine) != _first_tool(other):
+    if _found(mine) != _found(other):
         return False
     if mine.fatal:
         return _said(mine) == _said(other)
+    allowed = {*check.out, *check.may_change, check.inplace}
+    if _kinds(mine) != _kinds(other) or mine.changed(allowed) != other.changed(allowed):
+        return False
+    if mine.finding and _calls(mine) != _calls(other):
+        return False
     return all(_close(check, mine, a, b) for a, b in zip(mine.values, other.values, strict=True))
 
 
@@ -37,9 +90,20 @@ def _close(check, run, got, like):
     return not compare(got, like, replace(rules, scale=None)) or not compare(got, like, rules)
 
 
-def _first_tool(run):
-    error = run.fatal or run.finding
-    return error and error["tool"]
+def _found(run):
+    """The tools that spoke: the worst alone where it ended the run."""
+    return run.fatal["tool"] if run.fatal else [error["tool"] for error in run.report.errors]
+
+
+def _kinds(run):
+    """What is wrong with which part on which rank; a wrong dtype is told from wrong numbers, and from none."""
+    return [(rank, miss.kind, miss.name) for rank, miss in run.misses]
+
+
+def _calls(run):
+    """What each rank called, in its own order: findings are alike only where the calls are."""
+    calls = [(e["rank"], e["op"], str(e["peer"]), e["bytes"]) for e in run.report.events]
+    return sorted(calls, key=lambda call: call[0])
 
 
 def _said(run):

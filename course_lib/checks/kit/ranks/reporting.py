@@ -13,19 +13,19 @@ from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.ranks.running import FATAL, argument_names
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
-from course_lib.checks.kit.trees import describe, short
+from course_lib.checks.kit.trees import describe, leaves, short
 from course_lib.checks.kit.words import _add_place, count
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
 
 
-def fault_report(check, fn, run, runs, error, known=None):
-    """The report on what the rehearsal found in a run. known: a cause that is proved, or None."""
+def fault_report(check, fn, run, runs, error, known):
+    """The report on what the rehearsal found in a run. known: causes that are proved."""
     report = _title(check, runs)
     tool, (head, *rows) = error["tool"], error["message"].split("\n")
     right = "" if tool in FATAL or run.misses else "the numbers are right, but "
     report.add("what", right + (head if tool != "exception" else head.removeprefix("exception: ")))
-    report.add("cause", _own_cause(check, error) or known or error["cause"] or _of_exception(error))
+    report.add("cause", _fault_cause(check, error, known))
     label = "at" if tool in NO_REST or len(rows) == 1 else "ranks"
     report.add(label, "\n".join(short(row.strip(), 150) for row in rows))
     if run.misses:
@@ -43,7 +43,7 @@ def numbers_report(check, fn, plain, runs, known):
     named = _named(check, fn, rank, miss)
     report = _title(check, runs)
     report.add("what", named.what + _others(run, rank))
-    report.add("cause", known or cause_of(run, plain, runs))
+    report.add("cause", known.planted or known.slip or cause_of(run, plain, runs))
     if miss.kind == "values":
         _add_place(report, named, check.axes)
     return _end(report, check, fn, run, runs)
@@ -79,14 +79,68 @@ def cause_of(run, plain, runs):
         if m.kind == miss.kind and m.name == miss.name
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
-    said = (
-        _of_ranks(run, plain, runs, miss)
-        if miss.kind in ("values", "none", "shape", "type")
-        else None
+    said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
+    if not said and miss.kind in ("values", "none", "shape", "type"):
+        said = _of_ranks(run, plain, runs, miss)
+    if said or isinstance(miss.want, bool | np.bool_):  # True and False show no pattern
+        return said
+    return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
+
+
+STARTED = ("irecv", "ireduce", "iallreduce", "ibcast", "igather", "iallgather", "iscatter")
+
+
+def _of_pending(run):
+    """NaN where no input has one, and a call that fills its array later: the rehearsal's poison was read."""
+    started = sorted({e["op"] for e in run.report.events if e["op"].lower().startswith(STARTED)})
+    if not started or any(_has_nan(args) for args in run.args):
+        return None
+    if not any(miss.kind == "values" and _has_nan(miss.got) for _, miss in run.misses):
+        return None
+    return (
+        f"NaN stands in an array until what {started[0]} has started has come: the array was read, copied or "
+        "returned before Wait"
     )
-    return said or likely_cause(
-        same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)]
+
+
+def _of_given_nan(run):
+    """NaN on a rank whose arguments hold some: of what it is not to use."""
+    rank, miss = run.misses[0]
+    if miss.kind != "values" or not _has_nan(miss.got) or not _has_nan(run.args[rank]):
+        return None
+    return (
+        "NaN of the arguments is in the result: numbers are used that this rank is not to look at"
     )
+
+
+def _has_nan(tree):
+    kinds = (np.ndarray, float, np.floating)
+    return any(
+        np.isnan(leaf).any()
+        for leaf in leaves(tree)
+        if isinstance(leaf, kinds) and np.asarray(leaf).dtype.kind == "f"
+    )
+
+
+ROOTED = {"Reduce", "reduce", "Gather", "Gatherv", "gather"}
+
+
+def _of_roots(plain):
+    """One rank has the right result, and what was called gives results to one rank alone."""
+    called = {name for run in plain for calls in run.report.collectives for name in calls}
+    rooted = sorted(called & ROOTED)
+    wrong = [{rank for rank, _ in run.misses} for run in plain]
+    if not rooted or any(
+        0 in ranks or len(ranks) < run.n - 1 for ranks, run in _pairs(wrong, plain)
+    ):
+        return None
+    return (
+        f"{rooted[0]} gives its result to the root alone, here rank 0: the other ranks need it too"
+    )
+
+
+def _pairs(wrong, plain):
+    return zip(wrong, plain, strict=True)
 
 
 def _of_ranks(run, plain, runs, miss):
@@ -174,6 +228,17 @@ def _others(run, rank):
         "; so on all ranks"
         if len(ranks) == run.n - 1
         else f"; also wrong: rank{'s' * (len(ranks) > 1)} " + ", ".join(map(str, ranks))
+    )
+
+
+def _fault_cause(check, error, known):
+    """A planted answer's sentence; the author's; a slip's; the rehearsal's."""
+    return (
+        known.planted
+        or _own_cause(check, error)
+        or known.slip
+        or error["cause"]
+        or _of_exception(error)
     )
 
 

@@ -78,7 +78,7 @@ class Run:
 def run_case(fn, n, case, check, schedule=None):
     """A `Run` of fn, which is given copies."""
     args = [
-        tuple(_poisoned(arg) if i in check.out else copied(arg) for i, arg in enumerate(given))
+        tuple(_poisoned(arg) if i in check.out else _copied(arg) for i, arg in enumerate(given))
         for given in case.for_ranks(n)
     ]
     alpha, beta = check.network
@@ -99,6 +99,13 @@ def argument_names(fn, count):
     except (TypeError, ValueError):
         names = []
     return [*names, *(f"argument {i}" for i in range(len(names) + 1, count + 1))][:count]
+
+
+def _copied(arg):
+    """A copy in which arrays lie in memory as they did."""
+    return tree_map(
+        lambda leaf: leaf.copy(order="K") if isinstance(leaf, np.ndarray) else copied(leaf), arg
+    )
 
 
 def _poisoned(arg):

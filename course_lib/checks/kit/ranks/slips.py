@@ -5,7 +5,25 @@ def _stopped_with(words):
     return lambda error: error["tool"] == "exception" and words in error["message"]
 
 
+def _all_receive(error):
+    ops = [place["op"] for place in (error["ranks"] or {}).values()]
+    return error["tool"] == "deadlock" and not error["cause"] and ops and all(map(_receives, ops))
+
+
+def _receives(op):
+    return op.startswith(("Recv", "recv", "Wait for Irecv", "Wait for irecv"))
+
+
 SLIPS = [
+    (
+        _all_receive,
+        "each of these ranks waits for a message before it sends its own: start the receive, send, and only "
+        "then Wait",
+    ),
+    (
+        lambda error: error["tool"] == "truncation",
+        "the receiving array is shorter than the message: is it as long as the longest part that may come?",
+    ),
     (
         _stopped_with("MPI datatypes"),
         "the array that takes the sum has another dtype than the summand: make it with "
