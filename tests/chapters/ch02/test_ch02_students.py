@@ -244,7 +244,11 @@ WRONG = [
         backward(lambda A, l, dZ, lam, W: A[l + 1].T @ dZ + lam * W),
         "was fed with",
     ),
-    (ch02.check_backward_batch, backward(down=lambda A, l, dZ, W: dZ @ W), "shapes that do not fit"),
+    (
+        ch02.check_backward_batch,
+        backward(down=lambda A, l, dZ, W: dZ @ W),
+        "shapes that do not fit",
+    ),
     (
         ch02.check_backward_batch,
         backward(down=lambda A, l, dZ, W: (dZ @ W.T) * A[l]),
