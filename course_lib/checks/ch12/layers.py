@@ -99,8 +99,8 @@ check_forward_two = RankCheck(
 
 def _backward_cases(rng, n):
     cases = []
-    for few in (False, False, n > 1):
-        B, n0, n1, n2 = sizes(rng, n, few)
+    for _ in range(2):
+        B, n0, n1, n2 = sizes(rng, n)
         X, Y, locals_ = normal(rng, B, n0), one_hot(rng, B, n2), parts(network(rng, n0, n1, n2), n)
         found = _forward([(local, X) for local in locals_])
         args = [(local, X, A1, Z2, Y) for local, (A1, Z2) in zip(locals_, found, strict=True)]
