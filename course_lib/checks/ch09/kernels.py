@@ -210,7 +210,7 @@ def _softmax_cases(rng):
     shifts = 600 * np.linspace(-1, 1, 6, dtype=np.float32)[:, None]
     one_large = normal(rng, 5, N)
     one_large[np.arange(5), [N - 1, 0, 33, 40, 65]] += np.float32(500)
-    huge = np.float32([1e8, -1e8, -2e32, 3e38, -3e38])[:, None]
+    huge = np.array([1e8, -1e8, -2e32, 3e38, -3e38], dtype=np.float32)[:, None]
     return [
         _softmax_launch(rng, 2 * normal(rng, 7, 10), "10 outputs"),
         _softmax_launch(rng, 2 * normal(rng, 9, N), f"{N} outputs"),
