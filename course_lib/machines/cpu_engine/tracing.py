@@ -87,18 +87,11 @@ def _launch(process, launch, source, symbols):
         answer["errors"] = [_meant(row, symbols, source, launch[0]) for row in rows]
         return make_report(answer, launch[1:3], source, printed, seconds, launch[0])
     except LaunchFailed as failure:  # it could not even say where it was
-        error = dict.fromkeys(("block", "thread", "other")) | dict.fromkeys(
-            ("kind", "array", "op"), ""
-        )
-        error |= {"tool": failure.tool, "line": 0, "index": -1, "count": 1, "shape": []}
-        return Report(
-            [error | {"message": f"{failure.tool}: {failure}"}],
-            [],
-            failure.printed,
-            0.0,
-            source,
-            kernel=launch[0],
-        )
+        error = {"tool": failure.tool, "line": 0, "index": -1, "count": 1, "shape": []}
+        error |= dict.fromkeys(("block", "thread", "other"))
+        error |= dict.fromkeys(("kind", "array", "op"), "")
+        error["message"] = f"{failure.tool}: {failure}"
+        return Report([error], [], failure.printed, 0.0, source, kernel=launch[0])
 
 
 def _meant(row, symbols, source, kernel):

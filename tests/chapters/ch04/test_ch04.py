@@ -51,7 +51,7 @@ def test_the_checks_and_the_paper_mean_the_same_levels():
     for n in range(2, 20):
         for k in range(1, n):
             for j in range(k):
-                assert ch04_schedules._levels_true(n, k, j) == levels_by_the_printed_loops(n, k, j)
+                assert ch04_schedules._levels(n, k, j) == levels_by_the_printed_loops(n, k, j)
 
 
 def levels_by_the_printed_loops(L, k, j):
