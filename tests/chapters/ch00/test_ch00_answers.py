@@ -4,12 +4,12 @@ import pytest
 from unplanted import answers, assert_as_told
 
 
-@answers("00", sample=True)
+@answers("00", [0])
 def test_answer(answer):
     assert_as_told(answer)
 
 
 @pytest.mark.slow
-@answers("00", sample=False)
-def test_answer_of_the_rest(answer):
+@answers("00", [1, 2])
+def test_more_answers(answer):
     assert_as_told(answer)
