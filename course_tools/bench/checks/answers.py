@@ -26,6 +26,7 @@ class Answer:
     source: str
     first: str = ""
     told: str = ""
+    set: int = 1
 
 
 def read(root, wanted=()):
