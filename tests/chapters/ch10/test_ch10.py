@@ -206,11 +206,15 @@ def test_the_model_s_clock_gives_the_formulas_of_the_text():
 # The ring of the exercise ---------------------------------------------------------------------------------------------
 
 
+def _ring_of(comm, ranks):
+    return mpi.ring_allreduce(comm, ranks[comm.rank][0].copy())
+
+
 def test_the_check_s_own_ring_is_an_allreduce():
     rng = np.random.default_rng(1)
     for p in RANKS:
         ranks = [(rng.standard_normal(11),) for _ in range(p)]
-        ring = mpi.rehearse(lambda comm: mpi.ring_allreduce(comm, ranks[comm.rank][0].copy()), p)
+        ring = mpi.rehearse(_ring_of, p, ranks)
         for want, got in zip(ch10_sums._whole(ranks), ring.results, strict=True):
             assert np.allclose(want, got)
 
