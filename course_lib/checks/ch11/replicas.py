@@ -29,6 +29,10 @@ def _last_bit(copy):
     copy[-1][1][-1:] = np.nextafter(copy[-1][1][-1:], np.float32(9))
 
 
+def _first_bias(copy):
+    copy[0][1][-1] += 1
+
+
 def _swapped(copy):
     copy[0][0][[0, 1]] = copy[0][0][[1, 0]]
 
@@ -60,6 +64,7 @@ def _replicas(rng, n):
         case("the same on all ranks", lambda copy: None),
         case(f"one bit differs in b of the last layer of rank {last}", _last_bit, last),
         case(f"two rows of W are swapped on rank {middle}", _swapped, middle),
+        case(f"b of the first layer differs on rank {middle}", _first_bias, middle),
         case("0.0 on all ranks, -0.0 on rank 0", _minus_zero, 0),
         case("the same NaN on all ranks", _nan),
         RankCase([(copy,) for copy in _copies(deep, n)], "four layers"),

@@ -102,10 +102,16 @@ def possible(sizes, p, memory, gradients=2):
     ]
 
 
-def best(sizes, B, p, memory, turn=1):
-    """The truth; turn=-1: with data and model exchanged in the costs."""
+def best(sizes, B, p, memory):
+    """The truth."""
     costs = grid_costs(sizes, B, p)
-    return min(possible(sizes, p, memory), key=lambda grid: costs[grid[::turn]])
+    return min(possible(sizes, p, memory), key=lambda grid: costs[grid])
+
+
+def best_exchanged(sizes, B, p, memory):
+    """The choice of one who exchanges data and model in the costs."""
+    costs = grid_costs(sizes, B, p)
+    return min(possible(sizes, p, memory), key=lambda grid: costs[grid[::-1]])
 
 
 def _pick_cases(rng):
@@ -150,7 +156,7 @@ def check_pick_grid(pick_grid, *, rng):
     )
     if [tuple(got) for got in given] != truths:
         _own_step_bytes(pick_grid, cases)
-        mirrored = [best(*args, turn=-1) for _, *args in cases]
+        mirrored = [best_exchanged(*args) for _, *args in cases]
         require(
             [tuple(got) for got in given] != mirrored,
             "these grids do not send the fewest bytes",

@@ -263,16 +263,17 @@ def test_right_in_another_style(answer):
         check(fn, seed=seed)
 
 
-def test_numbers_on_paper_may_be_floats():
-    ch10.check_paper(
-        lambda p, n: {
+def test_numbers_on_paper_may_be_numpy_s_ints_but_no_floats():
+    def paper(number):
+        return lambda p, n: {
             "root": (p - 1) * n,
-            "trees": np.log2(p) * n,
-            "doubling": n * np.log2(p),
-            "ring": 2 * (p - 1) / p * n,
-        },
-        seed=3,
-    )
+            "trees": number(np.log2(p)) * n,
+            "doubling": n * number(np.log2(p)),
+            "ring": number(2 * (p - 1) / p * n),
+        }
+
+    ch10.check_paper(paper(np.int64), seed=3)
+    assert "cause `/` gives a float, `//` an int" in told(ch10.check_paper, paper(float), seed=3)
 
 
 def test_who_has_what_may_be_tuples_or_arrays_of_objects():

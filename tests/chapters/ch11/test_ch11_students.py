@@ -449,7 +449,7 @@ WRONG = [
     (ch11.check_sum_gradients, gradients_into_the_old_ones, "grads"),
     (ch11.check_sum_gradients, gradients_at_the_root, "rank 1"),
     (ch11.check_parallel_step, step_by_root, "rank 1"),
-    (ch11.check_parallel_step, step_of_the_sum_of_squares, "twice as long"),
+    (ch11.check_parallel_step, step_of_the_sum_of_squares, "`2` times too large"),
     (ch11.check_parallel_step, step_of_averaged_parameters, "right for equal shards only"),
     (ch11.check_replicas_agree, agree_always, "got True"),
     (ch11.check_replicas_agree, agree_by_shapes, "got True"),
