@@ -43,7 +43,7 @@ PRODUCTS = {
     ),
     "threadIdx alone": (
         product("int i = threadIdx.y, j = threadIdx.x;\n", GUARD, SUM, STORE),
-        "threads at one place",
+        "the blocks take no part in i and j",
     ),
     "blockDim.x for both": (
         product(PLACE.replace("blockDim.y", "blockDim.x"), GUARD, SUM, STORE),
