@@ -613,7 +613,7 @@ WRONG = {
     "row sum, half from 64": (
         ch07.check_row_sum,
         row_sum(PARTIAL + TREE.replace("half = 128", "half = 64")),
-        "the first round has half = 128",
+        "begins at 64, not at 128",
     ),
     "gemm, no alpha and no beta": (
         ch07.check_gemm_tiled,
@@ -626,12 +626,12 @@ WRONG = {
     }
     if (i < M && j < N) D[i * N + j] = sum;"""
         ),
-        "alpha and beta C are missing",
+        "alpha and beta C are missing: the product alone",
     ),
     "row sum, all blocks to y[0]": (
         ch07.check_row_sum,
         row_sum(PARTIAL + TREE.replace("y[row]", "y[t]")),
-        "y[blockIdx.x]",
+        "`threadIdx.x` stands where `blockIdx.x` belongs",
     ),
     "row sum, neighbours that step apart": (
         ch07.check_row_sum,
