@@ -402,7 +402,7 @@ WRONG = {
         ch07.check_differences,
         differences("""
         __shared__ float s[96]; s[t] = x[i]; y[i] = t > 0 ? s[t] - s[t - 1] : s[t];"""),
-        "no barrier of the whole block",
+        "the barrier is missing",
     ),
     "differences, a barrier for two warps of three": (
         ch07.check_differences,
@@ -412,7 +412,7 @@ WRONG = {
         if (t < 64) __syncthreads();
         y[i] = t > 0 ? s[t] - s[t - 1] : s[t];
         __syncthreads();"""),
-        "inside an if",
+        "stands outside of any if",
     ),
     "smooth, one thread copies": (
         ch07.check_smooth,
@@ -461,7 +461,7 @@ WRONG = {
         if (i0 + y < M && j0 + x < N) tile[y][x] = A[(i0 + y) * N + j0 + x];
         __syncthreads();
         if (j0 + y < N && i0 + x < M) D[(j0 + y) * N + i0 + x] = tile[x][y];"""),
-        "its rows are M long",
+        "rows of `N` numbers, where they have `M`",
     ),
     "gemm, row y of the tile of A": (
         ch07.check_gemm_tiled,
@@ -474,7 +474,7 @@ WRONG = {
     }"""
             + STORE
         ),
-        "needs its column y, a[k][y]",
+        "needs column y of it",
     ),
     "gemm, one thread copies a row": (
         ch07.check_gemm_tiled,
@@ -550,7 +550,7 @@ WRONG = {
     }
     if (i < M) D[i * N + j] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i * N + j];"""
         ),
-        "have no element there",
+        "the one with `N` is missing",
     ),
     "gemm, beta times D": (
         ch07.check_gemm_tiled,
@@ -613,7 +613,7 @@ WRONG = {
     "row sum, half from 64": (
         ch07.check_row_sum,
         row_sum(PARTIAL + TREE.replace("half = 128", "half = 64")),
-        "the first round has half = 128",
+        "begins at 64, not at 128",
     ),
     "gemm, no alpha and no beta": (
         ch07.check_gemm_tiled,
@@ -626,12 +626,12 @@ WRONG = {
     }
     if (i < M && j < N) D[i * N + j] = sum;"""
         ),
-        "alpha and beta C are missing",
+        "alpha and beta C are missing: the product alone",
     ),
     "row sum, all blocks to y[0]": (
         ch07.check_row_sum,
         row_sum(PARTIAL + TREE.replace("y[row]", "y[t]")),
-        "y[blockIdx.x]",
+        "`threadIdx.x` stands where `blockIdx.x` belongs",
     ),
     "row sum, neighbours that step apart": (
         ch07.check_row_sum,

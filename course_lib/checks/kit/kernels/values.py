@@ -17,11 +17,10 @@ IN_C = {  # what is said of Python, as it is in a kernel
     "the fractions are": "the fractions are lost: whole numbers divided (1 / 2 is 0, and 1.0f / 2 is 0.5f), or an int "
     "where a float belongs",
     "all zeros": "all zeros: whole numbers divided (2 / 7 is 0), or a difference of two equal things",
-    "NaN: 0 / 0": "NaN: 0 / 0, infinity minus infinity, the logarithm of a negative number, or a number nobody set: a "
-    "variable without a first value?",
-    "infinity: a": "infinity: a division by zero, log(0), exp of a large number, or a variable without a first value",
-    "right to the digits that float16": "right to three digits, and no further: a constant is rounded, or the "
-    "computation is an approximation",
+    "NaN is what": "NaN is what 0 / 0, inf - inf and the logarithm of a negative number give, and what may stand in a "
+    "number nobody set: a variable without a first value",
+    "infinity is what": "infinity is what a division by zero, logf(0) and expf of a large number give, and what may "
+    "stand in a number nobody set: a variable without a first value",
     "the same result": "the same result for every input: are the parameters used?",
 }
 
