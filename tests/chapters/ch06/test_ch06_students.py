@@ -370,7 +370,7 @@ def test_a_test_that_is_no_test_is_refused(wrong):
     "wrong, words",
     [
         (lambda M, N, K, w: None, "is None"),
-        (lambda M, N, K, w: {"A": 1, "B": 2, "D": 3}, "one number"),
+        (lambda M, N, K, w: {"A": 1, "B": 2, "D": 3}, "not a tuple of 2 parts"),
         (lambda M, N, K, w: {"A": (1, 1)}, "lacks the keys ['B', 'D']"),
         (lambda M, N, K, w: {"A": (1, 1), "B": (1, 1), "D": (1, 1)}, "6 of 6 cases not right yet"),
     ],
