@@ -202,7 +202,7 @@ def test_unreadable_files_get_a_page(tmp_path):
 
 
 def test_pictures_have_words_and_tables(tmp_path):
-    page_of(tmp_path, task(message="cause: the bias b is missing"), task("forward", "pass"))
+    page_of(tmp_path, task(message="cause: the bias b is missing from z"), task("forward", "pass"))
     points, common = picture.figures(marks.collect(tmp_path))
     assert points.table[1] == [("neuron", 0.0), ("forward", 100.0)]
     assert common.table[1] == [("neuron: no-bias", 1.0)] and "no-bias" in common.alt
