@@ -1,0 +1,86 @@
+"""Other orders of arrival: a search over what each open receive may take, in a fixed order, until a number of runs.
+
+Every order differs from those before it in what some rank sees: what two ranks decide for themselves is not tried in
+both orders. Orders with few decisions unlike the first run's come first. If nothing is found, all is tried again with
+sends that do not wait, which lets messages overtake each other that could not before.
+"""
+
+import heapq
+import itertools
+import time
+from dataclasses import dataclass
+
+from course_lib.machines.rehearsal.once import play
+from course_lib.machines.rehearsal.order import asleep
+
+MOST = 400  # orders
+LONG = 1.0  # seconds of computing
+SHORT = 2.0  # seconds of computing for one order
+ALL = 1 << 62  # bytes of a message that is sent without waiting
+
+
+@dataclass
+class Found:
+    """tried: orders; results: how many different ones; decisions, eager: of an order with an error; whole: no bound met."""
+
+    tried: int
+    results: int
+    decisions: tuple | None = None
+    eager: int | None = None
+    whole: bool = True
+
+
+def explore(copies, file, how, watcher=None):
+    """Try other orders of arrival; a `Found`."""
+    begin, seen, tried = time.process_time(), set(), 0
+    how = how.but(watch=False, timeout=min(how.timeout, SHORT))
+    for eager in dict.fromkeys((how.eager, ALL)):
+        number = itertools.count()
+        ahead = [(0, next(number), (), frozenset())]
+        while ahead:
+            if tried >= MOST or time.process_time() - begin > LONG:
+                return Found(tried, len(seen), whole=False)
+            unlike, _, decisions, sleep = heapq.heappop(ahead)
+            now = how.but(eager=eager, decisions=decisions, sleep=sleep)
+            outcome = play(copies, file, now, watcher)
+            if outcome.redundant:
+                continue
+            tried += 1
+            seen.add(tuple(sorted(m for m in outcome.marks.items() if m[0][0] == "result")))
+            if failed(outcome):
+                taken = tuple(fork.taken for fork in outcome.forks)
+                return Found(tried, len(seen), taken, eager)
+            for path, asleep_there in _others(outcome.forks, len(decisions)):
+                heapq.heappush(ahead, (unlike + 1, next(number), path, asleep_there))
+    return Found(tried, len(seen))
+
+
+def failed(outcome):
+    """Is anything wrong in it, but that it took too long?"""
+    return any(e["tool"] != "timeout" for e in outcome.report.errors)
+
+
+def _others(forks, known):
+    """(decisions, sleep) that begin as these forks did, and then differ, from the `known`th fork on."""
+    taken = tuple(fork.taken for fork in forks)
+    for i in range(known, len(forks)):
+        fork = forks[i]
+        done = fork.sleep | {fork.taken}
+        for option in fork.options:
+            if option not in done:
+                yield (*taken[:i], option), asleep(done, option)
+                done = done | {option}
+
+
+def in_words(outcome):
+    """Lines on how the order of an outcome differs from the first one."""
+    said = []
+    for fork in outcome.forks:
+        kind, rank, call, other, _ = fork.taken
+        if fork.taken == fork.options[0] or len(said) == 3:
+            continue
+        if kind == "any":
+            said.append(f"in an order where rank {rank}'s request number {other} is done first")
+        else:
+            said.append(f"in an order where rank {rank} first sees the message of rank {other}")
+    return said or ["in another order of arrival"]
