@@ -4,7 +4,10 @@ Without fork (Windows), or where the answer cannot be sent, the job is done in t
 """
 
 import contextlib
+import ctypes
 import faulthandler
+import functools
+import gc
 import mmap
 import os
 import pickle
@@ -109,8 +112,19 @@ def possible():
     return hasattr(os, "fork") and sys.platform.startswith("linux") and ALARM is not None
 
 
+@functools.cache
+def _libraries():
+    """What a child needs, loaded before it is forked: prctl, setrlimit, RLIMIT_CORE. And MPI, for the same reason."""
+    import resource
+
+    from mpi4py import MPI  # noqa: F401
+
+    return ctypes.CDLL(None).prctl, resource.setrlimit, resource.RLIMIT_CORE
+
+
 def run(job, file, seconds):
     """What job(watcher) returns, done in another process. seconds: of computing. Raises Ended, NoAnswer; OSError: no process."""
+    _libraries()
     watcher = Watcher(file)
     ours, theirs = os.pipe()
     with warnings.catch_warnings():
@@ -152,14 +166,12 @@ def _serve(job, watcher, answer):
 
 def _shut_in(watcher):
     """Signals to this process's group end this process alone; it ends with its parent, and at its time."""
+    gc.freeze()  # a collection would write to every page that is shared with the parent
     os.setpgid(0, 0)
     turns.forget_others()
-    with contextlib.suppress(Exception):
-        import ctypes
-        import resource
-
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    prctl, setrlimit, core = _libraries()
+    prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    setrlimit(core, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     for number in (ALARM, *(getattr(signal, name) for name in ENDING)):
         signal.signal(number, signal.SIG_DFL)

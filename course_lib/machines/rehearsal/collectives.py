@@ -47,7 +47,8 @@ class Call:
     @property
     def arrays(self):
         """Of the two buffers, None where there is none."""
-        return [buffer and buffer.given for buffer in self.buffers]
+        buffers = self.buffers if self.rule != "Bcast" else [next(b for b in self.buffers if b)]
+        return [buffer and buffer.given for buffer in buffers]
 
     def __str__(self):
         said = [

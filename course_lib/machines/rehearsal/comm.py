@@ -232,7 +232,7 @@ class Comm(MoreCalls, CollectiveCalls):
         value = MPI.ANY_SOURCE if value is None and name == "source" else operator.index(value)
         if not (
             0 <= value < self._size
-            or value == MPI.PROC_NULL
+            or (value == MPI.PROC_NULL and name != "root")
             or (value == MPI.ANY_SOURCE and name == "source")
         ):
             self._world.raise_mpi(

@@ -1,13 +1,14 @@
 """Memory that MPI holds, read or written too early: found by runs that differ in the poison alone.
 
-The second run has the other poison, and held arrays are read-only in it: what then raises, has written. Where a rank
-returns, prints, sends or computes something else than in the first run, it has read. A program that differs by
-itself (times, random numbers) is run once more each way, and what does not repeat counts for nothing.
+The first run has NaN there, a second numbers below zero, a third numbers above (in the first place of each array; of
+whole numbers the third has 0). Held arrays are read-only in the second: what then raises, has written. Where a rank
+returns, prints, sends or computes something else than in the first run, it has read. A program that differs by itself
+(times, random numbers) is run once more each way, and what does not repeat counts for nothing.
 """
 
 from itertools import zip_longest
 
-from course_lib.machines.rehearsal.pending import WAYS
+from course_lib.machines.rehearsal.pending import ABOVE, BELOW
 from course_lib.machines.rehearsal.places import in_words
 from course_lib.machines.rehearsal.verdict import error
 
@@ -24,16 +25,22 @@ def worth_it(first):
 
 def look(play, how, first):
     """Findings that the first run could not make. play(how): an Outcome of one more run, or None."""
-    second = play(how.but(way=WAYS - 1, guard=True))
+    second = play(how.but(way=BELOW, guard=True))
     if second is not None and second.written:
         return [_wrote(second.written)]
     if second is None or _failed(second):
-        second = play(how.but(way=WAYS - 1))
-    if second is None or _failed(second):
-        return []
+        second = play(how.but(way=BELOW))
+    third = play(how.but(way=ABOVE))
+    found = _written(first, second) or _written(first, third)
+    if found:
+        return found
+    return _reading(play, how, first, second, BELOW) or _reading(play, how, first, third, ABOVE)
+
+
+def _written(first, other):
     known = {_key(e) for e in first.report.errors}
-    found = [e for e in second.report.errors if e["tool"] == "buffer" and _key(e) not in known]
-    return found or [one for one in [_reading(play, how, first, second)] if one]
+    errors = [] if other is None else other.report.errors
+    return [e for e in errors if e["tool"] == "buffer" and _key(e) not in known]
 
 
 def merged(errors, found):
@@ -71,23 +78,23 @@ def _finding(rank, op, request, did, then, at):
     return made | ({"touched": at, "row": rows[-1]} if at else {})
 
 
-def _reading(play, how, first, second):
-    """The finding of what has read the poison, or None."""
-    if not _differ(first, second):
-        return None
-    again = play(how), play(how.but(way=WAYS - 1))
+def _reading(play, how, first, other, way):
+    """The finding of what has read the poison, in a list that is empty where nothing has."""
+    if other is None or not _differ(first, other):
+        return []
+    again = play(how), play(how.but(way=way))
     if None in again:
-        return None
-    runs = (first, again[0]), (second, again[1])
+        return []
+    runs = (first, again[0]), (other, again[1])
     for rank in range(len(first.trails)):
         step = _first_step(*[[run.trails[rank] for run in pair] for pair in runs])
         if step is not None:
             op, request = step.request
-            return _finding(rank, op, request, "read", "read", _line(step))
-    if _stable(first.marks, second.marks, again[0].marks, again[1].marks):
-        rank, op, request, _ = next((one for one in first.lent if one[3]), (None,) * 4)
-        return None if rank is None else _finding(rank, op, request, "read", "read", None)
-    return None
+            return [_finding(rank, op, request, "read", "read", _line(step))]
+    lent = next((one for one in first.lent if one[3]), None)
+    if lent and _stable(first.marks, other.marks, again[0].marks, again[1].marks):
+        return [_finding(*lent[:3], "read", "read", None)]
+    return []
 
 
 def _differ(first, second):

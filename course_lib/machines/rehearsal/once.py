@@ -12,6 +12,7 @@ from course_lib.machines.rehearsal.caught import written
 from course_lib.machines.rehearsal.comm import Comm
 from course_lib.machines.rehearsal.names import as_mpi
 from course_lib.machines.rehearsal.order import Order
+from course_lib.machines.rehearsal.pending import NAN
 from course_lib.machines.rehearsal.report import Report
 from course_lib.machines.rehearsal.trail import Trail
 from course_lib.machines.rehearsal.turns import Turns
@@ -23,7 +24,7 @@ from course_lib.machines.rehearsal.world import World
 class How:
     """The settings of a run. eager, schedule, alpha, beta, timeout: as in `rehearse`.
 
-    way: which of the two poisons; guard: arrays that MPI holds are read-only; watch: keep a trail. decisions: of an
+    way: which poison; guard: arrays that MPI holds are read-only; watch: keep a trail. decisions: of an
     order of arrival, or None: messages come as they do.
     """
 
@@ -32,7 +33,7 @@ class How:
     alpha: float
     beta: float
     timeout: float
-    way: int = 0
+    way: int = NAN
     guard: bool = False
     watch: bool = True
     decisions: tuple | None = None

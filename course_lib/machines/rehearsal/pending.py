@@ -1,18 +1,19 @@
 """Memory that belongs to MPI: from a call that does not wait (Irecv, Isend, Iallreduce) to the end of its Wait.
 
-What MPI will write is poisoned in the meantime, in one of two ways: whoever reads it early gets other numbers each way,
-and whoever writes to it changes the poison. In a guarded run the arrays are read-only as well, so that the line that
-writes raises.
+What MPI will write is poisoned in the meantime, in one of several ways: whoever reads it early gets other numbers each
+way, and whoever writes to it changes the poison. In a guarded run the arrays are read-only as well, so that the line
+that writes raises.
 """
 
 import struct
 
 import numpy as np
 
-# NaN whose quiet bit is not set: arithmetic changes it, so that `+=` and `*=` show
+# NaN whose quiet bit is not set: arithmetic changes it, so that `+=` and `*=` show, also where a program runs once
 SIGNALLING = {2: 0xFD01, 4: 0xFFA00001, 8: 0xFFF4000000000001}
 CODES = {2: "<H", 4: "<I", 8: "<Q"}
-WAYS = 2
+ONCE, NAN, BELOW, ABOVE = range(4)  # the ways: signalling NaN; NaN; numbers that begin below zero, above zero
+BYTES = 0xA5, 0xA5, 0x5A, 0x00
 
 
 class Piece:
@@ -84,30 +85,26 @@ def overlaps(array, holds):
     return any(np.may_share_memory(array, view) for hold in holds for view in hold.views(True))
 
 
-def poison(piece, way=0):
+def poison(piece, way=ONCE):
     """Fill memory with what nobody should read: NaN, or bytes that give strange numbers. Returns the bytes."""
     data, dtype = np.array(piece.now()), piece.dtype
-    data[...] = (0xA5, 0x5A)[way]
+    data[...] = BYTES[way]
     if dtype.kind == "b":
-        data[...] = 1 - way
+        data[...] = way != BELOW
     elif dtype.kind in "fc" and data.nbytes:
         part = np.dtype(f"f{dtype.itemsize // (1 + (dtype.kind == 'c'))}")
-        data.view(part)[...] = _strange(data.nbytes // part.itemsize) if way else _nan(part)
+        data.view(part)[...] = _numbers(data.nbytes // part.itemsize, way, part)
     piece.put(data)
     return np.array(piece.now())
 
 
-def _nan(dtype):
-    code = CODES.get(dtype.itemsize)
-    if code is None:
+def _numbers(count, way, dtype):
+    if way == ONCE and (code := CODES.get(dtype.itemsize)):
+        return np.frombuffer(struct.pack(code, SIGNALLING[dtype.itemsize]), dtype)
+    if way in (ONCE, NAN):
         return np.nan
-    return np.frombuffer(struct.pack(code, SIGNALLING[dtype.itemsize]), dtype)
-
-
-def _strange(count):
-    """Finite numbers, large and small, below and above zero by turns."""
     k = np.arange(count)
-    return np.where(k % 2, 1, -1) * (1000.37 + k % 97)
+    return np.where(k % 2 == (way == BELOW), 1, -1) * (1000.37 + k % 97)
 
 
 def _overlap(some, others):

@@ -14,7 +14,7 @@ from course_lib.machines.rehearsal.once import play
 from course_lib.machines.rehearsal.order import asleep
 
 MOST = 400  # orders
-LONG = 1.0  # seconds of computing
+LONG = 0.5  # seconds of computing
 SHORT = 2.0  # seconds of computing for one order
 ALL = 1 << 62  # bytes of a message that is sent without waiting
 

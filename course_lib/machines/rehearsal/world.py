@@ -14,7 +14,7 @@ SMALL = 4096  # bytes of a message that are remembered
 class World:
     """For n ranks; eager as in rehearse; links: `model.Links`.
 
-    way: of the two poisons; guard: are held arrays read-only? order: of arrival, by an `orders.Order`.
+    way: of poison; guard: are held arrays read-only? order: of arrival, by an `orders.Order`.
     """
 
     def __init__(self, n, eager, alpha, beta, way=0, guard=False, order=None):
