@@ -24,6 +24,7 @@ from typing import Any
 
 from course_lib.machines.rehearsal import turns
 from course_lib.machines.rehearsal.places import place
+from course_lib.machines.rehearsal.trail import clean_memory
 
 ALARM = getattr(signal, "SIGPROF", None)  # comes after so much computing, whatever holds the interpreter
 LATE = 1.0  # seconds of computing that a rehearsal has to end by itself, after its timeout
@@ -166,6 +167,7 @@ def _serve(job, watcher, answer):
 
 def _shut_in(watcher):
     """Signals to this process's group end this process alone; it ends with its parent, and at its time."""
+    clean_memory()
     gc.freeze()  # a collection would write to every page that is shared with the parent
     os.setpgid(0, 0)
     turns.forget_others()

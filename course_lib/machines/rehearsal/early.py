@@ -23,8 +23,11 @@ def worth_it(first):
     return bool(first.lent) and tools <= {"buffer"} and first.computed < LONG
 
 
-def look(play, how, first):
-    """Findings that the first run could not make. play(how): an Outcome of one more run, or None."""
+def look(play, how, first, reads=True):
+    """Findings that the first run could not make. play(how): an Outcome of one more run, or None.
+
+    reads: look for early reads too, which needs runs that find memory alike.
+    """
     second = play(how.but(way=BELOW, guard=True))
     if second is not None and second.written:
         return [_wrote(second.written)]
@@ -32,7 +35,7 @@ def look(play, how, first):
         second = play(how.but(way=BELOW))
     third = play(how.but(way=ABOVE))
     found = _written(first, second) or _written(first, third)
-    if found:
+    if found or not reads:
         return found
     return _reading(play, how, first, second, BELOW) or _reading(play, how, first, third, ABOVE)
 

@@ -65,7 +65,7 @@ def rehearse_each(
         first = stage.play(how)
         report = first.report
         if early.worth_it(first):
-            found = early.look(stage.play_again, how, first)
+            found = early.look(stage.play_again, how, first, stage.apart)
             report = replace(report, errors=early.merged(report.errors, found))
         if searched and first.open and not report.errors and first.computed < search.LONG:
             report = _searched(stage, how, report)

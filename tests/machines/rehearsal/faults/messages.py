@@ -40,7 +40,7 @@ def an_object_into_an_array(comm):
         comm.Recv(np.zeros(64, np.uint8), source=0)
 
 
-@fault("pickle and buffer", "type exception", words="Send() goes with Recv()")
+@fault("pickle and buffer", "type", words="send() goes with recv()")
 def an_array_as_an_object(comm):
     if comm.rank == 0:
         comm.Send(np.ones(3), dest=1)
