@@ -23,10 +23,12 @@ import warnings
 from typing import Any
 
 from course_lib.machines.rehearsal import turns
+from course_lib.machines.rehearsal.memory.trail import clean_memory
 from course_lib.machines.rehearsal.places import place
-from course_lib.machines.rehearsal.trail import clean_memory
 
-ALARM = getattr(signal, "SIGPROF", None)  # comes after so much computing, whatever holds the interpreter
+ALARM = getattr(
+    signal, "SIGPROF", None
+)  # comes after so much computing, whatever holds the interpreter
 LATE = 1.0  # seconds of computing that a rehearsal has to end by itself, after its timeout
 WAIT = 5  # times the computing time that it may take on the clock on the wall
 GRACE = 3.0  # seconds on that clock for what comes after
@@ -52,8 +54,10 @@ class Watcher:
     """Tells, from inside of the process and through shared memory, which rank runs."""
 
     def __init__(self, file):
-        self.memory, self.traces = mmap.mmap(-1, 64), tempfile.TemporaryFile()
-        self.file, self._turns = file, None
+        self.memory = mmap.mmap(-1, 64)
+        self.traces = tempfile.TemporaryFile()  # noqa: SIM115 - as long as this lives
+        self.file = file
+        self._turns: Any = None
 
     def switched(self, rank):
         """Before each turn."""
@@ -124,12 +128,17 @@ def _libraries():
 
 
 def run(job, file, seconds):
-    """What job(watcher) returns, done in another process. seconds: of computing. Raises Ended, NoAnswer; OSError: no process."""
+    """What job(watcher) returns, done in another process. seconds: of computing.
+
+    Raises Ended, NoAnswer, and OSError where there can be no other process.
+    """
     _libraries()
     watcher = Watcher(file)
     ours, theirs = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # other threads live on in the parent only, and nothing waits for them
+        warnings.simplefilter(
+            "ignore"
+        )  # other threads live on in the parent only, and nothing waits for them
         child = os.fork()
     if child == 0:
         os.close(ours)
@@ -179,7 +188,7 @@ def _shut_in(watcher):
         signal.signal(number, signal.SIG_DFL)
         faulthandler.register(number, watcher.traces, all_threads=True, chain=True)
     faulthandler.enable(watcher.traces, all_threads=True)
-    os._exit, os.kill = watcher.exit, watcher.kill  # type: ignore[assignment]
+    os._exit, os.kill = watcher.exit, watcher.kill
 
 
 def _pickled(value):

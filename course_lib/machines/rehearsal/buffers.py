@@ -6,8 +6,7 @@ import operator
 import numpy as np
 
 from course_lib.errors import BadInput
-from course_lib.machines.rehearsal.layout import Layout
-
+from course_lib.machines.rehearsal.memory.layout import Layout
 
 
 class Buffer:

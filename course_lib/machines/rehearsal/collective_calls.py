@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.machines.rehearsal import cart
 from course_lib.machines.rehearsal.buffers import Buffer, describe
+from course_lib.machines.rehearsal.calls import cart
+from course_lib.machines.rehearsal.calls.persistent import begins
 from course_lib.machines.rehearsal.collectives import Call, Collecting, complete
-from course_lib.machines.rehearsal.pending import Piece
-from course_lib.machines.rehearsal.persistent import begins
-
+from course_lib.machines.rehearsal.memory.pending import Piece
 
 MAKERS = ("Split", "Split_type", "Dup", "Clone", "Create", "Create_cart")  # of communicators
 BITS = ("BAND", "BOR", "BXOR")
@@ -47,7 +46,9 @@ class Plans:
 
     def Scatter(self, sendbuf, recvbuf, root=0, vector=False):
         root = self._peer("root", root)
-        send: Any = Buffer(sendbuf, blocks=self._size, vector=vector) if self._rank == root else None
+        send: Any = (
+            Buffer(sendbuf, blocks=self._size, vector=vector) if self._rank == root else None
+        )
         land: Any = None if send and _in_place(recvbuf) else Buffer(recvbuf, write=True)
         return self._moved(
             "Scatter", send, land, {"root": root, "type": (send or land).dtype.name}, vector
@@ -86,7 +87,9 @@ class Plans:
 
     def Reduce(self, sendbuf, recvbuf, op=None, root=0):
         root = self._peer("root", root)
-        return self._summed("Reduce", sendbuf, recvbuf, op, {"root": root}, lands=self._rank == root)
+        return self._summed(
+            "Reduce", sendbuf, recvbuf, op, {"root": root}, lands=self._rank == root
+        )
 
     def Allreduce(self, sendbuf, recvbuf, op=None):
         return self._summed("Allreduce", sendbuf, recvbuf, op, {})

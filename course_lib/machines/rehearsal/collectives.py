@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.machines.rehearsal import layout
+from course_lib.machines.rehearsal.arrival.same_order import look_back
 from course_lib.machines.rehearsal.buffers import describe
+from course_lib.machines.rehearsal.memory import layout
 from course_lib.machines.rehearsal.requests import Request
-from course_lib.machines.rehearsal.same_order import look_back
 
 
 @dataclass

@@ -6,15 +6,13 @@ import pickle
 import numpy as np
 
 from course_lib.machines.rehearsal.buffers import Buffer, real_self
-from course_lib.machines.rehearsal.cart import OnGrid
+from course_lib.machines.rehearsal.calls.cart import OnGrid
+from course_lib.machines.rehearsal.calls.more_calls import MoreCalls
 from course_lib.machines.rehearsal.collective_calls import CollectiveCalls
-from course_lib.machines.rehearsal.more_calls import MoreCalls
 from course_lib.machines.rehearsal.requests import PICKLED, Receiving, Sending
 from course_lib.machines.rehearsal.world import fits
 
-REFUSED = (
-    "{owner} of a rehearsal has no {name!r}: it may exist on real ranks, which run the same function"
-)
+REFUSED = "{owner} of a rehearsal has no {name!r}: it may exist on real ranks, which run the same function"
 
 
 class Comm(MoreCalls, CollectiveCalls):
@@ -153,22 +151,15 @@ class Comm(MoreCalls, CollectiveCalls):
         eager = (short and how != "ssend") or how == "bsend"
         null = dest < 0
         said = f"{name}(dest={'PROC_NULL' if null else dest}{f', tag={tag}' if tag else ''})"
-        peers = [] if null else [self._ranks[dest]]
-        envelope = (self._rank, tag)
-        sending = Sending(
-            self._owner,
-            self._world,
-            said,
-            lambda: peers,
-            held and not null,
-            message,
-            envelope,
-            eager,
-        )
+        peers, envelope = [] if null else [self._ranks[dest]], (self._rank, tag)
+        base = self._owner, self._world, said, lambda: peers, held and not null
+        sending = Sending(*base, message, envelope, eager)
         if null:
             sending.time = self._owner.clock
             return sending
-        if ready and not any(fits(envelope, r.envelope) for r in self._world.asked[self._key, dest]):
+        if ready and not any(
+            fits(envelope, r.envelope) for r in self._world.asked[self._key, dest]
+        ):
             self._not_ready(sending)
         self._world.post_send(sending, (self._key, dest))
         return sending
@@ -260,6 +251,15 @@ class Cartcomm(OnGrid, Comm):
     def __init__(self, made, dims, periods):
         super().__init__(made._world, made._owner, made._ranks, made._key)
         self.dims, self.periods = dims, periods
+
+
+# calls whose arguments or results live in one process with the ranks: not for ranks in processes of their own
+HERE_ALONE = {"Create", "Create_cart", "free", "Disconnect", "bsend", "ibsend"} | {
+    name
+    for name in dir(Comm)
+    if name.endswith("_init") or (name in vars(MoreCalls) and "probe" not in name.lower())
+}
+HERE_ALONE |= {name for name in dir(Comm) if "mprobe" in name.lower()}
 
 
 class Pickled:

@@ -8,13 +8,13 @@ import zlib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course_lib.machines.rehearsal.caught import written
+from course_lib.machines.rehearsal.arrival.order import Order
+from course_lib.machines.rehearsal.calls.names import as_mpi
 from course_lib.machines.rehearsal.comm import Comm
-from course_lib.machines.rehearsal.names import as_mpi
-from course_lib.machines.rehearsal.order import Order
-from course_lib.machines.rehearsal.pending import NAN
+from course_lib.machines.rehearsal.memory.caught import written
+from course_lib.machines.rehearsal.memory.pending import NAN
+from course_lib.machines.rehearsal.memory.trail import Trail
 from course_lib.machines.rehearsal.report import Report
-from course_lib.machines.rehearsal.trail import Trail
 from course_lib.machines.rehearsal.turns import Turns
 from course_lib.machines.rehearsal.verdict import verdict
 from course_lib.machines.rehearsal.world import World
@@ -49,8 +49,8 @@ class Outcome:
     """report, and the arguments of each rank as they are afterwards; what further runs are compared by.
 
     lent: memory that MPI held. open: could a message have come from another rank? trails: each rank's steps.
-    marks: {(what, rank): a number that changes with it}. forks: of an order of arrival. computed: seconds. written: what a guarded
-    run caught.
+    marks: {(what, rank): a number that changes with it}. forks: of an order of arrival. computed: seconds.
+    written: what a guarded run caught.
     """
 
     report: Report

@@ -4,8 +4,11 @@ import linecache
 import os
 import traceback
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-OURS = (HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), "mpi", "counting.py"))
+HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+OURS = (
+    HERE,
+    os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(HERE))), "mpi", "counting.py"),
+)
 
 
 def place(frames, file):

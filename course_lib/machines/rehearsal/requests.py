@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.machines.rehearsal import layout
 from course_lib.machines.rehearsal.buffers import describe
-from course_lib.machines.rehearsal.completion import Completion
-from course_lib.machines.rehearsal.pending import Hold
+from course_lib.machines.rehearsal.calls.completion import Completion
+from course_lib.machines.rehearsal.memory import layout
+from course_lib.machines.rehearsal.memory.pending import Hold
 
 PICKLED = "pickled object"
 OWNER = "a buffer belongs to MPI until the end of the Wait: wait first, or copy"
@@ -55,16 +55,24 @@ class Request(Completion):
         if hold is None:
             return
         if hold.was_changed():
-            self._touched("changed", ": the receiver gets the old numbers, the new ones or some of each")
+            self._touched(
+                "changed", ": the receiver gets the old numbers, the new ones or some of each"
+            )
         if hold.was_written():
             self._touched("wrote to", "")
         hold.release()
 
     def _touched(self, did, so):
-        message = f"rank {self.rank.index} {did} the buffer of its {self.op} before it was waited for"
-        cause = OWNER if so else (
-            "a buffer belongs to MPI from the Irecv to the end of its Wait: what is written "
-            "there in between may be lost, or spoil the message"
+        message = (
+            f"rank {self.rank.index} {did} the buffer of its {self.op} before it was waited for"
+        )
+        cause = (
+            OWNER
+            if so
+            else (
+                "a buffer belongs to MPI from the Irecv to the end of its Wait: what is written "
+                "there in between may be lost, or spoil the message"
+            )
         )
         self.world.find("buffer", self.rank, self.place, message + so, cause)
 

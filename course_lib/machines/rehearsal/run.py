@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from course_lib.errors import BadInput, check_count
-from course_lib.machines.rehearsal import apart, early, search
+from course_lib.machines.rehearsal import apart
+from course_lib.machines.rehearsal.arrival import search
+from course_lib.machines.rehearsal.memory import early
 from course_lib.machines.rehearsal.once import How, Outcome, copies_of, file_of, play
 from course_lib.machines.rehearsal.places import in_words
 from course_lib.machines.rehearsal.report import Report, empty
@@ -34,8 +36,8 @@ def rehearse(fn, n, *args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeo
     show: print what the ranks print, in rank order, as %%px does.
     Raises BadInput unless n is 1 to 64.
 
-    What its silence does not prove: other numbers of ranks, other inputs, orders that the search had no time for (400
-    of them, and a second of computing); the last bits of a sum (collectives add in rank order here, real ones may
+    What its silence does not prove: other numbers of ranks, other inputs, orders that the search had no time for (1,000
+    of them, or a second of computing); the last bits of a sum (collectives add in rank order here, real ones may
     not); and the speed of anything.
     """
     given, single = [args] * check_count("n", n), isinstance(schedule, str)
@@ -90,14 +92,18 @@ class _Stage:
     def play(self, how):
         """An Outcome, of a process that has ended too."""
         try:
-            return self.done(lambda watcher: play(self.copies, self.file, how, watcher), how.timeout)
+            return self.done(
+                lambda watcher: play(self.copies, self.file, how, watcher), how.timeout
+            )
         except apart.Ended as end:
             return _ended(end, self.args)
 
     def play_again(self, how):
         """The same; None where the process has ended."""
         try:
-            return self.done(lambda watcher: play(self.copies, self.file, how, watcher), how.timeout)
+            return self.done(
+                lambda watcher: play(self.copies, self.file, how, watcher), how.timeout
+            )
         except apart.Ended:
             return None
 
@@ -143,7 +149,8 @@ def _searched(stage, how, report):
         return report
     rows = "".join(f"\n    {row}" for row in search.in_words(outcome))
     errors = [
-        e | {"message": e["message"] + rows, "order": found.decisions} for e in outcome.report.errors
+        e | {"message": e["message"] + rows, "order": found.decisions}
+        for e in outcome.report.errors
     ]
     return replace(report, errors=errors)
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 from course_lib.errors import BadInput
+from course_lib.machines.rehearsal.arrival.same_order import Names
+from course_lib.machines.rehearsal.memory.trail import NoTrail
 from course_lib.machines.rehearsal.places import place
-from course_lib.machines.rehearsal.same_order import Names
-from course_lib.machines.rehearsal.trail import NoTrail
 
 PATIENCE = 2.0  # seconds for a rank that is told to stop
 LOOK, OFTEN = 0.05, 64  # seconds, and turns, from one look at the clock to the next

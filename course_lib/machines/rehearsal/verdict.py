@@ -61,8 +61,7 @@ def _raised(turns, stuck):
     found: dict = {}
     for rank in turns.ranks:
         if rank.error is not None:
-            where = rank.error_place or place_of_error(rank.error, turns.file)
-            at = {"op": "", **where}
+            at = {"op": "", **(rank.error_place or place_of_error(rank.error, turns.file))}
             found.setdefault((type(rank.error), at["line"]), []).append((rank, at))
     errors = []
     for group in found.values():

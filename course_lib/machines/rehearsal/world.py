@@ -4,8 +4,8 @@ import zlib
 from collections import Counter, defaultdict
 from typing import Any
 
+from course_lib.machines.rehearsal.memory.pending import touched
 from course_lib.machines.rehearsal.model import Links
-from course_lib.machines.rehearsal.pending import touched
 from course_lib.machines.rehearsal.places import in_words
 
 SMALL = 4096  # bytes of a message that are remembered
@@ -23,13 +23,17 @@ class World:
         # not matched yet; by (communicator, receiver)
         self.sent, self.asked = defaultdict(list), defaultdict(list)
         self.slots: dict = {}  # (communicator, number of the collective): {rank in it: Call}
-        self.past: dict = defaultdict(list)  # communicator: its last collectives, each {rank in it: Call}
+        self.past: dict = defaultdict(
+            list
+        )  # communicator: its last collectives, each {rank in it: Call}
         self.held: list = []  # requests that must be waited for
         self.holds: dict = defaultdict(list)  # rank: memory that is MPI's now
         self.lent: list = []  # (rank, op, place) of all requests that ever held memory that MPI writes, or reads
         self.open = False  # could a message have come from another rank?
         self.messages, self.bytes = [0] * n, [0] * n
-        self.said = [0] * n  # of the bytes of short messages of each rank: a sum that changes with them
+        self.said = [
+            0
+        ] * n  # of the bytes of short messages of each rank: a sum that changes with them
         self.collectives: list[Counter] = [Counter() for _ in range(n)]
         self.mismatches: list = []  # (what differs, {rank: Call}) of collectives that nobody leaves
         self.events, self.findings = [], []

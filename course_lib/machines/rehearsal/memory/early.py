@@ -8,8 +8,8 @@ returns, prints, sends or computes something else than in the first run, it has 
 
 from itertools import zip_longest
 
-from course_lib.machines.rehearsal.pending import ABOVE, BELOW
-from course_lib.machines.rehearsal.places import in_words
+from course_lib.machines.rehearsal.memory.pending import ABOVE, BELOW
+from course_lib.machines.rehearsal.places import in_words, place
 from course_lib.machines.rehearsal.verdict import error
 
 LONG = 1.0  # seconds of computing after which a program is not run again
@@ -96,7 +96,8 @@ def _reading(play, how, first, other, way):
             return [_finding(rank, op, request, "read", "read", _line(step))]
     lent = next((one for one in first.lent if one[3]), None)
     if lent and _stable(first.marks, other.marks, again[0].marks, again[1].marks):
-        return [_finding(*lent[:3], "read", "read", None)]
+        rank, op, request, _ = lent
+        return [_finding(rank, op, request, "read", "read", None)]
     return []
 
 
@@ -144,6 +145,4 @@ def _values_differ(a, a_again, b, b_again):
 
 def _line(step):
     """The place of the line that was done before the step."""
-    from course_lib.machines.rehearsal.places import place
-
     return place([(step.file, step.before, step.function)], step.file)

@@ -37,7 +37,8 @@ class Names:
 
     def _scope(self):
         """The variables of the program's own frames, the innermost first."""
-        frame, found = sys._getframe(), list[dict]()
+        found: list[dict] = []
+        frame: Any = sys._getframe()
         while frame is not None and len(found) < 4:
             if self._mine(frame):
                 found.append(frame.f_locals)
@@ -55,7 +56,9 @@ def _paths(array, scope):
             if _is(value, array):
                 found.add((0, name))
             else:
-                found |= {(level, name + path) for level, path, v in _inside(value) if _is(v, array)}
+                found |= {
+                    (level, name + path) for level, path, v in _inside(value) if _is(v, array)
+                }
     return found
 
 
@@ -97,7 +100,9 @@ def _swapped_ranks(earlier, later):
         return None
     ranks = sorted(set(earlier) & set(later))
     for other in ranks[1:]:
-        if _compared([earlier[r] for r in (ranks[0], other)], [later[r] for r in (ranks[0], other)]):
+        if _compared(
+            [earlier[r] for r in (ranks[0], other)], [later[r] for r in (ranks[0], other)]
+        ):
             return ranks[0], other
     return None
 

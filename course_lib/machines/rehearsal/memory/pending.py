@@ -12,7 +12,9 @@ import numpy as np
 # NaN whose quiet bit is not set: arithmetic changes it, so that `+=` and `*=` show, also where a program runs once
 SIGNALLING = {2: 0xFD01, 4: 0xFFA00001, 8: 0xFFF4000000000001}
 CODES = {2: "<H", 4: "<I", 8: "<Q"}
-ONCE, NAN, BELOW, ABOVE = range(4)  # the ways: signalling NaN; NaN; numbers that begin below zero, above zero
+ONCE, NAN, BELOW, ABOVE = range(
+    4
+)  # the ways: signalling NaN; NaN; numbers that begin below zero, above zero
 BYTES = 0xA5, 0xA5, 0x5A, 0x00
 
 

@@ -1,6 +1,7 @@
 """Ranks on a grid: Create_cart, and the methods of the communicator that it gives."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class OnGrid:
     rank: int
     dims: list
     periods: list
+    Split: Any
+    _cart: Any
 
     ndim = dim = property(lambda self: len(self.dims))
     coords = property(lambda self: self.Get_coords(self.rank))

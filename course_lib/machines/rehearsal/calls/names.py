@@ -3,10 +3,10 @@
 from contextlib import contextmanager
 
 from course_lib.machines.rehearsal.buffers import real_self
+from course_lib.machines.rehearsal.calls.groups import Group
+from course_lib.machines.rehearsal.calls.more_calls import Message
+from course_lib.machines.rehearsal.calls.persistent import Prequest
 from course_lib.machines.rehearsal.comm import REFUSED, Cartcomm, Comm
-from course_lib.machines.rehearsal.groups import Group
-from course_lib.machines.rehearsal.more_calls import Message
-from course_lib.machines.rehearsal.persistent import Prequest
 from course_lib.machines.rehearsal.requests import Request
 
 # one-sided communication, files, new processes, other worlds: nothing of that is rehearsed

@@ -1,4 +1,4 @@
-"""Persistent requests: Send_init, Recv_init, Allreduce_init and their like; Start begins the call that they stand for."""
+"""Persistent requests: Send_init, Recv_init, Allreduce_init and their like; Start begins what they stand for."""
 
 from typing import Any
 

@@ -4,8 +4,8 @@ import operator
 from typing import Any
 
 from course_lib.machines.rehearsal.buffers import Buffer, real_self
-from course_lib.machines.rehearsal.groups import Group
-from course_lib.machines.rehearsal.persistent import begins
+from course_lib.machines.rehearsal.calls.groups import Group
+from course_lib.machines.rehearsal.calls.persistent import begins
 from course_lib.machines.rehearsal.requests import PICKLED, Receiving, set_status
 from course_lib.machines.rehearsal.world import fits
 

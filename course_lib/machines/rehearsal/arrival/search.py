@@ -10,18 +10,21 @@ import itertools
 import time
 from dataclasses import dataclass
 
+from course_lib.machines.rehearsal.arrival.order import asleep
 from course_lib.machines.rehearsal.once import play
-from course_lib.machines.rehearsal.order import asleep
 
-MOST = 400  # orders
-LONG = 0.5  # seconds of computing
+MOST = 1000  # orders
+LONG = 1.0  # seconds of computing
 SHORT = 2.0  # seconds of computing for one order
 ALL = 1 << 62  # bytes of a message that is sent without waiting
 
 
 @dataclass
 class Found:
-    """tried: orders; results: how many different ones; decisions, eager: of an order with an error; whole: no bound met."""
+    """tried: orders; results: how many different ones; whole: no bound met.
+
+    decisions, eager: of an order with an error.
+    """
 
     tried: int
     results: int
@@ -32,11 +35,12 @@ class Found:
 
 def explore(copies, file, how, watcher=None):
     """Try other orders of arrival; a `Found`."""
-    begin, seen, tried = time.process_time(), set(), 0
+    begin, tried = time.process_time(), 0
+    seen: set = set()
     how = how.but(watch=False, timeout=min(how.timeout, SHORT))
     for eager in dict.fromkeys((how.eager, ALL)):
         number = itertools.count()
-        ahead = [(0, next(number), (), frozenset())]
+        ahead: list = [(0, next(number), (), frozenset())]
         while ahead:
             if tried >= MOST or time.process_time() - begin > LONG:
                 return Found(tried, len(seen), whole=False)
@@ -74,9 +78,9 @@ def _others(forks, known):
 
 def in_words(outcome):
     """Lines on how the order of an outcome differs from the first one."""
-    said = []
+    said: list[str] = []
     for fork in outcome.forks:
-        kind, rank, call, other, _ = fork.taken
+        kind, rank, _, other, _ = fork.taken
         if fork.taken == fork.options[0] or len(said) == 3:
             continue
         if kind == "any":

@@ -100,7 +100,7 @@ class Trail:
 
 
 def clean_memory():
-    """From now on np.empty gives zeros: what lay in that memory before differs from run to run, and nobody has read it."""
+    """From now on np.empty gives zeros: what lay there before differs from run to run, and nobody has read it."""
     for name in ("empty", "empty_like"):
         setattr(np, name, _zeroed(getattr(np, name)))
 

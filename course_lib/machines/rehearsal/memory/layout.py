@@ -22,7 +22,9 @@ class Layout:
         self.turned = self.order == "F" and getattr(base, "shape", None) == array.shape[::-1]
 
     def __str__(self):
-        return f"an array of shape {self.shape}" + f" in {ORDERS.get(self.order)}" * bool(self.order)
+        return f"an array of shape {self.shape}" + f" in {ORDERS.get(self.order)}" * bool(
+            self.order
+        )
 
 
 def differ(one, other):
