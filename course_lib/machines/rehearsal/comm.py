@@ -9,6 +9,7 @@ from course_lib.machines.rehearsal.buffers import Buffer, real_self
 from course_lib.machines.rehearsal.calls.cart import OnGrid
 from course_lib.machines.rehearsal.calls.more_calls import MoreCalls
 from course_lib.machines.rehearsal.collective_calls import CollectiveCalls
+from course_lib.machines.rehearsal.places import refused
 from course_lib.machines.rehearsal.requests import PICKLED, Receiving, Sending
 from course_lib.machines.rehearsal.world import fits
 
@@ -24,7 +25,7 @@ class Comm(MoreCalls, CollectiveCalls):
         self._rank, self._size = ranks.index(owner.index), len(ranks)
 
     def __getattr__(self, name):
-        raise AttributeError(REFUSED.format(owner="the communicator", name=name))
+        raise refused("the communicator", name)
 
     rank = property(lambda self: self.Get_rank())
     size = property(lambda self: self.Get_size())

@@ -41,3 +41,9 @@ def in_words(at):
     if at["line"] is None:
         return "outside of the function"
     return f"line {at['line']} of {at['function']}" + (f": {at['code']}" if at["code"] else "")
+
+
+def refused(owner, name):
+    """The AttributeError for a call of MPI that a rehearsal has not. owner: "the communicator"."""
+    where = "it may exist on real ranks, which run the same function"
+    return AttributeError(f"{owner} of a rehearsal has no {name!r}: {where}")

@@ -6,7 +6,8 @@ from course_lib.machines.rehearsal.buffers import real_self
 from course_lib.machines.rehearsal.calls.groups import Group
 from course_lib.machines.rehearsal.calls.more_calls import Message
 from course_lib.machines.rehearsal.calls.persistent import Prequest
-from course_lib.machines.rehearsal.comm import REFUSED, Cartcomm, Comm
+from course_lib.machines.rehearsal.comm import Cartcomm, Comm
+from course_lib.machines.rehearsal.places import refused
 from course_lib.machines.rehearsal.requests import Request
 
 # one-sided communication, files, new processes, other worlds: nothing of that is rehearsed
@@ -41,10 +42,10 @@ class Absent:
         self._name = name
 
     def __getattr__(self, name):
-        raise AttributeError(REFUSED.format(owner="MPI", name=self._name))
+        raise refused("the MPI", self._name)
 
     def __call__(self, *args, **named):
-        raise AttributeError(REFUSED.format(owner="MPI", name=self._name))
+        raise refused("the MPI", self._name)
 
 
 def own_names(turns, clock):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from course_lib.machines.rehearsal.places import refused
 from course_lib.machines.rehearsal.requests import Request
 
 
@@ -18,6 +19,9 @@ class Prequest:
 
     def __init__(self, comm, begin):
         self._comm, self._begin, self._freed = comm, begin, False
+
+    def __getattr__(self, name):
+        raise refused("a persistent request", name)
 
     def Start(self):
         if self._freed or not self.inner.finished:
