@@ -8,6 +8,7 @@ record.json beside it: `first`, the rehearsal's verdict at first contact, before
 """
 
 import argparse
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -73,9 +74,7 @@ def programs():
     support = str(ROOT / "tests" / "support")
     if support not in sys.path:
         sys.path.insert(0, support)
-    import rank_faults
-
-    return rank_faults.programs()
+    return importlib.import_module("rank_faults").programs()
 
 
 def verdict(program) -> str:

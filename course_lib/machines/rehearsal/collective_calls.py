@@ -13,7 +13,7 @@ from course_lib.machines.rehearsal.memory.pending import Piece
 
 MAKERS = ("Split", "Split_type", "Dup", "Clone", "Create", "Create_cart")  # of communicators
 BITS = ("BAND", "BOR", "BXOR")
-NAMED = 200  # collectives of a communicator whose arrays are looked up by name
+NAMED = 60  # collectives of a communicator whose arrays are looked up by name
 
 
 class Plans:
@@ -176,6 +176,8 @@ class Plans:
 
     def _plan_of_split(self, color, key):
         number = self._calls
+        if color < 0 and color != _mpi().UNDEFINED:
+            self._world.raise_mpi("ERR_ARG", f"color={color}: a colour is 0 or more, or UNDEFINED")
 
         def made(got):
             pairs = [pickle.loads(value) for value in got]
@@ -200,7 +202,7 @@ class Plans:
     def Create(self, group):
         """Of a group that all ranks name."""
         mine = group.Get_rank() >= 0
-        call = self._plan_of_split(0 if mine else -1, group.Get_rank())
+        call = self._plan_of_split(0 if mine else _mpi().UNDEFINED, group.Get_rank())
         call.name, call.terms = "Create", {"group": tuple(group.ranks)}
         return call
 
@@ -344,10 +346,12 @@ class CollectiveCalls(Plans):
         rank, world, plan = self._owner, self._world, getattr(Plans, name)
         self._enter()
         call = plan(self, *args, **named)
-        if name not in MAKERS:
+        if name in MAKERS:
+            call.name = name
+        else:
             call.name = f"I{name.lower()}" if held else call.name
             world.collectives[rank.index][call.name] += 1
-        if held and self._size > 1 and self._calls < NAMED:
+        if self._size > 1 and self._calls < NAMED and any(call.buffers):
             call.names = rank.names.of(call.arrays)
         key = (self._key, self._calls)
         slot = world.slots.setdefault(key, {})

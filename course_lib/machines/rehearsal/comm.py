@@ -13,7 +13,7 @@ from course_lib.machines.rehearsal.places import refused
 from course_lib.machines.rehearsal.requests import PICKLED, Receiving, Sending
 from course_lib.machines.rehearsal.world import fits
 
-REFUSED = "{owner} of a rehearsal has no {name!r}: it may exist on real ranks, which run the same function"
+ROOM = 1 << 15  # bytes that mpi4py's irecv takes a pickled object of, unless it is given a buffer
 
 
 class Comm(MoreCalls, CollectiveCalls):
@@ -113,7 +113,9 @@ class Comm(MoreCalls, CollectiveCalls):
         return self._receive("recv", PICKLED, source, tag).finish(status)
 
     def irecv(self, buf=None, source=None, tag=None):
-        return self._receive("irecv", PICKLED, source, tag, held=True)
+        request = self._receive("irecv", PICKLED, source, tag, held=True)
+        request.room = ROOM if buf is None else buf if isinstance(buf, int) else len(buf)
+        return request
 
     def Sendrecv(
         self, sendbuf, dest, sendtag=0, recvbuf=None, source=None, recvtag=None, status=None

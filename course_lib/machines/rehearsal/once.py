@@ -93,6 +93,7 @@ def play(copies, file, how, watcher=None):
 
 
 def _prepare(turns, world, how, watcher):
+    world.ranks = turns.ranks
     if world.order:
         turns.at_rest = lambda: world.order.at_rest(world)
     for rank in turns.ranks if how.watch else ():

@@ -20,6 +20,7 @@ class Report:
       layout      an array is received in another order of its elements (C, Fortran) than it was sent
       buffer      the buffer of an Isend changed, or that of an Irecv was written to or read, before its Wait; also
                   `touched`, where that is known: {"line", "code", "function"} of what did it
+      race        what a rank returns depends on the order of arrival, by more than rounding
       early       a ready send (Rsend) before its receive
       leftover    a message that nobody received, or a request that nobody waited for
     messages, bytes: sent by each rank point to point, in rank order; collectives: a Counter of calls by name for each

@@ -128,6 +128,7 @@ class Receiving(Request):
     """buffer: a Buffer, or None for a pickled object. The memory of a held one is poisoned until its Wait."""
 
     message: Any = None
+    room: Any = None  # bytes that a pickled object may have
 
     def __init__(self, rank, world, op, peers, held, buffer, envelope):
         super().__init__(rank, world, op, peers, held, buffer.data.nbytes if buffer else 0)
@@ -155,6 +156,12 @@ class Receiving(Request):
             self.value = self._unpickled(message)
 
     def _unpickled(self, message):
+        if self.room is not None and message.nbytes > self.room:
+            self.world.raise_mpi(
+                "ERR_TRUNCATE",
+                f"the pickled object from rank {message.rank.index} has {message.nbytes} bytes, and "
+                f"{self.op} takes {self.room}: give it a buffer, irecv(bytearray(n), ...), or use recv",
+            )
         if message.kind == PICKLED:
             return pickle.loads(message.taken.tobytes())
         try:

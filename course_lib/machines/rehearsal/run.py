@@ -145,6 +145,8 @@ def _searched(stage, how, report):
         return report
     there = how.but(eager=found.eager, decisions=found.decisions, watch=False)
     outcome = stage.play_again(there)
+    if found.race is not None:
+        return _raced(stage, there, found, outcome, report)
     if outcome is None or not search.failed(outcome):
         return report
     rows = "".join(f"\n    {row}" for row in search.in_words(outcome))
@@ -153,6 +155,28 @@ def _searched(stage, how, report):
         for e in outcome.report.errors
     ]
     return replace(report, errors=errors)
+
+
+def _raced(stage, there, found, outcome, report):
+    """The report where a result depends on the order of arrival, and on nothing else."""
+    here = there.but(eager=there.eager, decisions=())
+    runs = [outcome, stage.play_again(there), stage.play_again(here), stage.play_again(here)]
+    if None in runs or any(search.failed(run) for run in runs):
+        return report
+    there_1, there_2, here_1, here_2 = (run.report.results[found.race] for run in runs)
+    steady = search.alike(there_1, there_2) and search.alike(here_1, here_2)
+    if not steady or search.alike(here_1, there_1):
+        return report
+    at = next(fork.place for fork in outcome.forks if fork.taken[1] == found.race)
+    rows = [in_words(at), *search.in_words(outcome)]
+    text = (
+        f"race: what rank {found.race} returns depends on the order in which messages arrive: "
+        f"{here_1!r:.60} or {there_1!r:.60}"
+    )
+    cause = "receive from one rank after the other, or place each message by its status.source"
+    ranks = {found.race: {"op": "", **at}}
+    made = error("race", "\n    ".join([text, *rows]), cause, found.race, ranks)
+    return replace(report, errors=[made | {"order": found.decisions}])
 
 
 __all__ = ["Report", "compute", "rehearse", "rehearse_each"]

@@ -22,6 +22,7 @@ class World:
         self.way, self.guard, self.order = way, guard, order
         # not matched yet; by (communicator, receiver)
         self.sent, self.asked = defaultdict(list), defaultdict(list)
+        self.ranks: list = []
         self.slots: dict = {}  # (communicator, number of the collective): {rank in it: Call}
         self.past: dict = defaultdict(
             list

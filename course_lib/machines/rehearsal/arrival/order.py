@@ -12,11 +12,15 @@ from course_lib.machines.rehearsal.world import fits
 
 @dataclass
 class Fork:
-    """options: what could be done, as labels; sleep: those whose turn leads only to what was tried before."""
+    """options: what could be done, as labels; taken: what was, and where the program was then.
+
+    sleep: options whose turn leads only to what was tried before.
+    """
 
     options: list
     sleep: frozenset
     taken: tuple = ()
+    place: dict | None = None
 
 
 class Order:
@@ -52,6 +56,7 @@ class Order:
         if label is None:
             self.redundant = True
             return False
+        self.forks[-1].place = world.ranks[label[1]].place()
         options[label]()
         return True
 

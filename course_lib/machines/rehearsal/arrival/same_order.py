@@ -58,8 +58,17 @@ def _paths(array, scope):
             else:
                 found |= {
                     (level, name + path) for level, path, v in _inside(value) if _is(v, array)
-                }
+                } | _part(name, value, array)
     return found
+
+
+def _part(name, value, array):
+    """The name of a part of a larger array."""
+    if isinstance(value, np.ndarray) and 0 < array.nbytes < value.nbytes:
+        offset = _address(array) - _address(value)
+        if 0 <= offset <= value.nbytes - array.nbytes:
+            return {(2, f"{name}, from byte {offset} on")}
+    return set()
 
 
 def _inside(value):
@@ -68,6 +77,8 @@ def _inside(value):
         return [(1, f"[{key!r}]", part) for key, part in value.items()]
     if isinstance(value, list | tuple) and len(value) <= FEW:
         return [(2, f"[{i}]", part) for i, part in enumerate(value)]
+    if isinstance(value, np.ndarray):
+        return []
     inner = getattr(value, "__dict__", None)
     if isinstance(inner, dict) and len(inner) <= FEW:
         return [(1, f".{name}", part) for name, part in inner.items()]
@@ -79,7 +90,11 @@ def _is(value, array):
         return True
     if not isinstance(value, np.ndarray) or value.nbytes != array.nbytes or not value.nbytes:
         return False
-    return value.__array_interface__["data"][0] == array.__array_interface__["data"][0]
+    return _address(value) == _address(array)
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
 
 
 def look_back(world, key, slot):
@@ -121,6 +136,8 @@ def _compared(earlier, later):
 def _of_names(a, b, c, d):
     for level in range(3):
         w, x, y, z = ({name for kind, name in names if kind == level} for names in (a, b, c, d))
+        w, y = w - y, y - w  # a name of both arrays, or of the one array of both, tells nothing
+        x, z = x - z, z - x
         if w & x or y & z:
             return SAME
         if w & z and y & x:

@@ -8,7 +8,9 @@ sends that do not wait, which lets messages overtake each other that could not b
 import heapq
 import itertools
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from course_lib.machines.rehearsal.arrival.order import asleep
 from course_lib.machines.rehearsal.once import play
@@ -23,7 +25,7 @@ ALL = 1 << 62  # bytes of a message that is sent without waiting
 class Found:
     """tried: orders; results: how many different ones; whole: no bound met.
 
-    decisions, eager: of an order with an error.
+    decisions, eager: of an order with an error; of one with another result on the rank `race`.
     """
 
     tried: int
@@ -31,19 +33,21 @@ class Found:
     decisions: tuple | None = None
     eager: int | None = None
     whole: bool = True
+    race: int | None = None
 
 
 def explore(copies, file, how, watcher=None):
     """Try other orders of arrival; a `Found`."""
     begin, tried = time.process_time(), 0
     seen: set = set()
+    first = race = None
     how = how.but(watch=False, timeout=min(how.timeout, SHORT))
     for eager in dict.fromkeys((how.eager, ALL)):
         number = itertools.count()
         ahead: list = [(0, next(number), (), frozenset())]
         while ahead:
             if tried >= MOST or time.process_time() - begin > LONG:
-                return Found(tried, len(seen), whole=False)
+                return replace(race or Found(0, 0), tried=tried, results=len(seen), whole=False)
             unlike, _, decisions, sleep = heapq.heappop(ahead)
             now = how.but(eager=eager, decisions=decisions, sleep=sleep)
             outcome = play(copies, file, now, watcher)
@@ -52,11 +56,43 @@ def explore(copies, file, how, watcher=None):
             tried += 1
             seen.add(tuple(sorted(m for m in outcome.marks.items() if m[0][0] == "result")))
             if failed(outcome):
-                taken = tuple(fork.taken for fork in outcome.forks)
-                return Found(tried, len(seen), taken, eager)
+                return Found(tried, len(seen), path_of(outcome), eager)
+            first = first or outcome
+            if race is None and (rank := unlike_on(first, outcome)) is not None:
+                race = Found(0, 0, path_of(outcome), eager, race=rank)
             for path, asleep_there in _others(outcome.forks, len(decisions)):
                 heapq.heappush(ahead, (unlike + 1, next(number), path, asleep_there))
-    return Found(tried, len(seen))
+    return replace(race or Found(0, 0), tried=tried, results=len(seen))
+
+
+def path_of(outcome):
+    """Its decisions."""
+    return tuple(fork.taken for fork in outcome.forks)
+
+
+def unlike_on(first, other):
+    """The first rank that decides something and has another result in another order, or None."""
+    for rank in sorted({fork.taken[1] for fork in other.forks if len(fork.options) > 1}):
+        if not alike(first.report.results[rank], other.report.results[rank]):
+            return rank
+    return None
+
+
+def alike(a, b):
+    """Are two results the same, but for rounding? What cannot be compared is."""
+    if type(a) is not type(b):
+        return isinstance(a, int | float | complex | np.generic) and alike(complex(a), complex(b))
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(alike(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray) and a.dtype.kind in "fc":
+        return a.shape == b.shape and np.allclose(a, b, 1e-5, 1e-6, equal_nan=True)
+    if isinstance(a, np.ndarray):
+        return a.dtype.hasobject or np.array_equal(a, b)
+    if isinstance(a, float | complex | np.generic):
+        return bool(np.all(np.isclose(a, b, 1e-5, 1e-6, equal_nan=True)))
+    return not isinstance(a, int | str | bytes | bool) or a == b
 
 
 def failed(outcome):

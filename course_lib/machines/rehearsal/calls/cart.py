@@ -15,7 +15,9 @@ def plan(comm, dims, periods):
         text = f"Create_cart({dims}): a grid of {math.prod(dims)} ranks, and there are {comm.size}"
         comm._world.raise_mpi("ERR_DIMS", text)
     inside = comm.rank < math.prod(dims)
-    call = comm._plan_of_split(0 if inside else -1, comm.rank)
+    from mpi4py import MPI
+
+    call = comm._plan_of_split(0 if inside else MPI.UNDEFINED, comm.rank)
     make = call.result
 
     def result(got):

@@ -143,6 +143,13 @@ class Completion:
         return _with_values(requests, cls.Testsome(requests, statuses))
 
 
+def _checked(request):
+    """The request; raises what mpi4py raises for anything else. MPI.REQUEST_NULL is one."""
+    if isinstance(request, Completion) or hasattr(request, "inner") or hasattr(request, "Wait"):
+        return request
+    raise TypeError(f"expected a request, got {type(request).__name__}")
+
+
 def _inner(request):
     """What is under way of a request: of a persistent one, what its Start began."""
     return getattr(request, "inner", request)
@@ -150,7 +157,7 @@ def _inner(request):
 
 def _live(requests):
     """Those that are under way: not MPI.REQUEST_NULL, not ended, and started."""
-    inner = [_inner(request) for request in requests]
+    inner = [_inner(_checked(request)) for request in requests]
     return [r for r in inner if isinstance(r, Completion) and not r.finished]
 
 
@@ -162,7 +169,7 @@ def _with_statuses(requests, statuses):
     requests = list(requests)
     statuses = list(statuses or [])
     statuses += [None] * (len(requests) - len(statuses))
-    pairs = [(_inner(r), status) for r, status in zip(requests, statuses, strict=False)]
+    pairs = [(_inner(_checked(r)), status) for r, status in zip(requests, statuses, strict=False)]
     return [(r, status) for r, status in pairs if isinstance(r, Completion)]
 
 

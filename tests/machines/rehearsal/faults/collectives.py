@@ -165,3 +165,24 @@ def a_collective_in_a_branch(comm):
         comm.bcast("only the root says so")
     comm.Barrier()
     comm.Barrier()
+
+
+@fault("other order", "mismatch")
+def rows_of_a_matrix_in_another_order(comm):
+    G = np.arange(4.0).reshape(2, 2) + comm.rank
+    order = (0, 1) if comm.rank == 0 else (1, 0)
+    MPI.Request.Waitall([comm.Iallreduce(MPI.IN_PLACE, G[k]) for k in order])
+    return G
+
+
+@fault("other order", "mismatch")
+def blocking_sums_in_another_order(comm):
+    grads = {"W": np.full(2, 1.0 + comm.rank), "b": np.full(2, 10.0)}
+    for name in sorted(grads, reverse=comm.rank == 1):
+        comm.Allreduce(MPI.IN_PLACE, grads[name])
+    return grads
+
+
+@fault("other collective", "mismatch")
+def a_copy_and_a_split(comm):
+    comm.Dup() if comm.rank else comm.Split(0)

@@ -124,3 +124,10 @@ def parts_in_columns_are_gathered(comm):
     whole = np.empty((4, 3)) if comm.rank == 0 else None
     comm.Gather(part, whole)
     return whole
+
+
+@fault("truncation", "truncation", words="irecv")
+def a_large_object_into_an_irecv(comm):
+    request = comm.irecv(source=1 - comm.rank)
+    comm.isend(list(range(20000)), dest=1 - comm.rank).wait()
+    return len(request.wait())

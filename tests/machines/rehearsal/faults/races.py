@@ -124,3 +124,20 @@ def any_tag_takes_the_wrong_one(comm):
         comm.recv(source=MPI.ANY_SOURCE, tag=2)
     else:
         comm.send(comm.rank, dest=0, tag=comm.rank)
+
+
+@fault("race of results", "race", n=3, words="depends on the order")
+def rows_in_the_order_of_arrival(comm):
+    if comm.rank:
+        return comm.Send(np.full(2, float(comm.rank)), dest=0)
+    rows = np.empty((comm.size - 1, 2))
+    for row in rows:
+        comm.Recv(row, source=MPI.ANY_SOURCE)
+    return rows
+
+
+@fault("race of results", "race", n=3)
+def a_difference_of_two_messages(comm):
+    if comm.rank:
+        return comm.send(comm.rank, dest=0)
+    return comm.recv(source=MPI.ANY_SOURCE) - comm.recv(source=MPI.ANY_SOURCE)

@@ -339,3 +339,27 @@ def a_request_taken_back(comm):
     request.Cancel()
     request.Wait()
     return comm.allreduce(1)
+
+
+@right("right: orders", n=4)
+def a_sum_of_floats_by_arrival(comm):
+    if comm.rank:
+        return comm.send(0.1 * comm.rank, dest=0)
+    return sum(comm.recv(source=MPI.ANY_SOURCE) for _ in range(comm.size - 1))
+
+
+@right("right: orders", n=3)
+def workers_count_their_tasks(comm):
+    if comm.rank:
+        done = 0
+        comm.send(None, dest=0)
+        while comm.recv(source=0) is not None:
+            done += 1
+            comm.send(done, dest=0)
+        return done
+    status, left, busy = MPI.Status(), 3, comm.size - 1
+    while busy:
+        comm.recv(source=MPI.ANY_SOURCE, status=status)
+        comm.send(left if left > 0 else None, dest=status.source)
+        busy, left = busy - (left <= 0), left - 1
+    return "done"
