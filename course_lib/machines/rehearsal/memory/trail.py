@@ -5,6 +5,7 @@ Two runs that differ in the poison alone leave the same trail unless a line has 
 
 import functools
 import sys
+import types
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 MOST = 300  # lines of a rank that are written down
 FEW = 50  # elements of a list that are looked at
+DEEP = 2  # lists in lists, and attributes of objects
 SMALL = 4096  # bytes of an array that are looked at whole
 
 
@@ -76,7 +78,7 @@ class Trail:
         told = (request.op, request.place)
         self.steps.append(Step(code.co_filename, before, line, code.co_name, values, told))
 
-    def _seen(self, value, depth=2):
+    def _seen(self, value, depth=DEEP):
         """What can be compared of a value; None: nothing, as of arrays in MPI's memory."""
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
             return repr(value)[:200]
@@ -88,6 +90,9 @@ class Trail:
             return tuple(self._seen(part, depth - 1) for part in value)
         if depth and isinstance(value, dict) and len(value) <= FEW:
             return tuple(self._seen(part, depth - 1) for part in value.values())
+        inner = getattr(value, "__dict__", None)
+        if depth == DEEP and isinstance(inner, dict) and _is_theirs(value):
+            return self._seen(inner, depth - 1)
         return None
 
     def _of_array(self, array):
@@ -97,6 +102,12 @@ class Trail:
         if array.nbytes > SMALL:
             array = array.ravel()[:: max(array.size // 256, 1)][:512]
         return array.shape, zlib.crc32(np.ascontiguousarray(array).tobytes())
+
+
+def _is_theirs(value):
+    """Is it an object of the program's own kinds? Not a module, function or class; not ours."""
+    known = isinstance(value, type | types.ModuleType) or callable(value)
+    return not known and not type(value).__module__.startswith("course_lib.machines.")
 
 
 def clean_memory():
