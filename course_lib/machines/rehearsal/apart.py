@@ -127,31 +127,45 @@ def _libraries():
     return ctypes.CDLL(None).prctl, resource.setrlimit, resource.RLIMIT_CORE
 
 
-def run(job, file, seconds):
-    """What job(watcher) returns, done in another process. seconds: of computing.
+class Child:
+    """A process that does job(watcher). seconds: of computing. Raises OSError where there can be none."""
 
-    Raises Ended, NoAnswer, and OSError where there can be no other process.
-    """
-    _libraries()
-    watcher = Watcher(file)
-    ours, theirs = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # other threads live on in the parent only, and nothing waits for them
-        child = os.fork()
-    if child == 0:
-        os.close(ours)
-        _serve(job, watcher, theirs)
-    os.close(theirs)
-    try:
-        data, status = _answer(child, ours, WAIT * (seconds + LATE) + GRACE)
-    finally:
-        os.close(ours)
-        _end(child)
-    if data:
-        return _read(data)
-    raise _ended(watcher, status, seconds)
+    def __init__(self, job, file, seconds):
+        _libraries()
+        self._watcher, self._seconds = Watcher(file), seconds
+        self._pipe: int | None
+        self._pipe, theirs = os.pipe()
+        with warnings.catch_warnings():
+            # other threads live on in the parent only, and nothing here waits for them
+            warnings.simplefilter("ignore")
+            self._number = os.fork()
+        if self._number == 0:
+            os.close(self._pipe)
+            _serve(job, self._watcher, theirs)
+        os.close(theirs)
+
+    def answer(self):
+        """What the job returned; the process is gone afterwards. Raises Ended, NoAnswer."""
+        limit = WAIT * (self._seconds + LATE) + GRACE
+        try:
+            data, status = _answer(self._number, self._pipe, limit)
+        finally:
+            self.end()
+        if data:
+            return _read(data)
+        raise _ended(self._watcher, status, self._seconds)
+
+    def end(self):
+        """End it, if it has not ended."""
+        if self._pipe is not None:
+            os.close(self._pipe)
+            _end(self._number)
+        self._pipe = None
+
+
+def run(job, file, seconds):
+    """What job(watcher) returns, done in another process."""
+    return Child(job, file, seconds).answer()
 
 
 def _read(data):

@@ -1,5 +1,6 @@
 """Run a function on pretend ranks, one at a time, and say what happened."""
 
+import functools
 from dataclasses import replace
 
 from course_lib.errors import BadInput, check_count
@@ -67,7 +68,7 @@ def rehearse_each(
         first = stage.play(how)
         report = first.report
         if early.worth_it(first):
-            found = early.look(stage.play_again, how, first, stage.apart)
+            found = early.look(stage, how, first, stage.apart)
             report = replace(report, errors=early.merged(report.errors, found))
         if searched and first.open and not report.errors and first.computed < search.LONG:
             report = _searched(stage, how, report)
@@ -107,6 +108,22 @@ class _Stage:
         except apart.Ended:
             return None
 
+    def play_both(self, one, other):
+        """Two of them, at the same time where there are processes."""
+        if not self.apart:
+            return self.play_again(one), self.play_again(other)
+        children: list = []
+        try:
+            for how in (one, other):
+                job = functools.partial(play, self.copies, self.file, how)
+                children.append(apart.Child(job, self.file, how.timeout))
+            return [_answer(child) for child in children]
+        except OSError:
+            return None, None
+        finally:
+            for child in children:
+                child.end()
+
     def done(self, job, seconds):
         """job(watcher), in a process of its own if that can be. Raises Ended."""
         if self.apart:
@@ -115,6 +132,13 @@ class _Stage:
             except (OSError, apart.NoAnswer):
                 self.apart = False
         return job(None)
+
+
+def _answer(child):
+    try:
+        return child.answer()
+    except (apart.Ended, apart.NoAnswer):
+        return None
 
 
 def _ended(end, args):

@@ -23,20 +23,20 @@ def worth_it(first):
     return bool(first.lent) and tools <= {"buffer"} and first.computed < LONG
 
 
-def look(play, how, first, reads=True):
-    """Findings that the first run could not make. play(how): an Outcome of one more run, or None.
+def look(stage, how, first, reads=True):
+    """Findings that the first run could not make. stage: has play_again(how), an Outcome or None, and play_both.
 
     reads: look for early reads too, which needs runs that find memory alike.
     """
-    second = play(how.but(way=BELOW, guard=True))
+    second, third = stage.play_both(how.but(way=BELOW, guard=True), how.but(way=ABOVE))
     if second is not None and second.written:
         return [_wrote(second.written)]
     if second is None or _failed(second):
-        second = play(how.but(way=BELOW))
-    third = play(how.but(way=ABOVE))
+        second = stage.play_again(how.but(way=BELOW))
     found = _written(first, second) or _written(first, third)
     if found or not reads:
         return found
+    play = stage.play_again
     return _reading(play, how, first, second, BELOW) or _reading(play, how, first, third, ABOVE)
 
 
