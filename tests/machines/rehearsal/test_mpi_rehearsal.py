@@ -1,5 +1,6 @@
 """Rehearsals: equal to real ranks, exact in what they count, right in what they find, and gone afterwards."""
 
+import itertools
 import os
 import pickle
 import signal
@@ -529,6 +530,36 @@ def test_a_schedule_draws_another_order():
         mpi.rehearse(winners, 5, schedule=3).results[0]
     )
     assert mpi.rehearse(winners, 5).results[0] == [1, 2, 3, 4]
+
+
+def wrong_in_one_order(comm, bad):
+    if comm.rank:
+        return comm.send(comm.rank, dest=0)
+    seen = tuple(comm.recv() for _ in range(comm.size - 1))
+    assert seen != bad
+    return sorted(seen)
+
+
+@pytest.mark.parametrize("bad", list(itertools.permutations(range(1, 5)))[::3])
+def test_the_search_finds_the_one_order_that_matters(bad):
+    error = the_error(wrong_in_one_order, 5, "exception", bad)
+    assert error["code"] == "assert seen != bad"
+    if bad != (1, 2, 3, 4):
+        assert "in an order where rank 0 first sees the message of rank" in error["message"]
+
+
+def test_the_search_counts_orders_and_can_be_left_out():
+    report = mpi.rehearse(wrong_in_one_order, 4, ())
+    assert report.ok and report.orders >= 6 and report.outcomes == 1
+    assert "nothing was found in" in str(report)
+    assert mpi.rehearse(wrong_in_one_order, 5, (4, 3, 2, 1), schedule="one").ok
+    with pytest.raises(BadInput, match="schedule"):
+        mpi.rehearse(wrong_in_one_order, 4, (), schedule="all")
+
+
+def test_output_that_is_cut_says_so():
+    report = mpi.rehearse(lambda comm: print("x" * 200_000), 1, show=False)
+    assert report.printed[0].endswith("(cut here: more than 100,000 characters)\n")
 
 
 ALPHA, BETA = 2.0, 0.25
