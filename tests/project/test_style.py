@@ -20,7 +20,7 @@ MACHINES = {
     "machines/pycuda_names": (50, 300),
     "machines/trace_page": (50, 200),
     "machines/cuda_c": (300, 1000),
-    "machines/rehearsal": (500, 1500),
+    "machines/rehearsal": (500, 3400),
     "machines/ranks": (200, 1050),
     "machines/books": (200, 600),
 }

@@ -1,19 +1,21 @@
 """What mpi4py takes for a message, as pieces of memory: an array, [array, type], [array, count, type], and so on."""
 
+import functools
 import operator
 
 import numpy as np
 
 from course_lib.errors import BadInput
-
-KINDS = ("f", "c")  # dtypes that have a NaN
+from course_lib.machines.rehearsal.memory.layout import Layout
 
 
 class Buffer:
     """blocks: flat arrays of bytes, views of the memory that `spec` names; dtype: of its elements.
 
     blocks=n: n equal parts of it, one for each rank; vector: parts as counts and displacements say.
-    write: it must be writable. Raises what mpi4py raises for a spec that is none.
+    write: it must be writable. array: the NumPy array that was given, if all of it is meant; layout: its shape and
+    order, or None. Of a type that the program made, blocks holds a packed copy. Raises what mpi4py raises for a spec
+    that is none.
     """
 
     def __init__(self, spec, write=False, blocks=1, vector=False):
@@ -21,19 +23,69 @@ class Buffer:
 
         whole, kind, rest = _unpacked(MPI, spec)
         checked = [whole, 0, kind] if kind is not None else [whole, 0] if rest else whole
-        make = MPI.COMM_SELF.Recv_init if write else MPI.COMM_SELF.Send_init
+        make = real_self().Recv_init if write else real_self().Send_init
         make(checked, 0).Free()
         array = whole if isinstance(whole, np.ndarray) else np.asarray(memoryview(whole))
-        flat = array.reshape(-1, order="A")
-        self.dtype = flat.dtype if kind is None else _dtype(MPI, kind)
-        self.flat, size = flat.view(np.uint8), self.dtype.itemsize
+        self.given, self.layout = array, None if rest else Layout(array)
+        self.flat = array.reshape(-1, order="A").view(np.uint8)
+        self.made, self.kind = _made(MPI, kind), _kind(MPI, kind)
+        if self.made is not None:
+            self._pack(rest, blocks, vector)
+            return
+        self.dtype = array.dtype if kind is None else np.dtype(self.kind.typestr)
+        self.blocks = self._cut(rest, blocks, vector)
+
+    def _cut(self, rest, blocks, vector):
+        size = self.dtype.itemsize
         counts, starts = (_vector if vector else _simple)(rest, self._length(), blocks)
-        parts, end = list(zip(starts, counts, strict=True)), flat.nbytes // size
+        parts, end = list(zip(starts, counts, strict=True)), self.flat.nbytes // size
         if any(start < 0 or start + count > end for start, count in parts):
             asked = f"elements {starts} to {np.add(starts, counts)} are asked for"
             has = f"the buffer has {end} of {self.dtype}"
             raise ValueError(f"message: {asked}, and {has}: MPI would go beyond its end")
-        self.blocks = [self.flat[s * size : (s + c) * size] for s, c in parts]
+        return [self.flat[s * size : (s + c) * size] for s, c in parts]
+
+    def _pack(self, rest, blocks, vector):
+        """The elements of a type that the program made, as a packed copy."""
+        if blocks > 1 or vector:
+            raise BadInput(
+                "a rehearsal takes types of the program's own in messages and Bcast only: it may "
+                "exist on real ranks; here send a copy, np.ascontiguousarray"
+            )
+        self.dtype = _element(self.made)
+        extent = self.made.Get_extent()[1]
+        if not rest and len(self.flat) % extent:
+            raise ValueError(
+                f"message: cannot infer count, buffer length {len(self.flat)} is not a multiple of "
+                f"datatype extent {extent}"
+            )
+        (count,), (start,) = _simple(rest, len(self.flat) // extent, 1)
+        self._items = self.flat[start * extent : (start + count) * extent]
+        self.blocks = [np.zeros(count * self.made.Get_size(), np.uint8)]
+        self.now()
+
+    def now(self):
+        """The bytes as they are now."""
+        if self.made is not None:
+            self.made.Pack(self._items, self.blocks[0], 0, real_self())
+        return self.blocks[0]
+
+    def put(self, data):
+        """Write bytes, from the first on."""
+        self.blocks[0][: len(data)] = data
+        if self.made is not None and len(data):
+            self.made.Unpack(self.blocks[0], 0, self._items, real_self())
+
+    @property
+    def array(self):
+        """The array that was given, where all of it is meant."""
+        whole = self.made is None and sum(map(len, self.blocks)) == self.given.nbytes
+        return self.given if whole else None
+
+    @property
+    def views(self):
+        """The memory that belongs to a call; nothing where only parts of it do."""
+        return self.blocks if self.made is None else []
 
     def _length(self):
         if len(self.flat) % self.dtype.itemsize:
@@ -63,11 +115,12 @@ def describe(nbytes, dtype):
     )
 
 
-def poison(view, dtype):
-    """Fill memory with what nobody should read: NaN, or bytes that give strange integers."""
-    view[...] = 0xA5
-    if dtype.kind in KINDS:
-        view.view(dtype)[...] = np.nan
+@functools.cache
+def real_self():
+    """mpi4py's own MPI.COMM_SELF, which checks arguments. First called before a rehearsal hides it."""
+    from mpi4py import MPI
+
+    return MPI.COMM_SELF
 
 
 def _unpacked(MPI, spec):
@@ -81,13 +134,31 @@ def _unpacked(MPI, spec):
     return whole, kind, rest
 
 
-def _dtype(MPI, kind):
-    kind = kind if isinstance(kind, MPI.Datatype) else MPI.Datatype.fromcode(kind)
-    if not kind.is_predefined:
-        raise BadInput(
-            "a rehearsal knows the types that come with MPI only: send a copy, np.ascontiguousarray"
-        )
-    return np.dtype(kind.typestr)
+def _made(MPI, kind):
+    """The type, if the program has made it itself."""
+    if kind is None:
+        return None
+    kind = _kind(MPI, kind)
+    return None if kind.is_predefined else kind
+
+
+def _kind(MPI, kind):
+    """A type, or the code that stands for one, as a type."""
+    if kind is None:
+        return None
+    return kind if isinstance(kind, MPI.Datatype) else MPI.Datatype.fromcode(kind)
+
+
+def _element(kind):
+    """The one dtype that a made type consists of; bytes where it has several."""
+    found, left = set(), [kind]
+    while left:
+        part = left.pop()
+        if part.is_predefined:
+            found.add(np.dtype(part.typestr))
+        else:
+            left += part.Get_contents()[3]
+    return found.pop() if len(found) == 1 else np.dtype(np.uint8)
 
 
 def _simple(rest, length, blocks):

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.machines.rehearsal.buffers import describe, poison
+from course_lib.machines.rehearsal.arrival.same_order import look_back
+from course_lib.machines.rehearsal.buffers import describe
+from course_lib.machines.rehearsal.memory import layout
 from course_lib.machines.rehearsal.requests import Request
 
 
@@ -17,9 +19,10 @@ class Call:
     """What one rank brings to a collective.
 
     rule: its name without the I, v and _block of MPI's spelling. terms: what must be the same on all ranks, by name.
-    give: NumPy arrays, or pickled objects: one, or one for each rank. land: (memory, dtype) for what it gets.
-    sent: the memory that was given, which must not change before the Wait. combine: adds two up. result: of a
-    call in lower case, from what it gets.
+    give: NumPy arrays, or pickled objects: one, or one for each rank. land: `Piece`s of memory for what it gets.
+    sent: those of what was given, which must not change before the Wait. buffers: what it was given as send and as
+    receive buffer, each a Buffer or None. combine: adds two up. result: of a call in lower case, from what it gets.
+    names: what the program calls the arrays of the buffers, each a set.
     """
 
     name: str
@@ -28,9 +31,24 @@ class Call:
     give: list
     land: list = field(default_factory=list)
     sent: tuple | list = ()
+    buffers: tuple = (None, None)
     combine: Callable | None = None
     result: Callable = lambda got: None
     got: list = field(default_factory=list)
+    names: list = field(default_factory=list)
+
+    @property
+    def layouts(self):
+        """Of the two buffers; what is sent in place lies as what is received."""
+        sent, taken = self.buffers
+        pair = sent or taken, taken or sent
+        return [buffer and buffer.layout for buffer in pair]
+
+    @property
+    def arrays(self):
+        """Of the two buffers, None where there is none."""
+        buffers = self.buffers if self.rule != "Bcast" else [next(b for b in self.buffers if b)]
+        return [buffer and buffer.given for buffer in buffers]
 
     def __str__(self):
         said = [
@@ -38,9 +56,8 @@ class Call:
             for key in ("root", "op")
             if self.terms.get(key, "SUM") != "SUM"
         ]
-        return f"{self.name}({', '.join(said)})" + (
-            f" of {self.terms['size']}" if "size" in self.terms else ""
-        )
+        of = [self.terms[key] for key in ("size", "type") if key in self.terms]
+        return f"{self.name}({', '.join(said)})" + (f" of {of[0]}" if of else "")
 
 
 class Collecting(Request):
@@ -48,29 +65,21 @@ class Collecting(Request):
 
     def __init__(self, rank, world, call, peers, held):
         super().__init__(rank, world, str(call), peers, held, sizeof(call.give))
-        self.call, self.before = call, [view.copy() for view in call.sent]
-        if held:
-            for memory, dtype in call.land:
-                poison(memory, dtype)
+        self.call = call
+        whole = [buffer.array for buffer in call.buffers if buffer and buffer.array is not None]
+        self.take(list(call.sent), call.land, whole)
 
     def partner(self):
         """All ranks, and so none."""
 
     def land(self, status):
-        if self.held and not all(map(np.array_equal, self.before, self.call.sent)):
-            self.world.find(
-                "buffer",
-                self.rank,
-                self.place,
-                f"rank {self.rank.index} changed the buffer of its {self.op} before it was waited for",
-                "a buffer belongs to MPI until the end of the Wait: wait first, or copy",
-            )
-        for (memory, _), value in zip(self.call.land, self.call.got, strict=False):
-            memory[...] = np.ascontiguousarray(value).view(np.uint8)
+        self.let_go()
+        for piece, value in zip(self.call.land, self.call.got, strict=False):
+            piece.put(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
         self.value = self.call.result(self.call.got)
 
 
-def complete(world, ranks, calls):
+def complete(world, key, ranks, calls):
     """All ranks have come: exchange, if they agree; if not, nobody ever leaves, and the report says why."""
     what = disagreement(calls)
     if what is None:
@@ -89,6 +98,8 @@ def complete(world, ranks, calls):
     )
     for call in calls:
         call.request.moved, call.request.time = begin, end
+    layout.of_collective(world, calls[0].rule, calls, calls[0].terms.get("root", 0))
+    look_back(world, key, dict(zip(ranks, calls, strict=True)))
 
 
 def disagreement(calls):
@@ -117,7 +128,7 @@ def exchange(rule, calls, root):
         "Alltoall": lambda: [[call.give[r] for call in calls] for r in ranks],
         "Reduce": lambda: [[total(calls)] if r == root else [] for r in ranks],
         "Allreduce": lambda: [[total(calls)]] * n,
-        "Reduce_scatter": lambda: _cut(total(calls), [call.land[0][0].nbytes for call in calls]),
+        "Reduce_scatter": lambda: _cut(total(calls), [len(call.land[0].now()) for call in calls]),
         "Scan": lambda: [[total(calls[: r + 1])] for r in ranks],
         "Exscan": lambda: [[total(calls[:r])] if r else [] for r in ranks],
     }
@@ -145,10 +156,11 @@ def sizeof(values):
 
 def _misfit(rank, call):
     """What a rank gets and its memory must agree in size and type."""
-    for (memory, dtype), value in zip(call.land, call.got, strict=False):
-        if memory.nbytes != value.nbytes or dtype != value.dtype:
+    for piece, value in zip(call.land, call.got, strict=False):
+        room = len(piece.now())
+        if room != value.nbytes or piece.dtype != value.dtype:
             return (
                 f"another size: rank {rank} is given {describe(value.nbytes, value.dtype)} and its buffer takes "
-                f"{describe(memory.nbytes, dtype)}"
+                f"{describe(room, piece.dtype)}"
             )
     return None

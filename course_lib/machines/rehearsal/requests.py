@@ -1,20 +1,27 @@
-"""Requests: what a rank has begun and must wait for. Also Waitall and its like, as MPI.Request has them."""
+"""Requests: what a rank has begun and must wait for: a message that it sends, one that it receives."""
 
 import pickle
 from typing import Any
 
 import numpy as np
 
-from course_lib.machines.rehearsal.buffers import describe, poison
+from course_lib.machines.rehearsal.buffers import describe
+from course_lib.machines.rehearsal.calls.completion import Completion
+from course_lib.machines.rehearsal.memory import layout
+from course_lib.machines.rehearsal.memory.pending import Hold
 
 PICKLED = "pickled object"
+OWNER = "a buffer belongs to MPI until the end of the Wait: wait first, or copy"
 
 
-class Request:
+class Request(Completion):
     """Anything begun: done at `time` of the model's clock, None before; `moved`: when its bytes began to move.
 
     held: it was begun by a call that does not wait (Isend, ...), so that somebody must. peers(): whom it waits for.
     """
+
+    hold: Any = None  # the memory that is MPI's meanwhile
+    cancelled = False
 
     def __init__(self, rank, world, op, peers, held, nbytes=0):
         self.rank = rank
@@ -36,6 +43,39 @@ class Request:
         peers = self.peers()
         return peers[0] if len(peers) == 1 else peers or None
 
+    def take(self, reads=(), lands=(), arrays=()):
+        """Hold memory until the end of the Wait, and say so where another request has it."""
+        self.world.touch(self.rank, self.op, reads, lands)
+        if self.held and (reads or lands):
+            self.hold = Hold(self, reads, lands, arrays)
+
+    def let_go(self):
+        """Give the memory back; what the program did to it meanwhile is a finding."""
+        hold, self.hold = self.hold, None
+        if hold is None:
+            return
+        if hold.was_changed():
+            self._touched(
+                "changed", ": the receiver gets the old numbers, the new ones or some of each"
+            )
+        if hold.was_written():
+            self._touched("wrote to", "")
+        hold.release()
+
+    def _touched(self, did, so):
+        message = (
+            f"rank {self.rank.index} {did} the buffer of its {self.op} before it was waited for"
+        )
+        cause = (
+            OWNER
+            if so
+            else (
+                "a buffer belongs to MPI from the Irecv to the end of its Wait: what is written "
+                "there in between may be lost, or spoil the message"
+            )
+        )
+        self.world.find("buffer", self.rank, self.place, message + so, cause)
+
     def finish(self, status=None):
         """Wait until it is done, and then do what the end of a wait does. Again: nothing."""
         if self.finished:
@@ -51,165 +91,97 @@ class Request:
     def land(self, status):
         """What happens at the end, on the rank's own turn."""
 
-    def Wait(self, status=None):
-        self.rank.enter()
-        self.finish(status)
-        return True
-
-    def wait(self, status=None):
-        self.Wait(status)
-        return self.value
-
-    def Test(self, status=None):
-        self.rank.enter()
-        if self.time is None and not self.finished:
-            self.rank.poll()
-        if not self.finished and (self.time is None or self.under_way()):
-            return False
-        self.finish(status)
-        return True
-
-    def under_way(self):
-        """Is it done later only? Who asks again at the same time waits for it: a loop of Tests must end."""
-        again, self.tested = self.tested == self.rank.clock, self.rank.clock
-        return self.time > self.rank.clock and not again
-
-    def test(self, status=None):
-        return (True, self.value) if self.Test(status) else (False, None)
-
     def Free(self):
+        """Nobody will wait for it: it ends by itself."""
         self.finished = True
+        if self.time is not None:
+            self.land(None)
+        self.let_go()
 
-    @classmethod
-    def Waitall(cls, requests, statuses=None):
-        for i, request in enumerate(requests):
-            request.Wait(statuses[i] if statuses else None)
-        return True
+    free = Free
 
-    @classmethod
-    def waitall(cls, requests, statuses=None):
-        cls.Waitall(requests, statuses)
-        return [request.value for request in requests]
+    def Cancel(self):
+        """A receive that no message has come for is taken back; anything else goes on."""
+        if self.time is None and self.world.withdraw(self):
+            self.cancelled, self.time = True, self.rank.clock
 
-    @classmethod
-    def Waitany(cls, requests, status=None):
-        from mpi4py import MPI
-
-        requests = list(requests)
-        live = [request for request in requests if not request.finished]
-        if not live:
-            return MPI.UNDEFINED
-        rank = live[0].rank
-        rank.enter()
-        rank.until(
-            lambda: min((r.time for r in live if r.time is not None), default=None),
-            ("Waitany", lambda: sorted({peer for r in live for peer in r.peers()})),
-        )
-        first = min((r for r in live if r.time is not None), key=lambda r: r.time)
-        first.finish(status)
-        return requests.index(first)
-
-    @classmethod
-    def waitany(cls, requests, status=None):
-        index = cls.Waitany(requests, status)
-        return index, requests[index].value if index >= 0 else None
-
-    @classmethod
-    def Testall(cls, requests, statuses=None):
-        requests = list(requests)
-        if any(request.time is None and not request.finished for request in requests):
-            requests[0].rank.enter()
-            requests[0].rank.poll()
-        if any(
-            not request.finished and (request.time is None or request.under_way())
-            for request in requests
-        ):
-            return False
-        return cls.Waitall(requests, statuses)
-
-    @classmethod
-    def testall(cls, requests, statuses=None):
-        done = cls.Testall(requests, statuses)
-        return done, [request.value for request in requests] if done else None
+    cancel = Cancel
 
 
 class Sending(Request):
-    """data: the bytes where they stand, kind: their dtype or PICKLED. A short (eager) message is copied at once."""
+    """buffer: a Buffer or `Pickled`; its dtype, or PICKLED, is `kind`. A short (eager) message is copied at once."""
 
-    def __init__(self, rank, world, op, peers, held, data, kind, envelope, eager):
-        super().__init__(rank, world, op, peers, held, data.nbytes)
-        self.data, self.kind, self.envelope, self.eager = data, kind, envelope, eager
+    def __init__(self, rank, world, op, peers, held, buffer, envelope, eager):
+        super().__init__(rank, world, op, peers, held, buffer.data.nbytes)
+        self.buffer, self.kind, self.envelope, self.eager = buffer, buffer.dtype, envelope, eager
         self.taken: Any = None  # the bytes as the receiver gets them
-        self.before = data.copy() if held or eager else data
+        self.before = buffer.data.copy() if eager else None
+        self.number = rank.count_up("sent")
+        if self.kind != PICKLED:
+            self.take(reads=[buffer], arrays=_whole(buffer))
 
     def land(self, status):
-        if self.held and not np.array_equal(self.before, self.data):
-            self.world.find(
-                "buffer",
-                self.rank,
-                self.place,
-                f"rank {self.rank.index} changed the buffer of its {self.op} before it was waited for: the "
-                "receiver gets the old numbers, the new ones or some of each",
-                "a buffer belongs to MPI until the end of the Wait: wait first, or copy",
-            )
+        self.let_go()
 
 
 class Receiving(Request):
     """buffer: a Buffer, or None for a pickled object. The memory of a held one is poisoned until its Wait."""
 
     message: Any = None
+    room: Any = None  # bytes that a pickled object may have
 
     def __init__(self, rank, world, op, peers, held, buffer, envelope):
         super().__init__(rank, world, op, peers, held, buffer.data.nbytes if buffer else 0)
         self.buffer, self.envelope = buffer, envelope
-        if held and buffer:
-            self.before = buffer.data.copy()
-            poison(buffer.data, buffer.dtype)
-            self.poisoned = buffer.data.copy()
+        self.number = rank.count_up("asked")
+        if buffer:
+            self.take(lands=[buffer], arrays=_whole(buffer))
 
     def partner(self):
         return self.message.rank.index if self.message else super().partner()
 
     def land(self, status):
         message = self.message
+        self.let_go()
+        if self.cancelled:
+            return set_cancelled(status)
         if message is None:  # from PROC_NULL
             from mpi4py import MPI
 
             return set_status(status, (MPI.PROC_NULL, MPI.ANY_TAG), 0)
         if self.buffer:
-            self._check_poison()
             self._fill(message, self.buffer.data)
         set_status(status, message.envelope, message.nbytes)
         if not self.buffer:
-            self.value = pickle.loads(message.taken.tobytes())
+            self.value = self._unpickled(message)
 
-    def _check_poison(self):
-        if self.held:
-            if not np.array_equal(self.poisoned, self.buffer.data):
-                self.world.find(
-                    "buffer",
-                    self.rank,
-                    self.place,
-                    f"rank {self.rank.index} wrote to the buffer of its {self.op} before it was waited for",
-                    "a buffer belongs to MPI from the Irecv to the end of its Wait: what is written "
-                    "there in between may be lost, or spoil the message",
-                )
-            self.buffer.data[...] = self.before
+    def _unpickled(self, message):
+        if self.room is not None and message.nbytes > self.room:
+            self.world.raise_mpi(
+                "ERR_TRUNCATE",
+                f"the pickled object from rank {message.rank.index} has {message.nbytes} bytes, and "
+                f"{self.op} takes {self.room}: give it a buffer, irecv(bytearray(n), ...), or use recv",
+            )
+        if message.kind == PICKLED:
+            return pickle.loads(message.taken.tobytes())
+        try:
+            return pickle.loads(message.taken.tobytes())
+        except Exception as error:
+            error.rehearsal = (  # type: ignore[attr-defined]
+                "type",
+                f"rank {self.rank.index}'s {self.op} takes a pickled object, and rank "
+                f"{message.rank.index} has sent {describe(message.nbytes, message.kind)}: "
+                "send() goes with recv(), Send() with Recv()",
+            )
+            raise
 
     def _fill(self, message, room):
         mine, theirs = self.buffer.dtype, message.kind
         if theirs != mine:
-            sent = PICKLED if theirs == PICKLED else theirs.name
-            self.world.find(
-                "type",
-                self.rank,
-                self.place,
-                f"rank {self.rank.index}'s {self.op} takes {mine.name}, and rank {message.rank.index} has "
-                f"sent {'a ' * (theirs == PICKLED)}{sent}: the bytes are read as other numbers",
-                "send() goes with recv(), Send() with Recv(), with one dtype on both sides",
-            )
-        fits = min(message.nbytes, room.nbytes)
-        room[:fits] = message.taken[:fits]
+            self._other_type(message, mine, theirs)
+        else:
+            layout.of_message(self.world, message, self)
+        self.buffer.put(message.taken[: min(message.nbytes, room.nbytes)])
         if message.nbytes > room.nbytes:
             kind = np.dtype("u1") if theirs == PICKLED else theirs
             self.world.raise_mpi(
@@ -218,6 +190,21 @@ class Receiving(Request):
                 f" has {describe(message.nbytes, kind)}, and the buffer of {self.op} room for "
                 f"{describe(room.nbytes, mine)}",
             )
+
+    def _other_type(self, message, mine, theirs):
+        sent = PICKLED if theirs == PICKLED else theirs.name
+        self.world.find(
+            "type",
+            self.rank,
+            self.place,
+            f"rank {self.rank.index}'s {self.op} takes {mine.name}, and rank {message.rank.index} has "
+            f"sent {'a ' * (theirs == PICKLED)}{sent}: the bytes are read as other numbers",
+            "send() goes with recv(), Send() with Recv(), with one dtype on both sides",
+        )
+
+
+def _whole(buffer):
+    return [] if buffer.array is None else [buffer.array]
 
 
 def set_status(status, envelope, nbytes):
@@ -228,3 +215,10 @@ def set_status(status, envelope, nbytes):
         status.Set_source(envelope[0])
         status.Set_tag(envelope[1])
         status.Set_elements(MPI.BYTE, nbytes)
+        status.Set_cancelled(False)
+
+
+def set_cancelled(status):
+    """The same, of a receive that was taken back."""
+    if status is not None:
+        status.Set_cancelled(True)

@@ -1,17 +1,17 @@
 """Run a function on pretend ranks, one at a time, and say what happened."""
 
-import copy
-import inspect
-import pickle
-from contextlib import contextmanager
+import functools
+from dataclasses import replace
 
 from course_lib.errors import BadInput, check_count
-from course_lib.machines.rehearsal.comm import Comm
-from course_lib.machines.rehearsal.report import Report
-from course_lib.machines.rehearsal.requests import Request
-from course_lib.machines.rehearsal.turns import Turns
-from course_lib.machines.rehearsal.verdict import verdict
-from course_lib.machines.rehearsal.world import World
+from course_lib.machines.rehearsal import apart
+from course_lib.machines.rehearsal.arrival import search
+from course_lib.machines.rehearsal.memory import early
+from course_lib.machines.rehearsal.once import How, Outcome, copies_of, file_of, play
+from course_lib.machines.rehearsal.places import in_words
+from course_lib.machines.rehearsal.report import Report, empty
+from course_lib.machines.rehearsal.turns import alone
+from course_lib.machines.rehearsal.verdict import error
 
 MOST = 64  # ranks
 
@@ -22,54 +22,57 @@ def rehearse(fn, n, *args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeo
     fn: written for mpi4py; comm is used like an mpi4py communicator of size n, with the constants of `mpi4py.MPI`
     (also MPI.COMM_WORLD, MPI.Request.Waitall and MPI.Status, while it runs). Each rank gets its own copies of
     args, of fn and of the names that fn uses, as real ranks do (those of the notebook, not those inside imported
-    modules; of args alone where fn uses something that cannot be copied).
+    modules; of args alone where fn uses something that cannot be copied). On Linux all ranks run in a process of
+    their own: a crash, os._exit or a signal ends that one alone, and what it changes in modules is gone afterwards.
     eager: messages of at most so many bytes are sent without waiting for their receiver. None: no message is, so that
     every program that rests on buffering deadlocks, as the MPI standard allows it to; MPICH's own limit depends
     on how its ranks are connected.
-    schedule: None runs the rank that is furthest behind on the model's clock; a seed draws another order,
-    and so another winner for ANY_SOURCE. The same seed gives the same run.
+    schedule: None runs the rank that is furthest behind on the model's clock, and then searches for orders of arrival
+    (of messages that a receive from ANY_SOURCE takes, of requests in a Waitany) in which something goes wrong:
+    report.orders says how many were tried. "one": no search. A seed draws one other order, and so another winner for
+    ANY_SOURCE. The same seed gives the same run.
     alpha, beta: seconds a message, seconds a byte of the model's clock, which starts at 0: see `model.py`. Work takes
     what comm.compute(seconds) says; where alpha or beta is not 0, MPI.Wtime() is this clock.
     timeout: seconds of computing for all ranks together (of waiting, sleep and the like, five times as long).
     show: print what the ranks print, in rank order, as %%px does.
     Raises BadInput unless n is 1 to 64.
 
-    What its silence does not prove: other numbers of ranks, other orders of arrival (ANY_SOURCE), other inputs; that
-    buffers are not *read* too early (an Irecv's buffer holds NaN until its Wait, which shows in the result only); the
-    last bits of a sum (collectives add in rank order here, real ones may not); and the speed of anything.
+    What its silence does not prove: other numbers of ranks, other inputs, orders that the search had no time for (1,000
+    of them, or a second of computing); the last bits of a sum (collectives add in rank order here, real ones may
+    not); and the speed of anything.
     """
-    report, _ = rehearse_each(
-        fn, [args] * check_count("n", n), eager, schedule, alpha, beta, timeout
-    )
+    given, single = [args] * check_count("n", n), isinstance(schedule, str)
+    if single and schedule != "one":
+        raise BadInput(f'schedule must be None, "one" or a seed, not {schedule!r}')
+    seed = None if single else schedule
+    searched = schedule is None
+    report, _ = rehearse_each(fn, given, eager, seed, alpha, beta, timeout, searched)
     for rank, text in enumerate(report.printed if show else ()):
         for line in text.splitlines():
             print(f"[rank {rank}] {line}")
     return report
 
 
-def rehearse_each(fn, args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeout=5.0):
-    """As rehearse, with args[r] for rank r; returns (Report, the arguments of each rank as they are afterwards)."""
-    n = len(args)
-    if n > MOST:
-        raise BadInput(f"n must be at most {MOST} pretend ranks, not {n}")
-    world, copies = World(n, eager, alpha, beta), _copies(fn, args)
-    calls: list = []
+def rehearse_each(
+    fn, args, eager=None, schedule=None, alpha=0.0, beta=0.0, timeout=5.0, searched=False
+):
+    """As rehearse, with args[r] for rank r; returns (Report, the arguments of each rank as they are afterwards).
 
-    def call(rank):
-        own, given = calls[rank.index]
-        rank.comm = Comm(world, rank, list(range(n)))
-        return own(rank.comm, *given)
-
-    turns = Turns(n, call, _file(fn), schedule, timeout)
-    with _as_mpi(turns, bool(alpha or beta)):
-        # in here, so that a COMM_WORLD that fn knows by another name becomes ours
-        calls += [pickle.loads(made) if isinstance(made, bytes) else made for made in copies]
-        errors = turns.run(lambda: verdict(world, turns))
-    results = [rank.result for rank in turns.ranks]
-    counts = world.messages, world.bytes, world.collectives, world.events
-    printed = [rank.out.getvalue() for rank in turns.ranks]
-    last = max(rank.clock for rank in turns.ranks)
-    return Report(results, errors, *counts, printed, last), [given for _, given in calls]
+    searched: try other orders of arrival too.
+    """
+    if len(args) > MOST:
+        raise BadInput(f"n must be at most {MOST} pretend ranks, not {len(args)}")
+    with alone():
+        stage = _Stage(fn, args)
+        how = How(eager, schedule, alpha, beta, timeout)
+        first = stage.play(how)
+        report = first.report
+        if early.worth_it(first):
+            found = early.look(stage, how, first, stage.apart)
+            report = replace(report, errors=early.merged(report.errors, found))
+        if searched and first.open and not report.errors and first.computed < search.LONG:
+            report = _searched(stage, how, report)
+    return report, first.after
 
 
 def compute(comm, seconds):
@@ -79,49 +82,125 @@ def compute(comm, seconds):
         work(seconds)
 
 
-def _copies(fn, args):
-    """(fn, arguments) for each rank, pickled; where fn cannot be copied it is shared, with copies of the arguments."""
+class _Stage:
+    """A function and its arguments, ready to be run as often as needed."""
+
+    def __init__(self, fn, args):
+        self.fn, self.args = fn, args
+        self.copies, self.file = copies_of(fn, args), file_of(fn)
+        self.apart = apart.possible()
+
+    def play(self, how):
+        """An Outcome, of a process that has ended too."""
+        try:
+            return self.done(
+                lambda watcher: play(self.copies, self.file, how, watcher), how.timeout
+            )
+        except apart.Ended as end:
+            return _ended(end, self.args)
+
+    def play_again(self, how):
+        """The same; None where the process has ended."""
+        try:
+            return self.done(
+                lambda watcher: play(self.copies, self.file, how, watcher), how.timeout
+            )
+        except apart.Ended:
+            return None
+
+    def play_both(self, one, other):
+        """Two of them, at the same time where there are processes."""
+        if not self.apart:
+            return self.play_again(one), self.play_again(other)
+        children: list = []
+        try:
+            for how in (one, other):
+                job = functools.partial(play, self.copies, self.file, how)
+                children.append(apart.Child(job, self.file, how.timeout))
+            return [_answer(child) for child in children]
+        except OSError:
+            return None, None
+        finally:
+            for child in children:
+                child.end()
+
+    def done(self, job, seconds):
+        """job(watcher), in a process of its own if that can be. Raises Ended."""
+        if self.apart:
+            try:
+                return apart.run(job, self.file, seconds)
+            except (OSError, apart.NoAnswer):
+                self.apart = False
+        return job(None)
+
+
+def _answer(child):
     try:
-        import cloudpickle
-
-        made: dict = {}
-        for given in args:
-            if id(given) not in made:
-                made[id(given)] = cloudpickle.dumps((fn, given))
-        return [made[id(given)] for given in args]
-    except (
-        Exception
-    ):  # no cloudpickle, or a name of fn holds what cannot be copied: a cluster, an open file
-        return [(fn, copy.deepcopy(given)) for given in args]
+        return child.answer()
+    except (apart.Ended, apart.NoAnswer):
+        return None
 
 
-def _file(fn):
-    """The file that the function stands in."""
-    fn = inspect.unwrap(getattr(fn, "func", fn))
-    return getattr(getattr(fn, "__code__", None), "co_filename", None)
+def _ended(end, args):
+    """The Outcome of a process that is gone."""
+    who = "a rank" if end.rank is None else f"rank {end.rank}"
+    if end.late:
+        tool, what = "timeout", f"{end.how} {who} was still running, and let nobody else go on"
+        cause = "compiled code that never ends, or too much work for a rehearsal"
+    else:
+        tool, what = "exception", f"{who} ended the process: {end.how}"
+        cause = "on real ranks the rank dies, and MPI ends all others"
+    ranks = {end.rank: {"op": "", **end.at}}
+    made = error(tool, f"{tool}: {what}\n    {in_words(end.at)}", cause, end.rank, ranks)
+    return Outcome(empty(len(args), [made]), list(args))
 
 
-class _World:
-    """MPI.COMM_WORLD while a rehearsal runs: that of the rank whose turn it is."""
-
-    def __init__(self, turns):
-        self._turns = turns
-
-    def __getattr__(self, name):
-        return getattr(self._turns.running.comm, name)
-
-
-@contextmanager
-def _as_mpi(turns, clock):
-    """Names of mpi4py.MPI that a rehearsal has its own of, put back afterwards."""
-    from mpi4py import MPI
-
-    names = {"COMM_WORLD": _World(turns), "Request": Request}
-    if clock:
-        names["Wtime"] = lambda: turns.running.clock
-    before = {name: getattr(MPI, name) for name in names}
-    vars(MPI).update(names)
+def _searched(stage, how, report):
+    """The report with what other orders of arrival give."""
+    seconds = how.timeout + search.LONG
     try:
-        yield
-    finally:
-        vars(MPI).update(before)
+        found = stage.done(
+            lambda watcher: search.explore(stage.copies, stage.file, how, watcher), seconds
+        )
+    except apart.Ended:
+        return report
+    report = replace(report, orders=max(found.tried, 1), outcomes=max(found.results, 1))
+    if found.decisions is None:
+        return report
+    there = how.but(eager=found.eager, decisions=found.decisions, watch=False)
+    outcome = stage.play_again(there)
+    if found.race is not None:
+        return _raced(stage, there, found, outcome, report)
+    if outcome is None or not search.failed(outcome):
+        return report
+    rows = "".join(f"\n    {row}" for row in search.in_words(outcome))
+    errors = [
+        e | {"message": e["message"] + rows, "order": found.decisions}
+        for e in outcome.report.errors
+    ]
+    return replace(report, errors=errors)
+
+
+def _raced(stage, there, found, outcome, report):
+    """The report where a result depends on the order of arrival, and on nothing else."""
+    here = there.but(eager=there.eager, decisions=())
+    runs = [outcome, stage.play_again(there), stage.play_again(here), stage.play_again(here)]
+    if None in runs or any(search.failed(run) for run in runs):
+        return report
+    there_1, there_2, here_1, here_2 = (run.report.results[found.race] for run in runs)
+    steady = search.alike(there_1, there_2) and search.alike(here_1, here_2)
+    if not steady or search.alike(here_1, there_1):
+        return report
+    at = next(fork.place for fork in outcome.forks if fork.taken[1] == found.race)
+    rows = [in_words(at), *search.in_words(outcome)]
+    text = (
+        f"race: what rank {found.race} returns depends on the order in which messages arrive: "
+        f"{here_1!r:.60} or {there_1!r:.60}"
+    )
+    cause = "receive from one rank after the other, or place each message by its status.source"
+    ranks = {found.race: {"op": "", **at}}
+    made = error("race", "\n    ".join([text, *rows]), cause, found.race, ranks)
+    return replace(report, errors=[made | {"order": found.decisions}])
+
+
+__all__ = ["Report", "compute", "rehearse", "rehearse_each"]

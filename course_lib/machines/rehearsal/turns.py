@@ -2,21 +2,19 @@
 
 import ctypes
 import io
-import linecache
-import os
 import queue
 import random
 import sys
 import threading
 import time
-import traceback
-from contextlib import redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 from course_lib.errors import BadInput
+from course_lib.machines.rehearsal.arrival.same_order import Names
+from course_lib.machines.rehearsal.memory.trail import NoTrail
+from course_lib.machines.rehearsal.places import place
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-OURS = (HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), "mpi", "counting.py"))
 PATIENCE = 2.0  # seconds for a rank that is told to stop
 LOOK, OFTEN = 0.05, 64  # seconds, and turns, from one look at the clock to the next
 SLOWEST = 5  # times the computing time that a rehearsal may take on the clock on the wall, on a busy machine
@@ -37,6 +35,12 @@ class Rank:
         self.ready = lambda: self.clock  # the model's time at which it can go on; None: not yet
         self.waits = None  # or (what it waits in, function that gives the ranks it waits for)
         self.result = self.error = None
+        self.gone = False  # its thread will never go on
+        self.error_place: Any = None
+        self.finalized, self.attached = False, None  # MPI.Finalize was called; bytes for Bsend
+        self.trail: Any = NoTrail()
+        self.names = Names(turns.is_mine)
+        self._counts: dict = {}
         self.out, self.go = _Printed(), queue.SimpleQueue[Any]()
         self.thread = threading.Thread(target=self._main, daemon=True, name=f"pretend rank {index}")
 
@@ -52,6 +56,11 @@ class Rank:
         finally:
             self.done = True
             self.turns.back.put(self)
+
+    def count_up(self, what):
+        """0, 1, 2, ...: how many of these there were before on this rank."""
+        self._counts[what] = self._counts.get(what, -1) + 1
+        return self._counts[what]
 
     def check(self):
         """Raises Stopped where all must end."""
@@ -112,37 +121,51 @@ class Turns:
         self.late_place: dict = {}
         self.order = None if seed is None else random.Random(seed)
         self.back, self.count = queue.SimpleQueue[Any](), 0
+        self.at_rest = lambda: False  # when no rank can go on: may one go on now?
+        self.switched = lambda rank: None  # told before each turn
         self.ranks = [Rank(self, index, call) for index in range(n)]
 
     def run(self, at_end):
         """Run all ranks to their ends, or to where all wait; then at_end(), with their threads as they stand."""
-        if not _one_at_a_time.acquire(blocking=False):
-            raise BadInput("a rehearsal is running already: a rank cannot start another one")
-        try:
-            deadline = time.process_time() + self.timeout, time.monotonic() + SLOWEST * self.timeout
-            for rank in self.ranks:
-                rank.thread.start()
-            while not self.stopping and (rank := self._next()):
-                self._resume(rank, deadline)
-            return at_end()
-        finally:
-            self._stop()
-            _one_at_a_time.release()
+        with alone():
+            try:
+                self._go(time.process_time(), time.monotonic())
+                return at_end()
+            finally:
+                self._stop()
+
+    def _go(self, computed, now):
+        deadline = computed + self.timeout, now + SLOWEST * self.timeout
+        for rank in self.ranks:
+            rank.thread.start()
+        while not self.stopping and (rank := self._next()):
+            self._resume(rank, deadline)
+
+    def is_mine(self, frame):
+        """Is it a frame of the student's function, or of a cell?"""
+        name = frame.f_code.co_filename
+        return name == self.file or "ipykernel_" in name
 
     def _next(self):
         """Whose turn it is: of those who can go on the one furthest behind on the clock; None: all wait or are done."""
-        able = [
-            (r.polled, when, r.last, r.index)
-            for r in self.ranks
-            if not r.done and (when := r.ready()) is not None
-        ]
+        able = self._able()
+        while all(polled for polled, *_ in able) and self.at_rest():
+            able = self._able()
         if not able:
             return None
         return self.ranks[(self.order.choice(able) if self.order else min(able))[-1]]
 
+    def _able(self):
+        return [
+            (r.polled, when, r.last, r.index)
+            for r in self.ranks
+            if not r.done and (when := r.ready()) is not None
+        ]
+
     def _resume(self, rank, deadline):
         self.count += 1
         rank.last, self.running = self.count, rank
+        self.switched(rank)
         with redirect_stdout(rank.out):
             rank.go.put(True)
             while not self.stopping:
@@ -162,7 +185,7 @@ class Turns:
         """No thread goes on after this, but for one that is in compiled code, which ends when that does."""
         self.stopping = True
         for rank in self.ranks:
-            if rank.thread.ident is None:
+            if rank.thread.ident is None or rank.gone:
                 continue
             with redirect_stdout(rank.out):
                 rank.go.put(True)
@@ -173,46 +196,38 @@ class Turns:
                     rank.thread.join(0.02)
 
 
+@contextmanager
+def alone():
+    """No other rehearsal runs meanwhile."""
+    if not _one_at_a_time.acquire(blocking=False):
+        raise BadInput("a rehearsal is running already: a rank cannot start another one")
+    try:
+        yield
+    finally:
+        _one_at_a_time.release()
+
+
+def forget_others():
+    """In a process that was forked from one with a rehearsal: none runs here."""
+    global _one_at_a_time
+    _one_at_a_time = threading.Lock()
+
+
 def _raise_in(thread, kind):
     """Raise an exception in another thread, as soon as that runs Python code."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
 
 
-def place(frames, file):
-    """The innermost of frames (file, line, function) in the student's own code: {"line", "code", "function"}."""
-    frames = [f for f in frames if not f[0].startswith(OURS)]
-    mine = (
-        [f for f in frames if f[0] == file or "ipykernel_" in f[0]]
-        or frames[-1:]
-        or [("", None, "")]
-    )
-    path, line, name = mine[-1]
-    return {
-        "line": line,
-        "code": linecache.getline(path, line).strip() if line else "",
-        "function": name,
-    }
-
-
-def place_of_error(error, file):
-    """The same, of where an exception was raised. remote_lines: of one that comes from another process."""
-    if told := getattr(error, "remote_lines", None):
-        _, line, name, text = told[-1]
-        return {"line": int(line), "code": text, "function": name}
-    frames = traceback.walk_tb(error.__traceback__)
-    return place([(f.f_code.co_filename, line, f.f_code.co_name) for f, line in frames], file)
-
-
-def in_words(at):
-    """ "line 3 of swap: comm.Send(x, dest=1)"."""
-    if at["line"] is None:
-        return "outside of the function"
-    return f"line {at['line']} of {at['function']}" + (f": {at['code']}" if at["code"] else "")
-
-
 class _Printed(io.StringIO):
-    """What a rank prints, up to a limit."""
+    """What a rank prints, up to a limit; a last line says that there was more."""
+
+    cut = False
 
     def write(self, text):
-        super().write(text[: max(PRINTED - self.tell(), 0)])
+        room = PRINTED - self.tell()
+        if not self.cut:
+            super().write(text[: max(room, 0)])
+        if not self.cut and len(text) > room:
+            super().write(f"\n(cut here: more than {PRINTED:,} characters)\n")
+            self.cut = True
         return len(text)

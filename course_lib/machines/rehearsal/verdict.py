@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from course_lib.machines.rehearsal.collectives import disagreement
-from course_lib.machines.rehearsal.turns import in_words, place_of_error
+from course_lib.machines.rehearsal.places import in_words, place_of_error
 
 SENDS = ("Send", "send", "Ssend", "ssend", "Sendrecv", "sendrecv")
 SHOWN = 8  # ranks that a message names one by one
@@ -61,7 +61,7 @@ def _raised(turns, stuck):
     found: dict = {}
     for rank in turns.ranks:
         if rank.error is not None:
-            at = {"op": "", **place_of_error(rank.error, turns.file)}
+            at = {"op": "", **(rank.error_place or place_of_error(rank.error, turns.file))}
             found.setdefault((type(rank.error), at["line"]), []).append((rank, at))
     errors = []
     for group in found.values():

@@ -27,7 +27,9 @@ from course_tools.grading.rpc import codec
 from course_tools.grading.rpc.framing import ConnectionLost
 from course_tools.grading.rpc.rank_client import OBJECTS, OPS
 
-COMM = {name for name in dir(comm.Comm) if name[0] != "_"} - {"compute"} | {"Wtime"}
+COMM = {name for name in dir(comm.Comm) if name[0] != "_"} - {"compute", *comm.HERE_ALONE} | {
+    "Wtime"
+}
 REQUEST = ("Wait", "wait", "Test", "test", "Free")
 # that a rank may make: a Split costs no message, and tells a bit of each rank's colour
 MOST_COMMS = 32

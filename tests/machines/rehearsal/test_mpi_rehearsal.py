@@ -1,5 +1,6 @@
 """Rehearsals: equal to real ranks, exact in what they count, right in what they find, and gone afterwards."""
 
+import itertools
 import os
 import pickle
 import signal
@@ -326,10 +327,13 @@ def test_a_receive_buffer_is_nobodys_until_its_wait():
         return early, got
 
     report = mpi.rehearse(program, 2, "read")
-    assert (
-        report.ok and np.isnan(report.results[0][0]) and same(report.results[0][1], np.arange(4.0))
-    )
-    assert "wrote to the buffer" in the_error(program, 2, "buffer", "write")["message"]
+    assert np.isnan(report.results[0][0]) and same(report.results[0][1], np.arange(4.0))
+    error = the_error(program, 2, "buffer", "read")
+    assert "read the buffer of its Irecv(source=1)" in error["message"]
+    assert error["code"].startswith("request = comm.Irecv")
+    assert error["touched"]["code"] == "early = got.sum()"
+    error = the_error(program, 2, "buffer", "write")
+    assert "wrote to the buffer" in error["message"] and error["touched"]["code"] == "got[0] = 5"
 
 
 def test_the_buffer_of_a_collective_that_does_not_wait():
@@ -431,19 +435,11 @@ def test_a_poll_without_end_and_a_deaf_loop_are_ended():
 
 
 def test_compiled_code_is_outlived():
-    compiled, ended = threading.Event(), threading.Event()
-
     def program(comm):
         if comm.rank == 0:
-            try:
-                compiled.wait()  # a lock: no exception gets in before it opens
-            finally:
-                ended.set()
+            threading.Event().wait()  # a lock: no exception gets in before it opens
 
-    the_error(program, 2, "timeout", timeout=0.2)
-    assert not ended.is_set(), "nobody has waited for it"
-    compiled.set()
-    assert ended.wait(60)
+    assert the_error(program, 2, "timeout", timeout=0.2)["rank"] == 0
 
 
 @pytest.mark.skipif(
@@ -534,6 +530,36 @@ def test_a_schedule_draws_another_order():
         mpi.rehearse(winners, 5, schedule=3).results[0]
     )
     assert mpi.rehearse(winners, 5).results[0] == [1, 2, 3, 4]
+
+
+def wrong_in_one_order(comm, bad):
+    if comm.rank:
+        return comm.send(comm.rank, dest=0)
+    seen = tuple(comm.recv() for _ in range(comm.size - 1))
+    assert seen != bad
+    return sorted(seen)
+
+
+@pytest.mark.parametrize("bad", list(itertools.permutations(range(1, 5)))[::3])
+def test_the_search_finds_the_one_order_that_matters(bad):
+    error = the_error(wrong_in_one_order, 5, "exception", bad)
+    assert error["code"] == "assert seen != bad"
+    if bad != (1, 2, 3, 4):
+        assert "in an order where rank 0 first sees the message of rank" in error["message"]
+
+
+def test_the_search_counts_orders_and_can_be_left_out():
+    report = mpi.rehearse(wrong_in_one_order, 4, ())
+    assert report.ok and report.orders >= 6 and report.outcomes == 1
+    assert "nothing was found in" in str(report)
+    assert mpi.rehearse(wrong_in_one_order, 5, (4, 3, 2, 1), schedule="one").ok
+    with pytest.raises(BadInput, match="schedule"):
+        mpi.rehearse(wrong_in_one_order, 4, (), schedule="all")
+
+
+def test_output_that_is_cut_says_so():
+    report = mpi.rehearse(lambda comm: print("x" * 200_000), 1, show=False)
+    assert report.printed[0].endswith("(cut here: more than 100,000 characters)\n")
 
 
 ALPHA, BETA = 2.0, 0.25

@@ -1,0 +1,248 @@
+"""A job in a process of its own: forked, with a deadline, and gone afterwards. What ends it does not end the notebook.
+
+Without fork (Windows), or where the answer cannot be sent, the job is done in the caller's process.
+"""
+
+import contextlib
+import ctypes
+import faulthandler
+import functools
+import gc
+import mmap
+import os
+import pickle
+import re
+import select
+import signal
+import struct
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from typing import Any
+
+from course_lib.machines.rehearsal import turns
+from course_lib.machines.rehearsal.memory.trail import clean_memory
+from course_lib.machines.rehearsal.places import place
+
+ALARM = getattr(
+    signal, "SIGPROF", None
+)  # comes after so much computing, whatever holds the interpreter
+LATE = 1.0  # seconds of computing that a rehearsal has to end by itself, after its timeout
+WAIT = 5  # times the computing time that it may take on the clock on the wall
+GRACE = 3.0  # seconds on that clock for what comes after
+PIECE = 1 << 20
+NONE = 97  # exit status: there is no answer that could be sent
+ENDING = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM")
+FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$')
+
+
+class Ended(Exception):
+    """The process ended without an answer. how: in words; late: its time was up; rank, at: who ran, and where."""
+
+    def __init__(self, how, late, rank, at):
+        super().__init__(how)
+        self.how, self.late, self.rank, self.at = how, late, rank, at
+
+
+class NoAnswer(Exception):
+    """What the job gave cannot be sent."""
+
+
+class Watcher:
+    """Tells, from inside of the process and through shared memory, which rank runs."""
+
+    def __init__(self, file):
+        self.memory = mmap.mmap(-1, 64)
+        self.traces = tempfile.TemporaryFile()  # noqa: SIM115 - as long as this lives
+        self.file = file
+        self._turns: Any = None
+
+    def switched(self, rank):
+        """Before each turn."""
+        struct.pack_into("=qQ", self.memory, 0, rank.index + 1, rank.thread.ident or 0)
+
+    def begin(self, running):
+        """A run begins: so much computing, and no more."""
+        self._turns = running
+        signal.setitimer(signal.ITIMER_PROF, running.timeout + LATE)
+
+    def end(self):
+        """It has come to its end."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def exit(self, code=0):
+        """What os._exit is in the process: the rank has ended, and with it all ranks."""
+        rank = self._turns.running
+        if threading.current_thread() is not rank.thread:
+            os_exit(code)
+        rank.error = SystemExit(f"os._exit({code}): the process of the rank is gone")
+        rank.error_place = rank.place(sys._getframe(1))
+        rank.gone = rank.done = True
+        self._turns.back.put(rank)
+        threading.Event().wait()
+
+    def kill(self, process, number):
+        """What os.kill is in the process: its end is written down, which a SIGKILL leaves no time for."""
+        if process in (0, os.getpid()) and number:
+            faulthandler.dump_traceback(self.traces, all_threads=True)
+        os_kill(process, number)
+
+    def who(self):
+        """(rank, thread) that ran last; None: nobody yet."""
+        rank, thread = struct.unpack_from("=qQ", self.memory, 0)
+        return (rank - 1, thread) if rank else None
+
+    def where(self):
+        """The place of that rank, from the trace that was written at the end."""
+        self.traces.seek(0)
+        lines = self.traces.read().decode(errors="replace").splitlines()
+        ident = f"0x{self.who()[1]:016x}" if self.who() else "nobody"
+        frames: list = []
+        mine = False
+        for line in lines:
+            if "hread 0x" in line:
+                mine = ident in line
+            elif mine and (found := FRAME.match(line)):
+                frames.append((found[1], int(found[2]), found[3]))
+        return place(frames[::-1], self.file)
+
+
+os_exit, os_kill = os._exit, os.kill
+
+
+def possible():
+    """Can a process be forked here?"""
+    return hasattr(os, "fork") and sys.platform.startswith("linux") and ALARM is not None
+
+
+@functools.cache
+def _libraries():
+    """What a child needs, loaded before it is forked: prctl, setrlimit, RLIMIT_CORE. And MPI, for the same reason."""
+    import resource
+
+    from mpi4py import MPI  # noqa: F401
+
+    return ctypes.CDLL(None).prctl, resource.setrlimit, resource.RLIMIT_CORE
+
+
+class Child:
+    """A process that does job(watcher). seconds: of computing. Raises OSError where there can be none."""
+
+    def __init__(self, job, file, seconds):
+        _libraries()
+        self._watcher, self._seconds = Watcher(file), seconds
+        self._pipe: int | None
+        self._pipe, theirs = os.pipe()
+        with warnings.catch_warnings():
+            # other threads live on in the parent only, and nothing here waits for them
+            warnings.simplefilter("ignore")
+            self._number = os.fork()
+        if self._number == 0:
+            os.close(self._pipe)
+            _serve(job, self._watcher, theirs)
+        os.close(theirs)
+
+    def answer(self):
+        """What the job returned; the process is gone afterwards. Raises Ended, NoAnswer."""
+        limit = WAIT * (self._seconds + LATE) + GRACE
+        try:
+            data, status = _answer(self._number, self._pipe, limit)
+        finally:
+            self.end()
+        if data:
+            return _read(data)
+        raise _ended(self._watcher, status, self._seconds)
+
+    def end(self):
+        """End it, if it has not ended."""
+        if self._pipe is not None:
+            os.close(self._pipe)
+            _end(self._number)
+        self._pipe = None
+
+
+def run(job, file, seconds):
+    """What job(watcher) returns, done in another process."""
+    return Child(job, file, seconds).answer()
+
+
+def _read(data):
+    try:
+        return pickle.loads(data)
+    except Exception as error:
+        raise NoAnswer from error
+
+
+def _serve(job, watcher, answer):
+    """In the forked process; never returns."""
+    try:
+        _shut_in(watcher)
+        data = _pickled(job(watcher))
+        os._exit = os_exit
+        with open(answer, "wb") as out:
+            out.write(data)
+    except BaseException:
+        os_exit(NONE)
+    os_exit(0)
+
+
+def _shut_in(watcher):
+    """Signals to this process's group end this process alone; it ends with its parent, and at its time."""
+    clean_memory()
+    gc.freeze()  # a collection would write to every page that is shared with the parent
+    os.setpgid(0, 0)
+    turns.forget_others()
+    prctl, setrlimit, core = _libraries()
+    prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    setrlimit(core, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (ALARM, *(getattr(signal, name) for name in ENDING)):
+        signal.signal(number, signal.SIG_DFL)
+        faulthandler.register(number, watcher.traces, all_threads=True, chain=True)
+    faulthandler.enable(watcher.traces, all_threads=True)
+    os._exit, os.kill = watcher.exit, watcher.kill
+
+
+def _pickled(value):
+    try:
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        import cloudpickle
+
+        return cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+
+
+def _answer(child, pipe, seconds):
+    """(what it sent, its status once it has ended or None) by a deadline."""
+    until, data = time.monotonic() + seconds, bytearray()
+    while (left := until - time.monotonic()) > 0:
+        if not select.select([pipe], [], [], left)[0]:
+            break
+        piece = os.read(pipe, PIECE)
+        if not piece:
+            return bytes(data), os.waitpid(child, 0)[1]
+        data += piece
+    os.kill(child, ALARM or signal.SIGKILL)  # so that it says where it was
+    time.sleep(0.1)
+    return b"", None
+
+
+def _end(child):
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _ended(watcher, status, seconds):
+    if status is not None and os.WIFEXITED(status) and os.WEXITSTATUS(status) == NONE:
+        return NoAnswer()
+    known = watcher.who()
+    rank: Any = None if known is None else known[0]
+    number = os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None
+    if status is None or number == ALARM:
+        return Ended(f"after {seconds:g} s", True, rank, watcher.where())
+    if number is not None:
+        return Ended(f"signal {signal.Signals(number).name}", False, rank, watcher.where())
+    return Ended(f"exit status {os.waitstatus_to_exitcode(status)}", False, rank, watcher.where())

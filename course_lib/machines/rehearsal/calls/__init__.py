@@ -1,0 +1,1 @@
+"""More of mpi4py: what the communicator has beside messages and collectives, requests, groups, the names of MPI."""

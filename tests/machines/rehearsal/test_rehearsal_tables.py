@@ -1,0 +1,60 @@
+"""The tables on rehearsals in docs/mpi.md say what the code has and does."""
+
+import json
+
+import pytest
+from mpi4py import MPI
+
+from course_lib import mpi
+from course_tools.maintenance import rehearsal_tables as tables
+
+PAGE = tables.PAGE.read_text(encoding="utf-8")
+
+
+def between(name):
+    return PAGE.partition(f"<!-- {name}: begin -->")[2].partition(f"<!-- {name}: end -->")[0]
+
+
+def test_the_calls_are_those_of_the_code():
+    assert between("rehearsed calls").split("\n")[2:-2] == tables.calls_table()
+
+
+def test_every_program_of_the_corpus_has_its_row():
+    rows = between("faults")
+    for program in tables.programs():
+        line = f"| {program.kind} | {program.name.replace('_', ' ')} | {program.n} | "
+        assert line in rows, f"{program.name}: rehearsal_tables --write"
+        told = rows.partition(line)[2].partition("\n")[0]
+        tool = told.partition(":")[0]
+        assert tool in program.finds or (not program.finds and told.startswith("nothing"))
+
+
+def test_the_record_knows_programs_of_the_corpus_only():
+    record = json.loads(tables.RECORD.read_text(encoding="utf-8"))
+    names = {program.name for program in tables.programs()}
+    assert set(record) == {"first", "real"}
+    assert set(record["first"]) <= names and set(record["real"]) <= names
+
+
+def test_a_column_appears_once_it_is_recorded(monkeypatch, tmp_path):
+    name = tables.programs()[0].name
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps({"first": {}, "real": {name: "hangs for ever"}}))
+    monkeypatch.setattr(tables, "RECORD", record)
+    said = {program.name: "nothing" for program in tables.programs()}
+    lines = tables.faults_table(said)
+    assert lines[2].endswith("| real ranks |") and any("hangs for ever" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["Create_graph", "Neighbor_alltoall", "Spawn", "Isendrecv"])
+def test_a_call_that_is_not_there_says_so(name):
+    assert name in {n for _, absent in tables.calls().values() for n in absent}
+    error = mpi.rehearse(lambda comm: getattr(comm, name)(), 1).errors[0]
+    words = "it may exist on real ranks, which run the same function"
+    assert error["tool"] == "exception" and words in error["message"]
+
+
+@pytest.mark.parametrize("name", ["Win", "File"])
+def test_a_class_that_is_not_there_says_so(name):
+    error = mpi.rehearse(lambda comm: getattr(MPI, name).Create(), 1).errors[0]
+    assert f"no '{name}': it may exist on real ranks" in error["message"]
