@@ -1,8 +1,11 @@
 """Checks of values and free-form checks: the same look, and the author's mistakes kept apart from the student's."""
 
+import time
+
 import numpy as np
 import pytest
 
+from course_lib.checks.kit import freeform
 from course_lib.checks.kit.core import (
     CheckBroken,
     CheckFailed,
@@ -14,6 +17,8 @@ from course_lib.checks.kit.core import (
     ragged,
     require,
 )
+from course_lib.checks.kit.freeform import require_in_time
+from course_lib.checks.kit.stalls import Stalls
 from course_lib.errors import BadInput
 
 
@@ -145,3 +150,47 @@ def test_choose_seed_refuses_nonsense():
     for bad in (-1, 1.5, "7", True):
         with pytest.raises(BadInput, match="seed must be a whole number"):
             choose_seed(bad)
+
+
+class Away:
+    """A clock on which the machine stands still for a second at the second look."""
+
+    def __init__(self):
+        self.now, self.looks = 0.0, 0
+
+    def __call__(self):
+        self.looks += 1
+        self.now += 1.0 if self.looks == 2 else 0.02
+        return self.now
+
+
+@pytest.mark.parametrize(("away", "tried"), [(True, 2), (False, 1)])
+def test_a_wait_that_ran_out_is_tried_once_more_if_the_machine_stood_still(
+    monkeypatch, away, tried
+):
+    clock = Away() if away else (lambda: 0.0)
+    monkeypatch.setattr(freeform, "Stalls", lambda: Stalls(clock))
+    calls = []
+
+    @property_check("wait")
+    def check(fn, *, rng):
+        calls.append(rng.integers(1000))
+        while away and clock.looks < 3:  # until the watch has looked
+            time.sleep(0.01)
+        require_in_time(False, "nobody came")
+
+    assert "nobody came" in refusal(check, len, seed=1)
+    assert len(calls) == tried and len(set(calls)) == 1, "the same inputs"
+
+
+def test_a_wrong_answer_is_not_tried_again(monkeypatch):
+    calls = []
+    monkeypatch.setattr(Stalls, "happened", lambda self: True)
+
+    @property_check("wrong")
+    def check(fn, *, rng):
+        calls.append(1)
+        require(False, "it is wrong")
+
+    refusal(check, len, seed=1)
+    assert calls == [1]

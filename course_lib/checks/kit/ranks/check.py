@@ -70,7 +70,7 @@ __all__ = [
     "no_messages",
     "same_bits_on_all_ranks",
 ]
-EXPLAINS = ("buffer", "type")  # findings that explain wrong numbers
+EXPLAINS = ("buffer", "type", "layout")  # findings that explain wrong numbers
 
 
 @dataclass(frozen=True)
