@@ -9,7 +9,7 @@ DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__")
 CALLS = r"\b(?:cuda|cublas|cudnn|cufft|curand|cusparse)[A-Z]\w*"
 HOST = re.compile(rf"<<<|{CALLS}|\b(?:std|thrust)::|\bmain\s*\(")
 CODE = re.compile(rf"({DIRECTIVE.pattern})|[^\n]", re.MULTILINE)
-LIBRARY = re.compile(rf"[^;{{}}]*{CALLS}[^;{{}}]*;")
+END = re.compile("[;{}]")
 FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*\([^;]*\)[\s\w]*$")
 LACKING = {
     "inline PTX": r'\b(?:asm|__asm__|__asm)\b[\sa-z_]*\(\s*"\s*[^"\s]',
@@ -53,15 +53,26 @@ def _host_code(bare):
     text, inner = without_directives(bare), scopes(bare)
     outer = [s for s in inner if s.kind != "file" and (not s.parent or s.parent.kind == "file")]
     chunks = [(_name(text[s.head : s.opened]), s.head, s.closed) for s in outer]
-    for m in LIBRARY.finditer(text):
-        if not any(s.head <= m.start() < s.closed for s in outer):
-            chunks.append(("", m.start(), m.end()))
+    for start, end in _library(text):
+        if not any(s.head <= start < s.closed for s in outer):
+            chunks.append(("", start, end))
     chunks = [c for c in chunks if not DEVICE.search(text[c[1] : c[2]])]
     wanted, found = HOST.pattern, []
     while more := [c for c in chunks if c not in found and re.search(wanted, text[c[1] : c[2]])]:
         found += more
         wanted = "|".join(rf"\b{name}\b" for name, _, _ in found if name) or "$^"
     return [(start, end) for _, start, end in found]
+
+
+def _library(text):
+    """[(start, end)] of the statements that call CUDA's library or its kin."""
+    found = []
+    for call in re.finditer(CALLS, text):
+        start = max(text.rfind(mark, 0, call.start()) for mark in ";{}") + 1
+        end = END.search(text, call.end())
+        if end and end[0] == ";" and (start, end.end()) not in found:
+            found.append((start, end.end()))
+    return found
 
 
 def _name(head):
