@@ -2,6 +2,9 @@
 
 import sys
 
-# Where this package is there, jsonschema imports it to check the format of web addresses, which no notebook needs; it
-# reads its grammar at the import, and makes that of nbformat five times as slow (1.3 s of processor time).
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+# jsonschema imports these, where they are there, to check formats that no notebook has. The first reads a grammar of
+# web addresses at its import, and makes that of nbformat several times as slow (1.3 s of processor time).
+UNUSED = ("rfc3987_syntax", "isoduration")
+
+for _name in UNUSED:
+    sys.modules.setdefault(_name, None)  # type: ignore[arg-type]

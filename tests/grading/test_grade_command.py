@@ -463,7 +463,6 @@ def test_the_worker_imports_no_grammar():
     """nbformat's schemas would build one for two seconds."""
     text = """import sys
 from course_tools.grading.workers import worker
-worker.without_unused()
 from course_tools.grading.workers import nbval_plugin
 assert not {"lark", "numba", "matplotlib"} & set(sys.modules)
 """

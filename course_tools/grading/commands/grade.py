@@ -61,12 +61,8 @@ def add_arguments(parser):
 def command(args):
     """Run `grade`. Exit status: 0 all graded, 1 some could not be, 2 the call is wrong."""
     _look_at(args)
-    from course_tools.grading.workers import (
-        pool,  # here and not above: Windows has no such locks
-        worker,
-    )
+    from course_tools.grading.workers import pool  # here and not above: Windows has no such locks
 
-    worker.without_unused()
     releases = [_tested(manifest.load(folder), args.untested) for folder in args.release]
     export.look(args, sorted({name for one in releases for name in one.chapters}))
     submissions = handed_in.collect(args.submissions)

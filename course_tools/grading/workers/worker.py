@@ -29,8 +29,6 @@ PLAIN = (
     "nbval.plugin",
     "--nbval",
 )
-# Formats that JSON schemas may check with these packages; one of them builds a grammar for 2 s when it is imported.
-UNUSED = ("rfc3987_syntax", "isoduration")
 
 
 def start(folder, name, module=__name__, stdout=None, keep=()):
@@ -43,12 +41,6 @@ def start(folder, name, module=__name__, stdout=None, keep=()):
         return subprocess.Popen(
             line, stdin=subprocess.PIPE, stdout=stdout or log, stderr=log, **how
         )
-
-
-def without_unused():
-    """What is in UNUSED cannot be imported from now on, unless it is there already."""
-    for name in UNUSED:
-        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
 
 
 def run(folder, name):
@@ -70,7 +62,6 @@ def main(folder, name):
 @contextlib.contextmanager
 def ready(folder):
     """(Work, ForkServer), with everything imported that a worker needs."""
-    without_unused()
     from course_tools.grading.sandbox.fork_server import ForkServer
     from course_tools.grading.workers import jobs
 
