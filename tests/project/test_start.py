@@ -448,7 +448,11 @@ def test_lab_opens_chapter_00(start, monkeypatch, user, allowed):
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     path, line, env = started(start, monkeypatch, ["lab", "--no-browser"])
-    assert path == start.PYTHON and line[1:3] == ["-m", "jupyterlab"] and line[-1] == "--no-browser"
+    assert (
+        path == start.PYTHON
+        and line[1:3] == ["-m", "course_tools.notebooks.lab"]
+        and line[-1] == "--no-browser"
+    )
     assert "--LabApp.default_url=/lab/tree/notebooks/00-start-here.ipynb" in line
     assert f"--ServerApp.root_dir={start.ROOT}" in line and ("--allow-root" in line) == allowed
     assert (

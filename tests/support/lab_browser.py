@@ -105,7 +105,7 @@ def jupyterlab(folder, home, theme):
     ]
     options += [f"--ServerApp.root_dir={folder}", "--ServerApp.ip=127.0.0.1"]
     options += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    command = [sys.executable, "-m", "jupyterlab", *options]
+    command = [sys.executable, "-m", "course_tools.notebooks.lab", *options]
     with (home / "lab.log").open("w") as log:
         server = subprocess.Popen(
             command, env=server_environment(home), cwd=folder, stdout=log, stderr=log
