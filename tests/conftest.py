@@ -13,6 +13,7 @@ NO_NETWORK = str(HERE / "no_network")
 sys.path[:0] = [NO_NETWORK, str(HERE / "support")]
 import pytest  # noqa: E402
 import sitecustomize  # noqa: E402  (an interpreter's own sitecustomize may have been imported before)
+from changed_chapters import left_for_all  # noqa: E402
 from slow_tests import why_slow  # noqa: E402
 
 if "no_network" not in str(sitecustomize.__file__):
@@ -31,9 +32,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks as `slow` what stands in the list of slow tests, before `-m` looks at the marks."""
+    """Marks as `slow` what is left for `--all`, before `-m` looks at the marks."""
     for item in items:
-        if why_slow(item.nodeid.partition("::")[0], getattr(item, "fixturenames", ())):
+        file = item.nodeid.partition("::")[0]
+        if why_slow(file, getattr(item, "fixturenames", ())) or left_for_all(file):
             item.add_marker("slow")
 
 
