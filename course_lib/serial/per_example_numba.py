@@ -80,14 +80,23 @@ def _add_layer(a, delta, dW, db):
             dW[i, j] += a[i] * delta[j]
 
 
+def _dot(u, v):
+    """The sum of u o v; its terms may be added in any order."""
+    total = u[0] * v[0]
+    for j in range(1, len(u)):
+        total += u[j] * v[j]
+    return total
+
+
+# Added in the order of the source, each term waits for the one before: no vector registers, a tenth of the speed.
+_dot = compiled(_dot, fastmath={"reassoc", "nsz"})
+
+
 @compiled
 def _delta_before(W, delta, a, out):
     """out = (W delta) o a (1 - a)."""
     for i in range(len(a)):
-        total = delta[0] * W[i, 0]
-        for j in range(1, len(delta)):
-            total += W[i, j] * delta[j]
-        out[i] = total * a[i] * (1 - a[i])
+        out[i] = _dot(W[i], delta) * a[i] * (1 - a[i])
 
 
 @compiled
