@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+from course_lib.progress.unguessed import MADE
 from course_tools.book import facts, links, references
 from course_tools.build import command as build
 from course_tools.build import notebook, papers, source, way
@@ -19,7 +20,6 @@ OTHERS = [
 FOR_TEACHERS = "teaching"  # documents so called stay out of a book for a class, as the solutions do
 PARTS = ("lecture", "exercise", "solution")
 CAPTIONS = {"lecture": "Chapters", "exercise": "Chapters", "solution": "Solutions"}
-GUESS = re.compile(r"my-.*|.*-guess")  # names of the cells that take a reader's prediction
 LIBRARY = ["data", "serial", "threads", "gpu", "gpu.device", "gpu.mlp", "gpu.cpu_engine", "mpi"]
 LIBRARY += ["measure", "plots"]
 
@@ -83,9 +83,10 @@ def _notebook(root, folder, one, kind, pages):
     for number, cell in enumerate(stored["cells"]):
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
+            text = text.replace(f" · {way.PROGRESS}", "")  # a reader of the book has none
             text = links.placed(links.kept(text, page, pages))
             cell["source"] = text if number else titled(text, kind, one, listed)
-        elif GUESS.fullmatch(cell["id"]) or "# your guess" in text:
+        elif MADE.fullmatch(cell["id"]) or "# your guess" in text:
             cell["metadata"].setdefault("tags", []).append("guess")
     _put(folder, page, json.dumps(stored))
 

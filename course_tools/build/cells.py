@@ -64,6 +64,7 @@ class Cell:
     checks: str | None = None
     deep: bool = False  # it belongs to a section that comes folded
     folds: bool = False  # it begins one
+    guess: bool = True  # where it takes a guess, the notebook opens without the author's
     extra: dict = field(default_factory=dict)
 
 

@@ -5,7 +5,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from course_tools.build import around, deeper, way
+from course_tools.build import around, deeper, guesses, way
 from course_tools.build.links import Links
 from course_tools.build.papers import Mentions
 from course_tools.build.source import Cell, count, split
@@ -35,6 +35,8 @@ def skeleton(source, kind):
     from nbformat.v4 import new_notebook
 
     cells = [made for cell in source.cells for made in _cells(cell, kind)]
+    if kind == "lecture":
+        _fold_answers(cells, guesses.folded(source.cells))
     _lead_on(cells, source, kind)
     metadata = copy.deepcopy({"kernelspec": KERNEL, "language_info": LANGUAGE})
     notebook = new_notebook(cells=cells, metadata=metadata)
@@ -113,6 +115,13 @@ def _texts(cell):
     return cells
 
 
+def _fold_answers(cells, names):
+    """Outputs after a prediction come folded; JupyterLab unfolds those of a cell that is run."""
+    for cell in cells:
+        if cell.id in names:
+            cell.metadata.setdefault("jupyter", {})["outputs_hidden"] = True
+
+
 def _lead_on(cells, source, kind):
     """The opening under the title, links in all texts, and the way on in a cell at the end."""
     from nbformat.v4 import new_markdown_cell
@@ -132,7 +141,7 @@ def _lead_on(cells, source, kind):
 
 def _code(cell: Cell, kind):
     if cell.task is None:
-        return cell.source
+        return guesses.blanked(cell) if kind == "lecture" else cell.source
     region = split(cell.source)
     return region.filled(cell.task.blank if kind == "exercise" else region.text)
 

@@ -64,8 +64,8 @@ class Mentions:
 
 
 def anchor(author, year):
-    """The heading of a text in docs/references.md, as an anchor."""
-    return "-".join([author, *(["et-al."] if author in SEVERAL else []), year])
+    """The heading of a text in docs/references.md as an anchor, the one of GitHub and of the book."""
+    return "-".join([author.lower(), *(["et-al"] if author in SEVERAL else []), year])
 
 
 # What is no prose: fenced code, code, formulas, links and pictures, headings, tags of HTML and a summary.

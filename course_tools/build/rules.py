@@ -14,7 +14,7 @@ ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of a cell: kebab-case, at most 60 
 TAGS = ("task", "check", "nbval-ignore-output", "raises-exception", "hide-input", "hide-output")
 NUMBERS = {"points": 100, "difficulty": 3, "minutes": 120, "lines": 60}  # of a task: from 1 to that
 TASK_KEYS = (*NUMBERS, "hints", "mutants")
-CELL_KEYS = ("name", "tags", "checks", "jupyter", "slideshow", "deeper")
+CELL_KEYS = ("name", "tags", "checks", "jupyter", "slideshow", "deeper", "guess")
 MUTANT_KEYS = ("name", "says", "expect", "replace", "with", "body")
 HINTS, MUTANTS = 3, 5
 

@@ -78,7 +78,8 @@ def _cells(text, notebook):
 def _finished(cell):
     """A cell that keeps the rules, with its task, and of its header only what belongs into a notebook."""
     extra = {key: cell.extra[key] for key in ("jupyter", "slideshow") if key in cell.extra}
-    return replace(cell, task=_task(cell) if "task" in cell.tags else None, extra=extra)
+    task = _task(cell) if "task" in cell.tags else None
+    return replace(cell, task=task, extra=extra, guess=cell.extra.get("guess", True) is True)
 
 
 def _task(cell):

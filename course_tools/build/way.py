@@ -22,6 +22,7 @@ SAID = re.compile(
 )
 BREAK = re.compile(r"a good place for a break is the end of section (\d+)")
 TAKE_AWAY = re.compile(r"^\*\*Take away\.\*\* (.*)$", re.MULTILINE)
+PROGRESS = "**So far:** [your progress](../progress.ipynb)"
 SUMMED_UP = re.compile(r"^## (Key points|What you now know)", re.MULTILINE)
 
 
@@ -123,6 +124,8 @@ def onward(number, kind, around):
     if kind != "exercise" and here.has_exercise:
         words = "your own attempt" if kind == "solution" else "the exercise of this chapter"
         links.append(f"**Now you:** [{words}]({here.page('exercise', kind)})")
+    if kind == "exercise":
+        links.append(PROGRESS)
     if after:
         links.append(f"**Next:** [{after.number} {after.title}]({after.page('lecture', kind)})")
     return links

@@ -104,7 +104,7 @@ def test_every_link_between_notebooks_leads_to_a_heading(built):
         for cell in texts(made):
             for target in LINK.findall(cell.source):
                 file, _, place = target.partition("#")
-                if not file.endswith(".ipynb"):
+                if not file.endswith(".ipynb") or file == "../progress.ipynb":
                     continue
                 folder = Path(file).parent.name or around.FOLDERS[kind]
                 there = Path(file).stem, kinds[folder]
@@ -177,7 +177,7 @@ def test_a_name_is_whole_and_linked_where_it_is_first_met():
     first = mentions.linked("As in Kamra 2016 and Darve 2019; Kamra et al. 2016 again.")
     page = "../docs/references.md"
     assert first == (
-        f"As in [Kamra et al. 2016]({page}#Kamra-et-al.-2016) and [Darve 2019]({page}#Darve-2019); "
+        f"As in [Kamra et al. 2016]({page}#kamra-et-al-2016) and [Darve 2019]({page}#darve-2019); "
         "Kamra 2016 again."
     )
     assert mentions.linked("## Kamra 2016\n\n`Darve 2019`") == "## Kamra 2016\n\n`Darve 2019`"
@@ -191,7 +191,9 @@ def test_no_reader_meets_an_id(built):
 
 def test_every_paper_has_its_place_in_the_bibliography():
     page = (ROOT / papers.PAGE).read_text(encoding="utf-8")
-    titles = {title.replace(" ", "-") for title in re.findall(r"^## (.*)$", page, re.MULTILINE)}
+    titles = {
+        around.slug(t).replace(" ", "-") for t in re.findall(r"^## (.*)$", page, re.MULTILINE)
+    }
     assert titles == {papers.anchor(*name.split()) for name in papers.NAMES.values()}
 
 
