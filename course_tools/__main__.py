@@ -12,6 +12,10 @@ COMMANDS = {
         "course_tools.doctor",
         "what this machine has, what each chapter runs on, how to add what is missing",
     ),
+    "progress": (
+        "course_lib.progress.command",
+        "which of your tasks are right, your points, and where to go on",
+    ),
     "trace": (
         "course_tools.trace",
         "run a kernel of your own on the CPU: what is wrong with it, how it uses memory",

@@ -10,12 +10,18 @@ import re
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
+from course_tools.build.deeper import INVITATION
+
 PROMISE = re.compile(r"predict\b", re.IGNORECASE)
 AUTHORS = re.compile(r"\s*<details>\s*<summary>Answer</summary>\s*")
 
 
 class Answer(nodes.General, nodes.Element):
     """What comes after a prediction."""
+
+
+class Deeper(Answer):
+    """What a deeper section holds below its invitation."""
 
 
 class Fold(SphinxTransform):
@@ -28,6 +34,15 @@ class Fold(SphinxTransform):
             return
         for paragraph in reversed(list(self.document.findall(is_prediction))):
             fold(paragraph)
+        for paragraph in list(self.document.findall(is_invitation)):
+            parent, first = paragraph.parent, paragraph.parent.index(paragraph) + 1
+            parent.children[first:] = [Deeper("", *parent.children[first:])]
+            parent.setup_child(parent[first])
+
+
+def is_invitation(node):
+    """Is it the paragraph that opens a deeper section?"""
+    return isinstance(node, nodes.paragraph) and node.astext() == INVITATION.strip("*")
 
 
 def is_prediction(node):
@@ -78,6 +93,10 @@ def _open(writer, node):
     writer.body.append('<details class="answer"><summary>The answer</summary>\n')
 
 
+def _open_deeper(writer, node):
+    writer.body.append('<details class="deeper"><summary>Go deeper</summary>\n')
+
+
 def _close(writer, node):
     writer.body.append("</details>\n")
 
@@ -85,5 +104,6 @@ def _close(writer, node):
 def setup(app):
     """Register the fold."""
     app.add_node(Answer, html=(_open, _close))
+    app.add_node(Deeper, html=(_open_deeper, _close))
     app.add_transform(Fold)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,6 +2,7 @@
 
 import re
 
+from course_tools.build.minutes import core
 from course_tools.doctor.chapters import CHAPTERS
 from course_tools.text import count
 
@@ -47,14 +48,18 @@ def before(chapter):
     return (of_part or [name for name in earlier if PART[name] == "cpu"])[-1:]
 
 
-def of_notebook(kind, chapter, minutes, others):
+def of_notebook(kind, one, others):
     """The list for a lecture, exercise or solution. others: the pages of the same chapter, {words: link}."""
+    chapter = one.chapter
     links = [_link(name) for name in (before(chapter) if kind == "lecture" else [chapter])]
     if kind == "solution":
         links.append(f"[your own attempt](../exercises/{chapter}.ipynb)")
     needs = NEEDS[PART.get(chapter, "cpu")]
     also = " · ".join(f"[{words}]({link})" for words, link in others.items())
-    return _listed(f"about {minutes} minutes {DOING[kind]}", needs, links, also)
+    shorter, all_of_it = core(one), f"{one.minutes} minutes {DOING[kind]}"
+    folded = f"about {shorter} minutes, with what is folded {all_of_it}"
+    time = folded if shorter < one.minutes else f"about {all_of_it}"
+    return _listed(time, needs, links, also, one.able if kind == "lecture" else "")
 
 
 def of_document(name, text):
@@ -82,9 +87,10 @@ def _link(chapter):
     return f"[chapter {chapter[:2]}](../notebooks/{chapter}.ipynb)"
 
 
-def _listed(time, needs, links, also=""):
+def _listed(time, needs, links, also="", able=""):
     """The list as Markdown. links: to what is to be read before; also: to what belongs to it."""
     read = f"{links[0]} to {links[-1]}" if len(links) > 3 else " and ".join(links) or "nothing"
     rows = {"Time": time, "Needs": needs, "Read before": read, "Also": also}
-    lines = [f"- **{name}:** {text}" for name, text in rows.items() if text]
+    lines = [f"- **You will be able to** {able}"] if able else []
+    lines += [f"- **{name}:** {text}" for name, text in rows.items() if text]
     return "\n".join(["```{container} facts", *lines, "```", ""])

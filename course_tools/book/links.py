@@ -3,6 +3,8 @@
 import posixpath
 import re
 
+from course_tools.build.around import slug
+
 CODE = re.compile(
     r"(^(?:```+|~~~+)[^\n]*\n.*?^(?:```+|~~~+)[ \t]*$|`[^`\n]+`)", re.MULTILINE | re.DOTALL
 )
@@ -23,6 +25,12 @@ def kept(text, page, pages):
     parts = CODE.split(text)  # every second part is code
     parts[::2] = [LINK.sub(one, part) for part in parts[::2]]
     return "".join(parts)
+
+
+def placed(text):
+    """The text of a notebook with the places that its links lead to named as the book names them."""
+    page = r"(\]\([^()\s#]+\.(?:ipynb|md)#)([^()\s]+)\)"
+    return re.sub(page, lambda found: f"{found[1]}{slug(found[2])})", text)
 
 
 def pictures(text, page):

@@ -5,9 +5,10 @@ import re
 import shutil
 from pathlib import Path
 
+from course_lib.progress.unguessed import MADE
 from course_tools.book import facts, links, references
 from course_tools.build import command as build
-from course_tools.build import notebook, source
+from course_tools.build import notebook, papers, source, way
 from course_tools.build.files import write
 from course_tools.text import render
 
@@ -17,8 +18,8 @@ OTHERS = [
     f"course_lib/{name}/README.md" for name in ("data", "machines/cpu_engine", "machines/cuda_c")
 ]
 FOR_TEACHERS = "teaching"  # documents so called stay out of a book for a class, as the solutions do
-PARTS = {"lecture": "Lectures", "exercise": "Exercises", "solution": "Solutions"}
-GUESS = re.compile(r"my-.*|.*-guess")  # names of the cells that take a reader's prediction
+PARTS = ("lecture", "exercise", "solution")
+CAPTIONS = {"lecture": "Chapters", "exercise": "Chapters", "solution": "Solutions"}
 LIBRARY = ["data", "serial", "threads", "gpu", "gpu.device", "gpu.mlp", "gpu.cpu_engine", "mpi"]
 LIBRARY += ["measure", "plots"]
 
@@ -78,26 +79,28 @@ def _notebook(root, folder, one, kind, pages):
     stored = json.loads((root / page).read_text(encoding="utf-8"))
     parts = {f"the {other}": _page(one, other) for other in PARTS if other != kind}
     others = {words: f"../{name}" for words, name in parts.items() if name in pages}
-    listed = facts.of_notebook(kind, one.chapter, one.minutes, others)
+    listed = facts.of_notebook(kind, one, others)
     for number, cell in enumerate(stored["cells"]):
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            text = links.kept(text, page, pages)
+            text = text.replace(f" · {way.PROGRESS}", "")  # a reader of the book has none
+            text = links.placed(links.kept(text, page, pages))
             cell["source"] = text if number else titled(text, kind, one, listed)
-        elif GUESS.fullmatch(cell["id"]) or "# your guess" in text:
+        elif MADE.fullmatch(cell["id"]) or "# your guess" in text:
             cell["metadata"].setdefault("tags", []).append("guess")
     _put(folder, page, json.dumps(stored))
 
 
 def titled(text, kind, one, listed):
     """The first text of a notebook with its facts; a solution's title says that it is one."""
+    text = way.unopened(text)
     if kind == "solution":
         text = re.sub(r"^# (?:Exercise )?(.*)$", r"# Solution \1", text, count=1, flags=re.M)
     return facts.under_title(text, listed)
 
 
 def _document(root, folder, name, pages):
-    text = (root / name).read_text(encoding="utf-8")
+    text = papers.named((root / name).read_text(encoding="utf-8"))
     for picture in links.pictures(text, name):
         (folder / picture).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / picture, folder / picture)
@@ -135,11 +138,12 @@ def _chapters(books):
 
 
 def _lists(books):
-    """{caption: entries of a list of pages}"""
-    return {
-        title: [f"{_short(one)} <{_page(one, kind)}>" for one, kind in books if kind == part]
-        for part, title in PARTS.items()
-    }
+    """{caption: entries of a list of pages}: the exercise stands after its lecture."""
+    lists: dict = {caption: [] for caption in CAPTIONS.values()}
+    for one, kind in books:
+        title = f"{one.chapter[:2]} Exercise" if kind == "exercise" else _short(one)
+        lists[CAPTIONS[kind]].append(f"{title} <{_page(one, kind)}>")
+    return lists
 
 
 def _short(one):

@@ -62,6 +62,9 @@ class Cell:
     tags: tuple[str, ...] = ()
     task: Task | None = None
     checks: str | None = None
+    deep: bool = False  # it belongs to a section that comes folded
+    folds: bool = False  # it begins one
+    guess: bool = True  # where it takes a guess, the notebook opens without the author's
     extra: dict = field(default_factory=dict)
 
 
@@ -92,6 +95,7 @@ class Source:
     minutes: int
     text: str
     cells: tuple[Cell, ...]
+    able: str = ""  # what a reader will be able to do
 
     @property
     def tasks(self):

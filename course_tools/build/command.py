@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_tools.build import ids, notebook, planted, source
+from course_tools.build import around, deeper, ids, notebook, planted, source
 from course_tools.build.files import add_root, clone, short, write
 from course_tools.build.progress import CellProgress
 from course_tools.notebooks import kernels, outputs
@@ -106,7 +106,17 @@ def state(read, kind, root):
 # Building -----------------------------------------------------------------------------------------
 
 
+def _refuse_deeper(read):
+    """SourceError where a task rests on what is folded away."""
+    if read.kind == "exercise":
+        near = around.chapters(read.path.parent.parent)
+        found = [f"{read.path}:{line}: {text}" for line, text in deeper.rests(read, near)]
+        if found:
+            raise source.SourceError(found)
+
+
 def _build_file(read, options):
+    _refuse_deeper(read)
     gone = ids.lost(options.root, read) if not options.drop_ids else []
     if gone:
         names = ", ".join(row[2] for row in gone)
@@ -204,6 +214,7 @@ def _run_cell(session, cell, index, read):
 
 
 def _check_file(read, root):
+    _refuse_deeper(read)
     rows = []
     for kind in notebook.kinds(read):
         what, detail, _ = state(read, kind, root)

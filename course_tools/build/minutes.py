@@ -9,6 +9,7 @@ import argparse
 import re
 import sys
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from course_lib.errors import BadInput
@@ -43,6 +44,14 @@ def sections(read):
             title = heading[1].strip() if heading else title
             minutes[title] += words(part) / WORDS if title != NOT_READ else 0.0
     return {title: time for title, time in minutes.items() if title != NOT_READ}
+
+
+def core(read):
+    """The minutes of a lecture without its deeper sections, to the nearest five."""
+    folded = replace(read, cells=tuple(cell for cell in read.cells if cell.deep))
+    if not folded.cells:
+        return read.minutes
+    return 5 * round((read.minutes - sum(sections(folded).values())) / 5)
 
 
 def document(root):

@@ -5,10 +5,14 @@ import hashlib
 import json
 from pathlib import Path
 
+from course_tools.build import around, deeper, guesses, way
+from course_tools.build.links import Links
+from course_tools.build.papers import Mentions
 from course_tools.build.source import Cell, count, split
 
-BUILDER = 1  # raise it when the built form changes: every notebook is then stale
-FOLDERS = {"lecture": "notebooks", "exercise": "exercises", "solution": "solutions"}
+BUILDER = 2  # raise it when the built form changes: every notebook is then stale
+RUNS = 1  # raise it when what runs changes: every notebook then runs again
+FOLDERS = around.FOLDERS
 LANGUAGE = {
     "codemirror_mode": {"name": "ipython", "version": 3},
     "file_extension": ".py",
@@ -31,6 +35,9 @@ def skeleton(source, kind):
     from nbformat.v4 import new_notebook
 
     cells = [made for cell in source.cells for made in _cells(cell, kind)]
+    if kind == "lecture":
+        _fold_answers(cells, guesses.folded(source.cells))
+    _lead_on(cells, source, kind)
     metadata = copy.deepcopy({"kernelspec": KERNEL, "language_info": LANGUAGE})
     notebook = new_notebook(cells=cells, metadata=metadata)
     notebook.metadata["course"] = {
@@ -39,8 +46,8 @@ def skeleton(source, kind):
         "kind": kind,
         "title": source.title,
         "minutes": source.minutes,
-        "source": _hash([BUILDER, source.text]),
-        "code": _hash([BUILDER, code_of(notebook)]),
+        "source": _hash([BUILDER, source.text, [cell.source for cell in cells]]),
+        "code": _hash([RUNS, code_of(notebook)]),
     }
     return notebook
 
@@ -87,16 +94,54 @@ def _cells(cell, kind):
     from nbformat.v4 import new_code_cell, new_markdown_cell
 
     if cell.kind == "markdown":
-        return [new_markdown_cell(cell.source, id=cell.name, metadata=dict(cell.extra))]
+        return _texts(cell)
     code = new_code_cell(_code(cell, kind), id=cell.name, metadata=_metadata(cell, kind))
     if cell.task is None:
         return [code]
     return [new_markdown_cell(hints(cell.task), id=f"{cell.name}-hints"), code]
 
 
+def _texts(cell):
+    """A text cell; of a deeper section's first the heading is a cell of its own, which folds the others."""
+    from nbformat.v4 import new_markdown_cell
+
+    if not cell.folds:
+        return [new_markdown_cell(cell.source, id=cell.name, metadata=dict(cell.extra))]
+    heading, rest = deeper.parted(cell.source)
+    folding = copy.deepcopy(deeper.FOLDED)
+    cells = [new_markdown_cell(heading, id=f"{cell.name}-deeper", metadata=folding)]
+    if rest:
+        cells.append(new_markdown_cell(rest, id=cell.name, metadata=dict(cell.extra)))
+    return cells
+
+
+def _fold_answers(cells, names):
+    """Outputs after a prediction come folded; JupyterLab unfolds those of a cell that is run."""
+    for cell in cells:
+        if cell.id in names:
+            cell.metadata.setdefault("jupyter", {})["outputs_hidden"] = True
+
+
+def _lead_on(cells, source, kind):
+    """The opening under the title, links in all texts, and the way on in a cell at the end."""
+    from nbformat.v4 import new_markdown_cell
+
+    there = around.chapters(source.path.parent.parent)
+    number = source.chapter[:2]
+    texts = [cell for cell in cells if cell.cell_type == "markdown"]
+    if texts:
+        texts[0].source = way.opened(texts[0].source, source, there)
+    if number in there:
+        texts.append(new_markdown_cell(way.closing(source, kind, there), id="way-on"))
+        cells.append(texts[-1])
+    links, mentions = Links(there, number, kind), Mentions()
+    for cell in texts:
+        cell.source = mentions.linked(links.linked(cell.source))
+
+
 def _code(cell: Cell, kind):
     if cell.task is None:
-        return cell.source
+        return guesses.blanked(cell) if kind == "lecture" else cell.source
     region = split(cell.source)
     return region.filled(cell.task.blank if kind == "exercise" else region.text)
 

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from itertools import chain
 
+from course_tools.build import deeper
 from course_tools.build.cells import BEGIN, END, Mutant, split
 from course_tools.text import count
 
@@ -13,7 +14,7 @@ ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of a cell: kebab-case, at most 60 
 TAGS = ("task", "check", "nbval-ignore-output", "raises-exception", "hide-input", "hide-output")
 NUMBERS = {"points": 100, "difficulty": 3, "minutes": 120, "lines": 60}  # of a task: from 1 to that
 TASK_KEYS = (*NUMBERS, "hints", "mutants")
-CELL_KEYS = ("name", "tags", "checks", "jupyter", "slideshow")
+CELL_KEYS = ("name", "tags", "checks", "jupyter", "slideshow", "deeper", "guess")
 MUTANT_KEYS = ("name", "says", "expect", "replace", "with", "body")
 HINTS, MUTANTS = 3, 5
 
@@ -24,6 +25,7 @@ def breaches(kind, metadata, cells):
     for cell in cells:
         yield from ((cell.line, text) for text in _cell(cell))
     yield from _names(cells)
+    yield from deeper.breaches(cells)
     code = [cell for cell in cells if cell.kind == "code"]
     yield from _tasks(code, {cell.name for cell in cells})
     yield from _checks(code)
@@ -50,6 +52,8 @@ def _header(kind, metadata):
         yield "a source file is named lecture.md or exercise.md"
     if not isinstance(title, str) or not title.strip():
         yield "the header needs `course: {title: ..., minutes: ...}` with a title"
+    if not isinstance(course.get("able", ""), str):
+        yield "the header's course able must be a text: what a reader will be able to do"
     yield from _whole("the header's course minutes", course.get("minutes"), 1, 300)
     if metadata.get("kernelspec", {}).get("name") != "python3":
         yield "the header needs the kernelspec python3"

@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from course_lib.errors import BadInput
+from course_tools.build import deeper
 from course_tools.build.cells import Cell, Region, Source, Task, split
+from course_tools.build.papers import named
 from course_tools.build.rules import ID, KINDS, NUMBERS, breaches, mutant_of
 from course_tools.text import count
 
@@ -33,10 +35,10 @@ def parse(path, text):
     from jupytext import reads
 
     try:
-        notebook = reads(text, fmt="md:myst")
+        notebook = reads(named(text), fmt="md:myst")
     except Exception as error:
         raise SourceError([f"{path}: Jupytext cannot read it: {error}"]) from error
-    cells = _cells(text, notebook)
+    cells = deeper.marked(_cells(text, notebook))
     problems = [
         f"{path}:{line}: {say}" for line, say in breaches(path.stem, notebook.metadata, cells)
     ]
@@ -45,7 +47,7 @@ def parse(path, text):
     course = notebook.metadata["course"]
     cells = tuple(map(_finished, cells))
     head = (path, path.parent.name, path.stem, course["title"], course["minutes"])
-    return Source(*head, text, cells)
+    return Source(*head, text, cells, course.get("able", ""))
 
 
 def _cells(text, notebook):
@@ -68,14 +70,16 @@ def _cells(text, notebook):
         tags = tuple(tags) if isinstance(tags, list) else ()
         checks = meta.get("checks") if "check" in tags else None
         name = name if name or given.cell_type == "code" else f"{following}-text"
-        cells.append(Cell(given.cell_type, name, given.source, line, tags, None, checks, meta))
+        kind = given.cell_type
+        cells.append(Cell(kind, name, given.source, line, tags, None, checks, extra=meta))
     return cells[::-1]
 
 
 def _finished(cell):
     """A cell that keeps the rules, with its task, and of its header only what belongs into a notebook."""
     extra = {key: cell.extra[key] for key in ("jupyter", "slideshow") if key in cell.extra}
-    return replace(cell, task=_task(cell) if "task" in cell.tags else None, extra=extra)
+    task = _task(cell) if "task" in cell.tags else None
+    return replace(cell, task=task, extra=extra, guess=cell.extra.get("guess", True) is True)
 
 
 def _task(cell):

@@ -13,6 +13,7 @@ from course_lib.errors import BadInput
 LIBRARY = {
     "checks/chNN": (2, 1, 3),
     "plots": (0, 1, 1),
+    "progress": (0, 3, 1),
     "checks/kit": (2, 2, 1),
     "threads": (1, 3, 1),
     "gpu": (2, 3, 1),

@@ -63,9 +63,11 @@ def test_valid_notebooks_with_ids_from_the_names(first):
         "two-text",
         "two",
         "end-text",
+        "way-on",
     ]
     ids = [c.id for c in read(first, FILES[1]).cells]
-    assert ids == ["setup-text", "setup", "double-text", "double-hints", "double", "double-check"]
+    task = ["double-text", "double-hints", "double", "double-check"]
+    assert ids == ["setup-text", "setup", *task, "way-on"]
     assert ids == [c.id for c in read(first, FILES[2]).cells]
 
 
@@ -168,7 +170,7 @@ def test_changed_text_keeps_the_outputs(root, no_kernel):
     assert rows[FILES[0]].state == "text" and rows[FILES[1]].state == "current"
     lecture = read(root, FILES[0])
     assert (
-        lecture.cells[-1].source == "The very end."
+        lecture.cells[-2].source == "The very end."
         and lecture.cells[1].outputs[0].text == "hello\n"
     )
     assert check(root) == {}
@@ -226,6 +228,8 @@ def test_check_finds_the_missing_the_orphaned_and_the_lonely(root):
     clone(root, LECTURE, None, "02-half")
     assert check(root) == {
         FILES[2]: "missing",
+        FILES[0]: "stale",  # its end leads to the new chapter
+        FILES[1]: "stale",
         "notebooks/07-gone.ipynb": "orphaned",
         "notebooks/02-half.ipynb": "missing",
         "chapters/02-half/exercise.md": "missing",

@@ -27,6 +27,7 @@ ARROWS: dict[str, set[str]] = {
     "mpi": {"serial", "data", "measure", REHEARSAL, RANKS},  # measure: what one rank's step costs
     "measure": set(),
     "plots": {"measure"},
+    "progress": set(),
     ENGINE: {TRACE_PAGE, CUDA_C},
     TRACE_PAGE: set(),
     CUDA_C: set(),

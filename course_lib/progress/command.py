@@ -1,0 +1,40 @@
+"""`course progress`: which tasks are right, points, and where to go on."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from course_lib.errors import BadInput
+from course_lib.progress import journal, summary
+
+
+def add_arguments(parser):
+    """The arguments of `progress`."""
+    parser.description = (
+        "Which tasks are right, points, and where to go on: from what the checks said in JupyterLab. It is kept "
+        "on this machine alone; COURSE_PROGRESS names another folder for it, or turns it off: off."
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    words = "forget everything: delete the journal"
+    parser.add_argument("--forget", action="store_true", help=words)
+    words = "the clone (default: the one this command belongs to)"
+    parser.add_argument("--root", type=Path, default=summary.COURSE, help=words)
+
+
+def command(args):
+    """Run `progress` with parsed arguments; return the exit status."""
+    where = journal.folder()
+    if args.forget:
+        if where:
+            (where / journal.NAME).unlink(missing_ok=True)
+        print("nothing is kept any more")
+        return 0
+    found = summary.chapters(args.root)
+    if not found:
+        raise BadInput(f"no exercises/ in {args.root}: pass --root with the folder of the course")
+    if args.json:
+        print(json.dumps([asdict(one) | {"points": one.points} for one in found], indent=1))
+        return 0
+    print(summary.Page(found))
+    print(f"Kept in {where / journal.NAME}." if where else "Turned off by COURSE_PROGRESS.")
+    return 0
