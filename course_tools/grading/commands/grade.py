@@ -13,6 +13,7 @@ from pathlib import Path
 from course_lib import __version__
 from course_lib.errors import BadInput
 from course_tools.grading.commands import summary
+from course_tools.grading.deadlines import clock
 from course_tools.grading.intake import assemble, handed_in, newest, notebook
 from course_tools.grading.marks import export
 from course_tools.grading.release import manifest
@@ -69,6 +70,10 @@ def command(args):
     worker.without_unused()
     releases = [_tested(manifest.load(folder), args.untested) for folder in args.release]
     export.look(args, sorted({name for one in releases for name in one.chapters}))
+    beside = [folder / "deadlines.toml" for folder in args.release]
+    for file in beside if args.deadlines is None else ():
+        if file.is_file():
+            print(f"{file} is not applied: pass --deadlines {file}", file=sys.stderr)
     submissions = handed_in.collect(args.submissions)
     with pool.OutputFolder(args.out) as place:
         run = Run(args, {one.id: one for one in releases}, place)
@@ -134,6 +139,7 @@ class Run:
     def __init__(self, args, releases, place):
         self.args, self.releases, self.place = args, releases, place
         self.graded = self.kept = self.students = 0
+        self.times: dict = {}
         self.began, self.seconds = time.monotonic(), 0.0
         self.progress = summary.ProgressLine(quiet=args.json)
         how = args.isolation, args.timeout, args.whole, args.seed
@@ -142,6 +148,7 @@ class Run:
     def grade(self, submissions):
         """All of it; at the end each student has a file of results."""
         self.work.write()
+        self.times = clock.load(self.args.out)
         for number, submission in enumerate(submissions):
             pairs = list(self._pairs(submission))
             if pairs:
@@ -150,6 +157,7 @@ class Run:
             # their bytes are needed no more
             submission.files = [file.name for file in submission.files]
         self.work.complete()
+        clock.save(self.args.out, self.times)
         if self.students:
             self._wait()
         self.seconds = time.monotonic() - self.began
@@ -179,6 +187,8 @@ class Run:
         for number, found in enumerate(self._read(submission).values()):
             found, why = newest.last(found)
             file, given, made = found[-1]
+            whose = submission.student, submission.id, made.chapter.name
+            clock.note(self.times, *whose, file)
             if self._same(stored.get(made.chapter.name), file, given):
                 self.kept += 1
                 continue
@@ -188,8 +198,7 @@ class Run:
                     f"handed in {len(found)} times ({names}): the last of these counts, by {why}"
                 )
             if file.late:
-                made.problems.append("handed in late, as Canvas marks it: nothing was taken off")
-            whose = submission.student, submission.id, made.chapter.name
+                made.problems.append("handed in late, as Canvas marks it")
             job = jobs.Job(f"{number}.ipynb", *whose, file.name, file.digest, given.id)
             yield job, made
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from course_lib.errors import BadInput
 from course_tools.build import command as build
+from course_tools.grading.deadlines import clock, rules, worksheet
+from course_tools.grading.deadlines.apply import apply
 from course_tools.grading.marks import feedback, gradebook, lms, manual, marks, tables
 from course_tools.grading.verdict import results
 
@@ -22,6 +24,7 @@ HELP = {
     "--canvas": "your export of Canvas's gradebook, to be filled in",
     "--column": "the Canvas assignment of a chapter, where its title does not tell",
     "--moodle": "your grading worksheet of Moodle, of one chapter, to be filled in",
+    "--deadlines": "take off what this file says of lateness, such as RELEASE/deadlines.toml",
     "--gradescope": "write a results.json for each submission",
 }
 
@@ -38,6 +41,7 @@ def add_arguments(parser):
     add("--canvas", type=Path, metavar="FILE")
     add("--column", action="append", default=[], metavar="NN=TITLE")
     add("--moodle", action="append", default=[], metavar="[NN=]FILE")
+    add("--deadlines", type=Path, metavar="FILE")
     add("--gradescope", action="store_true")
 
 
@@ -50,6 +54,8 @@ def look(args, chapters):
         tables.read(file)
         if name:
             chapter_of(chapters, name)
+    if args.deadlines:
+        rules.read(args.deadlines)
     columns = {chapter_of(chapters, name): title for name, title in _columns(args)}
     if args.canvas:
         lms.look_at_canvas(args.canvas, chapters, columns)
@@ -63,6 +69,8 @@ def write(args):
     out = args.out
     made = marks.collect(out, args.manual)
     said = list(made.problems)
+    if args.deadlines:
+        said += _deadlines(out, made, args)
     gradebook.write(out, made)
     if args.canvas:
         said += _canvas(out, made, args)
@@ -115,6 +123,16 @@ def _moodle(out, made, given):
     table, said = lms.moodle(made, file, chapter)
     _save(out / f"moodle-{chapter[:2]}.csv", file, table)
     return [f"moodle: {line}" for line in said]
+
+
+def _deadlines(out, made, args):
+    given = rules.read(args.deadlines)
+    lms_times = {}
+    for option in args.moodle if made.columns else ():
+        name, _, file = _moodle_option(option)
+        chapter = chapter_of(made.columns, name) if name else next(iter(made.columns))
+        lms_times[chapter] = worksheet.times(file, given.zone)
+    return apply(made, given, clock.load(out), lms_times)
 
 
 def _save(file, original, table):
