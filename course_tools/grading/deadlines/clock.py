@@ -1,7 +1,8 @@
 """handed-in.csv: when each student handed in what, and whose clock says so. `grade` writes it; rules are applied later.
 
-Only clocks that a student cannot set are read: names that an LMS gave, the times of the download's own files. The
-times within a student's zip, and times in the names of a student's files, are the student's word.
+Read are names that an LMS gave and the times of the download's own files. The times within a student's zip, and those
+in the names of a student's files, are the student's word. So, in the end, is a folder of nbgrader's exchange, which the
+student's own process names: its clock says so.
 """
 
 import datetime
@@ -14,7 +15,11 @@ from course_tools.grading.marks import tables
 FILE = "handed-in.csv"
 COLUMNS = ["Student", "ID", "Chapter", "File", "Sha256", "Handed in", "Clock"]
 MARKED, UNMARKED = "Canvas, which marks it late", "Canvas, which does not mark it late"
-FILES, EXCHANGE, UNKNOWN = "the file's time", "nbgrader's exchange", "no clock that can be trusted"
+FILES, EXCHANGE, UNKNOWN = (
+    "the file's time",
+    "nbgrader's exchange, as the student's side wrote it",
+    "no clock that can be trusted",
+)
 UNDECIDED = "nobody knows how late: say it under [[handed-in]]"
 
 

@@ -14,8 +14,11 @@ CANVAS = re.compile(
     r"(?P<student>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<submission>\d+)_(?P<file>.+)"
 )
 MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?")
-NBGRADER = re.compile(  # a folder of its exchange: student+assignment+time, and some characters by chance
-    r"(?P<student>[^+]+)\+(?P<assignment>[^+]+)\+(?P<time>20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [\w/+-]+?)(\+\w+)?"
+NBGRADER = (
+    re.compile(  # a folder of its exchange: student+assignment+time, and some characters by chance
+        r"(?P<student>[^+]+)\+(?P<assignment>[^+]+)\+"
+        r"(?P<time>20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [\w/+-]+?)(\+[\w=-]+)?"
+    )
 )
 FORMS = CANVAS, MOODLE, NBGRADER
 RESENT = re.compile(r"-\d+(?=\.ipynb$)")  # Canvas numbers what is handed in again
