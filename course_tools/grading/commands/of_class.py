@@ -7,6 +7,10 @@ WHAT = {
         "course_tools.grading.similarity.command",
         "pairs of students whose answers resemble each other, cells side by side",
     ),
+    "words": (
+        "course_tools.grading.rubric.command",
+        "what students wrote in words: a page to grade it without names, by keyboard",
+    ),
 }
 
 

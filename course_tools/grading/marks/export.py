@@ -17,6 +17,7 @@ from course_tools.build import command as build
 from course_tools.grading.deadlines import clock, rules, worksheet
 from course_tools.grading.deadlines.apply import apply
 from course_tools.grading.marks import feedback, gradebook, lms, manual, marks, tables
+from course_tools.grading.rubric import give
 from course_tools.grading.verdict import results
 
 HELP = {
@@ -25,6 +26,7 @@ HELP = {
     "--column": "the Canvas assignment of a chapter, where its title does not tell",
     "--moodle": "your grading worksheet of Moodle, of one chapter, to be filled in",
     "--deadlines": "take off what this file says of lateness, such as RELEASE/deadlines.toml",
+    "--words": "what the page of `class words` has saved; once for each who reads",
     "--gradescope": "write a results.json for each submission",
 }
 
@@ -42,6 +44,7 @@ def add_arguments(parser):
     add("--column", action="append", default=[], metavar="NN=TITLE")
     add("--moodle", action="append", default=[], metavar="[NN=]FILE")
     add("--deadlines", type=Path, metavar="FILE")
+    add("--words", type=Path, action="append", default=[], metavar="FILE")
     add("--gradescope", action="store_true")
 
 
@@ -54,6 +57,9 @@ def look(args, chapters):
         tables.read(file)
         if name:
             chapter_of(chapters, name)
+    for file in args.words:
+        give.entries(file)
+        give.key_of(args.out)
     if args.deadlines:
         rules.read(args.deadlines)
     columns = {chapter_of(chapters, name): title for name, title in _columns(args)}
@@ -69,6 +75,8 @@ def write(args):
     out = args.out
     made = marks.collect(out, args.manual)
     said = list(made.problems)
+    if args.words:
+        said += give.give(made, out, args.words)
     if args.deadlines:
         said += _deadlines(out, made, args)
     gradebook.write(out, made)

@@ -9,6 +9,7 @@ from course_tools.grading.marks import manual, tables
 from course_tools.grading.verdict import results, undecided
 
 NAMES = ("manual.csv", "manual.json")
+NOT_READ = "not-read"  # an answer in words that nobody has read to the end
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Chapter:
         return [
             task.task
             for task in self.tasks
-            if task.status in undecided.STATUSES and task.task not in self.by_hand
+            if task.status in (*undecided.STATUSES, NOT_READ) and task.task not in self.by_hand
         ]
 
 
