@@ -11,6 +11,22 @@ WHAT = {
         "course_tools.grading.rubric.command",
         "what students wrote in words: a page to grade it without names, by keyboard",
     ),
+    "feedback": (
+        "course_tools.grading.platforms.feedback_zip",
+        "all feedback in one zip, as Canvas or Moodle takes it back",
+    ),
+    "gradescope": (
+        "course_tools.grading.platforms.gradescope",
+        "the zip of an autograder for Gradescope",
+    ),
+    "github": (
+        "course_tools.grading.platforms.github",
+        "a workflow for GitHub Classroom with the public checks",
+    ),
+    "exchange": (
+        "course_tools.grading.platforms.exchange",
+        "exercises into nbgrader's exchange on a JupyterHub",
+    ),
 }
 
 

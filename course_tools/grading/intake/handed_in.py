@@ -81,7 +81,7 @@ def _without(others):
     names = sorted({f"{file.name!r:.60}" for file in others})
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     said = f"no notebook (.ipynb) was handed in, only {', '.join(names[:5])}{more}"
-    return files.File(others[0].name, None, said)
+    return files.File(others[0].name, None, said, path=others[0].path)
 
 
 def _depth(paths):

@@ -39,13 +39,31 @@ def add_arguments(parser):
     def add(name, **how):
         group.add_argument(name, help=HELP[name], **how)
 
-    add("--manual", type=Path, metavar="FILE")
+    _add_marks(add)
     add("--canvas", type=Path, metavar="FILE")
     add("--column", action="append", default=[], metavar="NN=TITLE")
     add("--moodle", action="append", default=[], metavar="[NN=]FILE")
-    add("--deadlines", type=Path, metavar="FILE")
-    add("--words", type=Path, action="append", default=[], metavar="FILE")
     add("--gradescope", action="store_true")
+
+
+def add_marks(parser):
+    """The options of what reads the results of a run and changes nothing: --marks, and what points hang on."""
+    parser.add_argument(
+        "--marks", type=Path, required=True, metavar="DIR", help="what `grade` had as --out"
+    )
+    _add_marks(lambda name, **how: parser.add_argument(name, help=HELP[name], **how))
+
+
+def _add_marks(add):
+    add("--manual", type=Path, metavar="FILE")
+    add("--words", type=Path, action="append", default=[], metavar="FILE")
+    add("--deadlines", type=Path, metavar="FILE")
+
+
+def collected(args):
+    """(`Marks`, what is to be said) of a folder of results, for a parser with `add_marks`."""
+    made = marks.collect(args.marks, args.manual)
+    return made, [*made.problems, *_by_rules(args.marks, made, args, [])]
 
 
 def look(args, chapters):
@@ -75,10 +93,7 @@ def write(args):
     out = args.out
     made = marks.collect(out, args.manual)
     said = list(made.problems)
-    if args.words:
-        said += give.give(made, out, args.words)
-    if args.deadlines:
-        said += _deadlines(out, made, args)
+    said += _by_rules(out, made, args, args.moodle)
     gradebook.write(out, made)
     if args.canvas:
         said += _canvas(out, made, args)
@@ -93,7 +108,7 @@ def write(args):
 
 def chapter_of(chapters, wanted):
     """The chapter that "03" or its name means. Raises BadInput."""
-    found = [name for name in chapters if wanted in (name, name[:2], name[:2].lstrip("0"))]
+    found = [name for name in chapters if wanted in (name, name[:2], name[:2].lstrip("0") or "0")]
     if len(found) != 1:
         raise BadInput(
             f"there is no chapter {wanted!r} to be graded; there is {', '.join(chapters) or 'none'}"
@@ -133,10 +148,16 @@ def _moodle(out, made, given):
     return [f"moodle: {line}" for line in said]
 
 
-def _deadlines(out, made, args):
+def _by_rules(out, made, args, worksheets):
+    """What was read in words, then lateness; worksheets: of Moodle."""
+    said = give.give(made, out, args.words) if args.words else []
+    return said + (_deadlines(out, made, args, worksheets) if args.deadlines else [])
+
+
+def _deadlines(out, made, args, worksheets):
     given = rules.read(args.deadlines)
     lms_times = {}
-    for option in args.moodle if made.columns else ():
+    for option in worksheets if made.columns else ():
         name, _, file = _moodle_option(option)
         chapter = chapter_of(made.columns, name) if name else next(iter(made.columns))
         lms_times[chapter] = worksheet.times(file, given.zone)
