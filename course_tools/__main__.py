@@ -33,6 +33,10 @@ COMMANDS = {
         "make what students get and what the grader needs",
     ),
     "grade": ("course_tools.grading.commands.grade", "grade what students handed in"),
+    "class": (
+        "course_tools.grading.commands.of_class",
+        "around the grades: similar answers, texts graded by eye, feedback in bulk, Gradescope",
+    ),
     "build": ("course_tools.build.command", "make the notebooks from chapters/"),
     "book": (
         "course_tools.book.command",

@@ -78,7 +78,7 @@ class Trial:
         for name, text in (*forms, (SOLUTION, region.text)):
             task, public = self._try(step, region.filled(text))
             self.tried += 1
-            if (task.status == "pass") != (name == SOLUTION):
+            if (task.status == "pass") != (name == SOLUTION) or (task.points and name == BLANK):
                 self.wrong.append(
                     f"{self.chapter.name}, {step.id}: the {name} earns {task.points} of {task.out_of} "
                     f"points ({task.status}: {task.message[:200]})"

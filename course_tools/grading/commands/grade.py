@@ -13,8 +13,10 @@ from pathlib import Path
 from course_lib import __version__
 from course_lib.errors import BadInput
 from course_tools.grading.commands import summary
+from course_tools.grading.deadlines import clock
 from course_tools.grading.intake import assemble, handed_in, newest, notebook
 from course_tools.grading.marks import export
+from course_tools.grading.regrade import keep, requests
 from course_tools.grading.release import manifest
 from course_tools.grading.verdict import results, undecided
 from course_tools.grading.workers import jobs
@@ -33,6 +35,8 @@ HELP = {
     "(default: by chance, another for each)",
     "--untested": "allow a release that was made with --quick",
     "--again": "grade also what has not changed",
+    "--regrade": "a CSV of requests, or a task such as 03:neuron whose check was mended: grade that anew "
+    "and keep all else; regrade.csv says what changed",
     "--json": "print the summary as JSON",
 }
 
@@ -53,6 +57,7 @@ def add_arguments(parser):
     add("--isolation", choices=("sandbox", "none"), default="sandbox")
     add("--whole", action="store_true")
     add("--seed", type=int, metavar="N")
+    add("--regrade", metavar="FILE_OR_TASK")
     for name in ("--untested", "--again", "--json"):
         add(name, action="store_true")
     export.add_arguments(parser)
@@ -65,10 +70,20 @@ def command(args):
 
     releases = [_tested(manifest.load(folder), args.untested) for folder in args.release]
     export.look(args, sorted({name for one in releases for name in one.chapters}))
+    chapters = {name: made for one in releases for name, made in one.chapters.items()}
+    wanted = requests.read(args.regrade, chapters)
+    beside = [folder / "deadlines.toml" for folder in args.release]
+    for file in beside if args.deadlines is None else ():
+        if file.is_file():
+            print(f"{file} is not applied: pass --deadlines {file}", file=sys.stderr)
     submissions = handed_in.collect(args.submissions)
     with pool.OutputFolder(args.out) as place:
-        run = Run(args, {one.id: one for one in releases}, place)
+        if keep.waiting(args.out) and not wanted:
+            raise BadInput("a run with --regrade was stopped: run it again, to its end, first")
+        run = Run(args, {one.id: one for one in releases}, place, wanted)
         run.grade(submissions)
+        for line in keep.finish(args.out, wanted)[1] if wanted else ():
+            print(line, file=sys.stderr)
         rows = summary.rows_of(args.out, [one.student for one in submissions])
         for line in export.write(args):
             print(line, file=sys.stderr)
@@ -127,9 +142,10 @@ def _assembled(file, given):
 class Run:
     """One run: what was handed in becomes jobs, and workers see to them."""
 
-    def __init__(self, args, releases, place):
-        self.args, self.releases, self.place = args, releases, place
+    def __init__(self, args, releases, place, wanted=()):
+        self.args, self.releases, self.place, self.wanted = args, releases, place, wanted
         self.graded = self.kept = self.students = 0
+        self.times: dict = {}
         self.began, self.seconds = time.monotonic(), 0.0
         self.progress = summary.ProgressLine(quiet=args.json)
         how = args.isolation, args.timeout, args.whole, args.seed
@@ -138,6 +154,7 @@ class Run:
     def grade(self, submissions):
         """All of it; at the end each student has a file of results."""
         self.work.write()
+        self.times = clock.load(self.args.out)
         for number, submission in enumerate(submissions):
             pairs = list(self._pairs(submission))
             if pairs:
@@ -146,6 +163,7 @@ class Run:
             # their bytes are needed no more
             submission.files = [file.name for file in submission.files]
         self.work.complete()
+        clock.save(self.args.out, self.times)
         if self.students:
             self._wait()
         self.seconds = time.monotonic() - self.began
@@ -175,7 +193,9 @@ class Run:
         for number, found in enumerate(self._read(submission).values()):
             found, why = newest.last(found)
             file, given, made = found[-1]
-            if self._same(stored.get(made.chapter.name), file, given):
+            whose = submission.student, submission.id, made.chapter.name
+            clock.note(self.times, *whose, file)
+            if self._stands(stored.get(made.chapter.name), file, given):
                 self.kept += 1
                 continue
             if len(found) > 1:
@@ -184,8 +204,7 @@ class Run:
                     f"handed in {len(found)} times ({names}): the last of these counts, by {why}"
                 )
             if file.late:
-                made.problems.append("handed in late, as Canvas marks it: nothing was taken off")
-            whose = submission.student, submission.id, made.chapter.name
+                made.problems.append("handed in late, as Canvas marks it")
             job = jobs.Job(f"{number}.ipynb", *whose, file.name, file.digest, given.id)
             yield job, made
 
@@ -203,6 +222,15 @@ class Run:
                 chosen.setdefault(made.chapter.name, []).append((file, given, made))
         results.tidy(self.args.out, submission.student, unreadable)
         return chosen
+
+    def _stands(self, old, file, given):
+        """Is the result there one that stands? With --regrade all do that it does not name; those are put aside."""
+        if not self.wanted or old is None or old.digest != file.digest:
+            return self._same(old, file, given)
+        named = any(one.fits(old.student, old.id, old.chapter) for one in self.wanted)
+        if named:
+            keep.remember(self.args.out, old.student)
+        return not named
 
     def _same(self, old, file, given):
         """Is this what was graded, in the same way, and was it decided?"""

@@ -33,6 +33,13 @@ def add_arguments(parser):
         help="your own hidden checks: NN-topic.py with functions check_<task>(answer)",
     )
     parser.add_argument(
+        "--partial",
+        type=Path,
+        default=None,
+        metavar="FILE.toml",
+        help="partial credit: parts of tasks, each but one with a check in --hidden; exercises say so",
+    )
+    parser.add_argument(
         "--quick",
         action="store_true",
         help="try no solutions, blanks and planted wrong answers; the manifest says so",
@@ -46,7 +53,14 @@ def command(args):
     """Run `release`. Exit status: 0 made, 1 refused by its own answers, 2 the call is wrong."""
     trials = None if args.quick else _gate()
     try:
-        made = write(build.clone(args.root), args.out, args.chapters, args.hidden, gate=trials)
+        made = write(
+            build.clone(args.root),
+            args.out,
+            args.chapters,
+            args.hidden,
+            gate=trials,
+            parts=args.partial,
+        )
     except Refused as refused:
         print(refused, file=sys.stderr)
         return 1

@@ -1,6 +1,7 @@
 """The files of what was handed in, from folders and zips: read with care, never unpacked to disk, never changed."""
 
 import contextlib
+import dataclasses
 import datetime
 import functools
 import hashlib
@@ -26,7 +27,8 @@ class File:
 
     content: the bytes, or a function that reads them: those of a whole class, pictures and all, are too many to hold.
     sent: when it was last changed, in seconds, as the folder or the zip says; 0: unknown. attempt: as the LMS counts.
-    late: the LMS marked it so. other: it is no notebook by its name.
+    late: the LMS marked it so. other: it is no notebook by its name. path: as the download names it; inside: it lies
+    in a student's zip, whose times and names are the student's.
     """
 
     name: str
@@ -36,6 +38,8 @@ class File:
     attempt: int = 0
     late: bool = False
     other: bool = False
+    path: str = ""
+    inside: bool = False
 
     @property
     def data(self):
@@ -140,7 +144,7 @@ def _students_zip(opened, below):
             found, notebooks = found + 1, notebooks + (not file.other)
             left = max(0, left - entry.file_size * (not file.other))
             if notebooks <= MANY + 1:
-                yield path, file
+                yield path, dataclasses.replace(file, inside=True)
     if not found:
         yield _said(below, "the zip is empty")
 

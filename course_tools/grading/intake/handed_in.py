@@ -14,6 +14,13 @@ CANVAS = re.compile(
     r"(?P<student>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<submission>\d+)_(?P<file>.+)"
 )
 MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?")
+NBGRADER = (
+    re.compile(  # a folder of its exchange: student+assignment+time, and some characters by chance
+        r"(?P<student>[^+]+)\+(?P<assignment>[^+]+)\+"
+        r"(?P<time>20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [\w/+-]+?)(\+[\w=-]+)?"
+    )
+)
+FORMS = CANVAS, MOODLE, NBGRADER
 RESENT = re.compile(r"-\d+(?=\.ipynb$)")  # Canvas numbers what is handed in again
 
 
@@ -74,7 +81,7 @@ def _without(others):
     names = sorted({f"{file.name!r:.60}" for file in others})
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     said = f"no notebook (.ipynb) was handed in, only {', '.join(names[:5])}{more}"
-    return files.File(others[0].name, None, said)
+    return files.File(others[0].name, None, said, path=others[0].path)
 
 
 def _depth(paths):
@@ -83,7 +90,7 @@ def _depth(paths):
         {path.parts[0] for path in paths},
         {path.parts[1] for path in paths if len(path.parts) > 1},
     )
-    named = bool(below) and all(CANVAS.fullmatch(part) or MOODLE.fullmatch(part) for part in below)
+    named = bool(below) and all(any(form.fullmatch(part) for form in FORMS) for part in below)
     return int(len(tops) == 1 and all(len(path.parts) > 1 for path in paths) and named)
 
 
@@ -109,6 +116,9 @@ def _whose(path, file):
     Only the outermost name is the LMS's or the instructor's: what is below it, the student has named.
     """
     top, alone = path.parts[0], len(path.parts) == 1
+    file = dataclasses.replace(file, path=str(path))
+    if not alone and (sent := NBGRADER.fullmatch(top)):
+        return sent["student"], "", file
     if not alone and (moodle := MOODLE.fullmatch(top)):
         return moodle["student"], moodle["id"], file
     if canvas := CANVAS.fullmatch(top):

@@ -14,7 +14,10 @@ from pathlib import Path
 
 from course_lib.errors import BadInput
 from course_tools.build import command as build
+from course_tools.grading.deadlines import clock, rules, worksheet
+from course_tools.grading.deadlines.apply import apply
 from course_tools.grading.marks import feedback, gradebook, lms, manual, marks, tables
+from course_tools.grading.rubric import give
 from course_tools.grading.verdict import results
 
 HELP = {
@@ -22,6 +25,8 @@ HELP = {
     "--canvas": "your export of Canvas's gradebook, to be filled in",
     "--column": "the Canvas assignment of a chapter, where its title does not tell",
     "--moodle": "your grading worksheet of Moodle, of one chapter, to be filled in",
+    "--deadlines": "take off what this file says of lateness, such as RELEASE/deadlines.toml",
+    "--words": "what the page of `class words` has saved; once for each who reads",
     "--gradescope": "write a results.json for each submission",
 }
 
@@ -34,11 +39,31 @@ def add_arguments(parser):
     def add(name, **how):
         group.add_argument(name, help=HELP[name], **how)
 
-    add("--manual", type=Path, metavar="FILE")
+    _add_marks(add)
     add("--canvas", type=Path, metavar="FILE")
     add("--column", action="append", default=[], metavar="NN=TITLE")
     add("--moodle", action="append", default=[], metavar="[NN=]FILE")
     add("--gradescope", action="store_true")
+
+
+def add_marks(parser):
+    """The options of what reads the results of a run and changes nothing: --marks, and what points hang on."""
+    parser.add_argument(
+        "--marks", type=Path, required=True, metavar="DIR", help="what `grade` had as --out"
+    )
+    _add_marks(lambda name, **how: parser.add_argument(name, help=HELP[name], **how))
+
+
+def _add_marks(add):
+    add("--manual", type=Path, metavar="FILE")
+    add("--words", type=Path, action="append", default=[], metavar="FILE")
+    add("--deadlines", type=Path, metavar="FILE")
+
+
+def collected(args):
+    """(`Marks`, what is to be said) of a folder of results, for a parser with `add_marks`."""
+    made = marks.collect(args.marks, args.manual)
+    return made, [*made.problems, *_by_rules(args.marks, made, args, [])]
 
 
 def look(args, chapters):
@@ -50,6 +75,11 @@ def look(args, chapters):
         tables.read(file)
         if name:
             chapter_of(chapters, name)
+    for file in args.words:
+        give.entries(file)
+        give.key_of(args.out)
+    if args.deadlines:
+        rules.read(args.deadlines)
     columns = {chapter_of(chapters, name): title for name, title in _columns(args)}
     if args.canvas:
         lms.look_at_canvas(args.canvas, chapters, columns)
@@ -63,6 +93,7 @@ def write(args):
     out = args.out
     made = marks.collect(out, args.manual)
     said = list(made.problems)
+    said += _by_rules(out, made, args, args.moodle)
     gradebook.write(out, made)
     if args.canvas:
         said += _canvas(out, made, args)
@@ -77,7 +108,7 @@ def write(args):
 
 def chapter_of(chapters, wanted):
     """The chapter that "03" or its name means. Raises BadInput."""
-    found = [name for name in chapters if wanted in (name, name[:2], name[:2].lstrip("0"))]
+    found = [name for name in chapters if wanted in (name, name[:2], name[:2].lstrip("0") or "0")]
     if len(found) != 1:
         raise BadInput(
             f"there is no chapter {wanted!r} to be graded; there is {', '.join(chapters) or 'none'}"
@@ -115,6 +146,22 @@ def _moodle(out, made, given):
     table, said = lms.moodle(made, file, chapter)
     _save(out / f"moodle-{chapter[:2]}.csv", file, table)
     return [f"moodle: {line}" for line in said]
+
+
+def _by_rules(out, made, args, worksheets):
+    """What was read in words, then lateness; worksheets: of Moodle."""
+    said = give.give(made, out, args.words) if args.words else []
+    return said + (_deadlines(out, made, args, worksheets) if args.deadlines else [])
+
+
+def _deadlines(out, made, args, worksheets):
+    given = rules.read(args.deadlines)
+    lms_times = {}
+    for option in worksheets if made.columns else ():
+        name, _, file = _moodle_option(option)
+        chapter = chapter_of(made.columns, name) if name else next(iter(made.columns))
+        lms_times[chapter] = worksheet.times(file, given.zone)
+    return apply(made, given, clock.load(out), lms_times)
 
 
 def _save(file, original, table):

@@ -24,12 +24,16 @@ WORDS = {
     "missing": "no answer",
     "inconclusive": "could not be decided",
     "not-run-here": "could not be run on the grading machine",
+    "read": "read and graded",
+    "not-read": "not read yet",
 }
 SIGNS = {
     "pass": "\u2714",
     "missing": "\u2013",
     "inconclusive": "?",
     "not-run-here": "?",
+    "read": "\u270e",
+    "not-read": "?",
 }  # others: a cross
 PAGES = Path(__file__).with_name("pages")
 STYLE = (PAGES / "page.css").read_text(encoding="utf-8")

@@ -15,20 +15,21 @@ def write(out, marks):
 def rows(marks):
     """The rows, header first. Cells are numbers and texts, not yet made safe; "" where nothing was handed in."""
     columns = marks.columns
-    extra = {
-        name for one in marks.students for name, chapter in one.chapters.items() if chapter.extra
-    }
+    chapters = [pair for one in marks.students for pair in one.chapters.items()]
+    extra = {name for name, chapter in chapters if chapter.extra}
+    late = {name for name, chapter in chapters if chapter.late_days}
     head = ["Student", "ID"]
     for name, tasks in columns.items():
         head += [f"{name}: {task} /{points}" for task, points in tasks.items()]
-        head += [f"{name}: by hand"] * (name in extra) + [f"{name} /{sum(tasks.values())}"]
+        head += [f"{name}: by hand"] * (name in extra) + [f"{name}: late"] * (name in late)
+        head += [f"{name} /{sum(tasks.values())}"]
     made: list[list] = [[*head, "Total", "Out of", "Notes"]]
     whole = sum(sum(tasks.values()) for tasks in columns.values())
     for student in marks.students:
         cells = [
             cell
             for name, tasks in columns.items()
-            for cell in _cells(student, name, tasks, name in extra)
+            for cell in _cells(student, name, tasks, name in extra, name in late)
         ]
         made.append(
             [student.name, student.id, *cells, student.points, whole, "; ".join(notes(student))]
@@ -36,12 +37,13 @@ def rows(marks):
     return made
 
 
-def _cells(student, name, tasks, extra):
+def _cells(student, name, tasks, extra, late):
     chapter = student.chapters.get(name)
     if chapter is None:
-        return [""] * (len(tasks) + extra + 1)
+        return [""] * (len(tasks) + extra + late + 1)
     earned = {task.task: task.points for task in chapter.tasks}
-    return [earned.get(task, "") for task in tasks] + [chapter.extra] * extra + [chapter.points]
+    more = [chapter.extra] * extra + [-chapter.off] * late
+    return [earned.get(task, "") for task in tasks] + more + [chapter.points]
 
 
 def _lost(task):
@@ -62,6 +64,8 @@ def notes(student):
         if result.isolation != "sandbox":
             made.append(f"{name}: graded without a sandbox")
         made += [f"{name} {task.task}: {said}" for task in chapter.tasks if (said := _lost(task))]
+        if chapter.late and not chapter.late.endswith("in time"):
+            made.append(f"{name}: {chapter.late}")
         if chapter.undecided:
             made.append(f"{name}: look at {', '.join(chapter.undecided)}: not decided here")
         made += [

@@ -254,6 +254,7 @@ def comment(chapter):
             f"{task.task}: {points} ({feedback.WORDS.get(task.status, task.status)}) {said}".strip()
         )
     lines += [f"by hand: {tables.number(chapter.extra)}"] if chapter.extra else []
+    lines += [chapter.late] if chapter.late else []
     lines += chapter.comments.get("", [])
     return (
         "<ul>" + "".join(f"<li>{html.escape(tables.plain(line))}</li>" for line in lines) + "</ul>"
@@ -275,6 +276,7 @@ def gradescope(chapter):
     notes = [*chapter.result.problems, *chapter.comments.get("", [])]
     if chapter.extra:
         notes.append(f"by hand: {tables.number(chapter.extra)} points")
+    notes += [chapter.late] if chapter.late else []
     return {
         "score": chapter.points,
         "execution_time": round(chapter.result.seconds, 2),

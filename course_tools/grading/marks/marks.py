@@ -9,6 +9,7 @@ from course_tools.grading.marks import manual, tables
 from course_tools.grading.verdict import results, undecided
 
 NAMES = ("manual.csv", "manual.json")
+NOT_READ = "not-read"  # an answer in words that nobody has read to the end
 
 
 @dataclass
@@ -16,6 +17,7 @@ class Chapter:
     """A student's chapter. tasks: `results.Task`s with the points that count; extra: points added to the chapter.
 
     comments: task, or "" for the chapter -> list of texts. by_hand: the tasks whose points were given so.
+    late: what is said of the time, late_days: begun after it was due, off: points taken off for them (deadlines/).
     """
 
     result: results.Result
@@ -23,11 +25,14 @@ class Chapter:
     extra: float = 0.0
     comments: dict = field(default_factory=dict)
     by_hand: set = field(default_factory=set)
+    late: str = ""
+    late_days: int = 0
+    off: float = 0.0
 
     @property
     def points(self):
         """Never below 0."""
-        return max(0.0, sum(task.points for task in self.tasks) + self.extra)
+        return max(0.0, sum(task.points for task in self.tasks) + self.extra - self.off)
 
     @property
     def out_of(self):
@@ -39,7 +44,7 @@ class Chapter:
         return [
             task.task
             for task in self.tasks
-            if task.status in undecided.STATUSES and task.task not in self.by_hand
+            if task.status in (*undecided.STATUSES, NOT_READ) and task.task not in self.by_hand
         ]
 
 

@@ -16,7 +16,7 @@ from course_lib.errors import BadInput
 from course_tools.build import command as build
 from course_tools.build import ids, source
 from course_tools.build.notebook import skeleton
-from course_tools.grading.release import library_use
+from course_tools.grading.release import library_use, partial
 from course_tools.grading.release.manifest import SCHEMA, Chapter, Step, functions, load, own
 
 
@@ -75,12 +75,12 @@ def exercises(root, chapters=()):
     return found
 
 
-def write(root, out, chapters=(), hidden=None, seed=None, gate=None):
+def write(root, out, chapters=(), hidden=None, seed=None, gate=None, parts=None):
     """Make a release of the chapters (numbers or names; all if none) in the folder `out`; return the Release.
 
-    hidden: a folder of modules NN-topic.py with functions check_<task>(answer). gate: called with the sources and the
-    Release before it gets its name; what it returns is stored as planted.json. Without it the manifest says that the
-    release is not tested. Raises BadInput; then there is no folder `out`.
+    hidden: a folder of modules NN-topic.py with functions check_<task>(answer). parts: a file, see `partial`. gate:
+    called with the sources and the Release before it gets its name; what it returns is stored as planted.json. Without
+    it the manifest says that the release is not tested. Raises BadInput; then there is no folder `out`.
     """
     root, out = Path(root), Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -91,7 +91,7 @@ def write(root, out, chapters=(), hidden=None, seed=None, gate=None):
     half = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
         seed = secrets.randbits(62) if seed is None else int(seed)
-        _write(reads, root, half, hidden, gate is not None, seed)
+        _write(reads, root, half, hidden, gate is not None, seed, parts)
         if gate is not None:
             build.write(half / "planted.json", json.dumps(gate(reads, load(half)), indent=1) + "\n")
         if out.exists():
@@ -102,18 +102,21 @@ def write(root, out, chapters=(), hidden=None, seed=None, gate=None):
     return load(out)
 
 
-def _write(reads, root, half, hidden, tested, seed):
+def _write(reads, root, half, hidden, tested, seed, parts=None):
     """The folder of a release: exercises, hidden checks, manifest."""
     _same_ids(root, reads)
     manifest: dict = {"schema": SCHEMA, "tested": tested, "seed": seed, "chapters": {}}
+    shares = partial.read(parts, {one.chapter: chapter_of(one) for one in reads}) if parts else {}
     for read in reads:
         file = _current(read, root)
-        build.write(half / "exercises" / file.name, file.read_text(encoding="utf-8"))
         made = chapter_of(read, hashlib.sha256(file.read_bytes()).hexdigest())
+        made = partial.entered(made, shares)
+        text = partial.stated(file.read_text(encoding="utf-8"), made)
+        build.write(half / "exercises" / file.name, text)
         manifest["chapters"][read.chapter] = vars(made) | {
             "steps": [vars(step) for step in made.steps]
         }
-    _copy_hidden(reads, half, hidden)
+    _copy_hidden(reads, half, hidden, shares)
     build.write(half / "manifest.json", json.dumps(manifest, indent=1) + "\n")
 
 
@@ -140,14 +143,26 @@ def _current(read, root):
     return file
 
 
-def _copy_hidden(reads, half, hidden):
+def _copy_hidden(reads, half, hidden, shares):
     """The instructor's modules; a name in them that no task bears would never be run."""
+    if hidden is None and shares:
+        raise BadInput(
+            "--partial needs --hidden: each part but the course's own is a check of yours"
+        )
     if hidden is None:
         return
     texts = {
         path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(hidden).glob("*.py"))
     }
     known = {read.chapter: {own(cell.task.name) for cell in read.tasks} for read in reads}
+    for read in reads:
+        known[read.chapter] |= (wanted := partial.checks(shares, read.chapter))
+        there = functions(texts.get(read.chapter, ""), f"{hidden}/{read.chapter}.py")
+        if lacking := sorted(wanted - set(there)):
+            raise BadInput(f"{hidden}/{read.chapter}.py lacks {', '.join(lacking)}")
+        both = [t for name, t in shares if name == read.chapter and own(t) in there]
+        if both:
+            raise BadInput(f"{hidden}/{read.chapter}.py: {own(both[0])} has no share of the points")
     if not texts or set(texts) - set(known):
         wrong = ", ".join(sorted(set(texts) - set(known))) or "nothing"
         raise BadInput(

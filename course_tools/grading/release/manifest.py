@@ -9,6 +9,7 @@ from pathlib import Path
 from course_lib.errors import BadInput
 
 SCHEMA = 1
+COURSE = "fresh inputs"  # the part of a task that is the course's own check
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,9 @@ class Step:
     raises: bool = False
     uses: list | None = (
         None  # a task: names of course_lib's packages that its solution uses; None: nobody has looked
+    )
+    parts: dict | None = (
+        None  # a task with partial credit: {part: percent of the points}, COURSE first
     )
 
 
@@ -64,6 +68,11 @@ class Release:
 def own(task):
     """The name of the instructor's own check of a task."""
     return f"check_{task.replace('-', '_')}"
+
+
+def of_part(task, part):
+    """The name of the instructor's check of a part of a task."""
+    return f"{own(task)}__{part.replace('-', '_')}"
 
 
 def functions(text, where="the hidden checks"):

@@ -5,8 +5,8 @@ import secrets
 import time
 from typing import Any
 
-from course_tools.grading.release import library_use
-from course_tools.grading.release.manifest import functions, own
+from course_tools.grading.release import library_use, partial
+from course_tools.grading.release.manifest import COURSE, functions, of_part, own
 from course_tools.grading.sandbox import resources
 from course_tools.grading.verdict import fault_attribution, undecided
 from course_tools.grading.verdict.results import Task
@@ -123,12 +123,36 @@ class Runner:
             return task.status
         if self.public_seed is None:
             self._hidden(step, task)
+        hidden = dict(task.hidden)  # the public check may take them out
         if self.public_seed is not None or task.status in ("wrong", "error"):
             self._public(step, task)
         if task.status == "missing":
             task.message = self._of_its_cell(step) or task.message
         task.points = task.out_of if task.status == "pass" else 0
+        of_task = next(one for one in self.assembled.chapter.tasks if one.id == step.of)
+        if of_task.parts and self.public_seed is None and task.status != "missing":
+            self._parts(step, of_task, task, hidden)
         return task.status
+
+    def _parts(self, step, of_task, task, hidden):
+        """Partial credit: each part is judged by its own check; what ends the process or hangs costs all of them."""
+        module = self.release.hidden.get(self.assembled.chapter.name, "")
+        found = {COURSE: hidden.get(COURSE, task.status)}
+        if task.status in LOST:
+            return
+        for part in of_task.parts:
+            if part != COURSE:
+                name = f"hidden.{of_part(step.of, part)}"
+                found[part] = self._judged(step, name, self.seed, module)["status"]
+                self.close()  # as after an instructor's check
+                if found[part] in LOST:
+                    return
+        if task.status == "pass" and any(status != "pass" for status in found.values()):
+            wrong = " and ".join(part for part, status in found.items() if status != "pass")
+            task.status, task.message = "wrong", f"the course's check passes; {wrong} does not"
+        task.hidden = {name: status for name, status in hidden.items() if name != COURSE} | found
+        if task.status != "pass":
+            task.points = partial.earned(of_task, found)
 
     def _is_blank(self, step, task):
         """Is the answer the cell as it was handed out?"""
@@ -167,7 +191,7 @@ class Runner:
         First, since what passes passes here: the public inputs then need no second run. Its messages are for nobody.
         """
         verdict = self._judged(step, step.check, self.seed)
-        task.hidden["fresh inputs"] = verdict["status"]
+        task.hidden[COURSE] = verdict["status"]
         module = self.release.hidden.get(self.assembled.chapter.name, "")
         if verdict["status"] == "pass" and own(step.of) in functions(module):
             verdict = self._judged(step, f"hidden.{own(step.of)}", self.seed, module)

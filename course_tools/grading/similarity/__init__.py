@@ -1,0 +1,1 @@
+"""Similar answers of different students, after renaming and reformatting. It shows; it decides nothing."""
