@@ -27,6 +27,7 @@ class Step:
     uses: list | None = (
         None  # a task: names of course_lib's packages that its solution uses; None: nobody has looked
     )
+    answers: tuple = ()  # a task: functions of course_lib that are answers to it, `answers.toml`
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Chapter:
     @property
     def tasks(self):
         return [step for step in self.steps if step.kind == "task"]
+
+    @property
+    def answers(self):
+        """Of all tasks."""
+        return sorted({name for step in self.steps for name in step.answers})
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,8 @@ class SessionLost(RuntimeError):
 class SandboxedProcess:
     """A process in a sandbox, and the channel to it. pid: of the outermost process; watch: its MemoryWatch."""
 
-    def __init__(self, fork_server, role, seed, *others):
-        self.process, connection = fork_server.fork(role, seed, *others)
+    def __init__(self, fork_server, role, seed, *others, absent=()):
+        self.process, connection = fork_server.fork(role, seed, *others, absent=absent)
         self.pid, self.channel = self.process.pid, ControlChannel(connection)
         try:
             said = self.channel.answer(OPEN)
@@ -63,13 +63,17 @@ class Session:
     `with Session(server, 1) as session: session.run(code, 10); session.check("ch01.check_neuron", "neuron", 7, 30)`.
     """
 
-    def __init__(self, fork_server, seed):
+    def __init__(self, fork_server, seed, absent=()):
         self.fork_server, self.seed = fork_server, seed
+        # names of course_lib that the student's cells do without; those of them that were called
+        self.absent, self.leaned = tuple(absent), set[str]()
 
     def __enter__(self):
         theirs, ours = socket.socketpair()
         with theirs, ours:
-            self.student = SandboxedProcess(self.fork_server, "student", self.seed, theirs)
+            self.student = SandboxedProcess(
+                self.fork_server, "student", self.seed, theirs, absent=self.absent
+            )
             try:
                 self.checker = SandboxedProcess(self.fork_server, "checker", 0, ours)
             except BaseException:
@@ -94,12 +98,14 @@ class Session:
         with self._costs("in this cell", seconds):
             self.student.channel.ask("run", code)
             try:
-                reply = reply_of(self.student.channel.answer(seconds))
+                said = self.student.channel.answer(seconds)
             except DeadlineExceeded:
                 if self._starved():
                     raise
                 self.student.channel.interrupt()
-                reply = reply_of(self.student.channel.answer(INTERRUPT))
+                said = self.student.channel.answer(INTERRUPT)
+            reply = reply_of(said)
+            self._leans(said.get("leans"))
         self.texts.append(code)
         return reply
 
@@ -124,7 +130,7 @@ class Session:
                 self.checker.call("judge", check, name, seed, code, causes, seconds=seconds)
             )
             # nothing counts that a dead or stuck process has said
-            self.student.channel.answer(INTERRUPT)
+            self._leans(self.student.channel.answer(INTERRUPT))
             if verdict["status"] == "crashed":
                 raise ConnectionLost(verdict["message"])
             return undecided.verdict(verdict, self._starved_a_while)
@@ -136,13 +142,19 @@ class Session:
             self.ranks.close()
             self.ranks = None
         if self.ranks is None:
-            self.ranks = RankSession(self.fork_server, self.seed, wanted)
+            self.ranks = RankSession(self.fork_server, self.seed, wanted, self.absent)
         self.ranks.run(self.texts, seconds)
         verdict, stuck = self.ranks.judge(check, name, seed, seconds, code, causes)
+        for names in self.ranks.leans:
+            self._leans(names)
         if stuck:  # a rank of this answer computes for ever: not beside the next
             self.ranks.close()
             self.ranks = None
         return verdict
+
+    def _leans(self, names):
+        """Keep those names that are absent; the student's process says them, which decides nothing."""
+        self.leaned |= names_of(names, self.absent)
 
     def _look_at_both(self):
         now = time.monotonic()
@@ -189,12 +201,15 @@ class RankSession:
     Raises what the channels to them raise.
     """
 
-    def __init__(self, fork_server, seed, n):
+    def __init__(self, fork_server, seed, n, absent=()):
         pairs, self.ran = [socket.socketpair() for _ in range(n)], 0
+        self.leans: list = []  # what the ranks say of the last check
         self.processes: list[SandboxedProcess] = []  # of the students, then of the checks
         try:
             for theirs, _ in pairs:
-                self.processes.append(SandboxedProcess(fork_server, "student", seed, theirs))
+                self.processes.append(
+                    SandboxedProcess(fork_server, "student", seed, theirs, absent=absent)
+                )
             self.processes.append(
                 SandboxedProcess(fork_server, "checker", 0, *(ours for _, ours in pairs))
             )
@@ -227,8 +242,7 @@ class RankSession:
         for process in self.students:
             process.channel.ask("attend", True)
         value = self.checker.call("judge", check, name, seed, code, causes, seconds=seconds)
-        for process in self.students:
-            process.channel.answer(INTERRUPT)
+        self.leans = [process.channel.answer(INTERRUPT) for process in self.students]
         verdict = verdict_of(value)
         if verdict["status"] == "crashed":
             raise ConnectionLost(verdict["message"])
@@ -247,6 +261,14 @@ class RankSession:
 def count_of(value):
     """How many ranks a check needs, 0 to 16."""
     return value if type(value) is int and 0 <= value <= MOST_RANKS else 0
+
+
+def names_of(value, known):
+    """Those of these names that are known, whatever came."""
+    texts = {one for one in value[:1000] if isinstance(one, str)} if isinstance(value, list) else {}
+    return {
+        name for name in texts if any(name == one or name.startswith(f"{one}.") for one in known)
+    }
 
 
 def text_of(value):
