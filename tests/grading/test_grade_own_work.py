@@ -53,6 +53,7 @@ def fork_server():
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     monkeypatch.setattr(undecided, "WAITED", 1e9)
+    monkeypatch.setattr(undecided, "PATIENCE", 1)
 
 
 def graded(fork_server, tmp_path, texts):
