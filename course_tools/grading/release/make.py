@@ -34,7 +34,7 @@ def steps_of(read):
             region = source.split(cell.source)
             uses = sorted(library_use.names_in(region.filled(region.text), known))
             blank, worth = region.filled(cell.task.blank), (cell.task.points, cell.task.minutes)
-            own = tuple(answers.get(cell.name, ()))
+            own = answers.get(cell.name, [])
             made.append(Step(cell.name, "task", blank, *worth, uses=uses, answers=own))
         elif cell.checks:
             check, name = call_of(cell.source, f"{read.chapter}: {cell.name}")

@@ -27,7 +27,8 @@ class Step:
     uses: list | None = (
         None  # a task: names of course_lib's packages that its solution uses; None: nobody has looked
     )
-    answers: tuple = ()  # a task: functions of course_lib that are answers to it, `answers.toml`
+    # a task: functions of course_lib that are answers to it, `answers.toml`
+    answers: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Runner:
         self.knows_blanks = release.tested
         self.seed = secrets.randbits(31) if seed is None else seed
         self.began = time.monotonic()
-        self.absent: tuple | None = (
+        self.absent: list | None = (
             None  # answers of course_lib that are not there; None: those of all tasks
         )
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
