@@ -73,6 +73,7 @@ def release(tmp_path_factory):
 def patient(monkeypatch):
     """However busy the machine of these tests is: what comes to no end has come to none."""
     monkeypatch.setattr(undecided, "WAITED", 1e9)
+    monkeypatch.setattr(undecided, "PATIENCE", 1)
 
 
 def cell(name, text, kind="code", **more):

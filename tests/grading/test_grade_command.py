@@ -443,7 +443,7 @@ class NoForkServer:
 
     isolation = "sandbox"
 
-    def fork(self, *_):
+    def fork(self, *_, **__):
         raise RuntimeError("the process that student processes are forked from has ended")
 
 

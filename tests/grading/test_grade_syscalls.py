@@ -1,5 +1,7 @@
 """What compiled CUDA C can ask of the system while it is graded: enough to compute, and no more."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,34 @@ def test_a_hostile_program_changes_nothing(tmp_path):
     assert file.read_text() == "as it was" and [one.name for one in tmp_path.iterdir()] == [
         file.name
     ]
+
+
+REACHES = r"""
+extern "C" long syscall(long, ...);
+__global__ void attack(int *got, int other)
+{
+    got[0] = (int)syscall(TGKILL, other, other, 0);
+    int limits[4] = {0, 0, 0, 0};
+    got[1] = (int)syscall(PRLIMIT, other, 0, limits, 0);  // 0 s of processor time for somebody else
+    got[2] = (int)syscall(FCNTL, 0, 8, other);  // F_SETOWN: signals about a handle go there
+    got[3] = (int)syscall(FCNTL, 0, 10, 9);  // F_SETSIG
+    got[4] = (int)syscall(FCNTL, 0, 3);
+    int self = (int)syscall(GETPID);
+    got[5] = (int)syscall(TGKILL, self, self, 0);
+}
+"""
+
+
+def test_a_signal_reaches_nobody_else():
+    """Not by tgkill, nor by limits or signals about handles; of its own threads it may (abort does)."""
+    numbers = syscalls.CALLS[os.uname().machine][3]
+    own = {"x86_64": 39, "aarch64": 172}[os.uname().machine]
+    text = REACHES.replace("GETPID", str(own))
+    for name, number in zip(("TGKILL", "PRLIMIT", "FCNTL"), numbers, strict=True):
+        text = text.replace(name, str(number))
+    got = np.zeros(6, np.int32)
+    trace(text, "attack", 1, 1, [got, np.int32(os.getpid())])
+    assert got[:4].tolist() == [-1] * 4 and got[4] >= 0 and got[5] == 0
 
 
 PLAIN = r"""

@@ -8,12 +8,15 @@ import os
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from kernel_tasks import solved
 
+from course_lib import __version__
 from course_lib.checks.kit.kinds import BLANK, BROKEN, CLOCK, UNAVAILABLE, WRONG
 from course_tools.grading.commands import summary
+from course_tools.grading.commands.grade import Run
 from course_tools.grading.sandbox import check_process, resources
 from course_tools.grading.sandbox.fork_server import ForkServer
 from course_tools.grading.verdict import runner, session, undecided
@@ -75,6 +78,22 @@ def test_verdicts(status, kind, starved, want, message):
 def test_starving(samples, since, want):
     assert undecided.starving(samples, since) is want
     assert undecided.starving_a_while(samples, since) is want
+
+
+@pytest.mark.parametrize(
+    ("rooms", "want"),
+    [
+        ([], 10),
+        ([[(0, 0, 0), (10, 9.5, 0)]], 10),  # a loop on a quiet machine
+        ([[(0, 0, 0), (10, 2, 8)]], 2),  # got a fifth, waited for the rest
+        ([[(0, 0, 0), (10, 0, 0)]], 10),  # asleep: that is its own time
+        ([[(0, 0, 0), (10, 20, 9)]], 20),  # its own threads fight for two processors
+        ([[(0, 0, 0), (10, 1, 4)], [(0, 0, 0), (10, 1, 4)]], 2),  # two rooms that wait in turn
+        ([[(0, 5, 5), (10, 15, 5)]], 10),
+    ],
+)
+def test_the_seconds_that_count(rooms, want):
+    assert undecided.counted(10, rooms, 0) == want
 
 
 def test_starving_for_a_while():
@@ -140,6 +159,38 @@ def test_a_loop_that_no_processor_runs_is_inconclusive(
     with Session(fork_server, 1) as made, pytest.raises(SessionLost) as error:
         made.run(loop, 1.0)
     assert error.value.status == status and words in str(error.value)
+
+
+@pytest.mark.parametrize(("shares", "seconds"), [((0.2, 0.8), 0.8), (STARVED, 1.5)])
+def test_waiting_for_a_processor_does_not_count(monkeypatch, fork_server, shares, seconds):
+    """A right answer that takes longer than its limit by the clock alone."""
+    monkeypatch.setattr(resources, "threads_of", threads(*shares))
+    with Session(fork_server, 1) as made:
+        reply = made.run(f"import time; time.sleep({seconds}); x = 1", 0.5)
+        assert reply["status"] == "ok" and made.given > 0
+    monkeypatch.setattr(resources, "threads_of", threads(*SERVED))
+    with Session(fork_server, 1) as made:
+        reply = made.run(f"import time; time.sleep({seconds}); x = 1", 0.5)
+        assert reply["status"] == "error" and made.given == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "timeout", "same"),
+    [
+        ("timeout", 10.0, True),
+        ("timeout", 20.0, False),
+        ("wrong", 20.0, True),
+        ("inconclusive", 10.0, False),
+    ],
+)
+def test_a_longer_timeout_is_honoured(status, timeout, same):
+    """What took too long is graded again with more time, and nothing else is."""
+    how = {"release": "id", "grader": __version__, "seed": 7, "isolation": "sandbox"}
+    row = {"student": "ann", "id": "1", "chapter": "01", "file": "x", "digest": "d"}
+    old = Result(**row, **how, tasks=[Task("neuron", status, 0, 2)], timeout=10.0)
+    run = Run.__new__(Run)
+    run.args = SimpleNamespace(again=False, timeout=timeout, isolation="sandbox", seed=None)
+    assert run._same(old, SimpleNamespace(digest="d"), SimpleNamespace(id="id")) is same
 
 
 IMPATIENT = """

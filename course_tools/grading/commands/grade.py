@@ -238,11 +238,15 @@ class Run:
             old is None
             or self.args.again
             or any(task.status in undecided.STATUSES for task in old.tasks)
+            or (self.args.timeout > old.timeout and self._took_too_long(old))
         ):
             return False
         now = (file.digest, given.id, __version__, self.args.isolation)
         same = (old.digest, old.release, old.grader, old.isolation) == now
         return same and self.args.seed in (None, old.seed)
+
+    def _took_too_long(self, old):
+        return any(task.status == "timeout" for task in old.tasks)
 
     def _release_of(self, file):
         """The release that the notebook was handed out with, by what its metadata say; else the last one named."""

@@ -1,7 +1,7 @@
 """Which names of course_lib's teaching packages an answer uses that nothing else in its exercise does.
 
-`def affine(X, W, b): return serial.affine(X, W, b)` must not earn the points of writing it; a ring from an earlier
-chapter is a fair tool. Only what the text says is seen; a name that is put together while it runs is not.
+For the notes, and from the text alone. What decides whether an answer is the student's own is that the functions which
+would be answers are not there while it is graded (`answers.toml`, `sandbox/not_there.py`).
 """
 
 import ast

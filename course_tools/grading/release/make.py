@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import shutil
+import tomllib
 from pathlib import Path
 
 from course_lib.errors import BadInput
@@ -27,12 +28,14 @@ class Refused(Exception):
 def steps_of(read):
     """The `Step`s of an exercise's source."""
     made, known = [], dict[str, str]()
+    answers = answers_of(read.chapter)
     for cell in (cell for cell in read.cells if cell.kind == "code"):
         if cell.task:
             region = source.split(cell.source)
             uses = sorted(library_use.names_in(region.filled(region.text), known))
             blank, worth = region.filled(cell.task.blank), (cell.task.points, cell.task.minutes)
-            made.append(Step(cell.name, "task", blank, *worth, uses=uses))
+            own = answers.get(cell.name, [])
+            made.append(Step(cell.name, "task", blank, *worth, uses=uses, answers=own))
         elif cell.checks:
             check, name = call_of(cell.source, f"{read.chapter}: {cell.name}")
             made.append(
@@ -44,6 +47,12 @@ def steps_of(read):
                 Step(cell.name, "given", cell.source, raises="raises-exception" in cell.tags)
             )
     return tuple(made)
+
+
+def answers_of(chapter):
+    """{task: the functions of course_lib that are answers to it} of a chapter, by its number."""
+    text = Path(__file__).with_name("answers.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text).get(chapter[:2], {})
 
 
 def call_of(text, where):

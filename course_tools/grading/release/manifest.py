@@ -31,6 +31,8 @@ class Step:
     parts: dict | None = (
         None  # a task with partial credit: {part: percent of the points}, COURSE first
     )
+    # a task: functions of course_lib that are answers to it, `answers.toml`
+    answers: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Chapter:
     @property
     def tasks(self):
         return [step for step in self.steps if step.kind == "task"]
+
+    @property
+    def answers(self):
+        """Of all tasks."""
+        return sorted({name for step in self.steps for name in step.answers})
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from course_tools.grading.paths import BESIDE, LIBRARY
-from course_tools.grading.sandbox import check_stubs, sandbox
+from course_tools.grading.sandbox import check_stubs, not_there, sandbox
 
 IMPORTS = (
     "numpy",
@@ -102,11 +102,14 @@ class ForkServer:
         for one in self._sockets.values():
             one.close()
 
-    def fork(self, role, seed, *others):
-        """A new process in a sandbox: (`Process`, our end of the connection). others: sockets for it, at most MOST."""
+    def fork(self, role, seed, *others, absent=()):
+        """A new process in a sandbox: (`Process`, our end of the connection). others: sockets for it, at most MOST.
+
+        absent: functions of course_lib that it is to do without (`not_there`).
+        """
         ours, theirs = socket.socketpair()
         job = {"role": role, "seed": seed, "isolation": self.isolation, "private": self.private}
-        job["limits"] = vars(self.limits)
+        job |= {"limits": vars(self.limits), "absent": list(absent)}
         with theirs:
             return self._ask(role, job, theirs, *others), ours
 
@@ -170,6 +173,7 @@ HOME = "home-{}"  # of a process that is in no sandbox, by its number
 KIND = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
 ROLES = ("student", "checker")
 TWIN = "twin"  # no student or check process: a copy of the one that forks them
+LONGEST = 100_000  # bytes of a job
 MOST = 16  # connections of a process, but for the grader's
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from course_tools.grading.sandbox.fork_server import main; "
@@ -229,10 +233,12 @@ def _serve(handle, shell):
     with socket.socket(fileno=handle) as asked:
         asked.send(b"!")
         while True:
-            text, handles, _, _ = socket.recv_fds(asked, 10_000, 1 + MOST)
+            text, handles, _, _ = socket.recv_fds(asked, LONGEST, 1 + MOST)
             if not text:
                 return
-            job, pid = json.loads(text), os.fork()
+            job = json.loads(text)
+            not_there.texts(tuple(job.get("absent", ())))  # once, here, for all that are forked
+            pid = os.fork()
             if pid == 0:
                 (_become_twin if job["role"] == TWIN else _become_process)(
                     asked, shell, handles, job
@@ -264,10 +270,12 @@ def _become_process(asked, shell, handles, job):
         asked.close()
         control, *others = (socket.socket(fileno=handle) for handle in _only(handles))
         os.environ["COURSE_SEED"] = str(job["seed"])  # of what the student's own cells draw
+        not_there.take_out(job["absent"], load=job["isolation"] != "sandbox")
         if job["isolation"] == "sandbox":
             hidden = check_stubs.hidden_folders() if job["role"] == "student" else ()
             shown = sandbox.python_folders(job["private"])
-            sandbox.enter(shown, sandbox.Limits(**job["limits"]), hidden)
+            masks = not_there.masks(job["absent"])
+            sandbox.enter(shown, sandbox.Limits(**job["limits"]), hidden, masks)
         else:
             _without_a_sandbox(sandbox.Limits(**job["limits"]))
         inside.main(shell, job["role"], control, others)

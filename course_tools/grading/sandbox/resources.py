@@ -48,8 +48,12 @@ class MemoryWatch:
 
     def starved(self, since, judge):
         """Had the room too little of a processor since then for a clock to say anything? judge: by its samples."""
+        return judge(self.looked(), since)
+
+    def looked(self):
+        """The samples up to now."""
         self._processor.look()
-        return judge(list(self._processor.samples), since)
+        return list(self._processor.samples)
 
 
 class Processor:

@@ -58,11 +58,11 @@ class NoSandbox(BadInput):
     """This system lets nobody make a sandbox."""
 
 
-def enter(shown, limits=None, hidden=()):
+def enter(shown, limits=None, hidden=(), masks=None):
     """Called in a freshly forked process with one thread; returns in the process that is to run the student's code.
 
     shown: folders that are to be seen, read-only, at their own paths. hidden: folders below them that are to
-    be empty. The calling process stays as the one that waits:
+    be empty. masks: {path of a file: the text that it is to have}. The calling process stays as the one that waits:
     it never returns, and ends with the exit status of the one inside. Raises NoSandbox.
     """
     limits, root = limits or Limits(), os.getuid() == 0
@@ -71,7 +71,7 @@ def enter(shown, limits=None, hidden=()):
     _fork_and_wait()  # its child is the first process of the new process namespace
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     _loopback_up()
-    _new_root(_existing((*SYSTEM, *shown)), limits, _existing(hidden))
+    _new_root(_existing((*SYSTEM, *shown)), limits, _existing(hidden), masks or {})
     if root:  # a limit on processes does not hold for root, and its files are readable
         _become_nobody()
         _own_namespaces(NEWUSER, rest=0)
@@ -206,9 +206,9 @@ def _loopback_up():
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, name_and_flags.ljust(40, b"\0"))
 
 
-def _new_root(shown, limits, hidden):
+def _new_root(shown, limits, hidden, masks):
     _call("mount", b"none", b"/", None, REC | PRIVATE, None)
-    _mount("tmpfs", "/tmp", "tmpfs", NOSUID | NODEV, "size=1m,mode=755")
+    _mount("tmpfs", "/tmp", "tmpfs", NOSUID | NODEV, "size=4m,mode=755")
     os.makedirs("/tmp/root")
     os.makedirs("/tmp/old")
     _pivot("/tmp", "/tmp/old")  # now no folder that is to be shown lies under the new root's own
@@ -223,6 +223,8 @@ def _new_root(shown, limits, hidden):
         _show(path, "/old" + path, root + path)
     for path in filter(lambda path: os.path.isdir(root + path), hidden):
         _mount("tmpfs", root + path, "tmpfs", NOSUID | NODEV | NOEXEC | RDONLY, "size=4k,mode=555")
+    for number, (path, text) in enumerate(masks.items()):
+        _mask(f"/mask{number}", root + path, text)
     _devices(root)
     _enter_root(root)
 
@@ -266,6 +268,14 @@ def _show(path, source, inside):
         Path(inside).touch()
     _mount(source, inside, None, BIND | REC)
     _mount(None, inside, None, REMOUNT | BIND | RDONLY | _flags(inside))
+
+
+def _mask(own, inside, text):
+    """Show this text in the place of a file, if it is shown at all."""
+    if os.path.isfile(inside):
+        Path(own).write_text(text, encoding="utf-8")
+        _mount(own, inside, None, BIND)
+        _mount(None, inside, None, REMOUNT | BIND | RDONLY | _flags(inside))
 
 
 def _flags(path):

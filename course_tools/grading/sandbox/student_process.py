@@ -7,6 +7,7 @@ import signal
 
 from course_tools.grading.rpc.rank_client import Ranked
 from course_tools.grading.rpc.router import OFFERED
+from course_tools.grading.sandbox import not_there
 from course_tools.grading.sandbox.shell import Capped, Publisher
 from course_tools.grading.sandbox.thread_probes import probes
 
@@ -51,15 +52,20 @@ class StudentProcess:
             "error": text,
             "printed": out.getvalue(),
             "outputs": shown,
+            "leans": not_there.called(),
         }
 
     def attend(self, as_rank=False):
-        """Let the check ask for answers and call them, until it has done. as_rank: they are functions of a rank."""
+        """Let the check ask for answers and call them, until it has done. as_rank: they are functions of a rank.
+
+        Returns the names of what is not there and was called.
+        """
         self.checker.offer(OFFERED, self.ranked if as_rank else self.answer)
         out = Capped()
         self.checker.prints = out.fresh
         with Alarms(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             self.checker.serve()
+        return not_there.called()
 
     def answer(self, name):
         """What the student's cells left under a name; NameError if nothing."""

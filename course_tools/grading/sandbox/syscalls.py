@@ -22,25 +22,29 @@ WRITES = (
     os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_TMPFILE", 0)
 )
 THREAD = 0x10000  # of clone: no new process
-# machine: its number; calls; those with flags that matter: (number, which argument); clone; clone3
+# fcntl: duplicates and flags; what stands between sends signals to whoever it names
+PLAIN_BELOW, DUPLICATE = 5, 1030
+OWN = 0xFFFFFFFF  # stands for the number of the process, which nobody knows before it has started
+# machine: its number; calls; those with flags that matter: (number, which argument); tgkill, prlimit64, fcntl; clone;
+# clone3
 CALLS = {
     "x86_64": (
         0xC000003E,
         (
             0, 1, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 24, 25, 28, 32, 33,
-            35, 37, 38, 39, 59, 60, 63, 72, 96, 99, 131, 158, 186, 201, 202, 204, 217, 218,
-            219, 228, 230, 231, 234, 262, 269, 273, 292, 302, 318, 324, 332, 334, 436,
+            35, 37, 38, 39, 59, 60, 63, 96, 99, 131, 158, 186, 201, 202, 204, 217, 218,
+            219, 228, 230, 231, 262, 269, 273, 292, 318, 324, 332, 334, 436,
         ),
-        ((2, 1), (257, 2)), 56, 435,
+        ((2, 1), (257, 2)), (234, 302, 72), 56, 435,
     ),
     "aarch64": (
         0xC00000B7,
         (
-            23, 24, 25, 48, 57, 61, 62, 63, 64, 65, 66, 67, 68, 79, 80, 93, 94, 96, 98, 99,
-            101, 103, 113, 115, 123, 124, 128, 131, 132, 134, 135, 139, 160, 169, 172, 178,
-            179, 214, 215, 216, 221, 222, 226, 233, 261, 278, 283, 291, 293, 436,
+            23, 24, 48, 57, 61, 62, 63, 64, 65, 66, 67, 68, 79, 80, 93, 94, 96, 98, 99,
+            101, 103, 113, 115, 123, 124, 128, 132, 134, 135, 139, 160, 169, 172, 178,
+            179, 214, 215, 216, 221, 222, 226, 233, 278, 283, 291, 293, 436,
         ),
-        ((56, 2),), 220, 435,
+        ((56, 2),), (131, 261, 25), 220, 435,
     ),
 }  # fmt: skip
 # In words: read, write, close, stat, seek, mmap and its kin, signals of its own, sleep, alarm, clocks, execve (its own
@@ -61,7 +65,7 @@ def available():
 
 
 def limiting():
-    """A function that limits the process that calls it, for ever, and what it starts. It makes two calls, no more."""
+    """A function that limits the process that calls it, for ever, and what it starts."""
     return _installing(_program(*CALLS[os.uname().machine]))
 
 
@@ -77,6 +81,7 @@ def refuse_some():
 
 def _installing(program):
     kept = ctypes.create_string_buffer(program)
+    own = program.find(struct.pack("=I", OWN))  # -1: the program has none
     head = ctypes.create_string_buffer(
         struct.pack("@HP", len(program) // 8, ctypes.addressof(kept))
     )
@@ -84,6 +89,8 @@ def _installing(program):
     place = ctypes.c_void_p(ctypes.addressof(head))
 
     def install(_keep=(kept, head)):
+        if own >= 0:
+            struct.pack_into("=I", kept, own, os.getpid())
         if (
             prctl(PR_SET_NO_NEW_PRIVS, one, 0, 0, 0) != 0
             or prctl(PR_SET_SECCOMP, filter, place) != 0
@@ -93,7 +100,7 @@ def _installing(program):
     return install
 
 
-def _program(machine, allowed, opening, clone, clone3):
+def _program(machine, allowed, opening, limited, clone, clone3):
     """The filter: each call that is none of these is refused with EPERM."""
     refused, allowing = _step(RETURN, REFUSE), _step(RETURN, ALLOW)
     steps = _beginning(machine)
@@ -102,6 +109,12 @@ def _program(machine, allowed, opening, clone, clone3):
     for number, argument in opening:
         steps += [_step(EQUAL, number, 0, 4), _step(LOAD, FIRST + 8 * argument)]
         steps += [_step(ANY_BIT, WRITES, 0, 1), refused, allowing]
+    tgkill, prlimit, fcntl = limited
+    for number, only in ((tgkill, OWN), (prlimit, 0)):  # of this process alone
+        steps += [_step(EQUAL, number, 0, 4), _step(LOAD, FIRST)]
+        steps += [_step(EQUAL, only, 1, 0), refused, allowing]
+    steps += [_step(EQUAL, fcntl, 0, 5), _step(LOAD, FIRST + 8), _step(EQUAL, DUPLICATE, 1, 0)]
+    steps += [_step(AT_LEAST, PLAIN_BELOW, 1, 0), allowing, refused]
     steps += [_step(EQUAL, clone, 0, 4), _step(LOAD, FIRST)]
     steps += [_step(ANY_BIT, THREAD, 1, 0), refused, allowing]
     # where there is no clone3, the C library clones

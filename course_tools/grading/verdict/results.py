@@ -55,6 +55,7 @@ class Result:
     tasks: list = field(default_factory=list)
     problems: list = field(default_factory=list)
     seconds: float = 0.0
+    timeout: float = 0.0  # seconds that a cell had
     schema: int = SCHEMA
 
     @property

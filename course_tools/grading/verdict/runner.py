@@ -14,9 +14,10 @@ from course_tools.grading.verdict.session import Session, SessionLost
 
 LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
-FOREIGN = (
-    "it uses {}, which nothing else in this exercise does: write what the task asks for yourself"
+LEANS = (
+    "it leans on {}, which is not there while this is graded: write what the task asks for yourself"
 )
+LEANED = "{} leans on {} of the library, which another task asks for: look"
 NOT_WRITTEN = "{} is not written yet: its cell is as it was handed out"
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
 BUDGET = 15  # times the seconds of a cell: for all of a submission, cells run again after a lost kernel included
@@ -44,8 +45,15 @@ class Runner:
         self.knows_blanks = release.tested
         self.seed = secrets.randbits(31) if seed is None else seed
         self.began = time.monotonic()
+        self.absent: list | None = (
+            None  # answers of course_lib that are not there; None: those of all tasks
+        )
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
-        self.lost = 0
+        self.given = 0.0  # seconds that ended sessions gave beyond the limit, on a busy machine
+        self.lost, self.hidden = 0, {}  # hidden: what the hidden checks said of the task judged last
+        self.leaned: dict[
+            str, set
+        ] = {}  # cell -> answers of course_lib that it called, or its check did
         self.tasks: dict[str, Task] = {}
         self.problems = list(assembled.problems)
         for step in assembled.chapter.tasks:
@@ -55,6 +63,7 @@ class Runner:
     def close(self):
         """End the session."""
         if self.session is not None:
+            self.given += self.session.given
             self.session.close()
             self.session = None
 
@@ -62,7 +71,8 @@ class Runner:
         """Run one step; what came of a task stands in `tasks`. Returns the status, of a cell ok or error."""
         if self.lost >= len(self.tasks) + SPARE:
             return self._not_tried(step, "crashed", f"the cells before it cost {self.lost} kernels")
-        if time.monotonic() - self.began > BUDGET * self.seconds:
+        given = self.given + (self.session.given if self.session is not None else 0)
+        if time.monotonic() - self.began - given > BUDGET * self.seconds:
             took = f"the cells before it took more than {BUDGET * self.seconds:g} s together"
             return self._not_tried(step, "timeout", took)
         if step.kind == "check":
@@ -76,6 +86,7 @@ class Runner:
         self.tasks[step.id] = Task(step.id, "missing", 0, step.points)
         self.said.pop(step.id, None)
         self.raised.pop(step.id, None)
+        self.leaned.pop(step.id, None)
         self.done, self.lost = [(name, text) for name, text in self.done if name != step.id], 0
         self.began = time.monotonic()
 
@@ -99,7 +110,10 @@ class Runner:
         self.done.append((step.id, text))
         if step.kind == "task":
             self.tasks[step.id].printed = reply["printed"][:4000]
+        leans = self._leans(step.id)
         if reply["status"] == "error" and not step.raises:
+            if leans and step.kind == "given":
+                return "ok"  # it shows what the library does, and that is not there: nobody's fault
             if step.kind == "given" and self._all_right_before(step):
                 self.problems.append(f"the cell {step.id} raised {reply['error'][:200]}")
             self.raised[step.id] = reply["error"]
@@ -119,24 +133,26 @@ class Runner:
         task = self.tasks[step.of]
         if step.of not in self.assembled.texts or task.status in LOST:
             return task.status
-        if self._is_blank(step, task) or self._from_library(step, task):
+        if self._is_blank(step, task):
             return task.status
-        if self.public_seed is None:
-            self._hidden(step, task)
-        hidden = dict(task.hidden)  # the public check may take them out
-        if self.public_seed is not None or task.status in ("wrong", "error"):
-            self._public(step, task)
+        self._name_helpers(step)
+        self._judge(step, task)
+        if self.leaned.get(step.of):
+            self._look_at_leaning(step, task)
         if task.status == "missing":
             task.message = self._of_its_cell(step) or task.message
         task.points = task.out_of if task.status == "pass" else 0
         of_task = next(one for one in self.assembled.chapter.tasks if one.id == step.of)
         if of_task.parts and self.public_seed is None and task.status != "missing":
-            self._parts(step, of_task, task, hidden)
+            self.absent = of_task.answers if self.leaned.get(step.of) else None
+            self._parts(step, of_task, task)
+            self.absent = None
         return task.status
 
-    def _parts(self, step, of_task, task, hidden):
+    def _parts(self, step, of_task, task):
         """Partial credit: each part is judged by its own check; what ends the process or hangs costs all of them."""
         module = self.release.hidden.get(self.assembled.chapter.name, "")
+        hidden = self.hidden
         found = {COURSE: hidden.get(COURSE, task.status)}
         if task.status in LOST:
             return
@@ -154,6 +170,13 @@ class Runner:
         if task.status != "pass":
             task.points = partial.earned(of_task, found)
 
+    def _judge(self, step, task):
+        if self.public_seed is None:
+            self._hidden(step, task)
+        self.hidden = dict(task.hidden)  # the public check may take them out of the task
+        if self.public_seed is not None or task.status in ("wrong", "error"):
+            self._public(step, task)
+
     def _is_blank(self, step, task):
         """Is the answer the cell as it was handed out?"""
         blank = next(one.text for one in self.assembled.chapter.tasks if one.id == step.of)
@@ -167,23 +190,47 @@ class Runner:
         raised = self.raised.get(step.of, "")
         return f"its cell raised {raised}" if raised and "NotImplementedError" not in raised else ""
 
-    def _from_library(self, step, task):
-        """Is the answer the library's function of that name? Other names of its that nothing else here uses: a line."""
+    def _leans(self, name):
+        """Note what the cell or its check has called of what is not there; was there anything?"""
+        session: Any = self.session
+        called, session.leaned = session.leaned, set()
+        self.leaned.setdefault(name, set()).update(called)
+        return bool(called)
+
+    def _look_at_leaning(self, step, task):
+        """The answer has called what is not there: answers to its own task? Of another's it may make use."""
+        own = next(one.answers for one in self.assembled.chapter.tasks if one.id == step.of)
+        if task.status not in ("wrong", "error", "missing"):
+            return
+        if set(self.assembled.chapter.answers) > set(own):
+            self._judge_with_others(step, task, own)
+        names = sorted(self.leaned[step.of])
+        text = ", ".join(f"course_lib.{name}" for name in names[:5])
+        if task.status == "pass":
+            self.problems.append(LEANED.format(step.of, text))
+        elif any(name == one or name.startswith(f"{one}.") for name in names for one in own):
+            task.message, task.resembles = LEANS.format(text), ""
+            self.said.pop(step.of, None)
+
+    def _judge_with_others(self, step, task, own):
+        """Judge an answer once more, where only its own task's answers are not there."""
+        self.close()
+        self.absent, task.hidden = own, {}
+        try:
+            self._judge(step, task)
+        finally:
+            self.close()
+            self.absent = None
+
+    def _name_helpers(self, step):
+        """Names of the library's that an answer uses and nothing else in the exercise does: a line."""
         names = library_use.foreign(
             self.assembled.chapter, step.of, self.assembled.texts, step.name
         )
-        if any(name.rpartition(".")[2] in (step.name, "*") for name in names):
-            task.status, task.message, task.points = (
-                "wrong",
-                FOREIGN.format(", ".join(names[:5])),
-                0,
-            )
-            return True
         if names:
             self.problems.append(
                 f"{step.of} uses {', '.join(names[:5])}, as nothing else in this exercise does: look"
             )
-        return False
 
     def _hidden(self, step, task):
         """The same check with inputs that nobody has seen, then the instructor's own.
@@ -223,7 +270,9 @@ class Runner:
         session, used = self._opened(), self.used
         try:
             self.used = True
-            return session.check(check, step.name, seed, self.seconds, code, causes)
+            verdict = session.check(check, step.name, seed, self.seconds, code, causes)
+            self._leans(step.of)
+            return verdict
         except SessionLost as lost:
             if self._another(step.of) or used:
                 return self._judged(step, check, seed, code, causes)
@@ -239,15 +288,20 @@ class Runner:
     def _opened(self):
         """The session; a new one where the last was lost, with the cells that did no harm run again."""
         if self.session is None:
-            self.session, self.used, self.left = Session(self.fork_server, 1).__enter__(), False, {}
+            self.session, self.used, self.left = self._new_session(), False, {}
             for name, text in list(self.done):
                 try:
                     self._run(name, text)
+                    self._leans(name)
                 except SessionLost as lost:
                     if not self._another(name):
                         self._lose(name, lost)
                     return self._opened()
         return self.session
+
+    def _new_session(self):
+        absent = self.assembled.chapter.answers if self.absent is None else self.absent
+        return Session(self.fork_server, 1, absent).__enter__()
 
     def _run(self, name, text):
         """Run a cell in the session as it is; note whether it leaves something running."""

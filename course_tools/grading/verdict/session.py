@@ -15,6 +15,7 @@ from course_tools.grading.verdict import undecided
 
 INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
 OPEN = 30.0  # seconds for a sandbox to open
+SPARE = 0.05  # seconds that are not worth waiting for
 AWAY = 2.0  # seconds that a check may go on when the student's process has done with it
 LONGEST = 100_000  # characters kept of one text
 MOST = 20  # outputs kept of a cell
@@ -33,8 +34,8 @@ class SessionLost(RuntimeError):
 class SandboxedProcess:
     """A process in a sandbox, and the channel to it. pid: of the outermost process; watch: its MemoryWatch."""
 
-    def __init__(self, fork_server, role, seed, *others):
-        self.process, connection = fork_server.fork(role, seed, *others)
+    def __init__(self, fork_server, role, seed, *others, absent=()):
+        self.process, connection = fork_server.fork(role, seed, *others, absent=absent)
         self.pid, self.channel = self.process.pid, ControlChannel(connection)
         try:
             said = self.channel.answer(OPEN)
@@ -63,13 +64,19 @@ class Session:
     `with Session(server, 1) as session: session.run(code, 10); session.check("ch01.check_neuron", "neuron", 7, 30)`.
     """
 
-    def __init__(self, fork_server, seed):
+    def __init__(self, fork_server, seed, absent=()):
         self.fork_server, self.seed = fork_server, seed
+        # names of course_lib that the student's cells do without; those of them that were called
+        self.absent, self.leaned = tuple(absent), set[str]()
+        # seconds beyond the limit that were given because the rooms waited for a processor; was that not enough?
+        self.given, self.overdue = 0.0, False
 
     def __enter__(self):
         theirs, ours = socket.socketpair()
         with theirs, ours:
-            self.student = SandboxedProcess(self.fork_server, "student", self.seed, theirs)
+            self.student = SandboxedProcess(
+                self.fork_server, "student", self.seed, theirs, absent=self.absent
+            )
             try:
                 self.checker = SandboxedProcess(self.fork_server, "checker", 0, ours)
             except BaseException:
@@ -94,12 +101,14 @@ class Session:
         with self._costs("in this cell", seconds):
             self.student.channel.ask("run", code)
             try:
-                reply = reply_of(self.student.channel.answer(seconds))
+                said = self._answer(self.student.channel, seconds)
             except DeadlineExceeded:
-                if self._starved():
+                if self.overdue or self._starved():
                     raise
                 self.student.channel.interrupt()
-                reply = reply_of(self.student.channel.answer(INTERRUPT))
+                said = self.student.channel.answer(INTERRUPT)
+            reply = reply_of(said)
+            self._leans(said.get("leans"))
         self.texts.append(code)
         return reply
 
@@ -120,11 +129,10 @@ class Session:
             self.student.channel.ask("attend")
             self.attends = time.monotonic()
             self.checker.channel.look = self._look_at_both
-            verdict = verdict_of(
-                self.checker.call("judge", check, name, seed, code, causes, seconds=seconds)
-            )
+            self.checker.channel.ask("judge", check, name, seed, code, causes)
+            verdict = verdict_of(self._answer(self.checker.channel, seconds))
             # nothing counts that a dead or stuck process has said
-            self.student.channel.answer(INTERRUPT)
+            self._leans(self.student.channel.answer(INTERRUPT))
             if verdict["status"] == "crashed":
                 raise ConnectionLost(verdict["message"])
             return undecided.verdict(verdict, self._starved_a_while)
@@ -136,13 +144,21 @@ class Session:
             self.ranks.close()
             self.ranks = None
         if self.ranks is None:
-            self.ranks = RankSession(self.fork_server, self.seed, wanted)
+            self.ranks = RankSession(self.fork_server, self.seed, wanted, self.absent)
         self.ranks.run(self.texts, seconds)
-        verdict, stuck = self.ranks.judge(check, name, seed, seconds, code, causes)
+        verdict, stuck = self.ranks.judge(
+            lambda channel: self._answer(channel, seconds), check, name, seed, code, causes
+        )
+        for names in self.ranks.leans:
+            self._leans(names)
         if stuck:  # a rank of this answer computes for ever: not beside the next
             self.ranks.close()
             self.ranks = None
         return verdict
+
+    def _leans(self, names):
+        """Keep those names that are absent; the student's process says them, which decides nothing."""
+        self.leaned |= names_of(names, self.absent)
 
     def _look_at_both(self):
         now = time.monotonic()
@@ -154,25 +170,47 @@ class Session:
             # it answers when the check is done, not before
             raise ConnectionLost("it does not attend to its check")
 
+    def _answer(self, channel, seconds):
+        """The answer to a question. Time in which the rooms waited for a processor does not count, up to PATIENCE."""
+        left = seconds
+        while True:
+            try:
+                return channel.answer(left)
+            except DeadlineExceeded:
+                passed = time.monotonic() - self.asked
+                left = min(seconds - self._counted(passed), undecided.PATIENCE * seconds - passed)
+                self.overdue = undecided.PATIENCE > 1 and passed >= undecided.PATIENCE * seconds
+                if left <= SPARE:
+                    raise
+                self.given += left
+
+    def _counted(self, passed):
+        """Seconds since the question that count."""
+        return undecided.counted(passed, [one.looked() for one in self._watches()], self.asked)
+
+    def _watches(self):
+        ranks = self.ranks.watches if self.ranks is not None else []
+        return [self.student.watch, self.checker.watch, *ranks]
+
     def _starved_a_while(self):
         """The same for a while: a check's own waits are shorter than the time that it may take."""
         return self._starved(undecided.starving_a_while)
 
     def _starved(self, judge=undecided.starving):
         """Had one of the processes at work too little of a processor since the question?"""
-        watches = [self.student.watch, self.checker.watch]
-        watches += self.ranks.watches if self.ranks is not None else []
-        return any(watch.starved(self.asked, judge) for watch in watches)
+        return any(watch.starved(self.asked, judge) for watch in self._watches())
 
     @contextlib.contextmanager
     def _costs(self, where, seconds):
         """What goes wrong inside ends the processes, and is SessionLost."""
-        self.asked = time.monotonic()
+        self.asked, self.overdue = time.monotonic(), False
         try:
             yield
         except DeadlineExceeded:
             said = f"it did not come to an end {where} within {seconds:g} s"
-            raise self._lost(*undecided.late(said, self._starved)) from None
+            raise self._lost(
+                *undecided.late(said, lambda: self.overdue or self._starved())
+            ) from None
         except resources.TooMuchMemory as error:
             raise self._lost("crashed", f"too much memory {where}: {error}") from None
         except ConnectionLost as error:
@@ -189,12 +227,15 @@ class RankSession:
     Raises what the channels to them raise.
     """
 
-    def __init__(self, fork_server, seed, n):
+    def __init__(self, fork_server, seed, n, absent=()):
         pairs, self.ran = [socket.socketpair() for _ in range(n)], 0
+        self.leans: list = []  # what the ranks say of the last check
         self.processes: list[SandboxedProcess] = []  # of the students, then of the checks
         try:
             for theirs, _ in pairs:
-                self.processes.append(SandboxedProcess(fork_server, "student", seed, theirs))
+                self.processes.append(
+                    SandboxedProcess(fork_server, "student", seed, theirs, absent=absent)
+                )
             self.processes.append(
                 SandboxedProcess(fork_server, "checker", 0, *(ours for _, ours in pairs))
             )
@@ -222,13 +263,13 @@ class RankSession:
                     process.channel.answer(INTERRUPT)
         self.ran = len(texts)
 
-    def judge(self, check, name, seed, seconds, code, causes):
-        """(verdict, is a rank stuck). Raises ConnectionLost where a process has ended."""
+    def judge(self, awaited, *asked):
+        """(verdict, is a rank stuck). awaited: waits for a channel's answer. Raises ConnectionLost."""
         for process in self.students:
             process.channel.ask("attend", True)
-        value = self.checker.call("judge", check, name, seed, code, causes, seconds=seconds)
-        for process in self.students:
-            process.channel.answer(INTERRUPT)
+        self.checker.channel.ask("judge", *asked)
+        value = awaited(self.checker.channel)
+        self.leans = [process.channel.answer(INTERRUPT) for process in self.students]
         verdict = verdict_of(value)
         if verdict["status"] == "crashed":
             raise ConnectionLost(verdict["message"])
@@ -247,6 +288,14 @@ class RankSession:
 def count_of(value):
     """How many ranks a check needs, 0 to 16."""
     return value if type(value) is int and 0 <= value <= MOST_RANKS else 0
+
+
+def names_of(value, known):
+    """Those of these names that are known, whatever came."""
+    texts = {one for one in value[:1000] if isinstance(one, str)} if isinstance(value, list) else {}
+    return {
+        name for name in texts if any(name == one or name.startswith(f"{one}.") for one in known)
+    }
 
 
 def text_of(value):

@@ -15,7 +15,8 @@ HIDDEN = {
     "not-run-here": "this machine lacks what this task needs: `course doctor` says what",
 }
 # shares of the time: less of a processor, and longer waits for one, decide nothing
-HAD, WAITED = 0.1, 0.5
+HAD, WAITED = 0.3, 0.5
+PATIENCE = 4.0  # times its seconds that an answer has at the most, where it waits for a processor meanwhile
 WHILE = 1.0  # seconds without a processor that spoil a check's own, shorter waits
 
 
@@ -37,6 +38,18 @@ def verdict(given, starved):
 def late(message, starved):
     """(status, message) where no answer came in time."""
     return ("inconclusive", BUSY.format(message)) if starved() else ("timeout", message)
+
+
+def counted(seconds, rooms, since):
+    """Of so many seconds since then, those that count: not those in which rooms waited for a processor.
+
+    rooms: the samples of each. What they have had of processors counts in full: many threads of one's own that fight
+    for one buy no time.
+    """
+    pairs = [(found[0], found[-1]) for found in (_since(one, since) for one in rooms) if found]
+    had = sum(last[1] - first[1] for first, last in pairs)
+    waited = sum(last[2] - first[2] for first, last in pairs)
+    return max(had, seconds - waited)
 
 
 def starving(samples, since):

@@ -72,7 +72,7 @@ class Job:
         digest = self.digest if digest is None else digest
         what = self.student, self.id, self.chapter, self.was, digest
         how = self.release, __version__, seed, self.work.isolation
-        made = results.Result(*what, *how, tasks, problems, round(seconds, 2))
+        made = results.Result(*what, *how, tasks, problems, round(seconds, 2), self.work.seconds)
         results.add(self.work.out, made)
 
 
