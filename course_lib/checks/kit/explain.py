@@ -7,6 +7,7 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 import itertools
 
 from course_lib.checks.kit.limits import Late, at_most, harmless
+from course_lib.checks.kit.parts import cause_of_parts
 from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
 
@@ -30,6 +31,16 @@ def slip_cause(module, name, fits, slips, limit=None):
 def proved_cause(module, name, fits, slips):
     """The same of both, planted answers first."""
     return planted_cause(module, name, fits) or slip_cause(module, name, fits, slips)
+
+
+def parts_cause(module, name, evidence):
+    """The sentence of several known mistakes that each explain a part of the `Evidence`, or None."""
+    try:
+        task = task_of(module, name)
+        known = itertools.chain(_planted(task), python_slips(task)) if task else ()
+        return cause_of_parts(known, evidence)
+    except Exception:
+        return None
 
 
 def _cause(module, name, fits, known, limit):
@@ -64,10 +75,11 @@ def _first(known, fits):
 
 
 def _different(sentences):
-    seen = set()
+    """Each once; of a slip at one place and the same slip at several the first."""
+    seen: list = []
     for says in sentences:
-        if says not in seen:
-            seen.add(says)
+        if not any(says.startswith(told) or told.startswith(says) for told in seen):
+            seen.append(says)
             yield says
 
 
