@@ -7,7 +7,7 @@ import numpy as np
 
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT, Mismatch, compare, part_pairs
-from course_lib.checks.kit.explain import parts_cause, planted_cause, python_slips, slip_cause
+from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
 from course_lib.checks.kit.limits import EACH, is_telling
 from course_lib.checks.kit.parts import Evidence, names_of
@@ -35,7 +35,11 @@ def _cause(check, result, results, seed):
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
         or (_is_evidence(results) and _of_slip(check, fits))
-        or (miss.kind not in SLIGHT and _of_parts(check, results, seed))
+        or (
+            miss.kind not in SLIGHT
+            and _is_evidence(results)
+            and _of_several(check, results, fits, seed)
+        )
         or (_of_form(check, result, results) if miss.kind == "values" else None)
     )
 
@@ -50,7 +54,7 @@ def _of_slip(check, fits):
     return slip_cause(check.cases.__module__, check.name, fits, python_slips, EACH)
 
 
-def _of_parts(check, results, seed):
+def _of_several(check, results, fits, seed):
     """What several known mistakes explain together."""
 
     def run(fn):
@@ -64,9 +68,8 @@ def _of_parts(check, results, seed):
     labels = [r.case.label for r in results]
     mine = [_outcome(r.answer) for r in results]
     wants = [tree_map(nan_is_inf, r.want) for r in results]
-    return parts_cause(
-        check.cases.__module__, check.name, Evidence(mine, wants, run, differing, labels)
-    )
+    evidence = Evidence(mine, wants, run, differing, labels)
+    return several_causes(check.cases.__module__, check.name, evidence, fits, EACH)
 
 
 def _outcome(answer):

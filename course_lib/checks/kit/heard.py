@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.checks.kit.compare import Rules, compare
-from course_lib.checks.kit.explain import parts_cause, planted_cause, python_slips, slip_cause
+from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
 from course_lib.checks.kit.limits import EACH, Late, at_most
 from course_lib.checks.kit.parts import WHOLE, Evidence, names_of
 from course_lib.checks.kit.planted import task_of
@@ -47,10 +47,11 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
         return not any(_differing(0, a, b) for a, b in given) and fails_alike(other)
 
     place = body.__module__, name
+    evidence = _evidence(calls, mine) if calls and is_evidence else None
     return (
         planted_cause(*place, fits, EACH)
         or (is_evidence and slip_cause(*place, fits, python_slips, EACH))
-        or (parts_cause(*place, _evidence(calls, mine)) if calls else None)
+        or (evidence and several_causes(*place, evidence, fits, EACH))
         or None
     )
 

@@ -66,8 +66,8 @@ def _is_number(leaf):
     return isinstance(leaf, (int, float, np.generic, np.ndarray)) and np.asarray(leaf).dtype != "O"
 
 
-def cause_of_parts(known, evidence):
-    """One sentence that names several known mistakes, and what no one of them explains; or None.
+def causes_of_parts(known, evidence):
+    """(sentence, None) if known mistakes explain all that is wrong, (None, sentence) if a part of it, else two None.
 
     known: pairs (sentence, function that gives the value of the task's variable), the likeliest first.
     """
@@ -78,7 +78,8 @@ def cause_of_parts(known, evidence):
         if cells and evidence.is_telling(cells):
             found.append((says, cells))
     chosen, left = _cover(found, wrong)
-    return _said(chosen, left, evidence) if chosen else None
+    said = _said(chosen, left, evidence) if chosen else None
+    return (None, said) if left else (said, None)
 
 
 def _explained(evidence, value, wrong):
