@@ -26,8 +26,8 @@ def pairs(task, clock=time.monotonic):
     base = _plain(task.solution)
     planted = [(says, _changes(base, _plain(source))) for says, source in task.planted]
     planted = [(says, changes) for says, changes in planted if _is_small(base, changes)]
-    slips = itertools.islice(python.variants(task.solution), SLIPS)
-    slips = ((slip.says, _changes(base, _plain(slip.source))) for slip in slips)
+    likely = itertools.islice(python.variants(task.solution), SLIPS)
+    slips = ((slip.says, _changes(base, _plain(slip.source))) for slip in likely)
     both: Iterator = itertools.chain(
         itertools.combinations(planted, 2),
         ((known, slip) for slip in slips for known in planted),
