@@ -7,9 +7,10 @@ import numpy as np
 
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT, Mismatch, compare, part_pairs
-from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
+from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
 from course_lib.checks.kit.limits import EACH, is_telling
+from course_lib.checks.kit.parts import Evidence, names_of
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, tree_map
@@ -34,6 +35,11 @@ def _cause(check, result, results, seed):
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
         or (_is_evidence(results) and _of_slip(check, fits))
+        or (
+            miss.kind not in SLIGHT
+            and _is_evidence(results)
+            and _of_several(check, results, fits, seed)
+        )
         or (_of_form(check, result, results) if miss.kind == "values" else None)
     )
 
@@ -46,6 +52,29 @@ def _is_evidence(results):
 
 def _of_slip(check, fits):
     return slip_cause(check.cases.__module__, check.name, fits, python_slips, EACH)
+
+
+def _of_several(check, results, fits, seed):
+    """What several known mistakes explain together."""
+
+    def run(fn):
+        called = functools.partial(check.call, fn) if check.call else fn
+        cases = check.draw(seed)
+        return lambda i: _outcome(_answer(check, called, cases[i]))
+
+    def differing(i, got, want):
+        return names_of(compare(got, want, replace(check.rules(results[i].case, None), scale=None)))
+
+    labels = [r.case.label for r in results]
+    mine = [_outcome(r.answer) for r in results]
+    wants = [tree_map(nan_is_inf, r.want) for r in results]
+    evidence = Evidence(mine, wants, run, differing, labels)
+    return several_causes(check.cases.__module__, check.name, evidence, fits, EACH)
+
+
+def _outcome(answer):
+    """What an answer gave; of an error its words."""
+    return answer.error or tree_map(nan_is_inf, answer.value)
 
 
 def _of_author(check, miss, results):

@@ -7,6 +7,8 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 import itertools
 
 from course_lib.checks.kit.limits import Late, at_most, harmless
+from course_lib.checks.kit.merged import pairs
+from course_lib.checks.kit.parts import causes_of_parts
 from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
 
@@ -32,11 +34,34 @@ def proved_cause(module, name, fits, slips):
     return planted_cause(module, name, fits) or slip_cause(module, name, fits, slips)
 
 
-def _cause(module, name, fits, known, limit):
+def several_causes(module, name, evidence, fits, limit=None):
+    """The sentence of several known mistakes that do together what the answer did, or None.
+
+    evidence: what the answer gave, case by case; None where only fits can tell. A part explained is better than
+    nothing, and worse than two mistakes that explain all.
+    """
+    whole, part = _of_parts(module, name, evidence) if evidence else (None, None)
+    return whole or _cause(module, name, fits, _pairs, limit, most=1) or part
+
+
+def _of_parts(module, name, evidence):
+    try:
+        task = task_of(module, name)
+        known = itertools.chain(_planted(task), python_slips(task)) if task else ()
+        return causes_of_parts(known, evidence)
+    except Exception:
+        return None, None
+
+
+def _pairs(task):
+    return ((says, _giver(task, source)) for says, source in pairs(task))
+
+
+def _cause(module, name, fits, known, limit, most=MOST):
     try:
         task = task_of(module, name)
         within = (lambda value: _within(limit, fits, value)) if limit else fits
-        return _first(known(task), within) if task else None
+        return _first(known(task), within, most) if task else None
     except Exception:
         return None
 
@@ -56,18 +81,19 @@ def _giver(task, source):
     return lambda: task.value_of(source)
 
 
-def _first(known, fits):
+def _first(known, fits, most):
     """One sentence of those that fit, or two; None for none."""
     fitting = (says for says, value in known if _fits(value, fits))
-    said = list(itertools.islice(_different(fitting), MOST))
-    return f"either: {said[0]}; or: {said[1]}" if len(said) == MOST else next(iter(said), None)
+    said = list(itertools.islice(_different(fitting), most))
+    return f"either: {said[0]}; or: {said[1]}" if len(said) == 2 else next(iter(said), None)
 
 
 def _different(sentences):
-    seen = set()
+    """Each once; of a slip at one place and the same slip at several the first."""
+    seen: list = []
     for says in sentences:
-        if says not in seen:
-            seen.add(says)
+        if not any(says.startswith(told) or told.startswith(says) for told in seen):
+            seen.append(says)
             yield says
 
 

@@ -7,10 +7,9 @@ import numpy as np
 
 from course_lib.checks.kit.case import Case
 from course_lib.checks.kit.check import Check
-from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
+from course_lib.checks.kit.heard import cause_of_property
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kinds import CLOCK, WRONG, is_lacking
-from course_lib.checks.kit.limits import EACH
 from course_lib.checks.kit.messages import (
     CheckFailed,
     Report,
@@ -90,7 +89,7 @@ def property_check(name, changes=False, slow=False):
             except (Exception, SystemExit) as error:
                 failure = _failure(name, error, given, seed)
                 if not slow and len(given) == 1 and not kwargs:
-                    _explain(failure, body, name, error, seed)
+                    _explain(failure, body, name, error, given[0], seed)
             else:
                 say_passed(name, text or "right", seed)
                 return
@@ -135,23 +134,21 @@ def _failure(name, error, given, seed):
     )
 
 
-def _explain(failure, body, name, error, seed):
-    """Add the cause to a failure that has none, if a known mistake fails in the same words."""
+def _explain(failure, body, name, error, value, seed):
+    """Add the cause to a failure that has none, if a known mistake does all that the answer did."""
     report = getattr(failure, "report", None)  # a check that is broken has none
     labels = [label for label, _ in report.rows] if report else []
     if failure.kind != WRONG or "cause" in labels or "what" not in labels:
         return
 
-    def fits(value):
+    def fails_alike(other):
         try:
-            body(value, rng=np.random.default_rng(seed))
-        except (Exception, SystemExit) as other:
-            return _words(other) == _words(error)
+            body(other, rng=np.random.default_rng(seed))
+        except (Exception, SystemExit) as its:
+            return _words(its) == _words(error)
         return False
 
-    cause = planted_cause(body.__module__, name, fits, EACH)
-    if not cause and _is_evidence(error):
-        cause = slip_cause(body.__module__, name, fits, python_slips, EACH)
+    cause = cause_of_property(body, name, value, seed, fails_alike, _is_evidence(error))
     if cause:
         failure.report.rows.insert(labels.index("what") + 1, ("cause", cause))
         failure.args = (str(failure.report),)

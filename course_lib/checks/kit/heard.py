@@ -1,0 +1,114 @@
+"""What an answer gives in every case of a property check, which itself stops at the first failure.
+
+The calls are those that the check makes of a right answer, the task's solution, written down with their arguments.
+The student's function and known mistakes are then called with the same arguments, without the check.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.checks.kit.compare import Rules, compare
+from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
+from course_lib.checks.kit.limits import EACH, Late, at_most
+from course_lib.checks.kit.parts import WHOLE, Evidence, names_of
+from course_lib.checks.kit.planted import task_of
+from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.trees import copied, leaves, nan_is_inf, numbers, tree_map
+
+MOST = 60  # calls that are looked at
+RULES = Rules(4.0, 4, "float32", None)  # equal but for rounding
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: its arguments, and what the right answer gave."""
+
+    args: tuple
+    kwargs: dict
+    result: object
+
+
+def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
+    """The sentence of the known mistakes that do all that an answer did, or None.
+
+    body: of the check; name: of the task's variable; fails_alike: (value) -> does it fail in the same words?
+    is_evidence: may a slip be told from these words?
+    """
+    task = task_of(body.__module__, name)
+    if not task:
+        return None
+    calls = calls_of(body, task.value_of(task.solution), seed)
+    mine = answers_of(value, calls)
+
+    def fits(other):
+        given = zip(mine, answers_of(other, calls) if calls else (), strict=False)
+        return not any(_differing(0, a, b) for a, b in given) and fails_alike(other)
+
+    place = body.__module__, name
+    evidence = _evidence(calls, mine) if calls and is_evidence else None
+    return (
+        planted_cause(*place, fits, EACH)
+        or (is_evidence and slip_cause(*place, fits, python_slips, EACH))
+        or (evidence and several_causes(*place, evidence, fits, EACH))
+        or None
+    )
+
+
+def _evidence(calls, mine):
+    wants = [call.result for call in calls]
+    return Evidence(mine, wants, _runner(calls), _differing, [None] * len(calls))
+
+
+def _runner(calls):
+    return lambda fn: lambda i: _answer(fn, calls[i])
+
+
+def calls_of(body, right, seed):
+    """The Calls that a check makes of a right answer; none where they hold more than numbers."""
+    calls: list = []
+    if not callable(right):
+        return calls
+    try:
+        with at_most(EACH):
+            body(_written_down(right, calls), rng=np.random.default_rng(seed))
+    except (Exception, SystemExit, Late):
+        return []
+    plain = all(numbers([*call.args, *call.kwargs.values()]) is not None for call in calls)
+    return calls[:MOST] if plain else []
+
+
+def _written_down(right, calls):
+    @functools.wraps(right)
+    def answer(*args, **kwargs):
+        given = copied(args), copied(kwargs)
+        result = right(*args, **kwargs)
+        calls.append(Call(*given, copied(result)))
+        return result
+
+    return answer
+
+
+def answers_of(fn, calls):
+    """What a function gives in each call; where it raises, the words."""
+    return [_answer(fn, call) for call in calls] if callable(fn) else []
+
+
+def _answer(fn, call):
+    try:
+        return copied(fn(*copied(call.args), **copied(call.kwargs)))
+    except (Exception, SystemExit) as error:
+        return short_error(error)
+
+
+def _differing(_, got, want):
+    """The parts of one result that are not those of another."""
+    if _is_odd(got) or _is_odd(want):
+        return set() if repr(got) == repr(want) else {WHOLE}
+    return names_of(compare(tree_map(nan_is_inf, got), tree_map(nan_is_inf, want), RULES))
+
+
+def _is_odd(value):
+    """Is something else than a number or an array in it? Slices are told apart by their words."""
+    return any(not isinstance(leaf, (int, float, np.generic, np.ndarray)) for leaf in leaves(value))

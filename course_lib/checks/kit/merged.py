@@ -1,0 +1,77 @@
+"""Two mistakes that meet in the same numbers: two planted answers in one source, or a planted answer and a slip.
+
+Neither of two such mistakes gives what the answer gave. So both changes are made to the solution, if they do not touch
+the same words.
+"""
+
+import ast
+import itertools
+import re
+import time
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from course_lib.checks.kit.slips import python
+
+SLIPS = 40  # the likeliest
+SECONDS = 2.5  # for all pairs
+MOST_CHANGED = (
+    0.5  # of the solution's words: a planted answer that changes more is another way to write it
+)
+
+
+def pairs(task, clock=time.monotonic):
+    """(sentence, source) of two planted answers together, then of a planted answer and a slip, while there is time."""
+    end = clock() + SECONDS
+    base = _plain(task.solution)
+    planted = [(says, _changes(base, _plain(source))) for says, source in task.planted]
+    planted = [(says, changes) for says, changes in planted if _is_small(base, changes)]
+    likely = itertools.islice(python.variants(task.solution), SLIPS)
+    slips = ((slip.says, _changes(base, _plain(slip.source))) for slip in likely)
+    both: Iterator = itertools.chain(
+        itertools.combinations(planted, 2),
+        ((known, slip) for slip in slips for known in planted),
+    )
+    for (says, one), (also, other) in both:
+        if clock() > end:
+            return
+        if apart(one, other):
+            yield f"two mistakes: {says}; and {also}", _made(base, one + other)
+
+
+def _plain(source):
+    """The source as the catalogue writes it, without docstrings, so that only what differs differs."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _changes(base, source):
+    """(first, last, new words) of each change to the words of the base."""
+    a, b = _words(base), _words(source)
+    codes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    return [(i, j, b[k:m]) for what, i, j, k, m in codes if what != "equal"]
+
+
+def apart(one, other):
+    """Do two lists of changes touch different words?"""
+    changes = sorted(one + other)
+    return all(a[1] <= b[0] and a[:2] != b[:2] for a, b in itertools.pairwise(changes))
+
+
+def _made(base, changes):
+    words = _words(base)
+    for first, last, new in sorted(changes, reverse=True):
+        words[first:last] = new
+    return "".join(words)
+
+
+def _is_small(base, changes):
+    changed = sum(max(last - first, len(new)) for first, last, new in changes)
+    return changed <= MOST_CHANGED * len(_words(base))
+
+
+def _words(source):
+    return re.findall(r"\w+|\s+|.", source)
