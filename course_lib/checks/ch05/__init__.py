@@ -3,22 +3,22 @@
 from course_lib.checks.ch05.host import check_repeat_saxpy
 from course_lib.checks.ch05.kernels import (
     check_bias_gradient,
-    check_histogram,
+    check_class_best,
+    check_column_layer,
     check_relu,
     check_saxpy,
-    check_sigmoid,
 )
 from course_lib.checks.ch05.model import check_crossover, check_gpu_seconds
 from course_lib.checks.ch05.sectors import check_sectors
 
 __all__ = [
     "check_bias_gradient",
+    "check_class_best",
+    "check_column_layer",
     "check_crossover",
     "check_gpu_seconds",
-    "check_histogram",
     "check_relu",
     "check_repeat_saxpy",
     "check_saxpy",
     "check_sectors",
-    "check_sigmoid",
 ]

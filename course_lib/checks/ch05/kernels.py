@@ -1,4 +1,4 @@
-"""The checks of chapter 05's kernels: SAXPY, sigmoid, sums of columns, ReLU in a grid-stride loop, a histogram."""
+"""The checks of chapter 05's kernels: SAXPY, a layer in columns, sums of columns, a grid-stride loop, atomics."""
 
 import numpy as np
 
@@ -52,6 +52,11 @@ def _all_threads(launch):
 def _rows(launch):
     """The same as _warps for M rows of N elements."""
     return 2 * int(launch.args["M"]) * pieces(int(launch.args["N"]), 32)
+
+
+def _pieces_of_columns(launch):
+    """The same for N columns of M elements."""
+    return 2 * int(launch.args["N"]) * pieces(int(launch.args["M"]), 32)
 
 
 ALONE = (
@@ -166,21 +171,23 @@ check_saxpy = KernelCheck(
 )
 
 
-# Sigmoid --------------------------------------------------------------------------------------------------------
+# A layer in columns ---------------------------------------------------------------------------------------------
 
 
-SIGMOID_PLAN = [
-    (40, 50, 50, 1, "a ragged matrix, ld = N"),
-    (37, 70, 80, 1, "padded rows, ld > N"),
-    (32, 64, 64, 1, "a matrix that fits the blocks"),
-    (3, 5, 8, 100, "large positive and negative z"),
+LAYER_PLAN = [
+    (50, 40, 50, 1, "a ragged matrix, ld = M"),
+    (70, 37, 80, 1, "padded columns, ld > M"),
+    (64, 32, 64, 1, "a matrix that fits the blocks"),
+    (5, 3, 8, 100, "large positive and negative z"),
 ]
 
 
-def _sigmoid_cases(rng):
+def _layer_cases(rng):
+    """A matrix by columns is, for NumPy, its transpose by rows: Z and A have the shape (N, ld)."""
     launches = []
-    for M, N, ld, size, label in SIGMOID_PLAN:
-        args = _args(M=M, N=N, ld=ld, Z=size * _floats(rng, M, ld), A=np.empty((M, ld), np.float32))
+    for M, N, ld, size, label in LAYER_PLAN:
+        args = _args(M=M, N=N, ld=ld, Z=size * _floats(rng, N, ld), b=2 * _floats(rng, M))
+        args |= {"A": np.empty((N, ld), np.float32)}
         args["Z"][0, :2] = 90 * size, -90 * size
         side = max(M, N)  # threads to spare in both directions
         grid = pieces(side, 32), pieces(side, 8)
@@ -188,21 +195,21 @@ def _sigmoid_cases(rng):
     return launches
 
 
-def _sigmoid(M, N, ld, Z, A):
-    return 0.5 + 0.5 * np.tanh(0.5 * Z[:M, :N])
+def _layer(M, N, ld, Z, b, A):
+    return 0.5 + 0.5 * np.tanh(0.5 * (Z[:N, :M] + b))
 
 
-check_sigmoid = KernelCheck(
-    "SIGMOID",
-    "sigmoid",
-    _sigmoid_cases,
-    _sigmoid,
+check_column_layer = KernelCheck(
+    "COLUMN_LAYER",
+    "column_layer",
+    _layer_cases,
+    _layer,
     c=8.0,
-    axes=("row", "column"),
+    axes=("column", "row"),
     limits=[
         at_most_sectors("Z", "load", 5),
         at_most_sectors("A", "store", 5),
-        at_most("requests", _rows, _often, array="Z", op="load"),
+        at_most("requests", _pieces_of_columns, _often, array="Z", op="load"),
         _volatile,
     ],
 )
@@ -300,16 +307,17 @@ check_relu = KernelCheck(
 )
 
 
-# A histogram ----------------------------------------------------------------------------------------------------
+# The best of each class -----------------------------------------------------------------------------------------
 
 
-def _histogram_cases(rng):
+def _best_cases(rng):
+    """Scores of both signs, and negative ones alone; some classes hold more than any score."""
     plan = [
-        (1000, 4, 256, 10, "1,000 labels"),
-        (700, 6, 128, 1, "700 equal labels"),
-        (256, 1, 256, 10, "as many threads as labels"),
-        (31, 1, 64, 10, "31 labels"),
-        (90, 12, 8, 10, "blocks of 8 threads"),
+        (1000, 4, 256, 10, 900, "1,000 scores"),
+        (700, 6, 128, 1, 900, "700 scores of one class"),
+        (256, 1, 256, 10, 0, "negative scores alone"),
+        (31, 1, 64, 10, 900, "31 scores"),
+        (90, 12, 8, 10, 0, "blocks of 8 threads"),
     ]
     return [
         Launch(
@@ -318,33 +326,54 @@ def _histogram_cases(rng):
             _args(
                 n=n,
                 label=rng.integers(9 - 9 * (kinds > 1), 10, n).astype(np.int32),
-                count=rng.integers(1, 50, 10).astype(np.int32),
+                score=rng.integers(-900, top, n).astype(np.int32),
+                best=np.array([*rng.integers(-1000, -950, 9), 990], np.int32)[
+                    rng.permutation(10) if kinds > 1 else slice(None, None, -1)
+                ],
             ),
-            inout=("count",),
+            inout=("best",),
             label=label,
         )
-        for n, grid, block, kinds, label in plan
+        for n, grid, block, kinds, top, label in plan
     ]
 
 
-def _histogram(n, label, count):
-    return count + np.bincount(label, minlength=10)
+def _class_best(n, label, score, best):
+    want = np.array(best)
+    np.maximum.at(want, label, score)
+    return want
 
 
 ATOMIC = (
-    lambda error: error["tool"] == "racecheck" and error["array"] == "count",
-    "several threads add to one counter, and between the read and the write of one the others come: let one "
-    "atomicAdd(&count[...], 1) do it all, and nothing else touch it",
+    lambda error: error["tool"] == "racecheck" and error["array"] == "best",
+    "a plain read or write of best meets what other threads store there: let one atomic operation compare and "
+    "store, and nothing else touch best. What it held counts",
 )
-# Another thread comes first at every counter, once, and adds 1,000: a compare-and-swap that gives up loses its count.
-INTERRUPTED = """
-template <class T> __device__ T _first_another(T *at, T old, T wanted)
+# Another thread comes first. Before a swap it raises an even number by 1, which changes no comparison, since all scores
+# are even here: a swap that gives up loses its score. Before an exchange it stores a score above all others.
+HIGHEST = 5000
+OTHERS = """
+template <class T> __device__ T _swap_later(T *at, T old, T wanted)
 {
-    if (*at < 1000) atomicAdd(at, 1000);
+    if (old != wanted && *at % 2 == 0) atomicAdd(at, 1);
     return atomicCAS(at, old, wanted);
 }
-#define atomicCAS _first_another
+template <class T> __device__ T _exchange_later(T *at, T wanted)
+{
+    atomicMax(at, 5000);
+    return atomicExch(at, wanted);
+}
 """
+
+
+def _interrupted(report, launch, name, by):
+    """(best before, what is wanted, best after) of a launch in which other threads come before each atomic `name`."""
+    args = launch.prepared()
+    args |= {key: 2 * args[key] for key in ("score", "best")}
+    before, want = args["best"].copy(), _class_best(**args)
+    source = f"{OTHERS}#define {name} {by}\n{report.source}"
+    traced(source, "class_best", launch.grid, launch.block, [*args.values()])
+    return before, want, args["best"]
 
 
 @limit("")
@@ -352,27 +381,41 @@ def _retried(report, launch):
     """A swap that fails is tried again."""
     if "atomicCAS" not in without_comments(report.source):
         return None
-    args = launch.prepared()
-    want = _histogram(**args)
-    traced(INTERRUPTED + report.source, "histogram", launch.grid, launch.block, list(args.values()))
-    if np.array_equal(args["count"] % 1000, want):
+    _, want, got = _interrupted(report, launch, "atomicCAS", "_swap_later")
+    if np.array_equal(got // 2 * 2, want):
         return None
-    return "a count is lost where another thread changes the counter first", (
-        "atomicCAS stores nothing if the counter no longer holds the old value: try again until it does"
+    return "a score is lost where another thread changes best first", (
+        "atomicCAS stores nothing if best no longer holds the old value: try again until it does"
     )
 
 
-check_histogram = KernelCheck(
-    "HISTOGRAM",
-    "histogram",
-    _histogram_cases,
-    _histogram,
+@limit("")
+def _put_back(report, launch):
+    """An exchange that takes a larger score away puts it back. (In a block's own table it may set the first value.)"""
+    bare = without_comments(report.source)
+    if "atomicExch" not in bare or "__shared__" in bare:
+        return None
+    before, want, got = _interrupted(report, launch, "atomicExch", "_exchange_later")
+    if (got[want > before] == HIGHEST).all():
+        return None
+    return (
+        "a score is lost where another thread stores a larger one between the comparison and the exchange",
+        ("atomicExch stores whatever was there: atomicMax compares and stores in one operation"),
+    )
+
+
+check_class_best = KernelCheck(
+    "CLASS_BEST",
+    "class_best",
+    _best_cases,
+    _class_best,
     causes=[ATOMIC],
     limits=[
         _retried,
+        _put_back,
         at_most_sectors("label", "load", 5),
         at_most("requests", _warps, _often, array="label", op="load"),
         _volatile,
-        shared_work("histogram", "label", _elements),
+        shared_work("class_best", "label", _elements),
     ],
 )

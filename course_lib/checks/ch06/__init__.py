@@ -5,7 +5,7 @@ from course_lib.checks.ch06.intensity import check_intensities, check_verdict
 from course_lib.checks.ch06.kernels import check_gemm, check_product
 from course_lib.checks.ch06.layer import check_layer_products
 from course_lib.checks.ch06.rounding import check_accepts
-from course_lib.checks.ch06.traffic import check_best_width, check_predict_traffic
+from course_lib.checks.ch06.traffic import check_best_width, check_wide_traffic
 
 __all__ = [
     "check_accepts",
@@ -14,7 +14,7 @@ __all__ = [
     "check_grid_for",
     "check_intensities",
     "check_layer_products",
-    "check_predict_traffic",
     "check_product",
     "check_verdict",
+    "check_wide_traffic",
 ]

@@ -9,14 +9,21 @@ from course_lib.checks.kit.core import CheckFailed
 
 pytestmark = needs_compiler
 SAXPY = "__global__ void saxpy(int n, float a, const float *x, float *y)"
-SIGMOID = "__global__ void sigmoid(int M, int N, int ld, const float *Z, float *A)"
+LAYER = (
+    "__global__ void column_layer(int M, int N, int ld, const float *Z, const float *b, float *A)"
+)
 BIAS = "__global__ void bias_gradient(int M, int N, const float *dZ, float *db)"
 RELU = "__global__ void relu(int n, const float *x, float *y)"
-HISTOGRAM = "__global__ void histogram(int n, const int *label, int *count)"
+BEST = "__global__ void class_best(int n, const int *label, const int *score, int *best)"
 I = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
-IJ = "int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;"
-S, G, B = (ch05.check_saxpy, SAXPY), (ch05.check_sigmoid, SIGMOID), (ch05.check_bias_gradient, BIAS)
-R, H = (ch05.check_relu, RELU), (ch05.check_histogram, HISTOGRAM)
+IJ = "int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;"
+Z = "(Z[j * ld + i] + b[i])"
+S, G, B = (
+    (ch05.check_saxpy, SAXPY),
+    (ch05.check_column_layer, LAYER),
+    (ch05.check_bias_gradient, BIAS),
+)
+R, H = (ch05.check_relu, RELU), (ch05.check_class_best, BEST)
 
 RIGHT = {
     "early-return": (*S, f"{I} if (i >= n) return; y[i] += a * x[i];"),
@@ -33,16 +40,16 @@ RIGHT = {
         "size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i];",
     ),
     "pointers": (*S, f"{I} const float *p = x + i; float *q = y + i; if (i < n) *q = a * *p + *q;"),
-    "tanh": (*G, f"{IJ} if (i < M && j < N) A[i*ld+j] = 0.5f + 0.5f * tanhf(0.5f * Z[i*ld+j]);"),
+    "tanh": (*G, f"{IJ} if (i < M && j < N) A[j*ld+i] = 0.5f + 0.5f * tanhf(0.5f * {Z});"),
     "two-sided": (
         *G,
-        f"{IJ} if (i >= M || j >= N) return; float z = Z[i * ld + j];"
-        "if (z >= 0) A[i*ld+j] = 1 / (1 + expf(-z)); else { float e = expf(z); A[i*ld+j] = e / (1 + e); }",
+        f"{IJ} if (i >= M || j >= N) return; float z = {Z};"
+        "if (z >= 0) A[j*ld+i] = 1 / (1 + expf(-z)); else { float e = expf(z); A[j*ld+i] = e / (1 + e); }",
     ),
-    "one-float-exp": (*G, f"{IJ} if (i < M && j < N) A[i*ld+j] = 1.0f / (1.0f + exp(-Z[i*ld+j]));"),
+    "one-float-exp": (*G, f"{IJ} if (i < M && j < N) A[j*ld+i] = 1.0f / (1.0f + exp(-{Z}));"),
     "fast": (
         *G,
-        f"{IJ} int at = i * ld + j; if (i < M && j < N) A[at] = 1 / (1 + __expf(-Z[at]));",
+        f"{IJ} int at = j * ld + i; if (i < M && j < N) A[at] = 1 / (1 + __expf(-Z[at] - b[i]));",
     ),
     "pointer-walks": (
         *B,
@@ -105,19 +112,24 @@ RIGHT = {
     ),
     "volatile-in-a-cas-loop": (
         *H,
-        f"{I} if (i < n) {{ volatile int *p = count + label[i]; int old = *p, was;"
-        "do { was = old; old = atomicCAS((int *)p, was, was + 1); } while (old != was); }",
+        f"{I} if (i < n) {{ volatile int *p = best + label[i]; int old = *p, was;"
+        "do { was = old; old = atomicCAS((int *)p, was, max(was, score[i])); } while (old != was); }",
     ),
     "in-shared": (
         *H,
-        f"__shared__ int mine[10]; {I} for (int c = threadIdx.x; c < 10; c += blockDim.x) mine[c] = 0;"
-        "__syncthreads(); if (i < n) atomicAdd(&mine[label[i]], 1); __syncthreads();"
-        "for (int c = threadIdx.x; c < 10; c += blockDim.x) atomicAdd(&count[c], mine[c]);",
+        f"__shared__ int mine[10]; {I} for (int c = threadIdx.x; c < 10; c += blockDim.x) mine[c] = -5000;"
+        "__syncthreads(); if (i < n) atomicMax(&mine[label[i]], score[i]); __syncthreads();"
+        "for (int c = threadIdx.x; c < 10; c += blockDim.x) atomicMax(&best[c], mine[c]);",
     ),
-    "pointer": (*H, f"{I} if (i < n) atomicAdd(count + label[i], 1);"),
+    "pointer": (*H, f"{I} if (i < n) atomicMax(best + label[i], score[i]);"),
     "atomic-in-a-loop": (
         *H,
-        f"{I} for (; i < n; i += gridDim.x * blockDim.x)atomicAdd(&count[label[i]], 1);",
+        f"{I} for (; i < n; i += gridDim.x * blockDim.x)atomicMax(&best[label[i]], score[i]);",
+    ),
+    "what-it-took-is-put-back": (
+        *H,
+        f"{I} if (i < n) {{ int v = score[i], old;"
+        "while ((old = atomicExch(&best[label[i]], v)) > v) v = old; }",
     ),
 }
 WRONG = {
@@ -134,19 +146,19 @@ WRONG = {
     "a-semicolon": (*S, f"{I} if (i < n) y[i] += a * x[i]", "does not compile"),
     "y-along-the-row": (
         *G,
-        "int i = blockIdx.x * blockDim.x + threadIdx.x,"
-        "j = blockIdx.y * blockDim.y + threadIdx.y;"
-        "if (i < M && j < N) A[i * ld + j] = 1 / (1 + expf(-Z[i * ld + j]));",
+        "int j = blockIdx.x * blockDim.x + threadIdx.x,"
+        "i = blockIdx.y * blockDim.y + threadIdx.y;"
+        f"if (i < M && j < N) A[j * ld + i] = 1 / (1 + expf(-{Z}));",
         "sectors a request",
     ),
     "padding-too": (
         *G,
-        f"{IJ} if (i < M && j < ld) A[i * ld + j] = 1 / (1 + expf(-Z[i * ld + j]));",
+        f"{IJ} if (i < ld && j < N) A[j * ld + i] = 1 / (1 + expf(-{Z}));",
         "the numbers are right, but",
     ),
     "whole-numbers": (
         *G,
-        f"{IJ} if (i < M && j < N) {{ int z = Z[i * ld + j];A[i * ld + j] = 1 / (1 + expf(-z)); }}",
+        f"{IJ} if (i < M && j < N) {{ int z = {Z}; A[j * ld + i] = 1 / (1 + expf(-z)); }}",
         "A[",
     ),
     "rows-summed": (
@@ -169,13 +181,13 @@ WRONG = {
     ),
     "volatile": (
         *H,
-        f"{I} if (i < n) {{ int c = count[label[i]]; __syncthreads();count[label[i]] = c + 1; }}",
-        "count",
+        f"{I} if (i < n) {{ int c = best[label[i]]; __syncthreads(); best[label[i]] = max(c, score[i]); }}",
+        "best",
     ),
     "one-by-one-by-barriers": (
         *H,
         f"{I} for (int t = 0; t < blockDim.x; t++)"
-        "{ if (threadIdx.x == t && i < n) count[label[i]]++; __syncthreads(); }",
+        "{ if (threadIdx.x == t && i < n) best[label[i]] = max(best[label[i]], score[i]); __syncthreads(); }",
         "racecheck",
     ),
     "other-names-far-apart": (
@@ -185,9 +197,9 @@ WRONG = {
         "sectors a request in the loads of x",
     ),
     "other-names-raced": (
-        ch05.check_histogram,
-        "__global__ void histogram(int n, const int *x, int *y)",
-        f"{I} if (i < n) y[x[i]] += 1;",
+        ch05.check_class_best,
+        "__global__ void class_best(int n, const int *x, const int *s, int *y)",
+        f"{I} if (i < n) y[x[i]] = max(y[x[i]], s[i]);",
         "racecheck",
     ),
     "one-block-saxpy": (
@@ -206,10 +218,10 @@ WRONG = {
         "for (int i = 0; i < M; i++) s += dZ[i * N + j]; db[j] = s; }",
         "64 threads read dZ",
     ),
-    "one-block-histogram": (
+    "one-block-best": (
         *H,
         "if (blockIdx.x == 0) for (int i = threadIdx.x; i < n; i += blockDim.x)"
-        "atomicAdd(&count[label[i]], 1);",
+        "atomicMax(&best[label[i]], score[i]);",
         "256 threads read label",
     ),
     "four-by-four": (
@@ -221,40 +233,40 @@ WRONG = {
     ),
     "volatile-race": (
         *H,
-        f"{I} if (i < n) {{ volatile int *c = count; c[label[i]] = c[label[i]] + 1; }}",
+        f"{I} if (i < n) {{ volatile int *b = best; b[label[i]] = max(b[label[i]], score[i]); }}",
         "the source holds volatile",
     ),
     "volatile-exchange": (
         *H,
-        f"{I} if (i < n) {{ int c = *(volatile int *)(count + label[i]);"
-        "atomicExch(&count[label[i]], c + 1); }",
-        "the source holds volatile",
+        f"{I} if (i < n) {{ int b = *(volatile int *)(best + label[i]);"
+        "atomicExch(&best[label[i]], max(b, score[i])); }",
+        "stores whatever was there",
     ),
     "value-for-address": (
         *H,
-        f"{I} if (i < n) atomicAdd(count[label[i]], 1);",
+        f"{I} if (i < n) atomicMax(best[label[i]], score[i]);",
         "takes an address first",
     ),
     "class-by-class": (
         *H,
-        f"{I} for (int c = 0; c < 10; c++) if (i < n && label[i] == c) atomicAdd(&count[c], 1);",
+        f"{I} for (int c = 0; c < 10; c++) if (i < n && label[i] == c) atomicMax(&best[c], score[i]);",
         "read more often than once",
     ),
     "a-comma-in-brackets": (
         *G,
-        f"{IJ} if (i < M && j < N) A[i, j] = 1 / (1 + expf(-Z[i, j]));",
+        f"{IJ} if (i < M && j < N) A[i, j] = 1 / (1 + expf(-Z[i, j] - b[i]));",
         "A[",
     ),
     "columns-of-one-block": (
         *G,
-        "int i = blockIdx.y * blockDim.y + threadIdx.y; if (i < M)"
-        "for (int j = threadIdx.x; j < N; j += 32) A[i*ld+j] = 1 / (1 + expf(-Z[i*ld+j]));",
+        "int j = blockIdx.y * blockDim.y + threadIdx.y; if (j < N)"
+        f"for (int i = threadIdx.x; i < M; i += 32) A[j*ld+i] = 1 / (1 + expf(-{Z}));",
         "A[",
     ),
-    "stored-by-columns": (
+    "stored-by-rows": (
         *G,
-        f"{IJ} if (i < M && j < N) A[i + ld * j] = 1 / (1 + expf(-Z[i + ld * j]));",
-        "row and column are exchanged",
+        f"{IJ} if (i < M && j < N) A[i * ld + j] = 1 / (1 + expf(-Z[i * ld + j] - b[i]));",
+        "taken for stored by rows",
     ),
     "rows-for-columns": (
         *B,
@@ -264,8 +276,13 @@ WRONG = {
     ),
     "clears-first": (
         *H,
-        f"{I} if (i < 10) count[i] = 0; __syncthreads();if (i < n) atomicAdd(&count[label[i]], 1);",
-        "count",
+        f"{I} if (i < 10) best[i] = 0; __syncthreads();if (i < n) atomicMax(&best[label[i]], score[i]);",
+        "best",
+    ),
+    "an-atomic-read-and-an-exchange": (
+        *H,
+        f"{I} if (i < n && atomicAdd(&best[label[i]], 0) < score[i]) atomicExch(&best[label[i]], score[i]);",
+        "stores whatever was there",
     ),
 }
 

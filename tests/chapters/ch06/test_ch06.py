@@ -126,9 +126,9 @@ def layer_by_numpy_strides(launch, A_prev, W, dZ, Z, dW, dA):
 
 def traffic_by_cases(M, N, K, w):
     warps = M // (32 // w) * (N // w)
-    loads, width = warps * K, max(1, w // 8)
+    loads, width = warps * K // 4, max(1, w // 8)
     return {
-        "B": [loads, loads * width],
+        "B": [loads, loads * w],
         "D": (warps, 32 // w * width * warps),
         "A": (loads, loads * (32 // w)),
     }
@@ -171,7 +171,7 @@ RIGHT = [
         for source in (*GEMMS.values(), RUNGS["naive"].source.replace("gemm_naive", "gemm"))
     ),
     ("layer_products", layer_by_numpy_strides),
-    ("predict_traffic", traffic_by_cases),
+    ("wide_traffic", traffic_by_cases),
     ("best_width", width_from_a_table),
     ("intensities", intensities_by_parts),
     ("verdict", verdict_by_times),
@@ -182,7 +182,7 @@ NAMES = [*(f"{name}-{i}" for i, (name, _) in enumerate(RIGHT))]
 
 @pytest.mark.parametrize("name, right", RIGHT, ids=NAMES)
 def test_another_right_way_passes_on_many_seeds(name, right, capsys):
-    seeds = range(3 if name in ("product", "gemm", "layer_products", "predict_traffic") else 20)
+    seeds = range(3 if name in ("product", "gemm", "layer_products", "wide_traffic") else 20)
     for seed in seeds:
         getattr(ch06, f"check_{name}")(right, seed=seed)
     assert capsys.readouterr().out.count("✔") == len(seeds)
@@ -264,8 +264,8 @@ def _wide(args):
 def traffic(M, N, K, w):
     """The model of the task."""
     warps, h, across = M * N // 32, 32 // w, -(-w // 8)
-    loads = warps * K
-    return {"A": (loads, loads * h), "B": (loads, loads * across), "D": (warps, warps * h * across)}
+    loads = warps * K // 4
+    return {"A": (loads, loads * h), "B": (loads, loads * w), "D": (warps, warps * h * across)}
 
 
 @pytest.mark.parametrize(
@@ -283,19 +283,13 @@ def test_the_traffic_model_is_what_the_engine_counts(sizes):
     assert traffic(*sizes) == ch06_traffic.counted(*sizes)
 
 
-def test_i_along_x_loads_what_a_warp_of_one_column_loads():
-    source = ch06_traffic.COUNTED.replace(
-        "int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;",
-        "int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;",
-    )
-    assert source != ch06_traffic.COUNTED
-    A, B = np.ones((64, 16), np.float32), np.ones((16, 32), np.float32)
-    args = [np.int32(64), np.int32(32), np.int32(16), A, B, np.full((64, 32), np.nan, np.float32)]
-    report = trace(source, "product", (2, 4), (32, 8), args)
-    found = {
-        X: (report.total("requests", array=X), report.total("sectors", array=X)) for X in "ABD"
-    }
-    assert report.ok and found == traffic(64, 32, 16, 1)
+def test_fours_is_the_product_that_its_first_line_says():
+    rng = np.random.default_rng(1)
+    A, B = rng.random((20, 24), np.float32), rng.random((33, 24), np.float32)
+    D = np.full((20, 33), np.nan, np.float32)
+    args = [*map(np.int32, (20, 33, 24)), A, B, D]
+    report = trace(ch06_traffic.FOURS, "fours", (2, 3), (32, 8), args)
+    assert report.ok and np.allclose(D, A @ B.T, rtol=1e-5)
 
 
 @pytest.mark.parametrize("a_by_rows, b_by_rows", ch06_traffic.ORDERS)

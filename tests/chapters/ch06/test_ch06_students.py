@@ -376,12 +376,12 @@ def test_a_test_that_is_no_test_is_refused(wrong):
     ],
 )
 def test_a_wrong_prediction_is_told(wrong, words):
-    assert words in told(ch06.check_predict_traffic, wrong, 1)
+    assert words in told(ch06.check_wide_traffic, wrong, 1)
 
 
 def test_a_prediction_that_asks_the_engine_is_refused():
     assert "a prediction comes before the count" in told(
-        ch06.check_predict_traffic, ch06_traffic.counted, 1
+        ch06.check_wide_traffic, ch06_traffic.counted, 1
     )
     assert ch06_traffic.counted(64, 32, 8, 32)["D"] == (64, 256)  # and the engine is open again
 
