@@ -120,8 +120,12 @@ def _build_file(read, options):
     gone = ids.lost(options.root, read) if not options.drop_ids else []
     if gone:
         names = ", ".join(row[2] for row in gone)
-        advice = "Submissions are matched by them: keep the names, or pass --drop-ids"
+        advice = "Submissions are matched by them: keep the names, or retire them: --drop-ids"
         detail = f"ids have disappeared: {names}. {advice}"
+        return [Row(short(read.path, options.root), "wrong", detail)]
+    if taken := ids.revived(options.root, read):
+        names = ", ".join(row[2] for row in taken)
+        detail = f"ids have retired, and belong to tasks that are no more: {names}. Choose others"
         return [Row(short(read.path, options.root), "wrong", detail)]
     if read.kind == "exercise":
         _record_ids(read, options)
@@ -223,6 +227,7 @@ def _check_file(read, root):
         detail = "it does not hold the planted answers of its exercise"
         rows.append(Row(short(planted.path_of(root, read), root), "stale", detail))
     rows += [_id_row(row, "gone") for row in ids.lost(root, read)]
+    rows += [_id_row(row, "retired") for row in ids.revived(root, read)]
     return rows + [_id_row(row, "not recorded") for row in ids.new(root, read)]
 
 
@@ -257,7 +262,7 @@ def add_arguments(parser):
     flags = {
         "--check": "run and write nothing; fail if a built file differs",
         "--force": "run everything again, and overwrite hand-made changes",
-        "--drop-ids": "allow ids of tasks and checks to disappear",
+        "--drop-ids": "retire the ids of tasks and checks that have disappeared",
         "--json": "print the table as JSON",
     }
     for flag, words in flags.items():

@@ -1,8 +1,12 @@
-"""chapters/ids.txt: every task and check that was ever built. Submissions are matched by these ids, so they stay."""
+"""chapters/ids.txt: every task and check that was ever built. Submissions are matched by these ids, so they stay.
+
+A task that is replaced retires: its rows read `NN-topic retired ID`, and no other cell may ever take that id.
+"""
 
 from pathlib import Path
 
 HEAD = "# The ids of tasks and checks, written by `python -m course_lib build`. They never change between releases.\n"
+RETIRED = "retired"
 
 
 def path_of(root):
@@ -11,7 +15,7 @@ def path_of(root):
 
 
 def read(root):
-    """The lines of the list, each (chapter, "task" or "check", id)."""
+    """The lines of the list, each (chapter, "task", "check" or "retired", id)."""
     file = path_of(root)
     rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return [tuple(row.split()) for row in rows if row.strip() and not row.startswith("#")]
@@ -28,7 +32,14 @@ def lost(root, source):
     now = of(source)
     if source.kind != "exercise":
         return []
-    return [row for row in read(root) if row[0] == source.chapter and row not in now]
+    mine = [row for row in read(root) if row[0] == source.chapter and row[1] != RETIRED]
+    return [row for row in mine if row not in now]
+
+
+def revived(root, source):
+    """The lines of this exercise whose id has retired: it belongs to a task that is no more."""
+    recorded = read(root)
+    return [row for row in of(source) if (row[0], RETIRED, row[2]) in recorded]
 
 
 def homeless(root):
@@ -44,7 +55,8 @@ def new(root, source):
 
 
 def record(root, source, drop=False):
-    """Add the new lines; drop: also take out the lost ones."""
+    """Add the new lines; drop: the lost ones retire."""
     gone = lost(root, source) if drop else []
-    rows = [row for row in read(root) if row not in gone] + new(root, source)
+    kept = [row for row in read(root) if row not in gone]
+    rows = kept + new(root, source) + [(chapter, RETIRED, name) for chapter, _, name in gone]
     return HEAD + "".join(" ".join(row) + "\n" for row in sorted(rows, key=lambda row: row[0]))

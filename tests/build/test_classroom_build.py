@@ -287,8 +287,22 @@ def test_an_id_that_disappears_is_refused(root):
     )
     assert {row.state for row in make(root, drop_ids=True).values()} == {"current", "built"}
     rows = (root / "chapters/ids.txt").read_text().splitlines()
-    assert rows[1:] == ["01-tiny task twice", "01-tiny check twice-check"]
+    assert rows[1:] == [
+        "01-tiny task twice",
+        "01-tiny check twice-check",
+        "01-tiny retired double",
+        "01-tiny retired double-check",
+    ]
     assert check(root) == {}
+
+
+def test_an_id_that_has_retired_is_not_given_to_another_task(root):
+    clone(root, exercise=RENAMED)
+    make(root, drop_ids=True)
+    clone(root, exercise=EXERCISE)
+    row = make(root, drop_ids=True)["chapters/01-tiny/exercise.md"]
+    assert row.state == "wrong" and "double, double-check" in row.detail and "retired" in row.detail
+    assert check(root)["chapters/ids.txt"] == "wrong"
 
 
 def test_a_chapter_that_disappears_takes_its_ids_along(root):

@@ -3,19 +3,20 @@
 Each check holds the truth in float64 and the wrong answers that students give, each with its likely cause.
 """
 
-from course_lib.checks.ch01.backward import check_backward, check_sgd_epoch
+from course_lib.checks.ch01.backward import check_backward_skip, check_repaired_backward
 from course_lib.checks.ch01.forward import check_forward, check_neuron
 from course_lib.checks.ch01.gradients import check_mse_gradient, check_numeric_gradient
-from course_lib.checks.ch01.losses import check_cross_entropy, check_output_delta, check_softmax
+from course_lib.checks.ch01.losses import check_smoothed_cross_entropy, check_softmax
+from course_lib.checks.ch01.momentum import check_momentum_epoch
 
 __all__ = [
-    "check_backward",
-    "check_cross_entropy",
+    "check_backward_skip",
     "check_forward",
+    "check_momentum_epoch",
     "check_mse_gradient",
     "check_neuron",
     "check_numeric_gradient",
-    "check_output_delta",
-    "check_sgd_epoch",
+    "check_repaired_backward",
+    "check_smoothed_cross_entropy",
     "check_softmax",
 ]

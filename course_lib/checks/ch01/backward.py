@@ -1,98 +1,74 @@
-"""The checks of chapter 01, sections 4 and 5: backward, and one epoch."""
+"""The checks of chapter 01, section 4: a backward pass to repair, and one past layers that skip."""
 
 import numpy as np
 
-from course_lib.checks.ch01.losses import mse_delta
-from course_lib.checks.ch01.nets import depths, forward_pass, layers, net_label, slope
+from course_lib.checks.ch01.nets import affine, depths, layers, net_label, skipping, slope, walk
 from course_lib.checks.kit.core import Case, Check, normal, ragged
 
-# Task backward ------------------------------------------------------------------------------------------------
+# Task repaired_backward ---------------------------------------------------------------------------------------
 
 
-def _backward_cases(rng):
+def _tanh_cases(rng):
+    """Weights of half the size: where tanh is flat, no slope can be told from another."""
     cases = []
     for sizes in depths(rng):
-        params = layers(rng, sizes)
-        Z, A = forward_pass(params, normal(rng, sizes[0], dtype=np.float64))
-        cases.append(
-            Case(
-                (params, Z, A, normal(rng, sizes[-1], dtype=np.float64)),
-                net_label(sizes),
-                scale=10.0,
-            )
-        )
+        params = [(W / 2, b / 2) for W, b in layers(rng, sizes)]
+        Z, A = walk(params, normal(rng, sizes[0], dtype=np.float64), affine, np.tanh)
+        y = normal(rng, sizes[-1], dtype=np.float64)
+        cases.append(Case((params, Z, A, y), net_label(sizes), scale=10.0))
     return cases
 
 
-def _backward(params, Z, A, delta):
+def _tanh_backward(params, Z, A, y):
     grads: list = [None] * len(params)
+    delta = 2 * (A[-1] - y) * (1 - A[-1] ** 2)
     for l in reversed(range(len(params))):
         grads[l] = (np.outer(A[l], delta), delta)
         if l:
-            delta = (params[l][0] @ delta) * slope(Z[l - 1])
+            delta = (params[l][0] @ delta) * (1 - A[l] ** 2)
     return grads
 
 
-check_backward = Check("backward", _backward_cases, _backward, K=80, each=("dW", "db"))
+check_repaired_backward = Check(
+    "repaired_backward", _tanh_cases, _tanh_backward, K=80, each=("dW", "db")
+)
 
-# Task sgd_epoch -----------------------------------------------------------------------------------------------
-
-
-def example_gradients(params, x, y):
-    """Gradients of (y - a)^2 for one example through a sigmoid network: what the check hands to sgd_epoch."""
-    Z, A = forward_pass(params, x)
-    return _backward(params, Z, A, mse_delta(Z[-1], y))
+# Task backward_skip -------------------------------------------------------------------------------------------
 
 
-def _sgd_cases(rng):
+def _skip_cases(rng):
+    """Skips of all kinds, two in a row and none; square layers that skip, and square ones that do not."""
+    n, m = (int(k) for k in rng.permutation(range(3, 7))[:2])
+    ends = ragged(rng, 2)
+    plan = [
+        ([ends[0], n, n, ends[1]], [False, True, False]),
+        ([ends[0], m, m, m, m, ends[1]], [False, True, True, False, False]),
+        ([n, n, n, m, m, 3], [True, True, False, True, False]),
+        ([ends[1], n, n, n, n, ends[0]], [False, True, True, True, False]),
+        ([m, m, m, m], [False, False, False]),
+        (ragged(rng, 4), [False] * 3),
+        (ragged(rng, 2), [False]),
+    ]
     cases = []
-    for sizes, N in ((ragged(rng, 3), 5), (ragged(rng, 2), 4), (ragged(rng, 4), 6)):
-        order = _scrambled(rng, N)
-        X, Y = (
-            normal(rng, N, sizes[0], dtype=np.float64),
-            normal(rng, N, sizes[-1], dtype=np.float64),
-        )
-        cases.append(
-            Case(
-                (layers(rng, sizes), X, Y, float(rng.uniform(0.4, 0.8)), order, example_gradients),
-                f"{net_label(sizes)}, {N} examples",
-                scale=5.0,
-            )
-        )
+    for sizes, skips in plan:
+        params = layers(rng, sizes)
+        Z, A = skipping(params, normal(rng, sizes[0], dtype=np.float64), skips)
+        delta = normal(rng, sizes[-1], dtype=np.float64)
+        past = [l for l, skip in enumerate(skips) if skip]
+        label = f"{net_label(sizes)}, " + (f"skips past {past}" if past else "no skips")
+        cases.append(Case((params, Z, A, delta, skips), label, scale=10.0))
     return cases
 
 
-def _scrambled(rng, N):
-    """N - 1 entries, the last example first, and one twice: neither the natural order nor all of them.
-
-    What stands twice is not what stands last: an example left out is not one that was used twice.
-    """
-    rest = [int(i) for i in rng.permutation(N - 1)][: N - 3]
-    return np.array([N - 1, *rest[:-1], N - 1, rest[-1]])
-
-
-def _sgd_epoch(params, X, Y, eta, order, gradients):
-    for i in order:
-        for (W, b), (dW, db) in zip(params, gradients(params, X[i], Y[i]), strict=True):
-            W -= eta * dW
-            b -= eta * db
-    return params
+def _backward_skip(params, Z, A, delta, skips):
+    grads: list = [None] * len(params)
+    above = 0.0  # dL/dA[l + 1], which needs no value for the last layer: it never skips
+    for l in reversed(range(len(params))):
+        grads[l] = (np.outer(A[l], delta), delta)
+        if l:
+            above = params[l][0] @ delta + (above if skips[l] else 0.0)
+            delta = above * slope(Z[l - 1])
+    return grads
 
 
-def _with_rate(rate):
-    return lambda params, X, Y, eta, *rest: _sgd_epoch(params, X, Y, rate, *rest)
-
-
-check_sgd_epoch = Check(
-    "sgd_epoch",
-    _sgd_cases,
-    _sgd_epoch,
-    K=200,
-    inplace=0,
-    returns_inplace=True,
-    each=("W", "b"),
-    diagnoses=[
-        (_with_rate(rate), "eta is not used: a number of your own stands in its place")
-        for rate in (0.5, 0.1, 0.05, 0.01, 0.001)
-    ],
-)
+check_backward_skip = Check("backward_skip", _skip_cases, _backward_skip, K=100, each=("dW", "db"))

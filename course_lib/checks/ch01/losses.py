@@ -1,8 +1,7 @@
-"""The checks of chapter 01, sections 3 and 4: softmax, cross-entropy, and the delta of the last layer."""
+"""The checks of chapter 01, section 3: softmax, and the cross-entropy with softened labels."""
 
 import numpy as np
 
-from course_lib.checks.ch01.nets import sigmoid, slope
 from course_lib.checks.kit.core import Case, Check, normal, ragged
 
 # Task softmax -------------------------------------------------------------------------------------------------
@@ -108,90 +107,63 @@ check_softmax = Check(
     ],
 )
 
-# Task cross_entropy -------------------------------------------------------------------------------------------
+# Task smoothed_cross_entropy ----------------------------------------------------------------------------------
 
 
-def _cross_entropy_cases(rng):
+def _entropy_cases(rng):
     z, labels = _logit_cases(rng, 1000.0)
     cases = [(v, int(np.argsort(v)[1]), label) for v, label in zip(z, labels, strict=True)]
     for v, top, _ in _far_cases(rng):
         c = int(rng.choice([i for i in range(len(v)) if i != top]))
         cases.append((v, c, f"hopelessly wrong: {v[top] - v[c]:.0f} below the best"))
     v, top, _ = _far_cases(rng)[0]
-    v[-1] = v[top] - rng.uniform(
-        0.5, 3.0
-    )  # here -log(p) would do, and exp of anything but z - max(z) would not
+    cases.append((v, top, "right and certain, the others hopeless"))
+    v = v.copy()
+    v[-1] = v[top] - rng.uniform(0.5, 3.0)
     cases.append((v, len(v) - 1, "nearly the best"))
     cases.append((_hundreds(rng), 0, "a z near 300"))
     cases.append((_far_below(rng), 0, "all z near -60"))
+    parts = rng.uniform(0.05, 0.45, len(cases))
+    parts[[1, 4]] = 0.0
     return [
-        Case((v, c), label, scale=float(np.abs(v).max())) for v, c, label in cases
+        Case((v, c, float(part)), f"{label}, smooth {part:.2f}", scale=float(np.abs(v).max()))
+        for (v, c, label), part in zip(cases, parts, strict=True)
     ]  # z may cancel, as in m - z[c]
 
 
-def _logsumexp(z):
-    return z.max() + np.log(np.exp(z - z.max()).sum())
+def _smoothed(z, c, smooth, log):
+    """The loss with `log`, a function z -> the logarithms of all probabilities."""
+    logs = log(z)
+    return float(-((1 - smooth) * logs[c] + smooth * logs.mean()))
 
 
-def _cross_entropy(z, c):
-    return float(_logsumexp(z) - z[c])
+def _log_softmax(z):
+    return z - z.max() - np.log(np.exp(z - z.max()).sum())
 
 
-def _added(tiny):
-    """A number added inside the logarithm."""
-    return lambda z, c: -np.log(_softmax(z.astype(np.float32))[c] + np.float32(tiny))
+def _smoothed_cross_entropy(z, c, smooth):
+    return _smoothed(z, c, smooth, _log_softmax)
 
 
-def _bounded(tiny):
-    """A probability that is at least so large."""
-    return lambda z, c: -np.log(max(_softmax(z.astype(np.float32))[c], np.float32(tiny)))
+def _capped(cap, tiny):
+    """A number added inside the logarithm, or a probability that is at least so large."""
+
+    def wrong(z, c, smooth):
+        p = cap(_softmax(z.astype(np.float32)), np.float32(tiny))
+        return _smoothed(z, c, smooth, lambda _: np.log(p))
+
+    return wrong
 
 
 _CAPPED = "a small number inside the logarithm hides that p is 0 but caps the loss: use log-sum-exp, without any p"
 
-check_cross_entropy = Check(
-    "cross_entropy",
-    _cross_entropy_cases,
-    _cross_entropy,
+check_smoothed_cross_entropy = Check(
+    "smoothed_cross_entropy",
+    _entropy_cases,
+    _smoothed_cross_entropy,
     K=12,
     dtype=None,
-    diagnoses=[(cap(10.0**-k), _CAPPED) for cap in (_added, _bounded) for k in range(3, 39)],
+    diagnoses=[
+        (_capped(cap, 10.0**-k), _CAPPED) for cap in (np.add, np.maximum) for k in range(3, 39)
+    ],
 )
-
-# Task output_delta --------------------------------------------------------------------------------------------
-
-
-def _delta_cases(rng):
-    cases = []
-    for loss in ("mse", "cross_entropy"):
-        for n in ragged(rng, 3, 3, 9):
-            y = np.zeros(n)
-            y[rng.integers(n)] = 1.0
-            cases.append(
-                Case(
-                    (normal(rng, n, dtype=np.float64, scale=1.5), y, loss),
-                    f"{loss}, {n} classes",
-                    scale=2.0,
-                )
-            )
-    n = int(rng.integers(3, 9))
-    z = 1000 + normal(rng, n, dtype=np.float64)
-    cases.append(
-        Case(
-            (z, np.eye(n)[rng.integers(n)], "cross_entropy"),
-            "cross_entropy, z near 1000",
-            scale=1000.0,
-        )
-    )
-    return cases
-
-
-def mse_delta(z, y):
-    return 2 * (sigmoid(z) - y) * slope(z)
-
-
-def _output_delta(z, y, loss):
-    return mse_delta(z, y) if loss == "mse" else _softmax(z) - y
-
-
-check_output_delta = Check("output_delta", _delta_cases, _output_delta, K=12)

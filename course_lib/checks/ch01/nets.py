@@ -50,3 +50,12 @@ def walk(params, x, layer, f=sigmoid):
         Z.append(layer(A[-1], W, b))
         A.append(f(Z[-1]))
     return Z, A
+
+
+def skipping(params, x, skips):
+    """The forward pass of a network in which some layers add their input to their output."""
+    Z, A = [], [x]
+    for (W, b), skip in zip(params, skips, strict=True):
+        Z.append(affine(A[-1], W, b))
+        A.append(sigmoid(Z[-1]) + A[-1] if skip else sigmoid(Z[-1]))
+    return Z, A

@@ -1,4 +1,4 @@
-"""What a step costs: flops of its products, their intensity, the lower roof."""
+"""What a step costs: flops of its products, and the batch at which memory no longer holds them back."""
 
 from itertools import pairwise
 
@@ -26,31 +26,47 @@ def _count_cases(rng):
 check_count_flops = Check("count_flops", _count_cases, _count_flops, dtype=None)
 
 
-def _matmul_bound(B, n_in, n_out, peak, bandwidth):
-    intensity = 2 * B * n_in * n_out / (4 * (B * n_in + n_in * n_out + B * n_out))
-    return intensity, min(peak, intensity * bandwidth)
+def _smallest_batch(n_in, n_out, peak, bandwidth):
+    gap = n_in * n_out * bandwidth - 2 * peak * (n_in + n_out)
+    return -(-2 * peak * n_in * n_out // gap) if gap > 0 else 0
 
 
-def _bound_cases(rng):
-    """Small and large batches, so that each roof is the lower one somewhere, whatever is drawn."""
+def _plans(rng):
+    """(n_in, n_out, peak, bandwidth, label) of every kind: from one example to thousands, and none that will do."""
+    wide, slow = (int(n) for n in rng.integers(600, 1500, size=2))
+    tall, narrow = int(rng.integers(600, 1500)), int(rng.integers(8, 14))
+    bandwidth = int(rng.integers(11, 24))
+    ratio = int(rng.integers(7, 12))  # more than a layer with 13 outputs can reach
+    yield wide, tall, ratio * bandwidth + 3, bandwidth, "a wide layer"
+    yield wide, narrow, ratio * bandwidth + 5, bandwidth, "few outputs"
+    yield wide, narrow, 2 * bandwidth + 5, bandwidth, "few outputs, fast memory"
+    yield narrow, wide, 2 * bandwidth + 7, bandwidth, "few inputs, fast memory"
+    yield wide, slow, bandwidth // 3, bandwidth, "memory faster than arithmetic"
+    yield wide, slow, 25 * bandwidth + 1, bandwidth, "slow memory"
+    yield _nearly_never(rng)
+
+
+def _nearly_never(rng):
+    """The peak a little below what this layer can reach at all: some thousands of examples."""
+    n_in, n_out = (int(n) for n in rng.integers(300, 500, size=2))
+    bandwidth = int(rng.integers(100, 140))
+    peak = int(n_in * n_out * bandwidth / (2 * (n_in + n_out)) * rng.uniform(0.90, 0.93))
+    return n_in, n_out, peak, bandwidth, "a peak that is nearly out of reach"
+
+
+def _batch_cases(rng):
+    """No B at which the bound is the peak exactly: there rounding would decide for a right answer."""
     cases = []
-    for B, label in (
-        (1, "a batch of one"),
-        (int(rng.integers(2, 6)), "a small batch"),
-        (4096, "a large batch"),
-    ):
-        n_in, n_out = (int(n) for n in rng.integers(300, 1500, size=2))
-        cases.append(
-            Case((B, n_in, n_out, float(rng.uniform(180, 300)), float(rng.uniform(8, 20))), label)
-        )
+    for n_in, n_out, peak, bandwidth, label in _plans(rng):
+        while _on_the_edge(n_in, n_out, peak, bandwidth):
+            n_in += 1
+        cases.append(Case((n_in, n_out, peak, bandwidth), label))
     return cases
 
 
-check_matmul_bound = Check(
-    "matmul_bound",
-    _bound_cases,
-    _matmul_bound,
-    K=4,
-    dtype=None,
-    parts=("intensity", "bound"),
-)
+def _on_the_edge(n_in, n_out, peak, bandwidth):
+    gap = n_in * n_out * bandwidth - 2 * peak * (n_in + n_out)
+    return gap == 0 or 2 * peak * n_in * n_out % gap == 0
+
+
+check_smallest_batch = Check("smallest_batch", _batch_cases, _smallest_batch, dtype=None)

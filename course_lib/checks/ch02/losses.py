@@ -1,15 +1,24 @@
-"""The mean cross-entropy of a batch and its gradient, with scores of any size."""
+"""The weighted mean of the cross-entropies of a batch and its gradient, with scores of any size."""
 
 import numpy as np
 
 from course_lib.checks.kit.core import Case, Check, normal, ragged
 
 
-def _softmax_cross_entropy(Z, Y):
+def _weighted_cross_entropy(Z, Y, w):
     shifted = Z - Z.max(axis=1, keepdims=True)
     log_sum = np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    loss = ((log_sum - shifted) * Y).sum(axis=1).mean()
-    return float(loss), (np.exp(shifted - log_sum) - Y) / len(Z)
+    share = (w / w.sum())[:, None]
+    loss = (share * (log_sum - shifted) * Y).sum()
+    return float(loss), share * (np.exp(shifted - log_sum) - Y)
+
+
+def _weights(rng, B):
+    """Weights of many sizes, and a 0 where there are examples enough; the first two count, they tell shifts apart."""
+    w = rng.uniform(0.2, 3.0, B).astype(np.float32)
+    if B > 2:
+        w[rng.integers(2, B)] = 0.0
+    return w
 
 
 def _one_hot(rng, B, C):
@@ -33,14 +42,17 @@ def _loss_cases(rng):
         (normal(rng, B, C) - np.float32(1000), _one_hot(rng, B, C), "all scores near -1000"),
         (sure, Y, "wrong and certain"),
     ]
-    return [Case((Z, Y), label, scale=float(np.abs(Z).max())) for Z, Y, label in plan]
+    return [
+        Case((Z, Y, _weights(rng, len(Z))), label, scale=float(np.abs(Z).max()))
+        for Z, Y, label in plan
+    ]
 
 
 def _capped(cap):
-    def wrong(Z, Y):
+    def wrong(Z, Y, w):
         e = np.exp(Z.astype(np.float32) - Z.max(axis=1, keepdims=True).astype(np.float32))
-        P = e / e.sum(axis=1, keepdims=True)
-        return float(-(Y * np.log(cap(P))).sum() / len(Z)), (P - Y) / len(Z)
+        P, share = e / e.sum(axis=1, keepdims=True), (w / w.sum())[:, None]
+        return float(-(share * Y * np.log(cap(P))).sum()), share * (P - Y)
 
     return wrong
 
@@ -57,10 +69,10 @@ _CAPPED = (
     "a small number inside the logarithm, or under P, caps the loss: a hopeless class costs more"
 )
 
-check_softmax_cross_entropy = Check(
-    "softmax_cross_entropy",
+check_weighted_cross_entropy = Check(
+    "weighted_cross_entropy",
     _loss_cases,
-    _softmax_cross_entropy,
+    _weighted_cross_entropy,
     K=lambda case: sum(case.args[0].shape),
     dtype="input",
     parts=("loss", "dZ"),

@@ -237,49 +237,49 @@ def in_float64(z):
         return e / e.sum()
 
 
-def entropy_shifted(shift):
-    def wrong(z, c):
+def entropy(log_p):
+    def answer(z, c, smooth):
         with np.errstate(all="ignore"):
-            s = z - shift(z)
-            return np.log(np.exp(s).sum()) - s[c]
+            logs = log_p(z)
+            return -((1 - smooth) * logs[c] + smooth * logs.mean())
 
-    return wrong
-
-
-def entropy_constant(z, c):
-    p = softmax(z)[c]
-    return -np.log(p) if p > 0 else 1000.0
+    return answer
 
 
-def entropy_log(log):
-    def wrong(z, c):
-        s = z - z.max()
-        return log(np.exp(s).sum()) - s[c]
-
-    return wrong
+def log_softmax(z, shift=np.max, log=np.log):
+    s = z - shift(z)
+    return s - log(np.exp(s).sum())
 
 
-def delta_unshifted(z, y, loss):
-    if loss == "mse":
-        return 2 * (sigmoid(z) - y) * slope(z)
-    with np.errstate(all="ignore"):
-        return np.exp(z) / np.exp(z).sum() - y
+def entropy_constant(z, c, smooth):
+    p = softmax(z)
+    return entropy(lambda z: np.where(p > 0, np.log(np.where(p > 0, p, 1)), -1000.0))(z, c, smooth)
 
 
-def delta_swapped(z, y, loss):
-    return 2 * (sigmoid(z) - y) * slope(z) if loss != "mse" else softmax(z) - y
+# Task 7 to 9 ----------------------------------------------------------------------------------------------------
 
 
-# Task 8 and 9 ---------------------------------------------------------------------------------------------------
+def tanh_backward(params, Z, A, y, output=lambda a: 1 - a**2, hidden=lambda z, a: 1 - a**2):
+    grads, delta = [None] * len(params), 2 * (A[-1] - y) * output(A[-1])
+    for l in down(len(params)):
+        grads[l] = (np.outer(A[l], delta), delta)
+        if l:
+            delta = (params[l][0] @ delta) * hidden(Z[l - 1], A[l])
+    return grads
 
 
-def backward_over(indices, start=lambda Z, delta: delta, always=False):
-    def wrong(params, Z, A, delta):
-        grads, delta = [None] * len(params), start(Z, delta)
+def tanh_with(**parts):
+    return lambda *args: tanh_backward(*args, **parts)
+
+
+def backward_over(indices, start=lambda Z, delta: delta, past=lambda above, delta: above):
+    def wrong(params, Z, A, delta, skips):
+        grads, delta, above = [None] * len(params), start(Z, delta), 0.0
         for l in indices(len(params)):
             grads[l] = (np.outer(A[l], delta), delta)
-            if l > 0 or always:
-                delta = (params[l][0] @ delta) * slope(Z[l - 1])
+            if l > 0:
+                above = params[l][0] @ delta + (past(above, delta) if skips[l] else 0.0)
+                delta = above * slope(Z[l - 1])
         return grads
 
     return wrong
@@ -289,29 +289,24 @@ def down(n):
     return range(n - 1, -1, -1)
 
 
-def backward_first_three(params, Z, A, delta):
-    return backward_over(down)(params, Z, A, delta)[:3]
+def backward_swapped(*args):
+    return [(db, dW) for dW, db in backward_over(down)(*args)]
 
 
-def backward_swapped(params, Z, A, delta):
-    return [(db, dW) for dW, db in backward_over(down)(params, Z, A, delta)]
+def backward_entrywise(params, Z, A, delta, skips):
+    return [
+        (A[l] * db, db) for l, (_, db) in enumerate(backward_over(down)(params, Z, A, delta, skips))
+    ]
 
 
-def backward_entrywise(params, Z, A, delta):
-    grads = []
-    for l in reversed(range(len(params))):
-        grads.insert(0, (A[l] * delta, delta))
-        delta = (params[l][0] @ delta) * slope(Z[l - 1]) if l else delta
-    return grads
-
-
-def epoch(returns=lambda params, eta: params, eta_of=lambda eta: eta, order_of=lambda order: order):
-    def wrong(params, X, Y, eta, order, gradients):
+def epoch(eta_of=lambda eta: eta, beta_of=lambda beta: beta, order_of=lambda order: order):
+    def wrong(params, velocity, X, Y, eta, beta, order, gradients):
         for i in order_of(order):
-            for (W, b), (dW, db) in zip(params, gradients(params, X[i], Y[i]), strict=True):
-                W -= eta_of(eta) * dW
-                b -= eta_of(eta) * db
-        return returns(params, eta)
+            grads = gradients(params, X[i], Y[i])
+            for pair, speeds, slopes in zip(params, velocity, grads, strict=True):
+                for p, v, g in zip(pair, speeds, slopes, strict=True):
+                    v[...] = beta_of(beta) * v + g
+                    p -= eta_of(eta) * v
 
     return wrong
 
@@ -364,31 +359,31 @@ WRONG = [
     ("softmax", zeros_for_nan, "nan_to_num"),
     ("softmax", in_float64, "Subtract max(z) before"),
     ("softmax", lambda z: sigmoid(z) / sigmoid(z).sum(), "the sigmoid"),
-    ("cross_entropy", entropy_shifted(lambda z: z[-1]), "the maximum"),
-    ("cross_entropy", entropy_shifted(lambda z: z[0]), "the maximum"),
-    ("cross_entropy", entropy_constant, None),
-    ("cross_entropy", entropy_log(np.log2), "nats"),
-    ("cross_entropy", entropy_log(np.log10), "nats"),
-    ("cross_entropy", lambda z, c: entropy_log(np.log)(z, c - 1), "c - 1"),
-    ("output_delta", delta_unshifted, "exp overflows"),
-    ("output_delta", delta_swapped, "the two losses are swapped"),
-    ("backward", backward_over(lambda n: range(n - 1, 0, -1)), "stops before entry 0"),
-    ("backward", backward_over(lambda n: range(n - 1, 0)), "does not run at all"),
-    ("backward", backward_over(lambda n: [n - 1]), "`return` stands inside the loop"),
-    ("backward", backward_over(down, always=True), "if l > 0"),
-    ("backward", backward_over(down, lambda Z, delta: delta * slope(Z[-1])), "already holds"),
-    ("backward", backward_first_three, None),
-    ("backward", backward_swapped, "swapped in each pair"),
-    ("backward", backward_entrywise, "np.outer(A[l], delta) makes all pairs"),
-    ("sgd_epoch", epoch(lambda params, eta: None), "return params"),
-    ("sgd_epoch", epoch(lambda params, eta: 42), "return params"),
-    ("sgd_epoch", epoch(lambda params, eta: (params, eta)), "return params"),
-    ("sgd_epoch", epoch(order_of=lambda order: [order]), "one example"),
-    ("sgd_epoch", epoch(eta_of=lambda eta: 1.0), "eta is missing"),
-    ("sgd_epoch", epoch(eta_of=lambda eta: 0.1), "eta is not used"),
-    ("sgd_epoch", epoch(order_of=np.unique), "more than once"),
+    ("smoothed_cross_entropy", entropy(lambda z: log_softmax(z, lambda z: z[-1])), "the maximum"),
+    ("smoothed_cross_entropy", entropy(lambda z: log_softmax(z, np.min)), "the maximum"),
+    ("smoothed_cross_entropy", entropy_constant, None),
+    ("smoothed_cross_entropy", entropy(lambda z: log_softmax(z) / np.log(2)), "nats"),
+    ("smoothed_cross_entropy", entropy(lambda z: np.log(softmax(z))), "log(0)"),
+    ("smoothed_cross_entropy", entropy(lambda z: np.log(softmax(z) + 1e-9)), "caps the loss"),
+    ("repaired_backward", tanh_with(output=lambda a: (1 - a) ** 2), "at the output is still wrong"),
+    ("repaired_backward", tanh_with(hidden=lambda z, a: 1 - z**2), "hidden layers is still wrong"),
+    ("repaired_backward", tanh_with(hidden=lambda z, a: slope(z)), None),
+    ("backward_skip", backward_over(lambda n: range(n - 1, 0, -1)), "stops before entry 0"),
+    ("backward_skip", backward_over(lambda n: range(n - 1, 0)), "does not run at all"),
+    ("backward_skip", backward_over(lambda n: [n - 1]), "`return` stands inside the loop"),
+    ("backward_skip", backward_over(down, past=lambda above, delta: 0.0), "without the skips"),
+    ("backward_skip", backward_over(down, past=lambda above, delta: delta), "the slope of z in it"),
+    ("backward_skip", backward_over(down, lambda Z, delta: delta * slope(Z[-1])), "already holds"),
+    ("backward_skip", backward_swapped, "swapped in each pair"),
+    ("backward_skip", backward_entrywise, None),
+    ("momentum_epoch", epoch(order_of=lambda order: [order]), "one example"),
+    ("momentum_epoch", epoch(eta_of=lambda eta: 1.0), "eta is missing"),
+    ("momentum_epoch", epoch(eta_of=lambda eta: 0.1), "eta is not used"),
+    ("momentum_epoch", epoch(beta_of=lambda beta: 0.95), "beta is not used"),
+    ("momentum_epoch", epoch(beta_of=lambda beta: 1.0), "beta is missing"),
+    ("momentum_epoch", epoch(order_of=np.unique), "more than once"),
     (
-        "sgd_epoch",
+        "momentum_epoch",
         epoch(order_of=lambda order: list(dict.fromkeys(order.tolist()))),
         "more than once",
     ),
@@ -428,13 +423,11 @@ RIGHT = [
     ("numeric_gradient", numeric_with_copies),
     ("softmax", stable_in_logarithms),
     ("softmax", lambda z: softmax(z - z.max() / 2)),
-    ("backward", backward_over(down)),
-    ("sgd_epoch", epoch()),
-    (
-        "output_delta",
-        lambda z, y, loss: delta_unshifted(z, y, loss) if loss == "mse" else softmax(z) - y,
-    ),
-    ("cross_entropy", lambda z, c: np.logaddexp.reduce(z) - z[c]),
+    ("repaired_backward", tanh_backward),
+    ("repaired_backward", tanh_with(hidden=lambda z, a: 1 / np.cosh(z) ** 2)),
+    ("backward_skip", backward_over(down)),
+    ("momentum_epoch", epoch()),
+    ("smoothed_cross_entropy", entropy(lambda z: z - np.logaddexp.reduce(z))),
 ]
 
 

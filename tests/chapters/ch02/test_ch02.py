@@ -18,10 +18,10 @@ def forward_einsum(params, X):
     return tuple(A)
 
 
-def loss_by_logsumexp(Z, Y):
+def loss_by_logsumexp(Z, Y, w):
     log_p = Z - np.logaddexp.reduce(Z, axis=1, keepdims=True)
     losses = [-float(row[k]) for row, k in zip(log_p, Y.argmax(axis=1), strict=True)]
-    return np.mean(losses), (np.exp(log_p) - Y) / len(Y)
+    return np.average(losses, weights=w), (np.exp(log_p) - Y) * w[:, None] / w.sum()
 
 
 def backward_by_outer_products(params, A, dZ, lam):
@@ -39,9 +39,10 @@ def count_backwards(sizes, B):
     return np.int64(B * (6 * sum(n * m for n, m in layers) - 2 * layers[0][0] * layers[0][1]))
 
 
-def bound_with_floats(B, n_in, n_out, peak, bandwidth):
-    intensity = B * n_in * n_out / 2.0 / (B * (n_in + n_out) + n_in * n_out)
-    return np.float64(intensity), peak if peak < intensity * bandwidth else intensity * bandwidth
+def batch_with_floats(n_in, n_out, peak, bandwidth):
+    """1 / B is what is left of bandwidth / (2 peak) beside the bytes of X and Z."""
+    left = bandwidth / (2.0 * peak) - 1 / n_in - 1 / n_out
+    return np.int64(np.ceil(1 / left)) if left > 0 else 0
 
 
 def batches_by_split(X, Y, B, rng):
@@ -73,10 +74,10 @@ def search_with_nan_to_num(etas, train, accuracy, data):
 
 RIGHT = {
     "forward_batch": forward_einsum,
-    "softmax_cross_entropy": loss_by_logsumexp,
+    "weighted_cross_entropy": loss_by_logsumexp,
     "backward_batch": backward_by_outer_products,
     "count_flops": count_backwards,
-    "matmul_bound": bound_with_floats,
+    "smallest_batch": batch_with_floats,
     "minibatches": batches_by_split,
     "sgd_epoch": epoch_with_average,
     "grid_search": search_with_nan_to_num,
@@ -151,15 +152,13 @@ def test_a_nan_in_a_gradient_is_never_right():
 
 @pytest.mark.parametrize("shift", [lambda Z: Z[:, :1], lambda Z: Z[:, -1:], np.max])
 def test_a_softmax_shifted_by_another_score_than_the_largest_of_its_row_is_told_so(shift):
-    def wrong(Z, Y):
+    def wrong(Z, Y, w):
         with np.errstate(all="ignore"):
-            s = Z - shift(Z)
+            s, share = Z - shift(Z), (w / w.sum())[:, None]
             log_sum = np.log(np.exp(s).sum(axis=1, keepdims=True))
-            return float(((log_sum - s) * Y).sum(axis=1).mean()), (
-                np.exp(s - log_sum) - Y
-            ) / np.float32(len(Z))
+            return float((share * (log_sum - s) * Y).sum()), share * (np.exp(s - log_sum) - Y)
 
     for seed in range(20):
         with pytest.raises(CheckFailed) as failure:
-            ch02.check_softmax_cross_entropy(wrong, seed=seed)
+            ch02.check_weighted_cross_entropy(wrong, seed=seed)
         assert "keepdims=True" in dict(failure.value.report.rows)["cause"]
