@@ -1,5 +1,6 @@
-"""A job in a process of its own: forked, with a deadline, and gone afterwards. What ends it does not end the notebook.
+"""Jobs in a process of their own: forked, each with a deadline. What ends it does not end the notebook.
 
+One process does all jobs of a rehearsal, unless a job leaves threads in it: to fork one costs more than most jobs do.
 Without fork (Windows), or where the answer cannot be sent, the job is done in the caller's process.
 """
 
@@ -11,6 +12,7 @@ import gc
 import mmap
 import os
 import pickle
+import random
 import re
 import select
 import signal
@@ -21,6 +23,8 @@ import threading
 import time
 import warnings
 from typing import Any
+
+import numpy as np
 
 from course_lib.machines.rehearsal import turns
 from course_lib.machines.rehearsal.memory.trail import clean_memory
@@ -33,6 +37,8 @@ LATE = 1.0  # seconds of computing that a rehearsal has to end by itself, after 
 WAIT = 5  # times the computing time that it may take on the clock on the wall
 GRACE = 3.0  # seconds on that clock for what comes after
 PIECE = 1 << 20
+LENGTH = struct.Struct("=Q")
+READY, SPENT = b"0", b"1"  # the first byte of an answer: can it take another job?
 NONE = 97  # exit status: there is no answer that could be sent
 ENDING = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM")
 FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$')
@@ -119,53 +125,57 @@ def possible():
 
 @functools.cache
 def _libraries():
-    """What a child needs, loaded before it is forked: prctl, setrlimit, RLIMIT_CORE. And MPI, for the same reason."""
+    """What a child needs, loaded before it is forked: prctl, setrlimit, RLIMIT_CORE. So are MPI and NumPy's numbers."""
     import resource
 
+    import numpy.random  # noqa: F401
     from mpi4py import MPI  # noqa: F401
 
     return ctypes.CDLL(None).prctl, resource.setrlimit, resource.RLIMIT_CORE
 
 
 class Child:
-    """A process that does job(watcher). seconds: of computing. Raises OSError where there can be none."""
+    """A process that does jobs with copies of a program from this file. Raises OSError where there can be none.
 
-    def __init__(self, job, file, seconds):
+    spent: it cannot take another job.
+    """
+
+    def __init__(self, copies, file):
         _libraries()
-        self._watcher, self._seconds = Watcher(file), seconds
-        self._pipe: int | None
-        self._pipe, theirs = os.pipe()
+        self._watcher, self.spent = Watcher(file), False
+        jobs, self._jobs = os.pipe()
+        self._answers, answers = os.pipe()
         with warnings.catch_warnings():
             # other threads live on in the parent only, and nothing here waits for them
             warnings.simplefilter("ignore")
             self._number = os.fork()
         if self._number == 0:
-            os.close(self._pipe)
-            _serve(job, self._watcher, theirs)
-        os.close(theirs)
+            os.close(self._jobs)
+            os.close(self._answers)
+            _serve(
+                lambda job, how: job(copies, file, how, self._watcher), self._watcher, jobs, answers
+            )
+        os.close(jobs)
+        os.close(answers)
 
-    def answer(self):
-        """What the job returned; the process is gone afterwards. Raises Ended, NoAnswer."""
-        limit = WAIT * (self._seconds + LATE) + GRACE
-        try:
-            data, status = _answer(self._number, self._pipe, limit)
-        finally:
-            self.end()
-        if data:
-            return _read(data)
-        raise _ended(self._watcher, status, self._seconds)
+    def run(self, job, how, seconds):
+        """What job(copies, file, how, watcher) returns, in so many seconds of computing. Raises Ended, NoAnswer."""
+        limit = WAIT * (seconds + LATE) + GRACE
+        self.spent = True
+        _send(self._jobs, _pickled((job, how)))
+        data, status = _answer(self._number, self._answers, limit)
+        if data is None:
+            raise _ended(self._watcher, status, seconds)
+        self.spent = data[:1] == SPENT
+        return _read(data[1:])
 
     def end(self):
         """End it, if it has not ended."""
-        if self._pipe is not None:
-            os.close(self._pipe)
+        if self._number:
+            os.close(self._jobs)
+            os.close(self._answers)
             _end(self._number)
-        self._pipe = None
-
-
-def run(job, file, seconds):
-    """What job(watcher) returns, done in another process."""
-    return Child(job, file, seconds).answer()
+        self._number = 0
 
 
 def _read(data):
@@ -175,17 +185,38 @@ def _read(data):
         raise NoAnswer from error
 
 
-def _serve(job, watcher, answer):
+def _send(pipe, data):
+    """The data, and how long they are before them."""
+    data = memoryview(LENGTH.pack(len(data)) + data)
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _serve(do, watcher, jobs, answers):
     """In the forked process; never returns."""
     try:
         _shut_in(watcher)
-        data = _pickled(job(watcher))
-        os._exit = os_exit
-        with open(answer, "wb") as out:
-            out.write(data)
+        again = _random_numbers()
+        with open(jobs, "rb") as stream:
+            while head := stream.read(LENGTH.size):
+                job = pickle.loads(stream.read(LENGTH.unpack(head)[0]))
+                again()
+                data = _pickled(do(*job))
+                _send(answers, (SPENT if threading.active_count() > 1 else READY) + data)
     except BaseException:
         os_exit(NONE)
     os_exit(0)
+
+
+def _random_numbers():
+    """A function that sets them back, so that a program draws the same ones in each run."""
+    state, arrays = random.getstate(), np.random.get_state()
+
+    def again():
+        random.setstate(state)
+        np.random.set_state(arrays)
+
+    return again
 
 
 def _shut_in(watcher):
@@ -215,18 +246,22 @@ def _pickled(value):
 
 
 def _answer(child, pipe, seconds):
-    """(what it sent, its status once it has ended or None) by a deadline."""
-    until, data = time.monotonic() + seconds, bytearray()
+    """(what it sent by a deadline, None), or (None, its status; None: it has not ended)."""
+    until, data, wanted = time.monotonic() + seconds, bytearray(), LENGTH.size
     while (left := until - time.monotonic()) > 0:
         if not select.select([pipe], [], [], left)[0]:
             break
         piece = os.read(pipe, PIECE)
         if not piece:
-            return bytes(data), os.waitpid(child, 0)[1]
+            return None, os.waitpid(child, 0)[1]
         data += piece
+        if len(data) >= LENGTH.size:
+            wanted = LENGTH.size + LENGTH.unpack_from(data)[0]
+        if len(data) == wanted:
+            return bytes(data[LENGTH.size :]), None
     os.kill(child, ALARM or signal.SIGKILL)  # so that it says where it was
     time.sleep(0.1)
-    return b"", None
+    return None, None
 
 
 def _end(child):

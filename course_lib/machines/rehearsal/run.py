@@ -1,7 +1,7 @@
 """Run a function on pretend ranks, one at a time, and say what happened."""
 
-import functools
 from dataclasses import replace
+from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_lib.machines.rehearsal import apart
@@ -64,14 +64,20 @@ def rehearse_each(
         raise BadInput(f"n must be at most {MOST} pretend ranks, not {len(args)}")
     with alone():
         stage = _Stage(fn, args)
-        how = How(eager, schedule, alpha, beta, timeout)
-        first = stage.play(how)
-        report = first.report
-        if early.worth_it(first):
-            found = early.look(stage, how, first, stage.apart)
-            report = replace(report, errors=early.merged(report.errors, found))
-        if searched and first.open and not report.errors and first.computed < search.LONG:
-            report = _searched(stage, how, report)
+        try:
+            return _rehearsed(stage, How(eager, schedule, alpha, beta, timeout), searched)
+        finally:
+            stage.end()
+
+
+def _rehearsed(stage, how, searched):
+    first = stage.play(how)
+    report = first.report
+    if early.worth_it(first):
+        found = early.look(stage, how, first, stage.apart)
+        report = replace(report, errors=early.merged(report.errors, found))
+    if searched and first.open and not report.errors and first.computed < search.LONG:
+        report = _searched(stage, how, report)
     return report, first.after
 
 
@@ -83,62 +89,52 @@ def compute(comm, seconds):
 
 
 class _Stage:
-    """A function and its arguments, ready to be run as often as needed."""
+    """A function and its arguments, ready to be run as often as needed; `end` ends the process that does it."""
 
     def __init__(self, fn, args):
-        self.fn, self.args = fn, args
+        self.args = args
         self.copies, self.file = copies_of(fn, args), file_of(fn)
         self.apart = apart.possible()
+        self._child: Any = None
 
     def play(self, how):
         """An Outcome, of a process that has ended too."""
         try:
-            return self.done(
-                lambda watcher: play(self.copies, self.file, how, watcher), how.timeout
-            )
+            return self.done(play, how, how.timeout)
         except apart.Ended as end:
             return _ended(end, self.args)
 
     def play_again(self, how):
         """The same; None where the process has ended."""
         try:
-            return self.done(
-                lambda watcher: play(self.copies, self.file, how, watcher), how.timeout
-            )
+            return self.done(play, how, how.timeout)
         except apart.Ended:
             return None
 
-    def play_both(self, one, other):
-        """Two of them, at the same time where there are processes."""
-        if not self.apart:
-            return self.play_again(one), self.play_again(other)
-        children: list = []
-        try:
-            for how in (one, other):
-                job = functools.partial(play, self.copies, self.file, how)
-                children.append(apart.Child(job, self.file, how.timeout))
-            return [_answer(child) for child in children]
-        except OSError:
-            return None, None
-        finally:
-            for child in children:
-                child.end()
-
-    def done(self, job, seconds):
-        """job(watcher), in a process of its own if that can be. Raises Ended."""
+    def done(self, job, how, seconds):
+        """job(copies, file, how, watcher), in a process of its own if that can be. Raises Ended."""
         if self.apart:
             try:
-                return apart.run(job, self.file, seconds)
+                return self._apart(job, how, seconds)
             except (OSError, apart.NoAnswer):
                 self.apart = False
-        return job(None)
+        return job(self.copies, self.file, how, None)
 
+    def _apart(self, job, how, seconds):
+        if self._child is None:
+            self._child = apart.Child(self.copies, self.file)
+        try:
+            return self._child.run(job, how, seconds)
+        finally:
+            # what cannot be copied would keep what a run has changed in it
+            if self._child.spent or not isinstance(self.copies[0], bytes):
+                self.end()
 
-def _answer(child):
-    try:
-        return child.answer()
-    except (apart.Ended, apart.NoAnswer):
-        return None
+    def end(self):
+        """No process is left."""
+        if self._child is not None:
+            self._child.end()
+        self._child = None
 
 
 def _ended(end, args):
@@ -159,9 +155,7 @@ def _searched(stage, how, report):
     """The report with what other orders of arrival give."""
     seconds = how.timeout + search.LONG
     try:
-        found = stage.done(
-            lambda watcher: search.explore(stage.copies, stage.file, how, watcher), seconds
-        )
+        found = stage.done(search.explore, how, seconds)
     except apart.Ended:
         return report
     report = replace(report, orders=max(found.tried, 1), outcomes=max(found.results, 1))

@@ -24,13 +24,14 @@ def worth_it(first):
 
 
 def look(stage, how, first, reads=True):
-    """Findings that the first run could not make. stage: has play_again(how), an Outcome or None, and play_both.
+    """Findings that the first run could not make. stage: has play_again(how), an Outcome or None.
 
     reads: look for early reads too, which needs runs that find memory alike.
     """
-    second, third = stage.play_both(how.but(way=BELOW, guard=True), how.but(way=ABOVE))
+    second = stage.play_again(how.but(way=BELOW, guard=True))
     if second is not None and second.written:
         return [_wrote(second.written)]
+    third = stage.play_again(how.but(way=ABOVE))
     if second is None or _failed(second):
         second = stage.play_again(how.but(way=BELOW))
     found = _written(first, second) or _written(first, third)

@@ -1,0 +1,79 @@
+"""One process does all runs of a rehearsal, and a run finds it as the first one did."""
+
+import random
+import threading
+
+import numpy as np
+import pytest
+
+from course_lib import mpi
+from course_lib.machines.rehearsal import apart
+
+pytestmark = pytest.mark.skipif(not apart.possible(), reason="no process can be forked here")
+
+
+@pytest.fixture
+def children(monkeypatch):
+    made = []
+
+    class Counted(apart.Child):
+        def __init__(self, *args):
+            made.append(self)
+            super().__init__(*args)
+
+    monkeypatch.setattr(apart, "Child", Counted)
+    return made
+
+
+def swaps(comm, stay=False):
+    """MPI holds memory of it: a rehearsal has three runs."""
+    got = np.empty(1)
+    request = comm.Irecv(got, source=1 - comm.rank)
+    comm.Send(np.full(1, random.random() + np.random.rand()), dest=1 - comm.rank)
+    request.Wait()
+    if stay:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    return got[0]
+
+
+def test_all_runs_of_a_rehearsal_have_one_process(children):
+    assert mpi.rehearse(swaps, 2, show=False).ok
+    assert len(children) == 1
+
+
+def test_each_run_draws_the_same_random_numbers(monkeypatch):
+    """So that runs which differ in the poison alone can be compared: none has to be run again."""
+    asked = []
+    run = apart.Child.run
+
+    def watched(child, job, how, seconds):
+        asked.append(run(child, job, how, seconds))
+        return asked[-1]
+
+    monkeypatch.setattr(apart.Child, "run", watched)
+    mpi.rehearse(swaps, 2, show=False)
+    assert len(asked) == 3
+    assert len({outcome.report.results[0] for outcome in asked}) == 1
+
+
+def test_a_process_with_threads_left_in_it_is_not_used_again(children):
+    assert mpi.rehearse(swaps, 2, True, show=False).ok
+    assert len(children) >= 3 and all(child.spent for child in children)
+
+
+def test_what_cannot_be_copied_is_not_changed_by_a_run_for_the_next(children):
+    lock, calls = threading.Lock(), []
+
+    def counts(comm):
+        with lock:
+            calls.append(comm.rank)
+        swaps(comm)
+        return len(calls)
+
+    assert max(mpi.rehearse(counts, 2, show=False).results) == 2
+    assert len(children) >= 3 and calls == []
+
+
+def test_no_process_is_left(children):
+    mpi.rehearse(swaps, 2, show=False)
+    assert children[0]._number == 0
