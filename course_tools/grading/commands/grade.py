@@ -72,14 +72,11 @@ def command(args):
     export.look(args, sorted({name for one in releases for name in one.chapters}))
     chapters = {name: made for one in releases for name, made in one.chapters.items()}
     wanted = requests.read(args.regrade, chapters)
-    beside = [folder / "deadlines.toml" for folder in args.release]
-    for file in beside if args.deadlines is None else ():
-        if file.is_file():
-            print(f"{file} is not applied: pass --deadlines {file}", file=sys.stderr)
+    if keep.waiting(args.out) and not wanted:
+        raise BadInput("a run with --regrade was stopped: run it again, to its end, first")
+    _not_applied(args)
     submissions = handed_in.collect(args.submissions)
     with pool.OutputFolder(args.out) as place:
-        if keep.waiting(args.out) and not wanted:
-            raise BadInput("a run with --regrade was stopped: run it again, to its end, first")
         run = Run(args, {one.id: one for one in releases}, place, wanted)
         run.grade(submissions)
         for line in keep.finish(args.out, wanted)[1] if wanted else ():
@@ -93,6 +90,13 @@ def command(args):
         print(summary.table(rows))
         print(summary.counts(rows, run.graded, run.kept, run.seconds))
     return 1 if summary.failed(rows) else 0
+
+
+def _not_applied(args):
+    """Deadlines that lie in a release and are not asked for are pointed out: nothing is taken off unasked."""
+    for file in (folder / "deadlines.toml" for folder in args.release):
+        if args.deadlines is None and file.is_file():
+            print(f"{file} is not applied: pass --deadlines {file}", file=sys.stderr)
 
 
 def _look_at(args):

@@ -93,12 +93,14 @@ def _enter(chapter, limit, when, rules, left):
     """Write lateness into a chapter; the late days that it uses."""
     until = _shown(limit.at) + (f", extended: {limit.reason}".rstrip(": ") * limit.extended)
     if when.at is None:
-        chapter.late = _without_time(when, until, limit)
+        chapter.in_time = when.clock == clock.UNMARKED
+        chapter.late = _without_time(when, until)
         return 0
     said = f"handed in {_shown(when.at)} (by {when.clock}), due {until}"
     grace = datetime.timedelta(minutes=rules.late["grace"])
     over = when.at - limit.at
     if over <= grace:
+        chapter.in_time = True
         chapter.late = f"{said}: in time"
         return 0
     chapter.late_days = math.ceil(over / DAY)
@@ -124,8 +126,8 @@ def _words(chapter, free):
     return f"{days}{used}, {chapter.off:g} points off"
 
 
-def _without_time(when, until, limit):
-    if when.clock == clock.UNMARKED and not limit.extended:
+def _without_time(when, until):
+    if when.clock == clock.UNMARKED:  # Canvas has deadlines of its own, of which this one was kept
         return f"in time (by {when.clock})"
     more = ": nothing taken off" if when.clock == clock.MARKED else ""
     return f"due {until}; by {when.clock}{more}; {clock.UNDECIDED}"

@@ -52,6 +52,8 @@ def add_marks(parser):
         "--marks", type=Path, required=True, metavar="DIR", help="what `grade` had as --out"
     )
     _add_marks(lambda name, **how: parser.add_argument(name, help=HELP[name], **how))
+    words = "Moodle's, for the times in it, as `grade` had it as --moodle"
+    parser.add_argument("--worksheet", action="append", default=[], metavar="[NN=]FILE", help=words)
 
 
 def _add_marks(add):
@@ -63,7 +65,7 @@ def _add_marks(add):
 def collected(args):
     """(`Marks`, what is to be said) of a folder of results, for a parser with `add_marks`."""
     made = marks.collect(args.marks, args.manual)
-    return made, [*made.problems, *_by_rules(args.marks, made, args, [])]
+    return made, [*made.problems, *_by_rules(args.marks, made, args, args.worksheet)]
 
 
 def look(args, chapters):

@@ -64,7 +64,7 @@ def notes(student):
         if result.isolation != "sandbox":
             made.append(f"{name}: graded without a sandbox")
         made += [f"{name} {task.task}: {said}" for task in chapter.tasks if (said := _lost(task))]
-        if chapter.late and not chapter.late.endswith("in time"):
+        if chapter.late and not chapter.in_time:
             made.append(f"{name}: {chapter.late}")
         if chapter.undecided:
             made.append(f"{name}: look at {', '.join(chapter.undecided)}: not decided here")

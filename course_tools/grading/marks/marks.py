@@ -17,7 +17,8 @@ class Chapter:
     """A student's chapter. tasks: `results.Task`s with the points that count; extra: points added to the chapter.
 
     comments: task, or "" for the chapter -> list of texts. by_hand: the tasks whose points were given so.
-    late: what is said of the time, late_days: begun after it was due, off: points taken off for them (deadlines/).
+    late: what is said of the time (deadlines/); in_time: it is nothing to look at; late_days: begun after it was due;
+    off: points taken off for them.
     """
 
     result: results.Result
@@ -26,6 +27,7 @@ class Chapter:
     comments: dict = field(default_factory=dict)
     by_hand: set = field(default_factory=set)
     late: str = ""
+    in_time: bool = False
     late_days: int = 0
     off: float = 0.0
 

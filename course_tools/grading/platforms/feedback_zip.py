@@ -43,7 +43,9 @@ def command(args):
     out.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zipped:
         for path, data in sorted(entries.items()):
-            zipped.writestr(zipfile.ZipInfo(path, WHEN), data)
+            entry = zipfile.ZipInfo(path, WHEN)
+            entry.external_attr, entry.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+            zipped.writestr(entry, data)
     for line in [*said, *without]:
         print(line)
     print(f"{out}: feedback for {count(len(entries), 'student')}")
@@ -102,7 +104,7 @@ def _notebook(student, name):
         words = feedback.WORDS.get(task.status, "")
         said = [feedback.message(task)] if task.status != "pass" and task.message else []
         said += chapter.comments.get(task.task, [])
-        heading = f"## {earned}: {words}\n\n{_as_code(task.task)}"
+        heading = f"## {task.task}: {earned} points, {words}"
         cells.append("\n\n".join([heading, *map(_as_code, said)]))
     return {
         "cells": [

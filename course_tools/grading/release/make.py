@@ -165,13 +165,9 @@ def _copy_hidden(reads, half, hidden, shares):
     }
     known = {read.chapter: {own(cell.task.name) for cell in read.tasks} for read in reads}
     for read in reads:
-        known[read.chapter] |= (wanted := partial.checks(shares, read.chapter))
-        there = functions(texts.get(read.chapter, ""), f"{hidden}/{read.chapter}.py")
-        if lacking := sorted(wanted - set(there)):
-            raise BadInput(f"{hidden}/{read.chapter}.py lacks {', '.join(lacking)}")
-        both = [t for name, t in shares if name == read.chapter and own(t) in there]
-        if both:
-            raise BadInput(f"{hidden}/{read.chapter}.py: {own(both[0])} has no share of the points")
+        wanted = partial.checks(shares, read.chapter)
+        known[read.chapter] |= wanted
+        _fits(f"{hidden}/{read.chapter}.py", texts.get(read.chapter, ""), wanted, read, shares)
     if not texts or set(texts) - set(known):
         wrong = ", ".join(sorted(set(texts) - set(known))) or "nothing"
         raise BadInput(
@@ -184,3 +180,13 @@ def _copy_hidden(reads, half, hidden, shares):
                 f"{hidden}/{name}.py: no task of {name} is checked by {', '.join(stray)}"
             )
         build.write(half / "hidden" / f"{name}.py", text)
+
+
+def _fits(where, text, wanted, read, shares):
+    """Has the instructor's module a check for each part, and none that no share of the points hangs on?"""
+    there = functions(text, where) if wanted else []
+    if lacking := sorted(wanted - set(there)):
+        raise BadInput(f"{where} lacks {', '.join(lacking)}")
+    both = [own(task) for name, task in shares if name == read.chapter and own(task) in there]
+    if both:
+        raise BadInput(f"{where}: {both[0]} has no share of the points")

@@ -49,9 +49,8 @@ def command(args):
     build.write(args.out / "words" / "page.html", page(asked, rows))
     build.write(file, json.dumps(key, indent=1) + "\n")
     there = sum(bool(row["text"]) for row in rows)
-    print(
-        f"{args.out / 'words' / 'page.html'}: {count(there, 'answer')}, {len(rows) - there} empty"
-    )
+    page_file, none = args.out / "words" / "page.html", len(rows) - there
+    print(f"{page_file}: {count(there, 'answer')}; {count(none, 'student')} wrote nothing there")
     return 0
 
 

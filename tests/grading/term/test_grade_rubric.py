@@ -15,7 +15,7 @@ from course_tools.grading.rubric import answers, questions
 from course_tools.grading.verdict import results
 from tests.support.lab_browser import chromium
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ZERO = "00-start-here"
 RUBRIC = """[[question]]
 chapter = "0"

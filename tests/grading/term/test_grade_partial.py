@@ -15,7 +15,7 @@ from course_tools.grading.sandbox import sandbox
 from course_tools.grading.sandbox.fork_server import ForkServer
 from course_tools.grading.verdict import results
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ZERO = "00-start-here"
 WHY_NOT = sandbox.available()
 needs_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")

@@ -10,7 +10,7 @@ import pytest
 from course_tools.__main__ import main
 from course_tools.grading.similarity import command, pairs, tokens, winnowing
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ONE = '''def mean_of_rows(X, weights):
     """The weighted mean of each row."""
     total = np.zeros(len(X))
