@@ -35,7 +35,7 @@ TRACED = ("-D__SANITIZE_THREAD__=1", "-DCOURSE_TRACE")
 STARTS = re.compile(r"_GLOBAL__|_Z\d*_*static_init|__cxx_global")
 NUMBERED = re.compile(r"^_ZN?K?\d+")
 # of a lambda in a function; of a constructor or destructor, which may be the compiler's own
-WITHIN = re.compile(r"^_ZZ\w*Ul|^_ZN\w*[CD][0-2]E")
+WITHIN = re.compile(r"^_ZZ\w*(?:Ul|\$_\d)|^_ZN\w*[CD][0-2]E")
 AT_START = r"init_array|preinit_array|fini_array|ctors|dtors|mod_init_func|mod_term_func"
 SECTION = re.compile(rf"\.?(?:{AT_START})\b")
 LEAVES = re.compile(r"^\s*\.(?:section|text|data|bss|pushsection|popsection|previous)\b")
