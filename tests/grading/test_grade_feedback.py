@@ -211,3 +211,8 @@ def test_pictures_have_words_and_tables(tmp_path):
 def test_words_for_each_status():
     assert set(feedback.WORDS) == set(results.STATUSES)
     assert feedback.message(SimpleNamespace(message="a\x1b[31m<b>\x1b[0m")) == "a<b>"
+
+
+@pytest.mark.parametrize(("count", "last"), [(5, "4"), (8, "and 3 more: see gradebook.csv")])
+def test_notes_that_are_cut_say_so(count, last):
+    assert feedback._first([str(n) for n in range(count)])[-1] == last
