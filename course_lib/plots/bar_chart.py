@@ -17,10 +17,13 @@ from course_lib.plots.style import (
 
 
 @styled
-def bars(values, *, xlabel: str = "value", title: str = "", log: bool = False) -> Figure:
+def bars(
+    values, *, xlabel: str = "value", title: str = "", log: bool = False, end: float | None = None
+) -> Figure:
     """One horizontal bar for each name, its value printed at the end.
 
     log: a log axis. A bar's length means nothing there, since the axis has no zero: points are drawn instead.
+    end: what the axis reaches at least, the whole of which the bars are parts.
 
     >>> bars({"loops": 3.1, "Numba": 0.2, "BLAS": 0.02}, xlabel="seconds", log=True)           # doctest: +SKIP
 
@@ -41,6 +44,8 @@ def bars(values, *, xlabel: str = "value", title: str = "", log: bool = False) -
         axis.barh(places, amounts, color=BLUE, height=0.62)
         plain_axis(axis.xaxis)
         axis.margins(x=0.14)
+        if end is not None:
+            axis.update_datalim([(end, 0)], updatey=False)
         axis.axvline(0, color=INK, linewidth=0.8)
         axis.grid(axis="x")
     _annotate(axis, names, amounts, xlabel)

@@ -495,6 +495,14 @@ def test_a_submission_has_a_budget_of_time(fork_server, release, monkeypatch):
     assert all("not tried" in task.message and not task.points for task in tasks)
 
 
+def test_a_right_definition_and_then_an_endless_loop(fork_server, release):
+    """What it had defined is graded, and it is said that the cell was interrupted."""
+    loop = NEURON + "while True: pass"
+    run = graded(fork_server, release, cells(loop), 3.0)
+    assert run.tasks["neuron"].status == "pass" and run.tasks["softmax"].points == 3
+    assert any("neuron" in line and "was interrupted" in line for line in run.problems)
+
+
 def test_the_hidden_check_counts(fork_server, release):
     """Right on the public check's own seed, wrong where nobody has looked."""
     run = graded(

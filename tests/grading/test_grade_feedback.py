@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from course_lib import plots
 from course_tools.grading.marks import feedback, marks, picture
 from course_tools.grading.verdict import results
 
@@ -211,3 +212,15 @@ def test_pictures_have_words_and_tables(tmp_path):
 def test_words_for_each_status():
     assert set(feedback.WORDS) == set(results.STATUSES)
     assert feedback.message(SimpleNamespace(message="a\x1b[31m<b>\x1b[0m")) == "a<b>"
+
+
+@pytest.mark.parametrize(("count", "last"), [(5, "4"), (8, "and 3 more: see gradebook.csv")])
+def test_notes_that_are_cut_say_so(count, last):
+    assert feedback._first([str(n) for n in range(count)])[-1] == last
+
+
+def test_the_axis_of_shares_reaches_the_whole():
+    """A class with a tenth of the points must not look like one with all."""
+    figure = plots.bars({"a": 10.0, "b": 4.0}, end=100)
+    assert figure.figure.axes[0].get_xlim()[1] > 100
+    assert plots.bars({"a": 10.0, "b": 4.0}).figure.axes[0].get_xlim()[1] < 20

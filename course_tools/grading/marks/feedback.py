@@ -35,6 +35,7 @@ SIGNS = {
     "read": "\u270e",
     "not-read": "?",
 }  # others: a cross
+NOTES = 5  # of a student, on the overview
 PAGES = Path(__file__).with_name("pages")
 STYLE = (PAGES / "page.css").read_text(encoding="utf-8")
 
@@ -67,9 +68,15 @@ def student_page(student, columns, printed=False):
 
 def index_page(out, marks, figures=()):
     """The instructor's page: all students with links, what is to be known, the pictures of the class."""
-    rows = [(one, _file(out, one).name, gradebook.notes(one)[:5]) for one in marks.students]
+    rows = [(one, _file(out, one).name, _first(gradebook.notes(one))) for one in marks.students]
     values = {"students": rows, "columns": marks.columns, "problems": marks.problems}
     return _page("index", "Graded submissions", figures=figures, **values)
+
+
+def _first(notes):
+    """The first notes, and how many more the gradebook has."""
+    more = [f"and {len(notes) - NOTES} more: see gradebook.csv"] if len(notes) > NOTES else []
+    return [*notes[:NOTES], *more]
 
 
 def _page(name, title, **values):

@@ -24,7 +24,7 @@ def points(marks, chapter):
         earned, out_of = sum(task.points for task in tasks), sum(task.out_of for task in tasks)
         shares[name] = round(100 * earned / out_of, 1) if out_of else 0.0
     title = f"{chapter}: points by task, {len(given)} submissions"
-    return plots.bars(shares, xlabel="average share of the points, percent", title=title)
+    return plots.bars(shares, xlabel="average share of the points, percent", title=title, end=100)
 
 
 def common(marks, chapter, planted):

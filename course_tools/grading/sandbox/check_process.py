@@ -9,7 +9,7 @@ from typing import Any
 from course_tools.grading.rpc.framing import ConnectionLost
 from course_tools.grading.rpc.rank_server import Ranks
 from course_tools.grading.rpc.router import OFFERED
-from course_tools.grading.sandbox import cuda_words
+from course_tools.grading.sandbox import cuda_host, cuda_words
 from course_tools.grading.sandbox.shell import Capped
 
 
@@ -78,12 +78,12 @@ class CheckProcess:
 
 
 def allowed(name, answer):
-    """The answer; CheckFailed where it is CUDA C with words that reach past the language of the lessons."""
+    """The answer; CheckFailed where it is CUDA C that reaches past the lessons, or holds code for the host."""
     from course_lib.checks.kit.messages import CheckFailed, Report
 
-    word = (
-        cuda_words.refused(answer) if isinstance(answer, str) and "__global__" in answer else None
-    )
+    if not isinstance(answer, str) or "__global__" not in answer:
+        return answer
+    word = cuda_words.refused(answer) or cuda_host.refused(answer)
     if word is None:
         return answer
     report = Report(f"{name} says what CUDA C in an answer may not say while it is graded")

@@ -117,5 +117,5 @@ def load(file):
             row = {key: value for key, value in row.items() if key not in ("points", "out_of")}
             rows.append(Result(**row | {"tasks": [Task(**task) for task in row["tasks"]]}))
         return rows
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []

@@ -19,8 +19,18 @@ LEANS = (
 )
 LEANED = "{} leans on {} of the library, which another task asks for: look"
 NOT_WRITTEN = "{} is not written yet: its cell is as it was handed out"
+INTERRUPTED = (
+    "{} had not come to an end within {:g} s and was interrupted: graded is what it had defined"
+)
+NAMED = 5  # names in one line
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
 BUDGET = 15  # times the seconds of a cell: for all of a submission, cells run again after a lost kernel included
+
+
+def _some(names):
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 class Runner:
@@ -98,7 +108,7 @@ class Runner:
         return task.status
 
     def _cell(self, step, text):
-        self._opened()
+        session = self._opened()
         used = self.used
         try:
             reply = self._run(step.id, text)
@@ -108,6 +118,8 @@ class Runner:
             self._lose(step.id, lost)
             return lost.status
         self.done.append((step.id, text))
+        if session.interrupted:
+            self.problems.append(INTERRUPTED.format(step.id, self.seconds))
         if step.kind == "task":
             self.tasks[step.id].printed = reply["printed"][:4000]
         leans = self._leans(step.id)
@@ -205,7 +217,7 @@ class Runner:
         if set(self.assembled.chapter.answers) > set(own):
             self._judge_with_others(step, task, own)
         names = sorted(self.leaned[step.of])
-        text = ", ".join(f"course_lib.{name}" for name in names[:5])
+        text = _some([f"course_lib.{name}" for name in names])
         if task.status == "pass":
             self.problems.append(LEANED.format(step.of, text))
         elif any(name == one or name.startswith(f"{one}.") for name in names for one in own):
@@ -229,7 +241,7 @@ class Runner:
         )
         if names:
             self.problems.append(
-                f"{step.of} uses {', '.join(names[:5])}, as nothing else in this exercise does: look"
+                f"{step.of} uses {_some(names)}, as nothing else in this exercise does: look"
             )
 
     def _hidden(self, step, task):

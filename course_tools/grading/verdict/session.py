@@ -70,6 +70,7 @@ class Session:
         self.absent, self.leaned = tuple(absent), set[str]()
         # seconds beyond the limit that were given because the rooms waited for a processor; was that not enough?
         self.given, self.overdue = 0.0, False
+        self.interrupted = False  # the last cell: it had not come to an end
 
     def __enter__(self):
         theirs, ours = socket.socketpair()
@@ -98,6 +99,7 @@ class Session:
 
     def run(self, code, seconds):
         """Run a cell in the student process: what `StudentProcess.run` returns, capped. Raises SessionLost."""
+        self.interrupted = False
         with self._costs("in this cell", seconds):
             self.student.channel.ask("run", code)
             try:
@@ -106,6 +108,7 @@ class Session:
                 if self.overdue or self._starved():
                     raise
                 self.student.channel.interrupt()
+                self.interrupted = True
                 said = self.student.channel.answer(INTERRUPT)
             reply = reply_of(said)
             self._leans(said.get("leans"))
