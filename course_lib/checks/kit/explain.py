@@ -40,19 +40,19 @@ def several_causes(module, name, evidence, fits, limit=None):
     evidence: what the answer gave, case by case. A part explained is better than nothing, and worse than two mistakes
     that explain all.
     """
-    if not evidence.is_telling(evidence.wrong()):
+    try:
+        if not evidence.is_telling(evidence.wrong()):
+            return None
+        whole, part = _of_parts(module, name, evidence)
+    except Exception:
         return None
-    whole, part = _of_parts(module, name, evidence)
     return whole or _cause(module, name, fits, _pairs, limit, most=1) or part
 
 
 def _of_parts(module, name, evidence):
-    try:
-        task = task_of(module, name)
-        known = itertools.chain(_planted(task), python_slips(task)) if task else ()
-        return causes_of_parts(known, evidence)
-    except Exception:
-        return None, None
+    task = task_of(module, name)
+    known = itertools.chain(_planted(task), python_slips(task)) if task else ()
+    return causes_of_parts(known, evidence)
 
 
 def _pairs(task):

@@ -24,13 +24,15 @@ class Evidence:
 
     mine, wants: what it gave in each case, and what is right. run: value of the task's variable -> (number of a case
     -> what that value gives). differing: (number, one result, another) -> names of their parts that are not alike, or
-    `WHOLE`. labels: words for each case, or None.
+    `WHOLE`. named: (number of the case, a result) -> {name of the part: its value}. labels: words for
+    each case, or None.
     """
 
     mine: list
     wants: list
     run: Callable
     differing: Callable
+    named: Callable
     labels: list
 
     def wrong(self):
@@ -59,7 +61,14 @@ class Evidence:
         """Can equality in these prove anything? Two numbers that nobody hits by chance can: no small whole ones."""
         values: set = set()
         for i in {i for i, _ in cells}:
-            flat = [np.ravel(leaf) for leaf in leaves(self.mine[i]) if _is_number(leaf)]
+            found = self.named(i, self.mine[i])
+            parts = [part for n, part in cells if n == i]
+            given = (
+                [found[part] for part in parts if part in found]
+                if WHOLE not in parts
+                else self.mine[i]
+            )
+            flat = [np.ravel(leaf) for leaf in leaves(given) if _is_number(leaf)]
             values |= {float(x) for x in np.concatenate([np.zeros(0), *flat])[:50]}
         return len({x for x in values if np.isfinite(x) and (x % 1 or abs(x) > SMALL)}) > 1
 
