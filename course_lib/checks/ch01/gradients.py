@@ -50,9 +50,16 @@ def _cubic(theta):
     return float(c @ (t**3 + t**2) + t[:-1] @ t[1:])
 
 
+def _wavy(theta):
+    """f(theta) with a wave so short that each step gives another quotient: sin(1e5 eps) / eps times the cosine."""
+    t = theta.ravel()
+    c = np.arange(1, t.size + 1) / t.size
+    return float(c @ np.sin(1e5 * t))
+
+
 def _numeric_cases(rng):
     """Few binary digits and steps that are powers of 2, for exact differences; and the default step, which is none."""
-    cases = [Case((_cubic, normal(rng, 5, dtype=np.float64)), "the default eps", scale=1e3 / 1e-5)]
+    cases = [Case((_wavy, normal(rng, 5, dtype=np.float64)), "the default eps", scale=1e12)]
     for shape, label, eps in (
         ((5,), "a vector", 2.0**-13),
         ((3, 4), "a matrix", 2.0**-10),

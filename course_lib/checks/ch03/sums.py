@@ -188,7 +188,10 @@ def _nothing_cause(fn, partials, t, B):
     value_of(fn, partials.copy(), zeros, t, B)
     if zeros.any():
         return "`out[s] += ...` adds to what is there, and nothing is there yet: out[s] = ..."
-    return "`out = ...` makes a new array that nobody sees: write into the one that is there, out[s] = ..."
+    return (
+        "either `out = ...` makes a new array that nobody sees: write into the one that is there, out[s] = ...; or the "
+        "slice is empty: is it one of the n parameters that is cut?"
+    )
 
 
 def _check_values(out, want, own, off, partials, t, B):

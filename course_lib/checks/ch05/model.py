@@ -54,6 +54,7 @@ def _plan(rng):
         table("the CPU is always quicker", at),
         table("the GPU is always quicker", ()),
         table("the CPU wins once more in between", (0, 1, 3)),
+        table("the CPU wins once more, after the middle", (0, 1, 5)),
         table("only the last size", at[:-1]),
         table("the CPU wins at the last size", (7,)),
         table("equal times at one size", (2,), slower=1),
@@ -86,7 +87,7 @@ def check_crossover(fn, *, rng):
         require(
             _same(got, want),
             f"not the crossover: {label}",
-            got=str(got),
+            got=f"{got}; of all tables {', '.join(str(one) for *_, one, _ in answers)}",
             wanted=str(want),
             where=f"sizes {', '.join(map(str, sizes))}; quicker is {faster} (G the GPU, C the CPU); right on: "
             + ("; ".join(right) or "none of the tables"),

@@ -181,7 +181,8 @@ check_bias_step = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "synccheck",
-            "all threads of the block must come to the barrier, those beyond the last neuron as well",
+            "all threads of the block must come to the barrier: none may leave before it (not those "
+            "beyond the last neuron either), and it stands in no condition that a part of them fails",
         ),
     ],
 )

@@ -57,6 +57,8 @@ def _few_digits(misses):
     wide = misses[0][0].tolerance
     if not wide or wide.digits is not None or sum(m.got.size for m, _ in misses) < 4:
         return None
+    if sum(int(m.wrong.sum()) for m, _ in misses) < sum(m.got.size for m, _ in misses) / 2:
+        return None  # a few numbers alone are off: these have another cause
     error = max(_relative_error(m) for m, _ in misses)
     decimals = next((d for d in range(9) if all(_has_decimals(m, d) for m, _ in misses)), None)
     if decimals and error < 0.2:  # 0 decimals: told elsewhere
@@ -67,6 +69,33 @@ def _few_digits(misses):
     if error <= 1e-3:
         return f"right to about {int(-np.log10(error))} digits, and no further"
     return None
+
+
+def _clipped(misses):
+    """No number beyond one that several reach, and all others right: each is a limit that cuts what lies beyond it."""
+    if any(m.want.dtype.kind != "f" or not np.isfinite(m.got).all() for m, _ in misses):
+        return None
+    got = np.concatenate([np.float64(m.got).ravel() for m, _ in misses])
+    low, high = (float(got.min()), float(got.max())) if got.size else (0.0, 0.0)
+    cut = [np.clip(m.want, low, high) for m, _ in misses]
+    if low == high or not all(
+        _near(c, m, like=m.got) for c, (m, _) in zip(cut, misses, strict=True)
+    ):
+        return None
+    ends = [(f"above {high:.6g}", high, 1), (f"below {low:.6g}", low, -1)]
+    said = [
+        text for text, end, way in ends if _beyond(misses, end, way) > 1 and (got != end).sum() > 2
+    ]
+    return (
+        f"no number is {' or '.join(said)}: something cuts off what lies beyond" if said else None
+    )
+
+
+def _beyond(misses, end, way):
+    """How many wrong numbers ought to lie beyond this end."""
+    return sum(
+        int((m.wrong & (way * m.want > way * end)).sum()) for m, _ in misses if m.wrong is not None
+    )
 
 
 def _is_narrow(miss, narrow):
@@ -351,8 +380,8 @@ def _slack(miss):
     return 1e-5 * float(np.abs(np.float64(miss.want)).max(initial=0.0))
 
 
-def _near(got, miss, times=1):
-    want = np.asarray(miss.want)
+def _near(got, miss, times=1, like=None):
+    want = np.asarray(miss.want if like is None else like)
     got = np.asarray(got)
     return got.shape == want.shape and not is_wrong(got, want, times * _slack(miss)).any()
 
@@ -369,6 +398,7 @@ VALUES = (
     _input_itself,
     _transposed_values,
     _sign,
+    _clipped,
     _few_digits,
     _factor,
     _constant,
@@ -383,6 +413,7 @@ EVERYWHERE = {
     _input_itself,
     _transposed_values,
     _sign,
+    _clipped,
     _factor,
     _constant,
     _ignores_input,

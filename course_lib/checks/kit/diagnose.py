@@ -65,10 +65,14 @@ def _of_several(check, results, fits, seed):
     def differing(i, got, want):
         return names_of(compare(got, want, replace(check.rules(results[i].case, None), scale=None)))
 
+    def named(i, value):
+        pairs = part_pairs(value, results[i].want, check.rules(results[i].case, None))
+        return {name: got for name, got, _ in pairs}
+
     labels = [r.case.label for r in results]
     mine = [_outcome(r.answer) for r in results]
     wants = [tree_map(nan_is_inf, r.want) for r in results]
-    evidence = Evidence(mine, wants, run, differing, labels)
+    evidence = Evidence(mine, wants, run, differing, named, labels)
     return several_causes(check.cases.__module__, check.name, evidence, fits, EACH)
 
 

@@ -37,20 +37,22 @@ def proved_cause(module, name, fits, slips):
 def several_causes(module, name, evidence, fits, limit=None):
     """The sentence of several known mistakes that do together what the answer did, or None.
 
-    evidence: what the answer gave, case by case; None where only fits can tell. A part explained is better than
-    nothing, and worse than two mistakes that explain all.
+    evidence: what the answer gave, case by case. A part explained is better than nothing, and worse than two mistakes
+    that explain all.
     """
-    whole, part = _of_parts(module, name, evidence) if evidence else (None, None)
+    try:
+        if not evidence.is_telling(evidence.wrong()):
+            return None
+        whole, part = _of_parts(module, name, evidence)
+    except Exception:
+        return None
     return whole or _cause(module, name, fits, _pairs, limit, most=1) or part
 
 
 def _of_parts(module, name, evidence):
-    try:
-        task = task_of(module, name)
-        known = itertools.chain(_planted(task), python_slips(task)) if task else ()
-        return causes_of_parts(known, evidence)
-    except Exception:
-        return None, None
+    task = task_of(module, name)
+    known = itertools.chain(_planted(task), python_slips(task)) if task else ()
+    return causes_of_parts(known, evidence)
 
 
 def _pairs(task):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.checks.kit.compare import Rules, compare
+from course_lib.checks.kit.compare import Rules, compare, part_pairs
 from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
 from course_lib.checks.kit.limits import EACH, Late, at_most
 from course_lib.checks.kit.parts import WHOLE, Evidence, names_of
@@ -30,7 +30,15 @@ class Call:
     result: object
 
 
-def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
+def cause_of_property(*given):
+    """As `_cause`; whatever goes wrong on the way is as if there were no cause."""
+    try:
+        return _cause(*given)
+    except Exception:
+        return None
+
+
+def _cause(body, name, value, seed, fails_alike, is_evidence):
     """The sentence of the known mistakes that do all that an answer did, or None.
 
     body: of the check; name: of the task's variable; fails_alike: (value) -> does it fail in the same words?
@@ -40,7 +48,10 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
     if not task:
         return None
     calls = calls_of(body, task.value_of(task.solution), seed)
-    mine = answers_of(value, calls)
+    mine = _in_time(value, calls)
+    calls = calls[: len(mine)]
+
+    is_evidence = is_evidence or _many_wrong(calls, mine)
 
     def fits(other):
         given = zip(mine, answers_of(other, calls) if calls else (), strict=False)
@@ -56,9 +67,29 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
     )
 
 
+def _in_time(value, calls):
+    """What the answer gives; nothing where it does not come to an end."""
+    try:
+        with at_most(EACH):
+            return answers_of(value, calls)
+    except Late:
+        return []
+
+
+def _many_wrong(calls, mine):
+    """More than two wrong answers, no two of them alike."""
+    pairs = zip(mine, calls, strict=True)
+    return len({repr(got) for got, call in pairs if _differing(0, got, call.result)}) > 2
+
+
 def _evidence(calls, mine):
     wants = [call.result for call in calls]
-    return Evidence(mine, wants, _runner(calls), _differing, [None] * len(calls))
+
+    def named(i, result):
+        pairs = () if _is_odd(result) else part_pairs(result, wants[i], RULES)
+        return {name: got for name, got, _ in pairs}
+
+    return Evidence(mine, wants, _runner(calls), _differing, named, [None] * len(calls))
 
 
 def _runner(calls):
@@ -105,8 +136,15 @@ def _answer(fn, call):
 def _differing(_, got, want):
     """The parts of one result that are not those of another."""
     if _is_odd(got) or _is_odd(want):
-        return set() if repr(got) == repr(want) else {WHOLE}
+        return set() if repr(got) == repr(want) or _equal(got, want) else {WHOLE}
     return names_of(compare(tree_map(nan_is_inf, got), tree_map(nan_is_inf, want), RULES))
+
+
+def _equal(got, want):
+    try:
+        return type(got) is type(want) and bool(got == want)
+    except ValueError:  # arrays among other things
+        return False
 
 
 def _is_odd(value):

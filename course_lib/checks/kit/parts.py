@@ -4,6 +4,7 @@ A known mistake explains a part of a case (the W of a pair, the second of two nu
 gave, and is right in all other parts and cases, or gives there, too, what the answer gave.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from course_lib.checks.kit.limits import EACH, Late, at_most
 from course_lib.checks.kit.trees import leaves
 
 MOST = 3  # mistakes that are named
+SMALL = 100  # whole numbers up to it are hit by chance
 WHOLE = ""  # the part of a result that cannot be told part by part
 
 
@@ -22,13 +24,15 @@ class Evidence:
 
     mine, wants: what it gave in each case, and what is right. run: value of the task's variable -> (number of a case
     -> what that value gives). differing: (number, one result, another) -> names of their parts that are not alike, or
-    `WHOLE`. labels: words for each case, or None.
+    `WHOLE`. named: (number of the case, a result) -> {name of the part: its value}. labels: words for
+    each case, or None.
     """
 
     mine: list
     wants: list
     run: Callable
     differing: Callable
+    named: Callable
     labels: list
 
     def wrong(self):
@@ -54,12 +58,19 @@ class Evidence:
         return [i for i in range(len(self.mine)) if i not in bad]
 
     def is_telling(self, cells):
-        """Can equality in these prove anything? Only several numbers can, other than 0, 1 and -1."""
+        """Can equality in these prove anything? Two numbers that nobody hits by chance can: no small whole ones."""
         values: set = set()
         for i in {i for i, _ in cells}:
-            flat = [np.ravel(leaf) for leaf in leaves(self.mine[i]) if _is_number(leaf)]
+            found = self.named(i, self.mine[i])
+            parts = [part for n, part in cells if n == i]
+            given = (
+                [found[part] for part in parts if part in found]
+                if WHOLE not in parts
+                else self.mine[i]
+            )
+            flat = [np.ravel(leaf) for leaf in leaves(given) if _is_number(leaf)]
             values |= {float(x) for x in np.concatenate([np.zeros(0), *flat])[:50]}
-        return len({x for x in values if np.isfinite(x)} - {0.0, 1.0, -1.0}) > 1
+        return len({x for x in values if np.isfinite(x) and (x % 1 or abs(x) > SMALL)}) > 1
 
 
 def _is_number(leaf):
@@ -120,7 +131,10 @@ def _places(groups, evidence):
 
 
 def _short(part):
-    return part.split("[")[0] if not part.startswith("result[") else part
+    """dW for dW[0] and dW[1]; grads[l][0] for grads[0][0] and grads[1][0]."""
+    if part.startswith("result["):
+        return part
+    return part.split("[")[0] if part.count("[") == 1 else re.sub(r"\[\d+\]", "[l]", part, count=1)
 
 
 def _cases(numbers, labels):

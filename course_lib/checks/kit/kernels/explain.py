@@ -68,8 +68,8 @@ def _alike(check, mine, other):
 
 
 def _found(run):
-    """What the tools found: of what leaves an array the first index, of what is unset its kind."""
-    kind = {"memcheck": "index", "initcheck": "kind"}
+    """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who."""
+    kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
     return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in run.report.errors}
 
 

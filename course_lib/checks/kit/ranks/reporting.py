@@ -82,7 +82,7 @@ def cause_of(run, plain, runs):
     said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
-    if said or isinstance(miss.want, bool | np.bool_):  # True and False show no pattern
+    if said or np.asarray(miss.want).dtype == bool:  # True and False show no pattern
         return said
     return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
 

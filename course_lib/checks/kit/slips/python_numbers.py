@@ -70,7 +70,10 @@ def terms_scaled(place):
     node, parent = place.node, place.parent
     product = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.MatMult, ast.Mult, ast.Div))
     if product and isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Add, ast.Sub)):
-        yield from _times(place, ["2", *place.scope.sizes[:1]])
+        sizes = (
+            [] if place.scope.remainders else place.scope.sizes[:1]
+        )  # a remainder hides a factor
+        yield from _times(place, ["2", *sizes])
 
 
 def _times(place, sizes):

@@ -18,6 +18,7 @@ class Scope:
         self.values, self.loops, self.changed, self.texts = {}, {}, set(), []
         for node in ast.walk(tree):
             self._look_at(node)
+        self.remainders = any(isinstance(node, ast.Mod) for node in ast.walk(tree))
         self.scalars = self._scalars(tree)
         self.sizes = self._sizes(tree)
 

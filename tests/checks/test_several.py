@@ -1,0 +1,124 @@
+"""Several mistakes at once: explained part by part, or as two planted answers in one source (kit/parts, merged)."""
+
+import numpy as np
+import pytest
+
+from course_lib.checks import ch02, ch09, ch10, ch13
+from course_lib.checks.kit import heard, merged
+from course_lib.checks.kit.messages import CheckFailed
+from course_lib.checks.kit.parts import Evidence, causes_of_parts, names_of
+from course_lib.checks.kit.planted import Task
+
+SEED = 4
+
+
+def cause_of(check, answer):
+    """The row of that name in what the check says to an answer."""
+    with pytest.raises(CheckFailed) as caught:
+        check(answer, seed=SEED)
+    return dict(caught.value.report.rows).get("cause")
+
+
+def evidence_of(answer, right, cases):
+    """The Evidence of a function of one number that gives a dict."""
+
+    def differing(i, got, want):
+        return {key for key in want if got[key] != want[key]}
+
+    mine, wants = [answer(x) for x in cases], [right(x) for x in cases]
+    run = lambda fn: lambda i: fn(cases[i])  # noqa: E731
+    return Evidence(mine, wants, run, differing, lambda i, got: got, [f"x = {x}" for x in cases])
+
+
+def pair(a, b):
+    return lambda x: {"a": a(x), "b": b(x)}
+
+
+def test_each_part_gets_its_own_mistake():
+    evidence = evidence_of(
+        pair(lambda x: x / 2, lambda x: x + 0.5), pair(lambda x: x, lambda x: x * x), [0.3, 7.7]
+    )
+    known = [
+        ("half of it", lambda: pair(lambda x: x / 2, lambda x: x * x)),
+        ("no square", lambda: pair(lambda x: x, lambda x: x + 0.5)),
+        ("spoils both", lambda: pair(lambda x: x / 2, lambda x: 0.0)),
+    ]
+    assert causes_of_parts(known, evidence) == (
+        "two mistakes: in a: half of it; and in b: no square",
+        None,
+    )
+    whole, part = causes_of_parts(known[:1], evidence)
+    assert whole is None and part == "one mistake of several, in a: half of it"
+    assert causes_of_parts(known[2:], evidence) == (None, None)
+
+
+def test_small_whole_numbers_prove_nothing():
+    evidence = evidence_of(pair(lambda x: 2, lambda x: 3), pair(lambda x: 1, lambda x: x), [4, 5])
+    assert not evidence.is_telling(evidence.wrong())
+
+
+def test_two_mistakes_of_a_tuple_are_both_named():
+    def scales(delta, eta, lam, B):
+        alpha = -eta if delta == "gradient" else -eta / B
+        return alpha, 1 - eta * lam, 1 - eta * lam
+
+    said = cause_of(ch09.check_scales, scales)
+    assert "in alpha: the sign for equation 8" in said
+    assert "in beta_b: the penalty is on W alone" in said
+
+
+def test_two_mistakes_in_one_number_are_both_named():
+    def matmul_bound(B, n_in, n_out, peak, bandwidth):
+        intensity = 2 * B * n_in * n_out / (8 * (B * n_in + n_in * n_out))
+        return intensity, min(peak, intensity * bandwidth)
+
+    said = cause_of(ch02.check_matmul_bound, matmul_bound)
+    assert "float32 has 4 bytes" in said and "Z is not counted" in said
+
+
+def test_a_right_part_is_not_explained_away():
+    def judge(y, predicted):
+        return np.mean(y == predicted), 0.25, 0.375, 0.125, 0.625
+
+    assert "mistake" not in (cause_of(ch13.check_judge, judge) or "")
+
+
+def test_property_is_compared_in_every_case():
+    def paper(
+        p, n
+    ):  # the first number that is wrong is that of a planted answer, the others are not
+        rounds = p.bit_length() - 1
+        return {
+            "root": p * n if p == 8 else p * n + 1,
+            "trees": rounds * n,
+            "doubling": 0,
+            "ring": 0,
+        }
+
+    assert cause_of(ch10.check_paper, paper) is None
+
+
+def test_calls_with_functions_among_the_arguments_are_not_repeated():
+    def body(fn, *, rng):
+        fn(len)
+
+    assert heard.calls_of(body, lambda f: 1, SEED) == []
+    assert len(heard.calls_of(lambda fn, rng: fn(3), lambda x: x, SEED)) == 1
+
+
+def test_changes_that_touch_the_same_words_are_not_merged():
+    task = Task(
+        "t", "check", "f", "def f(a, b):\n    return a + 2 * b",
+        (("no two", "def f(a, b):\n    return a + b"), ("minus", "def f(a, b):\n    return a - 2 * b"),
+         ("three", "def f(a, b):\n    return a + 3 * b")), (),
+    )  # fmt: skip
+    made = dict(merged.pairs(task))
+    assert made["two mistakes: no two; and minus"].endswith("return a - b")
+    assert "two mistakes: no two; and three" not in made
+
+
+def test_what_has_no_parts_is_one_part():
+    class Miss:
+        want, name = (1, 2), "the result"
+
+    assert names_of([Miss]) == {""}
