@@ -1,4 +1,4 @@
-"""The checks of the two kernels: D = A B by rows, and alpha A B + beta C with strides."""
+"""The checks of the two kernels: longest ways, a product of maxima, by rows, and alpha A B + beta C with strides."""
 
 import numpy as np
 
@@ -24,33 +24,34 @@ ALONG = (
 )
 
 
-# D = A B ------------------------------------------------------------------------------------------------------
+# The largest of A(i, k) + B(k, j) ------------------------------------------------------------------------------
 
 
-def _product_launch(rng, M, N, K, block, label):
-    """A grid that covers D either way, whichever index the student lets run along x."""
+def _ways_launch(rng, M, N, K, block, label, least=0.0):
+    """A grid that covers D either way, whichever index the student lets run along x. least: added to A."""
     most = max(M, N)
     args = {
         "M": np.int32(M),
         "N": np.int32(N),
         "K": np.int32(K),
-        "A": normal(rng, M, K),
+        "A": normal(rng, M, K) + np.float32(least),
         "B": normal(rng, K, N),
         "D": np.empty((M, N), np.float32),
     }
     grid = tuple(-(-most // n) for n in block)
-    return Launch(grid, block, args, out=("D",), label=label, K=K, owner=x_across)
+    return Launch(grid, block, args, out=("D",), label=label, K=2, owner=x_across)
 
 
-def _product_cases(rng):
+def _ways_cases(rng):
     M, N, K = (int(rng.integers(low, low + 12)) for low in (51, 37, 17))
     return [
-        _product_launch(rng, M, N, K, (32, 8), "ragged"),
-        _product_launch(rng, N - 4, M + 14, 5, (16, 16), "blocks of 16 x 16"),
-        _product_launch(rng, 1, 1, 1, (32, 8), "one element"),
-        _product_launch(rng, 3, 70, 8, (32, 4), "three rows"),
-        _product_launch(rng, 35, 6, 13, (8, 16), "more steps than columns"),
-        _product_launch(rng, 64, 32, 1, (32, 8), "one step, no edge"),
+        _ways_launch(rng, M, N, K, (32, 8), "ragged"),
+        _ways_launch(rng, N - 4, M + 14, 5, (16, 16), "blocks of 16 x 16"),
+        _ways_launch(rng, 1, 1, 1, (32, 8), "one element"),
+        _ways_launch(rng, 3, 70, 8, (32, 4), "three rows"),
+        _ways_launch(rng, 35, 6, 13, (8, 16), "more steps than columns"),
+        _ways_launch(rng, 64, 32, 1, (32, 8), "one step, no edge"),
+        _ways_launch(rng, 40, 33, 9, (32, 8), "negative sums alone", least=-1e6),
     ]
 
 
@@ -85,7 +86,7 @@ def _in_place_of(X, kernel, source):
         [M, N, K, one, A, K, step, B, N, step, zero, None, D, N, step],
     )
     return traced(
-        source, kernel, 1, (16, 8), plain if kernel == "product" else strided, timeout=5.0
+        source, kernel, 1, (16, 8), plain if kernel == "max_plus" else strided, timeout=5.0
     ).errors
 
 
@@ -118,20 +119,26 @@ def _loaded(launch):
 
 LOADS = "a thread needs K numbers of A and K of B, each once: is something loaded that is not used, or twice?"
 STORES = (
-    "D is stored to in every step of k: keep the sum in a variable of the thread (a register) and store it once, "
+    "D is stored to in every step of k: keep the result in a variable of the thread (a register) and store it once, "
     "at the end"
 )
 UNSET = (
     lambda e: e["tool"] == "initcheck" and e["array"] == "D",
     "D arrives unset: it is written, and not read",
 )
-ATOMIC = "no two threads share an element of D, so nothing has to be atomic: each sums up in a variable of its own"
+ATOMIC = "no two threads share an element of D, so nothing has to be atomic: each has a variable of its own"
 
-check_product = KernelCheck(
-    "PRODUCT",
-    "product",
-    _product_cases,
-    lambda M, N, K, A, B, D: A @ B,
+SHARED = (
+    lambda e: e["tool"] == "racecheck" and e["array"] == "D",
+    "several threads come to one element of D: it belongs to one thread, which goes through all k, and a thread "
+    "without an element leaves",
+)
+
+check_max_plus = KernelCheck(
+    "MAX_PLUS",
+    "max_plus",
+    _ways_cases,
+    lambda M, N, K, A, B, D: (A[:, :, None] + B).max(axis=1),
     axes=("row", "column"),
     limits=[
         at_most("requests", 0, ATOMIC, op="atomic"),
@@ -147,10 +154,11 @@ check_product = KernelCheck(
         at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
         _large(at_most_sectors("A", "load", 4, ALONG)),
         _large(at_most_sectors("D", "store", 8, ALONG)),
-        _shared_out("product"),
+        _shared_out("max_plus"),
     ],
     causes=[
         UNSET,
+        SHARED,
         (
             lambda e: e["tool"] == "memcheck" and e["kind"] == "row",
             "an index runs past the end of its row: blocks differ in shape from launch to launch, and an array made "

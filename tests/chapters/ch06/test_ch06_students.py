@@ -12,8 +12,11 @@ from course_lib.checks.kit.core import CheckFailed
 
 pytestmark = needs_compiler
 GUARD = "if (i >= M || j >= N) return;\n"
-SUM = "float sum = 0;\nfor (int k = 0; k < K; k++) sum += A[i * K + k] * B[k * N + j];\n"
-STORE = "D[i * N + j] = sum;\n"
+MOST = (
+    "float most = -INFINITY;\n"
+    "for (int k = 0; k < K; k++) most = fmaxf(most, A[i * K + k] + B[k * N + j]);\n"
+)
+STORE = "D[i * N + j] = most;\n"
 
 
 def told(check, wrong, seed):
@@ -22,125 +25,127 @@ def told(check, wrong, seed):
     return " ".join(str(failure.value).split())
 
 
-def product(*parts):
+def ways(*parts):
     return HEAD + "{\n" + "".join(parts) + "}\n"
 
 
-PRODUCTS = {
+WAYS = {
     "a barrier after the early return": (
-        product(PLACE, GUARD, SUM, STORE, "__syncthreads();\n"),
+        ways(PLACE, GUARD, MOST, STORE, "__syncthreads();\n"),
         "synccheck",
     ),
     "guard with M and N exchanged": (
-        product(PLACE, "if (i >= N || j >= M) return;\n", SUM, STORE),
+        ways(PLACE, "if (i >= N || j >= M) return;\n", MOST, STORE),
         "not right yet",
     ),
-    "no guard at all": (product(PLACE, SUM, STORE), "memcheck"),
-    "never stored": (product(PLACE, GUARD, SUM), "never written"),
-    "the sum is not set to 0": (
-        product(PLACE, GUARD, SUM.replace("float sum = 0", "float sum = D[i * N + j]"), STORE),
+    "no guard at all": (ways(PLACE, MOST, STORE), "memcheck"),
+    "never stored": (ways(PLACE, GUARD, MOST), "never written"),
+    "the maximum begins with D": (
+        ways(PLACE, GUARD, MOST.replace("-INFINITY", "D[i * N + j]"), STORE),
         "D arrives unset",
     ),
     "threadIdx alone": (
-        product("int i = threadIdx.y, j = threadIdx.x;\n", GUARD, SUM, STORE),
+        ways("int i = threadIdx.y, j = threadIdx.x;\n", GUARD, MOST, STORE),
         "the blocks take no part in i and j",
     ),
     "blockDim.x for both": (
-        product(PLACE.replace("blockDim.y", "blockDim.x"), GUARD, SUM, STORE),
+        ways(PLACE.replace("blockDim.y", "blockDim.x"), GUARD, MOST, STORE),
         "not right yet",
     ),
-    "one shared sum": (
-        product(
+    "one shared maximum": (
+        ways(
             PLACE,
-            "__shared__ float sum;\nsum = 0;\n",
+            "__shared__ float most;\nmost = -INFINITY;\n",
             GUARD,
-            SUM.replace("float sum = 0;\n", ""),
+            MOST.replace("float most = -INFINITY;\n", ""),
             STORE,
         ),
         "racecheck",
     ),
     "D by columns": (
-        product(PLACE, GUARD, SUM, "D[j * M + i] = sum;\n"),
+        ways(PLACE, GUARD, MOST, "D[j * M + i] = most;\n"),
         "elements of D are wrong",
     ),
     "flat, down": (
-        product(
+        ways(
             """int t = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y
         + threadIdx.y * blockDim.x + threadIdx.x, i = t % M, j = t / M;\n""",
             GUARD,
-            SUM,
+            MOST,
             STORE,
         ),
         "let x run along",
     ),
     "A read twice": (
-        product(
+        ways(
             PLACE,
             GUARD,
-            SUM.replace("sum += A", "if (A[i * K + k]) sum += ((volatile float *)A)"),
+            MOST.replace(
+                "most = fmaxf(most, A", "if (A[i * K + k]) most = fmaxf(most, ((volatile float *)A)"
+            ),
             STORE,
         ),
         "is something loaded that is not used, or twice",
     ),
     "rounded to whole numbers": (
-        product(PLACE, GUARD, SUM, "D[i * N + j] = (int)sum;\n"),
+        ways(PLACE, GUARD, MOST, "D[i * N + j] = (int)most;\n"),
         "not right yet",
     ),
     "one thread does all": (
-        product(
+        ways(
             PLACE,
             "if (i || j) return;\nfor (i = 0; i < M; i++) for (j = 0; j < N; j++) {",
-            SUM,
+            MOST,
             STORE,
             "}\n",
         ),
         "one thread computes several elements of D",
     ),
     "one thread a row": (
-        product(PLACE, "if (i >= M || j) return;\nfor (; j < N; j++) {", SUM, STORE, "}\n"),
+        ways(PLACE, "if (i >= M || j) return;\nfor (; j < N; j++) {", MOST, STORE, "}\n"),
         "several elements of a row",
     ),
     "one thread a column": (
-        product(PLACE, "if (i || j >= N) return;\nfor (; i < M; i++) {", SUM, STORE, "}\n"),
+        ways(PLACE, "if (i || j >= N) return;\nfor (; i < M; i++) {", MOST, STORE, "}\n"),
         "several elements of a column",
     ),
     "two columns a thread": (
-        product(
+        ways(
             PLACE,
             "int half = (N + 1) / 2;\nif (i >= M || j >= half) return;\n",
             "for (; j < N; j += half) {\n",
-            SUM,
+            MOST,
             STORE,
             "}\n",
         ),
         "several elements of a row",
     ),
     "the top row of a block does all rows": (
-        product(
+        ways(
             PLACE,
             "if (threadIdx.y || j >= N) return;\nfor (int y = 0; y < blockDim.y && i < M; y++, i++) {\n",
-            SUM,
+            MOST,
             STORE,
             "}\n",
         ),
         "several elements of a column",
     ),
     "A with the stride of B": (
-        product(PLACE, GUARD, SUM.replace("A[i * K", "A[i * N"), STORE),
+        ways(PLACE, GUARD, MOST.replace("A[i * K", "A[i * N"), STORE),
         "memcheck",
     ),
     "D with the stride M": (
-        product(PLACE, GUARD, SUM, STORE.replace("i * N", "i * M")),
+        ways(PLACE, GUARD, MOST, STORE.replace("i * N", "i * M")),
         "memcheck",
     ),
     "a template": (
         "template <class T> __device__ T twice(T x) { return x + x; }\n"
-        + product(PLACE, GUARD, SUM, STORE),
+        + ways(PLACE, GUARD, MOST, STORE),
         "leave templates out",
     ),
-    "Python": ("for i in range(M): pass", "keep the line `__global__ void product"),
+    "Python": ("for i in range(M): pass", "keep the line `__global__ void max_plus"),
     "parameters M and N exchanged": (
-        product(PLACE, GUARD, SUM, STORE).replace("int M, int N", "int N, int M"),
+        ways(PLACE, GUARD, MOST, STORE).replace("int M, int N", "int N, int M"),
         "the order has changed",
     ),
 }
@@ -228,7 +233,7 @@ GEMMS = {
         "not right yet",
     ),
 }
-REFUSED = [(ch06.check_product, name, *pair) for name, pair in PRODUCTS.items()]
+REFUSED = [(ch06.check_max_plus, name, *pair) for name, pair in WAYS.items()]
 REFUSED += [(ch06.check_gemm, name, *pair) for name, pair in GEMMS.items()]
 
 
