@@ -5,6 +5,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from course_tools.build.hints import laid_out
 from course_tools.build.source import Cell, count, split
 
 BUILDER = 1  # raise it when the built form changes: every notebook is then stale
@@ -127,7 +128,8 @@ def hints(task):
     folded = ""
     for number, hint in reversed(list(enumerate(task.hints, 1))):
         inner = f"\n\n{folded}" if folded else ""
-        folded = f"<details>\n<summary>Hint {number} of {len(task.hints)}</summary>\n\n{hint}{inner}\n\n</details>"
+        title = f"<summary>Hint {number} of {len(task.hints)}</summary>"
+        folded = f"<details>\n{title}\n\n{laid_out(hint)}{inner}\n\n</details>"
     return f"{facts}\n\n{folded}"
 
 
