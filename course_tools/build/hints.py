@@ -11,6 +11,7 @@ SPAN = re.compile(r"`([^`\n]+)`")
 STATEMENT = re.compile(r"(^|[^=!<>])[-+*/^]?=[^=]|^(return|for|while|if|with|def) |;")
 COMPOUND = ("for ", "while ", "if ", "with ", "def ")
 LONG = 20  # characters of a span that is no statement and still deserves a block
+SHORT = 14  # of a statement that stays in its sentence: `z = b`
 ENDS = re.compile(r"$|[.,;:]| (and|at|on|with)\b")  # what follows a span that ends its clause
 JOINTS = ("", "then", "and", "and then", "and in it")  # between two blocks: they become one
 
@@ -51,7 +52,8 @@ def _block(code, language="python"):
 
 def _with_spans(hint):
     """A code span that ends a clause becomes a block; one within a sentence stays there."""
-    parts, at = [], 0  # prose, or a list of lines of code
+    parts: list = []  # prose, or a list of lines of code
+    at = 0
     for span in SPAN.finditer(hint):
         if not ENDS.match(hint[span.end() :]) or not _deserves(span[1]):
             continue
@@ -71,7 +73,8 @@ def _span_block(lines):
 
 
 def _deserves(code):
-    return bool(STATEMENT.search(code)) or len(code) >= LONG
+    least = SHORT if STATEMENT.search(code) else LONG
+    return len(code) >= least or code.startswith("return ")
 
 
 def _prose(text):

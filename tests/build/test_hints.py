@@ -25,7 +25,8 @@ def test_no_hint_has_a_line_of_code_outside_of_a_block(hint):
     prose = FENCE.sub("", text)
     assert "```" not in prose
     for paragraph in prose.split("\n\n"):
-        assert not is_code(paragraph.strip().strip("`")), text
+        assert not is_code(paragraph.strip()), text
+        assert not re.fullmatch(r"`[^`]+`[.,;]?", paragraph.strip()), text
 
 
 @pytest.mark.parametrize("hint", HINTS)
@@ -47,7 +48,8 @@ JOINTS = ("then", "and", "in", "it")
             "After the loop: `return 1 / (1 + z)`",
             "After the loop:\n\n```python\nreturn 1 / (1 + z)\n```",
         ),
-        ("`a = b[0]`, then `return a`.", "```python\na = b[0]\nreturn a\n```"),
+        ("`total = b.sum()`, then `return a`.", "```python\ntotal = b.sum()\nreturn a\n```"),
+        ("Begin with `z = b`. Then add.", "Begin with `z = b`. Then add."),
         ("`W = W - g` makes a new array", "`W = W - g` makes a new array"),
         ("if (i < n) y[i] = 0;", "```text\nif (i < n) y[i] = 0;\n```"),
         (
