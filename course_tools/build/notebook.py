@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from course_tools.build import around, deeper, guesses, way
+from course_tools.build.hints import laid_out
 from course_tools.build.links import Links
 from course_tools.build.papers import Mentions
 from course_tools.build.source import Cell, count, split
@@ -172,7 +173,8 @@ def hints(task):
     folded = ""
     for number, hint in reversed(list(enumerate(task.hints, 1))):
         inner = f"\n\n{folded}" if folded else ""
-        folded = f"<details>\n<summary>Hint {number} of {len(task.hints)}</summary>\n\n{hint}{inner}\n\n</details>"
+        title = f"<summary>Hint {number} of {len(task.hints)}</summary>"
+        folded = f"<details>\n{title}\n\n{laid_out(hint)}{inner}\n\n</details>"
     return f"{facts}\n\n{folded}"
 
 
