@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from course_lib.errors import BadInput, check_count, check_number
+from course_lib.machines.ranks import forks
 from course_lib.measure import machine
 
 # A rank that waits polls, and offers its core to others (sched_yield) between two polls. With this it sleeps instead
@@ -47,31 +48,38 @@ ENGINE = "--mpi --IPEngine.enable_nanny=False --log-level=ERROR --IPEngine.wait_
 
 
 def programs(n, site, folder, seconds):
-    """({name: command}, the connection file for the client, environment) for n ranks; files go into `folder`.
+    """(the supervisor's job, the connection file for the client) for n ranks; files go into `folder`.
 
     site: None for this machine's own ranks, or a `profiles.site.Site`. seconds: for which a rank looks for the
     controller.
     """
-    env = apart(os.environ) | (waiting(n) if site is None else {}) | ONE_THREAD
-    env |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    job: dict = {"folder": folder, "patience": 15 if site else 0, "env": environment()}
     if site is not None:
-        return site.programs(n, folder, env)
+        commands, file, env = site.programs(n, folder, job["env"])
+        return job | {"commands": commands, "env": env}, file
     home = Path(folder, "profile")
     for name in ("log", "pid", "security", "startup"):
         (home / name).mkdir(parents=True)
-    controller = [sys.executable, "-c", CONTROL, f"--profile-dir={home}", *CONTROLLER]
-    engines = [
-        mpiexec(),
-        "-disable-auto-cleanup",
-        "-n",
-        str(n),
-        *(SHELL if os.name == "posix" else ()),
-    ]
-    engines += [sys.executable, "-m", "ipyparallel.engine", f"--profile-dir={home}"]
-    engines += ENGINE.format(seconds).split()
-    env["IPYTHONDIR"] = str(folder)
-    commands = {"controller": controller, "mpiexec": engines}
-    return commands, home / "security" / "ipcontroller-client.json", env
+    job["env"] |= waiting(n) | {"IPYTHONDIR": str(folder)}
+    controller = [f"--profile-dir={home}", *CONTROLLER]
+    engine = [f"--profile-dir={home}", *ENGINE.format(seconds).split()]
+    run = [mpiexec(), "-disable-auto-cleanup", "-n", str(n)]
+    python = [sys.executable]
+    if forks.LINUX:
+        stand_in = [*python, "-I", "-S", forks.STAND_IN, str(Path(folder, "forks"))]
+        job["commands"] = {"mpiexec": [*run, *stand_in]}
+        job["forks"] = {"controller": controller, "text": CONTROL, "engine": engine}
+    else:
+        engines = [*run, *(SHELL if os.name == "posix" else ()), *python, "-m"]
+        commands = {"controller": [*python, "-c", CONTROL, *controller]}
+        job["commands"] = commands | {"mpiexec": [*engines, "ipyparallel.engine", *engine]}
+    return job, home / "security" / "ipcontroller-client.json"
+
+
+def environment():
+    """What ranks get of this process's environment."""
+    path = {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    return apart(os.environ) | ONE_THREAD | path
 
 
 def apart(env):

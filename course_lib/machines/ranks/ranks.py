@@ -9,7 +9,7 @@ from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_lib.machines.books import account, balance
-from course_lib.machines.ranks import launch, parcel, px, rank
+from course_lib.machines.ranks import launch, parcel, px, rank, spare
 from course_lib.machines.ranks.errors import Interrupted, RankError
 from course_lib.machines.ranks.team import Team
 
@@ -97,6 +97,8 @@ class Cluster:
             return self._watched(call, targets, limit)
         finally:
             self.busy.release()
+            if self.team is not None and self.profile is None:
+                spare.keep()
 
     def _watched(self, call, targets, limit):
         views = self.start().team.views
@@ -199,7 +201,7 @@ class Cluster:
         if self.team is not None and (died := self.team.dead()):
             said = f"{names(died)} died between two cells; the variables of all ranks are gone."
             print(said, flush=True)
-            self.stop()
+            self._end()
         if self.team is None:
             team, self.ahead = self.ahead, None
             if team and not team.fits():
@@ -222,6 +224,10 @@ class Cluster:
 
     def stop(self):
         """End all ranks, and all that belongs to them."""
+        self._end()
+        spare.end()
+
+    def _end(self):
         for team in (self.team, self.ahead):
             if team is not None:
                 team.stop()

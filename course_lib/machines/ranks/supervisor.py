@@ -1,9 +1,9 @@
 """The process that owns a cluster: starts its programs, and kills all of them when one ends or the notebook does.
 
-Run as a script, in a session of its own; standard input is the notebook's end of the life line. One line of JSON:
-folder, commands (name -> argument list), env, patience (seconds between SIGTERM and SIGKILL; a batch system needs some
-to take its jobs back). When all is over it removes the folder and prints one line of JSON: the last lines of each
-program's log.
+Run in a session of its own; standard input is the notebook's end of the life line. One line of JSON, which may come
+late: folder, commands (name -> argument list), env, patience (seconds between SIGTERM and SIGKILL; a batch system needs
+some to take its jobs back), forks (what forks.py starts) or nothing. When all is over it removes the folder and prints
+one line of JSON: the last lines of each program's log. With the argument "forks" it imports what these need at once.
 """
 
 import contextlib
@@ -17,36 +17,66 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
-LINUX = sys.platform == "linux"
+from course_lib.machines.ranks import forks
+
+LINUX = forks.LINUX
 # seconds: mpiexec ends when a rank does, and the others may still be asked where they are
 GRACE = 2
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def main():
     """Start, watch, kill, tidy up."""
     import psutil  # noqa: F401  (now: when all is to be killed, nothing should have to be read from a disk)
 
-    parent, job, ended = os.getppid(), json.loads(sys.stdin.readline()), threading.Event()
-    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+    parent, ended = os.getppid(), threading.Event()
+    for name in forks.SIGNALS:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: ended.set())
+    if "forks" in sys.argv:
+        forks.prepare()
+    line = sys.stdin.readline()
+    if not line:  # a spare one that was never needed
+        return
     if LINUX:  # orphans of the cluster become children of this process, so that none can be missed
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-    threading.Thread(target=wait_for_end, args=(sys.stdin, ended), daemon=True).start()
-    programs, first = {}, False
+    watch(json.loads(line), parent, ended)
+
+
+def watch(job, parent, ended):
+    """From the start of the job's programs until nothing of them is left."""
+    programs: dict = {}
     try:
-        programs = {name: start(name, command, job) for name, command in job["commands"].items()}
-        while not (first or ended.wait(0.2) or os.getppid() != parent):
-            first = any(program.poll() is not None for program in programs.values())
-        ended.wait(GRACE if first else 0)
+        look = begin(job, programs, ended)
+        while not (look(0.05) or os.getppid() != parent):
+            if any(program.poll() is not None for program in programs.values()):
+                end = time.monotonic() + GRACE
+                while time.monotonic() < end and not look(0.05):
+                    pass
+                break
     finally:
         kill(programs.values(), job["patience"])
         logs = {name: tail(job["folder"], name) for name in programs}
         tidy_up(job["folder"], parent)
     with contextlib.suppress(OSError):  # nobody may be left to read it
         print(json.dumps(logs), flush=True)
+
+
+def begin(job, programs, ended):
+    """Start the programs; a function of seconds that says, within these, whether the notebook wants an end."""
+    nursery: Any = None
+    if job.get("forks"):  # no thread may be there then
+        started, nursery = forks.start(job)
+        programs |= started
+    else:
+        threading.Thread(target=wait_for_end, args=(sys.stdin, ended), daemon=True).start()
+    for name, command in job["commands"].items():
+        programs[name] = start(name, command, job)
+    if nursery:
+        return lambda seconds: nursery.look(sys.stdin, seconds) or ended.is_set()
+    return ended.wait
 
 
 def tidy_up(folder, parent):
@@ -65,7 +95,7 @@ def wait_for_end(stream, ended):
 def start(name, command, job):
     """One program, its output in a log; it dies with this process, even if that is killed."""
     with open(Path(job["folder"], f"{name}.log"), "wb") as log:
-        dies_too = die_with_parent if LINUX else None
+        dies_too = forks.die_with_parent if LINUX else None
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -74,10 +104,6 @@ def start(name, command, job):
             env=job["env"],
             preexec_fn=dies_too,
         )
-
-
-def die_with_parent():
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def unlink_shared_memory(pid):

@@ -7,8 +7,6 @@ import secrets
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.machines.books import story
-from course_lib.machines.ranks import launch, rank, supervisor
+from course_lib.machines.ranks import launch, rank, spare
 from course_lib.machines.ranks.errors import RankError
 from course_lib.machines.ranks.profiles.site import Site
 
@@ -33,14 +31,15 @@ class Team:
 
     def __init__(self, n, profile, start):
         self.n, self.site, self.start = n, None if profile is None else Site(profile), start
-        self.surroundings = surroundings()
+        self.surroundings = spare.surroundings()
         self.client: Any = None
         self.lines: dict[int, Any] = {}
         site = self.site
         self.folder = tempfile.mkdtemp(prefix="course-mpi-", dir=site.folder() if site else None)
         try:
-            commands, self.file, env = launch.programs(n, site, self.folder, start)
-            self.supervisor = self._supervise(commands, env, 15 if site else 0)
+            job, self.file = launch.programs(n, site, self.folder, start)
+            self.supervisor = spare.take(site)
+            print(json.dumps(job), file=self.supervisor.stdin, flush=True)
         except BaseException:
             shutil.rmtree(self.folder)
             raise
@@ -69,15 +68,7 @@ class Team:
 
     def fits(self):
         """Are they as ranks would be that were started now?"""
-        return self.supervisor.poll() is None and self.surroundings == surroundings()
-
-    def _supervise(self, commands, env, patience) -> Any:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        how: dict[str, Any] = {"text": True, "start_new_session": True, **pipes}
-        started: Any = subprocess.Popen([sys.executable, supervisor.__file__], **how)
-        job = {"folder": self.folder, "commands": commands, "env": env, "patience": patience}
-        print(json.dumps(job), file=started.stdin, flush=True)
-        return started
+        return self.supervisor.poll() is None and self.surroundings == spare.surroundings()
 
     def _until(self, ready, what):
         while not ready():
@@ -85,7 +76,7 @@ class Team:
             if late or self.supervisor.poll() is not None:
                 what += ". A busy machine needs longer: mpi.cluster(..., start=180)" if late else ""
                 raise RankError(f"the ranks did not start: {what}.\n{log_text(self.stop())}")
-            time.sleep(0.05)
+            time.sleep(0.01)
 
     def _connect(self, file, seconds, say):
         import ipyparallel
@@ -191,11 +182,6 @@ class Team:
                 self.client.close(linger=0)
             shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
         return json.loads(said) if said else {}
-
-
-def surroundings():
-    """What ranks take from the notebook when they are started."""
-    return os.getcwd(), tuple(sys.path), dict(os.environ)
 
 
 def _accept(listener, n, lines):

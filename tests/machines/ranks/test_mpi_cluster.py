@@ -429,7 +429,7 @@ def test_the_time_for_a_start_can_be_chosen(marked, monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_MPI_START", "soon")
     with pytest.raises(BadInput, match=r"COURSE_MPI_START.*not 'soon'"):
         mpi.cluster(2)
-    engines = launch.programs(2, None, tmp_path, 90.0)[0]["mpiexec"]
+    engines = launch.programs(2, None, tmp_path, 90.0)[0]["forks"]["engine"]
     assert {"--IPEngine.wait_for_url_file=90.0", "--IPEngine.timeout=90.0"} <= set(engines)
 
 
