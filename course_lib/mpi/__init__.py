@@ -10,6 +10,7 @@ data_parallel.py     DataParallel; overlapped.py: Overlapped; master_worker.py: 
 model_parallel.py    ModelParallel; grid.py: Grid, both at once
 blocking.py          the box of triples: what each cut of a product moves
 cost.py              what each scheme sends, exactly, and the time of an allreduce
+two_levels.py        allreduces of large machines: on two trees, and first inside each node
 network.py           alpha, beta and LogGP of this machine, and of networks from documents
 scaling.py           predict, extrapolate: the time of a step of each scheme on p ranks
 checkpoint.py        train: training that may be killed

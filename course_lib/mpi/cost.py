@@ -12,6 +12,7 @@ from course_lib.mpi.model_parallel import kinds, most_ranks
 from course_lib.mpi.network import fit as fit
 from course_lib.mpi.network import ping_pong as ping_pong
 from course_lib.mpi.tree import relatives
+from course_lib.mpi.two_levels import trees
 
 
 def ring(p, n):
@@ -46,9 +47,10 @@ def sent(allreduce, p, n, rank=0, itemsize=4):
 
 
 def seconds(p, n, alpha, beta, allreduce="ring"):
-    """Predicted time of an allreduce of n bytes over p ranks, by ring, doubling, tree or mpi.
+    """Predicted time of an allreduce of n bytes over p ranks, by ring, doubling, tree, trees or mpi.
 
-    mpi: what MPICH chooses between, by Thakur, Rabenseifner and Gropp (2005): doubling for short arrays; for long ones
+    trees: half of the array on each of two trees, in the best number of pieces: see `two_levels.trees`. mpi: what
+    MPICH chooses between, by Thakur, Rabenseifner and Gropp (2005): doubling for short arrays; for long ones
     reduce-scatter and allgather in log2 p steps each, which move as few bytes as the ring.
     """
     # extra: to ranks beyond a power of 2 and back
@@ -59,10 +61,11 @@ def seconds(p, n, alpha, beta, allreduce="ring"):
         "ring": 2 * (p - 1) * (alpha + beta * n / p),
         "doubling": (rounds + extra) * message,
         "tree": 2 * math.ceil(math.log2(p)) * message,
+        "trees": trees(p, n, alpha, beta),
         "mpi": min(rounds * message, halving) + extra * message,
     }
     if allreduce not in times:
-        raise BadInput(f"allreduce must be ring, doubling, tree or mpi, not {allreduce!r}")
+        raise BadInput(f"allreduce must be ring, doubling, tree, trees or mpi, not {allreduce!r}")
     return times[allreduce]
 
 

@@ -11,7 +11,7 @@ import pytest
 from course_lib import mpi
 from course_lib.errors import BadInput
 from course_lib.machines.ranks import launch
-from course_lib.mpi import blocking, checkpoint, cost, network, scaling
+from course_lib.mpi import blocking, checkpoint, cost, network, scaling, two_levels
 from course_lib.mpi.flat import pack, shard
 from course_lib.serial import Network, save_params
 from course_lib.serial.minibatch import gradients_and_loss
@@ -121,6 +121,46 @@ def test_costs():
     assert cost.seconds(6, 400, 1e-6, 1e-9, "tree") == pytest.approx(6 * (1e-6 + 4e-7))
     with pytest.raises(BadInput):
         cost.seconds(4, 400, 1e-6, 1e-9, "star")
+
+
+def by_pieces(p, n, alpha, beta):
+    """The best of all numbers of pieces, one after the other."""
+    depth = (p - 1).bit_length()
+    return min(2 * (depth + m - 1) * (alpha + beta * n / m) for m in range(1, 3000))
+
+
+@pytest.mark.parametrize("p", [2, 3, 8, 1024])
+@pytest.mark.parametrize("n", [8, 10_000, 1_000_000])
+def test_two_trees_take_the_best_number_of_pieces(p, n):
+    best = by_pieces(p, n, 1e-6, 1e-9)
+    assert two_levels.trees(p, n, 1e-6, 1e-9) == pytest.approx(best, rel=0.01)
+    assert cost.seconds(p, n, 1e-6, 1e-9, "trees") == two_levels.trees(p, n, 1e-6, 1e-9)
+
+
+def test_inside_a_node_first():
+    inside, between = (1e-6, 1e-10), (2e-6, 1e-9)
+    one_node = two_levels.by_nodes(8, 8, 8000, inside, between)
+    assert one_node == pytest.approx(2 * 7 * (1e-6 + 1e-10 * 1000))
+    one_rank_each = two_levels.by_nodes(8, 1, 8000, inside, between)
+    assert one_rank_each == pytest.approx(two_levels.flat_ring(8, 8000, *between))
+    both = two_levels.by_nodes(8, 4, 8000, inside, between)
+    wanted = 2 * 3 * (1e-6 + 1e-10 * 2000) + 2 * 1 * (2e-6 + 4 * 1e-9 * 1000)
+    assert both == pytest.approx(wanted)
+    with pytest.raises(BadInput):
+        two_levels.by_nodes(10, 4, 8000, inside, between)
+
+
+def test_the_crossover_is_where_both_take_as_long():
+    at = two_levels.crossover(1024, 1e-6, 1e-9)
+    assert two_levels.flat_ring(1024, at, 1e-6, 1e-9) == pytest.approx(
+        two_levels.trees(1024, at, 1e-6, 1e-9), rel=1e-3
+    )
+    assert two_levels.trees(1024, at / 2, 1e-6, 1e-9) < two_levels.flat_ring(
+        1024, at / 2, 1e-6, 1e-9
+    )
+    assert two_levels.trees(1024, at * 2, 1e-6, 1e-9) > two_levels.flat_ring(
+        1024, at * 2, 1e-6, 1e-9
+    )
 
 
 # ------------------------------------------------------------------ rehearsed: every send waits for its receive

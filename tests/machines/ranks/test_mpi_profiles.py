@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -79,6 +80,26 @@ def test_every_setting_reaches_the_job(base):
         and "export A={{1}} || exit" in lines
     )
     assert lines[-1].startswith("srun -n 5 /bin/sh ") and lines[-1].endswith(" {program_and_args}")
+
+
+def test_a_job_without_srun_ends_at_once_and_says_so(base):
+    (base / "course" / "cluster.toml").write_text("")
+    folder = base / "course-mpi-x"
+    folder.mkdir()
+    text = job.script("slurm", 2, folder).format(program_and_args="true")
+    (base / "bin").mkdir()
+    (base / "bin" / "touch").symlink_to(shutil.which("touch"))
+    run = ["/bin/sh", "-c", text]
+    done = subprocess.run(run, env={"PATH": str(base / "bin")}, capture_output=True, text=True)
+    assert done.returncode == 1 and (folder / "job.ended").exists()
+    assert done.stdout.startswith(f"there is no srun in the PATH of the job: {base}/bin. Add ")
+    assert done.stdout.endswith("as 'export PATH=/opt/slurm/bin:$PATH'\n")
+
+
+def test_only_a_start_with_srun_needs_one(base):
+    (base / "course" / "cluster.toml").write_text('[slurm]\nstart = "mpirun -n {n}"\n')
+    assert "command -v srun" not in job.script("slurm", 2, base)
+    assert "command -v srun" not in job.script("pbs", 2, base)
 
 
 def test_pbs_asks_for_chunks_of_ranks(base):

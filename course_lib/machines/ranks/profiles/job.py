@@ -10,6 +10,12 @@ from course_lib.machines.ranks.profiles.ports import bind, free_ports
 
 RANK = Path(__file__).with_name("rank.sh")
 LAUNCHER = {"slurm": "SlurmEngineSetLauncher", "pbs": "PBSEngineSetLauncher"}
+# mpiexec too starts the ranks of a job with srun, and would wait for it where there is none
+SRUN = (
+    'command -v srun > /dev/null || { echo "there is no srun in the PATH of the job: $PATH. '
+    "Add its folder by commands = [...] in cluster.toml, as 'export PATH=/opt/slurm/bin:"
+    "\\$PATH'\"; exit 1; }"
+)
 # name of a setting -> the line that asks for it
 SLURM = {
     "partition": "--partition={}",
@@ -56,6 +62,7 @@ def script(system, n, folder):
         f"trap {quoted(f'touch {ended}')} EXIT",
         f"cd {quoted(str(Path.cwd()))} || exit",
         *(f"{command} || exit" for command in before),
+        *([SRUN] if system == "slurm" and ("start" not in said or "srun" in start) else ()),
         f"{start} /bin/sh {quoted(str(RANK))} ",
     ]
     return "\n".join(lines).replace("{", "{{").replace("}", "}}") + "{program_and_args}\n"
