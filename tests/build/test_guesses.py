@@ -54,6 +54,8 @@ def blanked(source, name="my-guess"):
         ("my_guess = 12  # bytes", "my_guess = ...  # bytes"),
         ("my_guess = 1 / 4", "my_guess = ...  # such as 1 / 4"),
         ("my_guess = 'up'", "my_guess = ...  # such as 'up'"),
+        ("my_a = [True, False]", "my_a = [..., ...]"),
+        ("my_a = [1, 2]", "my_a = ...  # such as [1, 2]"),
         ("my_guess = True", "my_guess = ...  # True or False"),
         ("my_a, my_b = 1, (2, 3)", "my_a, my_b = ..., (..., ...)"),
         ("my_a, my_b = (1, 2), 3", "my_a, my_b = (..., ...), ..."),

@@ -18,6 +18,7 @@ from course_tools.bench.papers.claim import Erratum as Erratum
 from course_tools.bench.papers.claim import Row as Row
 from course_tools.bench.papers.data_files import ERRATA as ERRATA
 from course_tools.bench.papers.data_files import TEXTS as TEXTS
+from course_tools.build.papers import named as named
 
 
 def claims() -> tuple[Claim, ...]:

@@ -43,11 +43,8 @@ function scrollersTakeFocus() {
     .forEach((element) => wide.observe(element));
 }
 
-/* A result of one line is a sentence, which may wrap; columns may not. A text in a table needs a width. */
+/* A text in a table needs a width. */
 function wrapText() {
-  for (const pre of document.querySelectorAll(".cell_output pre")) {
-    pre.classList.toggle("one-line", !pre.textContent.trimEnd().includes("\n"));
-  }
   for (const cell of document.querySelectorAll("article table.docutils td")) {
     const letters = cell.textContent.trim().length;
     cell.style.setProperty("--letters", letters > 45 ? 40 : Math.min(letters, 20));
