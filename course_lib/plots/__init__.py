@@ -16,6 +16,7 @@ warp_drawing.py      warp_accesses; warp_request.py says what a warp's request c
 tile_drawing.py      gemm_tiles
 box_drawing.py       triples_box
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
+stepper/             step and its like: recorded runs that one can walk through
 """
 
 from course_lib.plots.bar_chart import bars
@@ -29,6 +30,12 @@ from course_lib.plots.line_charts import curves, function, lines
 from course_lib.plots.network_drawing import network
 from course_lib.plots.rank_chart import rank_timeline
 from course_lib.plots.roofline_chart import roofline
+from course_lib.plots.stepper.arrays import step_arrays
+from course_lib.plots.stepper.gantt import step_schedules, step_timeline
+from course_lib.plots.stepper.model import Frame, Stepper
+from course_lib.plots.stepper.ranks import step_ranks
+from course_lib.plots.stepper.requests import step_requests
+from course_lib.plots.stepper.step import step
 from course_lib.plots.tile_drawing import gemm_tiles
 from course_lib.plots.timeline_chart import timeline
 from course_lib.plots.warp_drawing import warp_accesses
@@ -39,4 +46,6 @@ ALL = (
     warp_accesses, gemm_tiles, triples_box,
 )  # fmt: skip
 
-__all__ = ["ALL", "Figure", *(draw.__name__ for draw in ALL)]
+STEPPERS = (step, step_arrays, step_ranks, step_requests, step_schedules, step_timeline)
+
+__all__ = ["ALL", "Figure", "Frame", "Stepper", *(draw.__name__ for draw in ALL + STEPPERS)]

@@ -24,9 +24,9 @@ add_module_names = False
 
 html_theme = "furo"
 html_math_renderer = "mathml"
-html_static_path = ["static"]
+html_static_path = ["static", "../../course_lib/plots/stepper/stepper.js"]
 html_css_files = ["book.css"]
-html_js_files = ["book.js"]
+html_js_files = ["book.js", "stepper.js"]
 html_copy_source = False  # no _sources: a book without solutions must not have them there
 html_show_sourcelink = False
 html_domain_indices = False

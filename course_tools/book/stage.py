@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+from course_lib.plots.stepper.page import without_script
 from course_lib.progress.unguessed import MADE
 from course_tools.book import facts, links, references
 from course_tools.build import command as build
@@ -88,7 +89,15 @@ def _notebook(root, folder, one, kind, pages):
             cell["source"] = text if number else titled(text, kind, one, listed)
         elif MADE.fullmatch(cell["id"]) or "# your guess" in text:
             cell["metadata"].setdefault("tags", []).append("guess")
+        for output in cell.get("outputs", []):
+            _without_script(output.get("data", {}))
     _put(folder, page, json.dumps(stored))
+
+
+def _without_script(data):
+    """A stepper's script is loaded once for each page of the book (conf.py), not with each stepper."""
+    if "text/html" in data:
+        data["text/html"] = without_script("".join(data["text/html"]))
 
 
 def titled(text, kind, one, listed):

@@ -220,7 +220,8 @@ def test_figures_have_alt_text_and_their_data(pages, book):
     figures = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
     assert len(figures) > 50
     for figure in figures:
-        assert re.search(r'<img[^>]*\balt="[^"]{20,}', figure) and "<table>" in figure
+        data = "<ol>" if 'class="course-stepper"' in figure else "<table>"
+        assert re.search(r'<img[^>]*\balt="[^"]{20,}', figure) and data in figure
 
 
 def test_no_solution_stands_in_a_book_for_a_class(for_a_class):
@@ -398,6 +399,30 @@ def test_an_answer_is_shown_on_a_click(browser, address):
     assert page.evaluate(
         "[...document.querySelectorAll('details.answer')].every(fold => fold.open)"
     )
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "theme, size", [("light", DESK), ("dark", PHONE)], ids=["light-desk", "dark-phone"]
+)
+def test_a_stepper_is_walked_by_keyboard(browser, address, theme, size):
+    page, wrong = opened(browser, size, theme)
+    page.goto(address + "notebooks/10-mpi-collectives.html")
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    assert page.locator("figure.course-stepper").count() >= 2
+    assert page.locator("figure.course-stepper:not([data-live])").count() == 0
+    for figure in page.locator("figure.course-stepper").all():
+        sentences = figure.locator("li").all_inner_texts()
+        figure.get_by_role("button", name="Step on").focus()
+        for sentence in sentences[1:]:
+            page.keyboard.press("ArrowRight")
+            assert figure.locator(".says").inner_text() == sentence
+        assert figure.evaluate("it => it.hasAttribute('data-dark')") == (theme == "dark")
+        assert figure.evaluate("it => it.scrollWidth <= it.clientWidth")
+    found = axe.Axe().run(page).response["violations"]
+    assert not [one["id"] for one in found if one["impact"] in GRAVE] and wrong == []
     page.close()
 
 

@@ -1,0 +1,270 @@
+"""Steppers: what their frames show is what the instruments recorded, and they can be seen without a script."""
+
+import base64
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from course_lib import mpi, plots, threads
+from course_lib.errors import BadInput
+from course_lib.gpu import cpu_engine
+from course_lib.plots.stepper import page, shapes
+
+STRIDED = """
+__global__ void strided(const float *A, float *out, int stride)
+{
+    __shared__ float s[1024];
+    for (int j = threadIdx.x; j < 1024; j += 32) s[j] = A[j];
+    __syncthreads();
+    out[threadIdx.x] = A[stride * threadIdx.x];
+    out[threadIdx.x] += s[stride * threadIdx.x];
+}
+"""
+
+
+def ring(comm):
+    """A ring allreduce that records its states."""
+    p, r = comm.size, comm.rank
+    x, got = np.arange(p) + 10**r, np.empty(1, int)
+    states = [{"array": x.copy()}]
+    for step in range(2 * (p - 1)):
+        send, take = (r - step) % p, (r - step - 1) % p
+        comm.Sendrecv(x[[send]], dest=(r + 1) % p, recvbuf=got, source=(r - 1) % p)
+        x[take] = x[take] + got[0] if step < p - 1 else got[0]
+        states.append({"array": x.copy(), "to": (r + 1) % p, "sent": [send]})
+    return states
+
+
+def all_wait(comm):
+    got = np.empty(1)
+    comm.Recv(got, source=(comm.rank - 1) % comm.size)
+    comm.Send(got, dest=(comm.rank + 1) % comm.size)
+
+
+def once_round(comm):
+    """Rank 0 sends, everybody else passes on."""
+    got = np.zeros(2)
+    if comm.rank:
+        comm.Recv(got, source=comm.rank - 1)
+    if comm.rank < comm.size - 1:
+        comm.Send(got, dest=comm.rank + 1)
+
+
+def traced(stride):
+    arrays = [np.ones(1024, np.float32), np.zeros(32, np.float32), np.int32(stride)]
+    return cpu_engine.trace(STRIDED, "strided", 1, 32, arrays)
+
+
+def texts(frame):
+    return [shape["t"] for shape in frame.shapes if "t" in shape]
+
+
+def boxes(frame, key=""):
+    return [s for s in frame.shapes if s["s"] == "box" and s.get("k", "").startswith(key)]
+
+
+def arrows(frame):
+    return [shape for shape in frame.shapes if shape["s"] == "arrow"]
+
+
+@pytest.fixture
+def stepper():
+    return plots.step_arrays(mpi.rehearse(ring, 3), title="A <ring>")
+
+
+# What the frames say ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [2, 3, 5])
+def test_last_frame_of_a_ring_is_the_result(p):
+    report = mpi.rehearse(ring, p)
+    stepper = plots.step_arrays(report)
+    shown = {box["k"]: box["t"] for box in boxes(stepper.last)}
+    arrays = [states[-1]["array"] for states in report.results]
+    assert shown == {
+        f"{r}.{i}": str(n) for r, array in enumerate(arrays) for i, n in enumerate(array)
+    }
+    assert f"{p * p} of {p * p} parts" in stepper.last.says
+    assert all(box["c"].startswith("green") for box in boxes(stepper.last))
+
+
+def test_arrows_of_a_ring_are_its_messages():
+    """The arrow of the last rank comes in two pieces: out on the right, in on the left."""
+    report = mpi.rehearse(ring, 4)
+    frames = plots.step_arrays(report).frames
+    drawn = sum(len(arrows(frame)) for frame in frames)
+    assert drawn - (len(frames) - 1) == sum(report.messages) == 4 * 6
+    assert not arrows(frames[0])
+
+
+def test_last_frame_of_a_deadlock_is_its_circle():
+    report = mpi.rehearse(all_wait, 4)
+    stepper, (error,) = plots.step(report), report.errors
+    bold = [a for a in arrows(stepper.last) if a["c"].endswith("bold")]
+    assert len(bold) == len(error["cycle"]) - 1 == 4
+    assert "0 waits for 3, 3 waits for 2" in stepper.last.says
+    assert len(stepper.frames) == 1 + 4 + 1
+    assert {state["op"] for state in error["ranks"].values()} <= set(texts(stepper.last))
+
+
+def test_last_frame_of_a_rehearsal_counts_what_was_sent():
+    report = mpi.rehearse(once_round, 3)
+    stepper = plots.step(report)
+    assert len(stepper.frames) == 1 + len(report.events) + 1
+    assert f"{sum(report.messages)} messages and {sum(report.bytes)} bytes" in stepper.last.says
+    assert "nothing was found" in stepper.last.says
+
+
+def test_a_rehearsal_with_a_clock_ends_with_it():
+    report = mpi.rehearse(mpi.ring_allreduce, 4, np.zeros(4000), alpha=8e-6, beta=1e-9)
+    stepper = plots.step(report)
+    assert f"{1e6 * report.seconds:.4g} microseconds" in stepper.last.says
+    assert len(boxes(stepper.last, "b")) == len(report.events) == sum(report.messages)
+
+
+def test_last_frame_of_a_timeline_has_all_its_tasks():
+    line = threads.simulate(threads.leapfrog_schedule(5, 2), 2, 1)
+    stepper = plots.step(line, unit="units")
+    assert len(boxes(stepper.last, "b")) == len(line)
+    assert f"after {line.makespan:g} units: {len(line)} tasks done" in stepper.last.says
+    widths = [box["w"] for box in boxes(stepper.last, "b")]
+    wanted = [span.end - span.start for span in sorted(line, key=lambda s: (s.start, s.thread))]
+    np.testing.assert_allclose(
+        np.divide(widths, widths[0]), np.divide(wanted, wanted[0]), atol=0.01
+    )
+
+
+def test_a_timeline_in_the_middle_has_no_task_of_the_future():
+    stepper = plots.step(
+        [(0, "delta", 1, 0, 2), (1, "grad", 1, 2, 3), (0, "delta", 0, 2, 4)], unit="u"
+    )
+    first, second = stepper.frames[:2]
+    assert len(boxes(first, "b")) == 1 and len(boxes(second, "b")) == 3
+    assert second.says.startswith("At 2 u thread 0 begins delta 0, thread 1 begins grad 1; 1 of 3")
+
+
+def test_schedules_say_their_makespans():
+    def both(k):
+        ways = {"leap": threads.leapfrog_schedule, "late": threads.deferred_schedule}
+        return {name: threads.simulate(way(8, k), 1, 1) for name, way in ways.items()}
+
+    cases = {f"k = {k}": both(k) for k in (1, 2, 4)}
+    stepper = plots.step_schedules(cases)
+    assert [frame.name for frame in stepper.frames] == list(cases)
+    for frame, lines in zip(stepper.frames, cases.values(), strict=True):
+        told = [f"{name} {line.makespan:g} units of time" for name, line in lines.items()]
+        assert frame.says.lower() == ", ".join(told) + "."
+
+
+@pytest.mark.parametrize("stride", [1, 3, 8, 31])
+def test_requests_are_the_engines_counts(stride):
+    accesses = traced(stride).accesses
+    loads = [row for row in accesses if row["op"] == "load" and row["requests"] == 1]
+    (wide,) = (row for row in loads if row["array"] == "A")
+    (bank,) = (row for row in loads if row["space"] == "shared")
+    frames = plots.step_requests({"device": wide, "shared": bank}).frames
+    assert f" {wide['sectors']} sectors, {32 * wide['sectors']} bytes moved" in frames[0].says
+    turns = bank["wavefronts"]
+    assert f"takes {turns} turn{'s' * (turns > 1)}." in frames[1].says
+    assert len(boxes(frames[0], "place")) == wide["sectors"]
+    assert max(int(box.get("t", 0)) for box in boxes(frames[1], "place")) == bank["max_way"]
+
+
+def test_a_traced_kernel_has_a_frame_for_each_line():
+    report = traced(2)
+    stepper = plots.step(report, title="mine")
+    assert len(stepper.frames) == len(report.accesses) and stepper.title == "mine"
+
+
+# What a page shows -----------------------------------------------------------------------------------------------
+
+
+def test_without_a_script_the_telling_frame_is_there(stepper):
+    html = re.sub(r"<script.*?</script>", "", stepper.html(), flags=re.DOTALL)
+    assert re.search(r'<img alt="A &lt;ring&gt;. Step 4 of 4: [^"]+"', html)
+    svg = base64.b64decode(re.search(r"base64,([^\"]+)", html)[1]).decode()
+    drawn = [node.text for node in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert drawn == texts(stepper.last)
+    assert html.count("<li>") == len(stepper.frames)
+
+
+def test_data_hold_every_frame(stepper):
+    kept = re.search(r'<script type="application/json">(.*?)</script>', stepper.html())[1]
+    data = json.loads(kept)
+    for frame, stored in zip(stepper.frames, data["frames"], strict=True):
+        assert [data["shapes"][n] for n in stored["shows"]] == frame.shapes
+        assert stored["says"] == frame.says
+
+
+def test_data_cannot_end_their_element():
+    stepper = plots.Stepper(
+        "t", [plots.Frame("</script><b>", [shapes.words(0, 0, "</script>")])], (9, 9)
+    )
+    html = page.without_script(stepper.html())
+    assert html.count("</script>") == 1 and "<b>" not in html
+
+
+def test_the_same_run_gives_the_same_output(stepper):
+    again = plots.step_arrays(mpi.rehearse(ring, 3), title="A <ring>")
+    assert again._repr_mimebundle_() == stepper._repr_mimebundle_()
+
+
+def test_text_has_every_sentence(stepper):
+    assert all(frame.says in repr(stepper) for frame in stepper.frames)
+
+
+def test_script_is_small_and_plain():
+    """A classic script in the book: it may hold no import and no export; and no comment is left that hides code."""
+    script = page.script()
+    assert len(script.encode()) < 40_000 and "//" not in script.replace("http://www.w3.org", "")
+    assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
+    assert "</script" not in script
+
+
+def test_colours_of_page_and_picture_agree():
+    style = page.MODULE.read_text(encoding="utf-8")
+    for name, (fill, edge) in shapes.LOOKS.items():
+        if fill != "none":
+            assert f"svg .{name} {{ --fill: {fill}; --edge: {edge}; }}" in style
+
+
+def test_the_book_leaves_the_script_out(stepper):
+    html = page.without_script(stepper.html())
+    assert 'type="module"' not in html and "application/json" in html
+    assert len(html) < len(stepper.html()) - 5000
+
+
+# What is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: plots.step(3), "no record that can be stepped"),
+        (lambda: plots.step([]), "no record that can be stepped"),
+        (lambda: plots.step([(0, "a", 1)]), "no record that can be stepped"),
+        (lambda: plots.step(mpi.rehearse(lambda comm: None, 2)), "called nothing"),
+        (lambda: plots.step(mpi.rehearse(once_round, 13)), "13 ranks are too many"),
+        (lambda: plots.step([(0, "a", 1, n, n + 1) for n in range(121)]), "121 tasks"),
+        (lambda: plots.step_arrays([[{"array": [1]}], []]), "steps with"),
+        (lambda: plots.step_arrays([[3]]), "for each rank a list of dicts"),
+        (lambda: plots.step_requests({}), "no accesses"),
+        (lambda: plots.step_schedules({}), "no schedules"),
+        (lambda: plots.Stepper("t", [], (1, 1)), "no frames"),
+        (lambda: shapes.box(0, 0, 1, 1, "red"), "a look must be one of"),
+    ],
+)
+def test_what_is_refused(call, words):
+    with pytest.raises(BadInput, match=words):
+        call()
+
+
+def test_too_much_data_are_refused():
+    frames = [
+        plots.Frame("f", [shapes.words(n, i, "x" * 40) for i in range(100)]) for n in range(40)
+    ]
+    with pytest.raises(BadInput, match="over 200,000: record a smaller run"):
+        plots.Stepper("t", frames, (9, 9))
