@@ -114,9 +114,11 @@ check_ring = RankCheck(
     ],
     causes=[
         (
-            lambda error: error["tool"] == "buffer"
-            and set(error["ranks"] or {0}) == {0}
-            and "Irecv" not in error["message"],
+            lambda error: (
+                error["tool"] == "buffer"
+                and set(error["ranks"] or {0}) == {0}
+                and "Irecv" not in error["message"]
+            ),
             "one rank alone sends nothing: each half has p - 1 steps",
         ),
         (from_nobody, FROM_NOBODY),

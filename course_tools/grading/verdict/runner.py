@@ -60,7 +60,10 @@ class Runner:
         )
         self.done: list = []  # cells that ran without losing the kernel, to be run again in a new one
         self.given = 0.0  # seconds that ended sessions gave beyond the limit, on a busy machine
-        self.lost, self.hidden = 0, {}  # hidden: what the hidden checks said of the task judged last
+        self.lost, self.hidden = (
+            0,
+            {},
+        )  # hidden: what the hidden checks said of the task judged last
         self.leaned: dict[
             str, set
         ] = {}  # cell -> answers of course_lib that it called, or its check did
