@@ -1,13 +1,14 @@
-"""Several mistakes at once: explained part by part, or as two planted answers in one source (kit/parts, merged)."""
+"""Several mistakes at once: explained part by part, or as two planted answers in one source (parts, slips/merged)."""
 
 import numpy as np
 import pytest
 
 from course_lib.checks import ch02, ch09, ch10, ch13
-from course_lib.checks.kit import heard, merged
+from course_lib.checks.kit import heard
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.parts import Evidence, causes_of_parts, names_of
 from course_lib.checks.kit.planted import Task
+from course_lib.checks.kit.slips import merged
 
 SEED = 4
 

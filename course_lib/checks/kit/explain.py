@@ -7,10 +7,10 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 import itertools
 
 from course_lib.checks.kit.limits import Late, at_most, harmless
-from course_lib.checks.kit.merged import pairs
 from course_lib.checks.kit.parts import causes_of_parts
 from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
+from course_lib.checks.kit.slips.merged import pairs
 
 MOST = 2  # causes that are named where several fit equally well
 
