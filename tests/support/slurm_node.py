@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_lib.machines.ranks.supervisor import die_with_parent
+from course_lib.machines.ranks.forks import die_with_parent
 
 PROGRAMS = (
     "munged",
