@@ -38,7 +38,7 @@ OFFICIAL_NOTE = (
 
 
 def load_fashion_mnist(sample=True) -> Dataset:
-    """Fashion-MNIST as a `Dataset`: x (N, 784) float32 in [0, 1], y int64, ten kinds of clothing ([004]).
+    """Fashion-MNIST as a `Dataset`: x (N, 784) float32 in [0, 1], y int64, ten kinds of clothing (Singh 2018).
 
     sample=True: 5,000 / 1,000 / 1,000 images from the package, no network; not the official split.
     sample=False: the official files, 50,000 / 10,000 / 10,000, from the folder `fashion-mnist` in the folder

@@ -34,16 +34,16 @@ def load_kddcup99(
     seed=0,
     sample=False,
 ) -> Dataset:
-    """KDD Cup 1999 as a `Dataset`: x (N, n0) float32, y int64, 0 normal and 1 attack ([000] section 5.1).
+    """KDD Cup 1999 as a `Dataset`: x (N, n0) float32, y int64, 0 normal and 1 attack (Kamra 2016, section 5.1).
 
     A record has 41 features, 38 numbers and three categories (protocol_type, service, flag), and a label.
-    [000] speaks of 42 features and of 42 input neurons: 42 is the number of columns, label included. What
+    Kamra 2016 speaks of 42 features and of 42 input neurons: 42 is the number of columns, label included. What
     its 42nd input was, the paper does not say; it must not have been the label. "About 4 million" is the full
     file, 4,898,431 records (percent10=False: more than 3 GB as one-hot numbers).
 
     categorical: "onehot" gives each value of a category a column of its own, 0 or 1, after the 38 numbers
         (118 columns for the 10 % file). "codes" puts a number in its place, 41 columns in the file's order:
-        close to [000], but it claims an order among the values that does not exist.
+        close to Kamra 2016, but it claims an order among the values that does not exist.
     Numbers (and codes) are standardised by the mean and std of the training split alone.
     drop_duplicates: keep the first record of each distinct row of features. Without it, most validation and
         test rows also occur in training, and accuracy on them says little about new connections.

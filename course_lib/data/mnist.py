@@ -10,14 +10,14 @@ N_VAL = 10_000
 NOTE = (
     "All 70,000 digits of the original four files (LeCun, Cortes, Burges), 28 x 28 grey pixels / 255, in their "
     "original order. Training is the first 50,000 of the training file, validation its last 10,000, test the "
-    "test file: 5:1 as in [000] section 5.1, sizes as on the slides [001]. Licence CC BY-SA 3.0."
+    "test file: 5:1 as in Kamra 2016, section 5.1, sizes as on the slides (Goyal 2016). Licence CC BY-SA 3.0."
 )
 
 
 def load_mnist() -> Dataset:
     """MNIST as a `Dataset`: x (50000 / 10000 / 10000, 784) float32 in [0, 1], y int64 digits.
 
-    [003] section 2 keeps usually 10 % for validation; we follow [000] (5:1) and [001].
+    Darve 2019, section 2 keeps usually 10 % for validation; we follow Kamra 2016 (5:1) and Goyal 2016.
     Needs no network. Raises BadInput where a packed file is missing or damaged.
     """
     files = unpack(FILES / "mnist")

@@ -1,4 +1,4 @@
-"""The box of triples, [003] section 4.3: how to cut a product over ranks, and what each cut moves.
+"""The box of triples, Darve 2019, section 4.3: how to cut a product over ranks, and what each cut moves.
 
 D = A B, with A (M, K), B (K, N), is one multiply-add for each triple (i, k, j): a box M x K x N. Cut into
 cut.i x cut.k x cut.j parts, a rank has the part of the box, and needs the part of A under it, (i, k), of B, (k, j),
@@ -10,7 +10,7 @@ and of D, (i, j): three faces of its part. Axis j is not in A, so cut.j ranks ne
        and once more as much if all cut.k ranks need the sum ("shared"): reduce-scatter, then allgather.
 
 A rank computes the volume of its part and moves its faces, less what it has: among parts of one volume, those nearest
-to a cube move least. [003] writes W A, examples in columns: its i is our j (neurons of the layer), its j our i.
+to a cube move least. Darve 2019 writes W A, examples in columns: its i is our j (neurons of the layer), its j our i.
 """
 
 from typing import NamedTuple

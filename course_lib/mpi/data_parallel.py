@@ -1,4 +1,4 @@
-"""Data parallelism, [003] section 4.1 and [004]: each rank has all weights and a share of the examples.
+"""Data parallelism, Darve 2019, section 4.1 and Singh 2018: each rank has all weights and a share of the examples.
 
 The gradient of the batch's mean loss is the sum over the ranks of (rows of the rank / B) times the gradient of the
 rank's own mean loss, lam W included, since these weights add up to 1. Shards may be uneven, or empty.

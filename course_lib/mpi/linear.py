@@ -1,4 +1,4 @@
-"""scatter and gather as [004] pictures them, from Send and Recv: the root deals with each rank in turn.
+"""scatter and gather as Singh 2018 pictures them, from Send and Recv: the root deals with each rank in turn.
 
 Rows are shared by `shard`, so that they need not divide evenly. All of the root's bytes go through its one connection,
 rank after rank: (p - 1) alpha + beta n (p - 1)/p. No tree can save the root any of these bytes.

@@ -1,4 +1,4 @@
-"""One step as [004] does it: a master with the weights and the data, workers that compute gradients."""
+"""One step as Singh 2018 does it: a master with the weights and the data, workers that compute gradients."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Time and GFLOP/s against the batch size, as figures 7 to 10 of Kamra et al. [000] draw them."""
+"""Time and GFLOP/s against the batch size, as figures 7 to 10 of Kamra et al. 2016 draw them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from course_lib.plots.line_charts import lines
 def time_against_batch(
     batch_sizes, variants, *, ylabel="seconds for one epoch", title=""
 ) -> Figure:
-    """Seconds against batch size on log axes, one line for each variant (figures 7 and 9 of [000]).
+    """Seconds against batch size on log axes, one line for each variant (figures 7 and 9 of Kamra 2016).
 
     variants: {name: seconds (n,)} or {name: n Timings of course_lib.measure}, which get their quartiles as bars.
 
@@ -28,7 +28,7 @@ def time_against_batch(
 
 
 def gflops_against_batch(batch_sizes, variants, *, peak=None, title="") -> Figure:
-    """GFLOP/s against batch size on log axes, one line for each variant (figures 8 and 10 of [000]).
+    """GFLOP/s against batch size on log axes, one line for each variant (figures 8 and 10 of Kamra 2016).
 
     peak: this machine's measured GFLOP/s (course_lib.measure.sgemm_rate), drawn as a dashed line.
 

@@ -1,4 +1,4 @@
-"""A network as neurons and edges, as figure 3 of Kamra et al. [000] draws it."""
+"""A network as neurons and edges, as figure 3 of Kamra et al. 2016 draws it."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -17,7 +17,7 @@ class Activation(NamedTuple):
 
 
 def sigmoid(z):
-    """1 / (1 + exp(-z)), [000] eq. 3, written as (1 + tanh(z/2)) / 2: the same function, and no z overflows.
+    """1 / (1 + exp(-z)), Kamra 2016, eq. 3, written as (1 + tanh(z/2)) / 2: the same function, and no z overflows.
 
     Absolute error: a rounding or two. Far out on the left (z below about -20 in float32) it rounds to exactly 0.
     """
@@ -28,7 +28,7 @@ def sigmoid(z):
 
 
 def d_sigmoid(z, a):
-    """a (1 - a), [003] section 3.1."""
+    """a (1 - a), Darve 2019, section 3.1."""
     da = 1 - a
     da *= a
     return da
@@ -42,7 +42,7 @@ def d_tanh(z, a):
 
 
 def relu(z):
-    """max(0, z), [003] section 3.1."""
+    """max(0, z), Darve 2019, section 3.1."""
     return np.maximum(z, 0)
 
 
@@ -60,6 +60,6 @@ ACTIVATIONS = {
     "sigmoid": Activation(sigmoid, d_sigmoid),
     "tanh": Activation(np.tanh, d_tanh),
     "relu": Activation(relu, d_relu),
-    # f(z) = z, [000] section 2.2; a copy: A must not share Z's memory
+    # f(z) = z, Kamra 2016, section 2.2; a copy: A must not share Z's memory
     "identity": Activation(np.copy, d_identity),
 }

@@ -45,7 +45,7 @@ def confusion(net, params, X, y):
 
 
 def n_classes(net):
-    """As many as outputs; a single output tells two classes apart ([000]'s network for KDD Cup 1999)."""
+    """As many as outputs; a single output tells two classes apart (Kamra 2016's network for KDD Cup 1999)."""
     return max(2, net.sizes[-1])
 
 

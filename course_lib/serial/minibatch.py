@@ -30,5 +30,5 @@ def loss_of(params, cache, Y):
 
 
 def penalty(net, params):
-    """lam/2 sum ||W||^2 over all weight matrices, [003] eq. 1; b is left alone."""
+    """lam/2 sum ||W||^2 over all weight matrices, Darve 2019, eq. 1; b is left alone."""
     return 0.5 * net.lam * sum(float(np.vdot(W, W)) for W, _ in params) if net.lam else 0.0

@@ -1,6 +1,6 @@
 """What a network is, and what it computes: its sizes, activation and loss; forward and backward for a mini-batch.
 
-Its parameters are a plain list of (W, b). Forward and backward are algorithms 4 and 5 of [000] with the loop over
+Its parameters are a plain list of (W, b). Forward and backward are algorithms 4 and 5 of Kamra 2016 with the loop over
 examples inside the matrix product: examples in rows, three matrix products a layer.
 """
 
@@ -21,10 +21,10 @@ FLOATS = (np.float32, np.float64)
 class Network:
     """A fully connected network, without its parameters.
 
-    sizes: neurons in each layer, input first: (784, 1024, 10) is Net-1h of [000] section 5.2.
+    sizes: neurons in each layer, input first: (784, 1024, 10) is Net-1h of Kamra 2016, section 5.2.
     activation: of the hidden layers: sigmoid, tanh, relu or identity.
-    loss: "mse" puts a sigmoid on the output ([000] eq. 1); "cross_entropy" a softmax ([003] eq. 1).
-    lam: weight of the L2 penalty lam/2 sum ||W||^2, added to either loss; on W only, never on b ([003] eq. 1).
+    loss: "mse" puts a sigmoid on the output (Kamra 2016, eq. 1); "cross_entropy" a softmax (Darve 2019, eq. 1).
+    lam: weight of the L2 penalty lam/2 sum ||W||^2, added to either loss; on W only, never on b (Darve 2019, eq. 1).
     Raises BadInput for impossible sizes, unknown names, a negative or infinite lam.
     """
 
@@ -75,10 +75,10 @@ class Cache:
 
 
 def forward(params, X, net=None):
-    """Z[l] = A[l] W[l] + b[l], A[l+1] = f(Z[l]): [000] algorithm 4 and eq. 7, for all rows of X at once.
+    """Z[l] = A[l] W[l] + b[l], A[l+1] = f(Z[l]): Kamra 2016, algorithm 4 and eq. 7, for all rows of X at once.
 
     params: list of (W (n_in, n_out), b (n_out,)); X: (B, n0), of the dtype of the params, float32 or float64.
-    net: a Network; without it, the shapes of params with the sigmoid and MSE of [000].
+    net: a Network; without it, the shapes of params with the sigmoid and MSE of Kamra 2016.
     Returns a Cache. Raises BadInput for shapes or dtypes that do not fit.
     """
     net = network_of(params) if net is None else net
@@ -97,7 +97,7 @@ def forward(params, X, net=None):
 
 
 def backward(params, cache, Y):
-    """Gradient of the batch's mean loss, lam included: list of (dW, db), shaped as params. [000] algorithm 5.
+    """Gradient of the batch's mean loss, lam included: list of (dW, db), shaped as params. Kamra 2016, algorithm 5.
 
     cache: from forward(params, X, net); Y: (B, nL) one-hot, of the dtype of the params.
     Raises BadInput where Y or the params do not fit the cache.
@@ -178,7 +178,7 @@ def _check_length(name, pairs, n, wanted):
 
 
 def network_of(params):
-    """The Network with the sizes of `params`, and the sigmoid and MSE of [000]."""
+    """The Network with the sizes of `params`, and the sigmoid and MSE of Kamra 2016."""
     try:
         return Network((params[0][0].shape[0], *(len(b) for _, b in params)))
     except (TypeError, IndexError, AttributeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The learning rate by grid search on the validation set, [000] section 5.3."""
+"""The learning rate by grid search on the validation set, Kamra 2016, section 5.3."""
 
 import math
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Gradient descent: the step, and the training loop around it ([000] algorithms 1 and 2)."""
+"""Gradient descent: the step, and the training loop around it (Kamra 2016, algorithms 1 and 2)."""
 
 import math
 import time
@@ -16,7 +16,7 @@ from course_lib.serial.progress import TrainingProgress
 
 
 def sgd_step(params, grads, eta):
-    """theta := theta - eta dL/dtheta, in place ([000] algorithms 1 and 2, [003] eq. 2). Returns params.
+    """theta := theta - eta dL/dtheta, in place (Kamra 2016, algorithms 1 and 2, Darve 2019, eq. 2). Returns params.
 
     grads: list of (dW, db), shapes and dtype of params, left as they are. Raises BadInput where they do not fit.
     """
@@ -64,11 +64,11 @@ def train(
     shuffle=True,
     max_examples=None,
 ):
-    """Mini-batch gradient descent, [000] algorithm 2; changes `params` in place and returns a `History`.
+    """Mini-batch gradient descent, Kamra 2016, algorithm 2; changes `params` in place and returns a `History`.
 
     dataset: x_train (N, n0) of the dtype of params, y_train (N,) integer labels, x_val, y_val.
     batch_size: examples a step. The last batch of an epoch may be smaller: its gradient is the mean over
-        its own examples. None takes all N in one step: batch gradient descent, [000] algorithm 1.
+        its own examples. None takes all N in one step: batch gradient descent, Kamra 2016, algorithm 1.
     seed: epoch e (from 0) visits the examples in the order default_rng([seed, e]).permutation(N).
     gradients: callable (net, params, X, Y) -> (grads, loss of the batch), to train with threads, a GPU or MPI; grads as
         from `backward`. Where the loss is None, it costs a forward pass, which is not timed: `without_loss(f)` makes

@@ -41,7 +41,7 @@ def _as_slices(got, B, T):
     require(
         len(got) == T,
         f"{len(got)} shards for B = {B}, T = {T}: there must be one for each thread",
-        cause="T threads, T shards; [000] algorithm 3 has B/T of them in print, a slip",
+        cause="T threads, T shards; Kamra 2016, algorithm 3 has B/T of them in print, a slip",
     )
     return [(int(s.start), int(s.stop)) for s in got]
 

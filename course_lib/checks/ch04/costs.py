@@ -199,7 +199,7 @@ _ENDLESS = (
 _KNOWN = (
     (
         lambda f2, f3, share, wanted, k: ceil(1 / wanted),
-        "⌈1/wanted⌉ is the formula of [002] with ε for the saving: ε is what may be LEFT there",
+        "⌈1/wanted⌉ is the formula of Saraiya 2018 with ε for the saving: ε is what may be LEFT there",
     ),
     (
         lambda f2, f3, share, wanted, k: ceil(1 / (1 - wanted)),

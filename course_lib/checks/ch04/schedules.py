@@ -1,4 +1,4 @@
-"""The checks of chapter 04 on schedules: their coverage, the levels of [002], the repaired algorithm 1."""
+"""The checks of chapter 04 on schedules: their coverage, the levels of Saraiya 2018, the repaired algorithm 1."""
 
 from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.kit.core import Case, Check, require
@@ -11,7 +11,7 @@ from course_lib.checks.kit.trees import a_thing
 
 
 def leapfrog(L, k):
-    """(parent, children) of [002] algorithm 1, repaired, layers 0 to L - 1: lists of (kind, layer), one a child."""
+    """(parent, children) of Saraiya 2018, algorithm 1, repaired, layers 0 to L - 1: lists of (kind, layer)."""
     parent = [(kind, layer) for layer in range(L - 1, L - k - 1, -1) for kind in ("delta", "grad")]
     return parent, [child(L, k, j) for j in range(k)]
 

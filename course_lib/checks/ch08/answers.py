@@ -1,4 +1,4 @@
-"""The checks of chapter 08 on [003]'s question and on D^T = B^T A^T: answers in numbers, held against the engine."""
+"""The checks of chapter 08 on Darve 2019's question and on D^T = B^T A^T: numbers, held against the engine."""
 
 import numpy as np
 

@@ -37,7 +37,7 @@ def _wanted(B, n_in, n_out):
 def _wanted_cases(rng):
     some = [int(n) for n in rng.integers(33, 200, 3)]
     return [
-        Case((64, 1024, 10), "[000]'s output layer"),
+        Case((64, 1024, 10), "Kamra 2016's output layer"),
         Case((100, 42, 1024), "KDD Cup 99"),
         Case((32, 64, 96), "whole tiles"),
         Case((1, 784, 1), "one example, one output"),

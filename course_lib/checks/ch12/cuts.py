@@ -34,7 +34,7 @@ def check_crossing(crossing, *, rng):
         require(
             False,
             "i and j are exchanged",
-            cause="these are [003]'s letters: here i is an example, j an output",
+            cause="these are Darve 2019's letters: here i is an example, j an output",
         )
     for axis, (read, summed) in given.items():
         _right(axis, read, summed)

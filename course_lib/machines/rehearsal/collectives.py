@@ -117,7 +117,7 @@ def disagreement(calls):
 
 
 def exchange(rule, calls, root):
-    """What each rank gets: a list for each. The rules of all collectives, [004]'s pictures as code."""
+    """What each rank gets: a list for each. The rules of all collectives, Singh 2018's pictures as code."""
     n, ranks = len(calls), range(len(calls))
     rules = {
         "Barrier": lambda: [[]] * n,

@@ -596,7 +596,7 @@ WRONG = [
     (ch04.check_step_costs, lambda k, a, b, c: a + b + c, "step_costs: ", FAST),
     (ch04.check_makespan, busiest_thread, "the time for which it waits", FAST),
     (ch04.check_makespan, lambda tasks, fork, f2, f3: sum(f2) + sum(f3), "makespan: ", FAST),
-    (ch04.check_smallest_k, papers_formula, "formula of [002]", SLOW),
+    (ch04.check_smallest_k, papers_formula, "formula of Saraiya 2018", SLOW),
     (ch04.check_smallest_k, lambda *f: 0, "here one is", SLOW),
     (ch04.check_smallest_k, floats, "not the smallest k", SLOW),
     (ch04.check_smallest_k, divides_by_zero, "smallest_k is not right yet", SLOW),
