@@ -5,7 +5,6 @@
 
 The first run makes an environment in the folder .venv beside this file; later runs start in seconds.
 """
-
 # This file stays readable for Python 2.7, so that an old Python gets a sentence and not a SyntaxError.
 from __future__ import print_function
 
@@ -24,69 +23,31 @@ VENV = os.path.join(ROOT, ".venv")
 WINDOWS = os.name == "nt"
 SCRIPTS = os.path.join(VENV, "Scripts" if WINDOWS else "bin")
 PYTHON = os.path.join(SCRIPTS, "python.exe" if WINDOWS else "python")
-STAMP = os.path.join(
-    VENV, "course-setup.json"
-)  # written last: without it the environment is half made
+STAMP = os.path.join(VENV, "course-setup.json")  # written last: without it the environment is half made
 LOG = os.path.join(ROOT, ".venv.log")
 NEEDED_MB = 2000
 SETUP = "requirements-setup.txt"
 PINNED = {"lab": "requirements.txt", "test": "requirements-test.txt"}  # test's list contains lab's
 FIRST_PAGE = "notebooks/00-start-here.ipynb"
-PROGRESS = (
-    "Downloading",
-    "Downloaded",
-    "Prepared",
-    "Installed",
-)  # uv's lines that are worth showing
+PROGRESS = ("Downloading", "Downloaded", "Prepared", "Installed")  # uv's lines that are worth showing
 
 # What the tools print when they fail (any of the words, in lower case), and what to say then. The first match counts.
 NO_SPACE = "the disk is full: free about {0} MB (the folder is {1}) and run this command again"
 CAUSES = [
-    (
-        ("no space left", "not enough space", "os error 28)", "os error 112)", "quota exceeded"),
-        NO_SPACE,
-    ),
-    (
-        ("certificate",),
-        "the network's certificate is not trusted here: point SSL_CERT_FILE and PIP_CERT at your "
-        "network's certificate file and run this command again",
-    ),
-    (
-        ("hash mismatch", "do not match the hashes"),
-        "a downloaded package is not the one that was pinned; "
-        "it was not installed: run this command again, and report it if it stays so",
-    ),
-    (
-        ("no usable wheels", "no wheels with a matching", "is not a supported wheel"),
-        "a package has no ready-built file for this machine ({2}): use 64-bit Linux, macOS on Apple silicon or Windows",
-    ),
+    (("no space left", "not enough space", "os error 28)", "os error 112)", "quota exceeded"), NO_SPACE),
+    (("certificate",), "the network's certificate is not trusted here: point SSL_CERT_FILE and PIP_CERT at your "
+     "network's certificate file and run this command again"),
+    (("hash mismatch", "do not match the hashes"), "a downloaded package is not the one that was pinned; "
+     "it was not installed: run this command again, and report it if it stays so"),
+    (("no usable wheels", "no wheels with a matching", "is not a supported wheel"),
+     "a package has no ready-built file for this machine ({2}): use 64-bit Linux, macOS on Apple silicon or Windows"),
     (("ensurepip",), "this Python cannot make an environment (venv or ensurepip is missing): {3}"),
-    (
-        (
-            "permission denied",
-            "read-only file system",
-            "access is denied",
-            "os error 13)",
-            "os error 30)",
-        ),
-        "a folder cannot be written (the clone {1}, or uv's cache in your home folder): "
-        "use a clone in a folder of your own, and close a running JupyterLab on Windows",
-    ),
-    (
-        (
-            "name resolution",
-            "dns error",
-            "failed to lookup",
-            "connection",
-            "unreachable",
-            "timed out",
-            "connect error",
-            "error sending request",
-            "retrying",
-            "failed to fetch",
-        ),
-        "no network: the package index cannot be reached; connect (or set HTTPS_PROXY) and run this command again",
-    ),
+    (("permission denied", "read-only file system", "access is denied", "os error 13)", "os error 30)"),
+     "a folder cannot be written (the clone {1}, or uv's cache in your home folder): "
+     "use a clone in a folder of your own, and close a running JupyterLab on Windows"),
+    (("name resolution", "dns error", "failed to lookup", "connection", "unreachable", "timed out", "connect error",
+      "error sending request", "retrying", "failed to fetch"),
+     "no network: the package index cannot be reached; connect (or set HTTPS_PROXY) and run this command again"),
 ]
 
 
@@ -104,19 +65,14 @@ def say(message):
 def venv_advice():
     version = "%d.%d" % sys.version_info[:2]
     if os.path.exists("/etc/debian_version"):
-        return (
-            "on Debian or Ubuntu run `apt install python%s-venv` (as root, or with sudo before it)"
-            % version
-        )
+        return "on Debian or Ubuntu run `apt install python%s-venv` (as root, or with sudo before it)" % version
     return "install the full Python %s, from your system's packages or from python.org" % version
 
 
 def check_python():
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-        stop(
-            "this is Python %d.%d; the course needs Python 3.11, 3.12 or 3.13. Install one and name it, for example: "
-            "python3.12 start.py lab" % sys.version_info[:2]
-        )
+        stop("this is Python %d.%d; the course needs Python 3.11, 3.12 or 3.13. Install one and name it, for example: "
+             "python3.12 start.py lab" % sys.version_info[:2])
 
 
 def environment():
@@ -148,10 +104,8 @@ def read_stamp():
     try:
         with open(STAMP) as file:
             stamp = json.load(file)
-        says = subprocess.check_output(
-            [PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
-            stderr=subprocess.DEVNULL,
-        )
+        says = subprocess.check_output([PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                                       stderr=subprocess.DEVNULL)
         return stamp if stamp["place"] == ROOT and stamp["python"] == says.decode().strip() else {}
     except (OSError, ValueError, KeyError, TypeError, subprocess.CalledProcessError):
         return {}
@@ -171,11 +125,9 @@ def lock():
         try:
             if sys.platform == "win32":
                 import msvcrt
-
                 msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
             else:
                 import fcntl
-
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file
         except (BlockingIOError, PermissionError):
@@ -202,15 +154,8 @@ def run_step(title, command, held):
     say(title + " ...")
     # The child keeps the lock: if this process is killed, the next one waits until the child is gone, too.
     kept = () if WINDOWS else (held.fileno(),)
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        pass_fds=kept,
-    )
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=kept)
     lines = []
     for raw in process.stdout or ():
         lines.append(raw.decode("utf-8", "replace").strip())
@@ -235,57 +180,25 @@ def install(command, wanted, held):
     if old:
         os.remove(STAMP)  # from here on it is half made
     else:
-        base = (
-            getattr(sys, "_base_executable", None) or sys.executable
-        )  # not .venv's own Python, about to go
+        base = getattr(sys, "_base_executable", None) or sys.executable  # not .venv's own Python, about to go
         run_step("[1/4] making the environment .venv", [base, "-m", "venv", "--clear", VENV], held)
-    pip = [
-        PYTHON,
-        "-m",
-        "pip",
-        "install",
-        "--require-hashes",
-        "--only-binary",
-        ":all:",
-        "--disable-pip-version-check",
-    ]
+    pip = [PYTHON, "-m", "pip", "install", "--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check"]
     run_step("[2/4] fetching the installer uv", pip + ["--retries", "2", "-r", SETUP], held)
     # Adding to an environment in use (lab is open, now test) must remove nothing under it: install, not sync.
     uv, verb = [PYTHON, "-m", "uv", "pip"], [["sync"], ["install", "-r"]][bool(old)]
-    run_step(
-        "[3/4] fetching and installing the packages (about 350 MB the first time)",
-        uv
-        + verb
-        + [PINNED[command], "--require-hashes", "--only-binary", ":all:", "--python", PYTHON],
-        held,
-    )
-    run_step(
-        "[4/4] installing the course itself",
-        uv
-        + [
-            "install",
-            "--python",
-            PYTHON,
-            "--offline",
-            "--no-deps",
-            "--no-build-isolation",
-            "-e",
-            ROOT,
-        ],
-        held,
-    )
+    run_step("[3/4] fetching and installing the packages (about 350 MB the first time)",
+             uv + verb + [PINNED[command], "--require-hashes", "--only-binary", ":all:", "--python", PYTHON], held)
+    run_step("[4/4] installing the course itself",
+             uv + ["install", "--python", PYTHON, "--offline", "--no-deps", "--no-build-isolation", "-e", ROOT], held)
     write_stamp(dict(wanted, python=old.get("python", wanted["python"])))
     say("The environment is ready.")
 
 
 def ready(command):
     """Make sure that .venv holds what `command` needs; quick when it already does."""
-
     def lacks():
         stamp = read_stamp()
-        return any(
-            stamp.get(key) != value for key, value in wanted.items() if key in ("lab", command)
-        )
+        return any(stamp.get(key) != value for key, value in wanted.items() if key in ("lab", command))
 
     wanted = {"place": ROOT, "python": "%d.%d" % sys.version_info[:2]}
     wanted["lab"] = digest("pyproject.toml", SETUP, PINNED["lab"])
@@ -323,10 +236,8 @@ def main(arguments):
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             stop(NO_SPACE.format(NEEDED_MB, ROOT))
-        stop(
-            "%s: %s. The course needs a clone that is whole and a folder that you can write in."
-            % (error.strerror, error.filename or ROOT)
-        )
+        stop("%s: %s. The course needs a clone that is whole and a folder that you can write in."
+             % (error.strerror, error.filename or ROOT))
     except KeyboardInterrupt:
         stop("stopped; run the same command again to go on", 130)
     return 0

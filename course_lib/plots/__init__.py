@@ -33,6 +33,7 @@ from course_lib.plots.roofline_chart import roofline
 from course_lib.plots.stepper.arrays import step_arrays
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
 from course_lib.plots.stepper.model import Frame, Stepper
+from course_lib.plots.stepper.orders import step_orders
 from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
 from course_lib.plots.stepper.step import step
@@ -46,6 +47,14 @@ ALL = (
     warp_accesses, gemm_tiles, triples_box,
 )  # fmt: skip
 
-STEPPERS = (step, step_arrays, step_ranks, step_requests, step_schedules, step_timeline)
+STEPPERS = (
+    step,
+    step_arrays,
+    step_orders,
+    step_ranks,
+    step_requests,
+    step_schedules,
+    step_timeline,
+)
 
 __all__ = ["ALL", "Figure", "Frame", "Stepper", *(draw.__name__ for draw in ALL + STEPPERS)]

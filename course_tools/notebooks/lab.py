@@ -1,4 +1,4 @@
-"""JupyterLab as `start.py lab` starts it, without what `course_tools` leaves out: 1.3 s less until it answers."""
+"""JupyterLab as `start.py lab` starts it, without what `course_tools` leaves out: 1.3 s less."""
 
 import sys
 
@@ -7,7 +7,7 @@ import course_tools  # noqa: F401  (before JupyterLab, which imports what is lef
 
 def main():
     """Run JupyterLab with this command's options."""
-    from jupyterlab.labapp import main as jupyterlab
+    from jupyterlab.labapp import main as jupyterlab  # type: ignore[import-untyped]
 
     return jupyterlab()
 

@@ -1,6 +1,7 @@
 """Steppers: what their frames show is what the instruments recorded, and they can be seen without a script."""
 
 import base64
+import itertools
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -179,6 +180,32 @@ def test_a_traced_kernel_has_a_frame_for_each_line():
     assert len(stepper.frames) == len(report.accesses) and stepper.title == "mine"
 
 
+def test_orders_are_those_that_lose():
+    def acts(total, part):
+        old = total[0]
+        yield "reads", old
+        total[0] = old + part
+        yield "writes", total[0]
+
+    def run_in(order):
+        total = [0.0]
+        waiting = [acts(total, 3.0), acts(total, 4.0)]
+        return [(t, *next(waiting[t])) for t in order], total[0]
+
+    runs = [run_in(order) for order in sorted(set(itertools.permutations([0, 0, 1, 1])))]
+    stepper = plots.step_orders([told for told, _ in runs], right=7.0)
+    assert [
+        f"The total is {total:g}:" in f.says
+        for f, (_, total) in zip(stepper.frames, runs, strict=False)
+    ] == [True] * 6
+    marks = ["✓" if total == 7 else "✗" for _, total in runs]
+    shown = [text for text in texts(stepper.last) if text.startswith("total")]
+    assert shown == [
+        f"total {total:g} {mark}" for (_, total), mark in zip(runs, marks, strict=True)
+    ]
+    assert stepper.last.says.startswith(f"{marks.count('✓')} of 6 orders are right")
+
+
 # What a page shows -----------------------------------------------------------------------------------------------
 
 
@@ -253,6 +280,8 @@ def test_the_book_leaves_the_script_out(stepper):
         (lambda: plots.step_arrays([[3]]), "for each rank a list of dicts"),
         (lambda: plots.step_requests({}), "no accesses"),
         (lambda: plots.step_schedules({}), "no schedules"),
+        (lambda: plots.step_orders([], 1), "0 runs: a stepper shows"),
+        (lambda: plots.step_orders([[3]], 1), "a run is a list of acts"),
         (lambda: plots.Stepper("t", [], (1, 1)), "no frames"),
         (lambda: shapes.box(0, 0, 1, 1, "red"), "a look must be one of"),
     ],
