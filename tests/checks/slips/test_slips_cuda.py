@@ -92,14 +92,13 @@ def test_a_sentence_names_no_variable_that_the_task_has_not(chapter, task):
         (0, "saxpy", "y-lost", "term"),
         (0, "saxpy", "a-times-y", "factor for both"),
         (0, "saxpy", "dealt-like-cards", "builtin"),
-        (0, "sigmoid", "sign", "sign"),
-        (0, "sigmoid", "n-for-ld", "leading dimension"),
+        (0, "column-layer", "sign", "sign"),
+        (0, "column-layer", "m-for-ld", "leading dimension"),
         (0, "relu", "step-of-a-block", "step of loop"),
         (0, "relu", "only-the-positive", "function"),
-        (0, "histogram", "plus-equals", "atomic"),
-        (0, "histogram", "index-for-label", "indirection"),
-        (1, "product-kernel", "last-k-missing", "end of loop"),
-        (1, "product-kernel", "only-the-last", "accumulation"),
+        (0, "class-best", "one-too-many", "comparison"),
+        (1, "max-plus", "last-k-missing", "end of loop"),
+        (1, "max-plus", "only-the-last", "function"),
         (1, "gemm-kernel", "gaps-forgotten", "strides ignored"),
         (2, "transpose", "not-padded", "shared size"),
         (2, "transpose", "one-guard-for-both", "another guard"),
@@ -118,6 +117,30 @@ def test_a_planted_answer_is_among_the_slips(chapter, task, answer, kind):
     wrong = bare(planted(chapter, task, answer))
     found = [s for s in cuda.variants(solution(chapter, task)) if bare(s.source) == wrong]
     assert [slip.name for slip in found] == [kind]
+
+
+HISTOGRAM = """
+__global__ void histogram(int n, const int *label, int *count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&count[label[i]], 1);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "wrong, kind",
+    [("count[label[i]] += 1", "atomic"), ("atomicAdd(&count[i], 1)", "indirection")],
+)
+def test_slips_of_an_atomic_addition(wrong, kind):
+    wrong = bare(HISTOGRAM.replace("atomicAdd(&count[label[i]], 1)", wrong))
+    assert [s.name for s in cuda.variants(HISTOGRAM) if bare(s.source) == wrong] == [kind]
+
+
+def test_a_sum_that_keeps_the_last_alone_is_a_slip():
+    source = solution("06-gemm-naive", "gemm-kernel")
+    wrong = bare(source.replace("sum += A", "sum = A"))
+    assert [s.name for s in cuda.variants(source) if bare(s.source) == wrong] == ["accumulation"]
 
 
 def test_what_is_given_beside_the_kernel_stays_as_it_is():
