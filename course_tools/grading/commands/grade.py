@@ -70,19 +70,15 @@ def command(args):
 
     releases = [_tested(manifest.load(folder), args.untested) for folder in args.release]
     export.look(args, sorted({name for one in releases for name in one.chapters}))
-    chapters = {name: made for one in releases for name, made in one.chapters.items()}
-    wanted = requests.read(args.regrade, chapters)
-    if keep.waiting(args.out) and not wanted:
-        raise BadInput("a run with --regrade was stopped: run it again, to its end, first")
+    wanted = _wanted(args, releases)
     _not_applied(args)
     submissions = handed_in.collect(args.submissions)
     with pool.OutputFolder(args.out) as place:
         run = Run(args, {one.id: one for one in releases}, place, wanted)
         run.grade(submissions)
-        for line in keep.finish(args.out, wanted)[1] if wanted else ():
-            print(line, file=sys.stderr)
+        said = keep.finish(args.out, wanted)[1] if wanted else []
         rows = summary.rows_of(args.out, [one.student for one in submissions])
-        for line in export.write(args):
+        for line in [*said, *export.write(args)]:
             print(line, file=sys.stderr)
     if args.json:
         print(summary.as_json(rows, run.graded, run.kept, run.seconds))
@@ -90,6 +86,15 @@ def command(args):
         print(summary.table(rows))
         print(summary.counts(rows, run.graded, run.kept, run.seconds))
     return 1 if summary.failed(rows) else 0
+
+
+def _wanted(args, releases):
+    """What is asked for with --regrade: [Request]."""
+    chapters = {name: made for one in releases for name, made in one.chapters.items()}
+    wanted = requests.read(args.regrade, chapters)
+    if keep.waiting(args.out) and not wanted:
+        raise BadInput("a run with --regrade was stopped: run it again, to its end, first")
+    return wanted
 
 
 def _not_applied(args):

@@ -32,13 +32,8 @@ def add_arguments(parser):
         metavar="DIR",
         help="your own hidden checks: NN-topic.py with functions check_<task>(answer)",
     )
-    parser.add_argument(
-        "--partial",
-        type=Path,
-        default=None,
-        metavar="FILE.toml",
-        help="partial credit: parts of tasks, each but one with a check in --hidden; exercises say so",
-    )
+    words = "partial credit: parts of tasks, with checks in --hidden; the exercises say so"
+    parser.add_argument("--partial", type=Path, metavar="FILE.toml", help=words)
     parser.add_argument(
         "--quick",
         action="store_true",

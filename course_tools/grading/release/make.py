@@ -154,20 +154,17 @@ def _current(read, root):
 
 def _copy_hidden(reads, half, hidden, shares):
     """The instructor's modules; a name in them that no task bears would never be run."""
-    if hidden is None and shares:
-        raise BadInput(
-            "--partial needs --hidden: each part but the course's own is a check of yours"
-        )
     if hidden is None:
+        if shares:
+            raise BadInput("--partial needs --hidden: its parts are checks of yours")
         return
     texts = {
         path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(hidden).glob("*.py"))
     }
     known = {read.chapter: {own(cell.task.name) for cell in read.tasks} for read in reads}
     for read in reads:
-        wanted = partial.checks(shares, read.chapter)
-        known[read.chapter] |= wanted
-        _fits(f"{hidden}/{read.chapter}.py", texts.get(read.chapter, ""), wanted, read, shares)
+        known[read.chapter] |= partial.checks(shares, read.chapter)
+        _fits(f"{hidden}/{read.chapter}.py", texts.get(read.chapter, ""), read, shares)
     if not texts or set(texts) - set(known):
         wrong = ", ".join(sorted(set(texts) - set(known))) or "nothing"
         raise BadInput(
@@ -182,8 +179,9 @@ def _copy_hidden(reads, half, hidden, shares):
         build.write(half / "hidden" / f"{name}.py", text)
 
 
-def _fits(where, text, wanted, read, shares):
+def _fits(where, text, read, shares):
     """Has the instructor's module a check for each part, and none that no share of the points hangs on?"""
+    wanted = partial.checks(shares, read.chapter)
     there = functions(text, where) if wanted else []
     if lacking := sorted(wanted - set(there)):
         raise BadInput(f"{where} lacks {', '.join(lacking)}")
