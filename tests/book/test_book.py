@@ -408,6 +408,7 @@ def test_an_answer_is_shown_on_a_click(browser, address):
     "theme, size", [("light", DESK), ("dark", PHONE)], ids=["light-desk", "dark-phone"]
 )
 def test_a_stepper_is_walked_by_keyboard(browser, address, theme, size):
+    """Over 20 s of processor where it is the first to need the book, which is built for it."""
     page, wrong = opened(browser, size, theme)
     page.goto(address + "notebooks/10-mpi-collectives.html")
     page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
