@@ -14,7 +14,10 @@ PAGE = "docs/references.md"
 
 ID = r"\[(00[0-4])\]"
 PLACE = re.compile(r",? (?=(?:sections?|sec\.|eq\.|equations?|algorithms?|figures?)[ ~]\d)")
-MENTION = re.compile(r"\b(Kamra|Goyal|Saraiya|Darve|Singh)( et al\.)? (20\d\d)\b")
+MENTION = re.compile(  # of these years: others have published under these names as well
+    r"\b(Kamra(?=.{0,7} 2016)|Goyal(?=.{0,7} 2016)|Saraiya(?= 2018)|Darve(?= 2019)|Singh(?= 2018))"
+    r"( et al\.)? (20\d\d)\b"
+)
 
 
 def named(text):

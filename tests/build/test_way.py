@@ -278,3 +278,8 @@ def test_core_minutes_leave_deeper_sections_out():
         core = minutes.core(one)
         assert (core < one.minutes) if any(cell.deep for cell in one.cells) else core == one.minutes
     assert any(cell.deep for one in lectures() for cell in one.cells)
+
+
+def test_another_year_is_another_paper():
+    text = "P. Goyal et al. 2017, and Singh 2019"
+    assert papers.Mentions().linked(text) == text
