@@ -12,6 +12,7 @@ from kernel_tasks import solved
 from course_lib.checks import ch03, ch04, ch07
 from course_lib.checks.ch04 import patience as ch04_patience
 from course_lib.checks.ch04 import threads as ch04_threads
+from course_lib.checks.ch07 import hazards
 from course_lib.checks.kit import threads as guard
 from course_lib.checks.kit.core import Case, Check, CheckBroken, CheckFailed, NotWritten, require
 from course_lib.checks.kit.freeform import function_check
@@ -161,13 +162,21 @@ def test_a_kernel(monkeypatch):
     assert kind(check_ones, ONES.replace("= 1", "= 3 - 2 * 1")) == CLOCK
 
 
-def test_a_kernel_without_a_compiler(monkeypatch):
+@pytest.fixture
+def untraced():
+    """What earlier tests traced is forgotten."""
+    hazards.without.cache_clear()
+    yield
+    hazards.without.cache_clear()
+
+
+def test_a_kernel_without_a_compiler(monkeypatch, untraced):
     monkeypatch.setattr(kernels_run, "trace", lambda *args, **named: _lacks())
     assert kind(check_ones, ONES) == UNAVAILABLE
     assert kind(ch07.check_hazards, lambda: dict.fromkeys("ABCDE", "RAW")) == UNAVAILABLE
 
 
-def test_a_kernel_of_the_checks_own_that_was_stopped(monkeypatch):
+def test_a_kernel_of_the_checks_own_that_was_stopped(monkeypatch, untraced):
     stopped = type("Traced", (), {"errors": [{"tool": "timeout", "message": "stopped"}]})
     monkeypatch.setattr(kernels_run, "trace", lambda *args, **named: stopped)
     assert kind(ch07.check_hazards, lambda: dict.fromkeys("ABCDE", "RAW")) == CLOCK

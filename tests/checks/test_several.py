@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.checks import ch02, ch09, ch10, ch13
+from course_lib.checks import ch09, ch10, ch13
 from course_lib.checks.kit import heard
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.parts import Evidence, causes_of_parts, names_of
@@ -66,15 +66,6 @@ def test_two_mistakes_of_a_tuple_are_both_named():
     said = cause_of(ch09.check_scales, scales)
     assert "in alpha: the sign for equation 8" in said
     assert "in beta_b: the penalty is on W alone" in said
-
-
-def test_two_mistakes_in_one_number_are_both_named():
-    def matmul_bound(B, n_in, n_out, peak, bandwidth):
-        intensity = 2 * B * n_in * n_out / (8 * (B * n_in + n_in * n_out))
-        return intensity, min(peak, intensity * bandwidth)
-
-    said = cause_of(ch02.check_matmul_bound, matmul_bound)
-    assert "float32 has 4 bytes" in said and "Z is not counted" in said
 
 
 def test_a_right_part_is_not_explained_away():

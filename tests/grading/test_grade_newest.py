@@ -88,12 +88,15 @@ def test_times_and_attempts_come_from_folders_zips_and_canvas(tmp_path):
     ]
 
 
+DEFAULTS = {"again": False, "isolation": "sandbox", "seed": None, "timeout": 0.0}
+
+
 def run_with(**args):
     """A grade.Run with these arguments, as far as `_same` needs it."""
     from course_tools.grading.commands import grade
 
     run = grade.Run.__new__(grade.Run)
-    run.args = type("Args", (), {"again": False, "isolation": "sandbox", "seed": None} | args)()
+    run.args = type("Args", (), DEFAULTS | args)()
     return run
 
 
@@ -107,6 +110,8 @@ def run_with(**args):
         ("inconclusive", {}, False),
         ("not-run-here", {}, False),
         ("timeout", {}, True),
+        ("timeout", {"timeout": 1e6}, False),
+        ("wrong", {"timeout": 1e6}, True),
     ],
 )
 def test_what_was_decided_in_the_same_way_is_kept(status, args, kept):

@@ -19,7 +19,7 @@ needs_rooms = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this syst
 ANSWERS = {
     "one-hot": ("data.dataset.one_hot",),
     "softmax": ("serial.losses.softmax",),
-    "cross-entropy": ("serial.losses.cross_entropy",),
+    "smoothed-cross-entropy": ("serial.losses.cross_entropy",),
 }
 
 
@@ -39,7 +39,7 @@ CHAPTER = Chapter(
         *steps("one-hot", "ch00"),
         Step("shown", "given", "from course_lib import data\ndata.one_hot(np.array([1]), 2)"),
         *steps("softmax", "ch01"),
-        *steps("cross-entropy", "ch01"),
+        *steps("smoothed-cross-entropy", "ch01"),
     ),
 )
 
@@ -90,7 +90,10 @@ def test_the_notes_say_what_an_answer_leans_on(fork_server, tmp_path):
     run = graded(fork_server, tmp_path, texts)
     assert "leans on course_lib.data.dataset.one_hot" in run.tasks["one-hot"].message
     notes = [line for line in run.problems if "leans" in line]
-    assert len(notes) == 1 and "cross-entropy leans on course_lib.serial.losses.softmax" in notes[0]
+    assert (
+        len(notes) == 1
+        and "smoothed-cross-entropy leans on course_lib.serial.losses.softmax" in notes[0]
+    )
     assert not any("shown" in line for line in run.problems), run.problems
 
 

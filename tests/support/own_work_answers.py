@@ -192,13 +192,15 @@ HONEST = {
         "def sigmoid(z):\n    e = np.exp(z - z.max())\n    return e\ndef softmax(z):\n    e = sigmoid(z)\n    return e / e.sum()",
     ),
     "a helper of the library": (
-        "cross-entropy",
-        "from course_lib import serial\ndef cross_entropy(z, c):\n"
-        "    s = z - z.max()\n    serial.relu(s)\n    return float(np.log(np.exp(s).sum()) - s[c])",
+        "smoothed-cross-entropy",
+        "from course_lib import serial\ndef smoothed_cross_entropy(z, c, smooth):\n"
+        "    s = z - z.max()\n    serial.relu(s)\n    s = s - np.log(np.exp(s).sum())\n"
+        "    return -((1 - smooth) * s[c] + smooth * s.mean())",
     ),
     "leans on another task's": (
-        "cross-entropy",
-        "from course_lib import serial\ndef cross_entropy(z, c):\n    s = z - z.max()\n"
-        "    serial.softmax(s[None])\n    return float(np.log(np.exp(s).sum()) - s[c])",
+        "smoothed-cross-entropy",
+        "from course_lib import serial\ndef smoothed_cross_entropy(z, c, smooth):\n    s = z - z.max()\n"
+        "    serial.softmax(s[None])\n    s = s - np.log(np.exp(s).sum())\n"
+        "    return -((1 - smooth) * s[c] + smooth * s.mean())",
     ),
 }

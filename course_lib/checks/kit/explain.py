@@ -83,7 +83,7 @@ def _giver(task, source):
     return lambda: task.value_of(source)
 
 
-def _first(known, fits, most):
+def _first(known, fits, most=MOST):
     """One sentence of those that fit, or two; None for none."""
     fitting = (says for says, value in known if _fits(value, fits))
     said = list(itertools.islice(_different(fitting), most))

@@ -1,15 +1,16 @@
 """Limits for trying known mistakes: on the time, for some never end, and on what proves anything."""
 
 import contextlib
+import os
 import signal
 import threading
-import time
 
 import numpy as np
 
 from course_lib.checks.kit.trees import leaves
 
-EACH, ALL = 1.0, 6.0  # seconds: for one known mistake; for all of them
+EACH, ALL = 1.0, 6.0  # processor seconds: for one known mistake; for all of them
+PATIENCE = 4.0  # times as many by the clock
 MAY_WAIT = ("while ", "threading", "queue", ".join(", ".acquire(", ".wait(", "Barrier")
 
 
@@ -25,30 +26,56 @@ def can_interrupt():
 
 @contextlib.contextmanager
 def at_most(seconds):
-    """Raises `Late` inside after so many seconds; without effect where calls cannot be cut off."""
-    others = signal.getitimer(signal.ITIMER_REAL)[0] if can_interrupt() else 0.0
-    if not can_interrupt() or 0 < others <= seconds:  # somebody else's timer ends it before
+    """Raises `Late` inside after so many processor seconds, or PATIENCE times as many by the clock, for a busy machine.
+
+    Without effect where calls cannot be cut off.
+    """
+    with contextlib.ExitStack() as limits:
+        if can_interrupt():
+            limits.enter_context(_timed("ITIMER_REAL", "SIGALRM", PATIENCE * seconds))
+            limits.enter_context(_timed("ITIMER_PROF", "SIGPROF", seconds))
+        yield
+
+
+@contextlib.contextmanager
+def _timed(timer, sent, seconds):
+    timer, sent = getattr(signal, timer), getattr(signal, sent)
+    others = signal.getitimer(timer)[0]
+    if 0 < others <= seconds:  # somebody else's timer ends it before
         yield
         return
-    begun, before = time.monotonic(), signal.signal(signal.SIGALRM, _late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(sent, _late)
+    signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        took = seconds - signal.setitimer(timer, 0)[0]
+        signal.signal(sent, before)
         if others:
-            left = others - (time.monotonic() - begun)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
+            signal.setitimer(timer, max(others - took, 0.001))
 
 
 def _late(*_):
     raise Late
 
 
-def harmless(sources, clock=time.monotonic):
+def stopwatch():
+    """A function that says how many seconds have gone: of the processor, children that ended included; of the clock a
+    PATIENCE-th, if that is more. So a busy machine finds what an idle one finds."""
+    begun = os.times()
+
+    def gone():
+        now = os.times()
+        used = sum(now[:4]) - sum(begun[:4])
+        return max(used, (now.elapsed - begun.elapsed) / PATIENCE)
+
+    return gone
+
+
+def harmless(sources, clock=None):
     """Of (sentence, source) pairs those that may be tried: until the time is up, without loops that may never end
     where no limit holds."""
+    clock = clock or stopwatch()
     end = clock() + ALL
     for says, source in sources:
         if clock() > end:

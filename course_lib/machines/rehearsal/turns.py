@@ -19,7 +19,7 @@ PATIENCE = 2.0  # seconds for a rank that is told to stop
 LOOK, OFTEN = 0.05, 64  # seconds, and turns, from one look at the clock to the next
 SLOWEST = 5  # times the computing time that a rehearsal may take on the clock on the wall, on a busy machine
 PRINTED = 100_000  # characters kept of what a rank prints
-_one_at_a_time = threading.Lock()
+_one_at_a_time = threading.RLock()
 
 
 class Stopped(SystemExit):
@@ -210,7 +210,7 @@ def alone():
 def forget_others():
     """In a process that was forked from one with a rehearsal: none runs here."""
     global _one_at_a_time
-    _one_at_a_time = threading.Lock()
+    _one_at_a_time = threading.RLock()
 
 
 def _raise_in(thread, kind):

@@ -60,7 +60,7 @@ def _found(place):
     try:
         if place.is_file() and zipfile.is_zipfile(place):
             return list(files.of_zip(place))
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise BadInput(f"{place} is a zip that cannot be read: {error}") from None
     raise BadInput(
         f"{place} is neither a folder nor a zip: give the folder or the download of the submissions"

@@ -77,3 +77,16 @@ def test_what_cannot_be_copied_is_not_changed_by_a_run_for_the_next(children):
 def test_no_process_is_left(children):
     mpi.rehearse(swaps, 2, show=False)
     assert children[0]._number == 0
+
+
+def test_the_same_is_said_without_a_process_of_its_own():
+    """As where nothing can be forked (Windows, macOS)."""
+
+    def swapped(comm):
+        comm.send(comm.rank, dest=1 - comm.rank)
+        return comm.recv(source=1 - comm.rank)
+
+    with apart.not_apart():
+        stuck, right = mpi.rehearse(swapped, 2), mpi.rehearse(lambda comm: comm.allreduce(1), 3)
+    assert str(stuck) == str(mpi.rehearse(swapped, 2)) and stuck.errors[0]["tool"] == "deadlock"
+    assert right.results == [3, 3, 3]

@@ -9,6 +9,7 @@ from course_lib.checks.kit.compare import compare
 from course_lib.checks.kit.explain import planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.ranks.running import run_case
 from course_lib.checks.kit.trees import nan_is_inf, tree_map
+from course_lib.machines.rehearsal.apart import not_apart
 
 SLIPS = 120  # of the solution: so many are tried
 
@@ -52,7 +53,8 @@ def _slips(task):
 
 def _again(check, known, run):
     """The rehearsal of a run with a known mistake in the student's place."""
-    other = run_case(known, run.n, run.case, check, run.schedule)
+    with not_apart():
+        other = run_case(known, run.n, run.case, check, run.schedule)
     if run.want and not other.fatal:
         other.want = run.want
         other.misses = check.misses(other)

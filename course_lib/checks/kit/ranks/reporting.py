@@ -69,6 +69,10 @@ def limit_report(check, fn, run, what, cause):
     return _end(report.add("what", what).add("cause", cause), check, fn, run, [])
 
 
+def _is_truth(want):
+    return all(np.asarray(leaf).dtype == bool for leaf in leaves(want))
+
+
 def cause_of(run, plain, runs):
     """A sentence on the likely cause of wrong results, or None."""
     miss = run.misses[0][1]
@@ -82,7 +86,7 @@ def cause_of(run, plain, runs):
     said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
-    if said or np.asarray(miss.want).dtype == bool:  # True and False show no pattern
+    if said or _is_truth(miss.want):  # True and False show no pattern
         return said
     return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
 
