@@ -1,5 +1,6 @@
 """The cause of a failure of ranks, proved: a known mistake gives the same results and findings in every rehearsal."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -52,8 +53,11 @@ def _slips(task):
 
 
 def _again(check, known, run):
-    """The rehearsal of a run with a known mistake in the student's place."""
-    with not_apart():
+    """The rehearsal of a run with a known mistake in the student's place.
+
+    In this process, which is faster, unless a buffer was read or written early: reads are found in one apart only.
+    """
+    with contextlib.nullcontext() if "buffer" in _found(run) else not_apart():
         other = run_case(known, run.n, run.case, check, run.schedule)
     if run.want and not other.fatal:
         other.want = run.want
