@@ -50,7 +50,8 @@ def _whole(read):
 
 def _borrowed(read):
     """Names that core code uses and only folded code defines: who leaves the fold alone has no such name."""
-    folded, known = {}, set()
+    folded: dict = {}
+    known: set = set()
     for cell in read.cells:
         tree = _tree(cell)
         if tree is None:
@@ -97,7 +98,8 @@ def _plain(text):
 
 
 def _asides(read):
-    title, found = minutes.OPENING, {}
+    title = minutes.OPENING
+    found: dict = {}
     for cell in read.cells:
         if cell.kind != "markdown":
             continue
