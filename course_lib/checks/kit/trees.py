@@ -4,6 +4,8 @@ import copy
 
 import numpy as np
 
+PLAIN = (int, float, bool, str, type(None))  # leaves that nobody can change
+
 
 def tree_map(change, value):
     """The same tree with `change` applied to every leaf."""
@@ -127,6 +129,8 @@ def short(text, limit=60):
 
 
 def _copy_leaf(leaf):
+    if type(leaf) in PLAIN:
+        return leaf
     if isinstance(leaf, np.ndarray):
         return leaf.copy()
     try:

@@ -1,6 +1,7 @@
 """Jobs in a process of their own: forked, each with a deadline. What ends it does not end the notebook.
 
 One process does all jobs of a rehearsal, unless a job leaves threads in it: to fork one costs more than most jobs do.
+Inside `one_process` it stays for further rehearsals of programs from the same file.
 Without fork (Windows), or where the answer cannot be sent, the job is done in the caller's process.
 """
 
@@ -46,6 +47,7 @@ FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$')
 
 
 _here = contextvars.ContextVar("here", default=False)
+_kept = contextvars.ContextVar[dict | None]("kept", default=None)
 
 
 @contextlib.contextmanager
@@ -56,6 +58,42 @@ def not_apart():
         yield
     finally:
         _here.reset(before)
+
+
+@contextlib.contextmanager
+def one_process():
+    """Inside, rehearsals of programs from the same file share a process, which ends at the end."""
+    kept: dict = {}
+    before = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(before)
+        for child in kept.values():
+            child.end()
+
+
+def child_for(copies, file):
+    """A `Child` that can run these copies: one that is kept, or a new one."""
+    kept = _kept.get()
+    if kept is None or not _can_be_sent(copies):
+        return Child(copies, file)
+    if file not in kept:
+        kept[file] = Child(copies, file)
+    return kept[file]
+
+
+def leave(child):
+    """The rehearsal needs it no longer: it ends, unless it is kept for the next."""
+    kept = _kept.get() or {}
+    if kept.get(child.file) is not child:
+        child.end()
+    elif child.spent:
+        kept.pop(child.file).end()
+
+
+def _can_be_sent(copies):
+    return isinstance(copies[0], bytes)
 
 
 class Ended(Exception):
@@ -156,12 +194,14 @@ def _libraries():
 class Child:
     """A process that does jobs with copies of a program from this file. Raises OSError where there can be none.
 
-    spent: it cannot take another job.
+    copies: those that cannot be sent, the process has from the start; it does one job with them. spent: it cannot take
+    another job.
     """
 
     def __init__(self, copies, file):
         _libraries()
-        self._watcher, self.spent = Watcher(file), False
+        self._watcher, self.file, self.spent = Watcher(file), file, False
+        self._held = None if _can_be_sent(copies) else copies
         jobs, self._jobs = os.pipe()
         self._answers, answers = os.pipe()
         with warnings.catch_warnings():
@@ -171,21 +211,23 @@ class Child:
         if self._number == 0:
             os.close(self._jobs)
             os.close(self._answers)
-            _serve(
-                lambda job, how: job(copies, file, how, self._watcher), self._watcher, jobs, answers
-            )
+            _serve(self._do, self._watcher, jobs, answers)
         os.close(jobs)
         os.close(answers)
 
-    def run(self, job, how, seconds):
+    def _do(self, job, copies, how):
+        return job(copies or self._held, self.file, how, self._watcher)
+
+    def run(self, job, copies, how, seconds):
         """What job(copies, file, how, watcher) returns, in so many seconds of computing. Raises Ended, NoAnswer."""
         limit = WAIT * (seconds + LATE) + GRACE
         self.spent = True
-        _send(self._jobs, _pickled((job, how)))
+        _send(self._jobs, _pickled((job, None if self._held else copies, how)))
         data, status = _answer(self._number, self._answers, limit)
         if data is None:
             raise _ended(self._watcher, status, seconds)
-        self.spent = data[:1] == SPENT
+        # what cannot be copied would keep what a run has changed in it
+        self.spent = data[:1] == SPENT or self._held is not None
         return _read(data[1:])
 
     def end(self):

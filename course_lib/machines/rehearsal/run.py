@@ -122,18 +122,17 @@ class _Stage:
 
     def _apart(self, job, how, seconds):
         if self._child is None:
-            self._child = apart.Child(self.copies, self.file)
+            self._child = apart.child_for(self.copies, self.file)
         try:
-            return self._child.run(job, how, seconds)
+            return self._child.run(job, self.copies, how, seconds)
         finally:
-            # what cannot be copied would keep what a run has changed in it
-            if self._child.spent or not isinstance(self.copies[0], bytes):
+            if self._child.spent:
                 self.end()
 
     def end(self):
-        """No process is left."""
+        """The process is left: it ends, unless it is kept for the next rehearsal."""
         if self._child is not None:
-            self._child.end()
+            apart.leave(self._child)
         self._child = None
 
 

@@ -1,6 +1,8 @@
 """One process does all runs of a rehearsal, and a run finds it as the first one did."""
 
+import os
 import random
+import signal
 import threading
 
 import numpy as np
@@ -46,8 +48,8 @@ def test_each_run_draws_the_same_random_numbers(monkeypatch):
     asked = []
     run = apart.Child.run
 
-    def watched(child, job, how, seconds):
-        asked.append(run(child, job, how, seconds))
+    def watched(child, *job):
+        asked.append(run(child, *job))
         return asked[-1]
 
     monkeypatch.setattr(apart.Child, "run", watched)
@@ -72,6 +74,26 @@ def test_what_cannot_be_copied_is_not_changed_by_a_run_for_the_next(children):
 
     assert max(mpi.rehearse(counts, 2, show=False).results) == 2
     assert len(children) >= 3 and calls == []
+
+
+def test_rehearsals_share_a_process_until_one_spoils_it(children):
+    with apart.one_process():
+        assert all(mpi.rehearse(swaps, 2, show=False).ok for _ in range(3))
+        assert len(children) == 1 and not children[0].spent
+        assert mpi.rehearse(swaps, 2, True, show=False).ok
+        assert mpi.rehearse(swaps, 2, show=False).ok
+    assert len(children) > 2 and all(child._number == 0 for child in children)
+
+
+def test_a_rehearsal_after_one_that_ended_its_process(children):
+    def ends(comm):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with apart.one_process():
+        assert mpi.rehearse(swaps, 2, show=False).ok
+        assert not mpi.rehearse(ends, 2, show=False).ok
+        assert mpi.rehearse(swaps, 2, show=False).ok
+    assert len(children) == 2
 
 
 def test_no_process_is_left(children):

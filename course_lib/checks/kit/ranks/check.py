@@ -57,6 +57,7 @@ from course_lib.checks.kit.ranks.running import RankCase, run_case
 from course_lib.checks.kit.trees import upcast, working_dtype
 from course_lib.checks.kit.words import again, count, not_a_function
 from course_lib.errors import BadInput
+from course_lib.machines.rehearsal.apart import one_process
 
 __all__ = [
     "RankCase",
@@ -117,7 +118,10 @@ class RankCheck:
         if not callable(fn):
             raise CheckFailed(not_a_function(self.name, fn))
         _require_mpi(self.name)
-        seed = choose_seed(seed)
+        with one_process():
+            self._judge(fn, choose_seed(seed))
+
+    def _judge(self, fn, seed):
         runs = self.run(fn, seed)
         blank = next((name for run in runs if (name := _blank(run, fn)) is not None), None)
         if blank is not None:
