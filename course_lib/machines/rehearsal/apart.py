@@ -83,13 +83,15 @@ def child_for(copies, file):
     return kept[file]
 
 
-def leave(child):
+def leave(child: "Child"):
     """The rehearsal needs it no longer: it ends, unless it is kept for the next."""
     kept = _kept.get() or {}
-    if kept.get(child.file) is not child:
-        child.end()
-    elif child.spent:
-        kept.pop(child.file).end()
+    is_kept = kept.get(child.file) is child
+    if is_kept and not child.spent:
+        return
+    if is_kept:
+        del kept[child.file]
+    child.end()
 
 
 def _can_be_sent(copies):
