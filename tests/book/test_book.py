@@ -311,6 +311,7 @@ def test_no_code_and_no_output_is_cut_off(browser, address, pages, width):
             ".filter(pre => pre.scrollWidth > pre.clientWidth + 1).map(pre => pre.textContent.slice(0, 60))"
         )
         assert cut == [], (name, width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
     page.close()
 
 
