@@ -11,6 +11,7 @@ from course_tools.book import facts, links, references
 from course_tools.build import command as build
 from course_tools.build import notebook, papers, source, way
 from course_tools.build.files import write
+from course_tools.build.minutes import core
 from course_tools.text import render
 
 WRITTEN = Path(__file__).parent / "written"
@@ -33,7 +34,7 @@ def stage(root, folder, read, books):
         _notebook(root, folder, one, kind, pages)
     for name in documents:
         _document(root, folder, name, pages)
-    _written(folder, read, books, documents)
+    _written(root, folder, read, books, documents)
 
 
 def _documents(root, for_a_class):
@@ -117,10 +118,17 @@ def _document(root, folder, name, pages):
     _put(folder, name, facts.under_title(links.kept(text, name, pages), listed))
 
 
-def _written(folder, read, books, documents):
+def hook(root):
+    """What the README begins with, before its picture: what the course says of three mistakes."""
+    text = (root / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    return re.sub(r"^(# .*|!\[.*\]\(.*\))$", "", text, flags=re.MULTILINE).strip()
+
+
+def _written(root, folder, read, books, documents):
     """The pages of written/: what only this book knows is put in."""
     values = {
-        "minutes": sum(one.minutes for one, kind in books if kind != "solution"),
+        "hook": hook(root),
+        "hours": {kind: round(_minutes(books, kind) / 60) for kind in ("lecture", "exercise")},
         "chapters": _chapters(books),
         "lists": _lists(books) | {"Documents": documents},
         "works": references.collected(read),
@@ -136,14 +144,19 @@ def _written(folder, read, books, documents):
         _put(folder, f"library/{room}.md", text)
 
 
+def _minutes(books, wanted):
+    return sum(core(one) for one, kind in books if kind == wanted)
+
+
 def _chapters(books):
-    """[(number, title of the lecture, [(minutes, page) of its lecture and of its exercise])]"""
-    parts: dict = {}
+    """A dict for each chapter: its number, title, what one is able to do; of both notebooks (minutes, page)."""
+    found: dict = {}
     for one, kind in books:
-        if kind != "solution":
-            parts.setdefault(one.chapter, []).append((one.minutes, _page(one, kind)))
-    lectures = [one for one, kind in books if kind == "lecture"]
-    return [(one.chapter[:2], one.title, parts[one.chapter]) for one in lectures]
+        chapter = found.setdefault(one.chapter, {"number": one.chapter[:2]})
+        chapter[kind] = (core(one), _page(one, kind))
+        if kind == "lecture":
+            chapter |= {"title": one.title, "able": one.able.rstrip(".")}
+    return list(found.values())
 
 
 def _lists(books):

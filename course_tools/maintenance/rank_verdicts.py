@@ -29,6 +29,7 @@ assert MPI.COMM_WORLD.allreduce(MPI.COMM_WORLD.rank) == sum(range(MPI.COMM_WORLD
 KINDS = (
     ("had not finished after", "stopped at the deadline, lines named"),
     ("all ranks finished this cell, but", "named at the end of the cell"),
+    (" died in this cell", "the rank that ended is named"),
     ("raised", "exception"),
     ("nothing", "nothing"),
 )

@@ -115,6 +115,13 @@ def _summary(said, record, kept):
         text += (
             f" At first contact, before the rehearsal was changed for them, {missed} were missed."
         )
+    if real := record.get("real", {}):
+        told = sum(real.get(p.name, "nothing") != "nothing" for p in faulty)
+        harmed = sum(real.get(p.name, "nothing") != "nothing" for p in right)
+        text += (
+            f" Real ranks (`mpi.cluster`) end or name {told} of the faulty ones and blame {harmed} of the right ones; the "
+            "others run to their end on this MPI, by its buffers and by luck. The cell after each was right."
+        )
     return [text]
 
 

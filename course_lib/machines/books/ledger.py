@@ -106,6 +106,9 @@ def _counted(name, method, note):
         active[id(op)] = op
         if threading.get_ident() != MAIN:
             others[threading.current_thread()] = op
+        if name == "Free":  # what has ended by now is known now, and not afterwards
+            with lock:
+                _settle()
         try:
             # a communicator that is freed is no longer known afterwards
             book = books.get(getattr(args[0], "handle", None)) if name in ENDS else None

@@ -53,7 +53,7 @@ HARMLESS = {
     "probes": "if rank: comm.Send(np.ones(2), 0, 7)\nelse: comm.Mprobe().Recv(np.zeros(2))",
     "persistent": (
         "a = np.zeros(2)\nr = comm.Recv_init(a, 1 - rank)\ns = comm.Send_init(np.ones(2), 1 - rank)\n"
-        "for _ in range(3):\n    MPI.Prequest.Startall([r, s])\n    MPI.Request.Waitall([r, s])"
+        "for _ in range(3):\n    MPI.Prequest.Startall([r, s])\n    MPI.Request.Waitall([r, s])\nr.Free()\ns.Free()"
     ),
     "communicators": (
         "half = comm.Split(rank)\nhalf.Barrier()\nhalf.Free()\nall = comm.Dup()\nall.bcast(1)\n"

@@ -6,6 +6,7 @@ import pytest
 from mpi4py import MPI
 
 from course_lib import mpi
+from course_tools.maintenance import rank_verdicts
 from course_tools.maintenance import rehearsal_tables as tables
 
 PAGE = tables.PAGE.read_text(encoding="utf-8")
@@ -34,6 +35,21 @@ def test_the_record_knows_programs_of_the_corpus_only():
     names = {program.name for program in tables.programs()}
     assert set(record) == {"first", "real"}
     assert set(record["first"]) <= names and set(record["real"]) <= names
+
+
+def test_real_ranks_were_asked_about_every_program():
+    real = json.loads(tables.RECORD.read_text(encoding="utf-8"))["real"]
+    assert set(real) == {program.name for program in tables.programs()}, "rank_verdicts --write"
+    assert set(real.values()) <= {word for _, word in rank_verdicts.KINDS}
+    assert all(real[p.name] == "nothing" for p in tables.programs() if not p.finds)
+
+
+@pytest.mark.alone
+def test_a_verdict_of_real_ranks_and_the_next_cell():
+    chosen = {"both_receive_first", "an_irecv_is_forgotten", "a_rank_below_zero", "both_send_first"}
+    said, faults = rank_verdicts.all_verdicts([p for p in tables.programs() if p.name in chosen])
+    real = json.loads(tables.RECORD.read_text(encoding="utf-8"))["real"]
+    assert faults == [] and said == {name: real[name] for name in chosen}
 
 
 def test_a_column_appears_once_it_is_recorded(monkeypatch, tmp_path):
