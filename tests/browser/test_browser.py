@@ -153,6 +153,18 @@ def test_a_task_turns_green(lab):
     saved = save(page, path)
     assert lb.source(lb.cell_by_id(saved, task_id)) == lb.source(lb.cell_by_id(solution, task_id))
     assert [cell["id"] for cell in saved["cells"]] == [cell["id"] for cell in exercise["cells"]]
+    progress_shows(page, address, folder)
+
+
+def progress_shows(page, address, folder):
+    """One task is right, and where to go on is another one of this chapter."""
+    open_notebook(page, address("progress.ipynb"))
+    saved = run_all(page, folder / "progress.ipynb", 120)
+    (output,) = [out for cell in saved["cells"] for out in cell.get("outputs", [])]
+    shown = "".join(output["data"]["text/plain"])
+    rows = [row for row in shown.splitlines() if "✔" in row]
+    assert [row[:2] for row in rows] == ["01"] and rows[0].count("✔") == 1
+    assert f"in exercises/{CHAPTER}." in shown
 
 
 def first_task(notebook):

@@ -62,6 +62,7 @@ def student_copy(folder):
     """A student's own copy of the built notebooks, so that the clone is never changed by the test."""
     for room in ("notebooks", "exercises", "solutions"):
         shutil.copytree(ROOT / room, folder / room)
+    shutil.copy(ROOT / "progress.ipynb", folder)
     return folder
 
 
@@ -82,8 +83,10 @@ def write_settings(folder, theme):
 
 
 def server_environment(home):
-    """The environment of a student whose home folder is empty."""
-    return os.environ | {
+    """The environment of a student whose home folder is empty, and who is no test."""
+    others = ("PYTEST_CURRENT_TEST", "XDG_DATA_HOME")
+    mine = {name: value for name, value in os.environ.items() if name not in others}
+    return mine | {
         "HOME": str(home),
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
