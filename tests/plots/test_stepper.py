@@ -9,10 +9,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from course_lib import mpi, plots, threads
+from course_lib import mpi, plots, serial, threads
 from course_lib.errors import BadInput
 from course_lib.gpu import cpu_engine
 from course_lib.plots.stepper import page, shapes
+from course_lib.plots.style import number
+from course_lib.serial import per_example
 
 STRIDED = """
 __global__ void strided(const float *A, float *out, int stride)
@@ -206,6 +208,41 @@ def test_orders_are_those_that_lose():
     assert stepper.last.says.startswith(f"{marks.count('✓')} of 6 orders are right")
 
 
+@pytest.fixture
+def walked():
+    """A 2-3-2 network: what forward and backward say of one example, and its stepper."""
+    params = serial.init_params((2, 3, 2), 5, np.float64)
+    x, y = np.array([1.0, -2.0]), np.array([0.0, 1.0])
+    Z, A = per_example.forward_example(params, x)
+    grads = per_example.backward_example(params, x, y)
+    return params, x, y, grads, plots.step_backprop(params, Z, A, grads, y)
+
+
+def test_last_frame_of_backprop_is_the_gradient(walked):
+    params, x, y, _, stepper = walked
+    net = serial.Network((2, 3, 2))
+    grads = net.backward(params, net.forward(params, x[None]), y[None])
+    (dW, db), _ = grads
+    assert f" = {number(dW[0, 0])}. All gradients are known;" in stepper.last.says
+    told = ", ".join(number(value) for value in db)
+    assert stepper.last.says.endswith(f"db of layer 0 is ({told}).")
+    for layer, (dW, db) in enumerate(grads):
+        shown = [box["t"] for box in boxes(stepper.last, f"dW{layer}.")]
+        assert shown == [number(value) for value in np.vstack([dW, db]).ravel()]
+
+
+def test_a_frame_of_backprop_for_each_operation(walked):
+    params, x, y, _, stepper = walked
+    starts = [frame.says.split(" = ")[0] for frame in stepper.frames[1:]]
+    forward = [f"Forward, layer {layer}: {kind}" for layer in (0, 1) for kind in "za"]
+    steps = ("Backward, layer {}: δ", "Gradients, layer {}: dW")
+    assert starts == forward + [step.format(layer) for layer in (1, 0) for step in steps]
+    loss = serial.loss_value(serial.Network((2, 3, 2)), params, x[None], y[None])
+    assert stepper.frames[4].says.endswith(f"is {number(loss)}.")
+    shown = [len(boxes(frame, "δ")) for frame in stepper.frames]
+    assert shown == [0, 0, 0, 0, 0, 2, 2, 5, 5]
+
+
 # What a page shows -----------------------------------------------------------------------------------------------
 
 
@@ -264,6 +301,13 @@ def test_the_book_leaves_the_script_out(stepper):
     assert len(html) < len(stepper.html()) - 5000
 
 
+def backprop_of(sizes, spoil=False):
+    params, x, y = serial.init_params(sizes, 0), np.ones(sizes[0]), np.ones(sizes[-1])
+    Z, A = per_example.forward_example(params, x)
+    grads = per_example.backward_example(params, x, y)
+    return plots.step_backprop(params, Z, A, grads[::-1] if spoil else grads, y)
+
+
 # What is refused -------------------------------------------------------------------------------------------------
 
 
@@ -282,6 +326,9 @@ def test_the_book_leaves_the_script_out(stepper):
         (lambda: plots.step_schedules({}), "no schedules"),
         (lambda: plots.step_orders([], 1), "0 runs: a stepper shows"),
         (lambda: plots.step_orders([[3]], 1), "a run is a list of acts"),
+        (lambda: backprop_of((2, 3, 2), spoil=True), "not of one example and one network"),
+        (lambda: backprop_of((2, 5, 2)), "at most 2 layers of at most 4 fit"),
+        (lambda: backprop_of((2, 2, 2, 1)), "at most 2 layers of at most 4 fit"),
         (lambda: plots.Stepper("t", [], (1, 1)), "no frames"),
         (lambda: shapes.box(0, 0, 1, 1, "red"), "a look must be one of"),
     ],
