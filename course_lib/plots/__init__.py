@@ -37,6 +37,7 @@ from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
 from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
+from course_lib.plots.stepper.roofline import step_roofline
 from course_lib.plots.stepper.step import step
 from course_lib.plots.tile_drawing import gemm_tiles
 from course_lib.plots.timeline_chart import timeline
@@ -55,6 +56,7 @@ STEPPERS = (
     step_orders,
     step_ranks,
     step_requests,
+    step_roofline,
     step_schedules,
     step_timeline,
 )

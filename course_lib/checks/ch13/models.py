@@ -96,7 +96,7 @@ def _machines(rng):
 
 def _predict_step(t1, B, p, n, update, machine):
     work = machine["slower"] * t1[-(-B // p)]
-    reduction = 2 * machine["handover"] + (2 * p + 1) * n / machine["memory"]
+    reduction = 2 * machine["handover"] + (p + 1) * n / machine["memory"]
     ring = 2 * (p - 1) * (machine["alpha"] + machine["beta"] * n / p)
     return {
         "serial": t1[B] + update,

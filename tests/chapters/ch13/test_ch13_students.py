@@ -81,7 +81,7 @@ def predict_with_ceil(t1, B, p, n, update, machine):
         "MPI": both + 2 * (p - 1) * machine["alpha"] + 2 * (p - 1) / p * n * machine["beta"],
         "threads": both
         + 2 * machine["handover"]
-        + 2 * p * n / machine["memory"]
+        + p * n / machine["memory"]
         + n / machine["memory"],
         "serial": update + t1[B],
     }
