@@ -32,6 +32,7 @@ from course_lib.plots.rank_chart import rank_timeline
 from course_lib.plots.roofline_chart import roofline
 from course_lib.plots.stepper.arrays import step_arrays
 from course_lib.plots.stepper.backprop import step_backprop
+from course_lib.plots.stepper.fork_join import step_fork_join
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
 from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
@@ -53,6 +54,7 @@ STEPPERS = (
     step,
     step_arrays,
     step_backprop,
+    step_fork_join,
     step_orders,
     step_ranks,
     step_requests,

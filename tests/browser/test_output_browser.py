@@ -1,4 +1,4 @@
-"""A parallel cell that prints without end, in a real JupyterLab: it is cut, says so, ends, and the page still answers."""
+"""A parallel cell that prints without end, in a real JupyterLab: it is cut, says so, and ends; the page answers."""
 
 import lab_browser as lb
 import nbformat

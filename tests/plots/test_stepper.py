@@ -162,6 +162,23 @@ def test_schedules_say_their_makespans():
         assert frame.says.lower() == ", ".join(told) + "."
 
 
+def test_a_fork_join_says_the_models_speed_up_and_efficiency():
+    def case(B, T, c=1e-4, s=1e-3, h=2e-4):
+        one = [(0, "gradient", "", 0, B * c), (0, "update", "", B * c, B * c + s)]
+        gradients = [(t, "gradient", "", h, h + B * c / T) for t in range(T)]
+        ends = h + B * c / T
+        return one, [*gradients, (0, "update", "", ends, ends + s)]
+
+    cases = {f"B = {B}, T = {T}": case(B, T) for B in (4, 64) for T in (2, 3)}
+    stepper = plots.step_fork_join(cases)
+    assert [frame.name for frame in stepper.frames] == list(cases)
+    gain = (64e-4 + 1e-3) / (2e-4 + 64e-4 / 3 + 1e-3)
+    told = f"3 threads: {gain:.2f} times as fast, efficiency {gain / 3:.0%}."
+    assert stepper.last.says.startswith(told)
+    assert all(len(boxes(f, "several threads.gradient")) in (2, 3) for f in stepper.frames)
+    assert max(shape.get("y", 0) for f in stepper.frames for shape in f.shapes) < stepper.size[1]
+
+
 @pytest.mark.parametrize("stride", [1, 3, 8, 31])
 def test_requests_are_the_engines_counts(stride):
     accesses = traced(stride).accesses
@@ -324,6 +341,9 @@ def backprop_of(sizes, spoil=False):
         (lambda: plots.step_arrays([[3]]), "for each rank a list of dicts"),
         (lambda: plots.step_requests({}), "no accesses"),
         (lambda: plots.step_schedules({}), "no schedules"),
+        (lambda: plots.step_fork_join({}), "no steps to compare"),
+        (lambda: plots.step_fork_join({"B = 1": [3]}), "B = 1: give a pair"),
+        (lambda: plots.step_fork_join({"B = 1": ([], [])}), "no schedules|0 tasks"),
         (lambda: plots.step_orders([], 1), "0 runs: a stepper shows"),
         (lambda: plots.step_orders([[3]], 1), "a run is a list of acts"),
         (lambda: backprop_of((2, 3, 2), spoil=True), "not of one example and one network"),
