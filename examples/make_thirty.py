@@ -8,7 +8,7 @@ The same call writes the same bytes. The hostile ones are for the grader's sandb
 
     .venv/bin/python examples/make_thirty.py --gradebook FILE
 
-prints a gradebook of these as the table that stands in docs/grading.md.
+prints a gradebook of these as the table that stands in docs/grading-details.md.
 """
 
 import copy

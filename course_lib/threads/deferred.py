@@ -12,13 +12,14 @@ from course_lib.threads.pool import fork_join
 from course_lib.threads.schedule import Task, check_shape
 
 
-def deferred_backward(params, cache, Y, k, timeline=None):
+def deferred_backward(params, cache, Y, k, timeline=None, pool=None):
     """serial.backward's gradients, by k threads. Arguments and errors as for `leapfrog_backward`."""
     step, (_, k) = Equations(params, cache, Y, timeline), check_shape(len(params), k)
     ready: SimpleQueue = SimpleQueue()  # of (layer, dZ), and at its end a None for each thread
     with blas_threads(1):
         others = [partial(_gradients, step, ready, t) for t in range(1, k)]
-        fork_join([partial(_chain, step, ready, k), *others])
+        run = fork_join if pool is None else pool.run
+        run([partial(_chain, step, ready, k), *others])
     return step.grads
 
 

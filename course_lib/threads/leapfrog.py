@@ -8,10 +8,11 @@ from course_lib.threads.pool import fork_join
 from course_lib.threads.schedule import leapfrog_schedule
 
 
-def leapfrog_backward(params, cache, Y, k, timeline=None):
+def leapfrog_backward(params, cache, Y, k, timeline=None, pool=None):
     """serial.backward's gradients, by carrying out `leapfrog_schedule(L, k)` literally with k threads.
 
     params, cache, Y: as for serial.backward. BLAS keeps to one thread. timeline: a Timeline that gets the spans.
+    pool: a Pool of k threads or more; None forks k anew and joins them, as algorithm 1 does.
     Raises BadInput unless 1 <= k <= L; a ThreadFault names the layer and the task that failed.
     """
     step, schedule = Equations(params, cache, Y, timeline), leapfrog_schedule(len(params), k)
@@ -20,7 +21,8 @@ def leapfrog_backward(params, cache, Y, k, timeline=None):
         for task in schedule[: schedule.fork]:
             dZ = handed[task.layer] = step.do(task, dZ)
         rest = [[task for task in schedule[schedule.fork :] if task.thread == j] for j in range(k)]
-        fork_join([partial(_thread, step, rest[j], handed[len(params) - 1 - j]) for j in range(k)])
+        run = fork_join if pool is None else pool.run
+        run([partial(_thread, step, rest[j], handed[len(params) - 1 - j]) for j in range(k)])
     return step.grads
 
 

@@ -201,7 +201,7 @@ def sandbox() -> Finding:
         return Finding("sandbox", NO, f"none on {platform.system()}: grade on Linux")
     said = ask(sys.executable, "-c", SANDBOX_QUESTION) or "the process that tried it failed"
     if said != "made":
-        add = "allow user namespaces, or see --isolation none in docs/grading.md"
+        add = "allow user namespaces, or see --isolation none in docs/grading-details.md"
         return Finding("sandbox", NO, f"submissions cannot be fenced in here: {said}", add)
     return Finding("sandbox", YES, "Linux namespaces, in which submissions are graded")
 

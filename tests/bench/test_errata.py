@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from course_lib import measure, serial, threads
 from course_lib.data import kddcup_table, load_fashion_mnist, load_kddcup99, one_hot
+from course_lib.errors import BadInput
 from course_lib.gpu.gemm import RUNGS
 from course_lib.mpi.flat import shard
 from course_lib.serial.network import Network
@@ -58,6 +60,36 @@ def fits(*shapes):
 def test_millions_of_neurons():
     least, most = Network((1000, 1000)).n_params, Network((10**6, 10**6)).n_params
     assert least == 1_001_000 and most == 10**12 + 10**6, "biases included"
+
+
+def test_one_data_set():
+    data = load_kddcup99(sample=True, categorical="codes")
+    digits = Network((784, 1024, 10))
+    rows = data.x_train[:3].astype(np.float32)
+    assert rows.shape[1] == 41 != digits.sizes[0] and len(set(data.y_train.tolist())) == 2
+    with pytest.raises(BadInput):
+        serial.forward(digits.init_params(0), rows, digits)
+
+
+def test_termed_backpropagation():
+    """A step of gradient descent by difference quotients alone is the step by backpropagation."""
+    params, X, Y = example()
+    stepped = [(W.copy(), b.copy()) for W, b in params]
+
+    def loss(theta, value):
+        kept = theta.copy()
+        theta[...] = value
+        found = serial.loss_value(NET, params, X, Y)
+        theta[...] = kept
+        return found
+
+    by_differences = [
+        tuple(slope(partial(loss, theta), theta) for theta in pair) for pair in params
+    ]
+    serial.sgd_step(stepped, serial.gradients(NET, params, X, Y), 0.1)
+    serial.sgd_step(params, by_differences, 0.1)
+    for pair, other in zip(params, stepped, strict=True):
+        assert all(np.allclose(a, b, atol=1e-7) for a, b in zip(pair, other, strict=True))
 
 
 def linear_neuron(seed=0):
@@ -419,23 +451,25 @@ def test_relative_speedup():
 
 
 def test_cost_of_the_parent():
-    for L in (12, 16, 24):
-        for k in (k for k in range(2, L + 1) if L % k == 0):
-            printed = L + Fraction(L, k)  # f2 + f3/k, a unit a layer
-            right = L * (1 + Fraction(k + L // k - 1, L))
-            counted = threads.simulate(threads.leapfrog_schedule(L, k), 1, 1).makespan
+    for L in (13, 17, 25):  # levels, the input among them
+        n = L - 1
+        for k in (k for k in range(2, n + 1) if n % k == 0):
+            printed = n + Fraction(n, k)  # f2 + f3/k, a unit a layer
+            right = n * (1 + Fraction(k + n // k - 1, n))
+            counted = threads.simulate(threads.leapfrog_schedule(n, k), 1, 1).makespan
             assert counted == right and right - printed == k - 1
 
 
 def test_saving_has_a_limit():
-    L = 36
+    L = 37  # levels, the input among them
+    n = L - 1
     saved = {
-        k: 2 * L - threads.simulate(threads.leapfrog_schedule(L, k), 1, 1).makespan
-        for k in range(1, L + 1)
+        k: 2 * n - threads.simulate(threads.leapfrog_schedule(n, k), 1, 1).makespan
+        for k in range(1, n + 1)
     }
-    printed = {k: L * (1 - Fraction(1, k)) for k in saved}
-    assert all(saved[k] == printed[k] * (1 - Fraction(k, L)) for k in saved if L % k == 0)
-    assert max(saved, key=lambda k: saved[k]) == 6 and saved[L] == 0 and printed[L] == L - 1
+    printed = {k: n * (1 - Fraction(1, k)) for k in saved}
+    assert all(saved[k] == printed[k] * (1 - Fraction(k, n)) for k in saved if n % k == 0)
+    assert max(saved, key=lambda k: saved[k]) == 6 and saved[L - 1] == 0 and printed[n] == n - 1
 
 
 # [003] Darve ---------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from course_tools.grading.sandbox import sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "docs" / "grading.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "grading-details.md").read_text(encoding="utf-8")
 WHY_NOT = sandbox.available()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
 

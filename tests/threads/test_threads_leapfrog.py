@@ -11,6 +11,7 @@ from course_lib import measure, serial
 from course_lib.errors import BadInput
 from course_lib.serial import Network, forward
 from course_lib.threads import (
+    Pool,
     ThreadFault,
     Timeline,
     deferred_backward,
@@ -406,3 +407,24 @@ def test_two_callers_at_once(backward):
     assert len(found) == 4
     for grads in found:
         assert_same(grads, want)
+
+
+@BOTH
+def test_a_kept_pool_gives_the_same_gradients(backward):
+    net, params, X, Y = case(5, 7)
+    cache = forward(params, X, net)
+    with Pool(3) as pool:
+        for _ in range(2):
+            assert_same(backward(params, cache, Y, 3, pool=pool), reference(params, cache, Y))
+        assert_same(backward(params, cache, Y, 2, pool=pool), reference(params, cache, Y))
+        with pytest.raises(BadInput):
+            backward(params, cache, Y, 4, pool=pool)
+
+
+@BOTH
+def test_with_a_pool_no_thread_is_forked(backward, monkeypatch):
+    net, params, X, Y = case(4, 3)
+    cache = forward(params, X, net)
+    with Pool(2) as pool:
+        monkeypatch.setattr(threading.Thread, "start", lambda self: pytest.fail("a new thread"))
+        backward(params, cache, Y, 2, pool=pool)

@@ -33,7 +33,8 @@ def network(sizes: tuple[int, ...]) -> dict[str, Any]:
     """Of one network: parameters; MB of W, and of A and D for 1,024 examples; TB of the Hessian.
 
     again: the share that computing W A once more adds to a step. By batch size: products, their share of a step's
-    operations; copied and work, microseconds of an A100 by its data sheet; flops_a_byte of the batch that is copied.
+    operations; copied and work, microseconds of an A100 by its data sheet; flops_a_byte of the batch that is copied;
+    reduced: additions that sum the gradients of 32 threads, beside the flops of the step's products.
     """
     n, A100 = serial.Network(sizes).n_params, DATA_SHEETS["A100"]
     steps = {B: step_flops(sizes, B) for B in (1, 64, 60_000)}
@@ -49,6 +50,7 @@ def network(sizes: tuple[int, ...]) -> dict[str, Any]:
         "copied": {B: 1e6 * size / A100.pcie for B, size in copied.items()},
         "work": {B: 1e6 * step.products / A100.flops for B, step in steps.items()},
         "flops_a_byte": {B: step.products / copied[B] for B, step in steps.items()},
+        "reduced": {B: 31 * n / step_flops(sizes, B).products for B in (64, 1024)},
     }
 
 
