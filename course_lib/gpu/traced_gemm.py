@@ -32,6 +32,24 @@ def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
     return D, trace(rung.source, f"gemm_{kernel}", rung.grid(M, N), rung.block, args, timeout=120)
 
 
+def trace_steps(A, B, kernel="naive", step=1, block=0):
+    """Reports of one block's walk through K: of its first step, of its first two, and so on to all of them.
+
+    A: (M, K), B: (K, N), float32 and stored by rows. step: how many k the kernel takes at a time. block: its number.
+    Every report is of a launch with a smaller K on the same memory, so that all addresses are those of the whole.
+    """
+    check(A, B, None, 0, kernel)
+    rung, (M, K), N = RUNGS[kernel], A.shape, B.shape[1]
+    reports = []
+    for end in (*range(step, K, step), K):
+        D = np.full((N, M) if rung.by_columns else (M, N), np.nan, np.float32)
+        out = (D, 1, M) if rung.by_columns else (D, N, 1)
+        args = rung.arguments(M, N, end, 1, (A, K, 1), (B, N, 1), 0, (None, *out[1:]), out)
+        shape = rung.grid(M, N), rung.block
+        reports.append(trace(rung.source, f"gemm_{kernel}", *shape, args, blocks=[block]))
+    return reports
+
+
 def _memory(X):
     """The same memory as an array stored by rows."""
     return X if X.flags.c_contiguous else X.T

@@ -40,6 +40,7 @@ from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
 from course_lib.plots.stepper.roofline import step_roofline
 from course_lib.plots.stepper.step import step
+from course_lib.plots.stepper.walk import step_walk
 from course_lib.plots.tile_drawing import gemm_tiles
 from course_lib.plots.timeline_chart import timeline
 from course_lib.plots.warp_drawing import warp_accesses
@@ -61,6 +62,7 @@ STEPPERS = (
     step_roofline,
     step_schedules,
     step_timeline,
+    step_walk,
 )
 
 __all__ = ["ALL", "Figure", "Frame", "Stepper", *(draw.__name__ for draw in ALL + STEPPERS)]

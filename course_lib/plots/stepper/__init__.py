@@ -5,7 +5,7 @@ arrays.py    step_arrays: the array of every rank; ranks.py: step_ranks, a rehea
 backprop.py  step_backprop: forward and backward through a small network, with its numbers
 roofline.py  step_roofline: a step under its roof, batch size by batch size
 gantt.py     step_timeline, step_schedules; fork_join.py: step_fork_join, one thread and several
-orders.py    step_orders; requests.py: step_requests
+orders.py    step_orders; requests.py: step_requests; walk.py: step_walk
 shapes.py    boxes, lines, arrows and text
 model.py     Frame and Stepper: the data, and what a notebook shows
 svg.py       a frame where no script runs
