@@ -106,6 +106,28 @@ def test_the_registers_noted_in_the_lecture():
     assert f"{found['registers']} registers, {found['spilled_bytes']:,} bytes spilled" in LECTURE
 
 
+def of_chapter_07(kernel):
+    """The CUDA C that chapter 07 gives a name."""
+    text = (CHAPTERS / "07-gemm-shared-memory" / "lecture.md").read_text(encoding="utf-8")
+    return re.search(rf'^{kernel} = r"""(.*?)"""', text, re.MULTILINE | re.DOTALL)[1]
+
+
+@needs_nvcc
+def test_chapter_07_has_a_kernel_that_1024_threads_cannot_launch():
+    source = of_chapter_07("LAYOUT")
+    assert inspect(source)["layout"]["registers"] == 92 > 65536 // 1024
+    bounded = source.replace("void layout", "void __launch_bounds__(1024) layout")
+    assert inspect(bounded)["layout"]["registers"] <= 64
+
+
+@needs_nvcc
+@pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
+def test_the_loads_that_are_merged_in_chapter_07():
+    """Rows of 32: 32 loads of b, one by one, and 8 of a, four numbers each. Rows of 33: 64, as noted below."""
+    loop = main_loop(of_chapter_07("TILED"), "sm_90")
+    assert (loop["FFMA"], loop["LDS"]) == (32, 32 + 8)
+
+
 @needs_nvcc
 @pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
 def test_the_loops_noted_in_the_lecture():
