@@ -36,6 +36,7 @@ from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
 from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
+from course_lib.plots.stepper.shared import step_shared
 from course_lib.plots.stepper.step import step
 from course_lib.plots.tile_drawing import gemm_tiles
 from course_lib.plots.timeline_chart import timeline
@@ -54,6 +55,7 @@ STEPPERS = (
     step_ranks,
     step_requests,
     step_schedules,
+    step_shared,
     step_timeline,
 )
 
