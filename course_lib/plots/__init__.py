@@ -39,6 +39,7 @@ from course_lib.plots.stepper.orders import step_orders
 from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
 from course_lib.plots.stepper.roofline import step_roofline
+from course_lib.plots.stepper.shared import step_shared
 from course_lib.plots.stepper.step import step
 from course_lib.plots.stepper.walk import step_walk
 from course_lib.plots.tile_drawing import gemm_tiles
@@ -61,6 +62,7 @@ STEPPERS = (
     step_requests,
     step_roofline,
     step_schedules,
+    step_shared,
     step_timeline,
     step_walk,
 )

@@ -260,6 +260,53 @@ def test_a_frame_of_backprop_for_each_operation(walked):
     assert shown == [0, 0, 0, 0, 0, 2, 2, 5, 5]
 
 
+SHARED = """
+#define LOG(act, word, value) log[atomicAdd(clock, 1)] = make_float4(t, act, word, value)
+__global__ void shared(const float *x, float4 *log, int *clock, int side)
+{
+    __shared__ float s[6];
+    const int t = threadIdx.x, other = t + side;
+    s[t] = x[t];
+    LOG(0, t, x[t]);
+    BARRIER
+    if (other >= 0 && other < 6) LOG(1, other, s[other]);
+}
+"""
+
+
+def acts_of(barrier, side):
+    """What six threads did, in the order of the run, and how many races the engine counts."""
+    log, clock = np.zeros((18, 4), np.float32), np.zeros(1, np.int32)
+    x, source = np.arange(1, 7, dtype=np.float32), SHARED.replace("BARRIER", barrier)
+    report = cpu_engine.trace(source, "shared", 1, 6, [x, log, clock, np.int32(side)])
+    acts = [(t, ("writes", "reads", "waits")[int(a)], word, v) for t, a, word, v in log[: clock[0]]]
+    return acts, sum(error["count"] for error in report.errors)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_shared_array_is_read_as_the_engine_ran_it(side):
+    """Threads run one after the other: a look ahead comes too early, a look back does not; both are races."""
+    acts, races = acts_of("", side)
+    stepper = plots.step_shared(acts)
+    early = [frame for frame in stepper.frames if "before any thread has written it" in frame.says]
+    assert races == 5 and len(early) == (races if side == 1 else 0)
+    assert stepper.last.says.endswith(f"Of {races} reads {len(early)} came before the write.")
+    assert len(stepper.frames) == len(acts) == 6 + 5 == sum(map(len, map(arrows, stepper.frames)))
+    assert [box["t"] for box in boxes(stepper.last, "s")] == list("123456")
+
+
+def test_with_a_barrier_no_read_is_early():
+    acts, races = acts_of("LOG(2, 0, 0); __syncthreads();", 1)
+    frames = plots.step_shared(acts).frames
+    assert (
+        races == 0
+        and frames[-1].says
+        == "Thread 4 reads s[5] and finds 6. Of 5 reads 0 came before the write."
+    )
+    assert frames[1].says == "Thread 0 waits at the barrier." and not arrows(frames[1])
+    assert [box["t"] for box in boxes(frames[0], "s")] == ["1", *"?????"]
+
+
 # What a page shows -----------------------------------------------------------------------------------------------
 
 
@@ -349,6 +396,10 @@ def backprop_of(sizes, spoil=False):
         (lambda: backprop_of((2, 3, 2), spoil=True), "not of one example and one network"),
         (lambda: backprop_of((2, 5, 2)), "at most 2 layers of at most 4 fit"),
         (lambda: backprop_of((2, 2, 2, 1)), "at most 2 layers of at most 4 fit"),
+        (lambda: plots.step_shared([]), "no acts"),
+        (lambda: plots.step_shared([[3]]), "an act is"),
+        (lambda: plots.step_shared([(0, "eats", 0, 1)]), "an act must be one of"),
+        (lambda: plots.step_shared([(16, "waits", 0, 0)]), "shows 0 to 15"),
         (lambda: plots.Stepper("t", [], (1, 1)), "no frames"),
         (lambda: shapes.box(0, 0, 1, 1, "red"), "a look must be one of"),
     ],

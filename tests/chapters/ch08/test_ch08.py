@@ -4,6 +4,7 @@ That each planted wrong answer gets its message is tested with the chapter itsel
 """
 
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from course_lib.checks.ch08.kernels import sizes
 from course_lib.checks.kit.planted import task_of
 from course_lib.gpu import gemm_cost
 from course_lib.gpu.gemm import RUNGS
+from course_lib.gpu.inspect import _compile as compiled
 from course_lib.gpu.inspect import available, disassembler, inspect, main_loop
 
 CHAPTER = "08-gemm-register-tiled"
@@ -77,8 +79,6 @@ LOOPS = re.findall(
 
 
 def is_nvcc_13_0():
-    import subprocess
-
     tool = available()
     return (
         bool(tool)
@@ -106,6 +106,28 @@ def test_the_registers_noted_in_the_lecture():
     assert f"{found['registers']} registers, {found['spilled_bytes']:,} bytes spilled" in LECTURE
 
 
+def of_chapter_07(kernel):
+    """The CUDA C that chapter 07 gives a name."""
+    text = (CHAPTERS / "07-gemm-shared-memory" / "lecture.md").read_text(encoding="utf-8")
+    return re.search(rf'^{kernel} = r"""(.*?)"""', text, re.MULTILINE | re.DOTALL)[1]
+
+
+@needs_nvcc
+def test_chapter_07_has_a_kernel_that_1024_threads_cannot_launch():
+    source = of_chapter_07("LAYOUT")
+    assert inspect(source)["layout"]["registers"] == 92 > 65536 // 1024
+    bounded = source.replace("void layout", "void __launch_bounds__(1024) layout")
+    assert inspect(bounded)["layout"]["registers"] <= 64
+
+
+@needs_nvcc
+@pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
+def test_the_loads_that_are_merged_in_chapter_07():
+    """Rows of 32: 32 loads of b, one by one, and 8 of a, four numbers each. Rows of 33: 64, as noted below."""
+    loop = main_loop(of_chapter_07("TILED"), "sm_90")
+    assert (loop["FFMA"], loop["LDS"]) == (32, 32 + 8)
+
+
 @needs_nvcc
 @pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
 def test_the_loops_noted_in_the_lecture():
@@ -114,6 +136,39 @@ def test_the_loops_noted_in_the_lecture():
         ampere, hopper = (main_loop(RUNGS[name].source, arch) for arch in ("sm_80", "sm_90"))
         found = [ampere.total(), hopper.total(), ampere["FFMA"], ampere["LDS"], ampere["LDG"]]
         assert found == [int(number) for number in numbers], name
+
+
+def executed(listing):
+    """How many instructions an iteration of warptile's main loop runs: without the copy that is not aligned.
+
+    The aligned copy ends in an unconditional jump forwards, over the other one.
+    """
+    row = r"/\*([0-9a-f]{4,6})\*/ +(?:(@!?U?P\d) +)?([A-Z]\w*)([^;]*);"
+    found = [(int(at, 16), *rest) for at, *rest in re.findall(row, listing)]
+    fmas = [at for at, _, name, _ in found if name == "FFMA"]
+    aims = [
+        (at, guard, re.search(r"0x([0-9a-f]+)", to))
+        for at, guard, name, to in found
+        if name == "BRA"
+    ]
+    jumps = [(at, guard, int(to[1], 16)) for at, guard, to in aims if to]
+    loops = [(to, at) for at, _, to in jumps if to < at]
+    first, last = max(loops, key=lambda loop: sum(loop[0] < at < loop[1] for at in fmas))
+    skipped = next(to - at for at, guard, to in jumps if first < at < to < last and not guard)
+    return (last - first) // 16 + 1 - (skipped // 16 - 1)
+
+
+@needs_nvcc
+@pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
+def test_the_step_of_warptile_noted_in_the_lecture(tmp_path):
+    noted = re.search(r'"warptile": \((\d+), (\d+), (\d+)\)\}', LECTURE)
+    for arch, steps in zip(("sm_80", "sm_90"), noted.groups()[1:], strict=True):
+        _, code = compiled(RUNGS["warptile"].source, arch, (), False)
+        (tmp_path / arch).write_bytes(code)
+        command = [disassembler(), "-sass", str(tmp_path / arch)]
+        assert executed(subprocess.run(command, capture_output=True, text=True).stdout) == int(
+            steps
+        )
 
 
 # Formulas --------------------------------------------------------------------------------------------------------
