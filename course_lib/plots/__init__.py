@@ -32,6 +32,7 @@ from course_lib.plots.rank_chart import rank_timeline
 from course_lib.plots.roofline_chart import roofline
 from course_lib.plots.stepper.arrays import step_arrays
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
+from course_lib.plots.stepper.launches import step_launches
 from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
 from course_lib.plots.stepper.ranks import step_ranks
@@ -50,6 +51,7 @@ ALL = (
 STEPPERS = (
     step,
     step_arrays,
+    step_launches,
     step_orders,
     step_ranks,
     step_requests,
