@@ -34,6 +34,7 @@ from course_lib.plots.stepper.arrays import step_arrays
 from course_lib.plots.stepper.backprop import step_backprop
 from course_lib.plots.stepper.fork_join import step_fork_join
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
+from course_lib.plots.stepper.launches import step_launches
 from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
 from course_lib.plots.stepper.ranks import step_ranks
@@ -57,6 +58,7 @@ STEPPERS = (
     step_arrays,
     step_backprop,
     step_fork_join,
+    step_launches,
     step_orders,
     step_ranks,
     step_requests,

@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from course_lib import mpi, plots, serial, threads
 from course_lib.errors import BadInput
 from course_lib.gpu import cpu_engine
+from course_lib.gpu.mlp import Kernels, Mlp
 from course_lib.plots.stepper import page, shapes
 from course_lib.plots.style import number
 from course_lib.serial import per_example
@@ -197,6 +199,42 @@ def test_a_traced_kernel_has_a_frame_for_each_line():
     report = traced(2)
     stepper = plots.step(report, title="mine")
     assert len(stepper.frames) == len(report.accesses) and stepper.title == "mine"
+
+
+@pytest.fixture(scope="module")
+def launched():
+    """The kernels of one training step under the tracer."""
+    kernels, net = Kernels(each=1, traced=True), serial.Network((9, 7, 3))
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((5, 9), np.float32), np.eye(3, dtype=np.float32)[rng.integers(0, 3, 5)]
+    Mlp(net, net.init_params(0), 0.1, kernels=kernels).step(X, Y)
+    return kernels.reports
+
+
+def test_launches_are_those_of_the_reports(launched):
+    stepper = plots.step(launched)
+    assert len(stepper.frames) == len(launched) + 1
+    so_far = 0
+    for (kernel, report), frame in zip(launched, stepper.frames, strict=False):
+        so_far += 32 * report.total("sectors", space="global")
+        assert f", {kernel}: loads " in frame.says and f"So far {so_far:,} bytes." in frame.says
+        stores = [row for row in report.accesses if row["op"] == "store" and row["sectors"]]
+        assert f"stores {stores[0]['array']} " in frame.says
+        assert [bar["k"] for bar in boxes(frame) if "bold" in bar["c"]][-1][:5] == "store"
+
+
+def test_last_frame_of_launches_has_all_bytes(launched):
+    last = plots.step(launched).last
+    loads, stores = (
+        32 * sum(report.total("sectors", space="global", op=op) for _, report in launched)
+        for op in ("load", "store")
+    )
+    total = f"{len(launched)} launches asked for {loads + stores:,} bytes"
+    assert last.says == f"The end: {total}, {loads:,} in loads and {stores:,} in stores."
+    drawn = [*boxes(last, "load"), *boxes(last, "store")]
+    assert len(drawn) == 2 * len(launched) and not any("bold" in bar["c"] for bar in drawn)
+    width = {op: sum(bar["w"] for bar in boxes(last, op)) for op in ("load", "store")}
+    assert width["store"] / width["load"] == pytest.approx(stores / loads, abs=0.05)
 
 
 def test_orders_are_those_that_lose():
@@ -391,6 +429,8 @@ def backprop_of(sizes, spoil=False):
         (lambda: plots.step_fork_join({}), "no steps to compare"),
         (lambda: plots.step_fork_join({"B = 1": [3]}), "B = 1: give a pair"),
         (lambda: plots.step_fork_join({"B = 1": ([], [])}), "no schedules|0 tasks"),
+        (lambda: plots.step_launches([]), "0 launches: a stepper shows"),
+        (lambda: plots.step_launches([("f", SimpleNamespace(accesses=[]))]), "touches global"),
         (lambda: plots.step_orders([], 1), "0 runs: a stepper shows"),
         (lambda: plots.step_orders([[3]], 1), "a run is a list of acts"),
         (lambda: backprop_of((2, 3, 2), spoil=True), "not of one example and one network"),

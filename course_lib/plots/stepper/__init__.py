@@ -6,6 +6,7 @@ backprop.py  step_backprop: forward and backward through a small network, with i
 roofline.py  step_roofline: a step under its roof, batch size by batch size
 gantt.py     step_timeline, step_schedules; fork_join.py: step_fork_join, one thread and several
 orders.py    step_orders; requests.py: step_requests; walk.py: step_walk
+launches.py  step_launches: the kernels of a step, with their bytes
 shared.py    step_shared: a shared array, act by act
 shapes.py    boxes, lines, arrows and text
 model.py     Frame and Stepper: the data, and what a notebook shows

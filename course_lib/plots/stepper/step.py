@@ -4,11 +4,15 @@ from typing import Any
 
 from course_lib.errors import BadInput
 from course_lib.plots.stepper.gantt import step_timeline
+from course_lib.plots.stepper.launches import step_launches
 from course_lib.plots.stepper.model import Stepper
 from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
 
-KNOWN = "a report of mpi.rehearse, one of cpu_engine.trace, or a Timeline of threads.simulate"
+KNOWN = (
+    "a report of mpi.rehearse, one of cpu_engine.trace, the reports of Kernels, or a Timeline of "
+    "threads.simulate"
+)
 
 
 def step(record: Any, title: str = "", unit: str = "s") -> Stepper:
@@ -16,7 +20,8 @@ def step(record: Any, title: str = "", unit: str = "s") -> Stepper:
 
     record: of `mpi.rehearse`: its calls one by one, and a deadlock as it forms; with a clock (alpha, beta or
     compute) on a time axis. Of `gpu.cpu_engine.trace`: the costliest request of each line, with its sectors or
-    banks. A Timeline, or what yields (row, kind, label, start, end): its tasks in the order of their starts.
+    banks. The `reports` of `gpu.mlp.Kernels`: its launches, with the bytes of each. A Timeline, or what yields
+    (row, kind, label, start, end): its tasks in the order of their starts.
     unit: of a timeline's times.
 
     >>> plots.step(mpi.rehearse(f, 4))                                                          # doctest: +SKIP
@@ -36,6 +41,8 @@ def step(record: Any, title: str = "", unit: str = "s") -> Stepper:
         spans = [tuple(span) for span in record]
     except TypeError:
         spans = []
+    if spans and all(len(span) == 2 and hasattr(span[1], "accesses") for span in spans):
+        return step_launches(spans, title)
     if not spans or any(len(span) != 5 for span in spans):
         raise BadInput(f"this is no record that can be stepped through: give {KNOWN}")
     return step_timeline(spans, title, unit)
