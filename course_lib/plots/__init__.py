@@ -34,6 +34,7 @@ from course_lib.plots.stepper.arrays import step_arrays
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
 from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
+from course_lib.plots.stepper.overlap import step_overlap
 from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
 from course_lib.plots.stepper.step import step
@@ -51,6 +52,7 @@ STEPPERS = (
     step,
     step_arrays,
     step_orders,
+    step_overlap,
     step_ranks,
     step_requests,
     step_schedules,

@@ -206,6 +206,68 @@ def test_orders_are_those_that_lose():
     assert stepper.last.says.startswith(f"{marks.count('✓')} of 6 orders are right")
 
 
+def spans_of(work, seconds):
+    """What runs when, by the model of chapter 11: one message at a time, the last layer first."""
+    ready = end = 0.0
+    for layer in reversed(range(len(work))):
+        begin, ready = ready, ready + work[layer]
+        yield 0, "compute", layer, begin, ready
+        begin = max(ready, end)
+        end = begin + seconds[layer]
+        yield 1, "allreduce", layer, begin, end
+
+
+def layer_by_layer(comm, work, floats, overlap):
+    """That model's program."""
+    flying = []
+    for seconds, size in zip(reversed(work), reversed(floats), strict=True):
+        mpi.compute(comm, seconds)
+        mine, total = np.ones(size, np.float32), np.empty(size, np.float32)
+        if overlap:
+            flying.append((comm.Iallreduce(mine, total), mine, total))
+        else:
+            comm.Allreduce(mine, total)
+    for request, _, _ in flying:
+        request.Wait()
+
+
+def test_overlap_ends_with_the_clock_of_the_rehearsal():
+    floats, work, network = [4000, 3000, 2000], [3e-5, 2e-5, 2e-5], {"alpha": 1e-6, "beta": 2e-9}
+    seconds = [
+        mpi.rehearse(layer_by_layer, 4, [0.0], [n], False, **network).seconds for n in floats
+    ]
+    in_turn, overlapped = (
+        mpi.rehearse(layer_by_layer, 4, work, floats, how, **network).seconds
+        for how in (False, True)
+    )
+    assert overlapped < in_turn
+    stepper = plots.step_overlap(spans_of(work, seconds), in_turn)
+    told = [
+        f"{1e6 * time:.4g} microseconds" for time in (overlapped, in_turn, in_turn - overlapped)
+    ]
+    wanted = (
+        f"The end, after {told[0]}: 3 gradients summed. In turn it takes {told[1]}; overlap "
+        f"hides {told[2]} of that, {1 - overlapped / in_turn:.0%}."
+    )
+    assert stepper.last.says == wanted
+    assert len(boxes(stepper.last, "0.")) == len(boxes(stepper.last, "1.")) == 3
+    assert not boxes(stepper.last, "w")
+
+
+def test_overlap_shows_what_waits_and_nothing_of_the_future():
+    stepper = plots.step_overlap(spans_of([1, 1, 1], [2, 4, 1]), in_turn=10, unit="u")
+    says = [frame.says for frame in stepper.frames]
+    assert says[:4] == [
+        "At 0 u the rank computes layer 2 and the link is idle; 0 of 3 are summed.",
+        "At 1 u the rank computes layer 1 and the link carries layer 2; 0 of 3 are summed.",
+        "At 2 u the rank computes layer 0 and the link carries layer 1; 1 of 3 are summed.",
+        "At 3 u the rank has nothing left to compute and the link carries layer 1, waiting: 0; "
+        "1 of 3 are summed.",
+    ]
+    assert [len(boxes(frame, "1.")) for frame in stepper.frames] == [0, 1, 2, 2, 3, 3]
+    assert [len(boxes(frame, "w")) for frame in stepper.frames] == [0, 0, 0, 1, 0, 0]
+
+
 # What a page shows -----------------------------------------------------------------------------------------------
 
 
@@ -282,6 +344,8 @@ def test_the_book_leaves_the_script_out(stepper):
         (lambda: plots.step_schedules({}), "no schedules"),
         (lambda: plots.step_orders([], 1), "0 runs: a stepper shows"),
         (lambda: plots.step_orders([[3]], 1), "a run is a list of acts"),
+        (lambda: plots.step_overlap([(2, "a", 0, 0, 1)], 1), "its row 0 or 1"),
+        (lambda: plots.step_overlap([(0, "a", 0, 0, 1)], 1), "one span on row 0 and one on row 1"),
         (lambda: plots.Stepper("t", [], (1, 1)), "no frames"),
         (lambda: shapes.box(0, 0, 1, 1, "red"), "a look must be one of"),
     ],

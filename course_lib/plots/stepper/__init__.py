@@ -3,6 +3,7 @@
 step.py      plots.step: from a report, a timeline or a schedule to its stepper
 arrays.py    step_arrays: the array of every rank; ranks.py: step_ranks, a rehearsal call by call
 gantt.py     step_timeline, step_schedules; orders.py: step_orders; requests.py: step_requests
+overlap.py   step_overlap: gradients that travel while others are computed
 shapes.py    boxes, lines, arrows and text
 model.py     Frame and Stepper: the data, and what a notebook shows
 svg.py       a frame where no script runs
