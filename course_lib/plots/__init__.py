@@ -31,6 +31,7 @@ from course_lib.plots.network_drawing import network
 from course_lib.plots.rank_chart import rank_timeline
 from course_lib.plots.roofline_chart import roofline
 from course_lib.plots.stepper.arrays import step_arrays
+from course_lib.plots.stepper.cuts import step_cuts
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
 from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
@@ -51,6 +52,7 @@ ALL = (
 STEPPERS = (
     step,
     step_arrays,
+    step_cuts,
     step_orders,
     step_overlap,
     step_ranks,

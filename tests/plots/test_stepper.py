@@ -12,6 +12,7 @@ import pytest
 from course_lib import mpi, plots, threads
 from course_lib.errors import BadInput
 from course_lib.gpu import cpu_engine
+from course_lib.mpi import blocking
 from course_lib.plots.stepper import page, shapes
 
 STRIDED = """
@@ -268,6 +269,35 @@ def test_overlap_shows_what_waits_and_nothing_of_the_future():
     assert [len(boxes(frame, "w")) for frame in stepper.frames] == [0, 0, 0, 1, 0, 0]
 
 
+@pytest.mark.parametrize("sizes", [(100, 784, 1024), (9, 30, 8)])
+def test_cuts_end_with_the_numbers_that_the_library_counts(sizes):
+    stepper, p = plots.step_cuts(*sizes, ranks=4), 4
+    moved = [blocking.layer_moved(*sizes, cut) for cut in ((p, 1, 1), (1, p, 1), (1, 1, p))]
+    i, k, j = (f"{sum(numbers.values()):,}" for numbers in moved)
+    wanted = f"{i} of W and dW along i; {k} of dZ and Z along k; {j} of X and dX along j."
+    assert stepper.last.says == f"A step moves, by cut: {wanted}"
+    assert len(stepper.frames) == 3 * p + 1
+
+
+@pytest.mark.parametrize("axis", "ikj")
+def test_cuts_show_the_sum_that_slabs_leave_open(axis):
+    """Each rank works with its range of one index alone: of which product does it have only a summand?"""
+    rng, at = np.random.default_rng(0), "ikj".index(axis)
+    X, W, dZ = (rng.random(shape) for shape in ((6, 8), (8, 10), (6, 10)))
+    mine = [slice(0, 2) if name == axis else slice(None) for name in "ikj"]
+    i, k, j = mine
+    parts = {"Z": X[i, k] @ W[k, j], "dX": dZ[i, j] @ W[k, j].T, "dW": X[i, k].T @ dZ[i, j]}
+    whole = {"Z": (6, 10), "dX": (6, 8), "dW": (8, 10)}
+    (summed,) = (name for name, part in parts.items() if part.shape == whole[name])
+    frames = plots.step_cuts(6, 8, 10, ranks=2).frames[2 * at : 2 * at + 2]
+    for r, frame in enumerate(frames):
+        assert frame.says.endswith(f"summand {r + 1} of 2 of {summed}.")
+        (uncut,) = (box["k"] for box in boxes(frame) if box["c"] == "orange bold")
+        assert uncut == summed.removeprefix("d")
+        own = {box["k"] for box in boxes(frame) if box["c"] == "blue bold"}
+        assert own == {f"{face}.{r}" for face in "XWZ" if face != uncut}
+
+
 # What a page shows -----------------------------------------------------------------------------------------------
 
 
@@ -345,6 +375,8 @@ def test_the_book_leaves_the_script_out(stepper):
         (lambda: plots.step_orders([], 1), "0 runs: a stepper shows"),
         (lambda: plots.step_orders([[3]], 1), "a run is a list of acts"),
         (lambda: plots.step_overlap([(2, "a", 0, 0, 1)], 1), "its row 0 or 1"),
+        (lambda: plots.step_cuts(9, 9, 9, 1), "2 to 8 ranks"),
+        (lambda: plots.step_cuts(9, 3, 9, 4), "each with a part"),
         (lambda: plots.step_overlap([(0, "a", 0, 0, 1)], 1), "one span on row 0 and one on row 1"),
         (lambda: plots.Stepper("t", [], (1, 1)), "no frames"),
         (lambda: shapes.box(0, 0, 1, 1, "red"), "a look must be one of"),

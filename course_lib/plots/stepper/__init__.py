@@ -4,6 +4,7 @@ step.py      plots.step: from a report, a timeline or a schedule to its stepper
 arrays.py    step_arrays: the array of every rank; ranks.py: step_ranks, a rehearsal call by call
 gantt.py     step_timeline, step_schedules; orders.py: step_orders; requests.py: step_requests
 overlap.py   step_overlap: gradients that travel while others are computed
+cuts.py      step_cuts: a layer cut over ranks, along one index after the other
 shapes.py    boxes, lines, arrows and text
 model.py     Frame and Stepper: the data, and what a notebook shows
 svg.py       a frame where no script runs
