@@ -33,10 +33,12 @@ from course_lib.plots.roofline_chart import roofline
 from course_lib.plots.stepper.arrays import step_arrays
 from course_lib.plots.stepper.backprop import step_backprop
 from course_lib.plots.stepper.fork_join import step_fork_join
+from course_lib.plots.stepper.cuts import step_cuts
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
 from course_lib.plots.stepper.launches import step_launches
 from course_lib.plots.stepper.model import Frame, Stepper
 from course_lib.plots.stepper.orders import step_orders
+from course_lib.plots.stepper.overlap import step_overlap
 from course_lib.plots.stepper.ranks import step_ranks
 from course_lib.plots.stepper.requests import step_requests
 from course_lib.plots.stepper.roofline import step_roofline
@@ -59,7 +61,9 @@ STEPPERS = (
     step_backprop,
     step_fork_join,
     step_launches,
+    step_cuts,
     step_orders,
+    step_overlap,
     step_ranks,
     step_requests,
     step_roofline,

@@ -14,6 +14,7 @@ from course_lib import mpi, plots, serial, threads
 from course_lib.errors import BadInput
 from course_lib.gpu import cpu_engine
 from course_lib.gpu.mlp import Kernels, Mlp
+from course_lib.mpi import blocking
 from course_lib.plots.stepper import page, shapes
 from course_lib.plots.style import number
 from course_lib.serial import per_example
@@ -345,6 +346,97 @@ def test_with_a_barrier_no_read_is_early():
     assert [box["t"] for box in boxes(frames[0], "s")] == ["1", *"?????"]
 
 
+def spans_of(work, seconds):
+    """What runs when, by the model of chapter 11: one message at a time, the last layer first."""
+    ready = end = 0.0
+    for layer in reversed(range(len(work))):
+        begin, ready = ready, ready + work[layer]
+        yield 0, "compute", layer, begin, ready
+        begin = max(ready, end)
+        end = begin + seconds[layer]
+        yield 1, "allreduce", layer, begin, end
+
+
+def layer_by_layer(comm, work, floats, overlap):
+    """That model's program."""
+    flying = []
+    for seconds, size in zip(reversed(work), reversed(floats), strict=True):
+        mpi.compute(comm, seconds)
+        mine, total = np.ones(size, np.float32), np.empty(size, np.float32)
+        if overlap:
+            flying.append((comm.Iallreduce(mine, total), mine, total))
+        else:
+            comm.Allreduce(mine, total)
+    for request, _, _ in flying:
+        request.Wait()
+
+
+def test_overlap_ends_with_the_clock_of_the_rehearsal():
+    floats, work, network = [4000, 3000, 2000], [3e-5, 2e-5, 2e-5], {"alpha": 1e-6, "beta": 2e-9}
+    seconds = [
+        mpi.rehearse(layer_by_layer, 4, [0.0], [n], False, **network).seconds for n in floats
+    ]
+    in_turn, overlapped = (
+        mpi.rehearse(layer_by_layer, 4, work, floats, how, **network).seconds
+        for how in (False, True)
+    )
+    assert overlapped < in_turn
+    stepper = plots.step_overlap(spans_of(work, seconds), in_turn)
+    told = [
+        f"{1e6 * time:.4g} microseconds" for time in (overlapped, in_turn, in_turn - overlapped)
+    ]
+    wanted = (
+        f"The end, after {told[0]}: 3 gradients summed. In turn it takes {told[1]}; overlap "
+        f"hides {told[2]} of that, {1 - overlapped / in_turn:.0%}."
+    )
+    assert stepper.last.says == wanted
+    assert len(boxes(stepper.last, "0.")) == len(boxes(stepper.last, "1.")) == 3
+    assert not boxes(stepper.last, "w")
+
+
+def test_overlap_shows_what_waits_and_nothing_of_the_future():
+    stepper = plots.step_overlap(spans_of([1, 1, 1], [2, 4, 1]), in_turn=10, unit="u")
+    says = [frame.says for frame in stepper.frames]
+    assert says[:4] == [
+        "At 0 u the rank computes layer 2 and the link is idle; 0 of 3 are summed.",
+        "At 1 u the rank computes layer 1 and the link carries layer 2; 0 of 3 are summed.",
+        "At 2 u the rank computes layer 0 and the link carries layer 1; 1 of 3 are summed.",
+        "At 3 u the rank has nothing left to compute and the link carries layer 1, waiting: 0; "
+        "1 of 3 are summed.",
+    ]
+    assert [len(boxes(frame, "1.")) for frame in stepper.frames] == [0, 1, 2, 2, 3, 3]
+    assert [len(boxes(frame, "w")) for frame in stepper.frames] == [0, 0, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("sizes", [(100, 784, 1024), (9, 30, 8)])
+def test_cuts_end_with_the_numbers_that_the_library_counts(sizes):
+    stepper, p = plots.step_cuts(*sizes, ranks=4), 4
+    moved = [blocking.layer_moved(*sizes, cut) for cut in ((p, 1, 1), (1, p, 1), (1, 1, p))]
+    i, k, j = (f"{sum(numbers.values()):,}" for numbers in moved)
+    wanted = f"{i} of W and dW along i; {k} of dZ and Z along k; {j} of X and dX along j."
+    assert stepper.last.says == f"A step moves, by cut: {wanted}"
+    assert len(stepper.frames) == 3 * p + 1
+
+
+@pytest.mark.parametrize("axis", "ikj")
+def test_cuts_show_the_sum_that_slabs_leave_open(axis):
+    """Each rank works with its range of one index alone: of which product does it have only a summand?"""
+    rng, at = np.random.default_rng(0), "ikj".index(axis)
+    X, W, dZ = (rng.random(shape) for shape in ((6, 8), (8, 10), (6, 10)))
+    mine = [slice(0, 2) if name == axis else slice(None) for name in "ikj"]
+    i, k, j = mine
+    parts = {"Z": X[i, k] @ W[k, j], "dX": dZ[i, j] @ W[k, j].T, "dW": X[i, k].T @ dZ[i, j]}
+    whole = {"Z": (6, 10), "dX": (6, 8), "dW": (8, 10)}
+    (summed,) = (name for name, part in parts.items() if part.shape == whole[name])
+    frames = plots.step_cuts(6, 8, 10, ranks=2).frames[2 * at : 2 * at + 2]
+    for r, frame in enumerate(frames):
+        assert frame.says.endswith(f"summand {r + 1} of 2 of {summed}.")
+        (uncut,) = (box["k"] for box in boxes(frame) if box["c"] == "orange bold")
+        assert uncut == summed.removeprefix("d")
+        own = {box["k"] for box in boxes(frame) if box["c"] == "blue bold"}
+        assert own == {f"{face}.{r}" for face in "XWZ" if face != uncut}
+
+
 # What a page shows -----------------------------------------------------------------------------------------------
 
 
@@ -440,6 +532,10 @@ def backprop_of(sizes, spoil=False):
         (lambda: plots.step_shared([[3]]), "an act is"),
         (lambda: plots.step_shared([(0, "eats", 0, 1)]), "an act must be one of"),
         (lambda: plots.step_shared([(16, "waits", 0, 0)]), "shows 0 to 15"),
+        (lambda: plots.step_overlap([(2, "a", 0, 0, 1)], 1), "its row 0 or 1"),
+        (lambda: plots.step_cuts(9, 9, 9, 1), "2 to 8 ranks"),
+        (lambda: plots.step_cuts(9, 3, 9, 4), "each with a part"),
+        (lambda: plots.step_overlap([(0, "a", 0, 0, 1)], 1), "one span on row 0 and one on row 1"),
         (lambda: plots.Stepper("t", [], (1, 1)), "no frames"),
         (lambda: shapes.box(0, 0, 1, 1, "red"), "a look must be one of"),
     ],

@@ -7,6 +7,8 @@ roofline.py  step_roofline: a step under its roof, batch size by batch size
 gantt.py     step_timeline, step_schedules; fork_join.py: step_fork_join, one thread and several
 orders.py    step_orders; requests.py: step_requests; walk.py: step_walk
 launches.py  step_launches: the kernels of a step, with their bytes
+overlap.py   step_overlap: gradients that travel while others are computed
+cuts.py      step_cuts: a layer cut over ranks, along one index after the other
 shared.py    step_shared: a shared array, act by act
 shapes.py    boxes, lines, arrows and text
 model.py     Frame and Stepper: the data, and what a notebook shows
