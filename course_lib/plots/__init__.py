@@ -32,8 +32,8 @@ from course_lib.plots.rank_chart import rank_timeline
 from course_lib.plots.roofline_chart import roofline
 from course_lib.plots.stepper.arrays import step_arrays
 from course_lib.plots.stepper.backprop import step_backprop
-from course_lib.plots.stepper.fork_join import step_fork_join
 from course_lib.plots.stepper.cuts import step_cuts
+from course_lib.plots.stepper.fork_join import step_fork_join
 from course_lib.plots.stepper.gantt import step_schedules, step_timeline
 from course_lib.plots.stepper.launches import step_launches
 from course_lib.plots.stepper.model import Frame, Stepper

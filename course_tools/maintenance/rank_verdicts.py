@@ -85,7 +85,9 @@ def main(argv=None):
     """Print the verdicts, or write them; return 1 where a cell was late or its next cell wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write them into the record")
-    parser.add_argument("--only", default="", metavar="WORDS", help="programs with this in their name")
+    parser.add_argument(
+        "--only", default="", metavar="WORDS", help="programs with this in their name"
+    )
     asked = parser.parse_args(argv)
     said, faults = all_verdicts([one for one in programs() if asked.only in one.name])
     if asked.write:
