@@ -119,8 +119,8 @@ def _summary(said, record, kept):
         told = sum(real.get(p.name, "nothing") != "nothing" for p in faulty)
         harmed = sum(real.get(p.name, "nothing") != "nothing" for p in right)
         text += (
-            f" Real ranks (`mpi.cluster`) end or name {told} of the faulty ones and blame {harmed} of the right ones; the "
-            "others run to their end on this MPI, by its buffers and by luck. The cell after each was right."
+            f" Real ranks (`mpi.cluster`) end or name {told} of the faulty ones and blame {harmed} of the right "
+            "ones; the others run to their end on this MPI, by its buffers and by luck. The cell after each was right."
         )
     return [text]
 
