@@ -61,12 +61,10 @@ def stale(root, books):
 def notation(read):
     """The texts of the first chapter with the tables of the notation, as Markdown."""
     first = next(one for one in read if one.kind == "lecture")
-    texts = [cell for cell in first.cells if cell.kind == "markdown"]
-    names = [cell.name for cell in texts]
-    start, end = names.index("notation-intro"), names.index("clashes")
-    body = "\n\n".join(cell.source for cell in texts[start : end + 1])
-    left_out = r"^## .*$|^\*\*Question\.\*\* .*$|^\*\*Check\.\*\* .*$|^</?details>.*$"
-    return re.sub(left_out, "", body, flags=re.MULTILINE)
+    texts = {cell.name: cell.source for cell in first.cells}
+    body = "\n\n".join(texts[name] for name in ("notation-intro", "other-letters", "clashes"))
+    left_out = r"^## .*$|^\*\*Question\.\*\* .*$|^\*\*Check\.\*\* .*$"
+    return re.sub(left_out, "", body, flags=re.MULTILINE).replace("\n### ", "\n## ")
 
 
 # Pages ------------------------------------------------------------------------------------------------------------
