@@ -9,7 +9,6 @@ import argparse
 import re
 import sys
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 
 from course_lib.errors import BadInput
@@ -30,28 +29,36 @@ def words(text):
     return sum(1 for word in plain.split() if re.search(r"[^\W_]", word))
 
 
-def sections(read):
-    """{title of a section: minutes, not rounded} of a lecture, in order; the whole reading of an exercise, too."""
+def sections(read, counts=lambda cell: True):
+    """{title of a section: minutes, not rounded} of a lecture, in order; the whole reading of an exercise, too.
+
+    counts: (cell) -> is its time counted?
+    """
     minutes: dict = defaultdict(float)
     title = OPENING
     for cell in read.cells:
         if cell.kind == "code":
             rows = [row for row in cell.source.split("\n") if row.strip()]
-            minutes[title] += len(rows) / LINES + 1 / CELLS
+            minutes[title] += (len(rows) / LINES + 1 / CELLS) * counts(cell)
             continue
         for part in re.split(r"^(?=## )", cell.source, flags=re.MULTILINE):
             heading = re.match(r"## +(.*)", part)
             title = heading[1].strip() if heading else title
-            minutes[title] += words(part) / WORDS if title != NOT_READ else 0.0
+            read_it = title != NOT_READ and counts(cell)
+            minutes[title] += words(part) / WORDS if read_it else 0.0
     return {title: time for title, time in minutes.items() if title != NOT_READ}
 
 
 def core(read):
     """The minutes of a lecture without its deeper sections, to the nearest five."""
-    folded = replace(read, cells=tuple(cell for cell in read.cells if cell.deep))
-    if not folded.cells:
+    if not any(cell.deep for cell in read.cells):
         return read.minutes
-    return 5 * round((read.minutes - sum(sections(folded).values())) / 5)
+    return 5 * round((read.minutes - sum(folded(read).values())) / 5)
+
+
+def folded(read):
+    """As `sections`: what is folded of each."""
+    return sections(read, lambda cell: bool(cell.deep))
 
 
 def document(root):
@@ -65,7 +72,8 @@ def document(root):
 def _values(lecture, exercise):
     """What the template shows of a chapter."""
     tasks = [cell.task for cell in exercise.tasks]
-    return {"lecture": lecture, "exercise": exercise, "sections": sections(lecture), "tasks": tasks}
+    times = {"sections": sections(lecture), "folded": folded(lecture), "core": core(lecture)}
+    return {"lecture": lecture, "exercise": exercise, "tasks": tasks, **times}
 
 
 def main(argv=None):

@@ -82,23 +82,15 @@ def test_minutes_of_a_syllabus(weeks):
             (lecture, "lecture"),
             (exercise, "exercise"),
         ):  # a new task need not change every plan
-            assert abs(int(said) - sum(chapter[kind].minutes for chapter in kinds)) <= 10, (
+            assert abs(int(said) - sum(minutes.core(chapter[kind]) for chapter in kinds)) <= 10, (
                 named,
                 kind,
             )
 
 
-def test_sections_to_leave_out_exist():
-    table = rows(
-        re.split(r"^## ", GUIDE.partition("### What to leave out")[2], flags=re.MULTILINE)[0]
-    )
-    for number, named, _, saved in table:
-        titles = minutes.sections(chapters()[number]["lecture"])
-        for section in named.split(", "):
-            assert any(title.startswith(f"{section}. ") for title in titles), (
-                f"{number} has no section {section}"
-            )
-        left = sum(
-            time for title, time in titles.items() if title.partition(". ")[0] in named.split(", ")
-        )
-        assert abs(left - int(saved)) <= 2, (number, left)
+def test_minutes_that_are_folded_are_those_that_the_core_path_leaves_out():
+    for both in chapters().values():
+        lecture = both["lecture"]
+        folded, whole = minutes.folded(lecture), minutes.sections(lecture)
+        assert folded.keys() == whole.keys() and all(folded[t] <= whole[t] for t in whole)
+        assert abs(lecture.minutes - sum(folded.values()) - minutes.core(lecture)) <= 2.5

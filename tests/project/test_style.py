@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "course_lib"
 ROOMS = ("data", "serial", "threads", "gpu", "mpi", "measure", "plots")  # what a learner reads
-MOST_LINES = 9600  # of all rooms together, every line counted: Python and CUDA C
+MOST_LINES = 9700  # of all rooms together, every line counted: Python and CUDA C
 MOST_LINES_OF_A_FUNCTION = 25  # without its head and docstring
 # what runs code is counted apart, lines of code alone: (at least, at most)
 MACHINES = {
@@ -25,7 +25,7 @@ MACHINES = {
     "machines/books": (200, 600),
     "plots/stepper": (
         200,
-        900,
+        1400,
     ),  # what makes pictures move: machinery, read by nobody beside the text
 }
 
