@@ -457,6 +457,7 @@ def small_clone(tmp_path):
         (root / folder).mkdir()
         shutil.copy(ROOT / folder / "00-start-here.ipynb", root / folder)
     (root / "docs").mkdir()
+    shutil.copy(ROOT / "README.md", root)
     # without chapter 01 the links at the end are others; code and outputs are those of the clone
     assert main(["build", "--root", str(root)]) == 0
     return root

@@ -126,6 +126,7 @@ def test_lecture_runs_from_the_top(lab):
 
 
 def test_a_task_turns_green(lab):
+    """Over 20 s of processor: JupyterLab, a browser, an exercise and the page of progress."""
     page, address, folder, theme = lab
     path = folder / "exercises" / CHAPTER
     exercise, solution = lb.read_notebook(path), lb.read_notebook(folder / "solutions" / CHAPTER)
@@ -157,8 +158,11 @@ def test_a_task_turns_green(lab):
 
 
 def progress_shows(page, address, folder):
-    """One task is right, and where to go on is another one of this chapter."""
-    open_notebook(page, address("progress.ipynb"))
+    """One task is right, and where to go on is another one of this chapter.
+
+    In a workspace of its own: else the exercise is opened again too, and its kernel is the one that says "Idle".
+    """
+    open_notebook(page, address("progress.ipynb").replace("/lab/", "/lab/workspaces/progress/"))
     saved = run_all(page, folder / "progress.ipynb", 120)
     (output,) = [out for cell in saved["cells"] for out in cell.get("outputs", [])]
     shown = "".join(output["data"]["text/plain"])
