@@ -52,6 +52,7 @@ def test_ruff_reads_the_notebooks():
 
 
 def test_types():
+    """Over 20 s of processor: mypy reads all of the code."""
     tool("mypy", "--no-error-summary")
 
 

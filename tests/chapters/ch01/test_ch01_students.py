@@ -394,6 +394,7 @@ WRONG = [
     ("task", "wrong", "cause"), WRONG, ids=[f"{t}-{i}" for i, (t, _, _) in enumerate(WRONG)]
 )
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(task, wrong, cause):
+    """Over 20 s of processor for some: the search for a cause tries many known mistakes."""
     for seed in SEEDS:
         with pytest.raises(CheckFailed) as failure:
             getattr(ch01, f"check_{task}")(wrong, seed=seed)

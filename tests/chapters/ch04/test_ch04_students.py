@@ -613,6 +613,7 @@ WRONG = [
     ],
 )
 def test_a_wrong_answer_of_a_student_is_refused_with_its_cause(check, wrong, words, seeds):
+    """Over 20 s of processor for some: the search for a cause tries many known mistakes."""
     for seed in seeds:
         text = told(check, wrong, seed)
         assert words in text, f"seed {seed}: {text}"

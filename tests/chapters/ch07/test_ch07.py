@@ -27,6 +27,7 @@ pytestmark = needs_compiler
 
 @pytest.mark.parametrize("task", KERNELS)
 def test_three_or_more_wrong_answers_compute_right_numbers(task):
+    """Over 20 s of processor: each wrong answer is a kernel of its own to compile."""
     assert_the_engine_alone_sees_three(CHAPTER, task, KERNELS[task])
 
 
