@@ -1,6 +1,8 @@
 """Checks of values and free-form checks: the same look, and the author's mistakes kept apart from the student's."""
 
+import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -181,6 +183,26 @@ def test_a_wait_that_ran_out_is_tried_once_more_if_the_machine_stood_still(
 
     assert "nobody came" in refusal(check, len, seed=1)
     assert len(calls) == tried and len(set(calls)) == 1, "the same inputs"
+
+
+def test_a_thread_that_the_interpreter_lost_is_no_evidence(monkeypatch):
+    """Two threads that install a trace function at once: one of them ends before its first line."""
+    monkeypatch.setattr(freeform, "Stalls", lambda: Stalls(lambda: 0.0))
+    calls, words = (
+        [],
+        "Cannot install a trace function while another trace function is being installed",
+    )
+
+    @property_check("lost")
+    def check(fn, *, rng):
+        calls.append(1)
+        if len(calls) == 1:
+            error = RuntimeError(words)
+            sys.unraisablehook(SimpleNamespace(exc_value=error, exc_type=RuntimeError))
+            require_in_time(False, "nobody came")
+
+    check(len, seed=1)
+    assert calls == [1, 1]
 
 
 def test_a_wrong_answer_is_not_tried_again(monkeypatch):
