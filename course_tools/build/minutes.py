@@ -29,23 +29,32 @@ def words(text):
     return sum(1 for word in plain.split() if re.search(r"[^\W_]", word))
 
 
+def parts(read):
+    """(title of its section, cell, text) of all that a lecture has: a cell of text is cut at the headings in it."""
+    title = OPENING
+    for cell in read.cells:
+        texts = [cell.source]
+        if cell.kind == "markdown":
+            texts = re.split(r"^(?=## )", cell.source, flags=re.MULTILINE)
+        for text in texts:
+            heading = re.match(r"## +(.*)", text) if cell.kind == "markdown" else None
+            title = heading[1].strip() if heading else title
+            yield title, cell, text
+
+
 def sections(read, counts=lambda cell: True):
     """{title of a section: minutes, not rounded} of a lecture, in order; the whole reading of an exercise, too.
 
     counts: (cell) -> is its time counted?
     """
     minutes: dict = defaultdict(float)
-    title = OPENING
-    for cell in read.cells:
+    for title, cell, text in parts(read):
         if cell.kind == "code":
-            rows = [row for row in cell.source.split("\n") if row.strip()]
-            minutes[title] += (len(rows) / LINES + 1 / CELLS) * counts(cell)
-            continue
-        for part in re.split(r"^(?=## )", cell.source, flags=re.MULTILINE):
-            heading = re.match(r"## +(.*)", part)
-            title = heading[1].strip() if heading else title
-            read_it = title != NOT_READ and counts(cell)
-            minutes[title] += words(part) / WORDS if read_it else 0.0
+            rows = [row for row in text.split("\n") if row.strip()]
+            time = len(rows) / LINES + 1 / CELLS
+        else:
+            time = words(text) / WORDS
+        minutes[title] += time * counts(cell)
     return {title: time for title, time in minutes.items() if title != NOT_READ}
 
 

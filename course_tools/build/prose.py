@@ -34,9 +34,11 @@ def breaches(read):
 
 def core_words(read):
     """The words of a lecture that are not folded; the list under "Go further" is not counted."""
-    texts = [cell.source for cell in read.cells if cell.kind == "markdown" and not cell.deep]
-    read_part = "\n\n".join(texts).partition(f"\n## {minutes.NOT_READ}")[0]
-    return minutes.words(read_part)
+    return sum(
+        minutes.words(text)
+        for title, cell, text in minutes.parts(read)
+        if cell.kind == "markdown" and not cell.deep and title != minutes.NOT_READ
+    )
 
 
 def _whole(read):
@@ -98,15 +100,10 @@ def _plain(text):
 
 
 def _asides(read):
-    title = minutes.OPENING
     found: dict = {}
-    for cell in read.cells:
-        if cell.kind != "markdown":
-            continue
-        for part in re.split(r"^(?=##+ )", cell.source, flags=re.MULTILINE):
-            heading = re.match(r"## +(.*)", part)
-            title = heading[1].strip() if heading else title
-            asides = [p for p in PARENTHESIS.findall(_plain(part)) if minutes.words(p) > ASIDE]
+    for title, cell, text in minutes.parts(read):
+        if cell.kind == "markdown":
+            asides = [p for p in PARENTHESIS.findall(_plain(text)) if minutes.words(p) > ASIDE]
             found.setdefault(title, []).extend(asides)
     for title, asides in found.items():
         if len(asides) > 1 and title != minutes.NOT_READ:

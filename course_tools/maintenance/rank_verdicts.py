@@ -4,7 +4,8 @@
 
 runs every program of tests/machines/rehearsal/faults as a parallel cell (`mpi.cluster`), each followed by a right cell,
 and writes the verdicts into record.json beside them, from where `rehearsal_tables` takes them. It takes minutes: after
-most of the programs new ranks are started. The exit status is 1 where a next cell was not right.
+most of the programs new ranks are started. Where a cell was late or its next cell wrong, nothing is written and the
+exit status is 1.
 """
 
 import argparse
@@ -90,7 +91,7 @@ def main(argv=None):
     )
     asked = parser.parse_args(argv)
     said, faults = all_verdicts([one for one in programs() if asked.only in one.name])
-    if asked.write:
+    if asked.write and not faults:  # the table says that the cell after each was right
         record = json.loads(RECORD.read_text(encoding="utf-8"))
         record["real"] = {**record.get("real", {}), **said}
         RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
