@@ -35,7 +35,7 @@ def trace_gemm(A, B, C=None, alpha=1, beta=0, kernel="register_16x4"):
 def trace_steps(A, B, kernel="naive", step=1, block=0):
     """Reports of one block's walk through K: of its first step, of its first two, and so on to all of them.
 
-    A: (M, K), B: (K, N), float32 and stored by rows. step: how many k the kernel takes at a time. block: its number.
+    A: (M, K), B: (K, N), float32 and row-major. step: how many k the kernel takes at a time. block: its number.
     Every report is of a launch with a smaller K on the same memory, so that all addresses are those of the whole.
     """
     check(A, B, None, 0, kernel)
