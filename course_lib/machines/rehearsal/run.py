@@ -121,6 +121,15 @@ class _Stage:
         return job(self.copies, self.file, how, None)
 
     def _apart(self, job, how, seconds):
+        """A process that is late is tried once more: a machine that stood still for seconds makes any process late."""
+        try:
+            return self._once(job, how, seconds)
+        except apart.Ended as end:
+            if not end.late:
+                raise
+        return self._once(job, how, seconds)
+
+    def _once(self, job, how, seconds):
         if self._child is None:
             self._child = apart.child_for(self.copies, self.file)
         try:

@@ -17,6 +17,8 @@ from course_lib.machines.rehearsal.places import place
 
 PATIENCE = 2.0  # seconds for a rank that is told to stop
 LOOK, OFTEN = 0.05, 64  # seconds, and turns, from one look at the clock to the next
+LOOKS = 0.3  # of the looks that fit into a rehearsal's time, those that must find it still at work: a machine that
+# stood still for seconds, whose clocks have all gone on, says nothing
 SLOWEST = 5  # times the computing time that a rehearsal may take on the clock on the wall, on a busy machine
 PRINTED = 100_000  # characters kept of what a rank prints
 _one_at_a_time = threading.RLock()
@@ -119,6 +121,7 @@ class Turns:
         self.late = None
         self.running = None
         self.late_place: dict = {}
+        self.looks = 0
         self.order = None if seed is None else random.Random(seed)
         self.back, self.count = queue.SimpleQueue[Any](), 0
         self.at_rest = lambda: False  # when no rank can go on: may one go on now?
@@ -178,6 +181,9 @@ class Turns:
 
     def _look(self, rank, deadline):
         """Is it too late?"""
+        self.looks += 1
+        if self.looks < LOOKS * self.timeout / LOOK:
+            return
         if time.process_time() > deadline[0] or time.monotonic() > deadline[1]:
             self.late, self.late_place, self.stopping = rank, rank.place(), True
 

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -112,3 +113,40 @@ def test_the_same_is_said_without_a_process_of_its_own():
         stuck, right = mpi.rehearse(swapped, 2), mpi.rehearse(lambda comm: comm.allreduce(1), 3)
     assert str(stuck) == str(mpi.rehearse(swapped, 2)) and stuck.errors[0]["tool"] == "deadlock"
     assert right.results == [3, 3, 3]
+
+
+def test_a_process_that_was_late_while_the_machine_stood_still_is_tried_once_more(
+    children, tmp_path
+):
+    """What a standstill leaves is a clock that has gone on: its signal comes, though nothing was computed."""
+
+    def stands_still_once(comm, stood):
+        if comm.rank == 1 and not stood.exists():
+            stood.touch()
+            os.kill(os.getpid(), apart.ALARM)
+        return comm.rank
+
+    report = mpi.rehearse(stands_still_once, 2, tmp_path / "stood", show=False)
+    assert report.ok and report.results == [0, 1] and len(children) >= 2
+
+
+def test_a_process_that_is_late_again_is_at_fault():
+    def always(comm):
+        os.kill(os.getpid(), apart.ALARM)
+
+    (error,) = mpi.rehearse(always, 1, show=False).errors
+    assert error["tool"] == "timeout" and error["rank"] == 0
+
+
+def test_a_clock_that_jumps_makes_no_rank_late(monkeypatch):
+    real = time.process_time
+    monkeypatch.setenv("SECONDS_MORE", "0")  # a rank has copies of all other variables
+    monkeypatch.setattr(time, "process_time", lambda: real() + float(os.environ["SECONDS_MORE"]))
+
+    def jumps(comm):
+        os.environ["SECONDS_MORE"] = "1000"
+        time.sleep(0.1)
+        return comm.allreduce(1)
+
+    with apart.not_apart():
+        assert mpi.rehearse(jumps, 2, show=False).results == [2, 2]
