@@ -12,6 +12,7 @@ from course_tools.notebooks import leftovers
 
 DEFAULT_SEED = "20160501"  # of the checks, in builds and tests: what is stored can be made again
 INTERRUPT_SECONDS = 3
+LONGEST = 80  # characters of a folder with sockets in it: an address of one has 107
 INLINE = "module://matplotlib_inline.backend_inline"
 
 
@@ -45,7 +46,7 @@ class Session:
         self._stderr = open(Path(self._temporary.name) / "stderr.txt", "w+", errors="replace")
         self.client: Any = _client_class()(
             self.notebook,
-            km=_manager(),
+            km=_manager(Path(self._temporary.name)),
             allow_errors=True,
             timeout=self.timeout,
             startup_timeout=120,
@@ -162,8 +163,12 @@ def _client_class():
     return Client
 
 
-def _manager():
-    """A kernel manager that starts this very interpreter, whatever kernels the user has installed."""
+def _manager(folder):
+    """A kernel manager that starts this very interpreter, whatever kernels the user has installed.
+
+    It speaks with its kernel through sockets in this folder: of kernels that start at once over TCP, two may pick the
+    same port, and then one dies or never answers. Windows, and a folder with a long name, have TCP alone.
+    """
     from ipykernel.kernelspec import RESOURCES
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -175,4 +180,7 @@ def _manager():
         def get_kernel_spec(self, kernel_name):
             return spec
 
-    return AsyncKernelManager(kernel_name="python3", kernel_spec_manager=ThisPython())
+    where = {}
+    if os.name == "posix" and len(str(folder)) <= LONGEST:
+        where = {"transport": "ipc", "connection_file": str(folder / "kernel.json")}
+    return AsyncKernelManager(kernel_name="python3", kernel_spec_manager=ThisPython(), **where)
