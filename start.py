@@ -201,7 +201,7 @@ def ready(command):
         return any(stamp.get(key) != value for key, value in wanted.items() if key in ("lab", command))
 
     wanted = {"place": ROOT, "python": "%d.%d" % sys.version_info[:2]}
-    wanted["lab"] = digest("pyproject.toml", SETUP, PINNED["lab"])
+    wanted["lab"] = digest("pyproject.toml", "labextension/built/sources.sha256", SETUP, PINNED["lab"])
     if command == "test":
         wanted["test"] = digest(PINNED["test"])
     if lacks():

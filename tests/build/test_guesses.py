@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from chapter_sources import lectures
+from chapter_sources import exercises, lectures
 from sample_chapter import LECTURE
 
 from course_tools.build import guesses, notebook
@@ -113,3 +113,12 @@ def test_every_prediction_has_something_folded_after_it():
         code = [cell for cell in one.cells if cell.kind == "code"]
         assert 0 < len(hidden) < len(code), one.chapter
         assert not {cell.name for cell in code if guesses.takes_guess(cell)} & set(hidden)
+
+
+def test_guesses_are_answered_in_one_form():
+    """The result, and then "you said 12": no other words for a guess."""
+    code = [cell for one in lectures() + exercises() for cell in one.cells if cell.kind == "code"]
+    printed = [cell.source for cell in code if "print(" in cell.source and "my_" in cell.source]
+    assert sum("you said" in text for text in printed) > 200
+    other = [text for text in printed if "your guess" in text.replace("# your guess", "")]
+    assert other == []

@@ -61,6 +61,7 @@ def test_wheel_works_in_an_empty_folder(tmp_path):
     place = tmp_path / "elsewhere"
     install = ["pip", "install", "--no-deps", "--no-index", "--target", str(place), str(wheel)]
     subprocess.run([*run, *install], check=True, capture_output=True)
+    assert (place / "share/jupyter/labextensions/course-kernels/package.json").is_file()
     code = f"""
 import sys
 sys.path.insert(0, {str(place)!r})

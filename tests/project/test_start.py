@@ -39,6 +39,9 @@ def make_clone(folder):
         *(path.name for path in ROOT.glob("requirements*.txt")),
     ):
         shutil.copy(ROOT / name, folder / name)
+    built = Path("labextension", "built")
+    (folder / built).mkdir(parents=True)
+    shutil.copy(ROOT / built / "sources.sha256", folder / built)
     return folder
 
 
