@@ -55,9 +55,7 @@ struct Worker : Block {
             mprotect(stacks + size_t(stacks_made) * kStackBytes, 4096, PROT_NONE);
         t.stack = stacks + size_t(t.index) * kStackBytes;
         // Not all stacks begin at the same place of a page, or they would fight for the same lines of the cache.
-        unsigned bytes = kStackBytes - 4096 - t.index % 16 * 256;
-        ask_for(t.stack + 4 * kStackBytes + bytes - 64);
-        return course_new_fiber(t.stack + 4096, bytes);
+        return course_new_fiber(t.stack + 4096, kStackBytes - 4096 - t.index % 16 * 256);
     }
 
     Thread *next_lane(const Thread &t) {
