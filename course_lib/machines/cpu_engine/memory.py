@@ -11,7 +11,12 @@ from course_lib.errors import BadInput
 
 BASE = 1 << 44  # where the engine's processes map it: an address is the same number in all of them
 RED_ZONE = 256
-UNSET = np.array([0xFFF7FDC3], "<u4").view(np.uint8)  # NaN of a kind that no computation makes
+UNSET = 0xFFF7FDC3  # NaN of a kind that no computation makes
+
+
+def unset(bytes):
+    """So many bytes that nothing has written yet."""
+    return np.full(-(-bytes // 4), UNSET, "<u4").view(np.uint8)[:bytes]
 
 
 class OutOfMemory(BadInput):
@@ -49,7 +54,7 @@ class Arena:
                 "free some, or set COURSE_GPU_BYTES"
             )
         self.live[BASE + at] = bytes
-        self._map[0, at : at + bytes], self._map[1, at : at + bytes] = np.resize(UNSET, bytes), 0
+        self._map[0, at : at + bytes], self._map[1, at : at + bytes] = unset(bytes), 0
         return BASE + at
 
     def free(self, address):
@@ -86,7 +91,7 @@ class Arena:
         Of elements of one or two bytes, which may look unset by chance, all count as written if one has changed.
         """
         flags = self.flags(address, bytes)
-        changed = ~flags & (self.read(address, bytes) != np.resize(UNSET, bytes))
+        changed = ~flags & (self.read(address, bytes) != unset(bytes))
         if element < 4:
             changed[:] = changed.any()
         return (flags | changed).reshape(-1, element).any(axis=1)

@@ -386,3 +386,41 @@ def test_templates(how):
 @pytest.mark.parametrize("how", ["plain", "traced"])
 def test_printf(how):
     assert run(how, BASICS, "says", 1, 4, [np.int32(4)]) == "thread 1 of 4: 0.50\n"
+
+
+WAITING = r"""
+__global__ void waiting(const float *x, float *y, int *count, int rounds)
+{
+    __shared__ float s[1024];
+    int t = threadIdx.x, n = blockDim.x, half = 0;
+    float first = x[t], second = 2 * first, kept[4] = {first, second, 3 * first, 4 * first};
+    for (int k = 0; k < rounds; k++) {
+        s[t] = kept[k % 4] + second;
+        __syncthreads();
+        first += s[(t + k + 1) % n];
+        if (k % 3 == 0) half += __syncthreads_count(t % 2);
+        else __syncthreads();
+        if (k % 4 == 1) first += __shfl_xor_sync(__activemask(), first, 1);
+    }
+    if (t >= n / 2 && rounds % 2) return;  // from here on half of them wait, or none
+    y[t] = first + second, count[t] = half;
+}
+"""
+
+
+@everywhere
+@pytest.mark.parametrize(("threads", "rounds"), [(2, 5), (32, 4), (70, 9), (256, 7), (1024, 6)])
+def test_numbers_outlive_all_kinds_of_waiting(how, threads, rounds):
+    x = np.random.default_rng(threads).integers(0, 9, threads).astype(np.float32)
+    first, half, t = x.copy(), 0, np.arange(threads)
+    for k in range(rounds):
+        s = (1 + k % 4) * x + 2 * x
+        first += s[(t + k + 1) % threads]
+        half += threads // 2 * (k % 3 == 0)
+        if k % 4 == 1:
+            first += first[t ^ 1]
+    y, count = np.full(threads, -1, np.float32), np.full(threads, -1, np.int32)
+    run(how, WAITING, "waiting", 1, threads, [x, y, count, np.int32(rounds)])
+    written = t < (threads // 2 if rounds % 2 else threads)
+    np.testing.assert_array_equal(y, np.where(written, first + 2 * x, -1))
+    np.testing.assert_array_equal(count, np.where(written, half, -1))

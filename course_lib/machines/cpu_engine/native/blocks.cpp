@@ -34,11 +34,10 @@ bool can_run(const Thread &t) {
 unsigned lanes(unsigned warp) { return std::min(32u, launch.threads - warp * 32); }
 
 struct Worker : Block {
-    Thread all[kMaxThreads];
+    Thread all[kMaxThreads + 4];  // those behind the end are asked for, but never run
     uint64_t given[kMaxThreads], shown[kMaxThreads];  // to a shuffle; shown: when the last warp barrier opened
     char *stacks;
     unsigned stacks_made = 0;
-    std::vector<char *> free_stacks;  // the last one used is on top: it is still in the cache
 
     Worker() : Block() {
         size_t bytes = size_t(kMaxThreads) * kStackBytes;
@@ -48,19 +47,15 @@ struct Worker : Block {
         threads = all;
     }
 
-    // A thread gets its stack when it starts and gives it back at its end: without barriers one stack does for all.
+    // A thread that does not start on the stack of one that has ended gets its own.
     void *context_of(Thread &t) {
         self = &t;
         if (t.stack) return t.stack_pointer;
-        if (free_stacks.empty()) {
-            free_stacks.push_back(stacks + size_t(stacks_made++) * kStackBytes);
-            mprotect(free_stacks.back(), 4096, PROT_NONE);  // running over a stack is a crash, not silent damage
-        }
-        t.stack = free_stacks.back();
-        free_stacks.pop_back();
+        for (; stacks_made <= t.index; stacks_made++)  // running over a stack is a crash, not silent damage
+            mprotect(stacks + size_t(stacks_made) * kStackBytes, 4096, PROT_NONE);
+        t.stack = stacks + size_t(t.index) * kStackBytes;
         // Not all stacks begin at the same place of a page, or they would fight for the same lines of the cache.
-        unsigned shift = (t.stack - stacks) / kStackBytes % 16 * 256;
-        return course_new_fiber(t.stack + 4096, kStackBytes - 4096 - shift);
+        return course_new_fiber(t.stack + 4096, kStackBytes - 4096 - t.index % 16 * 256);
     }
 
     Thread *next_lane(const Thread &t) {
@@ -169,9 +164,7 @@ struct Worker : Block {
 
     void wait(Thread &t) {
         Thread *next = next_lane(t);
-        // Hundreds of stacks do not fit into the first cache: that of the one after the next is asked for now.
-        const char *later = (const char *)all[(t.index + 2) % kMaxThreads].stack_pointer;
-        __builtin_prefetch(later), __builtin_prefetch(later + 64);
+        ask_for(all[t.index + 4].stack_pointer);
         course_switch(&t.stack_pointer, next ? context_of(*next) : scheduler_stack_pointer);
         t.state = State::ready;
     }
@@ -192,7 +185,7 @@ struct Worker : Block {
     // The block barrier opens when every thread that is not done stands at it.
     void open_if_complete() {
         if (!arrived || arrived + done < launch.threads) return;
-        if (mixed || (done && !ended_early)) wrong_barrier();
+        if (kTraced && (mixed || (done && !ended_early))) wrong_barrier();
         votes[++epoch % 2] = 0;  // those of the barrier before the last one: all have read them
         arrived = 0;
     }
@@ -207,16 +200,16 @@ struct Worker : Block {
         barrier_error({kind, barrier_line, mixed ? all[other].line : 0, index, other, count});
     }
 
-    // Threads that wait for a barrier which cannot open any more. Their stacks are taken back as they are.
+    // Threads that wait for a barrier which cannot open any more.
     void stuck() {
         unsigned count = 0, first = 0;
         for (unsigned i = launch.threads; i-- > 0;)
-            if (all[i].state != State::done) free_stacks.push_back(all[i].stack), first = i, count++;
+            if (all[i].state != State::done) first = i, count++;
         barrier_error({BarrierError::stuck, all[first].line, 0, index, first, count});
     }
 
     [[noreturn]] void leave_for(Thread &t, Thread *next) {
-        free_stacks.push_back(t.stack);  // nobody takes it before this thread has left it: `next` has its own
+        ask_for(all[t.index + 4].stack_pointer);
         course_switch(&t.stack_pointer, next ? context_of(*next) : scheduler_stack_pointer);
         abort();  // nobody switches to a thread that is done
     }

@@ -39,6 +39,7 @@ struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its blo
     State state;
     bool vote, converged;     // what it gives to a vote; waits in a vote or shuffle, which lanes must make in one place
 };
+extern "C" void course_switch(void **save, void *to);  // see fiber.h
 extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
 
 struct Block {  // one block of threads, run by one worker
@@ -73,6 +74,11 @@ template <class T> constexpr Shape shape_of() {
     Shape s;
     fill(s, (T *)nullptr, 0);
     return s;
+}
+
+// Hundreds of stacks do not fit into the first cache: where a later thread left off is asked for now.
+inline void ask_for(const void *stack_pointer) {
+    for (int i = 0; i < 320; i += 64) __builtin_prefetch((const char *)stack_pointer + i);
 }
 
 void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t align, const Shape &shape);
@@ -186,8 +192,10 @@ void warp_stands();  // all lanes of a warp stand still
 char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape);  // where it lies
 extern uint16_t seen[kMaxThreads][32];  // warp barriers of each lane of its warp that a thread knows to be passed
 unsigned call_path();  // a number for the calls by which the thread came here
+constexpr bool kTraced = true;
 extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
 #else
+constexpr bool kTraced = false;
 constexpr unsigned call_path() { return 0; }
 static bool poisoned __attribute__((unused));
 constexpr bool second_look = false;

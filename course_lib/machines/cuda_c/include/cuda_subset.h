@@ -66,10 +66,30 @@ COURSE_STORE(__stwb) COURSE_STORE(__stcg) COURSE_STORE(__stcs) COURSE_STORE(__st
 #else
 #define COURSE_STAY
 #endif
+#ifndef COURSE_TRACE
+// The usual barrier, in line with the kernel: if the next thread still waits at the barrier before, it goes on.
+COURSE_INLINE bool course_goes_on(int line) {
+    course::Thread &me = *course::self, &next = (&me)[1];
+    course::Block &block = *me.block;
+    if (me.index + 1 >= course::launch.threads) return false;
+    if (next.state != course::State::at_block_barrier || next.epoch == block.epoch) return false;
+    block.arrived++;
+    me.line = line, me.epoch = block.epoch, me.state = course::State::at_block_barrier;
+    course::ask_for((&me)[4].stack_pointer);
+    course::self = &next;
+    course::course_switch(&me.stack_pointer, next.stack_pointer);
+    return true;
+}
+#define COURSE_GOES_ON(line) course_goes_on(line) ||
+#define COURSE_PLACED(slot) slot.block == course::self->block->serial ? slot.start : (char *)
+#else
+#define COURSE_GOES_ON(line)
+#define COURSE_PLACED(slot)
+#endif
 #define COURSE_HERE int line = __builtin_LINE()
 COURSE_INLINE void __syncthreads(COURSE_HERE) {
     COURSE_STAY;
-    course::block_barrier(false, line);
+    COURSE_GOES_ON(line) course::block_barrier(false, line);
 }
 #define __syncthreads() __syncthreads(__COUNTER__ << 16 | __LINE__)
 COURSE_INLINE int __syncthreads_count(int p, COURSE_HERE) { return course::block_barrier(p != 0, line); }
@@ -175,7 +195,7 @@ COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
     *(course::Same<__VA_ARGS__> *)({                                                                   \
         static thread_local course::SharedSlot slot;                                                   \
         constexpr course::Shape shape = course::shape_of<__VA_ARGS__>();                               \
-        course::shared_array(slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), shape);           \
+        COURSE_PLACED(slot) course::shared_array(slot, #name, sizeof(__VA_ARGS__), alignof(__VA_ARGS__), shape); \
     })
 #define COURSE_DYNAMIC_SHARED(name, ...) \
     (course::Same<__VA_ARGS__> *)course::dynamic_shared(#name, course::shape_of<__VA_ARGS__>().element)
