@@ -49,7 +49,7 @@ def test_each_part_gets_its_own_mistake():
         None,
     )
     whole, part = causes_of_parts(known[:1], evidence)
-    assert whole is None and part == "one mistake of several, in a: half of it"
+    assert whole is None and part == "one of several mistakes, in a: half of it"
     assert causes_of_parts(known[2:], evidence) == (None, None)
 
 

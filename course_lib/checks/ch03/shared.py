@@ -25,9 +25,9 @@ def _race_cause(got, start, parts, wrote):
     """Why total is wrong. wrote: the shards whose threads have come to a write of it."""
     right, T = start + sum(parts), len(parts)
     if _lost_shards(got, np.zeros_like(start), parts) is not None:
-        return "what total held before is gone: add to it"
+        return "the old content of total is lost: add to it"
     if np.allclose(got, right, rtol=1e-5, atol=0):
-        return "right to seven digits: the parts went through a float32 array; they are float64"
+        return "right to seven digits: the parts were stored in a float32 array; they are float64"
     lost = _lost_shards(got, start, parts)
     if lost is None:
         return _repeated_cause(got, start, parts) or _partly_lost(got, start, parts)
@@ -37,9 +37,9 @@ def _race_cause(got, start, parts, wrote):
     if not wrote.issuperset(lost):
         return f"{which}: it was computed, and never added"
     return (
-        f"a lost update: {which}. Two threads read total before "
-        "either wrote it, and the one that writes last wins. Either ONE lock, made before the threads and shared "
-        "by all, around read, add and write; or, better, a place of its own for each part, added up after the join"
+        f"a lost update: {which}. Two threads read total before either wrote it, and the one that writes last "
+        "wins. Either ONE lock, made before the threads and shared by all, around read, add and write; or, "
+        "better, a separate place for each part, added up after the join"
     )
 
 
