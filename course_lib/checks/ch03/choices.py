@@ -57,12 +57,12 @@ class _Costs:
         )
         require(
             T <= self.B,
-            f"seconds was asked for {T} threads and {self.B} examples",
+            f"seconds was called with {T} threads and {self.B} examples",
             cause="a thread without an example has nothing to do: use at most min(cores, B)",
         )
         require(
             len(self.table) >= T,
-            f"seconds was asked for {T} threads on {len(self.table)} cores",
+            f"seconds was called with {T} threads on {len(self.table)} cores",
             cause="more threads than cores only take turns: use at most min(cores, B)",
         )
         self.asked.append(int(T))

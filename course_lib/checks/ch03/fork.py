@@ -79,7 +79,7 @@ def _apart_cause(workers, T):
             "now, and run() does, too; a thread begins with start()"
         )
     if len(workers.threads) < T:
-        return f"{len(workers.threads)} threads for {T} shards: each shard needs a thread of its own (or a pool of T)"
+        return f"{len(workers.threads)} threads for {T} shards: each shard needs its own thread (or use a pool of T)"
     if workers.alone:
         return "the caller computes a shard before the others are forked: start them, do your own, then join"
     if workers.queued:

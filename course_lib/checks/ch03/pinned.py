@@ -194,7 +194,7 @@ def _check_each_once(calls, where):
         [t for t, n in enumerate(calls.made) if not n],
         [t for t, n in enumerate(calls.made) if n > 1],
     )
-    late = " A function made in a loop reads the loop's variable when it runs: hand the value over, args=(t,)"
+    late = " A function made in a loop reads the loop's variable when it runs: pass the value, args=(t,)"
     require(
         not again,
         f"call {again[0] if again else ''} was made {calls.made[again[0]] if again else 0} times",

@@ -108,7 +108,7 @@ def _check_shared_sum(fn, rng, T, n):
     require(
         not lost,
         f"part_of({min(lost, default=0)}) was never called",
-        cause="a part and a thread for each t from 0 to T - 1; a function made in a loop must be handed its t",
+        cause="one part and one thread for each t from 0 to T - 1; pass t to a function made in a loop",
     )
     require(
         len(traffic.workers) >= min(T, 2),

@@ -245,7 +245,7 @@ def _check_chain(tasks, start, name, where, L):
                 else f"{name} begins with the delta of layer {layer}",
                 where=where,
                 wanted=f"layer {at - 1}",
-                cause=f"thread j is handed the delta of layer L - 1 - j; {back}"
+                cause=f"thread j gets the delta of layer L - 1 - j; {back}"
                 if at == start
                 else f"{back}: none may be skipped, eq. 5 needs the delta of the next layer",
             )

@@ -99,7 +99,7 @@ def _x_about_once(report, launch):
     if loaded <= most:
         return None
     return (
-        f"{loaded:,} bytes of x are loaded, but {most:,} will do",
+        f"{loaded:,} bytes of x are loaded, but {most:,} are enough",
         "a block needs its 64 elements and two neighbours, each once: thread 0 and thread 63 load one more",
     )
 

@@ -184,8 +184,8 @@ check_gemm_16x4 = KernelCheck(
                 and e["array"] == "b_tile"
                 and e["op"] == e["other"]["op"] == "store"
             ),
-            "two threads copy the same element of the tile: with t = threadIdx.y * 16 + threadIdx.x they are numbered "
-            "from 0 to 63, and each has an element of its own",
+            "two threads copy the same element of the tile: with t = threadIdx.y * 16 + threadIdx.x they are "
+            "numbered from 0 to 63, and each has its own element",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "B",

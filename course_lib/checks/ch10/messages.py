@@ -62,7 +62,7 @@ check_pass_on = RankCheck(
     causes=[
         (
             _alone,
-            "one rank alone is its own neighbour, and a Send waits for a Recv that it would have to call "
+            "a single rank is its own neighbour, and its Send waits for a Recv that it would have to call "
             "itself: Sendrecv, or Irecv before Send, works there too",
         ),
         (from_nobody, FROM_NOBODY),
@@ -125,7 +125,7 @@ def _a_message_a_block(report, n, case):
     if other is not None:
         return (
             f"rank {other} sends a message: blocks go from rank 0 to rank 1",
-            "rank 0 alone sends",
+            "only rank 0 sends",
         )
     return (
         None

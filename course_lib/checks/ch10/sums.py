@@ -118,7 +118,7 @@ check_ring = RankCheck(
                 and set(error["ranks"] or {0}) == {0}
                 and "Irecv" not in error["message"]
             ),
-            "one rank alone sends nothing: each half has p - 1 steps",
+            "a single rank sends nothing: each half has p - 1 steps",
         ),
         (from_nobody, FROM_NOBODY),
     ],

@@ -469,13 +469,13 @@ WRONG = [
     (
         ch04.check_leapfrog_schedule,
         scheduled(top=lambda L, k, j: L - 2),
-        "handed the delta of layer L - 1 - j",
+        "gets the delta of layer L - 1 - j",
         FAST,
     ),
     (
         ch04.check_leapfrog_schedule,
         scheduled(lambda p, c, L, k: (p, c[::-1])),
-        "handed the delta",
+        "gets the delta",
         FAST,
     ),
     (ch04.check_walk, walked(delta=lambda dZ, W, A, layer: dZ @ W.T), "f' is missing", FAST),
