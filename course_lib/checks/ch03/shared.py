@@ -81,7 +81,7 @@ def _check_end(run, right):
         right or not run.busy,
         f"{run.busy} of your threads were still at work when it had ended"
         + (f" (with {short_error(run.error)})" if run.error else ""),
-        cause="there is no join, or not of all threads: a part that is not ready yet cannot be added",
+        cause="a join is missing, for some threads or all: a part that is not ready yet cannot be added",
     )
     outcome(run)
 
