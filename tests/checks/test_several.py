@@ -65,7 +65,7 @@ def test_two_mistakes_of_a_tuple_are_both_named():
 
     said = cause_of(ch09.check_scales, scales)
     assert "in alpha: the sign for equation 8" in said
-    assert "in beta_b: the penalty is on W alone" in said
+    assert "in beta_b: the penalty applies only to W" in said
 
 
 def test_a_right_part_is_not_explained_away():
