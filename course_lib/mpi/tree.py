@@ -32,7 +32,7 @@ def tree_reduce(comm, array, root=0):
 
 
 def tree_allreduce(comm, array):
-    """Up the tree to rank 0 and down again: 2 log2 p (alpha + beta n), 2 (p - 1) messages in all."""
+    """Up the tree to rank 0 and down again: 2 log2 p (alpha + beta n), 2 (p - 1) messages in total."""
     return tree_bcast(comm, tree_reduce(comm, array))
 
 

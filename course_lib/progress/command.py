@@ -11,8 +11,8 @@ from course_lib.progress import journal, summary
 def add_arguments(parser):
     """The arguments of `progress`."""
     parser.description = (
-        "Which tasks are right, points, and where to go on: from what the checks said in JupyterLab. It is kept "
-        "on this machine alone; COURSE_PROGRESS names another folder for it, or turns it off: off."
+        "Show which tasks are right, the points, and where to continue. The record comes from the checks in "
+        "JupyterLab and stays on this machine; set COURSE_PROGRESS to another folder, or to off to keep none."
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     words = "forget everything: delete the journal"
@@ -27,7 +27,7 @@ def command(args):
     if args.forget:
         if where:
             (where / journal.NAME).unlink(missing_ok=True)
-        print("nothing is kept any more")
+        print("the journal is deleted")
         return 0
     found = summary.chapters(args.root)
     if not found:

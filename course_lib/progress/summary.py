@@ -96,7 +96,7 @@ def next_words(found):
     if to_do is None:
         return "All tasks are right."
     chapter, task = to_do
-    return f"Go on with the task {task.name} in exercises/{chapter.name}.ipynb."
+    return f"Continue with the task {task.name} in exercises/{chapter.name}.ipynb."
 
 
 class Page:

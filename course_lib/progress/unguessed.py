@@ -4,7 +4,7 @@ import ast
 import re
 
 MADE = re.compile(r"my-.*|.*-guess")  # ids of the cells that take a guess
-SAY = "No guess yet: put yours in the place of ... and run this cell again, or just go on."
+SAY = "No guess yet: replace ... with yours and run this cell again, or just continue."
 
 
 class Unguessed(str):

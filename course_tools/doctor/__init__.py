@@ -39,7 +39,7 @@ def report(findings: Sequence[Finding], rows: Sequence[Chapter], width: int = 10
             state, on = "later", on.replace("cannot run:", "could not run:")
         lines += _row(f"  {f'{row.number} {row.name}':28}{state:7}", on, width)
     if not all(row.here for row in rows):
-        lines += ["", "later: not in this edition yet; what it will run on is said all the same."]
+        lines += ["", "later: not in this edition yet; the table already says what it will run on."]
     return "\n".join([*lines, *_added(findings)])
 
 
@@ -60,7 +60,7 @@ def _row(start: str, text: str, width: int) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table (or JSON); return the exit status."""
-    words = "what this machine has and can run"
+    words = "show what this machine has and which chapters it can run"
     parser = argparse.ArgumentParser(prog="course doctor", description=words)
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     options = parser.parse_args(argv)

@@ -64,7 +64,7 @@ def _cpu(found: Mapping[str, Finding]) -> tuple[bool, str]:
 def _threads(found: Mapping[str, Finding]) -> tuple[bool, str]:
     usable = found["cores"].facts.get("usable")
     if usable == 1:
-        return True, "1 CPU thread: correct, but no speed-up can show"
+        return True, "1 CPU thread: results are right, but there can be no speed-up"
     return True, f"{usable} CPU threads" if usable else "CPU threads"
 
 

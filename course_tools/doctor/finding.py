@@ -32,14 +32,14 @@ def look(topic: str, probe: Callable[[], Finding], seconds: float) -> Finding:
         try:
             found.append(probe())
         except BaseException as error:  # of a strange machine; the other probes go on
-            why = f"could not be found out ({type(error).__name__}: {error})"
+            why = f"could not be determined ({type(error).__name__}: {error})"
             found.append(Finding(topic, UNKNOWN, why))
 
     # a daemon: a probe that hangs does not keep the doctor alive
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)
-    return found[0] if found else Finding(topic, UNKNOWN, f"gave no answer within {seconds:g} s")
+    return found[0] if found else Finding(topic, UNKNOWN, f"did not answer within {seconds:g} s")
 
 
 def look_all(probes: Mapping[str, Callable[[], Finding]], seconds: float) -> list[Finding]:

@@ -75,7 +75,7 @@ def cores() -> Finding:
     physical = (known and known.physical) or logical
     text = f"{logical} hardware threads"
     text += f" on {physical} cores" if physical != logical else ""
-    text += f", {usable} of them usable here" if usable != logical else ""
+    text += f", {usable} of them usable" if usable != logical else ""
     return Finding("cores", YES, text, facts={"usable": usable, "logical": logical})
 
 
@@ -95,7 +95,9 @@ def blas() -> Finding:
         return Finding("BLAS", NO, "NumPy is not installed", SET_UP)
     facts = {"numpy": this.numpy}
     if not this.blas:
-        return Finding("BLAS", UNKNOWN, "NumPy is there, its BLAS could not be named", "", facts)
+        return Finding(
+            "BLAS", UNKNOWN, "NumPy is installed, but its BLAS could not be identified", "", facts
+        )
     threads = count(this.blas_threads, "thread")
     text = f"{this.blas} {this.blas_version or ''}".strip() + f" with {threads}, NumPy {this.numpy}"
     return Finding("BLAS", YES, text, "", {"name": this.blas, "threads": this.blas_threads} | facts)
@@ -106,7 +108,9 @@ def compilers() -> Finding:
     said = {name: (ask(name, "--version") or "").partition("\n")[0] for name in ("g++", "clang++")}
     usable = {name: text for name, text in said.items() if text and not too_old(text)}
     texts = [*usable.values()]
-    texts += [f"{text}, too old for the CPU engine" for text in said.values() if too_old(text)]
+    texts += [
+        f"{text}, which is too old for the CPU engine" for text in said.values() if too_old(text)
+    ]
     if zig := installed("ziglang"):
         usable["ziglang"] = f"ziglang {zig}"
         texts.append(usable["ziglang"])
@@ -182,7 +186,7 @@ def mpi() -> Finding:
         return Finding("MPI", NO, f"{mpi4py}, but no mpiexec", SET_UP)
     said = ask(mpiexec, "-n", "2", sys.executable, "-c", MPI_QUESTION, seconds=15) or ""
     if not said.startswith("2 "):
-        text = f"{mpi4py}, but {mpiexec} started no two ranks that answer"
+        text = f"{mpi4py}, but {mpiexec} could not start two ranks that answer"
         return Finding("MPI", NO, text, SET_UP)
     library = " ".join(said[2:].split("\n")[0].replace("Version:", "").split())
     text = f"{library}, {mpi4py}; two ranks of {mpiexec} answered"
@@ -199,10 +203,10 @@ def sandbox() -> Finding:
     """Can the rooms be made in which submissions are graded? (One is made, in a process of its own.)"""
     if sys.platform != "linux":
         return Finding("sandbox", NO, f"none on {platform.system()}: grade on Linux")
-    said = ask(sys.executable, "-c", SANDBOX_QUESTION) or "the process that tried it failed"
+    said = ask(sys.executable, "-c", SANDBOX_QUESTION) or "the process that tested it failed"
     if said != "made":
         add = "allow user namespaces, or see --isolation none in docs/grading-details.md"
-        return Finding("sandbox", NO, f"submissions cannot be fenced in here: {said}", add)
+        return Finding("sandbox", NO, f"submissions cannot be sandboxed here: {said}", add)
     return Finding("sandbox", YES, "Linux namespaces, in which submissions are graded")
 
 

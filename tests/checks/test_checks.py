@@ -128,26 +128,32 @@ WRONG = {
     "zeros": (fills_nothing, "all zeros"),
     "NaN": (one_nan, "NaN"),
     "infinity": (lambda X, W, b: (X @ W + b) / np.float32(0), "infinity"),
-    "factor": (lambda X, W, b: np.float32(0.5) * (X @ W + b), "0.5 times ours everywhere"),
+    "factor": (
+        lambda X, W, b: np.float32(0.5) * (X @ W + b),
+        "0.5 times the expected one everywhere",
+    ),
     "sum for mean": (
         lambda X, W, b: len(X) * (X @ W + b),
-        "times ours: a sum where a mean belongs?",
+        "times the expected one: a sum instead of a mean?",
     ),
     "mean for sum": (
         lambda X, W, b: (X @ W + b) / np.float32(W.shape[1]),
         "divided by the length of axis 1 of W",
     ),
     "sign": (lambda X, W, b: -(X @ W + b), "the sign is flipped"),
-    "offset": (lambda X, W, b: X @ W + b + np.float32(0.25), "0.25 more than ours in every entry"),
+    "offset": (
+        lambda X, W, b: X @ W + b + np.float32(0.25),
+        "0.25 more than expected in every entry",
+    ),
     "constant": (
         lambda X, W, b: np.full((len(X), len(b)), 7, np.float32),
         "every entry is 7, whatever the input",
     ),
     "float64": (lambda X, W, b: exactly(X @ W + b), "a float64 slipped in"),
     "whole numbers": (lambda X, W, b: (X @ W + b).astype(np.int64), "the fractions are cut off"),
-    "half precision": (half, "right to about 3 digits, and no further"),
-    "shape": (lambda X, W, b: (X @ W + b)[..., None], "only the shape is not"),
-    "one number": (lambda X, W, b: (X @ W + b).sum(), "the sum goes over all axes"),
+    "half precision": (half, "right to about 3 digits only"),
+    "shape": (lambda X, W, b: (X @ W + b)[..., None], "but the shape is not"),
+    "one number": (lambda X, W, b: (X @ W + b).sum(), "the sum runs over all axes"),
     "missing sum": (
         lambda X, W, b: X[:, :, None] * W[None] + b / np.float32(X.shape[1]),
         "a sum over axis 1 is",
@@ -155,9 +161,9 @@ WRONG = {
     "None": (lambda X, W, b: None, "no `return` was reached"),
     "prints": (printing, "it prints its result instead of returning it"),
     "a list": (lambda X, W, b: (X @ W + b).tolist(), "a Python list: make it an array"),
-    "a tuple": (lambda X, W, b: (X @ W + b,), "a comma too many"),
+    "a tuple": (lambda X, W, b: (X @ W + b,), "an extra comma"),
     "objects": (ragged_rows, "an array of Python objects"),
-    "a function": (lambda X, W, b: (X @ W + b).sum, "were its parentheses forgotten"),
+    "a function": (lambda X, W, b: (X @ W + b).sum, "did you forget the parentheses"),
     "reversed": (lambda X, W, b: (X @ W + b)[:, ::-1], "reversed order along axis 1"),
     "one slice": (stops_short, "only the last entries along axis 1 are wrong"),
     "square only": (lambda X, W, b: X @ W.T if len(X) != len(b) else X @ W + b, None),
@@ -246,10 +252,8 @@ def test_returning_the_input_is_recognised():
         lambda rng: [Case((normal(rng, 3, 5),)), Case((normal(rng, 4, 2),))],
         lambda Z: np.maximum(Z, 0),
     )
-    assert "gives back its argument Z unchanged" in row(failure(identity, lambda Z: Z), "cause")
-    assert "gives back its argument Z unchanged" in row(
-        failure(identity, lambda Z: Z.copy()), "cause"
-    )
+    assert "returns its argument Z unchanged" in row(failure(identity, lambda Z: Z), "cause")
+    assert "returns its argument Z unchanged" in row(failure(identity, lambda Z: Z.copy()), "cause")
 
 
 def test_broadcasting_to_a_square_is_recognised():
@@ -315,7 +319,7 @@ def test_parameters_are_named_by_part_and_layer():
     report = failure(GRADS, lambda P, Q: [(P, P[0]), (2 * Q, Q[1])])
     assert "entries of dW[1] differ; also wrong: db[1]" in row(report, "what")
     assert "dW[1][0, 0] (input 0, neuron 0, counted from 0)" in row(report, "where")
-    assert "2 times ours everywhere" in row(report, "cause")
+    assert "2 times the expected one everywhere" in row(report, "cause")
     assert "has 1 part, not 2" in row(failure(GRADS, lambda P, Q: [(P, P[0])]), "what")
     assert "dW[0] is None" in row(failure(GRADS, lambda P, Q: [(None, P[0]), (Q, Q[0])]), "what")
     GRADS(lambda P, Q: [[P, P[0]], [Q, Q[0]]], seed=3)
@@ -490,7 +494,7 @@ def test_something_that_is_no_function():
     with pytest.raises(CheckFailed) as caught:
         CHECK(np.zeros(3))
     assert str(caught.value).startswith(
-        "✘ affine must be a function, and this is a NumPy array (3,) float64"
+        "✘ affine must be a function, not a NumPy array (3,) float64"
     )
     assert "without calling it" in row(str(caught.value), "cause")
 

@@ -96,7 +96,7 @@ def test_a_right_kernel_passes_in_one_line(engine, capsys, monkeypatch):
     shown = capsys.readouterr().out
     assert shown.replace(", and the GPU agrees", "") == (
         "✔ SAXPY: 3 launches right; memcheck, racecheck, initcheck and synccheck silent; "
-        "within limits: sectors a request of x (seed 7)\n"
+        "within limits: sectors per request of x (seed 7)\n"
     )
     assert device._engine.cache_info().currsize == 0  # a cell that asks what runs is still told
 
@@ -148,7 +148,7 @@ WRONG = {  # rows of the kernel, then words of the report in their order
     "guard one too far": (f"{INDEX}\nif (i <= n) y[i] = a * x[i] + y[i];", "memcheck", "x[150]"),
     "guard one too early": (
         f"{INDEX}\nif (i < n - 1) y[i] = a * x[i] + y[i];",
-        "1 of 128 elements of y should change and is as it was",
+        "1 of 128 elements of y should change but was never written",
         "only the last one",
         "y[127], the element of thread (63, 0, 0) of block (1, 0, 0)",
         "as it arrived",
@@ -157,7 +157,7 @@ WRONG = {  # rows of the kernel, then words of the report in their order
         f"{INDEX}\nif (i > n) y[i] = a * x[i] + y[i];",
         "memcheck",
         "x[151]",
-        "150 of 150 elements of y should change and are as they were",
+        "150 of 150 elements of y should change but were never written",
     ),
     "nothing written": (
         f"{INDEX}\nfloat z = a * x[i < n ? i : 0];",
@@ -174,12 +174,12 @@ WRONG = {  # rows of the kernel, then words of the report in their order
         "racecheck",
         "y[0]",
         "of block (1, 0, 0)",
-        "two blocks own one element",
+        "two blocks access the same element",
         "128 of 128 elements of y are wrong, 64 of them never written",
     ),
     "thread forgotten": (
         "int i = blockIdx.x;\nif (i < n && threadIdx.x == 0) y[i] = a * x[i] + y[i];",
-        "should change and are as they were",
+        "should change but were never written",
         "everything from element 2 on",
     ),
     "y not added": (
@@ -191,7 +191,7 @@ WRONG = {  # rows of the kernel, then words of the report in their order
         "far more than rounding",
     ),
     "minus": (f"{INDEX}\nif (i < n) y[i] = -a * x[i] - y[i];", "the sign is flipped"),
-    "twice": (f"{INDEX}\nif (i < n) y[i] = 2 * (a * x[i] + y[i]);", "2 times ours"),
+    "twice": (f"{INDEX}\nif (i < n) y[i] = 2 * (a * x[i] + y[i]);", "2 times the expected one"),
     "odd threads": (
         f"{INDEX}\nif (i < n && threadIdx.x % 2 == 0) y[i] = a * x[i] + y[i];",
         "exactly the elements with threadIdx.x = 1, 3, 5, 7, ...",
@@ -212,11 +212,11 @@ WRONG = {  # rows of the kernel, then words of the report in their order
     "an input changed": (
         f"{INDEX}\nif (i < n) {{ y[i] += a * x[i]; ((float *)x)[i] = 0; }}",
         "the numbers are right, but",
-        "128 elements of x, which is an input, changed",
+        "128 elements of x changed, but x is an input",
         "x[0]",
         "before",
     ),
-    "behind the end": (
+    "past the end": (
         f"{INDEX}\nif (i < n) y[i] += a * x[i]; else if (n == 100 && i < n + 9) y[i] = 0;",
         "1 of 3",
         "the numbers are right, but",
@@ -225,8 +225,8 @@ WRONG = {  # rows of the kernel, then words of the report in their order
     ),
     "strided": (
         "int i = threadIdx.x * gridDim.x + blockIdx.x;\nif (i < n) y[i] = a * x[i] + y[i];",
-        "the numbers are right, but not the way to them",
-        "8 sectors a request in the loads of x, and the task wants at most 4",
+        "the numbers are right, but a limit of the task is not met",
+        "8 sectors per request in the loads of x, and the task wants at most 4",
         "lanes 0, 1, 2 of a warp go to x[0], x[2], x[4]",
         "far apart",
         "line 5",
@@ -234,7 +234,7 @@ WRONG = {  # rows of the kernel, then words of the report in their order
     "endless": (
         f"{INDEX}\nwhile (i < n) y[i] = a * x[i] + y[i];",
         "launch 1 was stopped after 5 s",
-        "did not end in time",
+        "did not finish in time",
         "a loop whose condition",
         "line 5",
     ),
@@ -269,7 +269,7 @@ def test_wrong_kernels(cpu, which):
 
 def test_the_program_ended(cpu):
     report = refusal(check_saxpy, "#include <stdlib.h>" + saxpy("exit(0);"))
-    assert in_order(report, "launch 1 crashed", "exit() and its like")
+    assert in_order(report, "launch 1 crashed", "must not call exit()")
 
 
 def test_a_blank_counts_as_not_written(cpu):
@@ -287,7 +287,7 @@ NOT_COMPILED = {
     "semicolon": (f"{INDEX}\nif (i < n) y[i] = a * x[i]", "expected", "line 5", "; is missing"),
     "semicolon above": ("int i = threadIdx.x\nint j = 1;", "expected", "; "),
     "brace": (f"{INDEX}\nif (i < n) {{ y[i] = 1;", "this { is never closed", "line 3"),
-    "brace too many": (f"{INDEX}\n}} }}", "this } closes nothing"),
+    "an extra brace": (f"{INDEX}\n}} }}", "this } closes nothing"),
     "bracket": (f"{INDEX}\ny[i = 1;", "this [ is never closed", "line 5"),
     "comment": ("/* y[0] = 1;", "unterminated", "line 4"),
     "no letter": (
@@ -299,7 +299,7 @@ NOT_COMPILED = {
     "small letters": (
         "int i = blockidx.x;\ny[i] = 1;",
         "there is no blockidx",
-        "capital letters count",
+        "names are case-sensitive",
     ),
     "python": ("for i in range(n):\n    y[i] = 1", "is Python", "line 4", "int i = 0"),
     "python comment": (
@@ -325,8 +325,8 @@ def test_what_does_not_compile_is_told_at_its_line(cpu, which):
 
 
 NO_KERNEL = {
-    "none": (None, "must be a string of CUDA C, and this is None"),
-    "a list": ([SAXPY], "must be a string of CUDA C, and this is a list of 1"),
+    "none": (None, "must be a string of CUDA C, not None"),
+    "a list": ([SAXPY], "must be a string of CUDA C, not a list of 1"),
     "bytes": (SAXPY.encode(), "must be a string"),
     "empty": (" \n", "the string is empty"),
     "something else": ("y = a * x + y", "keep the line `__global__ void saxpy(...)` of the task"),
@@ -336,36 +336,40 @@ NO_KERNEL = {
     "a template": ("template <int T>" + SAXPY, "it is a template"),
     "a parameter less": (
         SAXPY.replace("float a, ", ""),
-        "4 arguments are passed, and your kernel takes 3",
+        "4 arguments are passed, but your kernel takes 3",
         "got saxpy(n, x, y)",
     ),
     "another order": (SAXPY.replace("int n, float a", "float a, int n"), "the order has changed"),
     "another type": (
         SAXPY.replace("float *y", "double *y"),
-        "y is float32 here, and your kernel has `double *y`",
+        "y is float32 here, but your kernel declares `double *y`",
     ),
     "a float count": (SAXPY.replace("int n", "float n"), "n is int32 here"),
     "a long count": (
         SAXPY.replace("int n", "unsigned n"),
-        "n is int32 here, and your kernel has `unsigned n`",
+        "n is int32 here, but your kernel declares `unsigned n`",
     ),
     "a type of one's own": (
         "typedef long long N;" + SAXPY.replace("int n", "N n"),
         "cannot be launched",
-        "keep the types",
+        "keep the parameter types",
     ),
     "no pointer": (
         SAXPY.replace("float *y", "float y"),
         "y is an array, so a pointer to it is passed",
     ),
-    "a pointer": (SAXPY.replace("float a", "float *a"), "a is one number (float32), no array"),
+    "a pointer": (SAXPY.replace("float a", "float *a"), "a is one number (float32), not an array"),
     "shared in a class": (
         "struct S { __shared__ float s[4]; };" + SAXPY,
         "does not compile",
         "a member of a class",
         "line 1",
     ),
-    "no character": (SAXPY + "// \ud800", "a character that no file can hold", "line 7"),
+    "no character": (
+        SAXPY + "// \ud800",
+        "it contains a character that cannot be stored in a file",
+        "line 7",
+    ),
     "two of one name": (SAXPY + SAXPY, "does not compile", "declared twice"),
     "an include": ("#include <iostream>" + SAXPY, "#include <iostream>", "line 1", "leave it out"),
 }
@@ -435,21 +439,21 @@ TRANSPOSE_WRONG = {
     "no barrier": (("    __syncthreads();\n", ""), "racecheck: tile", "the barrier is missing"),
     "no padding": (
         ("tile[32][33]", "tile[32][32]"),
-        "the numbers are right, but not the way to them",
+        "the numbers are right, but a limit of the task is not met",
         "bank conflict in the loads of tile",
-        "lanes 0 and 1 of a warp ask one bank for words 0 and 32 of it",
+        "lanes 0 and 1 of a warp ask the same bank for words 0 and 32 of it",
         "padding",
         "store",
     ),
     "wrong stride": (
         ("i * in_row", "i * columns"),
         "TRANSPOSE: 2 of 2",
-        "NaN: in was read where nothing is",
+        "NaN: in was read where it holds no data",
     ),
     "wrong stride out": (
         ("j * out_row", "j * rows"),
         "elements of out are wrong",
-        "right numbers in wrong places",
+        "right numbers in the wrong places",
     ),
     "guard too wide": (
         (
@@ -547,7 +551,7 @@ LIMITS = [  # limit, a kernel that keeps it, one that does not, words
         at_most_sectors("x", "load", 4),
         PLAIN,
         SHIFT,
-        ["5 sectors a request in the loads of x", "middle of a sector"],
+        ["5 sectors per request in the loads of x", "middle of a sector"],
     ),
     (at_most_sectors("x", "load", 4, "because"), PLAIN, SHIFT, ["cause because"]),
     (
@@ -563,11 +567,11 @@ LIMITS = [  # limit, a kernel that keeps it, one that does not, words
         ["2,048 bytes in the stores to all memory, and the task wants at most 1,024", "once"],
     ),
     (
-        at_least("bytes a thread", 16, "float4", array="x", op="load"),
+        at_least("bytes per thread", 16, "float4", array="x", op="load"),
         FLOAT4,
         PLAIN,
         [
-            "4 bytes a thread in the loads of x, and the task wants at least 16",
+            "4 bytes per thread in the loads of x, and the task wants at least 16",
             "lanes 0, 1, 2 of a warp go to x[0], x[1], x[2]",
             "float4",
         ],
@@ -606,13 +610,13 @@ LIMITS = [  # limit, a kernel that keeps it, one that does not, words
         without("atomicAdd", "no two threads meet"),
         PLAIN,
         ATOMIC,
-        ["the source holds atomicAdd", "no two threads meet", "line 6"],
+        ["the source contains atomicAdd", "no two threads meet", "line 6"],
     ),
     (
         mentions("__syncthreads", "a barrier", least=1, most=1),
         ATOMIC,
         PLAIN,
-        ["stands 0 times in the source, and 1"],
+        ["appears 0 times in the source, but 1"],
     ),
     (
         lambda report, launch: (
@@ -630,7 +634,7 @@ def test_limits(cpu, number):
     kept, good, bad, words = LIMITS[number]
     copy_check(kept)(good, seed=7)
     report = refusal(copy_check(kept), bad)
-    assert "COPY: the numbers are right, but not the way to them" in report
+    assert "COPY: the numbers are right, but a limit of the task is not met" in report
     assert all(word in report for word in words), report
 
 
@@ -654,7 +658,7 @@ def test_what_was_looked_at_is_said(cpu, capsys, monkeypatch):
         ),
     ]
     copy_check(*limits)(PLAIN, seed=7)
-    said = "bytes of global memory, x, y, own things, bank conflicts, sectors a request of x and atomics"
+    said = "bytes of global memory, x, y, own things, bank conflicts, sectors per request of x and atomics"
     assert f"silent; within limits: {said} (seed 7)\n" in capsys.readouterr().out
 
 
@@ -826,7 +830,7 @@ def test_a_gpu_that_disagrees_is_told(agreeable):
     assert in_order(
         refusal(check_saxpy, source),
         "right on the CPU engine, but the launch fails on the GPU",
-        "did not end",
+        "did not finish",
     )
 
 
@@ -891,13 +895,13 @@ def test_the_row_and_column_of_a_race_are_told(cpu):
 
 
 def test_causes_speak_of_c(cpu):
-    assert "whole numbers divided" in refusal(copy_check(), copy(f"{LOOP} y[i] = (int)x[i];"))
+    assert "an integer division" in refusal(copy_check(), copy(f"{LOOP} y[i] = (int)x[i];"))
     for zero, said in (
-        ("0.0f", "NaN is what 0 / 0"),
-        ("1.0f", "infinity is what a division by zero"),
+        ("0.0f", "NaN comes from 0 / 0"),
+        ("1.0f", "infinity comes from a division by zero"),
     ):
         divided = refusal(copy_check(), copy(f"{LOOP} y[i] = x[i] + {zero} / (n - 256);"))
-        assert in_order(divided, said, "a number nobody set")
+        assert in_order(divided, said, "a variable that was never initialised")
 
 
 def test_owners_of_one_to_three_numbers(cpu):

@@ -50,7 +50,7 @@ def kind(check, answer, seed=7):
     ("error", "want"),
     [
         (CheckFailed("the sum is 3, not 4"), WRONG),
-        (CheckFailed("it has not come to an end within 5 s", CLOCK), CLOCK),
+        (CheckFailed("it did not finish within 5 s", CLOCK), CLOCK),
         (not_written("neuron"), BLANK),
         (NotWritten(Report("neuron is not written yet")), BLANK),
         (CheckBroken("neuron", "its cases raise", 7), BROKEN),

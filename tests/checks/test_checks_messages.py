@@ -166,7 +166,7 @@ def test_a_changed_argument_is_named_by_its_part():
 
     report = failure(Check("run", cases, right), wrong)
     assert "changes its argument params: b of params[0] and b of params[1]" in row(report, "what")
-    assert "under a second name: work on a copy" in row(report, "cause") and "b.copy()" in row(
+    assert "through a second name: work on a copy" in row(report, "cause") and "b.copy()" in row(
         report, "cause"
     )
 
@@ -252,7 +252,7 @@ LISTS = Check(
     [
         (lambda n: range(n - 1, 0, -1), "stops before entry 0"),
         (lambda n: range(n - 1, 0), "does not run at all"),
-        (lambda n: range(n - 1, n - 2, -1), "`return` stands inside the loop"),
+        (lambda n: range(n - 1, n - 2, -1), "`return` is inside the loop"),
         (lambda n: range(n - 1), "stops before the last entry"),
     ],
 )
@@ -278,7 +278,7 @@ def test_a_list_extended_by_an_array():
 
 
 def test_zeros_may_come_from_whole_number_division():
-    assert "made 0 of every number" in row(failure(DOUBLE, lambda x: 2 // 7 * x), "cause")
+    assert "every number was turned into 0" in row(failure(DOUBLE, lambda x: 2 // 7 * x), "cause")
 
 
 # What a function in place returns ---------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def test_each_part_gets_its_own_mistake():
         None,
     )
     whole, part = causes_of_parts(known[:1], evidence)
-    assert whole is None and part == "one mistake of several, in a: half of it"
+    assert whole is None and part == "one of several mistakes, in a: half of it"
     assert causes_of_parts(known[2:], evidence) == (None, None)
 
 
@@ -65,7 +65,7 @@ def test_two_mistakes_of_a_tuple_are_both_named():
 
     said = cause_of(ch09.check_scales, scales)
     assert "in alpha: the sign for equation 8" in said
-    assert "in beta_b: the penalty is on W alone" in said
+    assert "in beta_b: the penalty applies only to W" in said
 
 
 def test_a_right_part_is_not_explained_away():

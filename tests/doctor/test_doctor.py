@@ -132,7 +132,7 @@ def test_compilers_are_those_that_the_engine_would_take(monkeypatch):
     answers(monkeypatch, {"g++": old})
     found = probes.compilers()
     assert found.there == YES and found.facts["name"] == "ziglang" and not found.add
-    assert "9.4.0, too old for the CPU engine; ziglang 0.17.1" in found.text
+    assert "9.4.0, which is too old for the CPU engine; ziglang 0.17.1" in found.text
     answers(monkeypatch, {"g++": "g++ (Debian 12.2.0-14) 12.2.0"})
     assert probes.compilers().facts["name"] == "g++" and "too old" not in probes.compilers().text
     assert probes.GCC_VERSION == compiler.GCC_VERSION

@@ -165,7 +165,7 @@ FAILING = {
     "crash": ("*(volatile int *)8 = 1;", "f: the kernel crashed"),
     "timeout": (
         "while (((volatile float *)y)[0] != 7) y[1] = 0;",
-        "f: the kernel did not end within",
+        "f: the kernel did not finish within",
     ),
     "synccheck": (
         "if (threadIdx.x) { __syncwarp(3); } else { __syncthreads(); }",

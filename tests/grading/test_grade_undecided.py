@@ -30,7 +30,7 @@ WORDS = (
     "No module named 'numba'",
     "the CPU engine needs a C++ compiler: install g++",
     "no folder can be written for compiled kernels",
-    "it has not come to an end within 5 s: a deadlock",
+    "it did not finish within 5 s: a deadlock",
     "the launch was stopped after 2.5 s",
     "the check of neuron is broken, and that is not your fault: its cases raise",
 )
@@ -149,7 +149,7 @@ def fork_server():
 
 @pytest.mark.parametrize(
     ("shares", "status", "words"),
-    [(STARVED, "inconclusive", "too busy"), (SERVED, "timeout", "did not come to an end")],
+    [(STARVED, "inconclusive", "too busy"), (SERVED, "timeout", "did not finish")],
 )
 def test_a_loop_that_no_processor_runs_is_inconclusive(
     monkeypatch, fork_server, shares, status, words

@@ -134,7 +134,7 @@ def test_importing_the_course_elsewhere_imports_no_ipython():
 
 def test_the_command_tells_what_is_right_and_where_to_go_on(student, capsys):
     assert main(["progress", "--root", str(ROOT)]) == 0
-    assert "Go on with the task" in capsys.readouterr().out
+    assert "Continue with the task" in capsys.readouterr().out
     first = summary.chapters(ROOT)[0]
     for task in first.tasks:
         run(f"{task.name}-check")
@@ -142,7 +142,7 @@ def test_the_command_tells_what_is_right_and_where_to_go_on(student, capsys):
     text = capsys.readouterr().out
     points = first.points[1]
     assert f"00  {'✔' * len(first.tasks)}" in text and f"{points:3} of {points:3} points" in text
-    assert "exercises/01-" in text.split("Go on with")[1] and str(student) in text
+    assert "exercises/01-" in text.split("Continue with")[1] and str(student) in text
 
 
 def test_json_and_forgetting(student, capsys):

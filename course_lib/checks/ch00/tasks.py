@@ -26,7 +26,7 @@ check_brightness = Check(
             lambda X: X.mean(axis=0),
             "the mean runs over the images: axis 0. The pixels of one image lie along axis 1",
         ),
-        (lambda X: X.max(axis=1), "that is the brightest pixel of each image, not the mean"),
+        (lambda X: X.max(axis=1), "this is the brightest pixel of each image, not the mean"),
     ],
 )
 

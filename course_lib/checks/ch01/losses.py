@@ -91,7 +91,7 @@ def _over_more(tiny):
     return softmax
 
 
-_CLIPPED = "z is clipped, so that all that lie beyond become equal: subtract max(z)"
+_CLIPPED = "z is clipped, so all values beyond the limit become equal: subtract max(z) instead"
 _MORE = (
     "a small number in the denominator hides that exp has overflowed, or vanished: subtract max(z)"
 )

@@ -75,11 +75,11 @@ check_momentum_epoch = Check(
     parts=("params", "velocity"),
     diagnoses=[
         *(
-            (_with(eta=rate), "eta is not used: a number of your own stands in its place")
+            (_with(eta=rate), "eta is not used: a number of your own is used instead")
             for rate in (0.1, 0.05, 0.02, 0.01, 0.001)
         ),
         *(
-            (_with(beta=part), "beta is not used: a number of your own stands in its place")
+            (_with(beta=part), "beta is not used: a number of your own is used instead")
             for part in (0.99, 0.95)
         ),
     ],

@@ -32,12 +32,13 @@ class _Diary:
         """The score of that run on the set that X and y come from."""
         require(
             isinstance(params, tuple) and len(params) == 2,
-            "accuracy got something else than a run's params",
+            "accuracy was called with something other than the params of a run",
             got=params if params is not None else "None",
             cause=self._cause_of_none(),
         )
         require(
-            int(X[0, 0]) == int(y[0]), "images of one set were scored with the labels of another"
+            int(X[0, 0]) == int(y[0]),
+            "images of one set were scored with the labels of another set",
         )
         self.asked.append((params[1], self.SETS[int(X[0, 0])]))
         return self.scores[params[1]][int(X[0, 0])]
@@ -45,8 +46,8 @@ class _Diary:
     def _cause_of_none(self):
         tried, of = len(self.trained), len(self.scores)
         if tried < of:
-            return f"it stops early: {tried} of {of} learning rates were tried; a NaN is no reason to stop"
-        return "no run was taken: an accuracy may be small, or 0, so begin with -inf"
+            return f"it stops early: {tried} of {of} learning rates were tried; a NaN is not a reason to stop"
+        return "no run was chosen: an accuracy may be small, or 0, so start from -inf"
 
     def times_tested(self):
         return sum(which == "test" for _, which in self.asked)
@@ -86,14 +87,14 @@ def _cause_of_eta(got, scores):
     values = [row[1] for row in scores.values()]
     if got in scores and scores[got][1] != scores[got][1]:
         return (
-            "NaN was taken for the best: comparisons with NaN are False, and np.argmax returns its place: leave "
-            "such runs out with np.isfinite"
+            "NaN was chosen as the best: comparisons with NaN are False, and np.argmax returns the position "
+            "of a NaN: exclude such runs with np.isfinite"
         )
     if got not in scores:
         close = [v for v in values if v == got]
-        return "that is an accuracy, not an eta" if close else "the eta must be one of etas"
+        return "this is an accuracy, not an eta" if close else "the eta must be one of etas"
     for which, text in (
-        (0, "chosen by the TRAINING accuracy: it rewards learning by heart"),
+        (0, "chosen by the TRAINING accuracy: that rewards memorising"),
         (2, "chosen by the TEST accuracy: then the test set is no longer a test"),
     ):
         if got == _winner(scores, which):
@@ -128,19 +129,19 @@ def check_grid_search(fn, *, rng):
         require(
             tried == len(etas),
             f"{tried} of {len(etas)} learning rates were tried",
-            cause=f"it stops early: it tried {tried} of {len(etas)}; does a return or break stand inside the loop?",
+            cause=f"it stops early: it tried {tried} of {len(etas)}; is a return or break inside the loop?",
         )
         _check_choice(given, diary)
         times = len(diary.trained)
         require(
             times == tried,
             f"train was called {times} times for {tried} learning rates",
-            cause="one is trained again: keep the params of each run, or of the best, and test those",
+            cause="one of them is trained twice: keep the params of each run, or of the best, and test those",
         )
-    return "7 grids with a diverged run in each; the test set was asked once, at the end"
+    return "7 grids with a diverged run in each; the test set was used once, at the end"
 
 
-_OTHER_NET = "that is the test accuracy of another run: keep the winner's params beside its eta"
+_OTHER_NET = "this is the test accuracy of another run: keep the winner's params beside its eta"
 
 
 def _check_choice(given, diary):
@@ -149,18 +150,18 @@ def _check_choice(given, diary):
     swapped = got == diary.scores[best][2] and accuracy == best
     require(
         not swapped,
-        "the two come in the wrong order",
+        "the two are in the wrong order",
         cause="return best_eta first, the test accuracy second",
     )
     require(
         got == best,
-        "that is not the learning rate with the best validation accuracy",
+        "this is not the learning rate with the best validation accuracy",
         got=f"eta = {got}",
         wanted=f"eta = {best}",
         cause=_cause_of_eta(got, diary.scores),
     )
     wanted = diary.scores[best][2]
-    too_good = "that is its validation accuracy: chosen as the largest of many, it is too good"
+    too_good = "this is its validation accuracy: as the largest of many, it is too optimistic"
     others = [row[2] for row in diary.scores.values()]
     cause = (
         too_good
@@ -179,6 +180,9 @@ def _check_choice(given, diary):
     times = diary.times_tested()
     require(
         times == 1,
-        f"the test set was asked {times} times, it must be asked once",
-        cause="only the winner meets the test set, after the choice: what is looked at for every eta gets used",
+        f"the test set was used {times} times: use it once",
+        cause=(
+            "only the winner may see the test set, after the choice: a test score computed for every "
+            "eta ends up influencing the choice"
+        ),
     )

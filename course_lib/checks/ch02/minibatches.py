@@ -27,7 +27,7 @@ def _batches(fn, X, Y, B, rng):
     require(
         isinstance(given, (list, tuple)),
         f"minibatches returned a {type(given).__name__}, not a list of pairs",
-        cause="what can be gone through once is used up after one pass: collect the pairs in a list"
+        cause="a generator is used up after one pass: collect the pairs in a list"
         if hasattr(given, "__next__")
         else None,
     )
@@ -41,7 +41,7 @@ def _batches(fn, X, Y, B, rng):
     flat = [np.shape(part) for pair in batches for part in pair if np.ndim(part) != 2]
     require(
         not flat,
-        "xb and yb must be matrices, one example a row",
+        "xb and yb must be matrices, one example per row",
         got=f"shape {flat[:1]}",
         cause="a batch of one is a matrix too, (1, n0)" if B == 1 else None,
     )
@@ -49,7 +49,7 @@ def _batches(fn, X, Y, B, rng):
     require(
         not any(shared),
         "two batches lie in the same memory",
-        cause="the batches share one array, so that all show what was put there last: make a new one for each",
+        cause="the batches share one array, so all of them hold the last batch: make a new array for each",
     )
     swapped = all(
         np.shape(xb)[1:] == Y.shape[1:] and np.shape(yb)[1:] == X.shape[1:] for xb, yb in batches
@@ -60,7 +60,7 @@ def _batches(fn, X, Y, B, rng):
         not found,
         f"there are batches of dtype {', '.join(sorted(found))}",
         wanted="float32, as X and Y are",
-        cause="X[rows] keeps the dtype of X; what was made from nothing, as by np.zeros, is float64",
+        cause="X[rows] keeps the dtype of X; a new array, as from np.zeros, is float64",
     )
     require(
         np.array_equal(X, X_before) and np.array_equal(Y, Y_before),
@@ -81,10 +81,10 @@ def _check_sizes(batches, N, B):
         and N % B,
         "the last batch is filled up to B: some examples count twice": sizes == [*full, B]
         and N % B,
-        "no batch but one: B is not used": sizes == [N],
-        "the short batch is not the last: permute the examples, and cut after that": sizes != wanted
+        "there is only one batch: B is not used": sizes == [N],
+        "the short batch is not the last: permute the examples first, then cut": sizes != wanted
         and sorted(sizes) == sorted(wanted),
-        "np.array_split evens the sizes out: batches have B examples, and the last has what is left": sizes
+        "np.array_split makes the sizes equal: batches have B examples, and the last has the remainder": sizes
         in splits,
         "order[-0:] is everything: add the rest only where there is one": sizes == [*full, N]
         and not N % B,
@@ -157,18 +157,18 @@ def check_minibatches(fn, *, rng):
     require(
         (first != second).any(),
         "two epochs with one rng have the same order",
-        cause="the order is the same each time: draw it anew at each call, from the rng that is passed",
+        cause="the order is the same each time: draw it again in each call, from the rng that is passed",
     )
     left = N % B
     require(
         set(first[-left:]) != set(second[-left:]),
         "the same examples are left over in both epochs",
-        cause="the rest is set aside before the shuffle: permute all N examples, then cut",
+        cause="the remainder is set aside before the shuffle: permute all N examples, then cut",
     )
     again = _check_rows(_batches(fn, X, Y, B, np.random.default_rng(seed)), N, C)
     require(
         np.array_equal(first, again),
         "the same seed gives another order",
-        cause="draw from rng alone, not from np.random",
+        cause="draw only from rng, not from np.random",
     )
     return "nothing lost, doubled or mislabelled in 4 ragged splits, and a new order each epoch"

@@ -46,24 +46,24 @@ class _Costs:
         self.B, self.table, self.asked = B, table, []
 
     def __call__(self, B, T):
-        require(B == self.B, "seconds was asked for another batch size", got=B, wanted=self.B)
+        require(B == self.B, "seconds was called with another batch size", got=B, wanted=self.B)
         whole = isinstance(T, (int, np.integer))
         require(
             whole and T >= 1,
-            "seconds was asked for an impossible number of threads",
+            "seconds was called with an impossible number of threads",
             got=str(T),
             wanted="1 or more",
             cause="range(cores) begins with 0: range(1, ... + 1)",
         )
         require(
             T <= self.B,
-            f"seconds was asked for {T} threads and {self.B} examples",
-            cause="a thread without an example has nothing to do: at most min(cores, B)",
+            f"seconds was called with {T} threads and {self.B} examples",
+            cause="a thread without an example has nothing to do: use at most min(cores, B)",
         )
         require(
             len(self.table) >= T,
-            f"seconds was asked for {T} threads on {len(self.table)} cores",
-            cause="more threads than cores take turns: at most min(cores, B)",
+            f"seconds was called with {T} threads on {len(self.table)} cores",
+            cause="more threads than cores only take turns: use at most min(cores, B)",
         )
         self.asked.append(int(T))
         return self.table[T - 1]

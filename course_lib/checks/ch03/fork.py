@@ -31,7 +31,7 @@ def _check_calls(workers, T):
             f"shard {again[0]} was computed {counts[again[0]]} times"
             + (f", and shard {lost[0]} never" if lost else ""),
             cause="a function made in a loop reads the loop's variable when it runs, not when it was made, and by "
-            "then the loop has gone on: hand the value over, Thread(target=work, args=(t,))",
+            "then the variable has changed: pass the value, Thread(target=work, args=(t,))",
         )
     _check_rows([rows for rows in calls if rows not in workers.rows], lost, B, T)
     require(
@@ -61,7 +61,7 @@ def _check_rows(strange, lost, B, T):
     )
     cause = f"the shards are those of shards({B}, {T}), one for each thread, X and Y cut by the same slice"
     if (first, n) == (0, B):
-        cause = "all of X was handed over, not a shard of it: gradient_sum(params, X[s], Y[s])"
+        cause = "all of X was passed, not a shard of it: gradient_sum(params, X[s], Y[s])"
     never = f", and shard {lost[0]} was never computed" if lost else ""
     require(
         False,
@@ -75,15 +75,15 @@ def _apart_cause(workers, T):
     made = {t for t in workers.threads if t.name != "check"}
     if not made:
         return (
-            "the caller computed them all, one after the other: Thread(target=work(t)) calls work here and now, "
-            "and run() does, too; a thread begins with start()"
+            "the caller computed all of them, one after the other: Thread(target=work(t)) calls work here and "
+            "now, and run() does, too; a thread begins with start()"
         )
     if len(workers.threads) < T:
-        return f"{len(workers.threads)} threads for {T} shards: each shard needs a thread of its own (or a pool of T)"
+        return f"{len(workers.threads)} threads for {T} shards: each shard needs its own thread (or use a pool of T)"
     if workers.alone:
         return "the caller computes a shard before the others are forked: start them, do your own, then join"
     if workers.queued:
-        return "the threads are there and wait for each other: does a lock stand around the work?"
+        return "the threads run, but wait for each other: is there a lock around the work?"
     return (
         "a join right after start waits before the next one is forked: first start them all, then join them all"
         + (", and hold no lock around the work" if workers.remote else "")
@@ -100,14 +100,14 @@ def _check_fork_join(fn, params, X, Y, T, slow):
     require(
         not _at_work(run),
         f"it returned while {_at_work(run)} of its threads were still at work",
-        cause="there is no join, or not of all threads: t.join() waits until thread t has ended",
+        cause="a join is missing, for some threads or all: t.join() waits until thread t has ended",
     )
     got = outcome(run)
     _check_calls(workers, T)
     require(
         same(given, held),
         "params, X or Y were changed",
-        cause="the workers share them: read them, no more",
+        cause="the workers share them: only read them",
     )
     _require_gradient(fn, got, sums_of_shards(params, X, Y, T), len(X), len(X) + 12, slow)
 
@@ -124,7 +124,7 @@ def _explain_stop(fn, run, workers, T):
         not _at_work(run),
         what + f", while {_at_work(run)} of its threads were still at work",
         where=line,
-        cause="the parts were added up before the join: a part that is not ready is None, or not there",
+        cause="the parts were added up before the join: a part that is not ready is None, or missing",
     )
     never = not workers.calls and ("NoneType" in str(run.error) or "cannot join" in str(run.error))
     require(
@@ -139,7 +139,7 @@ def _explain_stop(fn, run, workers, T):
             "Thread(target=work, args=(t,)): both names must be written, for the first "
             "place is another argument's",
         ),
-        ("and 'slice'", "combine wants the numbers of rows, [s.stop - s.start for s in slices]"),
+        ("and 'slice'", "combine expects the numbers of rows, [s.stop - s.start for s in slices]"),
     ):
         require(words not in str(run.error), what, where=line, cause=cause)
     require(not kept_defaults(fn), what, where=line, cause=KEPT)
@@ -175,7 +175,7 @@ def _check_fault(fn, rng, fault, slow):
     require_told(run, who)
     require(
         not _at_work(run),
-        f"after a fault in {who} another one was still at work when the caller went on",
+        f"after a fault in {who} another one was still at work when the caller continued",
         cause="join all threads first, always; then raise what was caught"
         + ", the caller's own fault as well" * (fault == "caller"),
     )

@@ -92,8 +92,8 @@ def _check_pins(blas, workers, cores, seen):
     budget = max(1, cores // workers)
     require(
         bool(blas.pins) or not blas.made,
-        "pin(n) was called, but not in a `with`",
-        cause="a context manager does nothing until it is entered: `with pin(n):` around the fork and the join",
+        "pin(n) was called, but not in a `with` statement",
+        cause="a context manager does nothing until you enter it: `with pin(n):` around the fork and the join",
     )
     require(
         bool(blas.pins),
@@ -120,7 +120,7 @@ def _check_pins(blas, workers, cores, seen):
         "the pin did not hold while the workers ran",
         got=str(sorted(set(seen))),
         wanted=str([budget]),
-        cause="fork and join must both stand inside the `with`: before it and after it the old setting holds",
+        cause="fork and join must both be inside the `with`: before it and after it the old setting applies",
     )
 
 
@@ -128,7 +128,7 @@ def _pin_cause(n, workers, cores):
     if n == cores and workers > 1:
         return f"oversubscription: {workers} workers times {n} BLAS threads are {workers * n} threads for {cores} cores"
     if n == workers and n != -(-cores // workers):
-        return "the number of workers is not what each of them may use: cores // workers"
+        return "this is the number of workers, not what each of them may use: cores // workers"
     if n * workers > cores and n > 1:
         return f"rounded up: {workers} workers times {n} BLAS threads are more than {cores} cores"
     return "cores are left idle: each worker may use cores // workers" if n == 1 else None
@@ -147,20 +147,20 @@ def _check_pinned_run(fn, workers, cores, nothing=None):
         run.error is not None or not busy,
         f"it returned while {busy} of its threads were still at work",
         where=where,
-        cause="join them all, inside the `with`: a sleep is no join",
+        cause="join them all, inside the `with`: a sleep does not replace a join",
     )
     require(
         run.error is None or nothing is None,
         f"it stopped with {short_error(run.error) if run.error else ''}",
         where=where,
-        cause="None is a result like any other: whether a call has failed, its exception says",
+        cause="None is a result like any other: only an exception means that a call has failed",
     )
     got = outcome(run)
     require(
         same_calls(given, calls.list),
         "the list of calls was changed",
         where=where,
-        cause="it belongs to the caller: read it, no more",
+        cause="it belongs to the caller: only read it",
     )
     _check_each_once(calls, where)
     _check_pins(blas, workers, cores, calls.seen)
@@ -180,7 +180,7 @@ def _check_pinned_run(fn, workers, cores, nothing=None):
         blas.threads == cores,
         f"afterwards BLAS has {blas.threads} threads, before it had {cores}",
         where=where,
-        cause="`with pin(n):` puts the old number back at its end",
+        cause="`with pin(n):` restores the old number at its end",
     )
 
 
@@ -194,7 +194,7 @@ def _check_each_once(calls, where):
         [t for t, n in enumerate(calls.made) if not n],
         [t for t, n in enumerate(calls.made) if n > 1],
     )
-    late = " A function made in a loop reads the loop's variable when it runs: hand the value over, args=(t,)"
+    late = " A function made in a loop reads the loop's variable when it runs: pass the value, args=(t,)"
     require(
         not again,
         f"call {again[0] if again else ''} was made {calls.made[again[0]] if again else 0} times",
@@ -213,8 +213,8 @@ def _check_each_once(calls, where):
         if calls.most < 2
         else f"at most {calls.most} of {len(calls.made)} calls ran at the same time",
         where=where,
-        cause="Thread(target=call()) calls here and now; and a join in the loop of the starts waits for each thread "
-        "before the next one begins: first start all, then join all"
+        cause="Thread(target=call()) calls here and now; and a join in the loop that starts the threads waits for "
+        "each one before the next one begins: first start all, then join all"
         if calls.most < 2
         else "one thread for each call, also where there are more calls than cores: start all of them before the first "
         "join (a pool: as many threads as calls)",
@@ -250,12 +250,12 @@ def check_run_pinned(fn, *, rng):
         require_told(run, f"call {fault}")
         require(
             not min(run.busy, run.noted),
-            "after a fault in one call another one was still at work when it ended",
+            "after a fault in one call another one was still at work when the function ended",
             cause="join all threads first, always; then raise what was caught",
         )
         require(
             blas.threads == 6,
             f"after a fault in a worker BLAS has {blas.threads} threads, before it had 6",
-            cause="`with pin(n):` puts the old number back even when an exception passes",
+            cause="`with pin(n):` restores the old number even when an exception passes",
         )
-    return "5 budgets kept, the setting put back each time, after a fault as well"
+    return "5 budgets kept, the setting restored each time, also after a fault"

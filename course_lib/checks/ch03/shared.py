@@ -25,9 +25,9 @@ def _race_cause(got, start, parts, wrote):
     """Why total is wrong. wrote: the shards whose threads have come to a write of it."""
     right, T = start + sum(parts), len(parts)
     if _lost_shards(got, np.zeros_like(start), parts) is not None:
-        return "what total held before is gone: add to it"
+        return "the old content of total is lost: add to it"
     if np.allclose(got, right, rtol=1e-5, atol=0):
-        return "right to seven digits: the parts went through a float32 array; they are float64"
+        return "right to seven digits: the parts were stored in a float32 array; they are float64"
     lost = _lost_shards(got, start, parts)
     if lost is None:
         return _repeated_cause(got, start, parts) or _partly_lost(got, start, parts)
@@ -37,9 +37,9 @@ def _race_cause(got, start, parts, wrote):
     if not wrote.issuperset(lost):
         return f"{which}: it was computed, and never added"
     return (
-        f"a lost update: {which}. Two threads read total before "
-        "either wrote it, and the one that writes last wins. Either ONE lock, made before the threads and shared "
-        "by all, around read, add and write; or, better, a place of its own for each part, added up after the join"
+        f"a lost update: {which}. Two threads read total before either wrote it, and the one that writes last "
+        "wins. Either ONE lock, made before the threads and shared by all, around read, add and write; or, "
+        "better, a separate place for each part, added up after the join"
     )
 
 
@@ -81,7 +81,7 @@ def _check_end(run, right):
         right or not run.busy,
         f"{run.busy} of your threads were still at work when it had ended"
         + (f" (with {short_error(run.error)})" if run.error else ""),
-        cause="there is no join, or not of all threads: a part that is not ready yet cannot be added",
+        cause="a join is missing, for some threads or all: a part that is not ready yet cannot be added",
     )
     outcome(run)
 
@@ -108,7 +108,7 @@ def _check_shared_sum(fn, rng, T, n):
     require(
         not lost,
         f"part_of({min(lost, default=0)}) was never called",
-        cause="a part and a thread for each t from 0 to T - 1; a function made in a loop must be handed its t",
+        cause="one part and one thread for each t from 0 to T - 1; pass t to a function made in a loop",
     )
     require(
         len(traffic.workers) >= min(T, 2),

@@ -18,7 +18,7 @@ def _as_slices(got, B, T):
     wrong = [item for item in got if not isinstance(item, slice)]
     require(
         not wrong,
-        "an entry of the list is no slice",
+        "an entry of the list is not a slice",
         got=a_thing(wrong[0]) if wrong else None,
         cause="slice(start, stop), so that X[s] and Y[s] are views and nothing is copied",
     )
@@ -32,9 +32,9 @@ def _as_slices(got, B, T):
     whole = all(isinstance(end, (int, np.integer)) for end in ends)
     require(
         whole,
-        "a slice must have a whole number as start and as stop",
+        "a slice must have whole numbers as start and stop",
         got=str(got),
-        cause="write both ends down, also the first 0 and the last B: others count the rows by them"
+        cause="give both ends, including the first 0 and the last B: other functions count the rows with them"
         if None in ends
         else "// divides whole numbers; / gives a float, and a slice of floats cannot cut an array",
     )
@@ -56,7 +56,7 @@ def _check_cover(pairs, B, T):
         where=where,
         cause="stop is not included in a slice: the next shard begins at stop, not before it",
     )
-    rest = f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: somebody must take them"
+    rest = f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: some thread must take them"
     require(
         not lost,
         f"{len(lost)} of {B} rows are in no shard, the first is row {min(lost, default=0)}",
@@ -82,10 +82,10 @@ def _check_cover(pairs, B, T):
 
 def _uneven_cause(sizes, B, T):
     if sizes[0] == -(-B // T) and min(sizes) == sizes[-1]:
-        return "B / T was rounded up for all, and the last thread has too little: only the first B % T take one more"
+        return "B / T is rounded up for all, so the last thread has too few: only the first B % T take one more"
     if sorted(sizes)[-2:] == [B // T, B // T + B % T]:
-        return "the rest went to one thread, and all wait for that one: give one row each to the first B % T"
-    return "all wait for the thread with most rows: even them out"
+        return "one thread has the whole remainder, and all wait for it: give one row each to the first B % T"
+    return "all wait for the thread with the most rows: distribute them evenly"
 
 
 @function_check("shards")
@@ -167,7 +167,7 @@ def _slice_cause(got, partials, own, t, B):
         (1, "the sum is not divided: divide by B"),
         (T, "divided by T: the mean is over B examples"),
         (B / T, "divided by B/T, the size of a shard: by B, all examples of the batch"),
-        (B * T, "divided by B and by T: a mean over the threads is no sum"),
+        (B * T, "divided by B and by T: divide only by B"),
     ):
         if like(total / divisor):
             return text
@@ -187,10 +187,10 @@ def _nothing_cause(fn, partials, t, B):
     zeros = np.zeros(partials.shape[1], dtype=np.float32)
     value_of(fn, partials.copy(), zeros, t, B)
     if zeros.any():
-        return "`out[s] += ...` adds to what is there, and nothing is there yet: out[s] = ..."
+        return "`out[s] += ...` adds to the old content, but out is uninitialised: out[s] = ..."
     return (
-        "either `out = ...` makes a new array that nobody sees: write into the one that is there, out[s] = ...; or the "
-        "slice is empty: is it one of the n parameters that is cut?"
+        "either `out = ...` makes a new array that the caller never sees: write into the one that was passed, "
+        "out[s] = ...; or the slice is empty: do you cut the n parameters?"
     )
 
 
@@ -245,7 +245,7 @@ def _check_reduction(fn, rng, T, n, B):
         got=str(got),
         wanted=str(want),
         where=f"partials of shape {(T, n)}",
-        cause="all must cut alike: out[shards(n, T)[t]]",
+        cause="all threads must cut in the same way: out[shards(n, T)[t]]",
     )
 
 

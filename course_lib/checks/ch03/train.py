@@ -39,7 +39,7 @@ class _Noted:
             require(
                 False,
                 "gradient_sum got no rows",
-                cause="a batch smaller than T needs fewer threads: as many as it has rows, len(X)",
+                cause="a batch smaller than T needs fewer threads: at most len(X), one per row",
             )
         first = first_row(X)
         i = -1 if first is None else int(np.searchsorted(self.ends, first, side="right")) - 1
@@ -82,13 +82,13 @@ def _step_cause(got, before, want, rows, threads, K):
         (-1.0, "W += eta dW climbs the loss: descend"),
         (2.0, "the step was made twice"),
         (float(rows), "not divided by the number of examples in the batch"),
-        (1.0 / rows, "divided by the number of examples twice: the gradient is a mean already"),
+        (1.0 / rows, "divided by the number of examples twice: the gradient is already a mean"),
         (
             T / threads,
             f"the step is {T}/{threads} of the right one: the mean is over this batch's own rows already",
         ),
         (float(T), "the step is T times too large: does every thread make it?"),
-        (1.0 / T, "the step is divided by T: the mean over B is all that is needed"),
+        (1.0 / T, "the step is divided by T: the mean over B is enough"),
     ):
         if alike(moved, scaled(right, factor), 100 * K):
             return text
@@ -118,25 +118,28 @@ def _check_training(fn, rng, rows, T, eta):
     require(
         not indexed,
         f"it stopped with {short_error(run.error) if indexed else ''}",
-        cause="batches yields its pairs one after the other, once: walk over it, `for X, Y in batches`. It may have "
-        "neither a length nor an index",
+        cause="batches yields its pairs one after the other, once: walk over it, `for X, Y in batches`. It need not "
+        "have a length or an index",
     )
     outcome(run)
     require(
         same(batches, given),
         "X or Y of a batch was changed",
         where=where,
-        cause="read them, no more",
+        cause="only read them",
     )
     unused = [i for i in range(len(rows)) if not noted.calls[i]]
-    small = f"a batch of {min(rows)} rows made no step: fewer rows than threads call for fewer threads, not for no step"
+    small = (
+        f"a batch of {min(rows)} rows made no step: with fewer rows than threads use fewer "
+        "threads, but still make the step"
+    )
     require(
         not unused,
         f"batch {unused[0] + 1 if unused else ''} of {len(rows)} got no gradient",
         where=where,
         cause=small
         if unused and rows[unused[0]] < T and len(unused) == 1
-        else "one step for each batch: does a return stand inside the loop?",
+        else "one step for each batch: is a return inside the loop?",
     )
     after = [*(noted.before[i] for i in range(1, len(rows))), copied(params)]
     own = len(rows) > 1 and same(after[-1], first) and not same(noted.before[1], first)
@@ -144,8 +147,8 @@ def _check_training(fn, rng, rows, T, eta):
         not own,
         "the arrays in params are as they were at the beginning",
         where=where,
-        cause="the steps were made "
-        "on other arrays: `params = [...]` or `W = W - ...` makes new ones; W -= eta * dW changes the caller's",
+        cause="the steps were made on different arrays: `params = [...]` or `W = W - ...` makes new ones; W -= eta "
+        "* dW changes the caller's",
     )
     idle = (
         len(rows) > 1 and all(same(now, first) for now in after[:-1]) and not same(after[-1], first)
@@ -154,7 +157,7 @@ def _check_training(fn, rng, rows, T, eta):
         not idle,
         "all gradients were taken before the first step was made",
         where=where,
-        cause="take a batch, make its step, take the next: the gradient must be that at the parameters after the "
+        cause="take a batch, make its step, then take the next: each gradient must use the parameters after the "
         "step before",
     )
     _check_each_step([first, *after], steps, rows, T, where)
@@ -166,8 +169,8 @@ def _check_training(fn, rng, rows, T, eta):
         kept,
         "params hold other arrays than before",
         where=where,
-        cause="the step must change the arrays "
-        "themselves, W -= eta * dW: whoever holds them as well (a model, another thread) does not see new ones",
+        cause="the step must change the arrays themselves, W -= eta * dW: other code that holds the old ones (a "
+        "model, another thread) never sees the new ones",
     )
 
 
@@ -202,7 +205,7 @@ def _check_hands(noted, rows, T, where):
             got == want,
             f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}",
             where=where,
-            cause="min(T, rows of this batch) threads: is T changed, and not put back for the next batch?",
+            cause="min(T, rows of this batch) threads: is T changed, and not restored for the next batch?",
         )
         require_in_time(
             not noted.meetings[i].missed,

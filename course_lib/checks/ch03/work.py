@@ -145,8 +145,8 @@ def as_parts(grads, traffic):
 
 
 KEPT = (
-    "a default argument, `sums=[]`, is made once, with the function: it still holds what the last call put into it. "
-    "Make the list inside"
+    "a default argument, `sums=[]`, is made once, with the function: it still holds the values of the last "
+    "call. Make the list inside"
 )
 
 
@@ -160,9 +160,9 @@ def kept_defaults(fn):
 
 
 LOST_UPDATE = (
-    "a lost update: right while the threads happen to add one after the other, wrong when two read the same array "
-    "before either wrote it. Guard the whole of read, add and write with ONE lock, or give each thread a place of its "
-    "own and add up after the join"
+    "a lost update: right while the threads happen to add one after the other, wrong when two read the same "
+    "array before either wrote it. Guard the whole of read, add and write with ONE lock, or give each thread "
+    "its own place and add up after the join"
 )
 
 
@@ -197,14 +197,14 @@ def explain_gradient(got, shards, B, K, late=None):
         if alike(got, scaled(whole, 1 / divisor), K):
             return text
     if alike(got, scaled(added(means), 1 / T), K):
-        return "the mean of the shards' means: with uneven shards it weighs the examples of small ones more"
+        return "the mean of the shards' means: with uneven shards, examples of the small ones count for more"
     return _explain_missing(got, shards, B, K, late)
 
 
 def _explain_missing(got, shards, B, K, late):
     T = len(shards)
     if T > 1 and alike(got, scaled(added(shards), 0.0), K):
-        return "no part is in it: the parts were added up before the join, or never"
+        return "no part is in the sum: the parts were added up before the join, or never"
     for size in range(1, T):
         for some in combinations(range(T), size):
             if alike(got, scaled(added([shards[t] for t in some]), 1 / B), K):

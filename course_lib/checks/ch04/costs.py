@@ -191,8 +191,8 @@ def _smallest_plan(rng):
 
 
 _ENDLESS = (
-    "a search without end: (1 - 1/k) stays below 1, so the saving stays below f3/f, and where more is "
-    "wanted no k is found. Ask for that first, and return 0"
+    "an endless search: (1 - 1/k) stays below 1, so the saving stays below f3/f, and where more is wanted "
+    "there is no such k. Test for that first, and return 0"
 )
 
 # What a number of threads may come from that is not the smallest: (f2, f3, share, wanted, k) -> k, and its name.
@@ -203,7 +203,7 @@ _KNOWN = (
     ),
     (
         lambda f2, f3, share, wanted, k: ceil(1 / (1 - wanted)),
-        "the share f3/f is forgotten: 1 - 1/k is saved of f3 only, not of the whole step",
+        "the share f3/f is missing: 1 - 1/k is saved only of f3, not of the whole step",
     ),
     (
         lambda f2, f3, share, wanted, k: ceil(1 / (share - wanted)),
@@ -211,11 +211,11 @@ _KNOWN = (
     ),
     (
         lambda f2, f3, share, wanted, k: ceil(1 / (1 - wanted / Fraction(f3, f2 + f3))),
-        "f3/(f2 + f3) is taken for the share: the saving is a part of the whole step, f1 + f2 + f3",
+        "f3/(f2 + f3) is used as the share: the saving is relative to the whole step, f1 + f2 + f3",
     ),
     (
         lambda f2, f3, share, wanted, k: k + (k == share / (share - wanted)),
-        "at least `wanted` is asked for: a k that saves exactly that is enough",
+        "the task wants at least `wanted`: a k that saves exactly that is enough",
     ),
     (lambda f2, f3, share, wanted, k: floor(share / (share - wanted)), "one too few: round up"),
     (lambda f2, f3, share, wanted, k: k + 1, "one too many"),
@@ -232,12 +232,12 @@ def _cause_of_k(plan, given, first):
     f1, f2, f3, wanted = plan[first][0]
     got, share = given[first], Fraction(f3, f1 + f2 + f3)
     if wanted == 0:
-        zero = "0 means that no k is enough, and here one is: " * (got == 0)
-        return zero + "nothing is wanted, and one thread saves nothing: begin with k = 1"
+        zero = "0 means that no k is enough, but here one is: " * (got == 0)
+        return zero + "nothing is wanted, and one thread saves nothing: start from k = 1"
     if wanted >= share:
         return (
-            "no k saves so much: (1 - 1/k) stays below 1, so the saving stays below f3/f. Ask for that before you "
-            "search or divide, and return 0"
+            "no k saves so much: (1 - 1/k) stays below 1, so the saving stays below f3/f. Test for that "
+            "before you search or divide, and return 0"
         )
     usual = [
         i for i, (args, _) in enumerate(plan) if 0 < args[3] < Fraction(args[2], sum(args[:3]))
@@ -248,10 +248,10 @@ def _cause_of_k(plan, given, first):
     missed = [plan[i][0] for i in usual if given[i] != _smallest(*plan[i][0])]
     if all(_is_hit(*args) for args in missed):
         return (
-            "rounded numbers: where a k saves just what is wanted, (1 - 1/k) * f3 / f seems to miss it by a hair. "
-            "Fraction is exact, of whole numbers: Fraction(f3 / f) has been rounded before"
+            "rounded numbers: where a k saves just what is wanted, (1 - 1/k) * f3 / f seems to miss it by a "
+            "hair. Fraction is exact for whole numbers: Fraction(f3 / f) has been rounded before"
         )
-    return "0 means that no k is enough, and here one is" if got == 0 else None
+    return "0 means that no k is enough, but here one is" if got == 0 else None
 
 
 def _is_hit(f1, f2, f3, wanted):

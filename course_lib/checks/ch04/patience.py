@@ -54,5 +54,5 @@ def must_end(fn, calls, cause):
     endless = worker.is_alive()
     if endless:
         stop([worker])
-    what = f"it has not come to an end within {PATIENCE:g} s: a loop without end"
+    what = f"it did not finish within {PATIENCE:g} s: a loop without end"
     require_in_time(not endless, what, cause=cause)

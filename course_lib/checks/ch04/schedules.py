@@ -113,7 +113,7 @@ class _LoopCheck(Check):
                 must_end(
                     fn,
                     [case.args for case in self.draw(seed)],
-                    "each loop must go on: i + 1 in the inner one, j + k in the outer one",
+                    "each loop must advance: i + 1 in the inner one, j + k in the outer one",
                 )
             except Unmet as unmet:
                 raise _failure(self.name, unmet, (fn,), seed) from None
@@ -149,14 +149,14 @@ def _form(given, k):
     require(
         not (nested and len(parent) == k and not all(isinstance(c, list) for c in children)),
         "parent is a list of lists",
-        cause="the two are exchanged: return parent, children",
+        cause="the two are swapped: return parent, children",
     )
     require(
         isinstance(children, (list, tuple)),
         "children must be a list of k lists",
         got=a_thing(children),
     )
-    few = "every thread has its list, even where it is empty: append it for each j, not only if it has tasks"
+    few = "every thread has its list, even an empty one: append it for each j, not only if it has tasks"
     require(
         len(children) == k,
         f"there must be k = {k} children",
@@ -198,18 +198,18 @@ def _check_covers(parent, children, L, k, where):
     )
     lost = [layer for layer in range(L) if layer not in done]
     causes = {
-        "the last layer's gradient is missing: that is the fault of algorithm 1 as printed. The parent must apply "
-        "eq. 6 and 7 right after eq. 4": lost == [L - 1],
-        "layer 0 is forgotten: range(..., 0, -1) stops before it": lost == [0],
+        "the last layer's gradient is missing: this is the mistake of algorithm 1 as printed. The parent must "
+        "apply eq. 6 and 7 right after eq. 4": lost == [L - 1],
+        "layer 0 is missing: range(..., 0, -1) stops before it": lost == [0],
         "the parent goes down to layer L - k: k layers, the last one among them": lost == [L - k],
         "the parent's gradients are missing: it computes delta AND gradient at its layers": lost
         == list(range(L - k, L - 1)),
     }
     cause = next((text for text, holds in causes.items() if holds), None)
-    cause = cause or "thread j's gradients are at L - 1 - j - k, and on by k"
+    cause = cause or "thread j's gradients are at L - 1 - j - k, and every k layers below"
     require(
         not lost,
-        f"the gradient of layer {', '.join(map(str, lost))} is computed by nobody",
+        f"the gradient of layer {', '.join(map(str, lost))} is never computed",
         where=where,
         cause=cause,
     )
@@ -245,7 +245,7 @@ def _check_chain(tasks, start, name, where, L):
                 else f"{name} begins with the delta of layer {layer}",
                 where=where,
                 wanted=f"layer {at - 1}",
-                cause=f"thread j is handed the delta of layer L - 1 - j; {back}"
+                cause=f"thread j gets the delta of layer L - 1 - j; {back}"
                 if at == start
                 else f"{back}: none may be skipped, eq. 5 needs the delta of the next layer",
             )
@@ -260,7 +260,7 @@ def _check_chain(tasks, start, name, where, L):
                 where=where,
                 cause="the parent begins with eq. 4, the delta of the last layer"
                 if at == L
-                else "a stale delta: the order is delta, gradient, layer by layer, so that one delta at hand is enough",
+                else "a stale delta: the order is delta, gradient, layer by layer, so that one current delta is enough",
             )
 
 
@@ -269,7 +269,7 @@ def check_leapfrog_schedule(fn, *, rng):
     """Every gradient once, no stale delta, the threads and the order of algorithm 1."""
     L = int(rng.integers(9, 14))
     plan = [(8, 3), (8, 2), (L, 4), (L, 1), (L, 3), (5, 5), (6, 4), (2, 1), (1, 1), (2, 2), (23, 6)]
-    must_end(fn, plan, "each loop must go on to the next layer, or by k")
+    must_end(fn, plan, "each loop must advance to the next layer, or by k")
     for L, k in plan:
         where = f"L = {L}, k = {k}"
         parent, children = _form(_called(fn, L, k), k)
@@ -308,9 +308,9 @@ def _check_same(parent, children, L, k, where):
             where=where,
             got=str(got)[:150],
             wanted=str(wanted)[:150],
-            cause="it walks on after its last gradient: those deltas are for nobody"
+            cause="it continues after its last gradient: nothing uses those deltas"
             if tail
-            else "thread j's gradients are at L - 1 - j - k, and on by k",
+            else "thread j's gradients are at L - 1 - j - k, and every k layers below",
         )
 
 

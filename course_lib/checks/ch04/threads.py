@@ -166,7 +166,7 @@ def _check_handed(walks, where):
         "walk was called with tasks that are neither the parent's nor a child's",
         where=where,
         got=walks.odd,
-        wanted="parent, or one of the lists in children, whole",
+        wanted="pass parent, or one of the lists in children, as a whole",
     )
     parents = sum(call[0] == "parent" for call in walks.calls)
     require(
@@ -177,9 +177,9 @@ def _check_handed(walks, where):
     )
     require(
         not walks.early,
-        "the children began before the parent had done its part",
+        "the children started before the parent had finished its part",
         where=where,
-        cause="first deltas = walk(parent, dZ), then the threads: they start from what it returns",
+        cause="first deltas = walk(parent, dZ), then the threads: they start from its result",
     )
     for j in walks.busy:
         times = [call for call in walks.calls if call[0] == j]
@@ -187,14 +187,14 @@ def _check_handed(walks, where):
             len(times) <= 1,
             f"thread {j}'s tasks were done {len(times)} times",
             where=where,
-            cause="a lambda (or function) made in a loop reads j when it RUNS, and by then the loop has gone on: "
-            "hand it over, Thread(target=work, args=(j,))",
+            cause="a lambda (or function) made in a loop reads j when it RUNS, and by then the loop has advanced: "
+            "pass it, Thread(target=work, args=(j,))",
         )
     for j in walks.busy:
         times = [call for call in walks.calls if call[0] == j]
         require(
             bool(times),
-            f"thread {j}'s tasks were done by nobody",
+            f"thread {j}'s tasks were never done",
             where=where,
             cause="making a Thread does not run it: start() does. Is there one for every child?",
         )
@@ -212,7 +212,7 @@ def _check_handed(walks, where):
 def _delta_cause(walks):
     given = {call[0]: call[1] for call in walks.calls if call[0] in walks.busy}
     if len(given) > 1 and len({id(dZ) for dZ in given.values()}) == 1:
-        return "all start from the same delta: each thread has its own, deltas[j]"
+        return "all threads start from the same delta: each has its own, deltas[j]"
     layers = [getattr(given.get(j), "layer", None) for j in walks.busy]
     if layers == [walks.L - 1 - n for n in range(len(layers))]:
         return "a child without tasks was left out before the others were numbered: child j has deltas[j], as before"
@@ -234,11 +234,11 @@ def _lost_fault(run):
             lost[0]
             if isinstance(lost[0], NotImplementedError)
             else Unmet(
-                f"a thread of yours stopped with {short_error(lost[0])}",
+                f"one of your threads stopped with {short_error(lost[0])}",
                 [
                     (
                         "cause",
-                        "an exception ends only the thread that it happens in: whoever started it is not told",
+                        "an exception ends only its own thread: the thread that started it never sees it",
                     )
                 ],
             )
@@ -249,8 +249,8 @@ def _fork_run(fn, walks):
     return hang(
         fn,
         (walks.parent, walks.children, _Delta(walks.L - 1), walks),
-        "somebody waits for what never comes: join() only threads that were started, and hold no lock while "
-        "you wait",
+        "a thread waits for something that never happens: join() only threads that were started, and hold no "
+        "lock while you wait",
     )
 
 
@@ -290,17 +290,16 @@ def _check_fork_fault(fn, L, k, fault):
     )
     require(
         run.error is not None,
-        "an exception in a thread was lost: the function returned as if all were well",
+        "an exception in a thread was lost: the function returned as if nothing had failed",
         where=where,
-        cause="an exception ends its own thread, and nobody else is told: catch it there, keep "
-        "it, and raise after all joins",
+        cause="an exception ends only its own thread: catch it there, keep it, and raise it after all joins",
     )
     told = isinstance(run.error, ArithmeticError) or "cannot go on" in _all_told(run.error)
     require(
         told,
         f"an exception in a thread became {short_error(run.error)}",
         where=where,
-        cause="raise the exception that you kept, or `raise ... from` it: it says what went wrong",
+        cause="raise the exception that you kept, or `raise ... from` it: it tells what went wrong",
     )
     begun = sum(call[0] != "parent" for call in walks.calls)
     require(
@@ -318,7 +317,7 @@ def _check_fork_fault(fn, L, k, fault):
         not run.left,
         f"{len(run.left)} of your threads still waited when the exception came",
         where=where,
-        cause="threads that wait for the parent's part must be told when it fails: start them after it",
+        cause="threads that wait for the parent's part must learn when it fails: start them after it",
     )
 
 
@@ -395,10 +394,10 @@ class _Chain:
             if not (isinstance(dZ, _Delta) and dZ.layer == layer) and self.wrong is None:
                 self.wrong = (
                     f"grad({layer}, ...) was called with {'the ' if isinstance(dZ, _Delta) else ''}{dZ!r}",
-                    "a stale delta: hand over the delta together with its layer, queue.put((layer, dZ)): a "
-                    "shared variable has changed before the other thread reads it"
+                    "a stale delta: pass the delta together with its layer, queue.put((layer, dZ)): a shared "
+                    "variable has changed before the other thread reads it"
                     if dZ is not None
-                    else "its delta is not there yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))",
+                    else "its delta does not exist yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))",
                 )
         self.begun.set()
         try:
@@ -426,13 +425,13 @@ class _Chain:
 
 
 _QUEUE = (
-    "a thread waits at the queue for what never comes. Each waiting thread takes one None out and ends: put "
-    "in one for each of them, and start k - 1 of them, since the chain's thread is the k-th. (A Queue with a "
-    "maxsize also waits, in put.)"
+    "a thread waits at the queue for something that never arrives. Each waiting thread takes one None out and "
+    "ends: put in one for each of them, and start k - 1 of them, since the chain's thread is the k-th. (A "
+    "Queue with a maxsize also waits, in put.)"
 )
 _QUEUE_FAULT = (
-    "a thread waits at the queue for what never comes: when the chain or a gradient fails, the end "
-    "sign must come all the same (try, finally)"
+    "a thread waits at the queue for something that never arrives: when the chain or a gradient fails, the "
+    "end sign must still be sent (try, finally)"
 )
 
 
@@ -461,17 +460,17 @@ def _check_deferred(fn, L, k, late):
         not chain.in_turn,
         "the chain's thread computed a gradient before the chain was done",
         where=where,
-        cause="everybody waits for the chain: its thread does deltas only until it is done, and hands the rest "
-        "over",
+        cause="every thread waits for the chain: its thread must compute only deltas until the chain is done, and "
+        "pass on the rest",
     )
     _check_results(run, chain, where)
     require_in_time(
         chain.overlap,
         "no gradient had begun when the chain of deltas ended",
         where=where,
-        cause="hand a layer over as soon as its delta exists, to threads that run already. `while not "
-        "queue.empty()`, or a get with a timeout, ends a thread that comes too early: wait with queue.get(). "
-        "And there must be k - 1 of them",
+        cause="pass a layer on as soon as its delta exists, to threads that already run. `while not queue.empty()`, "
+        "or a get with a timeout, ends a thread that starts too early: wait with queue.get(). And there must "
+        "be k - 1 of them",
     )
     mine = len(chain.threads | {chain.chain_thread})
     require(
@@ -483,16 +482,16 @@ def _check_deferred(fn, L, k, late):
     )
     require_in_time(
         not chain.meeting.missed,
-        f"never were k = {k} threads at work on gradients",
+        f"k = {k} threads were never at work on gradients at the same time",
         where=where,
-        cause="when the chain is done its thread helps with the gradients that are left, as one of k; and "
-        "there must be k - 1 others, and no lock held while grad runs",
+        cause="once the chain is done its thread must help with the remaining gradients, as one of k; and there "
+        "must be k - 1 others, and no lock held while grad runs",
     )
     require(
         not run.busy and not chain.active,
         "the function returned while a thread was still there",
         where=where,
-        cause="tell every thread that nothing more will come, and join it before you return",
+        cause="tell every thread that the work is over, and join it before you return",
     )
 
 
@@ -508,9 +507,9 @@ def _check_results(run, chain, where):
     )
     require(
         not lost,
-        f"the gradient of layer {', '.join(map(str, lost))} was computed by nobody",
+        f"the gradient of layer {', '.join(map(str, lost))} was never computed",
         where=where,
-        cause="a thread gave up while there was work: end at the None, not before; and put the Nones in after the "
+        cause="a thread stopped while there was work: end at the None, not before; and send the Nones after the "
         "last layer",
     )
     require(
@@ -537,7 +536,7 @@ def _check_results(run, chain, where):
         got=f"grads[0] is {given[0]!r}",
         cause=order
         if sorted(map(str, given)) == sorted(right)
-        else "some place holds nothing: it was returned before the threads had been joined?",
+        else "some entry is empty: did you return before joining the threads?",
     )
 
 
@@ -563,14 +562,13 @@ def _check_deferred_fault(fn, L, k, **fault):
         chain.failed or run.error is not None,
         "the chain's thread computed no gradient",
         where=where,
-        cause="when the chain is done its thread helps with the gradients that are left",
+        cause="once the chain is done its thread must help with the remaining gradients",
     )
     require(
         run.error is not None,
-        "an exception was lost: the function returned as if all were well",
+        "an exception was lost: the function returned as if nothing had failed",
         where=where,
-        cause="an exception ends its own thread, and nobody else is told: catch it there, keep it, raise it at "
-        "the end",
+        cause="an exception ends only its own thread: catch it there, keep it, and raise it at the end",
     )
     told = "cannot be computed" in _all_told(run.error)
     require(
@@ -583,8 +581,8 @@ def _check_deferred_fault(fn, L, k, **fault):
         not run.left,
         f"{len(run.left)} thread{'s' * (len(run.left) > 1)} still waited when the exception came",
         where=where,
-        cause="nobody told the others that the chain has ended: put the end "
-        "signs in, and join, in a `finally`",
+        cause="the other threads never learned that the chain has ended: send the end signs, and join, in a "
+        "`finally`",
     )
     require(
         not run.busy,
@@ -634,6 +632,6 @@ def _check_arrays(fn, L=6, k=2):
         "the gradients are those of other layers' deltas",
         where=f"L = {L}, k = {k}",
         got=f"from the deltas of layers {run.value}",
-        cause="a stale delta: one buffer for all deltas is "
-        "overwritten while another thread still reads it. Hand each delta over as it came",
+        cause="a stale delta: one buffer for all deltas is overwritten while another thread still reads it. Pass "
+        "each delta on as it is",
     )

@@ -56,12 +56,12 @@ def _check_books(book, n, times):
         got=str(book.launches),
         wanted=str(times),
         where=where,
-        cause="one launch a step; every one of them reads the y that the one before has written",
+        cause="make one launch per step; each one reads the y that the one before has written",
     )
     told = next((told for what, told in book.calls if what == "launch" and told != n), n)
     require(
         told == n,
-        f"the kernel is told n = {told}, and the arrays have {n} elements",
+        f"the kernel gets n = {told}, but the arrays have {n} elements",
         where=where,
         cause="n counts elements, not bytes or threads: beyond the arrays lies memory that is not yours",
     )
@@ -69,7 +69,7 @@ def _check_books(book, n, times):
         book.sent > 0 or not times,
         "no copy to the device was counted",
         where=where,
-        cause="work with the device that is passed in: its to_device, from_device, In, Out, gpuarray",
+        cause="use the device that is passed in: its to_device, from_device, In, Out, gpuarray",
     )
     require(
         book.fetched <= 1,
@@ -83,7 +83,7 @@ def _check_books(book, n, times):
         f"the numbers are right, but {book.sent} copies went to the device",
         where=where,
         wanted="2",
-        cause="x or y is sent more than once: send both before the loop",
+        cause="x or y is sent more than once: send each once, before the loop",
     )
     require(
         book.bytes <= 12 * n,
@@ -117,6 +117,6 @@ def check_repeat_saxpy(fn, *, rng):
             np.array_equal(got, book.back),
             "the numbers are right, but not those that came back from the device",
             where=f"n = {n}, times = {times}",
-            cause="return what was copied back, as it is: the launches have done the work",
+            cause="return the array that was copied back, unchanged: the launches have done the work",
         )
     return f"{len(plan)} runs right, three copies each, whatever the number of steps"

@@ -60,12 +60,12 @@ def _pieces_of_columns(launch):
 
 
 ALONE = (
-    "one thread does what the whole warp could do in one request: give neighbouring elements to neighbouring "
-    "threads"
+    "one thread makes many requests where the whole warp needs one: give neighbouring elements to "
+    "neighbouring threads"
 )
 AGAIN = (
-    "elements are read more often than once, or most lanes of a warp have nothing to do: each element once, by "
-    "neighbouring threads, and what is needed again goes into a variable"
+    "elements are read more than once, or most lanes of a warp have nothing to do: read each element once, by "
+    "neighbouring threads, and keep it in a variable if you need it again"
 )
 
 
@@ -75,7 +75,7 @@ def _often(row):
 
 
 def _together(array, op, cause=None):
-    """At most 5 sectors a request, or, where lanes ask for more than a float each (float4), one above the ideal."""
+    """At most 5 sectors per request, or, where lanes ask for more than a float each (float4), one above the ideal."""
     narrow = at_most_sectors(array, op, 5, cause)  # 5: backwards from n is all right
 
     @limit(narrow.says)
@@ -104,7 +104,10 @@ def shared_work(kernel, array, workers):
             return None
         return (
             f"{working} threads read {array}, where {workers(launch)} could have work",
-            "some threads, or one block, do it all: each thread begins at blockIdx.x * blockDim.x + threadIdx.x",
+            (
+                "a few threads, or one block, do all the work: each thread must start at blockIdx.x * "
+                "blockDim.x + threadIdx.x"
+            ),
         )
 
     return check
@@ -116,16 +119,17 @@ def _volatile(report, launch):
     bare = without_comments(report.source)
     if "volatile" not in bare or "atomicCAS" in bare:
         return None
-    return "the source holds volatile, and the task does without", (
-        "volatile makes every read and every write happen, and keeps nobody out in between: no race is mended by it"
+    return "the source contains volatile, but the task does not need it", (
+        "volatile makes every read and every write happen, but other threads can still interfere "
+        "in between: it fixes no race"
     )
 
 
 def _own(array):
     """A cause for KernelCheck: two threads at one element, where each has an element of its own."""
     return lambda error: (error["tool"], error["array"]) == ("racecheck", array), (
-        f"several threads come to one element of {array}: each element belongs to one thread, and a thread without "
-        "one does nothing"
+        f"several threads access one element of {array}: each element belongs to one thread, and a thread "
+        "without an element must do nothing"
     )
 
 
@@ -296,9 +300,8 @@ check_relu = KernelCheck(
         _together(
             "x",
             "load",
-            "each thread takes elements that lie side by side, so that neighbouring threads are "
-            "far apart: let all threads of the grid take one element each, then all step on by gridDim.x * "
-            "blockDim.x",
+            "each thread takes adjacent elements, so neighbouring threads are far apart: let all threads of "
+            "the grid take one element each, then advance all of them by gridDim.x * blockDim.x",
         ),
         at_most("requests", _warps, _often, array="x", op="load"),
         _volatile,
@@ -346,8 +349,8 @@ def _class_best(n, label, score, best):
 
 ATOMIC = (
     lambda error: error["tool"] == "racecheck" and error["array"] == "best",
-    "a plain read or write of best meets what other threads store there: let one atomic operation compare and "
-    "store, and nothing else touch best. What it held counts",
+    "a plain read or write of best races with the stores of other threads: let one atomic operation compare "
+    "and store, and let nothing else touch best. Its old value counts too",
 )
 # Another thread comes first. Before a swap it raises an even number by 1, which changes no comparison, since all scores
 # are even here: a swap that gives up loses its score. Before an exchange it stores a score above all others.

@@ -102,8 +102,8 @@ def _shared_out(kernel):
             return None
         where = {"A": "a row of ", "B": "a column of "}[alone[0]] if len(alone) == 1 else ""
         return (
-            f"one thread computes several elements of {where}D, and others have nothing to do",
-            "a thread computes one element: one loop, over k; i and j are given by its place in the grid",
+            f"one thread computes several elements of {where}D, while others have nothing to do",
+            "each thread computes one element, with one loop, over k; i and j follow from its position in the grid",
         )
 
     return check
@@ -124,14 +124,14 @@ STORES = (
 )
 UNSET = (
     lambda e: e["tool"] == "initcheck" and e["array"] == "D",
-    "D arrives unset: it is written, and not read",
+    "D is uninitialised: write it, but do not read it",
 )
-ATOMIC = "no two threads share an element of D, so nothing has to be atomic: each has a variable of its own"
+ATOMIC = "no two threads share an element of D, so nothing must be atomic: sum in a variable of the thread"
 
 SHARED = (
     lambda e: e["tool"] == "racecheck" and e["array"] == "D",
-    "several threads come to one element of D: it belongs to one thread, which goes through all k, and a thread "
-    "without an element leaves",
+    "several threads access one element of D: it belongs to one thread, which goes through all k, and a "
+    "thread without an element leaves",
 )
 
 check_max_plus = KernelCheck(
@@ -297,7 +297,10 @@ check_gemm = KernelCheck(
         UNSET,
         (
             lambda e: e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"),
-            "C is read though beta = 0: then it may be unset or not there at all, so the load must stand in a branch",
+            (
+                "C is read even though beta = 0: it may then be uninitialised or missing, so the load "
+                "must be inside a branch"
+            ),
         ),
     ],
 )

@@ -38,8 +38,8 @@ class _Launcher:
             array = dict(zip("ABD", [*names, out], strict=True)).get(error["array"], error["array"])
             require(
                 False,
-                f"{where}: {error['tool']}, the kernel goes wrong with {array} (its {error['array']}): a size or a "
-                "stride is not that of this matrix",
+                f"{where}: {error['tool']}, the kernel has a fault in {array} (its {error['array']}): a size "
+                "or a stride is not that of this matrix",
                 where=f"M, N, K = {sizes}; A is {names[0]}, B is {names[1]}; strides of A, B, D: {strides}",
             )
         self.done.append((out, names, sizes, strides))
@@ -49,7 +49,7 @@ class _Launcher:
         """Which of our arrays lies there. A copy is none of them."""
         require(
             isinstance(array, np.ndarray),
-            f"{where}: the matrices are NumPy arrays, hand them over as they are",
+            f"{where}: the matrices are NumPy arrays: pass them as they are",
         )
         start = array.__array_interface__["data"][0]
         for name, own in self.arrays.items():
@@ -58,8 +58,8 @@ class _Launcher:
         require(
             False,
             f"{where}: an array that is none of A_prev, W, dZ, Z, dW, dA",
-            cause="a transposed matrix needs no copy, only its two strides in the other order; and the results are "
-            "the arrays that were passed in, not new ones",
+            cause="a transposed matrix needs no copy, only its two strides in the other order; and write the "
+            "results into the arrays that were passed in",
         )
 
     def run(self, sizes, names, strides):
@@ -128,9 +128,9 @@ def _require_by_launches(arrays, given, launcher, where):
         same = np.array_equal(arrays[name], left, equal_nan=True)
         require(
             same,
-            f"{formula} was filled by something else than a launch",
+            f"{formula} was not filled by a launch",
             where=where,
-            cause="let the kernel do the arithmetic: Z, dW and dA are only handed to launch",
+            cause="let the kernel do the arithmetic: only pass Z, dW and dA to launch",
         )
 
 
@@ -161,7 +161,7 @@ def check_layer_products(fn, *, rng):
             )
         require(
             len(launcher.done) == 3,
-            f"{len(launcher.done)} launches where three will do",
+            f"{len(launcher.done)} launches where three are enough",
             where=where,
         )
     return "Z, dW and dA right for 4 layers, in 3 launches each, without a copy; the tracer silent"

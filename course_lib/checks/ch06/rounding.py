@@ -152,7 +152,7 @@ def check_accepts(fn, *, rng):
         assert (abs(D - A.astype(np.float64) @ B.astype(np.float64)) <= bound(A, B)).all(), label
     refused = [label for label, D, A, B in right if not _answer(fn, D, A, B)]
     taken = [label for label, D, A, B in wrong if _answer(fn, D, A, B)]
-    where = _said("refused, though right", refused) + _said("accepted, though wrong", taken)
+    where = _said("refused, although right", refused) + _said("accepted, although wrong", taken)
     require(not refused, f"a right product is refused: {''.join(refused[:1])}", where=where)
     require(not taken, f"a wrong product is accepted: {''.join(taken[:1])}", where=where)
     return f"{len(right)} right products accepted, {len(wrong)} wrong ones refused"

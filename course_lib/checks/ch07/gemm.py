@@ -94,12 +94,14 @@ def _loads(launch):
     return _stores(launch) * _up(launch.args["K"])
 
 
-ALONE = "one thread does what a warp can do at once: each of the 1,024 threads copies its own elements and sums its own"
-TILES = "a block fetches each element of its rows of A and its columns of B once; the threads share them on the table"
+ALONE = (
+    "one thread does what a warp can do at once: each of the 1,024 threads must copy its own "
+    "elements and compute its own sum"
+)
+TILES = "a block loads each element of its rows of A and its columns of B once; the threads share them in shared memory"
 WAR_OR_RAW = (
-    "two barriers a step: after filling, before anyone reads (read after write), and after the inner loop, "
-    "before "
-    "anyone fills again (write after read); both for all threads, so outside of any if"
+    "two barriers per step: after filling, before any thread reads (read after write), and after the inner "
+    "loop, before any thread fills again (write after read); both for all threads, so outside any `if`"
 )
 
 check_gemm_tiled = KernelCheck(
@@ -138,32 +140,37 @@ check_gemm_tiled = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "synccheck",
-            "threads whose element lies over the edge still copy for the others, "
-            "and still "
-            "come to both barriers: guard the loads and the store, not the loop; both barriers stand outside of any if",
+            "threads whose element lies beyond the edge must still copy for the others, and still reach both "
+            "barriers: guard the loads and the store, not the loop; keep both barriers outside any `if`",
         ),
         (lambda e: e["tool"] == "racecheck" and e["array"] not in ("C", "D"), WAR_OR_RAW),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] not in ("A", "B", "C", "D"),
-            "a part of a tile that nobody filled is multiplied: where the matrix ends, the "
-            "tile gets a 0, in both tiles",
+            "a part of a tile that was never filled is multiplied: where the matrix ends, store a 0, in both "
+            "tiles",
         ),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] == "D",
-            "what beta multiplies stands in C; in D there may be nothing yet",
+            "beta multiplies C; D may still be uninitialised",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("C", "D"),
-            "C and D have M rows and N columns: threads over the edge have no element there; ask for row and column",
+            (
+                "C and D have M rows and N columns: threads beyond the edge have no element there: check "
+                "the row and the column"
+            ),
         ),
         (
             lambda e: e["kind"] == "null" or (e["array"] == "C" and e["tool"] == "initcheck"),
-            "C is read though beta = 0: then it may be unset or not there at all, so the load must stand in a branch",
+            (
+                "C is read even though beta = 0: it may then be uninitialised or missing, so the load "
+                "must be inside a branch"
+            ),
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "B"),
-            "a load over the edge: A and B have K rows, A has M columns and B has N; ask for the row and the column. "
-            "Row k of A begins at k * M",
+            "a load beyond the edge: A and B have K rows, A has M columns and B has N: check the row and the "
+            "column. Row k of A begins at k * M",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] not in ("A", "B", "C", "D", ""),

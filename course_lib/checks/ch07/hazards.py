@@ -80,14 +80,14 @@ def check_hazards(fn, *, rng):
         isinstance(got, dict) and set(got) == set(BARRIERS),
         "hazards returns a dict with the keys A, B, C, D, E",
         got=repr(got),
-        cause="an answer belongs to each letter: a list or another set of keys does not say which",
+        cause="give one answer per letter: a list, or other keys, do not tell which is which",
     )
     odd = [b for b in BARRIERS if got[b] not in KINDS]
     require(
         not odd,
         f'{", ".join(odd)}: the answers are "RAW", "WAR" and "none"',
         got=str([got[b] for b in odd]),
-        cause="one of these three words, as a string in quotes",
+        cause="use one of these three words, as a string in quotes",
     )
     for barrier in BARRIERS:
         want = hazard_of(barrier)
@@ -105,8 +105,7 @@ def check_hazards(fn, *, rng):
 def _why(barrier, want):
     if want == "none":
         return (
-            f"without {barrier} the engine finds nothing: D has gone before it, and after it nobody touches the "
-            f"table. "
+            f"without {barrier} the engine finds nothing: D comes before it, and after it no thread touches s. "
             "y[t] is each thread's own"
         )
     first = without(barrier).errors[0]

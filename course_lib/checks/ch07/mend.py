@@ -15,7 +15,7 @@ from course_lib.checks.kit.kernels.check import (
 )
 
 ALONE = (
-    "one thread fetches what a warp can fetch with one request: each thread copies its own element"
+    "one thread loads what a warp can load with one request: let each thread copy its own element"
 )
 
 # differences ----------------------------------------------------------------------------------------------------
@@ -43,8 +43,8 @@ check_differences = KernelCheck(
         uses_shared(),
         loads_each_once(
             "x",
-            cause="each number comes from global memory once, to the table; the "
-            "neighbour's number is read from there",
+            cause="load each number from global memory once, into shared memory; read the neighbour's number from "
+            "there",
         ),
         at_most(
             "requests", lambda launch: 6 * launch.grid, ALONE, space="global", array="x", op="load"
@@ -53,16 +53,16 @@ check_differences = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "racecheck" and e["op"] == e["other"]["op"],
-            "two threads write the same word of the table: each has its own",
+            "two threads write the same word of shared memory: each must have its own",
         ),
         (
             lambda e: e["tool"] == "racecheck",
-            "between the store to s[t] and the load of the same word by thread t + 1 "
-            "stands no barrier of the whole block",
+            "there is no barrier for the whole block between the store to s[t] and the load of the same word "
+            "by thread t + 1",
         ),
         (
             lambda e: e["tool"] == "synccheck",
-            "the barrier is for the whole block: it stands outside of any if",
+            "the barrier is for the whole block: keep it outside any `if`",
         ),
     ],
 )
@@ -99,8 +99,8 @@ def _x_about_once(report, launch):
     if loaded <= most:
         return None
     return (
-        f"{loaded:,} bytes of x are loaded, and {most:,} will do",
-        "a block needs its 64 elements and two neighbours, each once: thread 0 and thread 63 fetch one more",
+        f"{loaded:,} bytes of x are loaded, but {most:,} are enough",
+        "a block needs its 64 elements and two neighbours, each once: thread 0 and thread 63 load one more",
     )
 
 
@@ -120,22 +120,21 @@ check_smooth = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "initcheck",
-            "an element of the table that nobody filled: whoever has nothing to copy, at the ends of x and behind n, "
-            "puts a 0",
+            "an element of shared memory was never filled: a thread with nothing to copy, at the ends of x "
+            "and beyond n, must store a 0",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] not in ("x", "y"),
-            "the table has room for 64 elements and a neighbour on each side: 66",
+            "shared memory must hold 64 elements and one neighbour on each side: 66",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "x",
-            "outside of 0 to n - 1 there is no x: those places get a 0",
+            "outside 0 to n - 1 there is no x: store a 0 in those places",
         ),
         (
             lambda e: e["tool"] == "synccheck",
-            "threads without an element must not leave before the barrier, nor stay "
-            "outside an if with a barrier in it: "
-            "let the guard stand around the work, and the barrier behind it, for all",
+            "threads without an element must not return before the barrier, nor skip an `if` that contains "
+            "it: put the guard around the work, and the barrier after it, for all",
         ),
     ],
 )

@@ -51,13 +51,13 @@ def _tree(report, launch):
     )  # where threads add up on the table, not in a register
     if waves <= 80 + adding:
         return None
-    alone = "one thread adds up what all have put down: let 128 threads add, then 64, then 32, ..."
+    alone = "one thread adds up the parts of all: let 128 threads add, then 64, then 32, ..."
     wide = (
-        "more warps than needed go to the table in a round: the threads below half have neighbours to read, and "
-        "the others stay away, s[t] += s[t + half] if t < half"
+        "more warps than needed access shared memory in a round: only the threads below half may add, s[t] += "
+        "s[t + half] if t < half"
     )
     return (
-        f"{waves:.0f} wavefronts of shared memory for a row, and 46 will do",
+        f"{waves:.0f} wavefronts of shared memory per row, but 46 are enough",
         alone if waves > 200 else wide,
     )
 
@@ -71,21 +71,23 @@ check_row_sum = KernelCheck(
     limits=[
         uses_shared(),
         at_most(
-            "requests", 0, "the sum needs no atomic: the threads meet on the table", op="atomic"
+            "requests",
+            0,
+            "the sum needs no atomic: the threads share their parts in shared memory",
+            op="atomic",
         ),
         loads_each_once("x"),
         at_most_sectors(
             "x",
             "load",
             5,
-            "neighbouring threads go to elements far apart: thread t "
-            "takes t, t + 256, t + 512, ..., so that in each turn neighbours load "
-            "neighbours",
+            "neighbouring threads access elements far apart: let thread t take t, t + 256, t + 512, ..., so "
+            "that in each round neighbours load neighbours",
         ),
         at_most(
             "requests",
             lambda launch: 16 * launch.grid * -(-int(launch.args["n"]) // 256),
-            "a few threads fetch the row alone: all 256 take part, thread t with t, t + 256, ...",
+            "only a few threads load the row: all 256 must take part, thread t with t, t + 256, ...",
             space="global",
             array="x",
             op="load",
@@ -108,25 +110,24 @@ check_row_sum = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "synccheck",
-            "the barrier stands where only some threads come by: the if is for the adding, "
-            "the barrier behind it is for "
-            "all",
+            "the barrier is where only some threads reach it: the `if` is for the adding, the barrier after "
+            "it is for all",
         ),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] == "y",
-            "y is not set to 0 before: thread 0 stores the sum there, and nobody adds to it",
+            "y does not start at 0: thread 0 must store the sum there, and nothing may add to it",
         ),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] != "x",
-            "a part of the table that nobody filled: a thread without an element puts down a 0",
+            "a part of shared memory was never filled: a thread without an element must store a 0",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "x",
-            "a row ends at n: ask before the load",
+            "a row ends at n: check before the load",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] not in ("x", "y"),
-            "the table has 256 places: only threads below half add s[t + half]",
+            "s has 256 elements: only threads below half may add s[t + half]",
         ),
         (
             lambda e: e["tool"] == "racecheck" and e["array"] == "y" and e["kind"] == "blocks",
@@ -136,12 +137,11 @@ check_row_sum = KernelCheck(
             lambda e: e["tool"] == "racecheck" and e["array"] == "y",
             "every thread stores the sum: one is enough",
         ),
-        (lambda e: e["tool"] == "racecheck" and e["array"] == "x", "each row has its block"),
+        (lambda e: e["tool"] == "racecheck" and e["array"] == "x", "each row has its own block"),
         (
             lambda e: e["tool"] == "racecheck",
-            "a round reads what the round before has written: a barrier after filling, and one after each round, for "
-            "the last 32 "
-            "threads, too",
+            "a round reads what the round before has written: put a barrier after filling, and one after each "
+            "round, also for the last 32 threads",
         ),
     ],
 )

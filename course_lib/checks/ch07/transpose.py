@@ -15,8 +15,7 @@ from course_lib.checks.kit.kernels.check import (
 
 ACROSS = (
     "threads along x {do} elements of {X} that are a row apart. Let x run along the rows of {X}; the tile "
-    "turns the "
-    "matrix, so {other} has x along its rows, too"
+    "transposes the matrix, so {other} has x along its rows too"
 )
 
 
@@ -91,17 +90,15 @@ check_transpose = KernelCheck(
             op="store",
         ),
         no_bank_conflicts(
-            cause="a warp goes down a column of the tile: with rows of 32 words all of it lies in one "
-            "bank. Make "
+            cause="a warp walks down a column of the tile: with rows of 32 words, all of it is in one bank. Make "
             "the rows 33 wide: float tile[32][33]"
         ),
     ],
     causes=[
         (
             lambda e: e["tool"] == "initcheck",
-            "a part of the tile that nobody filled is read. Is it tile[x][y] that goes to "
-            "D at (j0 + y, i0 + x), and is "
-            "the guard of the store that of D: row j0 + y < N, column i0 + x < M?",
+            "a part of the tile that was never filled is read. Is it tile[x][y] that goes to D at (j0 + y, i0 "
+            "+ x), and is the guard of the store that of D: row j0 + y < N, column i0 + x < M?",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "D",
@@ -111,12 +108,14 @@ check_transpose = KernelCheck(
         ),
         (
             lambda e: e["tool"] == "racecheck" and e["array"] != "D",
-            "the tile is read by other threads than those that filled it: between the two "
-            "stands a barrier for the block",
+            "other threads read the tile than those that filled it: put a barrier for the block in between",
         ),
         (
             lambda e: e["tool"] == "synccheck",
-            "a thread without an element of A may have one of D to write: it skips the load and comes to the barrier",
+            (
+                "a thread without an element of A may still have one of D to write: it must skip the "
+                "load but reach the barrier"
+            ),
         ),
     ],
 )

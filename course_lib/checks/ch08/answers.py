@@ -25,7 +25,7 @@ def check_turned(turned, *, rng):
         got = turned(A, B)
         require(
             isinstance(got, tuple | list) and len(got) == 5,
-            "five things are wanted: (M, N, K, left, right)",
+            "return five things: (M, N, K, left, right)",
             got=a_thing(got),
             cause="no `return` was reached" if got is None else None,
         )
@@ -43,7 +43,7 @@ def check_turned(turned, *, rng):
                 f"{name} is a copy, or the wrong matrix",
                 where=shapes,
                 cause=(
-                    "nothing has to be copied or moved: a matrix stored by rows is its transpose stored by columns"
+                    "nothing must be copied or moved: a row-major matrix is its transpose in column-major order"
                 ),
             )
             require(X.flags.c_contiguous or X.flags.f_contiguous, f"{name} has gaps", where=shapes)
@@ -51,25 +51,25 @@ def check_turned(turned, *, rng):
         D = _by_columns(int(given[0]), int(given[1]), int(given[2]), left, right)
         require(
             np.allclose(D, (A.astype(np.float64) @ B).reshape(-1), atol=1e-5),
-            "the kernel computes another product",
+            "the kernel computes a different product",
             where=shapes,
         )
-    return "the kernel's columns are your rows: D comes out by rows, and nothing was copied"
+    return "the kernel's columns are your rows: D comes out row-major, without a copy"
 
 
 def _names(given, truth, left, A, B, shapes):
     M, N, K = truth
     cause = None
     if tuple(given) == (M, N, K):
-        cause = "the kernel computes D^T, which has N rows and M columns: exchange the two sizes as well"
+        cause = "the kernel computes D^T, which has N rows and M columns: swap the two sizes too"
     require(
         np.shares_memory(left, B),
         "left is not B",
         where=shapes,
         cause=(
-            "the kernel sees each matrix transposed: D^T = B^T A^T. What stands on the left now?"
+            "the kernel sees each matrix transposed: D^T = B^T A^T. Which matrix is on the left now?"
             if np.shares_memory(left, A)
-            else "left must be B itself, no copy: the kernel reads it by columns, and sees B^T"
+            else "left must be B itself, not a copy: the kernel reads it column-major, and sees B^T"
         ),
     )
     require(
@@ -171,9 +171,9 @@ def check_advantage(advantage_of, *, rng):
 
 def _held(got, truth, where, how):
     cause = "no `return` was reached" if got is None else None
-    require(isinstance(got, dict), "a dict is wanted", got=a_thing(got), cause=cause)
+    require(isinstance(got, dict), "return a dict", got=a_thing(got), cause=cause)
     missing = [key for key in KEYS if key not in got]
-    require(not missing, f"{', '.join(missing)} missing in the dict", where=where)
+    require(not missing, f"{', '.join(missing)} missing from the dict", where=where)
     for key, value in truth.items():
         given = got[key]
         require(

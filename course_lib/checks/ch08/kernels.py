@@ -13,8 +13,8 @@ from course_lib.checks.kit.kernels.check import (
     uses_shared,
 )
 
-APART = "neighbouring threads of a warp must go to neighbours in memory: which index lies side by side here?"
-AGAIN = "threads load the same elements again: load them once, then keep or share them"
+APART = "neighbouring threads of a warp must access neighbours in memory: which index is contiguous here?"
+AGAIN = "threads load the same elements more than once: load them once, then keep or share them"
 
 
 def up(n, size):
@@ -45,12 +45,12 @@ def aligned(launch):
 
 
 def most_sectors(array, op, each, cause=APART, whole=aligned):
-    """The limit: so many sectors a request of single numbers, where nothing straddles; four times as many of float4.
+    """The limit: so many sectors per request of single numbers, where nothing straddles; four times as many of float4.
 
     whole: launch -> does every row (or column) begin on a sector? Where one does not, nothing is asked for.
     """
 
-    @limit(f"sectors a request of {array}")
+    @limit(f"sectors per request of {array}")
     def check(report, launch):
         rows = [
             row
@@ -60,7 +60,7 @@ def most_sectors(array, op, each, cause=APART, whole=aligned):
         for row in rows if whole(launch) else ():
             words = max(1, row["bytes"] // max(row["threads"], 1) // 4)
             line = at_most(
-                "sectors a request", each * words, cause, space="global", array=array, op=op
+                "sectors per request", each * words, cause, space="global", array=array, op=op
             )
             if broken := line(SimpleNamespace(accesses=[row]), launch):
                 return broken
@@ -156,23 +156,23 @@ check_gemm_16x4 = KernelCheck(
             "A",
             "load",
             4,
-            "threads that follow each other in the warp must own rows that follow each other: the "
-            "warp's order is threadIdx.x first, then threadIdx.y",
+            "consecutive threads of the warp must own consecutive rows: the warp's order is threadIdx.x "
+            "first, then threadIdx.y",
         ),
         most_sectors("D", "store", 4),
         most_sectors(
             "B",
             "load",
             8,
-            "B lies by columns: neighbouring threads should take "
-            "neighbours along k, four of them, then the next column",
+            "B is column-major: neighbouring threads should take neighbours along k, four of them, then the "
+            "next column",
         ),
         no_bank_conflicts(),
         at_most(
             "wavefronts",
             _wavefronts_16x4,
-            "one load from shared memory for each multiply-add, and A's numbers "
-            "come from registers, not from shared memory",
+            "use one load from shared memory per multiply-add: A's numbers must come from registers, not from "
+            "shared memory",
             space="shared",
             op="load",
         ),
@@ -184,8 +184,8 @@ check_gemm_16x4 = KernelCheck(
                 and e["array"] == "b_tile"
                 and e["op"] == e["other"]["op"] == "store"
             ),
-            "two threads copy the same element of the tile: with t = threadIdx.y * 16 + threadIdx.x they are numbered "
-            "from 0 to 63, and each has an element of its own",
+            "two threads copy the same element of the tile: with t = threadIdx.y * 16 + threadIdx.x they are "
+            "numbered from 0 to 63, and each has its own element",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "B",
@@ -193,7 +193,7 @@ check_gemm_16x4 = KernelCheck(
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "D"),
-            "A(i, k) is A[i + k * M], D(i, j) is D[i + j * M]: ask for the row and the column before the access",
+            "A(i, k) is A[i + k * M], D(i, j) is D[i + j * M]: check the row and the column before the access",
         ),
     ],
     axes=("j", "i"),

@@ -79,8 +79,8 @@ def _requests(launch):
 
 
 IN_ORDER = (
-    "threads that follow each other in the warp (threadIdx.x first) should take float4 that follow each other in the "
-    "tile: thread t the numbers 4 t to 4 t + 3"
+    "consecutive threads of the warp (threadIdx.x first) should take consecutive float4 of the tile: thread t "
+    "the numbers 4 t to 4 t + 3"
 )
 
 
@@ -100,7 +100,7 @@ check_copy_tile = _CopyCheck(
         at_most(
             "requests",
             _requests,
-            "256 threads copy 1,024 numbers: one load of a float4 for each thread will do",
+            "256 threads copy 1,024 numbers: one float4 load per thread is enough",
             space="global",
             array="X",
             op="load",
@@ -123,8 +123,8 @@ check_copy_tile = _CopyCheck(
     causes=[
         (
             lambda error: error["kind"] == "misaligned",
-            "a float4 must lie at a multiple of 16 bytes: take elements "
-            "4 t to 4 t + 3 of the tile, which begin at a multiple of 4 in X, too",
+            "a float4 must be aligned to 16 bytes: take elements 4 t to 4 t + 3 of the tile, which begin at a "
+            "multiple of 4 in X, too",
         ),
         (
             lambda error: error["tool"] == "memcheck" and error["array"] in ("X", "tile"),
@@ -173,9 +173,9 @@ def _one_a_step(report, launch):
     passed = barriers(report.source, "gemm_two_buffers", launch)
     if passed <= steps + 1:
         return None
-    return f"{passed} barriers for {steps} steps along K, and {steps} will do", (
-        "with two buffers one barrier a step is enough: who writes a buffer again has passed the barrier of the step "
-        "between, and nobody passes that before all have read"
+    return f"{passed} barriers for {steps} steps along K, but {steps} are enough", (
+        "with two buffers one barrier per step is enough: a thread that writes a buffer again has passed the "
+        "barrier of the step in between, and no thread passes that one before all have read"
     )
 
 
@@ -195,8 +195,8 @@ check_two_buffers = KernelCheck(
     causes=[
         (
             lambda error: error["tool"] == "racecheck",
-            "look at the two lines in time: is there a barrier between "
-            "writing a tile and reading it? And between reading it and writing the SAME buffer again, two steps on?",
+            "check the two lines over time: is there a barrier between writing a tile and reading it? And "
+            "between reading it and writing the SAME buffer again, two steps on?",
         ),
         (
             lambda error: error["tool"] == "memcheck" and error["array"] in ("a_tile", "b_tile"),

@@ -60,7 +60,7 @@ def _measured(activation, z):
         said = [line for line in str(error).splitlines() if "error" in line]
         require(
             False,
-            "the compiler does not take it",
+            "it does not compile",
             got=(said or [str(error)])[0].strip()[:300],
             cause="f is an expression in z, df one in z and a, without a semicolon; functions of float32 end in f",
             kind=kind_of(error),

@@ -52,7 +52,7 @@ def _hidden_delta(M, N, K, dZ, W, A, D):
     return dZ @ W.T * (1 - A * A)
 
 
-SHARE = "a block fetches each element of its rows of dZ and of W once; its threads share them on the table"
+SHARE = "a block loads each element of its rows of dZ and of W once; its threads share them in shared memory"
 
 check_hidden_delta = KernelCheck(
     "HIDDEN_DELTA",
@@ -67,7 +67,7 @@ check_hidden_delta = KernelCheck(
         at_most(
             "bytes",
             lambda launch: launch.args["D"].nbytes,
-            "D is stored once: multiply by the slope while the sum is in a register, that is what fusing means",
+            "D is stored once: multiply by the slope while the sum is in a register: that is what fusing means",
             space="global",
             array="D",
             op="store",
@@ -85,8 +85,8 @@ check_hidden_delta = KernelCheck(
             "W",
             "load",
             5,
-            "W lies by rows of K: a warp that fetches its tile must run along k, and may put "
-            "the numbers into a column of the tile",
+            "W has rows of K numbers: a warp that loads its tile must run along k, and may store the numbers "
+            "into a column of the tile",
         ),
         at_most_sectors("A", "load", 5),
         at_most_sectors("D", "store", 5),
@@ -95,16 +95,16 @@ check_hidden_delta = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "synccheck",
-            "threads over the edge still copy for the others, and come to both barriers: "
-            "guard the loads and the store, not the loop",
+            "threads beyond the edge must still copy for the others, and reach both barriers: guard the loads "
+            "and the store, not the loop",
         ),
         (
             lambda e: e["tool"] == "initcheck",
-            "a part of a tile that nobody filled is multiplied: it gets a 0 where the matrix ends",
+            "a part of a tile that was never filled is multiplied: store a 0 where the matrix ends",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "D"),
-            "A and D are M x N: a thread over an edge neither loads nor stores there",
+            "A and D are M x N: a thread beyond an edge must neither load nor store there",
         ),
     ],
 )
@@ -156,14 +156,14 @@ check_bias_step = KernelCheck(
         ),
         without(
             "atomicAdd",
-            "whoever comes first is added first, so the last bits of b change from run to run on a GPU: each warp puts "
-            "its sum into a place of its own, and one thread adds the eight in order",
+            "the order of the additions is random, so the last bits of b change from run to run on a GPU: let "
+            "each warp store its sum in its own place, and one thread adds the eight in order",
         ),
         at_least(
             "requests",
             lambda launch: launch.grid * min(7, int(launch.args["M"]) - 1),
-            "each of the eight warps adds every eighth row, and seven of them put their sums into shared memory for "
-            "the one that stores",
+            "each of the eight warps adds every eighth row, and seven of them store their sums in shared "
+            "memory for the one that writes b",
             space="shared",
             op="store",
         ),
@@ -172,7 +172,7 @@ check_bias_step = KernelCheck(
         at_most(
             "bytes",
             lambda launch: launch.args["b"].nbytes,
-            "one thread a neuron stores",
+            "one thread per neuron stores",
             space="global",
             array="b",
             op="store",
@@ -181,8 +181,8 @@ check_bias_step = KernelCheck(
     causes=[
         (
             lambda e: e["tool"] == "synccheck",
-            "all threads of the block must come to the barrier: none may leave before it (not those "
-            "beyond the last neuron either), and it stands in no condition that a part of them fails",
+            "all threads of the block must reach the barrier: none may return before it (not even those "
+            "beyond the last neuron), and it must not be inside a condition that some of them fail",
         ),
     ],
 )
@@ -253,8 +253,8 @@ def _loads(launch):
 
 
 ALL_LANES = (
-    "all 32 lanes that the mask names must come to the exchange, also those without an output of their own: only "
-    "loads, additions and stores are theirs to skip"
+    "all 32 lanes in the mask must reach the shuffle, including those without an output: they may skip only "
+    "loads, additions and stores"
 )
 
 check_softmax_delta = KernelCheck(
@@ -271,8 +271,8 @@ check_softmax_delta = KernelCheck(
         at_most(
             "requests",
             _loads,
-            "lane l takes the numbers l, l + 32, ...; what the others have found comes by "
-            "__shfl_xor_sync, not from memory",
+            "lane l takes the numbers l, l + 32, ...; get the values of the other lanes with __shfl_xor_sync, "
+            "not from memory",
             space="global",
             array="Z",
             op="load",

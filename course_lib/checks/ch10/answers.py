@@ -17,7 +17,7 @@ def _why(place, rank, got):
     if place == 0:
         return "a rank's own number: 0, 1 or 2"
     if place == 1:
-        return "in a broadcast the root's argument goes to all, here rank 2's; what the others pass is not looked at"
+        return "in a broadcast the root's argument goes to all, here rank 2's; the arguments of the others are ignored"
     if place == 2:
         return (
             "scatter: each rank gets one item of the root's list, rank r the item r; here the root is rank 0, "
@@ -28,7 +28,7 @@ def _why(place, rank, got):
         return f"{late}, only at its root; all others get None"
     if place == 3:
         return "the sum of comm.rank + 1 over the three ranks, at the root; root=1"
-    return "allreduce adds up what all ranks give, here what each got from scatter, and all get the sum"
+    return "allreduce adds up the arguments of all ranks, here what each got from scatter, and all get the sum"
 
 
 @function_check("who_has_what")
@@ -37,15 +37,15 @@ def check_who_has_what(fn, *, rng):
     got: list = fn()
     require(
         isinstance(got, list | tuple) and len(got) == 3,
-        "three lists are wanted, one for each rank",
+        "return three lists, one per rank",
         got=a_thing(got),
     )
     for rank, have in enumerate(got):
         require(
             isinstance(have, list | tuple) and len(have) == 5,
-            f"rank {rank}: five entries are wanted",
+            f"rank {rank}: there must be five entries",
             got=a_thing(have),
-            cause="one list a rank, with an entry for each line of the puzzle, not one list a line"
+            cause="make one list per rank, with an entry for each line of the puzzle, not one list per line"
             if [len(x) for x in got if isinstance(x, list | tuple)] == [3, 3, 3]
             else None,
         )
@@ -106,9 +106,9 @@ def check_paper(fn, *, rng):
     drawn = [(p, p * int(rng.integers(3, 90))) for p in (8, 4, 2, 64)]
     given: list = [fn(p, n) for p, n in drawn]
     for got in given:
-        require(isinstance(got, dict), "a dict is wanted", got=a_thing(got))
+        require(isinstance(got, dict), "return a dict", got=a_thing(got))
         missing = [key for key in WANTED if key not in got]
-        require(not missing, f"{', '.join(missing)} missing in the dict")
+        require(not missing, f"{', '.join(missing)} missing from the dict")
     for key, rule in WANTED.items():
         for got in given:
             whole = isinstance(got[key], int | np.integer) and not isinstance(got[key], bool)

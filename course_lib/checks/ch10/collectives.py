@@ -40,11 +40,11 @@ def _by_scatterv(report, n, case):
         return "X should travel once, by one Scatterv", "one call, with the counts of all ranks"
     if counts["scatter"]:
         return "X went through scatter", (
-            "a small letter sends pickles: Scatterv, with a capital S, sends the rows as they lie"
+            "a lower-case call sends pickles: Scatterv, with a capital S, sends the rows as they are in memory"
         )
     if sum(report.messages):
         return (
-            "X went by messages of yours",
+            "X was sent with your own messages",
             "one Scatterv does it: at the root [X, counts], the counts of all ranks",
         )
     return (
@@ -95,10 +95,10 @@ check_scatter_rows = RankCheck(
     limits=[_by_scatterv, _shape_alone],
     ranks=ALONE_LAST,
     causes=[
-        (_no_shape, "X is None on all ranks but 0: they must be told its shape, by bcast"),
+        (_no_shape, "X is None on all ranks but 0: send them its shape with bcast"),
         (
             _in_scatter,
-            "Scatter gives all ranks the same number of elements: for a remainder there is Scatterv",
+            "Scatter gives all ranks the same number of elements: with a remainder, use Scatterv",
         ),
         (
             lambda error: "another type" in error["message"],
@@ -156,16 +156,15 @@ check_global_mean = RankCheck(
     _mean,
     ranks=ALONE_LAST,
     limits=[
-        no_messages("the sum over all ranks is what Allreduce is for"),
+        no_messages("use Allreduce for the sum over all ranks"),
         exactly_collectives(
             {"Allreduce": 1},
-            "one Allreduce is asked for: let the number of rows travel "
-            "behind the sums, in "
-            "one array; a small letter would send a pickle",
+            "the task wants one Allreduce: put the number of rows after the sums, in one array; a lower-case "
+            "call would send a pickle",
         ),
     ],
     causes=[
-        (_left_early, "every rank must call Allreduce, also one without rows: it adds zeros"),
+        (_left_early, "every rank must call Allreduce, even one without rows: it adds zeros"),
         (_other_length, "d + 1 numbers on every rank: the sums run down the rows, axis 0"),
     ],
     axes=("column",),

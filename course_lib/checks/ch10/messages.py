@@ -40,8 +40,8 @@ def from_nobody(error):
 
 
 FROM_NOBODY = (
-    "rank 0 is done, and others still wait for it. Does it receive from rank - 1 without % size? That is "
-    "-1, which MPICH takes for MPI.PROC_NULL, nobody, and the receive returns at once"
+    "rank 0 is done, and others still wait for it. Does it receive from rank - 1 without % size? That is -1, "
+    "which MPICH treats as MPI.PROC_NULL, no rank at all, so the receive returns at once"
 )
 
 check_pass_on = RankCheck(
@@ -51,20 +51,19 @@ check_pass_on = RankCheck(
     ranks=ALONE_LAST,
     limits=[
         no_collectives(
-            "a collective moves far more than one neighbour's array: one message a rank will do"
+            "a collective moves far more than one neighbour's array: one message per rank is enough"
         ),
-        at_most_messages(1, "everybody has one array to hand on"),
+        at_most_messages(1, "each rank has one array to pass on"),
         at_most_bytes(
             lambda n, case: case.args[0][0].nbytes,
-            "a small letter sends a pickle: take Sendrecv, with a capital S, and an array to receive into",
+            "a lower-case call sends a pickle: use Sendrecv, with a capital S, and an array to receive into",
         ),
     ],
     causes=[
         (
             _alone,
-            "one rank alone is its own neighbour, and a Send waits for a Recv that it would have to "
-            "call itself: "
-            "Sendrecv, or Irecv before Send, works for it as well",
+            "a single rank is its own neighbour, and its Send waits for a Recv that it would have to call "
+            "itself: Sendrecv, or Irecv before Send, works there too",
         ),
         (from_nobody, FROM_NOBODY),
     ],
@@ -113,9 +112,8 @@ def _pickled(error):
 
 SEND = 1.5  # seconds of a message on the model's clock; making a block takes one second
 AT_ONCE = (
-    "making and sending do not happen at the same time: rank 0 waits for a block before it makes the "
-    "next one. Wait "
-    "only for the send of the array that is needed now, two blocks ago"
+    "making and sending do not overlap: rank 0 waits for a block before it makes the next one. Wait only for "
+    "the send of the array that is needed now, two blocks ago"
 )
 
 
@@ -127,14 +125,14 @@ def _a_message_a_block(report, n, case):
     if other is not None:
         return (
             f"rank {other} sends a message: blocks go from rank 0 to rank 1",
-            "rank 0 alone sends",
+            "only rank 0 sends",
         )
     return (
         None
         if sent[0] == k
         else (
             f"rank 0 sends {count(sent[0], 'message')} for {count(k, 'block')}",
-            "one message a block, as soon as it is made",
+            "send one message per block, as soon as it is made",
         )
     )
 
@@ -165,13 +163,11 @@ check_stream = RankCheck(
     dtype=None,
     axes=("row", "number"),
     limits=[
-        no_collectives(
-            "blocks go from rank 0 to rank 1: the other ranks have nothing to do with it"
-        ),
+        no_collectives("blocks go from rank 0 to rank 1: the other ranks take no part"),
         _a_message_a_block,
         at_most_bytes(
             lambda n, case, rank: 8 * case.args[1] * case.args[2] if rank == 0 else 0,
-            "a small letter sends a pickle: Isend, with a capital I",
+            "a lower-case call sends a pickle: use Isend, with a capital I",
         ),
         at_most_seconds(
             lambda n, case: SEND * case.args[1] + 1 if case.args[1] else 0, SEND, 0.0, AT_ONCE
@@ -181,12 +177,12 @@ check_stream = RankCheck(
     causes=[
         (
             _no_request,
-            "a request that does not exist yet is None, also at the end if there was one block only, or "
+            "a request that does not exist yet is None, even at the end, if there was only one block, or "
             "none: if request: request.Wait()",
         ),
         (
             _pickled,
-            "isend with a small i sends a pickle, with a head of its own: Isend, with a capital I",
+            "isend with a small i sends a pickle, which has its own header: use Isend, with a capital I",
         ),
     ],
 )

@@ -41,15 +41,14 @@ check_tree_reduce = RankCheck(
         ),
         at_most_bytes(
             lambda n, case: case.args[0][0].nbytes,
-            "a rank sends its partial sum, n float32, as a buffer: send with a small s makes a pickle of it",
+            "a rank sends its partial sum, n float32, as a buffer: send with a small s pickles it",
         ),
         at_most_seconds(
             lambda n, case: (n - 1).bit_length(),
             1.0,
             0.0,
-            "more than ceil(log2 size) rounds: one rank receives, or passes on, one after the "
-            "other, while others "
-            "could add at the same time",
+            "more than ceil(log2 size) rounds: one rank receives or sends one message after the other, while "
+            "others could add at the same time",
         ),
     ],
 )
@@ -85,7 +84,7 @@ def _to_the_right(report, n, case):
         if strange:
             return (
                 f"with {count(n, 'rank')}, rank {rank} sends to rank {strange[0]}, or receives from it",
-                "in a ring a rank sends to its right neighbour alone, and receives from its left one",
+                "in a ring a rank sends only to its right neighbour, and receives only from its left one",
             )
     return None
 
@@ -101,7 +100,7 @@ check_ring = RankCheck(
     inplace=0,
     ranks=ALONE_LAST,
     limits=[
-        no_collectives("Allreduce is what you are writing: with Sendrecv"),
+        no_collectives("you are writing Allreduce yourself: use Sendrecv"),
         at_most_messages(
             lambda n, case: 2 * (n - 1), "more messages than 2 (p - 1): p - 1 steps in each half"
         ),
@@ -119,7 +118,7 @@ check_ring = RankCheck(
                 and set(error["ranks"] or {0}) == {0}
                 and "Irecv" not in error["message"]
             ),
-            "one rank alone sends nothing: each half has p - 1 steps",
+            "a single rank sends nothing: each half has p - 1 steps",
         ),
         (from_nobody, FROM_NOBODY),
     ],

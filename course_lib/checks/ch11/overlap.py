@@ -92,8 +92,8 @@ check_overlapped_sum = RankCheck(
             _most,
             ALPHA,
             BETA,
-            "computing and sending do not go on at the same time: start each "
-            "layer's Iallreduce as soon as its gradient is there, and Wait after the last one",
+            "computing and sending do not overlap: start each layer's Iallreduce as soon as its gradient is "
+            "ready, and Wait after the last one",
         )
     ],
 )

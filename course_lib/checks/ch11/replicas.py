@@ -69,7 +69,7 @@ def _replicas(rng, n):
         case("the same NaN on all ranks", _nan),
         RankCase([(copy,) for copy in _copies(deep, n)], "four layers"),
         RankCase(
-            [(_params_like(rng, params),) for _ in range(n)], "each rank has parameters of its own"
+            [(_params_like(rng, params),) for _ in range(n)], "each rank has its own parameters"
         ),
         RankCase([(copy,) for copy in large], f"one of 1,530 numbers differs on rank {middle}"),
     ]
@@ -87,7 +87,7 @@ def _few_bytes(report, n, case):
     most = max((event["bytes"] for event in report.events), default=0)
     if n > 1 and most > MOST:
         return (
-            f"{most} bytes of a rank travel: the parameters themselves?",
+            f"{most} bytes per rank are sent: the parameters themselves?",
             f"at most {MOST} bytes, a digest, stand for all bits: hashlib.sha256(...).digest() has 32",
         )
     return None
@@ -126,7 +126,7 @@ def check_replicas_agree(fn, seed=None):
     """Bits, not values; the same answer on every rank. hash() is refused: pretended ranks share one process's salt."""
     if isinstance(fn, types.FunctionType) and _salted(fn.__code__, fn.__globals__, set()):
         report = Report("replicas_agree is not right yet")
-        report.add("what", "it calls hash(), whose values are salted anew in every process")
+        report.add("what", "it calls hash(), which uses a different salt in every process")
         report.add(
             "cause",
             "on real ranks equal bytes would get different values, and replicas would never agree: "

@@ -78,7 +78,7 @@ check_parallel_step = RankCheck(
     causes=[
         (
             lambda error: error["tool"] == "deadlock",
-            "every rank must come to the sum, also one whose shard has no rows: it adds zeros",
+            "every rank must take part in the sum, even one whose shard has no rows: it adds zeros",
         )
     ],
 )
@@ -110,8 +110,11 @@ def _nobody_asks(report, n, case):
     """Right numbers without a word between ranks: everybody computes everything."""
     if n > 1 and not any(dict(calls) for calls in report.collectives) and not any(report.messages):
         return (
-            f"with {n} ranks, no rank sends or asks the others anything: each one trains on whole batches",
-            "that is serial training, n times over. Each rank takes its shard, and an Allreduce adds up the parts",
+            f"with {n} ranks, no rank communicates with the others: each one trains on whole batches",
+            (
+                "this is serial training, n times over. Each rank must take its shard, and an Allreduce "
+                "must add up the parts"
+            ),
         )
     return None
 
@@ -123,8 +126,8 @@ check_mended_training = RankCheck(
     limits=[
         _nobody_asks,
         same_bits_on_all_ranks(
-            "every rank adds the same numbers in an order of its own, and rounding depends on "
-            "the order: let one sum be made for all, by Allreduce"
+            "every rank adds the same numbers in a different order, and rounding depends on the order: "
+            "compute one sum for all, with Allreduce"
         ),
     ],
 )

@@ -73,7 +73,7 @@ def _capital(report, n, case):
     if any("allreduce" in dict(calls) for calls in report.collectives):
         return (
             "it calls allreduce with a small a, which pickles what it sends",
-            "arrays go as they are with a capital A: total = np.empty_like(flat); comm.Allreduce(flat, total)",
+            "use a capital A to send arrays as they are: total = np.empty_like(flat); comm.Allreduce(flat, total)",
         )
     return None
 
@@ -87,9 +87,9 @@ def _bytes_reduced(report, n, case):
     )
     if got > wanted:
         return (
-            f"the Allreduce takes {got} bytes, and {wanted} hold all gradients in float32",
-            "a buffer of float64? np.zeros(n) and np.empty(n) make that unless dtype is given: "
-            "use np.empty_like(flat)",
+            f"the Allreduce takes {got} bytes, but {wanted} hold all gradients in float32",
+            "is the buffer float64? np.zeros(n) and np.empty(n) make that unless you give a dtype: use "
+            "np.empty_like(flat)",
         )
     return None
 
@@ -102,8 +102,8 @@ check_sum_gradients = RankCheck(
         _capital,
         exactly_collectives(
             {"Allreduce": 1},
-            "one Allreduce of one flat array: each more costs latency, "
-            "2 (p - 1) alpha in a ring, whatever its size",
+            "one Allreduce of one flat array: each extra call costs latency, 2 (p - 1) alpha in a ring, "
+            "whatever its size",
         ),
         _bytes_reduced,
     ],

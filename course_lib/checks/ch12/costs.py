@@ -40,7 +40,7 @@ def check_step_bytes(step_bytes, *, rng):
     drawn = _drawn(rng)
     given = [step_bytes(*args) for args in drawn]
     for got in given:
-        require(isinstance(got, Real), "a number is wanted", got=a_thing(got))
+        require(isinstance(got, Real), "return a number", got=a_thing(got))
     given = [float(got) for got in given]
     truths = [paper(*args) for args in drawn]
     wrong = [not np.isclose(a, b, rtol=1e-9) for a, b in zip(given, truths, strict=True)]
@@ -70,7 +70,7 @@ def _counted(rng, sizes, B, data, model):
     )
     report = mpi.rehearse(_step, data * model, net, net.init_params(0), X, Y, data, model)
     late = any(error["tool"] == "timeout" for error in report.errors)
-    require_in_time(not late, "the count of a rehearsed step did not come to its end")
+    require_in_time(not late, "the rehearsed step did not finish")
     return sum(report.bytes) / (data * model)
 
 
@@ -152,7 +152,7 @@ def check_pick_grid(pick_grid, *, rng):
         "all grids are the wrong way around",
         got=tuple(given[0]),
         wanted=truths[0],
-        cause="(data, model): the number of groups first. They are exchanged",
+        cause="(data, model): the number of groups first. They are swapped",
     )
     if [tuple(got) for got in given] != truths:
         _own_step_bytes(pick_grid, cases)
@@ -160,7 +160,7 @@ def check_pick_grid(pick_grid, *, rng):
         require(
             [tuple(got) for got in given] != mirrored,
             "these grids do not send the fewest bytes",
-            cause="step_bytes is called with model first, then data: they are exchanged",
+            cause="step_bytes is called with model first, then data: they are swapped",
         )
     for got, (label, sizes, B, p, memory) in zip(given, cases, strict=True):
         where = f"{label}: {'-'.join(map(str, sizes))}, B = {B:,}, p = {p}" + (
@@ -199,7 +199,7 @@ def _a_grid(got, p):
         and len(got) == 2
         and all(isinstance(n, int | np.integer) for n in got)
     )
-    require(pair, "a pair (data, model) of whole numbers is wanted", got=a_thing(got))
+    require(pair, "return a pair (data, model) of whole numbers", got=a_thing(got))
     require(got[0] * got[1] == p, "data * model is not p", got=tuple(got), where=f"p = {p}")
 
 

@@ -28,12 +28,12 @@ def check_crossing(crossing, *, rng):
             f"two names of {', '.join(INDICES)} are wanted",
             got=pair,
             where=f'axis "{axis}"',
-            cause="one text: a pair of two texts is wanted" if isinstance(pair, str) else None,
+            cause="one text: give a pair of two texts" if isinstance(pair, str) else None,
         )
     if {axis: tuple(pair) for axis, pair in given.items()} == PAPERS:
         require(
             False,
-            "i and j are exchanged",
+            "i and j are swapped",
             cause="these are Darve 2019's letters: here i is an example, j an output",
         )
     for axis, (read, summed) in given.items():
@@ -53,7 +53,7 @@ def _right(axis, read, summed):
         )
     require(
         summed in PRODUCTS and read not in PRODUCTS,
-        "what is read and what is summed are exchanged"
+        "what is read and what is summed are swapped"
         if read != summed
         else "the two names are the same",
         where=f'axis "{axis}"',
@@ -61,7 +61,7 @@ def _right(axis, read, summed):
         + next(
             name for name, factors in PRODUCTS.items() if all(axis in INDICES[f] for f in factors)
         )
-        + f" each rank has a summand, for it is made by a sum over {axis}; the other matrix of that face is only read",
+        + f" each rank has a summand, because it is a sum over {axis}; the other matrix of that face is only read",
     )
 
 
@@ -113,6 +113,9 @@ def _copies(split_two, *, rng):
             require(
                 not np.shares_memory(mine, theirs),
                 f"{name}{layer + 1} is a view into the whole array",
-                cause="a slice keeps all of the array alive, and an update of the part changes the caller's: .copy()",
+                cause=(
+                    "a slice keeps the whole array alive, and updating the part changes the caller's array: "
+                    "use .copy()"
+                ),
             )
     return "copies, which a rank may change"

@@ -60,8 +60,8 @@ def _sums_owed(report, n, case):
     ]
     what = beyond_the_sums(report, owed, hand_made(n) * sum(owed))
     cause = (
-        "the sum of dA is owed by each column layer but the first: below layer 0 there is nothing to update, "
-        "nobody needs the gradient of the images; and no rank needs the others' weights"
+        "each column layer except the first needs the sum of dA: below layer 0 there is nothing to update, so "
+        "the gradient of the images is not needed; and no rank needs the others' weights"
     )
     return what and (f"{what}, with {case.label}", cause)
 
@@ -76,9 +76,9 @@ check_backward_deep = RankCheck(
     causes=[
         (
             waiting,
-            "what is added up must be the same thing, in the same shape, on every rank. A row layer's dA is "
-            "of this rank's own neurons and complete, dW is of its own weights; a column layer's dA is all of dA, "
-            "but only a summand",
+            "all ranks must add up the same thing, in the same shape. A row layer's dA belongs to this rank's "
+            "own neurons and is complete, and dW to its own weights; a column layer's dA covers all of dA, "
+            "but is only a summand",
         )
     ],
 )

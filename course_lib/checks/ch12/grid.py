@@ -54,7 +54,7 @@ check_grid_sums = RankCheck(
     causes=[
         (
             waiting,
-            "Split is collective: every rank must call it, every time, also those whose part is elsewhere",
+            "Split is collective: every rank must call it every time, including those in another group",
         )
     ],
 )

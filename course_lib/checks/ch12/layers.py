@@ -79,7 +79,7 @@ def _one_sum(report, n, case):
     what = beyond_the_sums(report, [Z2], hand_made(n) * Z2)
     return what and (
         what,
-        "what a rank has of A1 and W2 stays with it: one sum is enough, an allreduce of Z2",
+        "each rank keeps its part of A1 and W2: one sum is enough, an allreduce of Z2",
     )
 
 
@@ -122,8 +122,8 @@ def _silent(report, n, case):
     if calls or sum(report.messages):
         return (
             f"the ranks make {calls} collective calls and send {sum(report.messages)} messages",
-            "nothing has to be sent: each rank has all images, its own neurons, and all of dZ2; "
-            "and the gradient of the images is not wanted",
+            "nothing must be sent: each rank has all images, its own neurons, and all of dZ2; and the "
+            "gradient of the images is not needed",
         )
     return None
 

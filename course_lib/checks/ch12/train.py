@@ -53,14 +53,14 @@ def _a_sum_a_step(report, n, case):
     if n > 1 and sum(report.collectives[0].values()) + min(report.messages) < steps:
         return (
             f"{n} ranks, {steps} step{'s' * (steps > 1)}, and fewer calls than steps",
-            "every rank computes with all neurons, and keeps its part of the result at the end: that shares no "
-            "work. Cut the parameters first; forward_two adds up the summands",
+            "every rank computes with all neurons, and keeps its part of the result at the end: that shares "
+            "no work. Split the parameters first; forward_two adds up the summands",
         )
     Z2 = B * len(params[1][1]) * X.itemsize
     what = beyond_the_sums(report, [Z2] * steps, hand_made(n) * steps * Z2)
     return what and (
         what,
-        "forward_two sends all that is needed, one sum of Z2 a step; each rank draws the batches",
+        "forward_two sends all that is needed, one sum of Z2 per step; each rank draws the batches",
     )
 
 
@@ -74,8 +74,8 @@ check_train_two = RankCheck(
     causes=[
         (
             waiting,
-            "the ranks do not add up arrays of one shape: in model parallelism each rank takes all of the "
-            "batch, and a share of the neurons",
+            "the ranks do not add up arrays of the same shape: in model parallelism each rank takes all of "
+            "the batch, and a share of the neurons",
         )
     ],
 )

@@ -39,8 +39,8 @@ def _not_finite(misses):
     if result.inplace and np.isnan(miss.got).any():
         return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
     if np.isnan(miss.got).any():
-        return "NaN is what 0 / 0, inf - inf and the logarithm of a negative number give"
-    return "infinity is what a division by zero, log(0) and exp of a large number give"
+        return "NaN comes from 0 / 0, inf - inf or the logarithm of a negative number"
+    return "infinity comes from a division by zero, log(0) or exp of a large number"
 
 
 def _truncated(misses):
@@ -65,9 +65,11 @@ def _few_digits(misses):
         return f"your numbers are rounded to {decimals} decimals: return them as they are"
     for narrow in ("float16", "float32"):
         if np.finfo(narrow).eps > wide.eps and all(_is_narrow(m, narrow) for m, _ in misses):
-            return f"all your numbers are those of {narrow}: somewhere they go through it"
+            return (
+                f"all your numbers have only {narrow} precision: somewhere they are converted to it"
+            )
     if error <= 1e-3:
-        return f"right to about {int(-np.log10(error))} digits, and no further"
+        return f"right to about {int(-np.log10(error))} digits only"
     return None
 
 
@@ -86,9 +88,7 @@ def _clipped(misses):
     said = [
         text for text, end, way in ends if _beyond(misses, end, way) > 1 and (got != end).sum() > 2
     ]
-    return (
-        f"no number is {' or '.join(said)}: something cuts off what lies beyond" if said else None
-    )
+    return f"no number is {' or '.join(said)}: something clips the values" if said else None
 
 
 def _beyond(misses, end, way):
@@ -129,7 +129,7 @@ def _has_decimals(miss, decimals):
 
 def _zeros(misses):
     if not any(m.got.any() for m, _ in misses):
-        return "all zeros: never written, or something has made 0 of every number"
+        return "all zeros: never written, or every number was turned into 0"
     return None
 
 
@@ -143,9 +143,7 @@ def _input_itself(misses):
         for m, r in misses
     ]
     common = set.intersection(*names)
-    return (
-        f"your function gives back its argument {sorted(common)[0]} unchanged" if common else None
-    )
+    return f"your function returns its argument {sorted(common)[0]} unchanged" if common else None
 
 
 def _transposed_values(misses):
@@ -157,7 +155,7 @@ def _transposed_values(misses):
 
 def _sign(misses):
     if all(_near(-np.float64(m.got), m) for m, _ in misses):
-        return "the sign is flipped: your result is minus ours everywhere"
+        return "the sign is flipped: your result is minus the expected one everywhere"
     return None
 
 
@@ -168,7 +166,7 @@ def _factor(misses):
     text = _size_factor(misses, factors)
     enough = len(misses) > 1 or misses[0][0].want.size > 1
     if text is None and enough and np.ptp(factors) <= 1e-4 * abs(factors[0]):
-        text = f"your result is {factors[0]:.6g} times ours everywhere: a constant factor is off"
+        text = f"your result is {factors[0]:.6g} times the expected one everywhere: a constant factor is off"
     return text
 
 
@@ -183,11 +181,9 @@ def _size_factor(misses, factors):
             continue
         which = f"the length of axis {axis} of {name}"
         if np.allclose(factors, sizes, rtol=1e-3):
-            return (
-                f"your result is {which} ({sizes[0]} here) times ours: a sum where a mean belongs?"
-            )
+            return f"your result is {which} ({sizes[0]} here) times the expected one: a sum instead of a mean?"
         if np.allclose(np.multiply(factors, sizes), 1, rtol=1e-3):
-            return f"your result is ours divided by {which} ({sizes[0]} here): a mean where a sum belongs?"
+            return f"your result is the expected one divided by {which} ({sizes[0]} here): a mean instead of a sum?"
     return None
 
 
@@ -216,7 +212,7 @@ def _offset(misses):
     slack = 4 * max(_slack(m) for m, _ in misses)
     if slack < abs(first) / 100 and all(_near(m.got - first, m, 4) for m, _ in misses):
         more = "more" if first > 0 else "less"
-        return f"your result is {abs(first):.6g} {more} than ours in every entry of every case"
+        return f"your result is {abs(first):.6g} {more} than expected in every entry of every case"
     return None
 
 
@@ -236,9 +232,7 @@ def _ignores_input(misses):
     if len(misses) > 1 and all(
         m.got.shape == first.got.shape and np.array_equal(m.got, first.got) for m, _ in misses
     ):
-        return (
-            "the same result for every input: are the arguments used, or variables of the notebook?"
-        )
+        return "the same result for every input: do you use the arguments, or variables of the notebook?"
     return None
 
 
@@ -285,7 +279,7 @@ def _same_values(misses):
         np.size(m.got) == np.size(m.want) and _near(np.reshape(m.got, np.shape(m.want)), m)
         for m, _ in misses
     ):
-        return "the values are right, only the shape is not: look at keepdims, reshape, indexing with [:, 0]"
+        return "the values are right, but the shape is not: look at keepdims, reshape, indexing with [:, 0]"
     return None
 
 
@@ -311,7 +305,7 @@ def _over_reduced(misses):
     if all(np.ndim(m.got) == 0 and np.ndim(m.want) for m, _ in misses):
         for verb, reduce in (("sum", np.sum), ("mean", np.mean), ("maximum", np.max)):
             if all(np.size(m.want) and _is_of_all(m, reduce) for m, _ in misses):
-                return f"the {verb} goes over all axes: one number where an array belongs; name the axis (axis=0)"
+                return f"the {verb} runs over all axes and gives one number, not an array: name the axis (axis=0)"
     return None
 
 
@@ -339,18 +333,18 @@ def _wrong_type(misses):
     if isinstance(miss.got, list) and isinstance(miss.want, np.ndarray):
         return "a Python list: make it an array with np.array(...), or compute on whole arrays"
     if isinstance(miss.got, tuple):
-        return "a tuple: a comma too many after `return`, or more parts than asked for"
+        return "a tuple: an extra comma after `return`, or more values than the task wants"
     if isinstance(miss.got, np.ndarray) and miss.got.dtype == object:
         return "an array of Python objects: its rows have different lengths, or None is among them"
     if callable(miss.got):
-        return "a function: were its parentheses forgotten, as in x.sum instead of x.sum()?"
+        return "a function: did you forget the parentheses, as in x.sum instead of x.sum()?"
     return None
 
 
 def _wrong_dtype(misses):
     got, want = misses[0][0].got.dtype, misses[0][0].want.dtype
     if misses[0][0].what.endswith("a Python float"):
-        return "float(...) makes a Python float of it"
+        return "float(...) turns it into a Python float"
     if want.kind == "f" and got.kind == "b":
         wanted = misses[0][0].what.rsplit(", not ", 1)[-1]
         return f"a comparison gives bool: use .astype({'float' if wanted == 'float' else 'np.' + wanted})"
@@ -359,7 +353,7 @@ def _wrong_dtype(misses):
     if want.kind == "f" and got.name == "float64":
         return "a float64 slipped in: np.zeros, np.ones, np.eye and np.random make float64 unless told dtype="
     if want.kind in "iu" and got.kind == "f":
-        return "fractions where whole numbers belong: use an integer dtype, such as np.int64"
+        return "fractions instead of whole numbers: use an integer dtype, such as np.int64"
     return None
 
 

@@ -165,18 +165,18 @@ def _of_side_effect(check, miss, result):
     whole = result.name_of(first.argument)
     if first.slight:
         return (
-            f"{whole} is put back only up to rounding: x + h - h is not always x. Keep the old value in "
-            "variable and write that"
+            f"{whole} is restored only up to rounding: x + h - h is not always x. Keep the old value in a "
+            "variable and write it back"
         )
     if first.relisted:
         return (
-            f"the caller's list itself is changed: {whole}.reverse(), .pop(), .append(...) and {whole}[i] = ... do "
-            f"that. Work on a copy, list({whole})"
+            f"you change the caller's own list: {whole}.reverse(), .pop(), .append(...) and {whole}[i] = ... "
+            f"do that. Work on a copy, list({whole})"
         )
     short = part.split(" of ")[0] if " of " in part else part
     return (
-        f"`{short} += ...`, `{short}[...] = ...` and `out={short}` write into the caller's array, also under a "
-        f"second name: work on a copy, {short}.copy()"
+        f"`{short} += ...`, `{short}[...] = ...` and `out={short}` write into the caller's array, even through "
+        f"a second name: work on a copy, {short}.copy()"
     )
 
 

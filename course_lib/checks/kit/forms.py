@@ -91,10 +91,10 @@ def _unfilled(check, results, alike):
             "range(n - 1, -1, -1) or reversed(range(n)) do not"
         )
     if all(len(found) <= 1 for found in full):
-        return said + "`return` stands inside the loop, so that the loop ends after its first round"
+        return said + "`return` is inside the loop, so the loop ends after its first round"
     if all(found == list(range(n - 1)) for found, n in zip(full, sizes, strict=True)):
         return said + "the loop stops before the last entry"
-    return said + "look at where the loop begins and ends, and whether `return` stands inside it"
+    return said + "look at where the loop begins and ends, and whether `return` is inside it"
 
 
 def _extended(check, results, alike):

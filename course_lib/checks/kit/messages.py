@@ -92,13 +92,13 @@ def not_written(name, inner=""):
     report = Report(f"{blank} is not written yet")
     if blank != name:
         report.add(
-            "what", f"{name} calls it. Is the task of {blank} solved, and its cell run since?"
+            "what", f"{name} calls it. Have you solved the task of {blank}, and run its cell since?"
         )
         return NotWritten(report)
     report.add(
         "next",
-        f"put your code in the place of `raise NotImplementedError(...)` in the cell of {name}, "
-        "run that cell, then run this one again. The hints above that cell fold open.",
+        f"replace `raise NotImplementedError(...)` in the cell of {name} with your code, run that cell, then "
+        "run this one again. The hints above that cell open with a click.",
     )
     return NotWritten(report)
 

@@ -118,7 +118,7 @@ def _said(chosen, left, evidence):
     places = _places([cells for _, cells in chosen] + [left] * bool(left), evidence)
     said = [f"{place}: {says}" for (says, _), place in zip(chosen, places, strict=False)]
     if left:
-        return f"one mistake of several, {said[0]}" if len(said) == 1 else "; and ".join(said)
+        return f"one of several mistakes, {said[0]}" if len(said) == 1 else "; and ".join(said)
     return f"{'two' if len(said) == 2 else 'three'} mistakes: " + "; and ".join(said)
 
 

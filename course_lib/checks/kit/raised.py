@@ -10,8 +10,8 @@ def cause_of_error(error):
 
 
 _POSITIONS = (
-    "an index must be a whole number, and this is none: `for i in x` gives the numbers in x, "
-    "`for i in range(len(x))` gives their positions"
+    "an index must be a whole number, and this one is not: `for i in x` gives the numbers in x, `for i in "
+    "range(len(x))` gives their positions"
 )
 _FIXED = (
     "a float result does not fit into an integer array: use a float array, or x = x - y, not x -= y"
@@ -21,13 +21,13 @@ ERRORS = (
     (
         "TypeError",
         ("positional argument", "keyword argument"),
-        "the function must take the arguments of the call below, in that order; one that is left out there "
-        "needs its default, as in the task",
+        "the function must take the arguments of the call below, in that order; an argument that the call "
+        "leaves out needs a default, as in the task",
     ),
     (
         "TypeError",
         ("NoneType",),
-        "a None is used as a value: a function that it comes from lacks its `return`",
+        "None is used as a value: the function that returned it has no `return`",
     ),
     ("TypeError", ("indices must be integers",), _POSITIONS),
     (
@@ -50,7 +50,10 @@ ERRORS = (
     (
         "ValueError",
         ("does not have enough dimensions",),
-        "@ got a single number: an entry of an array (or of a list made with `list += array`) where the array belongs",
+        (
+            "@ got a single number: you passed one entry of an array (or of a list made with `list "
+            "+= array`), not the array"
+        ),
     ),
     (
         "ValueError",
@@ -65,7 +68,10 @@ ERRORS = (
     (
         "ValueError",
         ("setting an array element with a sequence",),
-        "a whole array is put where one number belongs: x[i] is one entry only if i has as many numbers as x has axes",
+        (
+            "a whole array is stored where one number belongs: x[i] is one entry only if i has as "
+            "many numbers as x has axes"
+        ),
     ),
     ("IndexError", ("only integers",), _POSITIONS),
     ("IndexError", ("too many indices",), "more indices than the array has axes: print its shape"),

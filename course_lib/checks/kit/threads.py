@@ -101,15 +101,15 @@ def outcome(run):
     then = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
     require(
         not lost,
-        f"a thread of yours stopped with {(lost or [''])[0]}",
-        cause="an exception ends only the thread it happens in, and whoever started it is not told"
+        f"one of your threads stopped with {(lost or [''])[0]}",
+        cause="an exception ends only its own thread: the thread that started it never sees it"
         + then,
     )
     if run.error is not None:
         raise run.error
     require_in_time(
         not run.left,
-        f"{len(run.left)} of your threads still ran when the function had returned",
+        f"{len(run.left)} of your threads still ran after the function had returned",
         cause="join every thread before you return (a pool: use it in a `with`, or shut it down)",
     )
     return run.value
@@ -201,11 +201,11 @@ def _report_hang(fn, caller, before):
             places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}")
     require_in_time(
         False,
-        f"it has not come to an end within {DEADLINE:g} s: a deadlock, or a loop without end",
+        f"it did not finish within {DEADLINE:g} s: a deadlock or an endless loop",
         where="; ".join(sorted(set(places))) or None,
-        cause="somebody waits for what never comes: a lock that is not released (use `with lock:`), a join of "
-        "a thread that waits itself, a queue or barrier that nobody fills. What hangs goes on: restart the "
-        "kernel when you have found it",
+        cause="a thread waits for something that never happens: a lock that is never released (use `with lock:`), a "
+        "join of a thread that is itself waiting, or a queue or barrier that nothing fills. The threads keep "
+        "hanging: restart the kernel once you have found the cause",
     )
 
 
@@ -233,7 +233,7 @@ def require_told(run, what):
     other = f": it stopped with {short_error(run.error)} instead" if run.error is not None else ""
     require(
         told,
-        f"{what} raised an ArithmeticError, and the caller never heard of it{other}",
-        cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep "
-        "it in a list, and raise that very exception after the join",
+        f"{what} raised an ArithmeticError, but the caller never saw it{other}",
+        cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep it "
+        "in a list, and raise that same exception after the join",
     )

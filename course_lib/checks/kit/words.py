@@ -49,10 +49,8 @@ def again(seed):
 
 def not_a_function(name, given):
     """The report for a check that got something else than a function."""
-    report = Report(f"{name} must be a function, and this is {a_thing(given)}")
-    return report.add(
-        "cause", f"hand the function over without calling it: {name}, not {name}(...)"
-    )
+    report = Report(f"{name} must be a function, not {a_thing(given)}")
+    return report.add("cause", f"pass the function without calling it: {name}, not {name}(...)")
 
 
 def plain(value):

@@ -47,11 +47,13 @@ def _unended():
         yield f"is still in {words(op)}"
     for thread, op in ledger.others.items():
         if thread.is_alive() and op not in ledger.active.values():
-            yield f"has a thread that goes on after the cell; its last call was {words(op)}"
+            yield f"has a thread that still runs after the cell; its last call was {words(op)}"
     for op, error in ledger.broken:
         yield f"was interrupted in {words(op)} by {error}"
     for request, op, _ in ledger.begun.values():
-        ended = "though its message came" if request.Get_status() else "and it has not ended"
+        ended = (
+            "although its message arrived" if request.Get_status() else "and it has not completed"
+        )
         yield f"never waited for {words(op)}, {ended}"
 
 

@@ -88,6 +88,6 @@ def _crossed(told, to, mine):
     )
     got = mine["receives"].get(not pickled, "a receive")
     yield (
-        f"rank {sent[0]} sent with {sent[1]} what rank {to} received with {got}: "
-        "send sends an object, for recv; Send sends the bytes of an array, for Recv"
+        f"rank {sent[0]} sent with {sent[1]} but rank {to} received it with {got}: send() goes with recv() and "
+        "sends an object; Send() goes with Recv() and sends the bytes of an array"
     )

@@ -155,7 +155,9 @@ def _failed(op, error, args, named):
         elif error.Get_error_class() not in refused:
             broken.append((op, "MPI's error"))
     elif op[0] in RECEIVES and type(error).__name__ == "UnpicklingError":
-        error.add_note(f"{op[0]} takes what send sends, an object; what Send sends, Recv takes")
+        error.add_note(
+            f"{op[0]} receives an object, which send() sends; an array sent by Send() is received by Recv()"
+        )
         broken.append((op, "a message that is no object"))
     elif not isinstance(error, Exception) or (op[0].islower() and op[0] not in SENDS):
         broken.append((op, type(error).__name__))

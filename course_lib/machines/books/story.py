@@ -84,7 +84,7 @@ def of_trace(text):
         if cell and cell[0]:
             own = [(line, name) for file, line, _ in calls[: cell[0]] if (name := _cell(file))]
             line, name = own[0] if own else (calls[cell[0] - 1][1], "the cell")
-            return f"was in line {line} of {name}, in compiled code that lets nothing else run"
+            return f"was in line {line} of {name}, in compiled code that blocks everything else"
     return "gave no answer: it is busy in compiled code, or stopped"
 
 

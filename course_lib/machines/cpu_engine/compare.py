@@ -17,13 +17,13 @@ class Comparison:
 
     @property
     def rows(self):
-        """Dicts with space, op, count ("sectors", ..., "sectors a request"), and values: a number for each report."""
+        """Dicts with space, op, count ("sectors", ..., "sectors per request"), and values: a number for each report."""
         kinds = {(row["space"], row["op"]) for one in self.reports.values() for row in one.accesses}
         rows = []
         for space, op in sorted(kinds):
             totals = {name: self._totals(name, space=space, op=op) for name in COUNTS}
             pairs = zip(totals["sectors"], totals["requests"], strict=True)
-            totals["sectors a request"] = tuple(s / r if r else 0 for s, r in pairs)
+            totals["sectors per request"] = tuple(s / r if r else 0 for s, r in pairs)
             rows += [
                 {"space": space, "op": op, "count": name.replace("_", " "), "values": values}
                 for name, values in totals.items()

@@ -122,7 +122,7 @@ def _version():
         return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
     except OSError as error:
         raise Unavailable(
-            f"the compiler {compiler()[0]} does not start ({error.strerror}): is $COURSE_CXX right?"
+            f"the compiler {compiler()[0]} cannot be started ({error.strerror}): is $COURSE_CXX right?"
         ) from None
 
 

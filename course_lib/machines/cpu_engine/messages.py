@@ -6,112 +6,75 @@ import re
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
 FIRST = "Likely cause: a sum, a maximum or a tile without a first value, as in `float sum = 0;`."
 TEXTS = {
-    (
-        "memcheck",
-        "outside",
-    ): "{who} goes to {element}{there}: outside of it{far}. Likely cause: a guard such as "
-    "`if (i < n)` is missing or off by one, or the array is too small.",
-    (
-        "memcheck",
-        "local",
-    ): "{who} uses index {index} for a `{type}`, its own array `{array}` or a part of it: "
-    "outside of it. Likely cause: a loop that goes one too far, or an array that is too small.",
-    (
-        "memcheck",
-        "row",
-    ): "{who} goes past the end of a row, with an index too large for its dimension, and gets to "
-    "{element}. Likely cause: swapped indices or a missing guard; if that is meant, go through a pointer.",
-    (
-        "memcheck",
-        "constant",
-    ): "{who} writes to {element}, which is `__constant__`: kernels may only read it. "
-    "Let the host set it, or make it `__device__`.",
-    (
-        "memcheck",
-        "misaligned",
-    ): "{who} goes to {element} at an address that is no multiple of the access's size. "
-    "Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
-    ("memcheck", "null"): "{who} goes through a null pointer. "
-    "Likely cause: None was passed for an array that the kernel uses.",
-    ("memcheck", "wild"): "{who} goes to an address that belongs to no array at all. "
-    "Likely cause: an index that has overflowed or was never set, or a pointer computed wrongly.",
+    ("memcheck", "outside"): "{who} goes to {element}{there}: outside of it{far}. Likely cause: a "
+    "guard such as `if (i < n)` is missing or off by one, or the array is too small.",
+    ("memcheck", "local"): "{who} uses index {index} for a `{type}`, its own array `{array}` or a "
+    "part of it: outside of it. Likely cause: a loop that runs one step too far, or an array that is too small.",
+    ("memcheck", "row"): "{who} goes past the end of a row, with an index too large for its "
+    "dimension, and gets to {element}. Likely cause: swapped indices or a missing guard; if that is meant, go "
+    "through a pointer.",
+    ("memcheck", "constant"): "{who} writes to {element}, which is `__constant__`: kernels may "
+    "only read it. Let the host set it, or make it `__device__`.",
+    ("memcheck", "misaligned"): "{who} accesses {element} at an address that is not a multiple of "
+    "the access size. Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
+    ("memcheck", "null"): "{who} dereferences a null pointer. Likely cause: None was passed for an "
+    "array that the kernel uses.",
+    ("memcheck", "wild"): "{who} accesses an address that belongs to no array. Likely cause: an "
+    "index that has overflowed or was never set, or a pointer computed wrongly.",
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
     "Likely cause: the array was not filled, or only a part of it.",
     (
         "initcheck",
         "variable",
-    ): "the variable `{array}` is used here, and nothing has given it a value. " + FIRST,
+    ): "the variable `{array}` is used here, but was never given a value. " + FIRST,
     (
         "initcheck",
         "stored",
-    ): "{who} writes into {element} what comes from a variable without a first value. " + FIRST,
-    (
-        "racecheck",
-        "block",
-    ): "{element} is {done} by thread {thread} and {other_done} in line {other_line} by thread "
-    "{other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier is missing "
-    "between the two, or it is on the wrong side{warp}.",
+    ): "{who} writes to {element} a value from a variable that was never initialised. " + FIRST,
+    ("racecheck", "block"): "{element} is {done} by thread {thread} and {other_done} in line "
+    "{other_line} by thread {other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier "
+    "is missing between the two, or it is on the wrong side{warp}.",
     ("racecheck", "together"): "{element} is written here by thread {thread} and by thread "
-    "{other_thread} of the same block, with different values: which one stays is left open. Likely cause: threads "
-    "share an index. A barrier cannot help where they come at once: give each its own element, let one thread write, "
-    "or use an atomic.",
+    "{other_thread} of the same block, with different values: which one remains is undefined. Likely cause: several "
+    "threads compute the same index. A barrier cannot help here, because they write at the same time: give each "
+    "thread its own element, let one thread write, or use an atomic.",
     ("racecheck", "statement"): "{element} is {done} by thread {thread} and {other_done} by thread "
-    "{other_thread} of the same block in one statement, and nothing orders the two. Likely cause: all update one "
-    "element, which needs an atomic; or each reads what another writes, which needs a barrier between: read into a "
-    "variable, barrier, write{warp}.",
+    "{other_thread} of the same block in one statement, and nothing orders the two. Likely cause: all threads update "
+    "one element, which needs an atomic; or each reads what another one writes, which needs a barrier in between: "
+    "read into a variable, barrier, write{warp}.",
     ("racecheck", "same"): "{element} is written by {who} and by {other_who} in line {other_line}, "
-    "with the same value: the result is right whoever comes last, but one thread would be enough.",
-    (
-        "racecheck",
-        "blocks",
-    ): "{element} is {done} by {who} and {other_done} in line {other_line} by {other_who}: "
-    "blocks run in any order, and nothing orders these two. Likely cause: two blocks own one element; "
-    "give each its own, or use an atomic.",
+    "with the same value: the result is right whichever writes last, but one thread would be enough.",
+    ("racecheck", "blocks"): "{element} is {done} by {who} and {other_done} in line {other_line} "
+    "by {other_who}: blocks run in any order, and nothing orders these two. Likely cause: two blocks access the same "
+    "element; give each its own, or use an atomic.",
     ("synccheck", "different"): "some threads of block {block} wait at this barrier while "
     "{count} others wait at {elsewhere}. Likely cause: a barrier in both branches of an if; put one after it.",
-    (
-        "synccheck",
-        "exited",
-    ): "{count} threads of block {block} (the first: {thread}) have returned when the others "
-    "reach this barrier. Likely cause: an early return for threads without work, or a barrier inside an if; "
-    "let them skip the work and come to the barrier.",
-    (
-        "synccheck",
-        "skipped",
-    ): "{count} threads of block {block} (the first: {thread}) went past this barrier while the "
-    "others wait at it. Likely cause: a barrier inside an if or a loop that not all threads enter; "
-    "put it where all of them come by.",
-    (
-        "synccheck",
-        "stuck",
-    ): "{count} threads of block {block} wait here for ever, for threads that never come. "
-    "Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
-    (
-        "synccheck",
-        "",
-    ): "{who} takes the value of lane {index}, which {kind}: what it gets is undefined, "
-    "and the results depend on it. Likely cause: a loop of shuffles that starts too wide, a mask that names other "
-    "lanes than those that come, an early return, or a block whose size is no multiple of 32.",
+    ("synccheck", "exited"): "{count} threads of block {block} (the first: {thread}) have returned "
+    "when the others reach this barrier. Likely cause: an early return for threads without work, or a barrier inside "
+    "an if: let those threads skip the work but still reach the barrier.",
+    ("synccheck", "skipped"): "{count} threads of block {block} (the first: {thread}) went past "
+    "this barrier while the others wait at it. Likely cause: a barrier inside an if or a loop that not all threads "
+    "enter; put it where all threads reach it.",
+    ("synccheck", "stuck"): "{count} threads of block {block} wait here forever, for threads that "
+    "never come. Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
+    ("synccheck", ""): "{who} takes the value of lane {index}, which {kind}: the value is "
+    "undefined, and the results depend on it. Likely cause: a loop of shuffles that starts too wide, a mask that "
+    "does not match the lanes that take part, an early return, or a block whose size is not a multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
-    ("crash", "assert"): "{who} does not fulfil the assertion in this line, which ends the kernel.",
-    (
-        "crash",
-        "stack",
-    ): "{who} needs more than the 60 KB that a thread has here for its own variables. "
-    "Likely cause: a large array (put it into shared or global memory), or a function that calls itself.",
+    ("crash", "assert"): "{who} fails the assertion in this line, which ends the kernel.",
+    ("crash", "stack"): "{who} needs more than the 60 KB that a thread has here for its own "
+    "variables. Likely cause: a large array (put it into shared or global memory), or a function that calls itself.",
     ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
-    (
-        "timeout",
-        "",
-    ): "the kernel did not end in time; {who} was running, and its last traced access was here. "
-    "Likely cause: a loop whose condition never becomes false; or there is no mistake, only more work than the tracer "
-    "does in that time: try a smaller grid and smaller arrays, or give it more with timeout=.",
+    ("timeout", ""): "the kernel did not finish in time; {who} was running, and its last traced "
+    "access was here. Likely cause: a loop whose condition never becomes false; or nothing is wrong, but there is "
+    "more work than the tracer can do in that time: try a smaller grid and smaller arrays, or allow more time with "
+    "timeout=.",
 }
 ONE = (
     ("{count} threads of block {block} (the first: {thread})", "{who}"),
     ("{count} threads", "a thread"),
     ("have returned", "has returned"),
-    ("wait here for ever", "waits here for ever"),
+    ("wait here forever", "waits here forever"),
     ("threads that never come", "others that never come"),
     ("{count} others wait", "another waits"),
 )

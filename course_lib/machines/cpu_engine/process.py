@@ -93,7 +93,10 @@ class Process:
             return nanoseconds, _read(child.stdout, size, deadline)
         except TimeoutError:
             self.close()
-            message = f"the kernel did not end within {timeout:g} s, and was stopped: is there a loop that never ends?"
+            message = (
+                f"the kernel did not finish within {timeout:g} s and was stopped: is there a loop that "
+                "never ends?"
+            )
             raise LaunchTooSlow(message, "timeout", self._printed()) from None
         except (EOFError, BrokenPipeError):
             code = child.wait()

@@ -108,7 +108,7 @@ def check_seconds(value, name="timeout"):
         return check_number(name, value)
     except BadInput:
         wanted = f"{name} must be a number of seconds above 0, not {value!r}"
-        raise BadInput(f"{wanted}: nothing here waits for ever") from None
+        raise BadInput(f"{wanted}: nothing here waits forever") from None
 
 
 def start_seconds(start, profile):

@@ -137,7 +137,7 @@ class Watcher:
         rank = self._turns.running
         if threading.current_thread() is not rank.thread:
             os_exit(code)
-        rank.error = SystemExit(f"os._exit({code}): the process of the rank is gone")
+        rank.error = SystemExit(f"os._exit({code}): the process of the rank has ended")
         rank.error_place = rank.place(sys._getframe(1))
         rank.gone = rank.done = True
         self._turns.back.put(rank)

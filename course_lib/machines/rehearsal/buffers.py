@@ -49,8 +49,8 @@ class Buffer:
         """The elements of a type that the program made, as a packed copy."""
         if blocks > 1 or vector:
             raise BadInput(
-                "a rehearsal takes types of the program's own in messages and Bcast only: it may "
-                "exist on real ranks; here send a copy, np.ascontiguousarray"
+                "a rehearsal supports derived datatypes only in messages and Bcast: real ranks may support "
+                "more; here send a copy, np.ascontiguousarray"
             )
         self.dtype = _element(self.made)
         extent = self.made.Get_extent()[1]

@@ -284,7 +284,7 @@ class Plans:
         if OPS.get(name) is not None and buffer.dtype.kind in "biuf":
             ufunc = OPS[name]
             if name in BITS and buffer.dtype.kind == "f":
-                text = f"{name} takes whole numbers, and this is an array of {buffer.dtype}"
+                text = f"{name} takes whole numbers, but this is an array of {buffer.dtype}"
                 self._world.raise_mpi("ERR_OP", text)
             return lambda a, b: ufunc(a, b).astype(a.dtype, copy=False)
         return lambda a, b: _by_mpi(op, a, b, buffer.kind)
@@ -399,7 +399,7 @@ def _name(op):
     MPI = _mpi()
     return next(
         (name for name in OPS if op == getattr(MPI, name)),
-        getattr(op, "__name__", "an op of its own"),
+        getattr(op, "__name__", "a user-defined op"),
     )
 
 

@@ -160,7 +160,7 @@ def _misfit(rank, call):
         room = len(piece.now())
         if room != value.nbytes or piece.dtype != value.dtype:
             return (
-                f"another size: rank {rank} is given {describe(value.nbytes, value.dtype)} and its buffer takes "
-                f"{describe(room, piece.dtype)}"
+                f"another size: rank {rank} is sent {describe(value.nbytes, value.dtype)}, but its buffer "
+                f"takes {describe(room, piece.dtype)}"
             )
     return None

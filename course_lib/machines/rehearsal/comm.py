@@ -42,7 +42,7 @@ class Comm(MoreCalls, CollectiveCalls):
         """Nobody may use it any more."""
         self._enter()
         if not self._key:
-            self._world.raise_mpi("ERR_COMM", "Free of COMM_WORLD, which nobody may free")
+            self._world.raise_mpi("ERR_COMM", "COMM_WORLD must not be freed")
         self._freed = True
 
     free = Disconnect = Free
@@ -125,8 +125,8 @@ class Comm(MoreCalls, CollectiveCalls):
                 "buffer",
                 self._owner,
                 self._owner.place(),
-                f"rank {self._owner.index}'s Sendrecv receives into the memory that it sends from: what "
-                "goes out may be what has just come in",
+                f"rank {self._owner.index}'s Sendrecv receives into the memory that it sends from: it may send "
+                "the data that has just arrived",
                 "receive into another array, or use Sendrecv_replace",
             )
         self._both("Sendrecv", Buffer, sendbuf, dest, sendtag, recvbuf, source, recvtag, status)
@@ -174,7 +174,7 @@ class Comm(MoreCalls, CollectiveCalls):
             rank,
             sending.place,
             f"rank {rank.index}'s {sending.op} begins before its receiver has posted the receive",
-            "a ready send (Rsend) is wrong unless the receive is there already: use Send",
+            "a ready send (Rsend) is only correct if the receive is already posted: use Send",
         )
 
     def _receive(self, name, buf, source, tag, held=False, enter=True):
@@ -231,7 +231,7 @@ class Comm(MoreCalls, CollectiveCalls):
         ):
             self._world.raise_mpi(
                 "ERR_ROOT" if name == "root" else "ERR_RANK",
-                f"{name}={value}, and the ranks are 0 to {self._size - 1}",
+                f"{name}={value}, but the ranks are 0 to {self._size - 1}",
             )
         return value
 

@@ -56,7 +56,7 @@ class Request(Completion):
             return
         if hold.was_changed():
             self._touched(
-                "changed", ": the receiver gets the old numbers, the new ones or some of each"
+                "changed", ": the receiver gets the old numbers, the new ones, or a mixture"
             )
         if hold.was_written():
             self._touched("wrote to", "")
@@ -70,8 +70,8 @@ class Request(Completion):
             OWNER
             if so
             else (
-                "a buffer belongs to MPI from the Irecv to the end of its Wait: what is written "
-                "there in between may be lost, or spoil the message"
+                "a buffer belongs to MPI from the Irecv to the end of its Wait: anything written there in "
+                "between may be lost, or corrupt the message"
             )
         )
         self.world.find("buffer", self.rank, self.place, message + so, cause)
@@ -159,8 +159,8 @@ class Receiving(Request):
         if self.room is not None and message.nbytes > self.room:
             self.world.raise_mpi(
                 "ERR_TRUNCATE",
-                f"the pickled object from rank {message.rank.index} has {message.nbytes} bytes, and "
-                f"{self.op} takes {self.room}: give it a buffer, irecv(bytearray(n), ...), or use recv",
+                f"the pickled object from rank {message.rank.index} has {message.nbytes} bytes, but {self.op} "
+                f"takes {self.room}: give it a buffer, irecv(bytearray(n), ...), or use recv",
             )
         if message.kind == PICKLED:
             return pickle.loads(message.taken.tobytes())
@@ -169,9 +169,8 @@ class Receiving(Request):
         except Exception as error:
             error.rehearsal = (  # type: ignore[attr-defined]
                 "type",
-                f"rank {self.rank.index}'s {self.op} takes a pickled object, and rank "
-                f"{message.rank.index} has sent {describe(message.nbytes, message.kind)}: "
-                "send() goes with recv(), Send() with Recv()",
+                f"rank {self.rank.index}'s {self.op} takes a pickled object, but rank {message.rank.index} has "
+                f"sent {describe(message.nbytes, message.kind)}: send() goes with recv(), Send() with Recv()",
             )
             raise
 
@@ -186,8 +185,8 @@ class Receiving(Request):
             kind = np.dtype("u1") if theirs == PICKLED else theirs
             self.world.raise_mpi(
                 "ERR_TRUNCATE",
-                f"the message from rank {message.rank.index} to rank {self.rank.index}"
-                f" has {describe(message.nbytes, kind)}, and the buffer of {self.op} room for "
+                f"the message from rank {message.rank.index} to rank {self.rank.index} has "
+                f"{describe(message.nbytes, kind)}, but the buffer of {self.op} has room for "
                 f"{describe(room.nbytes, mine)}",
             )
 
@@ -197,8 +196,8 @@ class Receiving(Request):
             "type",
             self.rank,
             self.place,
-            f"rank {self.rank.index}'s {self.op} takes {mine.name}, and rank {message.rank.index} has "
-            f"sent {'a ' * (theirs == PICKLED)}{sent}: the bytes are read as other numbers",
+            f"rank {self.rank.index}'s {self.op} takes {mine.name}, but rank {message.rank.index} has sent "
+            f"{'a ' * (theirs == PICKLED)}{sent}: the bytes are read as wrong numbers",
             "send() goes with recv(), Send() with Recv(), with one dtype on both sides",
         )
 

@@ -149,8 +149,8 @@ def _ended(end, args):
     """The Outcome of a process that is gone."""
     who = "a rank" if end.rank is None else f"rank {end.rank}"
     if end.late:
-        tool, what = "timeout", f"{end.how} {who} was still running, and let nobody else go on"
-        cause = "compiled code that never ends, or too much work for a rehearsal"
+        tool, what = "timeout", f"{end.how} {who} was still running and blocked all other ranks"
+        cause = "compiled code that never finishes, or too much work for a rehearsal"
     else:
         tool, what = "exception", f"{who} ended the process: {end.how}"
         cause = "on real ranks the rank dies, and MPI ends all others"

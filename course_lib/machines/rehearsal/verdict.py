@@ -69,7 +69,7 @@ def _raised(turns, stuck):
         tool, said = getattr(rank.error, "rehearsal", ("exception", str(rank.error)))
         kind = "MPI." * type(rank.error).__module__.startswith("mpi4py") + type(rank.error).__name__
         who = f"rank {rank.index}" if len(ranks) == 1 else f"{len(ranks)} ranks, {ranks[0]} first,"
-        did = "got too long a message" if tool == "truncation" else f"stopped with {kind}"
+        did = "got a message that is too long" if tool == "truncation" else f"stopped with {kind}"
         message = f"{tool}: {who} {did}{': ' * bool(said)}{said}\n    {in_words(at)}"
         message += _listed(s["text"] for s in stuck.values())
         errors.append(
@@ -141,8 +141,8 @@ def _deadlock(world, turns, stuck):
     for r, at in stuck.items():
         for s in _unread(world, r) if "ecv" in at["op"] else ():
             sent = f"a message from rank {s.rank.index} to rank {r} with tag {s.envelope[1]}"
-            lone.append(f"{sent} is there, but not asked for")
-    what = "every rank waits" if len(stuck) == len(turns.ranks) else "no rank can go on"
+            lone.append(f"{sent} has arrived, but no receive matches it")
+    what = "every rank waits" if len(stuck) == len(turns.ranks) else "no rank can continue"
     lines = _listed([at["text"] for at in stuck.values()])
     message, cause = f"deadlock: {what}{lines}{said}{_listed(lone)}", _why(stuck, cycle, done, lone)
     return error("deadlock", message, cause, min(stuck), stuck, cycle=cycle)
@@ -151,14 +151,14 @@ def _deadlock(world, turns, stuck):
 def _why(stuck, cycle, done, lone):
     ops = {at["op"].split("(")[0] for r, at in stuck.items() if not cycle or r in cycle}
     if lone:
-        return "the tags, or the ranks, of the two sides differ"
+        return "the two sides use different tags or ranks"
     if cycle and ops <= {"Send", "Ssend", "send", "ssend"}:
         return (
-            "each waits for the other to receive first. MPI may keep a short message and let its sender go on, but "
-            "need not: let one of them receive first, or use Sendrecv"
+            "each waits for the other to receive first. MPI may buffer a short message and let the sender "
+            "continue, but it need not: let one of them receive first, or use Sendrecv"
         )
     if cycle and ops <= {"Recv", "recv"}:
-        return "each waits for a message that the other would send afterwards: let one of them send first"
+        return "each waits for a message that the other sends only afterwards: let one of them send first"
     if done:
         return "a send needs a receive, a receive a send, and a collective all ranks"
     return ""
@@ -198,7 +198,7 @@ def _leftovers(world):
                 f"the message of {s.nbytes} bytes with tag {s.envelope[1]} from rank {s.rank.index}"
             )
             said = f"rank {s.peers()[0]} never receives {what}"
-            cause = "every Send needs its Recv: the next one would get this message"
+            cause = "every Send needs its Recv: the next receive would get this message"
             errors.append(_leftover(said, cause, s))
     unread = {id(s) for queue in world.sent.values() for s in queue}
     for request in world.held:

@@ -84,8 +84,8 @@ class World:
                 "buffer",
                 rank,
                 rank.place(),
-                f"rank {rank.index}'s {op} {does} memory that its {hold.request.op} still has: that "
-                "has not been waited for",
+                f"rank {rank.index}'s {op} {does} memory that its {hold.request.op} still uses: no Wait has "
+                "completed it",
                 "a buffer belongs to MPI until the end of the Wait: wait first, or use another array",
                 [f"begun in {in_words(hold.request.place)}"],
             )

@@ -22,7 +22,7 @@ WORDS = {
     "timeout": "took too long",
     "crashed": "ended the process it ran in",
     "missing": "no answer",
-    "inconclusive": "could not be decided",
+    "inconclusive": "could not be judged",
     "not-run-here": "could not be run on the grading machine",
     "read": "read and graded",
     "not-read": "not read yet",

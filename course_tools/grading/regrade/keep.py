@@ -56,7 +56,7 @@ def finish(out, requests):
 
 
 def merge(old, new, wanted):
-    """The new `Result` with the old tasks but those wanted ("" for all), and but what could not be decided now."""
+    """The new `Result` with the old tasks but those wanted ("" for all), and but what could not be judged now."""
     before = {task.task: task for task in old.tasks}
     tasks, kept = [], []
     for task in new.tasks:

@@ -134,7 +134,7 @@ class Combining:
         known = (
             name for name in OPS if isinstance(self.op, MPI.Op) and self.op == getattr(MPI, name)
         )
-        self.name = next(known, getattr(self.op, "__name__", "an op of its own"))
+        self.name = next(known, getattr(self.op, "__name__", "a user-defined op"))
 
     def __call__(self, a, b):
         return Pickled(self.op(pickle.loads(a), pickle.loads(b))).data

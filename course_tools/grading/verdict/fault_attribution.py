@@ -10,7 +10,9 @@ from course_tools.grading.verdict.session import Session, SessionLost
 
 SPARE = 1.0  # seconds beyond those that it took the first time
 STEP = 0.1
-SAID = "what its cell left running (a thread, a timer, a process) ended the kernel later, in {}"
+SAID = (
+    "something its cell left running (a thread, a timer, a process) ended the kernel later, in {}"
+)
 
 
 def later(fork_server, cells, age, seconds):

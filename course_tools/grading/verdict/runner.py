@@ -14,14 +14,10 @@ from course_tools.grading.verdict.session import Session, SessionLost
 
 LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
-LEANS = (
-    "it leans on {}, which is not there while this is graded: write what the task asks for yourself"
-)
+LEANS = "it uses {}, which is not available during grading: write what the task asks for yourself"
 LEANED = "{} leans on {} of the library, which another task asks for: look"
-NOT_WRITTEN = "{} is not written yet: its cell is as it was handed out"
-INTERRUPTED = (
-    "{} had not come to an end within {:g} s and was interrupted: graded is what it had defined"
-)
+NOT_WRITTEN = "{} is not written yet: its cell has not changed"
+INTERRUPTED = "{} did not finish within {:g} s and was interrupted: only what it had defined by then is graded"
 NAMED = 5  # names in one line
 SPARE = 4  # lost kernels beyond one a task after which a submission is not tried further
 BUDGET = 15  # times the seconds of a cell: for all of a submission, cells run again after a lost kernel included

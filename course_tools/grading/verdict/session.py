@@ -171,7 +171,7 @@ class Session:
             self.attends = now
         elif now - self.attends > AWAY and not self._starved_a_while():
             # it answers when the check is done, not before
-            raise ConnectionLost("it does not attend to its check")
+            raise ConnectionLost("it does not answer its check")
 
     def _answer(self, channel, seconds):
         """The answer to a question. Time in which the rooms waited for a processor does not count, up to PATIENCE."""
@@ -210,7 +210,7 @@ class Session:
         try:
             yield
         except DeadlineExceeded:
-            said = f"it did not come to an end {where} within {seconds:g} s"
+            said = f"it did not finish {where} within {seconds:g} s"
             raise self._lost(
                 *undecided.late(said, lambda: self.overdue or self._starved())
             ) from None
@@ -309,7 +309,7 @@ def text_of(value):
 def reply_of(value):
     """The reply to `run` in its form, whatever came. Raises ConnectionLost where it is none."""
     if not isinstance(value, dict) or value.get("status") not in ("ok", "error"):
-        raise ConnectionLost("what came is no reply")
+        raise ConnectionLost("the reply was not understood")
     shown = value.get("outputs")
     rows = [row for row in shown[:MOST] if isinstance(row, dict)] if isinstance(shown, list) else []
     outputs = [{text_of(kind)[:100]: text_of(row[kind]) for kind in list(row)[:10]} for row in rows]

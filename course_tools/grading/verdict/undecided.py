@@ -11,8 +11,8 @@ STATUSES = ("inconclusive", "not-run-here")
 BUSY = "this machine was too busy to tell (grade again, with fewer --workers): {}"
 # What is said of a run with hidden inputs: nothing that its check said, for that may show them.
 HIDDEN = {
-    "inconclusive": BUSY.format("its answer came too late or not at all"),
-    "not-run-here": "this machine lacks what this task needs: `course doctor` says what",
+    "inconclusive": BUSY.format("it answered too late or not at all"),
+    "not-run-here": "this machine lacks something that the task needs: run `course doctor` to see what",
 }
 # shares of the time: less of a processor, and longer waits for one, decide nothing
 HAD, WAITED = 0.3, 0.5

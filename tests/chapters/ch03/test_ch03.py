@@ -205,7 +205,7 @@ def test_what_hangs_ends_with_a_message_and_a_line(hanging, quick):
     with pytest.raises(CheckFailed) as failure:
         ch03.check_fork_join_gradient(hanging, seed=1)
     rows = dict(failure.value.report.rows)
-    assert "has not come to an end" in rows["what"]
+    assert "did not finish" in rows["what"]
     assert f"of {hanging.__name__}" in rows["where"]
 
 

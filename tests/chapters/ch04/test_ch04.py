@@ -295,9 +295,9 @@ def loops_for_ever(f1, f2, f3, wanted):
 @pytest.mark.parametrize(
     ("check", "wrong", "words"),
     [
-        (ch04.check_thread_levels, forgets_to_go_on, "each loop must go on"),
-        (ch04.check_leapfrog_schedule, forgets_to_go_on, "each loop must go on"),
-        (ch04.check_smallest_k, loops_for_ever, "a search without end"),
+        (ch04.check_thread_levels, forgets_to_go_on, "each loop must advance"),
+        (ch04.check_leapfrog_schedule, forgets_to_go_on, "each loop must advance"),
+        (ch04.check_smallest_k, loops_for_ever, "an endless search"),
     ],
 )
 def test_a_loop_without_end_is_told_and_stopped(check, wrong, words, monkeypatch):

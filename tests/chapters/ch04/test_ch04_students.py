@@ -469,13 +469,13 @@ WRONG = [
     (
         ch04.check_leapfrog_schedule,
         scheduled(top=lambda L, k, j: L - 2),
-        "handed the delta of layer L - 1 - j",
+        "gets the delta of layer L - 1 - j",
         FAST,
     ),
     (
         ch04.check_leapfrog_schedule,
         scheduled(lambda p, c, L, k: (p, c[::-1])),
-        "handed the delta",
+        "gets the delta",
         FAST,
     ),
     (ch04.check_walk, walked(delta=lambda dZ, W, A, layer: dZ @ W.T), "f' is missing", FAST),
@@ -485,7 +485,7 @@ WRONG = [
         "1 - a^2, not a^2",
         FAST,
     ),
-    (ch04.check_walk, walked(grad=sums_and_counts), "axis 1 is not the axis asked for", FAST),
+    (ch04.check_walk, walked(grad=sums_and_counts), "axis 1 is the wrong axis", FAST),
     (
         ch04.check_walk,
         walked(grad=lambda A, layer, dZ: (A[layer].T @ dZ / len(dZ), dZ.sum(axis=0))),
@@ -495,7 +495,7 @@ WRONG = [
     (
         ch04.check_walk,
         walked(grad=lambda A, layer, dZ: (dZ.sum(axis=0), A[layer].T @ dZ)),
-        "are exchanged",
+        "are swapped",
         FAST,
     ),
     (
@@ -520,11 +520,11 @@ WRONG = [
     (
         ch04.check_leapfrog_backward,
         forked(all_from_the_first),
-        "all start from the same delta",
+        "all threads start from the same delta",
         SLOW,
     ),
     (ch04.check_leapfrog_backward, forked(from_the_end), "thread j gets deltas[j]", SLOW),
-    (ch04.check_leapfrog_backward, children_first, "before the parent had done its part", SLOW),
+    (ch04.check_leapfrog_backward, children_first, "before the parent had finished its part", SLOW),
     (ch04.check_leapfrog_backward, under_one_lock, "no two threads", SLOW),
     (
         ch04.check_leapfrog_backward,
@@ -555,8 +555,8 @@ WRONG = [
     (ch04.check_deferred_backward, deferred_badly(buffer=True), "one buffer for all deltas", SLOW),
     (ch04.check_deferred_backward, pool_of_k, "one of the k", SLOW),
     (ch04.check_deferred_backward, queued(nones=1), "put in one for each of them", SLOW),
-    (ch04.check_deferred_backward, queued(finish=False), "nobody told the others", SLOW),
-    (ch04.check_deferred_backward, queued(helps=False), "its thread helps", SLOW),
+    (ch04.check_deferred_backward, queued(finish=False), "the other threads never learned", SLOW),
+    (ch04.check_deferred_backward, queued(helps=False), "its thread must help", SLOW),
     (ch04.check_deferred_backward, queued(keep=False), "an exception was lost", SLOW),
     (ch04.check_deferred_backward, queued(waits="no"), "still there", SLOW),
     (
@@ -574,7 +574,12 @@ WRONG = [
     (ch04.check_deferred_backward, with_queue_join, "within 5 s", SLOW),
     (ch04.check_deferred_backward, serial_in_disguise, "before the chain was done", SLOW),
     (ch04.check_deferred_backward, upwards, "the chain goes from L - 1 down to 0", SLOW),
-    (ch04.check_step_costs, costs(leapfrog=lambda k, a, b, c: (a + b + c) / k), "only f3 is", FAST),
+    (
+        ch04.check_step_costs,
+        costs(leapfrog=lambda k, a, b, c: (a + b + c) / k),
+        "Only f3 is shared",
+        FAST,
+    ),
     (
         ch04.check_step_costs,
         costs(deferred=lambda k, a, b, c: max(b, (b + c) / k)),
@@ -584,7 +589,7 @@ WRONG = [
     (
         ch04.check_step_costs,
         costs(deferred=lambda k, a, b, c: a + (b + c) / k),
-        "the chain is forgotten",
+        "the chain is missing",
         FAST,
     ),
     (
@@ -594,7 +599,7 @@ WRONG = [
         FAST,
     ),
     (ch04.check_step_costs, lambda k, a, b, c: a + b + c, "step_costs: ", FAST),
-    (ch04.check_makespan, busiest_thread, "the time for which it waits", FAST),
+    (ch04.check_makespan, busiest_thread, "the time that a thread waits", FAST),
     (ch04.check_makespan, lambda tasks, fork, f2, f3: sum(f2) + sum(f3), "makespan: ", FAST),
     (ch04.check_smallest_k, papers_formula, "formula of Saraiya 2018", SLOW),
     (ch04.check_smallest_k, lambda *f: 0, "here one is", SLOW),

@@ -149,7 +149,7 @@ WRONG = {
         "int j = blockIdx.x * blockDim.x + threadIdx.x,"
         "i = blockIdx.y * blockDim.y + threadIdx.y;"
         f"if (i < M && j < N) A[j * ld + i] = 1 / (1 + expf(-{Z}));",
-        "sectors a request",
+        "sectors per request",
     ),
     "padding-too": (
         *G,
@@ -194,7 +194,7 @@ WRONG = {
         ch05.check_saxpy,
         "__global__ void saxpy(int N, float alpha, const float *in, float *out)",
         "int i = threadIdx.x * gridDim.x + blockIdx.x; if (i < N) out[i] = alpha * in[i] + out[i];",
-        "sectors a request in the loads of x",
+        "sectors per request in the loads of x",
     ),
     "other-names-raced": (
         ch05.check_class_best,
@@ -234,7 +234,7 @@ WRONG = {
     "volatile-race": (
         *H,
         f"{I} if (i < n) {{ volatile int *b = best; b[label[i]] = max(b[label[i]], score[i]); }}",
-        "the source holds volatile",
+        "the source contains volatile",
     ),
     "volatile-exchange": (
         *H,
@@ -250,7 +250,7 @@ WRONG = {
     "class-by-class": (
         *H,
         f"{I} for (int c = 0; c < 10; c++) if (i < n && label[i] == c) atomicMax(&best[c], score[i]);",
-        "read more often than once",
+        "read more than once",
     ),
     "a-comma-in-brackets": (
         *G,
@@ -266,13 +266,13 @@ WRONG = {
     "stored-by-rows": (
         *G,
         f"{IJ} if (i < M && j < N) A[i * ld + j] = 1 / (1 + expf(-Z[i * ld + j] - b[i]));",
-        "taken for stored by rows",
+        "read as row-major",
     ),
     "rows-for-columns": (
         *B,
         f"{I} if (i < N) {{ float s = 0; for (int k = 0; k < M; k++) s += dZ[i * N + k];"
         "db[i] = s; }",
-        "row and column are exchanged",
+        "row and column are swapped",
     ),
     "clears-first": (
         *H,

@@ -42,11 +42,11 @@ WAYS = {
     "never stored": (ways(PLACE, GUARD, MOST), "never written"),
     "the maximum begins with D": (
         ways(PLACE, GUARD, MOST.replace("-INFINITY", "D[i * N + j]"), STORE),
-        "D arrives unset",
+        "D is uninitialised",
     ),
     "threadIdx alone": (
         ways("int i = threadIdx.y, j = threadIdx.x;\n", GUARD, MOST, STORE),
-        "the blocks take no part in i and j",
+        "i and j ignore the block",
     ),
     "blockDim.x for both": (
         ways(PLACE.replace("blockDim.y", "blockDim.x"), GUARD, MOST, STORE),
@@ -141,7 +141,7 @@ WAYS = {
     "a template": (
         "template <class T> __device__ T twice(T x) { return x + x; }\n"
         + ways(PLACE, GUARD, MOST, STORE),
-        "leave templates out",
+        "leave out templates",
     ),
     "Python": ("for i in range(M): pass", "keep the line `__global__ void max_plus"),
     "parameters M and N exchanged": (
@@ -160,7 +160,7 @@ def gemm(*parts):
 GEMMS = {
     "C instead of D": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta * C[at]", "beta * D[at]")),
-        "D arrives unset",
+        "D is uninitialised",
     ),
     "the branch turned round": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "beta != 0")),
@@ -169,7 +169,7 @@ GEMMS = {
     "beta + C": (gemm(PLACE, GUARD, LOOP, LAST.replace("beta * C", "beta + C")), "not right yet"),
     "C asked whether it is there": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "C == 0")),
-        "C is read though beta = 0",
+        "C is read even though beta = 0",
     ),
     "a stride of B for A": (
         gemm(PLACE, GUARD, LOOP.replace("k * a_col", "k * b_col"), LAST),
@@ -187,7 +187,7 @@ GEMMS = {
             "int at = i * c_row + j * c_col;\nfloat c = C[at];\n"
             "D[at] = alpha * sum + (c == c ? beta * c : 0);\n",
         ),
-        "C is read though beta = 0",
+        "C is read even though beta = 0",
     ),
     "one thread a column": (
         gemm(PLACE, "if (i || j >= N) return;\nfor (; i < M; i++) {", LOOP, LAST, "}\n"),
@@ -203,11 +203,11 @@ GEMMS = {
     ),
     "beta as a whole number": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "(int)beta == 0")),
-        "is taken for 0",
+        "is treated as 0",
     ),
     "beta nearly 0": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "fabsf(beta) < 1e-3f")),
-        "is taken for 0",
+        "is treated as 0",
     ),
     "nothing done for alpha = 0": (
         gemm(PLACE, GUARD, "if (alpha == 0) return;\n", LOOP, LAST),
@@ -220,7 +220,7 @@ GEMMS = {
             LOOP.replace("i * a_row + k * a_col", "(a_col == 1 ? i * a_row + k : i + k * a_col)"),
             LAST,
         ),
-        "was read where nothing is",
+        "was read where it holds no data",
     ),
     "stored twice": (
         gemm(
@@ -300,7 +300,7 @@ def spoils_an_input(launch, A_prev, *others):
 
 
 @pytest.mark.parametrize(
-    "wrong, words", [(by_numpy, "filled by something else"), (spoils_an_input, "it has changed")]
+    "wrong, words", [(by_numpy, "was not filled by a launch"), (spoils_an_input, "it has changed")]
 )
 def test_what_happens_beside_the_launches_is_told(wrong, words):
     assert words in told(ch06.check_layer_products, wrong, 1)
@@ -317,7 +317,7 @@ def test_launching_twice_is_told():
         layer()(launch, *arrays)
         layer()(launch, *arrays)
 
-    assert "6 launches where three will do" in told(ch06.check_layer_products, twice, 1)
+    assert "6 launches where three are enough" in told(ch06.check_layer_products, twice, 1)
 
 
 def by_largest(D, A, B):
@@ -413,7 +413,7 @@ def flops_with_alpha_and_beta(M, N, K, c):
 @pytest.mark.parametrize(
     "check, wrong, words",
     [
-        (ch06.check_intensities, flops_with_alpha_and_beta, "alpha and beta are not counted"),
+        (ch06.check_intensities, flops_with_alpha_and_beta, "alpha and beta do not count"),
         (
             ch06.check_intensities,
             lambda M, N, K, c: intensities(M, N, K, False),

@@ -319,7 +319,7 @@ WRONG = {
     }"""
             + STORE
         ),
-        "inside an if",
+        "inside an `if`",
     ),
     "gemm, sum set to 0 in each step": (
         ch07.check_gemm_tiled,
@@ -333,7 +333,7 @@ WRONG = {
     }"""
             + STORE
         ),
-        "set to 0 once, before the loop",
+        "set the sum to 0 once, before the loop",
     ),
     "gemm, tiles mixed up": (
         ch07.check_gemm_tiled,
@@ -396,7 +396,7 @@ WRONG = {
         if (t == 0) for (int k = 0; k < 96; k++) s[k] = x[i + k];
         __syncthreads();
         y[i] = t > 0 ? s[t] - s[t - 1] : s[t];"""),
-        "each thread copies its own element",
+        "let each thread copy its own element",
     ),
     "differences, all on one line": (
         ch07.check_differences,
@@ -412,7 +412,7 @@ WRONG = {
         if (t < 64) __syncthreads();
         y[i] = t > 0 ? s[t] - s[t - 1] : s[t];
         __syncthreads();"""),
-        "stands outside of any if",
+        "keep it outside any `if`",
     ),
     "smooth, one thread copies": (
         ch07.check_smooth,
@@ -422,7 +422,7 @@ WRONG = {
         if (t == 0) for (int k = 0; k < 66; k++) s[k] = i + k > 0 && i + k - 1 < n ? x[i + k - 1] : 0;
         __syncthreads();
         if (i < n) y[i] = (s[t] + s[t + 1] + s[t + 2]) / 3;"""),
-        "each thread copies its own element",
+        "let each thread copy its own element",
     ),
     "smooth, the mean of those that exist": (
         ch07.check_smooth,
@@ -434,7 +434,7 @@ WRONG = {
         if (t == 63) s[65] = i + 1 < n ? x[i + 1] : 0;
         __syncthreads();
         if (i < n) y[i] = (s[t] + s[t + 1] + s[t + 2]) / (3 - (i == 0) - (i == n - 1));"""),
-        "counts as 0",
+        "count as 0",
     ),
     "transpose, one thread reads a row": (
         ch07.check_transpose,
@@ -563,7 +563,7 @@ WRONG = {
     }
     if (i < M && j < N) D[i * N + j] = beta == 0 ? alpha * sum : alpha * sum + beta * D[i * N + j];"""
         ),
-        "stands in C",
+        "beta multiplies C",
     ),
     "row sum, one thread": (
         ch07.check_row_sum,
@@ -575,7 +575,7 @@ WRONG = {
         for (int k = 0; k < n; k++) sum += x[row * n + k];
         y[row] = sum;
     }"""),
-        "a few threads fetch the row alone",
+        "only a few threads load the row",
     ),
     "row sum, a piece for each thread": (
         ch07.check_row_sum,
@@ -626,12 +626,12 @@ WRONG = {
     }
     if (i < M && j < N) D[i * N + j] = sum;"""
         ),
-        "alpha and beta C are missing: the product alone",
+        "alpha and beta C are missing: only the product",
     ),
     "row sum, all blocks to y[0]": (
         ch07.check_row_sum,
         row_sum(PARTIAL + TREE.replace("y[row]", "y[t]")),
-        "`threadIdx.x` stands where `blockIdx.x` belongs",
+        "`threadIdx.x` is used where `blockIdx.x` belongs",
     ),
     "row sum, neighbours that step apart": (
         ch07.check_row_sum,
@@ -687,12 +687,12 @@ def test_hazards_told(answer, words):
         (lambda rows, columns, width: 32, "as the engine counts"),
         (
             lambda rows, columns, width: max(np.bincount((rows * width + columns) % 32)),
-            "get it together",
+            "share it",
         ),
         (lambda rows, columns, width: 32 // np.gcd(width, 32), "as the engine counts"),
         (
             lambda rows, columns, width: 32 // len(set((rows * width + columns) % 32)),
-            "dealt out evenly",
+            "divided evenly",
         ),
     ],
 )

@@ -207,20 +207,20 @@ WRONG = [
     ("kernel-16x4", ALL_THE_SAME.replace("if (i < M) {", "{"), "memcheck"),
     ("kernel-16x4", ALL_THE_SAME.replace("(&b_tile[0][0])[t] = 0;", ""), "initcheck"),
     ("kernel-16x4", "D[0] = 0;", "never written"),
-    ("kernel-4x4", OWN_COPIES.replace("(K + 15) / 16", "K / 16"), "a tile that is not whole"),
+    ("kernel-4x4", OWN_COPIES.replace("(K + 15) / 16", "K / 16"), "a partial tile"),
     ("kernel-4x4", OWN_COPIES.replace("step * 16 + t / 64", "t / 64"), "wrong"),
-    ("kernel-4x4", A_DOWN_ITS_COLUMNS, "32 sectors a request in the loads of A"),
+    ("kernel-4x4", A_DOWN_ITS_COLUMNS, "32 sectors per request in the loads of A"),
     (
         "kernel-4x4",
         FOUR_SIDE_BY_SIDE.replace("N % 4 == 0", "N > 64"),
-        "no multiple of the access's size",
+        "not a multiple of the access size",
     ),
     ("kernel-4x4", FOUR_SIDE_BY_SIDE.replace("N % 4 == 0", "N < 0"), "stored as one float4"),
-    ("copy-tile", DIAGONAL, "32 sectors a request in the loads of X"),
+    ("copy-tile", DIAGONAL, "32 sectors per request in the loads of X"),
     (
         "copy-tile",
         CASTS.replace("threadIdx.y * blockDim.x + threadIdx.x", "threadIdx.x * 16 + threadIdx.y"),
-        "float4 that follow each other",
+        "consecutive float4",
     ),
     ("two-buffers", ONE_BUFFER, "8 barriers for 4 steps"),
     ("copy-tile", CASTS.replace("i >= rows ||", ""), "memcheck"),
@@ -258,8 +258,8 @@ SLIPS = [  # one slip in the solution: what stood there, what stands there now, 
         "((const float4 *)X)[i * columns + j]",
         "counts in float4",
     ),
-    ("copy-tile", "i = row + n", "i = n", "begin in row 0"),
-    ("copy-tile", "j = column + n", "j = n", "begin in column 0"),
+    ("copy-tile", "i = row + n", "i = n", "start in row 0"),
+    ("copy-tile", "j = column + n", "j = n", "start in column 0"),
     ("two-buffers", "now ^= 1", "now++", "the buffer is 0 or 1"),
     ("two-buffers", "A[i * K + k0 + x]", "A[i * K + x]", "the first tile of A"),
     ("two-buffers", "B[(k0 + y) * N + j]", "B[y * N + j]", "the first tile of B"),
@@ -286,7 +286,7 @@ UNSET = [
 @pytest.mark.parametrize(("task", "was", "now"), UNSET)
 def test_a_variable_without_a_first_value_is_told(task, was, now):
     skip_unless_variables_are_filled()
-    test_a_slip_is_told_its_cause(task, was, now, "a variable without a first value")
+    test_a_slip_is_told_its_cause(task, was, now, "a variable that was never initialised")
 
 
 def test_a_blank_kernel_is_not_written_yet():
@@ -381,8 +381,8 @@ def blocks_by_registers(TM, TN, sm, rest=30):
             lambda first, stride: len({(first + t * stride) % 8 for t in range(32)}),
             "element // 8",
         ),
-        ("blocks_per_sm", one_kib_everywhere, "take sm['reserved']"),
-        ("choose_tile", any_registers, "more than 255 registers"),
+        ("blocks_per_sm", one_kib_everywhere, "use sm['reserved']"),
+        ("choose_tile", any_registers, "at most 255 registers"),
     ],
 )
 def test_a_limit_left_out_is_refused(name, wrong, words):
@@ -393,7 +393,7 @@ def test_a_limit_left_out_is_refused(name, wrong, words):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda A, B: (len(A), B.shape[1], len(B), A.T, B.T), "What stands on the left now?"),
+        (lambda A, B: (len(A), B.shape[1], len(B), A.T, B.T), "Which matrix is on the left now?"),
         (lambda A, B: (B.shape[1], len(A), len(B), B, A.copy()), "right is a copy"),
         (lambda A, B: (B.shape[1], len(A), len(B), B[:, :-1], A), "gaps"),
         (lambda A, B: None, "five things"),
@@ -418,6 +418,6 @@ def test_wrong_advantages_are_refused(change, words):
         ch08.check_advantage, lambda M, N, K: advantage_in_floats(M, N, K) | change
     )
     assert "no `return` was reached" in told(ch08.check_advantage, lambda M, N, K: None)
-    assert "missing in the dict" in told(
+    assert "missing from the dict" in told(
         ch08.check_advantage, lambda M, N, K: {"flops": 2 * M * N * K}
     )

@@ -198,7 +198,7 @@ WRONG = {
     float sum = 0;
     for (int k = 0; k < K; k++) sum += dZ[i * K + k] * W[j * K + k];
     D[i * N + j] = sum * df(A[i * N + j]);"""),
-        "its threads share them on the table",
+        "its threads share them in shared memory",
     ),
 }
 
@@ -224,19 +224,19 @@ EXCHANGES = softmax("""
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("-INFINITY", "0", "begin with -INFINITY"),
+        ("-INFINITY", "0", "start from -INFINITY"),
         (
             "-INFINITY",
             "1.17549435e-38f",
-            "begin with -INFINITY",
+            "start from -INFINITY",
         ),  # FLT_MIN, which is not the smallest float
         ("s += __shfl_xor_sync(~0u, s, far)", "", "divides by its own sum"),
-        ("m = fmaxf(m, __shfl_xor_sync(~0u, m, far))", "", "takes its own maximum off"),
-        ("far = 16", "far = 8", "begin with far = 16"),
-        ("far > 0", "far > 1", "the last far is 1"),
+        ("m = fmaxf(m, __shfl_xor_sync(~0u, m, far))", "", "subtracts its own maximum"),
+        ("far = 16", "far = 8", "start with far = 16"),
+        ("far > 0", "far > 1", "the last far must be 1"),
         ("xor", "down", "only lane 0 knows the result"),
-        ("= scale * (", "= scale / M * (", "1/B is in scale already"),
-        ("= scale * (", "= 1.0f / M * (", "1/M in the place of scale"),
+        ("= scale * (", "= scale / M * (", "scale already contains 1/B"),
+        ("= scale * (", "= 1.0f / M * (", "1/M is used in place of scale"),
         ("-INFINITY", "-1e25f", "some finite z are below"),
         (
             "for (int j = lane; j < N; j += 32) m = fmaxf(m, Z[i * N + j])",
@@ -306,13 +306,13 @@ STORED_ACROSS = """__shared__ float turned[32][33];
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("w[x][y] =", "w[y][x] =", "Put it into a column"),
-        ("df(A[i * N + j])", "A[i * N + j]", "times df(A), the slope"),
-        ("df(A[i * N + j])", "df(tanhf(A[i * N + j]))", "tanh once too often"),
+        ("w[x][y] =", "w[y][x] =", "Store it as a column"),
+        ("df(A[i * N + j])", "A[i * N + j]", "multiply by df(A), the slope"),
+        ("df(A[i * N + j])", "df(tanhf(A[i * N + j]))", "tanh is applied once more"),
         (
             "if (i < M && j < N) D[i * N + j] = sum * df(A[i * N + j]);",
             STORED_ACROSS,
-            "sectors a request",
+            "sectors per request",
         ),
     ],
 )
@@ -403,14 +403,14 @@ def of_outputs(Z, A, Y):
                 1 - 2 * eta * lam,
                 1,
             ),
-            "a 2 too many",
+            "an extra 2",
         ),
         (
             ch09.check_scales,
             lambda delta, eta, lam, B: (
                 (-eta, 1 - eta * lam, 1) if delta == "gradient" else (eta / B, 1 + eta * lam, 1)
             ),
-            "with either D",
+            "for either D",
         ),
         (
             ch09.check_scales,
@@ -459,6 +459,6 @@ def test_activations_in_other_styles(capsys):
     ch09.check_softplus(lambda: Activation("softplus", f, df), seed=1)
     assert "✔" in capsys.readouterr().out
     assert "must return an Activation" in told(ch09.check_softplus, lambda: ("z", "1"))
-    assert "the compiler does not take it" in told(
+    assert "it does not compile" in told(
         ch09.check_softplus, lambda: Activation("softplus", "log1p(exp(z)", "1")
     )

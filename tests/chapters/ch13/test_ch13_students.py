@@ -183,18 +183,18 @@ def bound_nan_max(got, exact, bound):
 
 
 WRONG = [
-    (ch13.check_judge, f1_for_balanced, "that is F1"),
+    (ch13.check_judge, f1_for_balanced, "this is F1"),
     (ch13.check_judge, majority_of_ones, "the larger of the two shares"),
     (
         ch13.check_judge,
         lambda y, predicted: float(np.mean(y == predicted)),
         "not a tuple of 5 parts",
     ),
-    (ch13.check_honest_speedup, per_cent_speedup, "not per cent"),
+    (ch13.check_honest_speedup, per_cent_speedup, "not a percentage"),
     (ch13.check_amdahl_fit, amdahl_of_speedups, "parallel fraction"),
-    (ch13.check_crossover, crossover_minus_one, "never is 0"),
+    (ch13.check_crossover, crossover_minus_one, "return 0 for never"),
     (ch13.check_predict_step, predict_ideal, "side by side are slower"),
-    (ch13.check_choose, choose_knowing, "must not know the measurements"),
+    (ch13.check_choose, choose_knowing, "must not use the measurements"),
     (ch13.check_against_bound, bound_nan_max, "never within a bound"),
 ]
 

@@ -293,7 +293,7 @@ CASES = [
     ("misaligned", 1, 8, [some(64)], "memcheck", "misaligned", "A", "float2 or float4"),
     ("null_pointer", 1, 8, [some(64), None], "memcheck", "null", "", "null pointer"),
     ("endless", 1, 4, [some(64)], "timeout", "endless", "", "condition never becomes false"),
-    ("wild", 1, 4, [some(64)], "memcheck", "wild", "", "no array at all"),
+    ("wild", 1, 4, [some(64)], "memcheck", "wild", "", "no array"),
     ("two_blocks", 2, 4, [some(4)], "racecheck", "two-blocks", "A", "blocks run in any order"),
     ("lost_update", 1, 64, [some(1, np.int32)], "racecheck", "lost-update", "A", "barrier"),
     (
@@ -307,7 +307,7 @@ CASES = [
         "atomic",
     ),
     ("trap", 1, 4, [some(64, np.int32)], "crash", "trap", "", "crashed"),
-    ("warp_hang", 1, 32, [some(32)], "synccheck", "warp-hang", "", "wait here for ever"),
+    ("warp_hang", 1, 32, [some(32)], "synccheck", "warp-hang", "", "wait here forever"),
     ("not_in_mask", 1, 32, [some(32)], "synccheck", "not-in-mask", "", "leaves out its own lane"),
     ("two_shuffles", 1, 32, [some(32)], "synccheck", "two-shuffles", "", "both branches"),
     (

@@ -335,7 +335,7 @@ __global__ void takes_long(volatile float *x, int n)
 
 
 @pytest.mark.parametrize("kernel, tool, kind, words", [
-    ("asserts", "crash", "assert", "thread (8, 0, 0) of block (0, 0, 0) does not fulfil"),
+    ("asserts", "crash", "assert", "thread (8, 0, 0) of block (0, 0, 0) fails the assertion"),
     ("large", "crash", "stack", "60 KB"),
     ("takes_long", "timeout", None, "timeout="),
 ])  # fmt: skip

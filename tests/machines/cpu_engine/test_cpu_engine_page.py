@@ -243,7 +243,7 @@ def test_two_kernels_side_by_side():
     header, rows = both.table()
     assert header == ("space", "op", "count", "near", "far", "far / near")
     assert ("global", "load", "sectors", 4, 32, "8") in rows
-    assert ("global", "load", "sectors a request", "4", "32", "8") in rows
+    assert ("global", "load", "sectors per request", "4", "32", "8") in rows
 
 
 def test_a_comparison_says_the_same_as_text_and_as_a_page():

@@ -155,11 +155,15 @@ def test_the_same_bytes_are_a_note():
 @pytest.mark.parametrize(
     "kernel, grid, words",
     [
-        ("other_values", 1, "give each its own element, let one thread write, or use an atomic"),
+        (
+            "other_values",
+            1,
+            "give each thread its own element, let one thread write, or use an atomic",
+        ),
         ("sometimes", 1, "A barrier cannot help"),
         ("count", 1, "which needs an atomic"),
         ("read_too", 1, "a barrier is missing"),
-        ("same_work", 2, "two blocks own one element"),
+        ("same_work", 2, "two blocks access the same element"),
     ],
 )
 def test_other_races_are_errors_with_advice_that_fits(kernel, grid, words):

@@ -192,7 +192,7 @@ FAULTS = {
     "endless, in Python and in compiled code": (
         "if rank == 0:\n    while True:\n        pass\n3 ** 10**9",
         0, ["ranks 0, 1 had not finished after", "\nrank 0 was in line 7: while True:",
-            "\nrank 1 was in line 9 of the cell, in compiled code that lets nothing else run\n"], False,
+            "\nrank 1 was in line 9 of the cell, in compiled code that blocks everything else\n"], False,
     ),
 }  # fmt: skip
 

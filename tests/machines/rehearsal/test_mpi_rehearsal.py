@@ -189,7 +189,7 @@ def test_a_message_with_another_tag_and_a_rank_that_is_done():
     error = the_error(program, 2, "deadlock", eager=100)
     assert error["cycle"] == [] and "rank 1 has finished" in error["message"]
     assert (
-        "a message from rank 1 to rank 0 with tag 4 is there" in error["message"]
+        "a message from rank 1 to rank 0 with tag 4 has arrived" in error["message"]
         and "tags" in error["cause"]
     )
 
@@ -222,7 +222,7 @@ def test_a_rank_that_does_not_come_to_a_collective():
             [lambda c: c.Bcast(np.zeros(2)), lambda c: c.Bcast(np.zeros(2, np.float32))],
         ),
         (
-            "another size: rank 1 is given 2 float64 and its buffer takes 1",
+            "another size: rank 1 is sent 2 float64, but its buffer takes 1",
             [lambda c: c.Scatter(np.zeros(4), np.zeros(2)), lambda c: c.Scatter(None, np.zeros(1))],
         ),
         (
@@ -269,7 +269,7 @@ def test_a_message_longer_than_its_buffer():
     error = the_error(program, 2, "truncation", False)
     assert (
         error["rank"] == 1
-        and "has 3 float64, and the buffer of Recv(source=0) room for 2" in error["message"]
+        and "has 3 float64, but the buffer of Recv(source=0) has room for 2" in error["message"]
     )
     report = mpi.rehearse(program, 2, True)
     assert report.ok and same(report.results[1], np.array([0.0, 1.0]))
@@ -285,7 +285,7 @@ def test_two_dtypes():
             return got
 
     error = the_error(program, 2, "type")
-    assert "takes float64, and rank 0 has sent float32" in error["message"]
+    assert "takes float64, but rank 0 has sent float32" in error["message"]
 
     def pickled(comm):
         comm.send([1, 2], dest=1) if comm.rank == 0 else comm.Recv(np.zeros(50, np.uint8), source=0)

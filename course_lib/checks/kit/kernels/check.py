@@ -84,7 +84,10 @@ __all__ = [
     "without",
     "x_across",
 ]
-ON_GPU = "it rests on the order in which threads run, or on what memory held before: not all of that is seen here"
+ON_GPU = (
+    "it depends on the order in which threads run, or on what memory held before: the CPU engine does not "
+    "see every such fault"
+)
 SILENT = "memcheck, racecheck, initcheck and synccheck silent"
 
 
@@ -157,7 +160,7 @@ class KernelCheck:
 
     def cannot_launch(self, error):
         """The Report on a launch that was refused."""
-        types = "keep the types of the task's parameters" if "pass np." in str(error) else ""
+        types = "keep the parameter types of the task" if "pass np." in str(error) else ""
         report = Report(f"{self.name} cannot be launched").add("what", str(error))
         return report.add("cause", types)
 

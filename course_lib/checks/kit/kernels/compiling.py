@@ -47,7 +47,7 @@ def does_not_compile(name, source, error, where=""):
     )
     report.add("cause", _cause(what))
     return report.add(
-        "then", f"{len(found) - 1} more, which may come from this one" if len(found) > 1 else ""
+        "then", f"{len(found) - 1} more, which may follow from this one" if len(found) > 1 else ""
     )
 
 
@@ -82,7 +82,7 @@ def _braces(bare):
         elif opened and opened[-1][0] == pairs[m[0]]:
             opened.pop()
         elif opened and pairs[m[0]] not in [o[0] for o in opened]:
-            return [(_line(bare, m.start()), f"this {m[0]} closes nothing", "a bracket too many")]
+            return [(_line(bare, m.start()), f"this {m[0]} closes nothing", "an extra bracket")]
         elif opened:
             last = opened[-1]
             return [
@@ -97,7 +97,7 @@ def _braces(bare):
                 (
                     _line(bare, m.start()),
                     f"this {m[0]} closes nothing",
-                    "a brace too many, here or above",
+                    "an extra brace, here or above",
                 )
             ]
     if not opened:
@@ -122,17 +122,17 @@ def _line(text, at):
 
 SLIPS = (
     (r"\b(threadIdx|blockIdx|blockDim|gridDim)\b(?!\s*\.\s*[xyz]\b)", "{0} is three numbers, not one",
-     "ask for the one you mean: .x, .y or .z"),
+     "choose the one you mean: .x, .y or .z"),
     (r"\b(blockidx|blockdim|threadidx|griddim|BlockIdx|BlockDim|ThreadIdx|GridDim|ThreadIDx|blockIDx)\b",
-     "there is no {0}", "capital letters count: blockIdx, blockDim, threadIdx, gridDim"),
-    (r"\b(None|True|False|elif|range|np|def|import|lambda|pass)\b", "{0} is Python, and the string is CUDA C",
+     "there is no {0}", "names are case-sensitive: blockIdx, blockDim, threadIdx, gridDim"),
+    (r"\b(None|True|False|elif|range|np|def|import|lambda|pass)\b", "{0} is Python, but the string holds CUDA C",
      "C has if (...) { } else { }, for (int i = 0; i < n; i++) { }, true, false, expf(x)"),
     (r"(\*\*)\s*[\w(]", "C has no power operator", "x * x, or powf(x, y)"),
     (r"#[ \t]*include[ \t]*(<\w+>)", "#include {0} cannot be compiled here",
-     "leave it out: what a kernel needs is there"),
-    (r"(<<<)", "a launch inside the string", "write the kernel alone: the check launches it"),
+     "leave it out: a kernel has all it needs without it"),
+    (r"(<<<)", "a launch inside the string", "write only the kernel: the check launches it"),
     (r"#[ \t]*(?!include|define|undef|if|ifdef|ifndef|else|elif|endif|error|pragma|line|warning)(\w+)",
-     "# {0} is no directive", "a comment begins with // here"),
+     "# {0} is no directive", "in CUDA C a comment begins with //"),
     (r"\b(__shared)\b", "there is no __shared", "__shared__, with two underscores on both sides"),
     (r"\b(syncthreads|_syncthreads|__syncthread|__synchthreads)\s*\(", "there is no {0}()",
      "__syncthreads(), with two underscores before it"),
@@ -145,8 +145,8 @@ CAUSES = (
     (r"before '(int|float|const|if|for|return|\w+)'|expected '[,;]' or",
      "a ; or a bracket is missing, here or at the end of the line before"),
     (r"no member named|has no member", "blockIdx, blockDim, threadIdx and gridDim have .x, .y and .z"),
-    (r"template.*linkage", "leave templates out, and #include lines: what a kernel needs is there already"),
-    (r"C linkage|No such file|file not found", "leave #include lines out: what a kernel needs is there already"),
+    (r"template.*linkage", "leave out templates and #include lines: a kernel has all it needs without them"),
+    (r"C linkage|No such file|file not found", "leave out #include lines: a kernel has all it needs without them"),
     (r"invalid types? .* for array subscript|subscripted value", "[...] after a number: only arrays have elements"),
     (r"redeclar|redefinition|shadows a parameter|previously declared", "a name is declared twice"),
     (r"unterminated comment", "a /* without its */"),
@@ -155,6 +155,6 @@ CAUSES = (
     (r"array index is not|subscript is not an integer|invalid types? '.*\[(float|double)\]'",
      "an index must be a whole number: int i"),
     (r"no matching function .*'atomic", "an atomic function takes an address first: atomicAdd(&count[c], 1)"),
-    (r"lvalue|not assignable", "left of = stands what is written to, such as y[i]"),
-    (r"too (few|many) arguments", "a function is called with another number of arguments than it takes"),
+    (r"lvalue|not assignable", "the left side of = must be something you can write to, such as y[i]"),
+    (r"too (few|many) arguments", "a function is called with the wrong number of arguments"),
 )  # fmt: skip

@@ -9,16 +9,14 @@ from course_lib.checks.kit.kernels.running import owner_of
 
 MOST = 20_000  # elements whose owner is looked up
 EACH_ITS_OWN = (
-    "own one element: compare the two threads, and look at how the index is computed: its stride, the "
-    "block's place in it, and which threads are left out"
+    "access the same element: compare them, and check how the index is computed: its stride, how it uses the "
+    "block, and which threads the guard stops"
 )
 ORDER = (
-    "nothing orders these two: either a barrier for the whole block is missing between them, or one of the two "
-    "indices is not the one that is meant"
+    "nothing orders these two accesses: either a barrier for the whole block is missing between them, or one "
+    "of the two indices is wrong"
 )
-IN_A_TABLE = (
-    "the index of a table runs past its end: a loop's bound, an offset, or the table's size"
-)
+IN_A_TABLE = "the index runs past the end of the array: check the loop's bound, the offset, and the array's size"
 
 
 def cause_of_fault(run, error, said):
@@ -49,12 +47,12 @@ def _outside(run, error):
         return None
     if not mine:
         return (
-            "this thread has no element of the output, it lies beyond the edge: a guard is missing before this "
-            "access, or off by one"
+            "this thread lies beyond the edge and has no element of the output: the guard before this access "
+            "is missing or off by one"
         )
     return (
-        f"this thread has an element of the output, {mine}, so it is not a thread too many: this access has another "
-        "index. Look at its stride, its offset, the bound of the loop around it, and its own guard"
+        f"this thread has an element of the output, {mine}, so the thread should run, but the index of this "
+        "access is wrong. Check its stride, its offset, the bound of the loop around it, and its own guard"
     )
 
 

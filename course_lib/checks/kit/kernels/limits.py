@@ -11,24 +11,24 @@ import numpy as np
 from course_lib.checks.kit.kernels.source import without_comments
 
 RATES = {
-    "sectors a request": ("sectors", "requests"),
-    "wavefronts a request": ("wavefronts", "requests"),
-    "bytes a thread": ("bytes", "threads"),
-    "threads a request": ("threads", "requests"),
+    "sectors per request": ("sectors", "requests"),
+    "wavefronts per request": ("wavefronts", "requests"),
+    "bytes per thread": ("bytes", "threads"),
+    "threads per request": ("threads", "requests"),
 }
 SINGLE = (*RATES, "max_way")  # judged row by row; all else is added up
 OPS = {"load": "loads of", "store": "stores to", "atomic": "atomics on"}
 FAR = (
-    "the threads of a warp go to elements that lie far apart: let threadIdx.x run along the direction in which "
-    "the elements are neighbours in memory"
+    "the threads of a warp access elements that are far apart: let threadIdx.x run along the direction in "
+    "which the elements are adjacent in memory"
 )
 SHIFTED = (
-    "neighbouring threads go to neighbouring elements, but the first one lies in the middle of a sector: the "
-    "offset, or the length of a row, is no multiple of 32 bytes"
+    "neighbouring threads access neighbouring elements, but the first one lies in the middle of a sector: the "
+    "offset or the row length is not a multiple of 32 bytes"
 )
 BANKS = (
-    "threads of one warp ask one bank for different words: word w lies in bank w % 32. A column of padding moves "
-    "each row on by one bank"
+    "threads of one warp ask the same bank for different words: word w lies in bank w % 32. One column of "
+    "padding shifts each row by one bank"
 )
 
 
@@ -45,8 +45,8 @@ def limit(says):
 def at_most(what, most, cause=None, **where):
     """At most so many `what` in the accesses that match `where` (space, op, array), all matching rows added up.
 
-    what: requests, threads, bytes, sectors, wavefronts; or, for each row by itself, max_way, "sectors a request",
-    "wavefronts a request", "bytes a thread", "threads a request". most: a number, or a function of the launch.
+    what: requests, threads, bytes, sectors, wavefronts; or, for each row by itself, max_way, "sectors per request",
+    "wavefronts per request", "bytes per thread", "threads per request". most: a number, or a function of the launch.
     """
     return _bound(
         what, most, cause, where, "at most", lambda n, bound: n <= bound * (1 + 1e-9), max
@@ -66,9 +66,9 @@ def exactly(what, number, cause=None, **where):
 
 
 def at_most_sectors(array, op, per_request, cause=None):
-    """No line that loads (stores) the array takes more than so many 32-byte sectors a request of a warp, on average."""
+    """No line that loads (stores) the array takes more than so many 32-byte sectors per request, on average."""
     return at_most(
-        "sectors a request", per_request, cause or _scattered, space="global", array=array, op=op
+        "sectors per request", per_request, cause or _scattered, space="global", array=array, op=op
     )
 
 
@@ -99,7 +99,7 @@ def no_bank_conflicts(array=None, cause=None):
         way = f"{'an' if row['max_way'] in (8, 11, 18) else 'a'} {row['max_way']}-way bank conflict"
         what = (
             f"{way} in the {OPS[row['op']]} {row['array']}: {row['wavefronts']:,} wavefronts where "
-            f"{row['ideal_wavefronts']:,} will do{_clash(row)}"
+            f"{row['ideal_wavefronts']:,} would be enough{_clash(row)}"
         )
         return what, cause or BANKS, row["line"]
 
@@ -116,7 +116,7 @@ def loads_each_once(*arrays, times=1, cause=None):
             "bytes",
             lambda launch, name=name: _size(launch, name, times),
             cause
-            or "threads load the same elements again: load them once, then keep or share them",
+            or "threads load the same elements more than once: load them once, then keep or share them",
             space="global",
             op="load",
             array=name,
@@ -140,7 +140,7 @@ def uses_shared(array=None, cause=None):
             return None
         named = f" array named {array}" if array else " memory"
         return f"the kernel uses no shared{named}", cause or (
-            "the task is to put the data into a __shared__ array, which all threads of a block see"
+            "the task wants the data in a __shared__ array, which all threads of a block can see"
         )
 
     return check
@@ -162,8 +162,8 @@ def no_promise(kernel, *arrays):
             return None
         return (
             f"{' or '.join(arrays)} is declared __restrict__",
-            "that promises the compiler that no other pointer leads to this memory, "
-            f"and {' and '.join(arrays)} may be the same: A and B alone may have it",
+            "this promises the compiler that no other pointer refers to this memory, but "
+            f"{' and '.join(arrays)} may be the same array: use it only on A and B",
         )
 
     return check
@@ -180,10 +180,10 @@ def mentions(word, cause, least=0, most=None):
             for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", bare)
         ]
         if len(at) < least:
-            return f"{word} stands {len(at)} times in the source, and {least} are needed", cause
+            return f"{word} appears {len(at)} times in the source, but {least} are needed", cause
         if most is not None and len(at) > most:
-            few = f"{most} will do" if most else "the task does without"
-            return f"the source holds {word}, and {few}", cause, at[most]
+            few = f"{most} is enough" if most else "the task does not need it"
+            return f"the source contains {word}, but {few}", cause, at[most]
         return None
 
     return check
@@ -216,7 +216,7 @@ def _bound(what, bound, cause, where, words, fits, worst):
 
 
 def looked_at(limits):
-    """What limits look at, for the green line: "bytes of A, B, sectors a request of B and bank conflicts"."""
+    """What limits look at, for the green line: "bytes of A, B, sectors per request of B and bank conflicts"."""
     parts: dict = {}
     for check in limits:
         what, _, array = getattr(check, "says", "").partition(" of ")
@@ -289,7 +289,10 @@ def _clash(row):
         if offset is not None and row["lanes_bytes"] == 4:
             other, word = first.setdefault(offset // 4 % 32, (lane, offset // 4))
             if word != offset // 4:
-                return f"\nlanes {other} and {lane} of a warp ask one bank for words {word} and {offset // 4} of it"
+                return (
+                    f"\nlanes {other} and {lane} of a warp ask the same bank for words {word} and "
+                    f"{offset // 4} of it"
+                )
     return ""
 
 

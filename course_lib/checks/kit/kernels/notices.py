@@ -33,8 +33,8 @@ def _local(bare):
             words = set(re.findall(r"[A-Za-z_]\w*", use[1])) - counters
             if words and not words <= _constants(bare):
                 return (
-                    f"line {_line(bare, use.start())} indexes {name} with what only the run knows: a GPU then keeps "
-                    f"{name} in local memory, not in registers"
+                    f"line {_line(bare, use.start())} indexes {name} with a value known only at run time: a "
+                    f"GPU then keeps {name} in local memory, not in registers"
                 )
     return None
 

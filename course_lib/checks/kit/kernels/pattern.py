@@ -21,10 +21,7 @@ def _by_place(mask, launch):
     if mask.ndim > 1 or not flat[right:].all():
         return None
     if right == threads:
-        return (
-            f"only the first {right:,} are right, as many as a block has threads: does blockIdx.x take part in "
-            "the index?"
-        )
+        return f"only the first {right:,} are right, as many as a block has threads: is blockIdx.x in the index?"
     if right == flat.size - 1:
         return "only the last one: does the guard stop one too early?"
     if right % threads == 0:
@@ -53,9 +50,7 @@ def _along(mask, at, name):
     if last == 0:
         return None
     if np.array_equal(mask, at > 0):
-        return (
-            f"only where {name} is 0 all is right: does {name} take part in the index as it should?"
-        )
+        return f"everything is right only where {name} is 0: does the index use {name} correctly?"
     if np.array_equal(mask, at == last):
         end = (
             "the ragged edge"

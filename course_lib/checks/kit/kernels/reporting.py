@@ -15,14 +15,14 @@ FATAL, PRINTED = (
     4,
 )  # tools that end a launch; lines shown of what a kernel prints
 DIVIDED = "a whole number divided by zero, or % 0 (a GPU would go on with a wrong number)"
-LOST = "a function that calls itself without end, or a pointer to nowhere"
+LOST = "a function that calls itself without end, or an invalid pointer"
 CRASHES = {
     "Floating point": DIVIDED,
     "FPE": DIVIDED,
     "Segmentation": LOST,
     "SEGV": LOST,
     "Bus error": LOST,
-    "exit status": "the kernel ends the whole program: exit() and its like have no place in a kernel",
+    "exit status": "the kernel ends the whole program: a kernel must not call exit() or anything like it",
 }
 
 
@@ -136,7 +136,7 @@ def numbers_report(check, run, runs, known, where=""):
 
 def limit_report(check, run, what, cause, line=None):
     """The report on a limit that is not kept: all the rest is right."""
-    report = Report(f"{check.name}: the numbers are right, but not the way to them")
+    report = Report(f"{check.name}: the numbers are right, but a limit of the task is not met")
     report.add("what", what).add("cause", cause)
     report.add("at", source_line(run.report.source, line) if line else "")
     return _end(report, check, run, [])

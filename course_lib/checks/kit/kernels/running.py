@@ -97,7 +97,7 @@ def traced(*args, **named):
     report = trace(*args, **named)
     late = next((error for error in report.errors if error["tool"] == "timeout"), None)
     if late:
-        said = Report("the check did not come to its end").add("what", late["message"])
+        said = Report("the check did not finish").add("what", late["message"])
         raise CheckFailed(said, CLOCK)
     return report
 

@@ -32,22 +32,22 @@ C_TYPES = {
 def check_source(name, kernel, source, launch):
     """Raise CheckFailed unless `source` is a string of CUDA C with that kernel and the parameters of the launch."""
     if not isinstance(source, str):
-        report = Report(f"{name} must be a string of CUDA C, and this is {a_thing(source)}")
+        report = Report(f"{name} must be a string of CUDA C, not {a_thing(source)}")
         raise CheckFailed(
-            report.add(
-                "cause", "hand over the string that holds the kernel, as it is in the cell above"
-            )
+            report.add("cause", "pass the string that holds the kernel, as in the cell above")
         )
     if not source.isascii() and (odd := re.search("[\ud800-\udfff]", source)):
-        report = Report(f"{name} does not compile").add("what", "a character that no file can hold")
+        report = Report(f"{name} does not compile").add(
+            "what", "it contains a character that cannot be stored in a file"
+        )
         raise CheckFailed(report.add("at", f"line {source.count(chr(10), 0, odd.start()) + 1}"))
     bare = without_comments(source)
     if BLANK.search(bare):
         raise NotWritten(
             Report(f"{name} is not written yet").add(
                 "next",
-                "put your code in the place of the line `#error ...` in the string, run that cell, then run this "
-                "one again. The hints above it fold open.",
+                "replace the line `#error ...` in the string with your code, run that cell, then run this one "
+                "again. The hints above it open with a click.",
             )
         )
     try:
@@ -93,9 +93,9 @@ def _parameters_differ(kernel, bare, names, launch):
     """The likely cause, or None where the parameters will do: other names for the same things are welcome."""
     wanted = list(launch.args)
     if len(names) != len(wanted):
-        return f"{len(wanted)} arguments are passed, and your kernel takes {len(names)}"
+        return f"{len(wanted)} arguments are passed, but your kernel takes {len(names)}"
     if names != wanted and sorted(names) == sorted(wanted):
-        return "the order has changed: arguments are passed by their place, not by name"
+        return "the order has changed: arguments are passed by position, not by name"
     head = re.search(rf"__global__[^;{{}}]*?\b{kernel}\s*\(([^)]*)\)", bare)
     parts = head[1].split(",") if head else []
     for part, (name, value) in zip(parts, launch.args.items(), strict=False):
@@ -105,11 +105,13 @@ def _parameters_differ(kernel, bare, names, launch):
             f"`{' '.join(part.split())}`",
         )
         if isinstance(value, np.ndarray) and not pointer:
-            return f"{name} is an array, so a pointer to it is passed; your kernel has {written}"
+            return (
+                f"{name} is an array, so a pointer to it is passed; your kernel declares {written}"
+            )
         if isinstance(value, np.generic) and pointer:
-            return f"{name} is one number ({value.dtype}), no array; your kernel has {written}"
+            return f"{name} is one number ({value.dtype}), not an array; your kernel declares {written}"
         if value is not None and kind and kind != value.dtype.name:
-            return f"{name} is {value.dtype} here, and your kernel has {written}: it would read other bytes"
+            return f"{name} is {value.dtype} here, but your kernel declares {written}: it would read the wrong bytes"
     return None
 
 

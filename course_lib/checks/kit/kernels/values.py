@@ -14,14 +14,14 @@ from course_lib.checks.kit.tolerance import Tolerance, is_wrong
 from course_lib.checks.kit.trees import upcast
 
 IN_C = {  # what is said of Python, as it is in a kernel
-    "the fractions are": "the fractions are lost: whole numbers divided (1 / 2 is 0, and 1.0f / 2 is 0.5f), or an int "
-    "where a float belongs",
-    "all zeros": "all zeros: whole numbers divided (2 / 7 is 0), or a difference of two equal things",
-    "NaN is what": "NaN is what 0 / 0, inf - inf and the logarithm of a negative number give, and what may stand in a "
-    "number nobody set: a variable without a first value",
-    "infinity is what": "infinity is what a division by zero, logf(0) and expf of a large number give, and what may "
-    "stand in a number nobody set: a variable without a first value",
-    "the same result": "the same result for every input: are the parameters used?",
+    "the fractions are": "the fractions are lost: an integer division (1 / 2 is 0, but 1.0f / 2 is 0.5f), "
+    "or an int where a float belongs",
+    "all zeros": "all zeros: an integer division (2 / 7 is 0), or the difference of two equal values",
+    "NaN comes from": "NaN comes from 0 / 0, inf - inf, the logarithm of a negative number, "
+    "or a variable that was never initialised",
+    "infinity comes from": "infinity comes from a division by zero, logf(0), expf of a large number, "
+    "or a variable that was never initialised",
+    "the same result": "the same result for every input: does the kernel use its parameters?",
 }
 
 
@@ -110,7 +110,7 @@ def _how_many(name, mask, silent, poisoned):
     if never == wrong and poisoned:
         return f"{many} {'was' if wrong == 1 else 'were'} never written"
     if never == wrong:
-        return f"{many} should change and {'is as it was' if wrong == 1 else 'are as they were'}: never written"
+        return f"{many} should change but {'was' if wrong == 1 else 'were'} never written"
     also = f", {never:,} of them never written" if never else ""
     return f"{many} {'is' if wrong == 1 else 'are'} wrong{also}"
 
@@ -126,7 +126,7 @@ def _outside(name, before, after, want):
         else f"{' x '.join(map(str, want.shape))} elements"
     )
     verb = "was" if mask.sum() == 1 else "were"
-    what = f"{_count(mask)} of {name} beyond the {part} that are to be filled {verb} changed"
+    what = f"{_count(mask)} of {name} beyond the {part} that the kernel must fill {verb} changed"
     return Wrong("outside", name, what, mask, after, before)
 
 
@@ -136,7 +136,7 @@ def _input(name, before, after):
         Wrong(
             "input",
             name,
-            f"{_count(mask)} of {name}, which is an input, changed",
+            f"{_count(mask)} of {name} changed, but {name} is an input",
             mask,
             after,
             before,
@@ -177,14 +177,14 @@ def cause_of(bad, pairs):
     """A sentence on the likely cause of what is `Wrong`, or None. pairs: (Run, its Wrong of the same array)."""
     if bad.kind == "outside":
         return (
-            "threads beyond the edge write as well: the guard must compare with the width of what is filled, not "
-            "with the length of a row in memory"
+            "threads beyond the edge write too: the guard must compare with the width of the part to fill, "
+            "not with the row length in memory"
         )
     if bad.kind == "input":
-        return f"{bad.name} is only to be read: write into the output"
+        return f"{bad.name} is an input: write to the output instead"
     launch = pairs[0][0].launch
     if bad.silent.sum() == bad.mask.size:
-        return f"no thread writes to {bad.name}: is the guard turned round, or the store missing?"
+        return f"no thread writes to {bad.name}: is the guard inverted, or the store missing?"
     found = _everywhere(pairs) if not bad.silent.any() else None
     said = (
         _gap_read(bad, pairs[0][0])
@@ -195,7 +195,7 @@ def cause_of(bad, pairs):
     )
     if said or not bad.silent.any():
         return said
-    return "no thread writes these elements: look at the guard, and at the index that a thread computes"
+    return "no thread writes these elements: check the guard, and the index that a thread computes"
 
 
 def _gap_read(bad, run):
@@ -215,8 +215,8 @@ def _gap_read(bad, run):
     ]
     return (
         (
-            f"NaN: {' or '.join(names)} was read where nothing is, in the gap behind a row or behind the end. Is the "
-            "stride that of the row in memory, and does the loop end in time?"
+            f"NaN: {' or '.join(names)} was read where it holds no data, in the gap after a row or past the "
+            "end. Is the stride the row length in memory, and does the loop end in time?"
         )
         if names
         else None
@@ -228,7 +228,10 @@ def _huge(bad):
     size = np.abs(bad.got[bad.mask & ~bad.silent]) if bad.got.dtype.kind == "f" else np.zeros(0)
     if not (np.isfinite(size) & (size > 1e37)).any():
         return None
-    return "so large a number comes of a variable without a first value: is each sum, or vector, set before it is used?"
+    return (
+        "such a large number comes from a variable that was never initialised: "
+        "is each sum or vector set before it is used?"
+    )
 
 
 def _misplaced(bad):
@@ -241,7 +244,7 @@ def _misplaced(bad):
     off = np.minimum(np.abs(got - known[at - 1]), np.abs(got - known[at]))
     if not (off <= np.max(allowed.value)).mean() > 0.9:
         return None
-    return "right numbers in wrong places: look at the index that is written to, or read from, and at its stride"
+    return "right numbers in the wrong places: check the index of the store or of the load, and its stride"
 
 
 def _everywhere(pairs):

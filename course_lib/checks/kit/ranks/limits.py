@@ -24,15 +24,14 @@ def at_most_bytes(most, cause=None):
 def at_most_total_messages(most, cause=None):
     """All ranks together send no more messages than that."""
 
-    @limit("messages in all")
+    @limit("messages in total")
     def check(report, n, case):
         sent, bound = sum(report.messages), _bound(most, n, case, 0)
         return (
             None
             if sent <= bound
             else (
-                f"with {count(n, 'rank')} {sent:,} messages are sent in all; the task wants "
-                f"at most {bound:,}",
+                f"with {count(n, 'rank')} {sent:,} messages are sent in total; the task wants at most {bound:,}",
                 cause,
             )
         )
@@ -57,14 +56,14 @@ def exactly_collectives(wanted, cause=None):
 
 def no_collectives(cause=None):
     """No rank calls a collective: the task is to write one."""
-    return exactly_collectives(
-        {}, cause or "the task is to build it from Send, Recv and their like"
-    )
+    return exactly_collectives({}, cause or "the task is to build it from Send, Recv and the like")
 
 
 def no_messages(cause=None):
     """No rank sends a message of its own: the task is to use collectives."""
-    return at_most_messages(0, cause or "a collective does it all: no Send or Recv is needed")
+    return at_most_messages(
+        0, cause or "a single collective does the job: no Send or Recv is needed"
+    )
 
 
 def same_bits_on_all_ranks(cause=None):
@@ -80,10 +79,10 @@ def same_bits_on_all_ranks(cause=None):
             None
             if rank is None
             else (
-                f"with {count(n, 'rank')}, rank {rank} does not return the same bits as "
-                f"rank 0, only numbers close to them",
+                f"with {count(n, 'rank')}, rank {rank} returns numbers close to those of rank 0, but not the "
+                "same bits",
                 cause
-                or "each rank adds up in its own order: let one rank make each sum, and hand it on",
+                or "each rank adds in its own order: let one rank compute each sum and pass it on",
             )
         )
 
@@ -111,7 +110,7 @@ def at_most_seconds(most, alpha, beta, cause=None):
 
 
 def _each_rank(what, counts, most, cause):
-    @limit(f"{what} of a rank")
+    @limit(f"{what} per rank")
     def check(report, n, case):
         for rank, sent in enumerate(counts(report)):
             bound = _bound(most, n, case, rank)

@@ -54,7 +54,7 @@ def changed_report(check, fn, run, changed):
     rank, i = changed
     name = argument_names(fn, i + 1)[i]
     report = Report(f"{check.name}: the results are right, but an argument is changed")
-    report.add("what", f"rank {rank}'s {name} is not what it was")
+    report.add("what", f"rank {rank}'s {name} has changed")
     report.add(
         "cause",
         f"`{name} += ...`, `{name}[...] = ...`, and a receive or MPI.IN_PLACE with {name} write into "
@@ -65,7 +65,7 @@ def changed_report(check, fn, run, changed):
 
 def limit_report(check, fn, run, what, cause):
     """The report on a limit that is not kept: all the rest is right."""
-    report = Report(f"{check.name}: the numbers are right, but not the way to them")
+    report = Report(f"{check.name}: the numbers are right, but a limit of the task is not met")
     return _end(report.add("what", what).add("cause", cause), check, fn, run, [])
 
 
@@ -102,7 +102,7 @@ def _of_pending(run):
     if not any(miss.kind == "values" and _has_nan(miss.got) for _, miss in run.misses):
         return None
     return (
-        f"NaN stands in an array until what {started[0]} has started has come: the array was read, copied or "
+        f"the receiving array of {started[0]} holds NaN until Wait returns: the array was read, copied or "
         "returned before Wait"
     )
 
@@ -113,7 +113,7 @@ def _of_given_nan(run):
     if miss.kind != "values" or not _has_nan(miss.got) or not _has_nan(run.args[rank]):
         return None
     return (
-        "NaN of the arguments is in the result: numbers are used that this rank is not to look at"
+        "NaN from the arguments is in the result: this rank uses numbers that it must not look at"
     )
 
 
@@ -139,7 +139,7 @@ def _of_roots(plain):
     ):
         return None
     return (
-        f"{rooted[0]} gives its result to the root alone, here rank 0: the other ranks need it too"
+        f"{rooted[0]} gives its result only to the root, here rank 0: the other ranks need it too"
     )
 
 
@@ -153,7 +153,7 @@ def _of_ranks(run, plain, runs, miss):
     if miss.kind == "none":
         alone = all(at for _, at in wrong)
         return (
-            "rank 0 alone has the result: the others need it too (Bcast, or the form with All)"
+            "only rank 0 has the result: the others need it too (Bcast, or the All... version)"
             if alone
             else None
         )
@@ -163,13 +163,13 @@ def _of_ranks(run, plain, runs, miss):
     tries = (
         (
             lambda n: n,
-            "each number is p times too large, p being the number of ranks: is something added p times, "
-            "or a mean not divided?",
+            "each number is p times too large, p being the number of ranks: did you add something p times, or "
+            "forget to divide a mean?",
         ),
         (
             lambda n: 1 / n,
-            "each number is p times too small, p being the number of ranks: divided by p once too "
-            "often, or one rank's part alone",
+            "each number is p times too small, p being the number of ranks: one division by p too many, or "
+            "only one rank's part",
         ),
     )
     for factor, text in tries:
@@ -181,9 +181,9 @@ def _of_ranks(run, plain, runs, miss):
         any(_is(m.got, other, m) for at2, other in enumerate(r.want) if at2 != at)
         for r, at, m in pairs
     ):
-        return "right results on wrong ranks: look at who sends to whom"
+        return "right results on the wrong ranks: check which rank sends to which"
     if all(any(_is(m.got, arg, m) for arg in r.args[at]) for r, at, m in pairs):
-        return "that is what the rank was given: nothing from the other ranks has come into it"
+        return "this is the rank's own input: nothing from the other ranks is in it"
     return None
 
 

@@ -22,31 +22,31 @@ SLIPS = [
     ),
     (
         lambda error: error["tool"] == "truncation",
-        "the receiving array is shorter than the message: is it as long as the longest part that may come?",
+        "the receiving array is shorter than the message: is it as long as the longest part that can arrive?",
     ),
     (
         _stopped_with("MPI datatypes"),
-        "the array that takes the sum has another dtype than the summand: make it with "
-        "np.empty_like(summand); np.zeros and np.empty make float64",
+        "the array for the sum has a different dtype from the summand: make it with np.empty_like(summand); "
+        "np.zeros and np.empty make float64",
     ),
     (
         _stopped_with("'recvbuf'"),
-        "Allreduce(send, receive) writes the sum into its second argument; allreduce, in "
-        "lower case, takes one and returns the sum",
+        "Allreduce(send, receive) writes the sum into its second argument; allreduce, in lower case, takes "
+        "one argument and returns the sum",
     ),
     (
         _stopped_with("expecting buffer"),
-        "a capital letter wants an array to receive into, of the right length and "
-        "dtype (recvbuf=...), and returns nothing; or a number was given where an array belongs",
+        "a call with a capital letter needs an array to receive into, of the right length and dtype "
+        "(recvbuf=...), and returns nothing; or you passed a number instead of an array",
     ),
     (
         _stopped_with("'NoneType'"),
-        "Allreduce(send, receive) returns None, as do all calls in capital letters: what "
-        "came is in receive; or a function of yours lacks its `return`",
+        "Allreduce(send, receive) returns None, like every call with a capital letter: the result is in "
+        "receive. Or one of your functions has no `return`",
     ),
     (
-        _stopped_with(", and the ranks are 0 to "),
-        "there is no such rank: has the last one no partner, or is rank 0 its "
-        "neighbour, (rank + 1) % size?",
+        _stopped_with(", but the ranks are 0 to "),
+        "there is no such rank: does the last rank have no partner, or is its neighbour rank 0, (rank + 1) % "
+        "size?",
     ),
 ]

@@ -16,7 +16,7 @@ def signs(code):
             if code.binary(at) and _top(code, segment, at):
                 other = {"+": "-", "-": "+"}[code[at]]
                 told = code.quote(at + 1, _term_end(code, segment, at), "term")
-                says = f"before {told}, `{other}` stands where `{code[at]}` belongs: the sign"
+                says = f"before {told}, `{other}` is used where `{code[at]}` belongs: the sign"
                 yield says, (at, at + 1, other)
             elif at == segment.a:
                 told = code.quote(at, segment.b, "term")
@@ -29,7 +29,7 @@ def signs(code):
             )
         elif code[at] in ("+=", "-="):
             other = {"+=": "-=", "-=": "+="}[code[at]]
-            yield f"`{other}` stands where `{code[at]}` belongs: the sign", (at, at + 1, other)
+            yield f"`{other}` is used where `{code[at]}` belongs: the sign", (at, at + 1, other)
 
 
 def _term_end(code, segment, at):
@@ -85,7 +85,7 @@ def terms_exchanged(code):
         if len(terms) == 2 and code[b] == "-" and not segment.whole:
             one = code.quote(segment.a, segment.b, "difference")
             text = f"{code.text(c, d)} - {code.text(a, b)}"
-            yield f"in {one}, the two sides are exchanged: the sign", (a, d, text)
+            yield f"in {one}, the two sides are swapped: the sign", (a, d, text)
 
 
 def factor_left_out(code):
@@ -129,10 +129,10 @@ def scalars(code):
         for other in (n for n in code.scalars if n != name):
             if name < other:
                 swap = {name: other, other: name}
-                says = f"`{name}` and `{other}` are exchanged"
+                says = f"`{name}` and `{other}` are swapped"
                 yield says, *[(i, i + 1, swap[code[i]]) for i in code.all(name, other)]
             for i in (i for i in at if code[i] == name):
-                yield f"`{other}` stands where `{name}` belongs", (i, i + 1, other)
+                yield f"`{other}` is used where `{name}` belongs", (i, i + 1, other)
     for i in at:
         yield f"`{code[i]}` is multiplied twice", (i, i + 1, f"{code[i]} * {code[i]}")
 
@@ -151,11 +151,11 @@ def accumulation(code):
     """= for +=, += for =."""
     for at in code.all("+=", "-="):
         if not _in_step(code, at):
-            says = f"`=` stands where `{code[at]}` belongs: the last value alone is kept"
+            says = f"`=` is used where `{code[at]}` belongs: only the last value is kept"
             yield says, (at, at + 1, "=")
     for at, name in _stores(code):
         if code[at] == "=":
-            says = f"`+=` stands where `=` belongs: what was in `{name}` before is added"
+            says = f"`+=` is used where `=` belongs: what was in `{name}` before is added"
             yield says, (at, at + 1, "+=")
 
 
@@ -168,18 +168,18 @@ def start_value(code):
     for _, kind, at in code.locals():
         if kind == "float" and code.text(at + 1, at + 3) in ("= 0", "=0"):
             yield "a sum is never set to 0 before it is added to", (at + 1, at + 3, "")
-            yield "a sum begins with 1, not with 0", (at + 2, at + 3, "1")
+            yield "a sum starts from 1, not from 0", (at + 2, at + 3, "1")
         if kind == "float" and code[at + 1] == "[" and (equals := _braces(code, at)):
             end = code.partner[equals + 1] + 1
             yield "the sums are never set to 0 before they are added to", (equals, end, "")
         if kind == "float" and code.text(at + 1, at + 4) == "= -INFINITY":
-            yield "the maximum begins with 0, not with minus infinity", (at + 2, at + 4, "0")
+            yield "the maximum starts from 0, not from minus infinity", (at + 2, at + 4, "0")
         if (
             kind == "float"
             and code[at - 1] == "float"
             and code[at - 2] not in ("const", "__shared__")
         ):
-            yield "an int holds what belongs in a float: fractions are cut off", (at - 1, at, "int")
+            yield "an int is used where a float belongs: fractions are cut off", (at - 1, at, "int")
 
 
 def _braces(code, at):
@@ -201,16 +201,16 @@ def functions(code):
         name, end = f"`{code[at]}`", code.partner[at + 1]
         other = FUNCTIONS.get(code[at])
         if other:
-            yield f"`{other}` stands where {name} belongs", (at, at + 1, other)
+            yield f"`{other}` is used where {name} belongs", (at, at + 1, other)
         comma = next((i for i in range(at, end) if code[i] == ","), None)
         if comma is None and end > at + 2:
-            yield f"{name} is left out: its argument stands alone", (at, at + 1, "")
+            yield f"{name} is left out: its argument is used as it is", (at, at + 1, "")
         elif comma is not None and code[end + 1] == ";":
             if code.text(comma + 1, end) == "0" and code[at - 1] == "=":
                 yield from _positive_alone(code, at, code.text(at + 2, comma), end)
             for a, b in ((at + 2, comma), (comma + 1, end)):
                 told = code.quote(a, b, "argument")
-                yield f"{name} is left out: {told} stands alone", (at, end + 1, code.text(a, b))
+                yield f"{name} is left out: {told} is used as it is", (at, end + 1, code.text(a, b))
 
 
 def _positive_alone(code, at, value, end):
@@ -225,7 +225,7 @@ def whole_division(code):
     both = [i for i in code.all("/", "%") if code.binary(i)]
     if {code[i] for i in both} == {"/", "%"}:
         swap = {"/": "%", "%": "/"}
-        says = "`/` and `%` are exchanged: the row for the column"
+        says = "`/` and `%` are swapped: the row for the column"
         yield says, *[(i, i + 1, swap[code[i]]) for i in both]
     for segment, factors in products(code):
         for (_, b), (c, d) in zip(factors, factors[1:], strict=False):
@@ -236,7 +236,7 @@ def whole_division(code):
                     yield says, (b, d, f"* (1 / {code[c]})")
             if code[b] in "/%" and segment.whole:
                 other = {"/": "%", "%": "/"}[code[b]]
-                says = f"`{other}` stands where `{code[b]}` belongs"
+                says = f"`{other}` is used where `{code[b]}` belongs"
                 yield says, (b, b + 1, other)
 
 
@@ -268,6 +268,6 @@ def statements_exchanged(code):
     for s in plain:
         for t in (t for t in plain if t.start == s.end and t.depth == s.depth):
             if code[s.start] != "return" != code[t.start]:
-                says = "two statements are exchanged: the second one stands first"
+                says = "two statements are swapped: the second one comes first"
                 text = f"{code.text(t.start, t.end)} {code.text(s.start, s.end)}"
                 yield says, (s.start, t.end, text)

@@ -44,8 +44,8 @@ def _one_case(code, start, at):
     if code.text(colon + 1, last) == "0":
         yield f"{told} is missing before {code.quote(at + 1, colon, 'load')}", first, second
     else:
-        yield f"the case in which {told} does not hold is left out", first, second
-        yield f"the case in which {told} holds is left out", (start, colon + 1, "")
+        yield f"the case where {told} is false is left out", first, second
+        yield f"the case where {told} is true is left out", (start, colon + 1, "")
 
 
 def _before_what(code, s):
@@ -80,23 +80,21 @@ def half(code):
                 says = _half(code, c, d)
                 yield says, (start, end, "")
             if len(parts) > 1:
-                says = (
-                    f"the halves of {_quoted(code, a, b)} are joined by `{other}`, not by `{word}`"
-                )
+                says = f"the two halves of {_quoted(code, a, b)} are joined by `{other}`, not by `{word}`"
                 yield says, (parts[0][1], parts[1][0], other)
 
 
 def _half(code, c, d):
     size = next((t for t in code.texts(c, d) if t in code.sizes), None)
     told = f"with `{size}`" if size else code.quote(c, d, "half")
-    return f"of a guard with two halves, the one {told} is missing"
+    return f"one half of the guard is missing, the one {told}"
 
 
 def comparison(code):
     """< for <=, the guard turned round, another bound."""
     for where, at in _comparisons(code):
         if code[at] in BESIDE:
-            says = f"in {where}, `{BESIDE[code[at]]}` stands: off by one"
+            says = f"in {where}, `{BESIDE[code[at]]}` is off by one"
             yield says, (at, at + 1, BESIDE[code[at]])
     for _, at in _comparisons(code):
         for other in code.sizes if code[at + 1] in code.sizes else ():
@@ -104,7 +102,7 @@ def comparison(code):
                 says = f"a guard compares with `{other}` where `{code[at + 1]}` belongs"
                 yield says, (at + 1, at + 2, other)
     for where, at in _comparisons(code):
-        yield f"{where} is turned round", (at, at + 1, TURNED[code[at]])
+        yield f"{where} is inverted", (at, at + 1, TURNED[code[at]])
 
 
 def _comparisons(code):
@@ -122,7 +120,7 @@ def exchanged(code):
         at = [i for i in range(a, b) if code[i] in code.sizes and code[i - 1] in COMPARE]
         if len(at) == 2 and code[at[0]] != code[at[1]]:
             one, two = at
-            says = f"`{code[one]}` and `{code[two]}` are exchanged in a guard"
+            says = f"`{code[one]}` and `{code[two]}` are swapped in a guard"
             yield says, (one, one + 1, code[two]), (two, two + 1, code[one])
 
 
@@ -134,7 +132,7 @@ def for_the_store_alone(code):
         condition = code.text(s.start + 2, s.body - 1)
         inner = [t for t in code.statements if s.body < t.start < s.end and t.depth == s.depth + 2]
         after = [t for t in code.statements if t.start >= s.end and t.depth == s.depth]
-        says = "the guard stands before the store alone: what is read before it is not guarded"
+        says = "the guard covers only the store: the loads before it are not guarded"
         if code[s.body] == "return" and after:
             last = after[-1].start
             yield says, (s.start, s.end, ""), (last, last, f"if (!({condition})) ")
@@ -149,7 +147,7 @@ def another_guard(code):
     for a, b in found:
         for c, d in found:
             if code.text(a, b) != code.text(c, d) and code.usable(c, d, a):
-                yield "the guard of another statement stands here", (a, b, code.text(c, d))
+                yield "the guard here belongs to another statement", (a, b, code.text(c, d))
 
 
 def leaves_early(code):

@@ -19,7 +19,7 @@ def no_barrier(code):
         yield f"{name} is missing", (s.start, s.end, ";")
     for s, name in _barriers(code):
         for other in ("__syncwarp", "__threadfence_block"):
-            says = f"`{other}()` stands in the place of {name}: other warps do not wait"
+            says = f"`{other}()` is used in place of {name}: other warps do not wait"
             yield says, (s.start, s.start + 1, other)
 
 
@@ -29,9 +29,9 @@ def barrier_moved(code):
         beside = [t for t in code.statements if t.depth == s.depth]
         for t in beside:
             if t.end == s.start and not _declares(code, t):
-                yield f"{name} stands one statement too early", _exchange(code, t, s)
+                yield f"{name} is one statement too early", _exchange(code, t, s)
             if t.start == s.end:
-                yield f"{name} stands one statement too late", _exchange(code, s, t)
+                yield f"{name} is one statement too late", _exchange(code, s, t)
 
 
 def _exchange(code, s, t):
@@ -51,10 +51,10 @@ def barrier_in_branch(code):
             if t.kind == "if" and t.end == s.start and code[t.body] != "{":
                 inside = code.text(t.body, t.end)
                 edit = (t.body, s.end, f"{{ {inside} __syncthreads(); }}")
-                yield f"{name} stands inside the if before it", edit
+                yield f"{name} is inside the `if` before it", edit
         tests = [code.text(*c) for c in conditions(code) if code.usable(*c, s.start)]
         for test in dict.fromkeys(tests):
-            says = f"{name} stands inside an if: not all threads of a block reach it"
+            says = f"{name} is inside an `if`: not all threads of a block reach it"
             yield says, (s.start, s.start, f"if ({test}) ")
 
 
@@ -83,15 +83,18 @@ def atomics(code):
         place, value = [code.text(a, b) for a, b in _arguments(code, at + 1)]
         target = place[1:] if place[0] == "&" else f"*({place})"
         plain = {
-            "atomicAdd is missing: `+=` reads, adds and writes, and other threads come between": "+=",
-            "each thread stores its own value, and none is added": "=",
+            "atomicAdd is missing: `+=` reads, adds and writes, and other threads can write in between": "+=",
+            "each thread stores its own value, and nothing is added": "=",
         }
         for says, sign in plain.items():
             yield says, (at, end + 1, f"{target} {sign} {value}")
         says = "what was there is replaced, not added to: atomicExch"
         yield says, (at, at + 1, "atomicExch")
         read = f"atomicExch({place}, {target} + {value})"
-        yield "the sum is read first and exchanged later: others come between", (at, end + 1, read)
+        yield (
+            "the sum is read first and exchanged later: other threads can write in between",
+            (at, end + 1, read),
+        )
 
 
 def _arguments(code, at):
@@ -134,7 +137,7 @@ def shared_size(code):
             says = f"the padding is missing: {numbers[0]} x {min(numbers)} in shared memory"
             yield says, (sizes[1], sizes[1] + 1, str(min(numbers)))
             edits = [(at, at + 1, str(n)) for at, n in zip(sizes, numbers[::-1], strict=True)]
-            yield f"the array in shared memory is turned: not {told}", *edits
+            yield f"the array in shared memory is transposed: not {told}", *edits
         for at, number in zip(sizes, numbers, strict=False):
             for less in (1, 2):
                 if number > 8:
@@ -153,12 +156,12 @@ def shared_turned(code):
         if uses:
             what = "an array in shared memory"
             everywhere = [edit for edit, _ in turned]
-            yield f"the two indices of {what} are exchanged everywhere", *everywhere
+            yield f"the two indices of {what} are swapped everywhere", *everywhere
             edits = [(a, a + 1, code[b]) for a, b in (sizes, sizes[::-1])]
-            yield f"{what} is turned: its sizes and its two indices", *everywhere, *edits
+            yield f"{what} is transposed: its sizes and its two indices", *everywhere, *edits
         for edit, stored in turned:
             where = "filled" if stored else "read"
-            yield f"the two indices of {what} are exchanged where it is {where}", edit
+            yield f"the two indices of {what} are swapped where it is {where}", edit
 
 
 def _turn(code, i):
@@ -177,15 +180,13 @@ def unfilled(code):
     """No zero where the guard does not hold: if (guard) s = value; or where one half of it does not."""
     for s, equals, mark, colon in _filled(code):
         place, value = code.text(s.start, equals), code.text(mark + 1, colon)
-        says = "nothing is put down where the guard does not hold: a 0 belongs there"
+        says = "nothing is stored where the guard is false: store a 0 there"
         yield says, (s.start, s.end, f"if ({code.text(equals + 1, mark)}) {place} = {value};")
     for s, equals, mark, colon in _filled(code):
         place, value = code.text(s.start, equals), code.text(mark + 1, colon)
         halves = [code.text(*half) for half in code.parts(equals + 1, mark, "&&")]
         for one, other in (halves, halves[::-1]) if len(halves) == 2 else ():
-            says = (
-                "nothing is put down where one half of the guard does not hold: a 0 belongs there"
-            )
+            says = "nothing is stored where one half of the guard is false: store a 0 there"
             yield says, (s.start, s.end, f"if ({one}) {place} = {other} ? {value} : 0;")
 
 
@@ -206,7 +207,7 @@ def barrier_too_many(code):
         blocks = [t for t in code.statements if t.kind == "{" and t.start < s.start < t.end]
         end = blocks[-1].end - 1
         if len(blocks) > 1 and s.end != end:
-            yield "a barrier too many in each round", (end, end, "__syncthreads();\n")
+            yield "one barrier too many in each round", (end, end, "__syncthreads();\n")
 
 
 def shuffles(code):
@@ -214,6 +215,6 @@ def shuffles(code):
     for at in code.all("__shfl_xor_sync", "__shfl_down_sync", "__shfl_up_sync"):
         for other in ("__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync"):
             if other != code[at]:
-                yield f"`{other}` stands where `{code[at]}` belongs", (at, at + 1, other)
+                yield f"`{other}` is used where `{code[at]}` belongs", (at, at + 1, other)
         (a, b), *_ = _arguments(code, at + 1)
         yield f"the mask of `{code[at]}` has half of the warp", (a, b, "0xffff")

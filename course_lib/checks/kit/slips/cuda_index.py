@@ -20,9 +20,9 @@ OTHERS = {
 def axes_exchanged(code):
     """x for y and y for x: everywhere, in the thread's place alone, in the block's place alone, at one place."""
     groups = {
-        "x and y are exchanged in all of threadIdx, blockIdx and blockDim": r"\w+",
-        "x and y of `threadIdx` are exchanged, those of `blockIdx` are not": "threadIdx",
-        "x and y of `blockIdx` are exchanged, those of `threadIdx` are not": "block(Idx|Dim)",
+        "x and y are swapped in all of threadIdx, blockIdx and blockDim": r"\w+",
+        "x and y of `threadIdx` are swapped, those of `blockIdx` are not": "threadIdx",
+        "x and y of `blockIdx` are swapped, those of `threadIdx` are not": "block(Idx|Dim)",
     }
     for says, which in groups.items():
         at = [i for i in code.all(*_builtins(code)) if re.match(which + r"\s*\.", code[i])]
@@ -31,7 +31,7 @@ def axes_exchanged(code):
     if {name[-1] for name in _builtins(code)} >= {"x", "y"}:
         for i in code.all(*_builtins(code)):
             yield (
-                f"`{_turned(code[i])}` stands where `{code[i]}` belongs",
+                f"`{_turned(code[i])}` is used where `{code[i]}` belongs",
                 (i, i + 1, _turned(code[i])),
             )
 
@@ -54,14 +54,14 @@ def another_builtin(code):
         name, axis = code[i].split(".")
         for other in OTHERS[name]:
             told = f"{other}.{axis}" if other.isalpha() else other
-            yield f"`{told}` stands where `{code[i]}` belongs", (i, i + 1, told)
+            yield f"`{told}` is used where `{code[i]}` belongs", (i, i + 1, told)
 
 
 def _dealt(code, a, d):
     """blockIdx * blockDim + threadIdx turned round; a to d - 1 is the product."""
     axis = code[a][-1]
     if code[d] == "+" and code[d + 1].startswith("threadIdx"):
-        says = "the elements are dealt out like cards: neighbours go to different blocks"
+        says = "neighbouring elements go to different blocks, like cards dealt out one by one"
         yield says, (a, d + 2, f"threadIdx.{axis} * gridDim.{axis} + blockIdx.{axis}")
 
 
@@ -149,7 +149,7 @@ def transposed(code):
                     says = (
                         f"{_array(code, segment.array)} is read or written across: row and column"
                     )
-                    said = f"{says} are exchanged, with rows of `{other}` numbers"
+                    said = f"{says} are swapped, with rows of `{other}` numbers"
                     yield said, (segment.a, segment.b, f"{inner} * {other} + {row}")
 
 
@@ -160,9 +160,9 @@ def strides_exchanged(code):
         if len(ends) == 2:
             one, two = ends
             edits = [(one, one + 1, code[two]), (two, two + 1, code[one])]
-            yield f"`{code[one]}` and `{code[two]}` are exchanged", *edits
+            yield f"`{code[one]}` and `{code[two]}` are swapped", *edits
         for at in ends:
-            yield f"`{code[at]}` is taken for 1", (at - 1, at + 1, "")
+            yield f"`{code[at]}` is assumed to be 1", (at - 1, at + 1, "")
 
 
 def as_if_dense(code):
@@ -198,7 +198,7 @@ def places_exchanged(code):
                 if declared.isdisjoint(at) and all(code.visible(swap[code[i]], i) for i in at):
                     told = f"{code.named(one)} and {code.named(two)}"
                     told = "row and column, or two other indices," if "another" in told else told
-                    says = f"{told} are exchanged in a whole statement"
+                    says = f"{told} are swapped in a whole statement"
                     yield says, *[(i, i + 1, swap[code[i]]) for i in at]
 
 
@@ -210,12 +210,12 @@ def one_beside(code):
         array = _array(code, segment.array)
         for sign, word in (("+", "large"), ("-", "small")):
             text = f"{code.text(segment.a, segment.b)} {sign} 1"
-            says = f"an index of {array} is one too {word} at one place"
+            says = f"one index of {array} is too {word} by one"
             yield says, (segment.a, segment.b, text)
         for at in range(segment.a + 1, segment.b):
             if code[at] in "+-" and code.binary(at) and code[at + 1].isdigit():
                 other = {"+": "-", "-": "+"}[code[at]]
-                yield f"the neighbour of {array} on the other side is taken", (at, at + 1, other)
+                yield f"the neighbour of {array} on the wrong side is used", (at, at + 1, other)
 
 
 def indirection(code):
@@ -223,9 +223,11 @@ def indirection(code):
     for segment in segments(code):
         inner = code.partner.get(segment.a + 1)
         if segment.array and code[segment.a + 1] == "[" and inner == segment.b - 1:
-            says = f"{_array(code, segment.array)} is indexed with the place in `{code[segment.a]}`"
+            says = (
+                f"{_array(code, segment.array)} is indexed with the position in `{code[segment.a]}`"
+            )
             text = code.text(segment.a + 2, inner)
-            yield f"{says}, not with what stands there", (segment.a, segment.b, text)
+            yield f"{says}, not with the value stored there", (segment.a, segment.b, text)
 
 
 def another_index(code):

@@ -60,12 +60,12 @@ def last_tile(code):
         step = code.text(plus + 1, _commas(code, plus, d)[0][1])
         test = f"{code.text(a, at)} + {step} <= {code.text(at + 1, b)}"
         yield (
-            f"{_told(code, (a, b))} leaves out the last part, which is less than a step",
+            f"{_told(code, (a, b))} leaves out the last part, which is shorter than a step",
             (a, b, test),
         )
         whole = f"{code.text(at + 1, b)} / {step} * {step}"
         yield (
-            f"{_told(code, (a, b))} makes whole rounds alone: the rest of the division is left out",
+            f"{_told(code, (a, b))} runs only whole rounds: the remainder of the division is left out",
             (at + 1, b, whole),
         )
 
@@ -103,7 +103,7 @@ def step_of_loop(code):
             at = next((i for i in range(x, y) if code[i] in ("+=", "/=")), None)
             if at is not None:
                 for other in _other_steps(code, at, y):
-                    yield f"{name} goes on by `{code[at]} {other}`", (at + 1, y, other)
+                    yield f"{name} advances by `{code[at]} {other}`", (at + 1, y, other)
 
 
 def _step(code, x, y):
@@ -136,5 +136,5 @@ def no_loop(code):
         name = _told(code, cond)
         text = f"{{ {code.text(a, b)}; if ({code.text(*cond)}) "
         opened, closed = (s.start, s.body, text), (s.end, s.end, " }")
-        yield f"{name} has only its first round: an if in its place", opened, closed
+        yield f"{name} runs only its first round, like an `if`", opened, closed
         yield f"{name} is left out", (s.start, s.end, ";")

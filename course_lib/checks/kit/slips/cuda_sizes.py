@@ -12,12 +12,12 @@ def another_size(code):
     for name in code.sizes:
         at = [i for i in code.all(name) if not {code[i - 1], code[i + 1]} & COMPARE]
         for other in (n for n in code.sizes if n != name):
-            says = f"`{other}` stands where `{name}` belongs, and not in a guard"
+            says = f"`{other}` is used where `{name}` belongs, and not in a guard"
             for i in at:
                 yield says, (i, i + 1, other)
             if len(at) > 1:
                 yield (
-                    f"`{other}` stands for `{name}` in all indices",
+                    f"`{other}` is used for `{name}` in all indices",
                     *[(i, i + 1, other) for i in at],
                 )
 
@@ -27,7 +27,7 @@ def by_heart(code):
     for name in code.sizes:
         at = [i for i in code.all(name) if not {code[i - 1], code[i + 1]} & COMPARE]
         for number in HEART if at else ():
-            yield f"`{name}` is taken for {number}", *[(i, i + 1, number) for i in at]
+            yield f"`{name}` is assumed to be {number}", *[(i, i + 1, number) for i in at]
 
 
 def arguments_exchanged(code):
@@ -42,7 +42,7 @@ def arguments_exchanged(code):
             if _is_whole(code, a, b) and _is_whole(code, c, d):
                 says = (
                     f"in the call of `{called}` with `{code[parts[0][0]]}`, the {COUNTED[k]} and the "
-                    f"{COUNTED[k + 1]} argument are exchanged"
+                    f"{COUNTED[k + 1]} argument are swapped"
                 )
                 yield says, (a, d, f"{code.text(c, d)}, {code.text(a, b)}")
 
@@ -68,7 +68,7 @@ def constants(code):
     ):
         for number, at in found:
             if (new := other(number)) > 1:
-                says = f"{new} stands where {number} belongs{_where(code, at[0])}"
+                says = f"{new} is used where {number} belongs{_where(code, at[0])}"
                 yield says, *[(i, i + 1, str(new)) for i in at]
 
 
@@ -126,7 +126,5 @@ def guard_variable(code):
         for at in range(segment.a, segment.b) if segment.compared else ():
             for other in names if code[at] in names else ():
                 if other != code[at] and code.visible(other, at):
-                    says = (
-                        f"a comparison asks for {code.named(other)}, not for {code.named(code[at])}"
-                    )
+                    says = f"a comparison uses {code.named(other)}, not {code.named(code[at])}"
                     yield says, (at, at + 1, other)

@@ -34,7 +34,7 @@ def axes(place):
         return
     for number in (0, 1):
         text = ast.unparse(ast.Call(node.func, node.args, _with_axis(node.keywords, number)))
-        yield "axis", f"{place.told(text)}: axis {number} is not the axis asked for", text
+        yield "axis", f"{place.told(text)}: axis {number} is the wrong axis", text
     for lost in (["axis", "keepdims"], ["axis"], ["keepdims"]):
         if set(lost) <= set(given):
             kept = [k for k in node.keywords if k.arg not in lost]
@@ -62,14 +62,14 @@ def functions(place):
         others = [other for other in others if other in ("max", "min")]
     for other in others:
         new = (other if "." in other else name[: -len(short)] + other) + text[len(name) :]
-        says = f"`{other}` is taken where `{short}` belongs: {place.told(new)}"
+        says = f"`{other}` is used where `{short}` belongs: {place.told(new)}"
         yield "function", says, new
     if short in OF_ONE and len(node.args) == 1 and not node.keywords:
-        says = f"`{short}` is left out: {place.told(node.args[0])} itself is taken"
+        says = f"`{short}` is left out: {place.told(node.args[0])} itself is used"
         yield "no-function", says, ast.unparse(node.args[0])
     if short in ("maximum", "minimum", "max", "min", "where") and len(node.args) > 1:
         for each in node.args:
-            says = f"{place.told(each)} alone is taken: `{short}` is left out"
+            says = f"only {place.told(each)} is used: `{short}` is left out"
             yield "no-function", says, ast.unparse(each)
 
 
@@ -80,7 +80,7 @@ def arguments(place):
         args = list(node.args)
         args[i : i + 2] = args[i + 1], args[i]
         new = ast.Call(node.func, args, node.keywords)
-        yield "arguments", f"two arguments are exchanged: {place.told(new)}", ast.unparse(new)
+        yield "arguments", f"two arguments are swapped: {place.told(new)}", ast.unparse(new)
 
 
 def order(place):
@@ -94,12 +94,12 @@ def order(place):
         new = list(parts)
         new[i], new[j] = parts[j], parts[i]
         told = f"{place.told(parts[i])} and {place.told(parts[j])}"
-        yield "order", f"{told} are exchanged", f"({', '.join(new)})"
+        yield "order", f"{told} are swapped", f"({', '.join(new)})"
     if len(parts) == 3:
         rolled = f"({', '.join([*parts[1:], parts[0]])})"
         yield "order", f"the parts are in another order: {place.told(rolled)}", rolled
     for part in parts if isinstance(parent, ast.Return) and len(parts) > 1 else ():
-        yield "order", f"{place.told(part)} alone is returned", part
+        yield "order", f"only {place.told(part)} is returned", part
 
 
 def values(place):
@@ -108,7 +108,7 @@ def values(place):
     for i, j in combinations(range(len(keys)), 2):
         new = list(place.node.values)
         new[i], new[j] = new[j], new[i]
-        says = f"the values of {place.told(keys[i])} and {place.told(keys[j])} are exchanged"
+        says = f"the values of {place.told(keys[i])} and {place.told(keys[j])} are swapped"
         yield "order", says, ast.unparse(ast.Dict(keys, new))
 
 

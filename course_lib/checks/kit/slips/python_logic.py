@@ -21,11 +21,11 @@ def comparisons(place):
         for name, table in (("edge", EDGES), ("turned-round", OPPOSITE)):
             if sign in table:
                 text = _joined(parts, [*signs[:i], table[sign], *signs[i + 1 :]])
-                says = f"{place.told(text)} stands in the place of {place.told(node)}"
+                says = f"{place.told(text)} is used in place of {place.told(node)}"
                 yield name, says, text
     for kept in ((parts[1:], signs[1:]), (parts[:-1], signs[:-1])) if len(signs) > 1 else ():
         text = _joined(*kept)
-        yield "condition", f"half of a condition is missing: only {place.told(text)}", text
+        yield "condition", f"half of a condition is missing: it is only {place.told(text)}", text
 
 
 def _joined(parts, signs):
@@ -38,13 +38,13 @@ def halves(place):
         case ast.BoolOp(op, sides):
             for each in sides:
                 kept = ast.unparse(ast.BoolOp(op, [side for side in sides if side is not each]))
-                yield "condition", f"the condition {place.told(each)} is not asked", kept
+                yield "condition", f"the condition {place.told(each)} is not checked", kept
             other = ast.Or() if isinstance(op, ast.And) else ast.And()
             text = ast.unparse(ast.BoolOp(other, sides))
             yield "condition", f"`and` and `or` are confused: {place.told(text)}", text
         case ast.ListComp(each, [one]) | ast.GeneratorExp(each, [one]) if one.ifs:
             new = ast.ListComp(each, [ast.comprehension(one.target, one.iter, [], 0)])
-            says = f"the condition {place.told(one.ifs[0])} is left out: all are taken"
+            says = f"the condition {place.told(one.ifs[0])} is left out: all are used"
             yield "condition", says, ast.unparse(new)
 
 
@@ -55,11 +55,11 @@ def guards(place):
     told, test = place.told(place.node.test), ast.unparse(place.node.test)
     body = "\n".join(map(ast.unparse, place.node.body))
     other = "\n".join(map(ast.unparse, place.node.orelse)) or "pass"
-    yield "guard", f"`if {told[1:]} is missing: what belongs to it is done always", body
-    yield "guard", f"what belongs to `if {told[1:]} is never done", other
+    yield "guard", f"`if {told[1:]} is missing: its body always runs", body
+    yield "guard", f"the body of `if {told[1:]} never runs", other
     inside, outside = (textwrap.indent(text, "    ") for text in (body, other))
     text = f"if not ({test}):\n{inside}\nelse:\n{outside}"
-    yield "turned-round", f"the condition {told} is turned round", text
+    yield "turned-round", f"the condition {told} is inverted", text
 
 
 RULES = (comparisons, halves, guards)

@@ -10,17 +10,17 @@ def ranges(place):
             first, last, step = _ends(args)
             for text, what in _shifted(first, last, step):
                 told = place.told(text)
-                yield "end", f"this is what comes out if the loop {what}: {told}", text
+                yield "end", f"this is the result if the loop {what}: {told}", text
             if step not in ("1", "-1"):
                 text = f"range({first}, ({last}) - ({step}) + 1, {step})"
-                says = f"what is left over at the end is dropped: {place.told(text)}"
+                says = f"the remainder at the end is dropped: {place.told(text)}"
                 yield "end", says, text
                 text = f"range({first}, {last}, {'-1' if step.startswith('-') else '1'})"
-                yield "stride", f"every entry is taken, no stride: {place.told(text)}", text
-            says = f"{place.told(place.node)} is gone through the other way"
+                yield "stride", f"every entry is used, without a stride: {place.told(text)}", text
+            says = f"{place.told(place.node)} is traversed in the opposite direction"
             yield "backwards", says, f"list({ast.unparse(place.node)})[::-1]"
             if place.field == "iter" and len(args) == 1 and last.startswith("len("):
-                says = f"the entries of {place.told(last[4:-1])} are taken for their positions"
+                says = f"the entries of {place.told(last[4:-1])} are used as positions"
                 yield "positions", says, last[4:-1]
 
 
@@ -49,11 +49,11 @@ def iterables(place):
     entries = f"list({text})" if isinstance(node, ast.Call) else text
     yield "end", f"the last of {told} is left out of the loop", f"{entries}[:-1]"
     yield "end", f"the first of {told} is left out of the loop", f"{entries}[1:]"
-    yield "end", f"only the first of {told} is looked at", f"{entries}[:1]"
-    yield "end", f"only the last of {told} is looked at", f"{entries}[-1:]"
-    yield "backwards", f"the loop over {told} runs the other way", f"{entries}[::-1]"
+    yield "end", f"only the first of {told} is used", f"{entries}[:1]"
+    yield "end", f"only the last of {told} is used", f"{entries}[-1:]"
+    yield "backwards", f"the loop over {told} runs in the opposite direction", f"{entries}[::-1]"
     if isinstance(node, ast.Name):
-        says = f"the positions in {told} are taken for its entries"
+        says = f"the positions in {told} are used as its entries"
         yield "positions", says, f"range(len({text}))"
         yield from _as_they_lie(place.parent)
 
@@ -63,7 +63,7 @@ def _as_they_lie(loop):
     for node in ast.walk(loop) if isinstance(loop, ast.For) else ():
         match loop.target, node:
             case ast.Name(i), ast.Subscript(ast.Name(name), ast.Name(j)) if i == j:
-                says = f"all entries of `{name}` are taken as they lie"
+                says = f"all entries of `{name}` are used in memory order"
                 yield "positions", says, f"range(len({name}))"
 
 
@@ -72,7 +72,7 @@ def slices(place):
     match place.node:
         case ast.Subscript(value, ast.Slice(lower, upper, step), ast.Load()):
             whole = ast.unparse(value)
-            says = f"the whole of {place.told(whole)} is taken, not {place.told(place.node)}"
+            says = f"all of {place.told(whole)} is used, not {place.told(place.node)}"
             yield "slice", says, whole
             low, high, by = (ast.unparse(each) if each else "" for each in (lower, upper, step))
             for a, b in _moved(low, high):

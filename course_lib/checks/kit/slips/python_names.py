@@ -13,12 +13,12 @@ def names(place):
     match place.node:
         case ast.Name(name, ast.Load()) if place.field != "func":
             for other in dict.fromkeys([*_sources(place.scope, name), *_alike(place.scope, name)]):
-                says = f"{place.told(other)} stands in the place of {place.told(name)}"
+                says = f"{place.told(other)} is used in place of {place.told(name)}"
                 yield "name", says, other
         case ast.Attribute(value, attr, ast.Load()) if place.field != "func":
             for other in PARTNERS.get(attr, ()):
                 text = f"{ast.unparse(value)}.{other}"
-                says = f"{place.told(text)} stands in the place of {place.told(place.node)}"
+                says = f"{place.told(text)} is used in place of {place.told(place.node)}"
                 yield "name", says, text
 
 
@@ -49,7 +49,7 @@ def too_early(place):
         case ast.Name(name, ast.Load()):
             new = place.scope.updates.get(name)
             if new and ast.unparse(place.parent) != new:
-                says = f"the new {place.told(name)}, after its step, is used in the old one's place"
+                says = f"the new {place.told(name)}, after its step, is used instead of the old one"
                 yield "too-early", says, new
 
 
@@ -59,11 +59,11 @@ def confused(place):
         return
     text = ast.unparse(place.node)
     if "[0]" in text and "[1]" in text:
-        yield "confused", "`[0]` and `[1]` are exchanged", _swapped(text, "[0]", "[1]")
+        yield "confused", "`[0]` and `[1]` are swapped", _swapped(text, "[0]", "[1]")
     for group in (place.scope.scalars, *place.scope.siblings):
         for a, b in zip(group, group[1:], strict=False):
             if {a, b} <= set(re.findall(r"\w+", text)):
-                yield "confused", f"`{a}` and `{b}` are exchanged", _swapped(text, a, b)
+                yield "confused", f"`{a}` and `{b}` are swapped", _swapped(text, a, b)
 
 
 def _swapped(text, a, b):
@@ -77,7 +77,7 @@ def data_sets(place):
     for one in ENDS:
         for other in ENDS if text.count(f"_{one}") > 1 else ():
             new = text.replace(f"_{one}", f"_{other}")
-            says = f"`..._{other}` stands in the place of `..._{one}`: {place.told(new)}"
+            says = f"`..._{other}` is used in place of `..._{one}`: {place.told(new)}"
             yield "name", says, new
 
 
@@ -87,7 +87,9 @@ def entries(place):
         case ast.Subscript(ast.Name(name), ast.UnaryOp(ast.USub(), ast.Constant(1)), ast.Load()):
             made = place.scope.values.get(name, [""])[0]
             if made.startswith("[") and made[1:-1].isidentifier():
-                says = f"{place.told(made[1:-1])} is used each time, not what the step before gave"
+                says = (
+                    f"{place.told(made[1:-1])} is used each time, not the result of the step before"
+                )
                 yield "name", says, made[1:-1]
         case ast.Subscript(value, ast.Tuple(axes), ast.Load()):
             for axis in axes:

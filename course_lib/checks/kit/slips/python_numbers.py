@@ -19,7 +19,7 @@ def constants(place):
         return
     where = f" in {place.told(parent)}" if isinstance(parent, ast.BinOp) else ""
     for other in _other_numbers(node.value, place.scope.numbers):
-        says = f"exactly the numbers with {other} in the place of {node.value}{where}"
+        says = f"the result you get with {other} in place of {node.value}{where}"
         yield "number", says, repr(other)
 
 
@@ -36,7 +36,7 @@ def _texts(place):
         texts = [str(each.value) for each in place.parent.values if isinstance(each, ast.Constant)]
         told = place.told(place.parent.keys[place.index])
         for other in dict.fromkeys(texts):
-            yield "number", f"{told} is `{other}` here, and it is not", repr(other)
+            yield "number", f"{told} is assumed to be `{other}`, and it is not", repr(other)
 
 
 def _compared_with(place):
@@ -44,7 +44,7 @@ def _compared_with(place):
     if isinstance(place.node, ast.Constant) and place.node.value in place.scope.texts:
         for other in dict.fromkeys(place.scope.texts):
             told = place.told(place.parent)
-            says = f"`{other}` stands in the place of {place.told(place.node)} in {told}"
+            says = f"`{other}` is used in place of {place.told(place.node)} in {told}"
             yield "number", says, repr(other)
 
 
@@ -61,8 +61,8 @@ def scaled(place):
         for by, what in (("- 1", "few"), ("+ 1", "many")):
             yield "off-by-one", f"one too {what}: {place.told(f'({text}) {by}')}", f"({text}) {by}"
     if whole and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        yield "scaled", "100 times too large: per cent", f"100 * ({text})"
-        yield "sign", f"the rest is given, {place.told(f'1 - ({text})')}", f"1 - ({text})"
+        yield "scaled", "100 times too large: a percentage", f"100 * ({text})"
+        yield "sign", f"the complement is returned, {place.told(f'1 - ({text})')}", f"1 - ({text})"
 
 
 def terms_scaled(place):
@@ -80,7 +80,7 @@ def _times(place, sizes):
     text, what = ast.unparse(place.node), place.told(place.node)
     for size in sizes:
         told = place.told(size)
-        says = f"{told} times too large: a factor {told} too many in {what}"
+        says = f"{told} times too large: an extra factor {told} in {what}"
         yield "scaled", says, f"({text}) * ({size})"
         yield "scaled", f"divided by {told}, and should not be: {what}", f"({text}) / ({size})"
 

@@ -11,19 +11,19 @@ def returns(place):
     match place.node, place.below:
         case (ast.For() | ast.While() as loop, ast.Return() as last):
             text = f"{ast.unparse(loop)}\n{textwrap.indent(ast.unparse(last), '    ')}"
-            yield "return", "`return` stands inside the loop: it ends in its first turn", text, 2
+            yield "return", "`return` is inside the loop: it ends in its first turn", text, 2
 
 
 def left_out(place):
     """A statement left out: not one that gives a variable its only value."""
     node = place.node
     if isinstance(node, ast.Return) and isinstance(place.parent, ast.If):
-        yield "left-out", f"`{ast.unparse(node)}` is left out: it goes on below", "pass"
+        yield "left-out", f"`{ast.unparse(node)}` is left out: the function runs on", "pass"
     if not isinstance(node, ast.stmt) or isinstance(node, (*WHOLE, ast.Raise)):
         return
     if isinstance(node, (ast.For, ast.While)):
         head = ast.unparse(node).splitlines()[0]
-        yield "loop", f"exactly the result as if `{head}` never ran", "pass"
+        yield "loop", f"the result is what you get if `{head}` never runs", "pass"
     elif not _binds_anew(node, place.scope):
         yield "left-out", f"{_told(place, node)} is left out", "pass"
 
@@ -44,7 +44,7 @@ def starts(place):
             if isinstance(value, (ast.Call, ast.List, ast.Tuple)):
                 return
             for other in ("0", "1", "-np.inf"):
-                says = f"it begins with {other}, where {place.told(value)} belongs"
+                says = f"it begins with {other} instead of {place.told(value)}"
                 yield "start", says, f"{name} = {other}"
 
 

@@ -6,21 +6,21 @@ expression between backticks is filled in likewise. \\n parts two statements; a 
 """
 
 EXPRESSIONS = r"""
-term: $a + $b => $a :: exactly the numbers of a formula without the term `+ $b`
-term: $a + $b => $b :: exactly the numbers of a formula without the term `$a`
-term: $a - $b => $a :: exactly the numbers of a formula without the term `- $b`
-term: $a - $b => -$b :: exactly the numbers of a formula without the term `$a`
-sign: $a - $b => abs($a - $b) :: the size of `$a - $b` is taken, without its sign
-factor: $a * $b => $a :: exactly the numbers of a formula without the factor `$b`
-factor: $a * $b => $b :: exactly the numbers of a formula without the factor `$a`
+term: $a + $b => $a :: the result you get without the term `+ $b`
+term: $a + $b => $b :: the result you get without the term `$a`
+term: $a - $b => $a :: the result you get without the term `- $b`
+term: $a - $b => -$b :: the result you get without the term `$a`
+sign: $a - $b => abs($a - $b) :: the absolute value of `$a - $b` is used, without its sign
+factor: $a * $b => $a :: the result you get without the factor `$b`
+factor: $a * $b => $b :: the result you get without the factor `$a`
 factor: $a / $b => $a :: the division by `$b` is missing
 factor: $a // $b => $a :: the division by `$b` is missing
 factor: $a / $b => $a / $b / $b :: divided by `$b` twice
-factor: $a ** $b => $a :: `$a` itself is taken, without the power
-factor: $a % $b => $a :: `$a` itself is taken, without the remainder
-sign: $a - $b => $b - $a :: `$a - $b` and `$b - $a` are exchanged: the sign
-sign: $a - $b => $a + $b :: `$b` is added where it is to be subtracted
-sign: $a + $b => $a - $b :: `$b` is subtracted where it is to be added
+factor: $a ** $b => $a :: `$a` itself is used, without the power
+factor: $a % $b => $a :: `$a` itself is used, without the remainder
+sign: $a - $b => $b - $a :: `$a - $b` and `$b - $a` are swapped: the sign
+sign: $a - $b => $a + $b :: `$b` is added: it must be subtracted
+sign: $a + $b => $a - $b :: `$b` is subtracted: it must be added
 sign: -$a => $a :: the minus before `$a` is missing
 slope: $a * $x * (1 - $x) => $a :: the derivative `$x * (1 - $x)` is left out
 slope: 1 - $x ** 2 => $x * (1 - $x) \
@@ -34,157 +34,157 @@ no-function: $a.sum(axis=0) => $a :: `$a` is not added up: a sum is missing
 no-function: $a.all() => $a :: one answer for each entry of `$a`: `.all()` is missing
 function: $a.sum() / $b => $a.mean() :: `$a.mean()` is the mean over all axes
 function: -$a.sum() / $b => -$a.mean() :: `$a.mean()` is the mean over all axes
-function: sum($a) => len($a) :: the number of entries of `$a` is taken, not their sum
-function: $a.sum() => len($a) :: the number of entries of `$a` is taken, not their sum
-function: max($a, $b) => $a + $b :: added, where the larger of `$a` and `$b` belongs
-function: $a.max() => $a[-1] :: the last entry of `$a` stands in the place of its maximum
-product: $_a * $_b => $a / $b :: divided by `$b` where it is to be multiplied with it
-product: $a / $b => $a * $b :: multiplied with `$b` instead of divided by it
-product: $a - $_b => $a / $b :: divided by `$b` where it is to be subtracted
-product: $a / $_b => $a - $b :: `$b` is subtracted where `$a` is to be divided by it
+function: sum($a) => len($a) :: the number of entries of `$a` is used, not their sum
+function: $a.sum() => len($a) :: the number of entries of `$a` is used, not their sum
+function: max($a, $b) => $a + $b :: `$a` and `$b` are added: take the larger of them
+function: $a.max() => $a[-1] :: the last entry of `$a` is used in place of its maximum
+product: $_a * $_b => $a / $b :: divided by `$b`: multiply by it
+product: $a / $b => $a * $b :: multiplied by `$b` instead of divided by it
+product: $a - $_b => $a / $b :: divided by `$b`: subtract it
+product: $a / $_b => $a - $b :: `$b` is subtracted: divide `$a` by it
 upside-down: $a / $b => $b / $a :: the fraction is upside down: `$b / $a`
-brackets: $a @ $b + $c => $a @ ($b + $c) :: exactly the numbers of `$a @ ($b + $c)`
+brackets: $a @ $b + $c => $a @ ($b + $c) :: the result you get from `$a @ ($b + $c)`
 brackets: $a / ($b + $c) => $a / $b + $c \
-  :: exactly the numbers of `$a / $b + $c`: brackets are missing
+  :: the result you get from `$a / $b + $c`: brackets are missing
 brackets: $a / ($b * $c) => $a / $b * $c \
-  :: exactly the numbers of `$a / $b * $c`: brackets are missing
+  :: the result you get from `$a / $b * $c`: brackets are missing
 brackets: ($a + $b) / $c => $a + $b / $c \
-  :: exactly the numbers of `$a + $b / $c`: brackets are missing
+  :: the result you get from `$a + $b / $c`: brackets are missing
 brackets: ($a - $b) / $c => $a - $b / $c \
-  :: exactly the numbers of `$a - $b / $c`: brackets are missing
+  :: the result you get from `$a - $b / $c`: brackets are missing
 brackets: ($a + $b) * $c => $a + $b * $c \
-  :: exactly the numbers of `$a + $b * $c`: brackets are missing
+  :: the result you get from `$a + $b * $c`: brackets are missing
 brackets: ($a - $b) * $c => $a - $b * $c \
-  :: exactly the numbers of `$a - $b * $c`: brackets are missing
+  :: the result you get from `$a - $b * $c`: brackets are missing
 brackets: $a * ($b + $c) => $a * $b + $c \
-  :: exactly the numbers of `$a * $b + $c`: brackets are missing
+  :: the result you get from `$a * $b + $c`: brackets are missing
 brackets: $a * ($b - $c) => $a * $b - $c \
-  :: exactly the numbers of `$a * $b - $c`: brackets are missing
+  :: the result you get from `$a * $b - $c`: brackets are missing
 brackets: $a + $b / $c => ($a + $b) / $c \
-  :: exactly the numbers of `($a + $b) / $c`: too much is divided
+  :: the result you get from `($a + $b) / $c`: too much is divided
 brackets: $a + $b + $c / $d => $a + ($b + $c) / $d \
-  :: exactly the numbers of `$a + ($b + $c) / $d`: too much is divided
-brackets: $a + max($b, $c) => max($a + $b, $c) :: `$a` stands inside the `max`, and belongs before it
+  :: the result you get from `$a + ($b + $c) / $d`: too much is divided
+brackets: $a + max($b, $c) => max($a + $b, $c) :: `$a` is inside the `max`: it belongs before it
 brackets: $a + $b * $c => ($a + $b) * $c \
-  :: exactly the numbers of `($a + $b) * $c`: too much is multiplied
+  :: the result you get from `($a + $b) * $c`: too much is multiplied
 brackets: $a // ($b * $c) => $a // $b * $c \
-  :: exactly the numbers of `$a // $b * $c`: brackets are missing
-operands: $a @ $b => $b @ $a :: the operands of `@` are exchanged: `$b @ $a`
+  :: the result you get from `$a // $b * $c`: brackets are missing
+operands: $a @ $b => $b @ $a :: the operands of `@` are swapped: `$b @ $a`
 operands: $a @ $b => $a * $b \
   :: `$a * $b` multiplies element by element: the product of matrices is `@`
-transposed: $a.T => $a :: `$a` is taken as it is: transpose it
-transposed: $a @ $b => $a.T @ $b :: `$a.T @ $b`: a `.T` too many
-transposed: $a @ $b => $a @ $b.T :: `$a @ $b.T`: a `.T` too many
-rounding: -(-$a // $b) => $a // $b :: `$a // $b` rounds down: it is to be rounded up
+transposed: $a.T => $a :: `$a` is used as it is: transpose it
+transposed: $a @ $b => $a.T @ $b :: `$a.T @ $b`: an extra `.T`
+transposed: $a @ $b => $a @ $b.T :: `$a @ $b.T`: an extra `.T`
+rounding: -(-$a // $b) => $a // $b :: `$a // $b` rounds down: round up
 rounding: -(-$a // $b) => $a // $b + 1 :: `$a // $b + 1` is one too many where it divides evenly
-rounding: -(-$a // $b) => $a / $b :: `$a / $b` is not rounded: it is to be rounded up
+rounding: -(-$a // $b) => $a / $b :: `$a / $b` is not rounded: round it up
 rounding: -(-$a // $b) * $b => $a :: `$a` is not rounded up to a multiple of `$b`
 rounding: $a // $b => $a / $b :: `$a / $b` is not whole: round it down
-rounding: $a // $b => -(-$a // $b) :: `$a / $b` is rounded up where it is to be rounded down
-rounding: $a / $b => $a // $b :: a whole-number division: `$a // $b`
-rounding: $a % $b => $a // $b :: `$a // $b` stands in the place of the remainder `$a % $b`
+rounding: $a // $b => -(-$a // $b) :: `$a / $b` is rounded up: round it down
+rounding: $a / $b => $a // $b :: an integer division: `$a // $b`
+rounding: $a % $b => $a // $b :: `$a // $b` is used in place of the remainder `$a % $b`
 rounding: math.floor($a) + 1 => math.ceil($a) :: `math.ceil` is one too small where `$a` is whole
 rounding: math.floor($a) + 1 => $a :: `$a` is not rounded
-alias: $a.copy() => $a :: a second name for `$a`, no copy: both are one array
-alias: np.empty_like($a) => $a :: a second name for `$a`, no new array: both are one array
+alias: $a.copy() => $a :: a second name for `$a`, not a copy: both are the same array
+alias: np.empty_like($a) => $a :: a second name for `$a`, not a new array: both are the same array
 alias: [[] for $i in range($n)] => [[]] * $n :: `[[]] * $n` is one list under many names
 dtype: np.empty_like($a) => np.empty($a.shape) \
   :: `np.empty($a.shape)` makes float64, whatever `$a` is
-dtype: np.empty($a) => np.empty($a, np.float32) :: `np.empty($a, np.float32)` is no float64
+dtype: np.empty($a) => np.empty($a, np.float32) :: `np.empty($a, np.float32)` is not float64
 dtype: np.zeros($a, $d) => np.zeros($a) :: `np.zeros($a)` without a dtype makes float64
 dtype: $a.astype($d) => $a :: `$a` keeps its dtype: a conversion is missing
-condition: $a if $c else $b => $a :: `$a` is taken always, not only where `$c` holds
-condition: $a if $c else $b => $b :: `$b` is taken always, also where `$c` holds
-turned-round: $a if $c else $b => $b if $c else $a :: the two cases of `$c` are exchanged
+condition: $a if $c else $b => $a :: `$a` is always used, not only where `$c` is true
+condition: $a if $c else $b => $b :: `$b` is always used, even where `$c` is true
+turned-round: $a if $c else $b => $b if $c else $a :: the two cases of `$c` are swapped
 turned-round: not $a => $a :: `not` is missing before `$a`
-condition: $a & $b => $a :: the condition `$b` is not asked
-condition: $a & $b => $b :: the condition `$a` is not asked
+condition: $a & $b => $a :: the condition `$b` is not checked
+condition: $a & $b => $b :: the condition `$a` is not checked
 collection: {$a for $i in $c} => [$a for $i in $c] \
-  :: equal ones are counted more than once: each `$a`, no set
+  :: equal ones are counted more than once: every `$a`, not a set of them
 backwards: reversed($a) => $a :: the loop runs forwards over `$a`
-neighbour: $a[$i] => $a[$i + 1] :: `$a[$i + 1]` is taken: the entry after the right one
-neighbour: $a[$i] => $a[$i - 1] :: `$a[$i - 1]` is taken: the entry before the right one
-neighbour: $a[$i] => $a[0] :: `$a[0]` is taken for all
-neighbour: $a[$b[$i]] => $a :: `$a` is handed over whole, not one part of it
-neighbour: $a[$i] => $a :: `$a` is handed over whole, not one part of it
-rest: $i < $a % $b => $i >= $b - $a % $b :: the larger shares come last: they are to come first
-rest: $i < $a % $b => $a % $b if $i == $b - 1 else 0 :: all that is left over goes to the last one
-rest: $i < $a % $b => $a % $b if $i == 0 else 0 :: all that is left over goes to the first one
+neighbour: $a[$i] => $a[$i + 1] :: `$a[$i + 1]` is used: the entry after the right one
+neighbour: $a[$i] => $a[$i - 1] :: `$a[$i - 1]` is used: the entry before the right one
+neighbour: $a[$i] => $a[0] :: `$a[0]` is used for all
+neighbour: $a[$b[$i]] => $a :: all of `$a` is passed, not one part of it
+neighbour: $a[$i] => $a :: all of `$a` is passed, not one part of it
+rest: $i < $a % $b => $i >= $b - $a % $b :: the larger shares come last: they must come first
+rest: $i < $a % $b => $a % $b if $i == $b - 1 else 0 :: the whole remainder goes to the last one
+rest: $i < $a % $b => $a % $b if $i == 0 else 0 :: the whole remainder goes to the first one
 late-binding: $f(target=$w, args=($t,)) => $f(target=lambda: $w($t)) \
   :: `lambda: $w($t)` reads `$t` when it RUNS
 called: $f(target=$w, args=($t,)) => $f(target=$w($t)) \
   :: `target=$w($t)` calls the work at once, in this thread
 called: $t.start() => $t.run() :: `.run()` does the work in the calling thread: `.start()` is meant
-no-sum: $c.allreduce($m) => $m :: the rank's own `$m` is taken: the sum over the ranks is missing
-no-sum: $c.allreduce($m) => $m * $c.size :: every rank is taken to be like this one: `$m * $c.size`
+no-sum: $c.allreduce($m) => $m :: only the rank's own `$m` is used: the sum over the ranks is missing
+no-sum: $c.allreduce($m) => $m * $c.size :: every rank is assumed to be like this one: `$m * $c.size`
 collective: $c.allreduce($m) => $c.reduce($m) \
-  :: `reduce` gives the sum to rank 0 alone, None to the others
-no-sum: $c.bcast($a if $r else None) => $a :: `$a` is there at rank 0 alone: the others must get it
-no-sum: $c.bcast($m) => $m :: the rank's own `$m` is taken: nothing comes from rank 0
-collective: $c.allgather($m) => $c.gather($m) :: gathered at rank 0 alone: `gather`
-no-sum: $c.allgather($m) => [$m] :: the rank looks at its own part alone
-blocking: $c.Isend($m, dest=$d) => $c.Send($m, dest=$d) :: `Send` blocks until the message is taken
+  :: `reduce` gives the sum only to rank 0, and None to the others
+no-sum: $c.bcast($a if $r else None) => $a :: only rank 0 has `$a`: the others must get it too
+no-sum: $c.bcast($m) => $m :: the rank's own `$m` is used: nothing comes from rank 0
+collective: $c.allgather($m) => $c.gather($m) :: gathered only on rank 0: `gather`
+no-sum: $c.allgather($m) => [$m] :: the rank looks only at its own part
+blocking: $c.Isend($m, dest=$d) => $c.Send($m, dest=$d) :: `Send` blocks until the message is received
 blocking: $c.Isend($m, dest=$d) => $c.Isend($m, dest=$d).Wait() :: waits at once for each message
 blocking: $c.Iallreduce($a, $b) => $c.Iallreduce($a, $b).Wait() :: waits at once for each sum
 mean: np.float32($a / $b) => np.float32(1 / comm.size) :: a mean of means: right for equal shares only
-mean: np.float32($a / $b) => np.float32(1 / $b) :: each rank's mean counts as one row: it stands for `$a`
+mean: np.float32($a / $b) => np.float32(1 / $b) :: each rank's mean counts as one row: it is the mean of `$a` rows
 own-draw: np.random.default_rng($i) => np.random.default_rng($i + comm.rank) \
-  :: each rank draws other random numbers
+  :: each rank draws different random numbers
 own-draw: np.random.default_rng([$i, $b]) => np.random.default_rng([$i, comm.rank]) \
-  :: each rank draws other random numbers
-own-draw: $c.init_params($i) => $c.init_params($i + comm.rank) :: each rank begins with other parameters
-own-rows: $a[shard($b, $c, $d)] => $a :: the whole of `$a` on each rank, not its share
+  :: each rank draws different random numbers
+own-draw: $c.init_params($i) => $c.init_params($i + comm.rank) :: each rank starts from different parameters
+own-rows: $a[shard($b, $c, $d)] => $a :: each rank uses all of `$a`, not its share
 pickled: $c.Isend($m, dest=$d) => $c.isend($m, dest=$d) \
-  :: `isend` pickles: an array travels with `Isend`
+  :: `isend` pickles the array: send it with `Isend`
 pickled: $c.Send($m, dest=$d) => $c.send($m, dest=$d) \
-  :: `send` pickles: an array travels with `Send`
+  :: `send` pickles the array: send it with `Send`
 """
 
 STATEMENTS = r"""
-sign: $a += $b => $a -= $b :: `$b` is subtracted where it is to be added: the sign
-sign: $a -= $b => $a += $b :: `$b` is added where it is to be subtracted: the sign
+sign: $a += $b => $a -= $b :: `$b` is subtracted: it must be added
+sign: $a -= $b => $a += $b :: `$b` is added: it must be subtracted
 update: $a += $b => $a = $b :: the old value is overwritten with `$b`: `=` for `+=`
-update: $a *= $b => $a += $b :: `$b` is added where it is to be multiplied with it
-update: $a[$k] = $b => $a[$k] += $b :: `$b` is added to what stands there: `+=` for `=`
-update: $i += $b => $i[:] = $b :: `$b` overwrites what stands there: it is to be added
+update: $a *= $b => $a += $b :: `$b` is added: multiply by it
+update: $a[$k] = $b => $a[$k] += $b :: `$b` is added to the old value: `+=` instead of `=`
+update: $i += $b => $i[:] = $b :: `$b` overwrites the old value: it must be added
 alias: $i += $b => $i = $i + $b \
-  :: a new array, or number, `$i + $b` is made: the old one does not change
+  :: `$i + $b` makes a new array or number: the old one does not change
 alias: $i -= $b => $i = $i - $b \
-  :: a new array, or number, `$i - $b` is made: the old one does not change
+  :: `$i - $b` makes a new array or number: the old one does not change
 no-sum: $c.Allreduce($s, $r) => $r[...] = $s \
   :: each rank's own numbers: the sum over the ranks is missing
 mean: $c.Allreduce($s, $r) => $c.Allreduce($s, $r)\n$r /= $c.size \
-  :: the sum is divided by the number of ranks, too
-collective: $c.Allreduce($s, $r) => $c.Reduce($s, $r) :: `Reduce` gives the sum to rank 0 alone
+  :: the sum is also divided by the number of ranks
+collective: $c.Allreduce($s, $r) => $c.Reduce($s, $r) :: `Reduce` gives the sum only to rank 0
 collective: $c.Reduce($s, $r) => $c.Allreduce($s, $r) :: `Allreduce` gives the sum to every rank
 collective: $c.Scatterv($s, $r) => if comm.rank == 0:\n    $c.Scatterv($s, $r) \
-  :: rank 0 alone calls `Scatterv`: every rank must
+  :: only rank 0 calls `Scatterv`: every rank must
 blocking: $a.append($c.Iallreduce($m, $t)) => $c.Allreduce($m, $t) :: `Allreduce` waits for each sum
 pickled: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
   => $b[...] = $c.sendrecv($s, dest=$d, source=$f) \
-  :: `sendrecv` pickles: an array travels with `Sendrecv`
+  :: `sendrecv` pickles the array: send it with `Sendrecv`
 operation: $c.Allreduce($s, $r) => from mpi4py import MPI\n$c.Allreduce($s, $r, op=MPI.MAX) \
   :: the largest, not the sum
 blocking: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
   => $c.Send($s, dest=$d)\n$c.Recv($b, source=$f) \
-  :: all ranks send first, and nobody receives
+  :: all ranks send first, and none receives
 blocking: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
   => $c.Recv($b, source=$f)\n$c.Send($s, dest=$d) \
-  :: all ranks receive first, and nobody sends
+  :: all ranks receive first, and none sends
 blocking: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
   => $c.Isend($s, dest=$d)\n$c.Recv($b, source=$f) \
   :: `Isend` without a `Wait`
 wrong-way: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
   => $c.Sendrecv($s, dest=$f, recvbuf=$b, source=$d) \
-  :: the wrong way round: from right to left
+  :: the wrong direction: from right to left
 wrong-way: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
   => $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$d) \
-  :: sent to the rank that it receives from
+  :: it sends to the rank that it receives from
 wrong-way: $c.Sendrecv($s, dest=$d, recvbuf=$b, source=$f) \
   => $c.Sendrecv($s, dest=$f, recvbuf=$b, source=$f) \
-  :: sent to the rank that it receives from
+  :: it sends to the rank that it receives from
 collective: $c.Allreduce($s, $r) => if comm.rank == 0:\n    $c.Allreduce($s, $r) \
-  :: rank 0 alone calls `Allreduce`: every rank must
+  :: only rank 0 calls `Allreduce`: every rank must
 joined: for $t in $c: $t.start()\nfor $t in $c: $t.join() \
   => for $t in $c:\n    $t.start()\n    $t.join() \
   :: each thread is joined before the next is started

@@ -156,9 +156,9 @@ def _tell(world, earlier, later, *pair):
         "mismatch",
         call.request.rank,
         call.request.place,
-        f"ranks {pair[0]} and {pair[1]} call two collectives in another order: MPI pairs them by their "
-        "order, so that the numbers of one go into the other",
-        "every rank of a communicator calls the same collectives in the same order, also those that "
-        "do not wait",
+        f"ranks {pair[0]} and {pair[1]} call two collectives in different orders: MPI pairs them by order, so "
+        "the numbers of one end up in the other",
+        "every rank of a communicator calls the same collectives in the same order, including those that do "
+        "not wait",
         rows,
     )

@@ -12,7 +12,7 @@ def plan(comm, dims, periods):
     given = [False] * len(dims) if periods is None else periods
     periods = [bool(p) for p in ([given] * len(dims) if isinstance(given, bool) else given)]
     if min(dims, default=1) < 1 or math.prod(dims) > comm.size or len(periods) != len(dims):
-        text = f"Create_cart({dims}): a grid of {math.prod(dims)} ranks, and there are {comm.size}"
+        text = f"Create_cart({dims}): a grid of {math.prod(dims)} ranks, but there are {comm.size}"
         comm._world.raise_mpi("ERR_DIMS", text)
     inside = comm.rank < math.prod(dims)
     from mpi4py import MPI

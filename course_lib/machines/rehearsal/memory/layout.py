@@ -3,7 +3,7 @@
 from course_lib.machines.rehearsal.places import in_words
 
 CAUSE = (
-    "mpi4py sends an array in Fortran order, as W.T is, as it lies in memory: send a copy, "
+    "mpi4py sends an array in Fortran order, such as W.T, as it lies in memory: send a copy, "
     "np.ascontiguousarray(W.T)"
 )
 ORDERS = {"C": "C order (row by row)", "F": "Fortran order (column by column)"}
@@ -49,8 +49,8 @@ def of_message(world, message, receiving):
     sent, taken = message.buffer.layout, receiving.buffer.layout
     if differ(sent, taken):
         text = (
-            f"rank {message.rank.index} sends {sent}, and rank {receiving.rank.index}'s "
-            f"{receiving.op} takes {taken}: the numbers arrive scrambled"
+            f"rank {message.rank.index} sends {sent}, but rank {receiving.rank.index}'s {receiving.op} takes "
+            f"{taken}: the numbers arrive scrambled"
         )
         row = f"sent by rank {message.rank.index} in {in_words(message.place)}"
         world.find("layout", receiving.rank, receiving.place, text, CAUSE, [row])
@@ -64,8 +64,8 @@ def of_collective(world, rule, calls, root):
         if _wrong(rule, sent, taken, len(calls)):
             rank, other = receiver.request.rank, sender.request.rank
             text = (
-                f"rank {other.index} gives {sent} to {sender.name}, and rank {rank.index} takes {taken}: "
-                "the numbers arrive scrambled"
+                f"rank {other.index} gives {sent} to {sender.name}, but rank {rank.index} takes {taken}: the "
+                "numbers arrive scrambled"
             )
             world.find("layout", rank, receiver.request.place, text, CAUSE)
             return

@@ -44,7 +44,7 @@ def coalesced(made: Part) -> str:
     if "global" not in made:
         raise NotMeasured(NOT_COUNTED)
     told = [
-        f"{kernel} {counts['sectors'] / counts['requests']:g} sectors a request "
+        f"{kernel} {counts['sectors'] / counts['requests']:g} sectors per request "
         f"(the least: {counts['ideal_sectors'] / counts['requests']:g})"
         for kernel, counts in made["global"].items()
     ]

@@ -103,7 +103,7 @@ def sums_into_another_type(comm):
     comm.Allreduce(np.ones(3, np.float32), np.zeros(3))
 
 
-@fault("other order", "mismatch", words="another order")
+@fault("other order", "mismatch", words="different orders")
 def sums_begun_in_another_order(comm):
     a, b = np.full(1, 1.0 + comm.rank), np.full(1, 100.0 * (1 + comm.rank))
     sum_a, sum_b = np.empty(1), np.empty(1)
@@ -117,7 +117,7 @@ def sums_begun_in_another_order(comm):
     return sum_a[0], sum_b[0]
 
 
-@fault("other order", "mismatch", words="another order")
+@fault("other order", "mismatch", words="different orders")
 def layers_in_an_order_of_its_own(comm):
     grads = [np.full(3, float(k)) for k in range(3)]
     sums = [np.empty(3) for _ in grads]
