@@ -5,6 +5,7 @@ import pickle
 import re
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
@@ -57,7 +58,7 @@ class Cluster:
         self.n, self.timeout, self.profile, self.progress = n, timeout, profile, progress
         self.within = launch.start_seconds(None, profile)  # seconds for a start
         self.team: Any = None  # a Team while there are ranks
-        self.ahead: Any = None  # a Team that is on its way, after one was lost
+        self.ahead: Any = None  # a Team that stands ready, or is on its way
         self.replaced = ""
         self.busy = threading.Lock()
 
@@ -98,7 +99,7 @@ class Cluster:
         finally:
             self.busy.release()
             if self.team is not None and self.profile is None:
-                spare.keep()
+                self._keep()
 
     def _watched(self, call, targets, limit):
         views = self.start().team.views
@@ -190,9 +191,24 @@ class Cluster:
         waiting = self.team.where()
         logs = self.team.stop()
         self.team = None
-        if self.profile is None:
+        if self.profile is None and not self._next():
             self.ahead = Team(self.n, None, self.within)
         return waiting, logs
+
+    def _keep(self):
+        """New ranks stand ready from now on, for the cell after an error: they have run nothing."""
+        if self.n > spare.MOST:
+            spare.keep()
+        elif spare.wanted() and self.ahead is None:
+            with suppress(OSError):  # this cell was right: it must not fail for the next one
+                self.ahead = Team(self.n, None, self.within)
+
+    def _next(self):
+        """The ranks that stand ready, or None where they are not as new ones would be."""
+        if self.ahead is not None and not self.ahead.fits():
+            self.ahead.stop()
+            self.ahead = None
+        return self.ahead
 
     def start(self):
         """Start the ranks, unless they are there; returns this cluster. BadInput where another one took its place."""
@@ -202,12 +218,12 @@ class Cluster:
             said = f"{names(died)} died between two cells; the variables of all ranks are gone."
             print(said, flush=True)
             self._end()
+        if self.team is None and (team := self._next()):
+            self.ahead = None
+            with suppress(RankError):  # it may have ended just now
+                self.team = team.meet(self._say)
         if self.team is None:
-            team, self.ahead = self.ahead, None
-            if team and not team.fits():
-                team.stop()
-                team = None
-            self.team = (team or Team(self.n, self.profile, self.within)).meet(self._say)
+            self.team = Team(self.n, self.profile, self.within).meet(self._say)
         return self
 
     def replaced_by(self, n):
@@ -228,9 +244,11 @@ class Cluster:
         spare.end()
 
     def _end(self):
-        for team in (self.team, self.ahead):
-            if team is not None:
-                team.stop()
+        teams = [team for team in (self.team, self.ahead) if team is not None]
+        for team in teams:
+            team.let_go()
+        for team in teams:
+            team.stop()
         self.team = self.ahead = None
 
     def __getstate__(self):
