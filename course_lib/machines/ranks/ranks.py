@@ -107,9 +107,9 @@ class Cluster:
         results = {r: call(views[r]) for r in targets}
         try:
             dead, late, failed = self._watch(results, end)
-            left = [] if dead or late else self._left(end)
+            left, sent = ([], []) if dead or late else self._left(end)
             wrong = dead or late or failed or left
-            error = self._error(results, dead, late, failed, limit, left) if wrong else None
+            error = self._error(results, dead, late, failed, limit, left, sent) if wrong else None
         except KeyboardInterrupt:
             waiting, _ = self._lose()
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
@@ -138,7 +138,7 @@ class Cluster:
             if dead := self.team.dead(0.02):
                 return dead, late, failed
 
-    def _error(self, results, dead, late, failed, limit, left):
+    def _error(self, results, dead, late, failed, limit, left, sent):
         """The RankError. Where the ranks' books agree that nothing of the cell is under way, the ranks live on."""
         traceback = ""
         if dead:
@@ -155,7 +155,7 @@ class Cluster:
             text, rest = text + (exit_text(logs, first) if dead else ""), f"\n{STOPPED}"
         seen = failed if failed or late or dead else waiting
         lines = [f"rank {r} {waiting[r]}" for r in waiting if r not in seen]
-        lines = [text, *filter(None, [traceback]), *lines, *(left if failed else left[1:])]
+        lines = [text, *filter(None, [traceback]), *lines, *sent, *(left if failed else left[1:])]
         return RankError("\n".join(lines) + rest, first, traceback, waiting)
 
     def _raised(self, results, failed):
@@ -171,7 +171,7 @@ class Cluster:
         return any(raised(results[r])[0].startswith("Abort:") for r in failed)
 
     def _left(self, end):
-        """What a cell has left that the next one would meet, in sentences: none where all ranks' books agree."""
+        """(what a cell has left that the next one would meet, none where all ranks' books agree; who sent too much)."""
         asked = {r: view.apply_async(account.account) for r, view in self.team.views.items()}
         end, told, silent = max(end, time.monotonic() + GRACE), {}, []
         for r, answer in asked.items():
@@ -182,7 +182,7 @@ class Cluster:
             else:
                 why = raised(answer)[0] if answer.ready() else "it is busy, or has ended"
                 silent.append(f"rank {r} does not say what it has left ({why})")
-        return silent or balance.faults(told)
+        return silent or balance.faults(told), balance.senders(told)
 
     def _lose(self, dead=()):
         """Stop the ranks: ({rank: where it was}, logs). New ones are on their way at once, for the next cell."""
@@ -273,6 +273,10 @@ def raised(result):
     except Exception as error:
         name = getattr(error, "ename", type(error).__name__)
         value = getattr(error, "evalue", str(error))
+        if (
+            "Message truncated" in value
+        ):  # MPI's own calls follow, and the two numbers of bytes the wrong way round
+            value = value.partition(",")[0]
         trace = getattr(error, "traceback", "") if name != "SystemExit" else ""
         return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(
             trace.splitlines()
