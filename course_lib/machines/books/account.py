@@ -1,8 +1,6 @@
 """What a rank has to tell of its book at the end of a cell, in words that the notebook can show."""
 
-import traceback
-
-from course_lib.machines.books import ledger, story
+from course_lib.machines.books import ledger, short, story
 
 PROBES = 20  # a message is seen only after some progress
 
@@ -13,7 +11,6 @@ def account():
     Of a communicator: members, log [(signature, operation)], sent {(rank, pickled?): n}, sends {(rank, tag):
     operation}, got {pickled?: n}, receives {pickled?: operation}, waiting [(rank, tag)] of messages not received.
     """
-    _words.clear()
     with ledger.lock:
         ledger._settle()
         said: dict = {"open": list(_unended()), "books": {}}
@@ -22,39 +19,52 @@ def account():
             if book.log or book.sent or book.receives or waiting:
                 said["books"][book.name] = _told(book) | {"waiting": waiting}
             book.clear()
-        for left in (ledger.closed, ledger.others, ledger.broken, ledger.begun):
+        said["short"] = [(story.words(op), b.name, *rest) for op, b, *rest in short.short]
+        for left in (short.short, ledger.closed, ledger.others, ledger.broken, ledger.begun):
             left.clear()
         return said
 
 
 def _told(book):
-    log = [(signature, words(op)) for signature, op in book.log]
-    sends = {to: words(op) for to, op in book.sends.items()}
-    receives = {pickled: words(op) for pickled, op in book.receives.items()}
+    log = [(_plain(signature), story.words(op)) for signature, op in book.log]
+    sends = {to: story.words(op) for to, op in book.sends.items()}
+    longest = {to: (size, story.words(op)) for to, (size, op) in book.longest.items()}
+    receives = {pickled: story.words(op) for pickled, op in book.receives.items()}
     return {
         "members": book.members,
         "log": log,
         "sent": book.sent,
         "sends": sends,
+        "longest": longest,
         "got": book.got,
         "receives": receives,
     }
 
 
+def _plain(signature):
+    """A signature that the notebook can read: its type by name, the same for one type under two names."""
+    if len(signature) < 3 or signature[2] is None:
+        return signature
+    kind = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
+    dtype = signature[2]
+    name = f"{kind[dtype.kind]}{8 * dtype.itemsize}" if dtype.kind in kind else str(dtype)
+    return *signature[:2], name, *signature[3:]
+
+
 def _unended():
     """Sentences, each without its subject, which is the rank."""
     for op in ledger.active.values():
-        yield f"is still in {words(op)}"
+        yield f"is still in {story.words(op)}"
     for thread, op in ledger.others.items():
         if thread.is_alive() and op not in ledger.active.values():
-            yield f"has a thread that still runs after the cell; its last call was {words(op)}"
+            yield f"has a thread that still runs after the cell; its last call was {story.words(op)}"
     for op, error in ledger.broken:
-        yield f"was interrupted in {words(op)} by {error}"
+        yield f"was interrupted in {story.words(op)} by {error}"
     for request, op, _ in ledger.begun.values():
         ended = (
             "although its message arrived" if request.Get_status() else "and it has not completed"
         )
-        yield f"never waited for {words(op)}, {ended}"
+        yield f"never waited for {story.words(op)}, {ended}"
 
 
 def _waiting(book):
@@ -66,15 +76,3 @@ def _waiting(book):
         if book.comm and book.comm.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status):
             return [(book.peers[status.source], status.tag)]
     return []
-
-
-def words(op):
-    """ "Send (line 3: comm.Send(x, dest=1))" """
-    if op not in _words:
-        call, code, line = op
-        entry = traceback.FrameSummary(code.co_filename, line, code.co_name)
-        _words[op] = f"{call} ({story.place(entry)})"
-    return _words[op]
-
-
-_words: dict = {}

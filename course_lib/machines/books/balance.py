@@ -1,8 +1,11 @@
 """Do the books of all ranks agree? Only then is nothing of a cell left for the next one to meet."""
 
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 
 MOST = 3  # sentences that are shown
+# what must be the same on all ranks in a collective; all but the first two may not be known (None)
+SIGNATURE = ("call", "root", "type", "operation", "bytes")
+WORDS = {"root": "root {} and root {}", "bytes": "{} and {} bytes"}
 
 
 def faults(accounts):
@@ -16,35 +19,55 @@ def faults(accounts):
     return found[:MOST]
 
 
+def senders(accounts):
+    """Who sent what was too long, in sentences, as far as the books say; at most MOST."""
+    found = []
+    for r, told in accounts.items():
+        for _, name, room, *wanted in told["short"]:
+            for sender, size, sent in _sent_to(r, accounts, name, *wanted):
+                if size is None or room is None or size > room:
+                    what = "an object" if size is None else f"{size:,} bytes"
+                    found.append(f"rank {sender} sent rank {r} {what}: {sent}")
+    return found[:MOST]
+
+
+def _sent_to(r, accounts, name, source, tag):
+    """(rank, bytes, operation) of the longest message of each tag that was sent to rank r."""
+    for sender in accounts if source is None else [source]:
+        book = accounts.get(sender, {"books": {}})["books"].get(name, {"longest": {}})
+        for (to, its), (size, op) in book["longest"].items():
+            if to == r and tag in (None, its):
+                yield sender, size, op
+
+
 def _collectives(told, members):
     """The first place where the ranks did not enter the same collective."""
     logs = [told[r]["log"] if r in told else [] for r in members]
     for entries in zip_longest(*logs):
-        if not _alike([entry and entry[0] for entry in entries]):
-            at = dict(zip(members, entries, strict=True))
-            first, (signature, op) = next((r, e) for r, e in at.items() if e)
-            other = next(r for r, e in at.items() if not (e and _alike([signature, e[0]])))
-            yield f"rank {first} entered {op}, {_other(other, at[other], signature)}"
-            return
+        if None not in entries and len({signature for signature, _ in entries}) == 1:
+            continue
+        pairs = combinations(zip(members, entries, strict=True), 2)
+        for (first, mine), (other, its) in sorted(pairs, key=lambda pair: pair[0][1] is None):
+            if mine and (said := _differs(mine, its)) is not None:
+                yield f"rank {first} entered {mine[1]}, {_other(other, its, said)}"
+                return
+            if its and not mine:
+                yield f"rank {other} entered {its[1]}, {_other(first, None, '')}"
+                return
 
 
-def _alike(signatures):
-    """(call, root, bytes): the same on all, as far as the bytes are known."""
-    if None in signatures or len({signature[:2] for signature in signatures}) > 1:
-        return False
-    return len({signature[2] for signature in signatures} - {None}) < 2
+def _differs(mine, its):
+    """How two entries differ, in words that may be empty; None where they do not, as far as is known."""
+    if its is None:
+        return ""
+    for part, a, b in zip(SIGNATURE, mine[0], its[0], strict=False):
+        if a != b and (part in ("call", "root") or None not in (a, b)):
+            return "" if part == "call" else f": {WORDS.get(part, '{} and {}').format(a, b)}"
+    return None
 
 
-def _other(r, entry, signature):
-    if entry is None:
-        return f"and rank {r} did not"
-    (call, root, size), op = entry
-    said = f"rank {r} {op}"
-    if call == signature[0] and root != signature[1]:
-        return f"{said}: root {signature[1]} and root {root}"
-    if call == signature[0]:
-        return f"{said}: {signature[2]} and {size} bytes"
-    return said
+def _other(r, entry, said):
+    return f"and rank {r} did not" if entry is None else f"rank {r} {entry[1]}{said}"
 
 
 def _messages(told, members):

@@ -11,7 +11,7 @@ import threading
 from ctypes import py_object, pythonapi
 from typing import Any
 
-from course_lib.machines.books import story
+from course_lib.machines.books import short, story
 
 SENDS = {f"{i}{way}send" for i in ("", "i") for way in ("", "b", "s", "r")}
 SENDS |= {name.capitalize() for name in SENDS}
@@ -24,6 +24,11 @@ MAKES += "Create_dist_graph_adjacent Create_dist_graph Create_intercomm Sub Merg
 ROOTS = {"Bcast": 1, "Gather": 2, "Gatherv": 2, "Scatter": 2, "Scatterv": 2, "Reduce": 3}
 ROOTS |= {"bcast": 1, "gather": 1, "scatter": 1, "reduce": 2}
 LENGTHS = {"Bcast": 0, "Allreduce": 1, "Scan": 1, "Exscan": 1, "Allgather": 1, "Alltoall": 1}
+LENGTHS |= {"Reduce": 0, "Gather": 0, "Scatter": 1}
+# where the operation stands
+WAYS = {"Reduce": 2, "Allreduce": 2, "Scan": 2, "Exscan": 2, "Reduce_scatter": 3}
+WAYS |= {"Reduce_scatter_block": 2, "reduce": 1, "allreduce": 1, "scan": 1, "exscan": 1}
+OPERATIONS = "SUM PROD MAX MIN LAND BAND LOR BOR LXOR BXOR MAXLOC MINLOC REPLACE NO_OP"
 ALSO = "Barrier Allgatherv Alltoallv Alltoallw Reduce_scatter Reduce_scatter_block Neighbor_allgather Cart_map "
 ALSO += "Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv Neighbor_alltoallw Graph_map Free Disconnect"
 ENDS = ("Free", "Disconnect")
@@ -37,8 +42,9 @@ class Book:
     """What this rank did in one communicator in this cell.
 
     name: the same on all its ranks and no other's. members: their ranks in COMM_WORLD; peers: those that a message
-    can be sent to. log: the collectives entered, [((call, root, bytes), operation)]. sent: {(rank, pickled?): n},
-    got: {pickled?: n}. sends: {(rank, tag): operation}, the last. An operation is (call, code, line).
+    can be sent to. log: the collectives entered, [(signature, operation)]. sent: {(rank, pickled?): n},
+    got: {pickled?: n}. sends: {(rank, tag): operation}, the last; longest: {(rank, tag): (bytes or None, operation)}.
+    An operation is (call, code, line), an entry in the log's signature what must be the same on all ranks.
     """
 
     def __init__(self, name, comm, members, peers):
@@ -47,6 +53,7 @@ class Book:
 
     def clear(self):
         self.log, self.sent, self.sends, self.got = [], {}, {}, {False: 0, True: 0}
+        self.longest: dict = {}
         self.receives = {}  # {pickled?: the operation that received last}
 
 
@@ -60,6 +67,7 @@ probed: dict = {}  # id of a message that mprobe took -> (message, Book)
 groups: dict = {}  # ranks -> how many communicators they made that others do not know of
 prepared: dict = {}  # handle of a persistent request -> (what to note at its start, and with what)
 lock = threading.RLock()
+_ways: dict = {}  # handle of an operation -> its name
 _cells: list = []  # {file name: number} of the cells, which grows with each of them
 MAIN = threading.main_thread().ident
 
@@ -80,6 +88,7 @@ def install():
     _wrap(MPI.Message, lambda name: _taken if name in RECEIVES else None)
     _wrap(MPI.Prequest, {"Start": _started}.get)
     _wrap(MPI.Request, dict.fromkeys(("Cancel", "cancel", "Free"), _given_up).get)
+    short.install(replace, begun)
     replace(MPI.Comm, {"free": lambda comm: comm.Free() if comm.handle in books else None})
     start_all = classmethod(lambda _, requests: [request.Start() for request in requests] and None)
     replace(MPI.Prequest, {"Startall": start_all})
@@ -114,7 +123,7 @@ def _counted(name, method, note):
             book = books.get(getattr(args[0], "handle", None)) if name in ENDS else None
             result = method(*args, **named)
         except BaseException as error:
-            _failed(op, error, args, named)
+            _failed(note, op, error, args, named)
             raise
         finally:
             del active[id(op)]
@@ -144,15 +153,24 @@ def _line():
     return frame.f_code, frame.f_lineno
 
 
-def _failed(op, error, args, named):
+def _failed(note, op, error, args, named):
     """Was it refused before anything was begun? Then there is nothing to book, else nobody knows what is left."""
     from mpi4py import MPI
 
     if isinstance(error, MPI.Exception):
         refused = {getattr(MPI, f"ERR_{name}") for name in REFUSED.split()}
-        if op[0] == "Recv" and error.Get_error_class() == MPI.ERR_TRUNCATE:
-            _note(_received, op, args, named, None)  # the message is taken, its rest is dropped
-        elif error.Get_error_class() not in refused:
+        if error.Get_error_class() in refused:
+            return
+        if (
+            truncated := note in (_received, _taken, _both)
+            and error.Get_error_class() == MPI.ERR_TRUNCATE
+        ):
+            book = probed[id(args[0])][1] if note is _taken else _book(args[0])
+            short.tell(error, op, book, short.room_of(op, args[1:], named, _bytes))
+        # of what is cut the message is taken, its rest is dropped; a collective was entered
+        if truncated or (note is _entered and op[0] not in ENDS):
+            _note(note, op, args, named, None)
+        if not truncated or note is _both:
             broken.append((op, "MPI's error"))
     elif op[0] in RECEIVES and type(error).__name__ == "UnpicklingError":
         error.add_note(
@@ -175,15 +193,19 @@ def _pickled(op):
     return op[0][0].islower()
 
 
-def _send(op, comm, dest, tag):
+def _send(op, comm, dest, tag, buffer):
     book = _book(comm)
     if dest >= 0:  # not PROC_NULL
         key = (book.peers[dest], _pickled(op))
         book.sent[key] = book.sent.get(key, 0) + 1
         book.sends[key[0], tag] = op
+        size = None if key[1] else _bytes(buffer)
+        if (size or 0) >= (book.longest.get((key[0], tag), (0,))[0] or 0):
+            book.longest[key[0], tag] = size, op
 
 
-def _receive(op, book, pickled):
+def _receive(op, book, pickled, room=None):
+    """room: a function that gives the bytes for which it had room."""
     book.got[pickled] += 1
     book.receives[pickled] = op
 
@@ -211,7 +233,8 @@ def _settle():
 
 def _sent(op, comm, args, named, result):
     tag = _argument(args, named, 2, "tag", 0)
-    _send(op, comm, _argument(args, named, 1, "dest"), tag)
+    name = "obj" if _pickled(op) else "buf"
+    _send(op, comm, _argument(args, named, 1, "dest"), tag, _argument(args, named, 0, name))
     if result is not None:
         _later(op, result, None)
 
@@ -219,12 +242,13 @@ def _sent(op, comm, args, named, result):
 def _received(op, comm, args, named, result):
     if _argument(args, named, 1, "source", -2) == _proc_null():
         return
-    _take(op, _book(comm), result)
+    _take(op, _book(comm), args, named, result)
 
 
-def _take(op, book, result):
+def _take(op, book, args, named, result):
     """A receive: of recv, the result is the object; of irecv, Irecv, a request."""
-    note = functools.partial(_receive, op, book, _pickled(op))
+    room = functools.partial(short.room_of, op, args, named, _bytes)
+    note = functools.partial(_receive, op, book, _pickled(op), room)
     if op[0][0] in "Ii":
         _later(op, result, note)
     else:
@@ -233,7 +257,7 @@ def _take(op, book, result):
 
 def _taken(op, message, args, named, result):
     """A message that mprobe took is received."""
-    _take(op, probed.pop(id(message))[1], result)
+    _take(op, probed.pop(id(message))[1], args, named, result)
 
 
 def _probed(op, comm, args, named, message):
@@ -244,9 +268,11 @@ def _probed(op, comm, args, named, message):
 def _both(op, comm, args, named, result):
     replaces = "replace" in op[0]
     tag = _argument(args, named, 2, "sendtag", 0)
-    _send(op, comm, _argument(args, named, 1, "dest"), tag)
+    first = _argument(args, named, 0, "buf" if replaces else "sendbuf")
+    _send(op, comm, _argument(args, named, 1, "dest"), tag, first)
     source = _argument(args, named, 3 if replaces else 4, "source", -2)
-    note = functools.partial(_receive, op, _book(comm), _pickled(op))
+    room = functools.partial(short.room_of, op, args, named, _bytes)
+    note = functools.partial(_receive, op, _book(comm), _pickled(op), room)
     if op[0].startswith("I"):
         _later(op, result, note if source != _proc_null() else None)
     elif source != _proc_null():
@@ -260,23 +286,51 @@ def _entered(op, comm, args, named, result):
     if call in ENDS:
         closed.append(result)
         books.pop(next(handle for handle, known in books.items() if known is result))
-        result.log.append(((call, None, None), op))
+        result.log.append(((call, None), op))
         return
     one_root = plain in ROOTS and not comm.Is_inter()
     root = _argument(args, named, ROOTS[plain], "root", 0) if one_root else None
-    at = LENGTHS.get(plain)
-    size = None if at is None else _bytes(_argument(args, named, at, "recvbuf" if at else "buf"))
-    if plain == "Reduce":
-        size = _bytes(args[0]) or _bytes(_argument(args, named, 1, "recvbuf"))
-    signature = ("Barrier" if call == "barrier" else call, root, size)
+    buffer, bytes_of_it = _compared(plain, comm, args, named, root)
+    way = _way(_argument(args, named, WAYS[plain], "op")) if plain in WAYS else None
+    name = "Barrier" if call == "barrier" else call
+    signature = (name, root, getattr(buffer, "dtype", None), way, bytes_of_it)
     _book(comm).log.append((signature, op))
-    if call[0] == "I":
+    if call[0] == "I" and result is not None:
         _later(op, result, None)
+
+
+def _compared(plain, comm, args, named, root):
+    """(the buffer of a collective that must be alike on all ranks or None, its bytes or None)."""
+    at = None if comm.Is_inter() else LENGTHS.get(plain)
+    if at is None:
+        return None, None
+    names = ("buf",) if plain == "Bcast" else ("sendbuf", "recvbuf")
+    buffer = _argument(args, named, at, names[at])
+    if plain == "Reduce" and _bytes(buffer) is None:  # IN_PLACE
+        buffer = _argument(args, named, 1, "recvbuf")
+    size = _bytes(buffer)
+    if plain in ("Gather", "Scatter") and comm.rank == root:  # as much as each has in its table
+        table = _bytes(_argument(args, named, 1 - at, names[1 - at]))
+        size = size if table is None else table // comm.size
+    return buffer, size
+
+
+def _way(op):
+    """The name of an operation; one that was made by the program has none that others would know."""
+    if not _ways:
+        from mpi4py import MPI
+
+        _ways.update({vars(MPI)[name].handle: name for name in OPERATIONS.split()})
+    return (
+        "SUM" if op is None else _ways.get(getattr(op, "handle", None), "an operation of its own")
+    )
 
 
 def _bytes(buffer):
     """How many bytes of a buffer an operation works on; None where that is not plain to see."""
     try:
+        if type(buffer).__name__ == "InPlaceType":  # a buffer of no bytes, as it looks
+            return None
         if not isinstance(buffer, list | tuple):
             return memoryview(buffer).nbytes
         if len(buffer) == 2 and not isinstance(buffer[1], int):
@@ -294,7 +348,7 @@ def _made(op, comm, args, named, result):
         _later(op, request, None)
     if op[0] != "Create_group":
         book.made += 1
-        book.log.append(((op[0], None, None), op))
+        book.log.append(((op[0], None), op))
     if not result:
         return
     ids = _members(result.Get_group()) if request is None else book.members

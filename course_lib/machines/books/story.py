@@ -24,6 +24,12 @@ def runs_a_cell(file, name):
     return (os.path.basename(file), name) in RUNS_A_CELL
 
 
+def words(op):
+    """Of an operation (call, code, line): "Send (line 3: comm.Send(x, dest=1))"."""
+    call, code, line = op
+    return f"{call} ({place(traceback.FrameSummary(code.co_filename, line, code.co_name))})"
+
+
 def cells():
     """{file name: number} of the cells that a rank knows."""
     return sys.modules["IPython"].get_ipython().compile._filename_map

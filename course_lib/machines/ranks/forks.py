@@ -16,6 +16,7 @@ import traceback
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
+ENDED = "ended"  # a file in the folder, from when a rank has ended
 STAND_IN = str(Path(__file__).with_name("stand_in.py"))
 PR_SET_PDEATHSIG = 1
 SIGNALS = ("SIGINT", "SIGHUP", "SIGTERM")
@@ -78,6 +79,8 @@ class Nursery:
         for line, rank in list(self.ranks):
             if rank.poll() is not None:
                 self.ranks.remove((line, rank))
+                with contextlib.suppress(OSError):
+                    Path(self.listener.getsockname()).with_name(ENDED).touch()
                 with line, contextlib.suppress(OSError):
                     line.sendall(str(rank.status).encode())
         return stream in ready

@@ -31,13 +31,20 @@ def save(self, name, info):
     file = os.path.join(self.profile_dir.security_dir, name)
     os.replace(file + ".part", file)
 app.IPController.save_connection_dict = save
+# A rank is known once it has answered two beats: these come quickly until all are, and then seldom.
+from ipyparallel.controller.heartmonitor import HeartMonitor
+beat = HeartMonitor.beat
+def quick_beat(self):
+    beat(self)
+    self.caller.callback_time = 20 if len(self.hearts) < RANKS else 2000
+HeartMonitor.beat = quick_beat
 app.main()
 """
 CONTROLLER = (
     "--ip=127.0.0.1",
     "--IPController.use_threads=True",
     "--IPController.broadcast_scheduler_depth=0",
-    "--HeartMonitor.period=400",
+    "--HeartMonitor.period=20",
     "--HeartMonitor.max_heartmonitor_misses=1000",
     "--log-level=ERROR",
 )
@@ -45,6 +52,8 @@ CONTROLLER = (
 # the others can still be asked where they are.
 SHELL = ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh")
 ENGINE = "--mpi --IPEngine.enable_nanny=False --log-level=ERROR --IPEngine.wait_for_url_file={0} --IPEngine.timeout={0}"
+ENGINE += " --IPEngine.max_heartbeat_misses=100"  # half a second each
+ARRIVE = "__import__('course_lib.machines.ranks.rank', fromlist=['arrive']).arrive()"
 
 
 def programs(n, site, folder, seconds):
@@ -63,15 +72,17 @@ def programs(n, site, folder, seconds):
     job["env"] |= waiting(n) | {"IPYTHONDIR": str(folder)}
     controller = [f"--profile-dir={home}", *CONTROLLER]
     engine = [f"--profile-dir={home}", *ENGINE.format(seconds).split()]
+    engine.append(f"--IPEngine.init_mpi={ARRIVE}")
+    control = CONTROL.replace("RANKS", str(n))
     run = [mpiexec(), "-disable-auto-cleanup", "-n", str(n)]
     python = [sys.executable]
     if forks.LINUX:
         stand_in = [*python, "-I", "-S", forks.STAND_IN, str(Path(folder, "forks"))]
         job["commands"] = {"mpiexec": [*run, *stand_in]}
-        job["forks"] = {"controller": controller, "text": CONTROL, "engine": engine}
+        job["forks"] = {"controller": controller, "text": control, "engine": engine}
     else:
         engines = [*run, *(SHELL if os.name == "posix" else ()), *python, "-m"]
-        commands = {"controller": [*python, "-c", CONTROL, *controller]}
+        commands = {"controller": [*python, "-c", control, *controller]}
         job["commands"] = commands | {"mpiexec": [*engines, "ipyparallel.engine", *engine]}
     return job, home / "security" / "ipcontroller-client.json"
 

@@ -19,6 +19,16 @@ from course_lib.machines.ranks import output
 MARK = "COURSE_MPI_RANK"  # in the environment of a rank: the number of the rank
 
 
+def arrive():
+    """MPI has come up. The files by which ranks found each other would outlive ranks that are killed before `join`."""
+    from mpi4py import MPI
+
+    from course_lib.machines.ranks import supervisor
+
+    MPI.COMM_WORLD.Barrier()
+    supervisor.unlink_shared_memory("self")
+
+
 def join(address, key, traces=None, parent=None):
     """Called once in each rank: (rank, size, process id), after the life line to the notebook is up.
 

@@ -5,6 +5,7 @@ import pickle
 import re
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
@@ -57,7 +58,7 @@ class Cluster:
         self.n, self.timeout, self.profile, self.progress = n, timeout, profile, progress
         self.within = launch.start_seconds(None, profile)  # seconds for a start
         self.team: Any = None  # a Team while there are ranks
-        self.ahead: Any = None  # a Team that is on its way, after one was lost
+        self.ahead: Any = None  # a Team that stands ready, or is on its way
         self.replaced = ""
         self.busy = threading.Lock()
 
@@ -98,7 +99,7 @@ class Cluster:
         finally:
             self.busy.release()
             if self.team is not None and self.profile is None:
-                spare.keep()
+                self._keep()
 
     def _watched(self, call, targets, limit):
         views = self.start().team.views
@@ -106,9 +107,9 @@ class Cluster:
         results = {r: call(views[r]) for r in targets}
         try:
             dead, late, failed = self._watch(results, end)
-            left = [] if dead or late else self._left(end)
+            left, sent = ([], []) if dead or late else self._left(end)
             wrong = dead or late or failed or left
-            error = self._error(results, dead, late, failed, limit, left) if wrong else None
+            error = self._error(results, dead, late, failed, limit, left, sent) if wrong else None
         except KeyboardInterrupt:
             waiting, _ = self._lose()
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
@@ -137,7 +138,7 @@ class Cluster:
             if dead := self.team.dead(0.02):
                 return dead, late, failed
 
-    def _error(self, results, dead, late, failed, limit, left):
+    def _error(self, results, dead, late, failed, limit, left, sent):
         """The RankError. Where the ranks' books agree that nothing of the cell is under way, the ranks live on."""
         traceback = ""
         if dead:
@@ -154,7 +155,7 @@ class Cluster:
             text, rest = text + (exit_text(logs, first) if dead else ""), f"\n{STOPPED}"
         seen = failed if failed or late or dead else waiting
         lines = [f"rank {r} {waiting[r]}" for r in waiting if r not in seen]
-        lines = [text, *filter(None, [traceback]), *lines, *(left if failed else left[1:])]
+        lines = [text, *filter(None, [traceback]), *lines, *sent, *(left if failed else left[1:])]
         return RankError("\n".join(lines) + rest, first, traceback, waiting)
 
     def _raised(self, results, failed):
@@ -170,7 +171,7 @@ class Cluster:
         return any(raised(results[r])[0].startswith("Abort:") for r in failed)
 
     def _left(self, end):
-        """What a cell has left that the next one would meet, in sentences: none where all ranks' books agree."""
+        """(what a cell has left that the next one would meet, none where all ranks' books agree; who sent too much)."""
         asked = {r: view.apply_async(account.account) for r, view in self.team.views.items()}
         end, told, silent = max(end, time.monotonic() + GRACE), {}, []
         for r, answer in asked.items():
@@ -181,7 +182,7 @@ class Cluster:
             else:
                 why = raised(answer)[0] if answer.ready() else "it is busy, or has ended"
                 silent.append(f"rank {r} does not say what it has left ({why})")
-        return silent or balance.faults(told)
+        return silent or balance.faults(told), balance.senders(told)
 
     def _lose(self, dead=()):
         """Stop the ranks: ({rank: where it was}, logs). New ones are on their way at once, for the next cell."""
@@ -190,9 +191,24 @@ class Cluster:
         waiting = self.team.where()
         logs = self.team.stop()
         self.team = None
-        if self.profile is None:
+        if self.profile is None and not self._next():
             self.ahead = Team(self.n, None, self.within)
         return waiting, logs
+
+    def _keep(self):
+        """New ranks stand ready from now on, for the cell after an error: they have run nothing."""
+        if self.n > spare.MOST:
+            spare.keep()
+        elif spare.wanted() and self.ahead is None:
+            with suppress(OSError):  # this cell was right: it must not fail for the next one
+                self.ahead = Team(self.n, None, self.within)
+
+    def _next(self):
+        """The ranks that stand ready, or None where they are not as new ones would be."""
+        if self.ahead is not None and not self.ahead.fits():
+            self.ahead.stop()
+            self.ahead = None
+        return self.ahead
 
     def start(self):
         """Start the ranks, unless they are there; returns this cluster. BadInput where another one took its place."""
@@ -202,12 +218,12 @@ class Cluster:
             said = f"{names(died)} died between two cells; the variables of all ranks are gone."
             print(said, flush=True)
             self._end()
+        if self.team is None and (team := self._next()):
+            self.ahead = None
+            with suppress(RankError):  # it may have ended just now
+                self.team = team.meet(self._say)
         if self.team is None:
-            team, self.ahead = self.ahead, None
-            if team and not team.fits():
-                team.stop()
-                team = None
-            self.team = (team or Team(self.n, self.profile, self.within)).meet(self._say)
+            self.team = Team(self.n, self.profile, self.within).meet(self._say)
         return self
 
     def replaced_by(self, n):
@@ -228,9 +244,11 @@ class Cluster:
         spare.end()
 
     def _end(self):
-        for team in (self.team, self.ahead):
-            if team is not None:
-                team.stop()
+        teams = [team for team in (self.team, self.ahead) if team is not None]
+        for team in teams:
+            team.let_go()
+        for team in teams:
+            team.stop()
         self.team = self.ahead = None
 
     def __getstate__(self):
@@ -255,6 +273,10 @@ def raised(result):
     except Exception as error:
         name = getattr(error, "ename", type(error).__name__)
         value = getattr(error, "evalue", str(error))
+        if (
+            "Message truncated" in value
+        ):  # MPI's own calls follow, and the two numbers of bytes the wrong way round
+            value = value.partition(",")[0]
         trace = getattr(error, "traceback", "") if name != "SystemExit" else ""
         return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(
             trace.splitlines()

@@ -1,6 +1,5 @@
-"""A supervisor that waits, with all imported, for ranks to be wanted: the next ones are then there in a moment.
-
-It is one process with no ranks, and costs as much memory as one. COURSE_MPI_SPARE=0: none waits.
+"""What is kept ready for the cell after an error: a whole team of ranks that has run nothing, or, of a large team, its
+supervisor alone, which waits with all imported. COURSE_MPI_SPARE=0: neither.
 """
 
 import atexit
@@ -11,12 +10,18 @@ from typing import Any
 
 from course_lib.machines.ranks import forks, launch
 
+MOST = 8  # ranks: more of them take too much memory to stand idle
 _waiting: list = []  # (the process, the surroundings in which it was started)
 
 
+def wanted():
+    """Shall anything be kept?"""
+    return forks.LINUX and os.environ.get("COURSE_MPI_SPARE") != "0"
+
+
 def keep():
-    """One shall wait from now on."""
-    if not _waiting and forks.LINUX and os.environ.get("COURSE_MPI_SPARE") != "0":
+    """A supervisor shall wait from now on."""
+    if not _waiting and wanted():
         _waiting.append((_start(None), surroundings()))
         atexit.register(end)
 

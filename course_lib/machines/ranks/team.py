@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.machines.books import story
-from course_lib.machines.ranks import launch, rank, spare
+from course_lib.machines.ranks import forks, launch, rank, spare
 from course_lib.machines.ranks.errors import RankError
 from course_lib.machines.ranks.profiles.site import Site
 
@@ -68,12 +68,16 @@ class Team:
 
     def fits(self):
         """Are they as ranks would be that were started now?"""
-        return self.supervisor.poll() is None and self.surroundings == spare.surroundings()
+        return self._lives() and self.surroundings == spare.surroundings()
+
+    def _lives(self):
+        """As far as can be known without life lines: has no rank ended?"""
+        return self.supervisor.poll() is None and not Path(self.folder, forks.ENDED).exists()
 
     def _until(self, ready, what):
         while not ready():
             late = time.monotonic() > self.end
-            if late or self.supervisor.poll() is not None:
+            if late or not self._lives():
                 what += ". A busy machine needs longer: mpi.cluster(..., start=180)" if late else ""
                 raise RankError(f"the ranks did not start: {what}.\n{log_text(self.stop())}")
             time.sleep(0.01)
@@ -166,11 +170,15 @@ class Team:
             time.sleep(0.2)
         return story.of_trace(file.read_text() if file.exists() else "")
 
+    def let_go(self):
+        """Its supervisor begins to kill all; `stop` waits until it has."""
+        with suppress(OSError):
+            self.supervisor.stdin.close()
+
     def stop(self):
         """Kill all ranks and what belongs to them; returns {log: its last lines}. Calling it twice does no harm."""
         atexit.unregister(self.stop)
-        with suppress(OSError):
-            self.supervisor.stdin.close()
+        self.let_go()
         try:
             said = self.supervisor.stdout.read() if not self.supervisor.stdout.closed else ""
             self.supervisor.stdout.close()

@@ -96,7 +96,46 @@ FIRST = {
     "bcasts from two roots": ("w = comm.bcast(f'old {rank}', root=rank)", ("bcast",)),
     "a buffer that is too small": (
         "if rank == 0: comm.Send(np.zeros(8), dest=1)\nelse: comm.Recv(np.zeros(4))",
-        ("truncated", "rank 1"),
+        (
+            "rank 1 raised Exception: Message truncated\n",
+            "Recv (line 7: else: comm.Recv(np.zeros(4))) has room for 32 bytes: the message from rank 0 is longer",
+            "rank 0 sent rank 1 64 bytes: Send (line 6: if rank == 0: comm.Send(np.zeros(8), dest=1))",
+        ),
+    ),
+    "one of two Irecvs that is too small, waited for later": (
+        "if rank == 0:\n    comm.Send(np.zeros(2), 1, 4)\n    comm.Send(np.zeros(8), 1, 5)\nelse:\n"
+        "    a = comm.Irecv(np.zeros(2), 0, 4)\n    b = comm.Irecv(np.zeros(4), 0, 5)\n    MPI.Request.Waitall([a, b])",
+        (
+            "Irecv (line 11: b = comm.Irecv(np.zeros(4), 0, 5)) has room for 32 bytes: "
+            "the message from rank 0 with tag 5 is longer",
+            "rank 0 sent rank 1 64 bytes: Send (line 8: comm.Send(np.zeros(8), 1, 5))",
+        ),
+    ),
+    "an Irecv that is too small for a long message": (
+        "if rank == 0: comm.Send(np.zeros(10**6), dest=1)\nelse:\n    r = comm.Irecv(np.zeros(4))\n"
+        "    while not r.Test(): pass",
+        ("Irecv (line 8: ", "has room for 32 bytes", "8,000,000 bytes: Send (line 6: "),
+    ),
+    "an object too long for irecv": (
+        "if rank == 0: comm.send(np.zeros(10**5), dest=1)\nelse:\n    r = comm.irecv(source=0)\n    r.wait()",
+        (
+            "irecv (line 8: ",
+            "has room for 32,768 bytes",
+            "irecv(bytearray(10**6)) has more",
+            "rank 0 sent rank 1 an object: send (line 6: ",
+        ),
+    ),
+    "a Sendrecv with too little room on one rank": (
+        "comm.Sendrecv(np.zeros(8 - 4 * rank), 1 - rank, recvbuf=np.zeros(4))",
+        (
+            "Sendrecv (line 6: ",
+            "has room for 32 bytes",
+            "rank 0 sent rank 1 64 bytes: Sendrecv (line 6: ",
+        ),
+    ),
+    "a message that Mprobe took and Recv has no room for": (
+        "if rank == 0: comm.Send(np.zeros(8), dest=1)\nelse: comm.Mprobe().Recv(np.zeros(4))",
+        ("Recv (line 7: ", "has room for 32 bytes", "rank 0 sent rank 1 64 bytes: Send (line 6: "),
     ),
     "a buffer that is too small for a long message": (
         "if rank == 0: comm.Send(np.zeros(10**6), dest=1)\nelse: comm.Recv(np.zeros(4))",
@@ -104,11 +143,47 @@ FIRST = {
     ),
     "Bcasts of different length": (
         "comm.Bcast(np.zeros(4 if rank == 0 else 2))",
-        ("rank",),
+        ("rank 0 entered Bcast (line 6: ", "rank 1 Bcast (line 6: ", ": 32 and 16 bytes"),
     ),
     "Allreduces of different length": (
         "n = 4 if rank == 0 else 100_000\ncomm.Allreduce(np.ones(n), np.zeros(n))",
         ("rank",),
+    ),
+    "Allreduces with other operations": (
+        "comm.Allreduce(np.ones(2), np.empty(2), op=MPI.MAX if rank else MPI.SUM)",
+        ("rank 0 entered Allreduce (line 6: ", "rank 1 Allreduce (line 6: ", ": SUM and MAX"),
+    ),
+    "allreduces with other operations": (
+        "x = comm.allreduce(1, max) if rank else comm.allreduce(1, op=MPI.PROD)",
+        ("rank 0 entered allreduce", "rank 1 allreduce", ": PROD and an operation of its own"),
+    ),
+    "Iallreduces with other operations": (
+        "r = comm.Iallreduce(np.ones(2), np.empty(2), MPI.MIN if rank else MPI.MAX)\nr.Wait()",
+        ("rank 0 entered Iallreduce (line 6: ", ": MAX and MIN"),
+    ),
+    "Reduces with other operations": (
+        "s = np.empty(2)\ncomm.Reduce(np.ones(2), s, MPI.SUM) if rank else comm.Reduce(np.ones(2), s, op=MPI.MAX)",
+        ("rank 0 entered Reduce (line 7: ", "rank 1 Reduce (line 7: ", ": MAX and SUM"),
+    ),
+    "Allreduces of other types": (
+        "kind = int if rank else float\ncomm.Allreduce(np.ones(2, kind), np.empty(2, kind))",
+        ("rank 0 entered Allreduce (line 7: ", ": float64 and int64"),
+    ),
+    "a Bcast into another type": (
+        "comm.Bcast(np.zeros(4, int if rank else float))",
+        ("rank 0 entered Bcast (line 6: ", "rank 1 Bcast (line 6: ", ": float64 and int64"),
+    ),
+    "a Gather of uneven parts": (
+        "comm.Gather(np.ones(4 - rank), np.zeros((2, 4)))",
+        ("rank 0 entered Gather (line 6: ", "rank 1 Gather (line 6: ", ": 32 and 24 bytes"),
+    ),
+    "a Gather into a table that is too large": (
+        "comm.Gather(np.ones(3), np.zeros((2, 4)))",
+        ("rank 0 entered Gather (line 6: ", ": 32 and 24 bytes"),
+    ),
+    "a Scatter into arrays of different length": (
+        "comm.Scatter(np.ones((2, 4)), np.zeros(4 + rank))",
+        ("rank 0 entered Scatter (line 6: ", ": 32 and 40 bytes"),
     ),
     "Send to recv": (
         "if rank == 0: comm.Send(np.ones(4), dest=1)\nelse: comm.recv(source=0)",

@@ -20,6 +20,8 @@ QUICK += [
     "an error after all was received",
 ]
 QUICK += ["a buffer that is too small", "a buffer that is too small for a long message"]
+QUICK += ["one of two Irecvs that is too small, waited for later", "an object too long for irecv"]
+QUICK += ["Allreduces with other operations"]
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,20 @@ HARMLESS = {
         "comm.Allreduce(MPI.IN_PLACE, s)\ncomm.Iallreduce(np.ones(1), s).Wait()\ncomm.scan(1)\n"
         "comm.Scatter(np.zeros(4) if rank == 0 else None, np.zeros(2))\ncomm.alltoall([1, 2])\n"
         "comm.Allgatherv(np.ones(1 + rank), [np.zeros(3), [1, 2]])\ncomm.barrier() if rank else comm.Barrier()"
+    ),
+    "the same collectives in other words": (
+        "a, s = np.ones(2), np.zeros(2)\nif rank: comm.Allreduce(a.view(), s, MPI.MAX)\n"
+        "else: comm.Allreduce(sendbuf=[a, MPI.DOUBLE], recvbuf=[s, 2, MPI.DOUBLE], op=MPI.MAX)\n"
+        "kind = np.longlong if rank else np.int64\ncomm.Allreduce(np.ones(2, kind), np.zeros(2, kind))\n"
+        "comm.allreduce(1, op=MPI.SUM) if rank else comm.allreduce(1)\n"
+        "comm.Gather(MPI.IN_PLACE if rank == 0 else a, np.ones(4) if rank == 0 else None)\n"
+        "comm.Scatter(np.ones(4) if rank == 0 else None, MPI.IN_PLACE if rank == 0 else a)\n"
+        "comm.Gather(sendbuf=a, recvbuf=np.ones((2, 2)) if rank else None, root=1)\n"
+        "mine = MPI.Op.Create(lambda x, y, kind: None, commute=True)\ncomm.Allreduce(a, s, op=mine)\nmine.Free()"
+    ),
+    "a message cut, and the error caught": (
+        "if rank == 0: comm.Send(np.zeros(8), 1)\nelse:\n    try: comm.Recv(np.zeros(4))\n"
+        "    except MPI.Exception: pass"
     ),
     "refused by MPI": "try: comm.send(1, dest=9)\nexcept MPI.Exception: pass",
     "a thread that has ended": (

@@ -1,6 +1,7 @@
-"""Ranks are forks of one process; a second such process waits for the next ones, and nothing is left of either."""
+"""Ranks are forks of one process; a second team stands ready for the cell after an error; nothing is left of either."""
 
 import os
+import time
 
 import psutil
 import pytest
@@ -9,6 +10,7 @@ from course_lib import mpi
 from course_lib.machines.ranks import forks, spare
 from course_lib.machines.ranks import ranks as machinery
 
+SUPERVISOR = "course_lib.machines.ranks.supervisor"
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
 pytestmark = [
     pytest.mark.timeout(600 * SLOW),
@@ -22,7 +24,29 @@ def two(monkeypatch):
     spare.end()
     with mpi.cluster(2, timeout=60 * SLOW, progress=False) as ranks:
         yield ranks
-    assert not spare._waiting
+    assert not spare._waiting and ranks.ahead is None
+
+
+def forked(team):
+    """The forks of a team's supervisor, once there are as many as it has ranks and a controller."""
+    supervisor, end = psutil.Process(team.supervisor.pid), time.monotonic() + 60 * SLOW
+    while time.monotonic() < end:
+        found = [child for child in supervisor.children() if SUPERVISOR in child.cmdline()]
+        if len(found) == team.n + 1:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{team.n} ranks did not come: {supervisor.children()}")
+
+
+def lost(ranks):
+    """A cell in which a rank ends."""
+    with pytest.raises(mpi.RankError, match="died"):
+        ranks.execute("import os\nos._exit(3)")
+
+
+def works(ranks):
+    """Is the next cell right?"""
+    return ranks.run(lambda comm: comm.allreduce(1)) == [2, 2]
 
 
 def draw(comm):
@@ -39,13 +63,32 @@ def test_ranks_are_forks_that_draw_numbers_of_their_own(two):
     assert a != c and b != d
 
 
-def test_the_next_ranks_come_from_the_process_that_waits(two):
+def test_the_ranks_of_the_cell_after_an_error_stand_ready_before_it(two):
+    """All that is left for that cell is to give them their life lines: no rank is started after the error."""
+    two.execute("x = 1")
+    ready = two.ahead
+    two.execute("x += 1")
+    assert two.ahead is ready, "a right cell does not need them"
+    before = {process.pid for process in forked(ready)}
+    lost(two)
+    with pytest.raises(mpi.RankError, match="name 'x' is not defined"):
+        two.execute("x")
+    assert works(two)
+    assert two.team is ready and set(two.team.pids.values()) < before
+    assert two.ahead is not ready, "the next ones are on their way"
+    last = two.ahead.supervisor.pid
+    two.stop()
+    assert not psutil.pid_exists(last) and not psutil.pid_exists(ready.supervisor.pid)
+
+
+def test_the_supervisor_of_a_large_team_waits_without_ranks(two, monkeypatch):
+    monkeypatch.setattr(spare, "MOST", 1)
     assert not spare._waiting, "it waits from the end of the first cell on"
     two.run(lambda comm: None)
     waiting = spare._waiting[0][0].pid
-    with pytest.raises(mpi.RankError, match="died"):
-        two.execute("import os\nos._exit(3)")
-    assert two.run(lambda comm: comm.allreduce(1)) == [2, 2]
+    assert two.ahead is None
+    lost(two)
+    assert works(two)
     assert two.team.supervisor.pid == waiting
     assert spare._waiting[0][0].pid != waiting
     last = spare._waiting[0][0].pid
@@ -53,15 +96,47 @@ def test_the_next_ranks_come_from_the_process_that_waits(two):
     assert not psutil.pid_exists(last) and not psutil.pid_exists(waiting)
 
 
+@pytest.mark.parametrize(
+    "which", ["a rank", pytest.param("the supervisor", marks=pytest.mark.slow)]
+)
+def test_a_team_that_ended_while_it_stood_ready_is_not_taken(two, which):
+    two.run(lambda comm: None)
+    forks_of_it, supervisor = forked(two.ahead), two.ahead.supervisor
+    victim = forks_of_it[-1] if which == "a rank" else psutil.Process(supervisor.pid)
+    victim.kill()
+    psutil.wait_procs([victim], timeout=60 * SLOW)
+    lost(two)
+    assert works(two) and two.team.supervisor is not supervisor
+    assert not [process for process in forks_of_it if process.is_running()]
+
+
+def mapped(process):
+    """What a process maps of the files by which ranks of an MPI find each other."""
+    with open(f"/proc/{process.pid}/maps") as maps:
+        return {row.split(maxsplit=5)[-1].strip() for row in maps if "/dev/shm/mpich_shm" in row}
+
+
+def test_a_team_that_stands_ready_has_no_file_that_could_stay_behind(two):
+    """Were its supervisor killed, nobody would be left to remove one."""
+    two.run(lambda comm: None)
+    ranks, end = forked(two.ahead), time.monotonic() + 60 * SLOW
+    while time.monotonic() < end:
+        files = [found for process in ranks if (found := mapped(process))]
+        if len(files) == 2 and all(path.endswith("(deleted)") for path in set().union(*files)):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"these still have a name: {files}")
+
+
 def test_none_waits_where_that_is_not_wanted(two, monkeypatch):
     monkeypatch.setenv("COURSE_MPI_SPARE", "0")
     two.run(lambda comm: None)
-    assert not spare._waiting
+    assert not spare._waiting and two.ahead is None
 
 
 def test_one_that_waits_in_other_surroundings_is_not_taken(two, monkeypatch):
     two.run(lambda comm: None)
-    process = spare._waiting[0][0]
+    process = two.ahead.supervisor
     monkeypatch.setenv("COURSE_OTHER", "1")
     with pytest.raises(mpi.RankError):
         two.execute("import os\nos._exit(3)")
