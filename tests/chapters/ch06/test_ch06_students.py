@@ -203,7 +203,7 @@ GEMMS = {
     ),
     "beta as a whole number": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "(int)beta == 0")),
-        "is treated as 0",
+        "converted to a whole number",
     ),
     "beta nearly 0": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta == 0", "fabsf(beta) < 1e-3f")),

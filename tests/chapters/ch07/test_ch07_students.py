@@ -550,7 +550,7 @@ WRONG = {
     }
     if (i < M) D[i * N + j] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i * N + j];"""
         ),
-        "the one with `N` is missing",
+        "half of the guard is missing, the one with `N`",
     ),
     "gemm, beta times D": (
         ch07.check_gemm_tiled,
