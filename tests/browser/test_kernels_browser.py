@@ -175,12 +175,16 @@ def test_without_the_extension_it_is_a_string(chromium, tmp_path):
     (home / "config" / "labconfig").mkdir(parents=True)
     off = {"disabledExtensions": {"course-kernels": True}}
     (home / "config" / "labconfig" / "page_config.json").write_text(json.dumps(off))
-    write_cells(folder / "plain.ipynb", ['s = """__global__ void f(float *x) {}"""'])
+    write_cells(folder / "plain.ipynb", ['x = None\ns = """__global__ void f(float *x) {}"""'])
     with lb.jupyterlab(folder, home, THEMES["light"]) as address:
         page = new_page(chromium)
         cell = open_cells(page, address, "plain.ipynb").first
-        page.wait_for_selector("#jp-main-statusbar :text('| Idle')")
-        assert page.locator(".course-kernel").count() == 0
+        lb.wait_until(
+            lambda: len({colour for _, colour, _ in cell.evaluate(PIECES)}) >= 3,
+            120,
+            "the colours of Python",
+        )
         pieces = cell.evaluate(PIECES)
+        assert page.locator(".course-kernel").count() == 0
         assert colour_of(pieces, "float") == colour_of(pieces, '"""')
         page.close()
