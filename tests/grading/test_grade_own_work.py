@@ -88,7 +88,7 @@ def test_the_notes_say_what_an_answer_leans_on(fork_server, tmp_path):
     """By what was called, however it was named; a given cell that shows the library is nobody's fault."""
     texts = dict([DISHONEST["getattr"], HONEST["leans on another task's"]])
     run = graded(fork_server, tmp_path, texts)
-    assert "leans on course_lib.data.dataset.one_hot" in run.tasks["one-hot"].message
+    assert "uses course_lib.data.dataset.one_hot" in run.tasks["one-hot"].message
     notes = [line for line in run.problems if "leans" in line]
     assert (
         len(notes) == 1

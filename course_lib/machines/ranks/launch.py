@@ -31,20 +31,21 @@ def save(self, name, info):
     file = os.path.join(self.profile_dir.security_dir, name)
     os.replace(file + ".part", file)
 app.IPController.save_connection_dict = save
+"""
 # A rank is known once it has answered two beats: these come quickly until all are, and then seldom.
+QUICK = """
 from ipyparallel.controller.heartmonitor import HeartMonitor
 beat = HeartMonitor.beat
 def quick_beat(self):
     beat(self)
     self.caller.callback_time = 20 if len(self.hearts) < RANKS else 2000
 HeartMonitor.beat = quick_beat
-app.main()
 """
+MAIN = "app.main()\n"
 CONTROLLER = (
     "--ip=127.0.0.1",
     "--IPController.use_threads=True",
     "--IPController.broadcast_scheduler_depth=0",
-    "--HeartMonitor.period=20",
     "--HeartMonitor.max_heartmonitor_misses=1000",
     "--log-level=ERROR",
 )
@@ -70,10 +71,10 @@ def programs(n, site, folder, seconds):
     for name in ("log", "pid", "security", "startup"):
         (home / name).mkdir(parents=True)
     job["env"] |= waiting(n) | {"IPYTHONDIR": str(folder)}
-    controller = [f"--profile-dir={home}", *CONTROLLER]
+    controller = [f"--profile-dir={home}", *CONTROLLER, "--HeartMonitor.period=20"]
     engine = [f"--profile-dir={home}", *ENGINE.format(seconds).split()]
     engine.append(f"--IPEngine.init_mpi={ARRIVE}")
-    control = CONTROL.replace("RANKS", str(n))
+    control = CONTROL + QUICK.replace("RANKS", str(n)) + MAIN
     run = [mpiexec(), "-disable-auto-cleanup", "-n", str(n)]
     python = [sys.executable]
     if forks.LINUX:

@@ -100,7 +100,7 @@ def test_no_such_compiler(monkeypatch):
     for cached in (compiler.compiler, compiler._version, compiler._engine_key):
         cached.cache_clear()
     try:
-        with pytest.raises(Unavailable, match="the compiler no-such-compiler does not start"):
+        with pytest.raises(Unavailable, match="the compiler no-such-compiler cannot be started"):
             add()
     finally:
         for cached in (compiler.compiler, compiler._version, compiler._engine_key):

@@ -36,10 +36,14 @@ def configure(c, system, folder):
     c.Cluster.delay = 0.0  # the address of the controller goes with the job
     c.Cluster.controller_ip = "*" if bind(host) == "0.0.0.0" else host
     c.Cluster.controller_location = host
-    flags = [*launch.CONTROLLER[1:], "--IPController.enable_curve=True"]
+    flags = [
+        *launch.CONTROLLER[1:],
+        "--HeartMonitor.period=400",
+        "--IPController.enable_curve=True",
+    ]
     if ports:
         flags.append(f"--ports={','.join(map(str, free_ports(ports)))}")
-    c.LocalControllerLauncher.controller_cmd = [sys.executable, "-c", launch.CONTROL]
+    c.LocalControllerLauncher.controller_cmd = [sys.executable, "-c", launch.CONTROL + launch.MAIN]
     c.LocalControllerLauncher.controller_args = flags
     cancel = {"slurm": "scancel", "pbs": "qdel"}[system]  # there is no job where it was refused
     c[LAUNCHER[system]].delete_command = ["/bin/sh", "-c", f'[ -z "$0" ] || {cancel} "$0"']
