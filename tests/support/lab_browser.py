@@ -121,8 +121,17 @@ def jupyterlab(folder, home, theme):
             )
             yield lambda path: f"http://127.0.0.1:{port}/lab/tree/{path}?token={token}"
         finally:
-            server.terminate()
-            server.wait(20)
+            _stop(server)
+
+
+def _stop(server):
+    """It ends its kernels first, and waits for one that is just starting. Left alone, kernels end by themselves."""
+    server.terminate()
+    try:
+        server.wait(60)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def answers(url):

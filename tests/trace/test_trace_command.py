@@ -366,7 +366,7 @@ def test_no_compiler(file):
     out, err = done.communicate(timeout=60)
     assert (done.returncode, out) == (2, "")
     wanted = (
-        "course trace: the compiler no-such-compiler does not start (No such file or directory)"
+        "course trace: the compiler no-such-compiler cannot be started (No such file or directory)"
     )
     assert err.splitlines()[-1] == f"{wanted}: is $COURSE_CXX right?"
 
