@@ -40,15 +40,41 @@ def _register_16x4(M, N, K):
     return a, b, (up(M, 32) * N, up(M, 8) * N), wavefronts, 16 + 4 + 1
 
 
+def _register_8x8(M, N, K):
+    down, across, steps = up(M, 128), up(N, 128), up(K, 8)
+    a = up(M, 4) * steps * across, M * steps * across  # a warp copies 8 neighbours of 4 rows
+    b = K * up(N, 32) * down, K * up(N, 8) * down  # or 32 neighbours of a row
+    d = up(M, 2) * up(N, 16), M * up(N, 8)  # 2 rows of 16 neighbours
+    wavefronts = down * across * steps * 8 * (4 + 4 + 8 * (8 + 8))
+    return a, b, d, wavefronts, 64 + 2 * 8
+
+
+def _vector_8x8(M, N, K):
+    a, b, _, wavefronts, registers = _warptile(M, N, K)  # the same tiles, copied in the same way
+    # a warp stores 2 rows of 64 neighbours
+    d = (M // 8 * 4 + min(M % 8, 4)) * (up(N // 4, 16) + N % 4), M * _pieces(N)
+    return a, b, d, wavefronts, registers - 2 * 4
+
+
+def _buffered_8x8(M, N, K):
+    *moved, registers = _vector_8x8(M, N, K)
+    return *moved, registers + 2 * 4  # the next copies wait in registers
+
+
 def _warptile(M, N, K):
     down, across, steps = up(M, 128), up(N, 128), up(K, 8)
-    # sectors of a row: two float4 in one, the last few one by one
-    k, n = up(K // 4, 2) + K % 4, up(N // 4, 2) + N % 4
-    a = up(M, 16) * k * across, M * k * across  # a warp copies 8 neighbours of 16 rows
-    b = K * (up(N // 4, 32) + N % 4) * down, K * n * down  # or 128 neighbours of a row
-    d = (M // 16 * 4 + min(M % 16, 4)) * (up(N // 4, 8) + N % 4), M * n  # 4 rows of 32 neighbours
+    # a warp copies 8 neighbours of 16 rows
+    a = up(M, 16) * _pieces(K) * across, M * _pieces(K) * across
+    b = K * (up(N // 4, 32) + N % 4) * down, K * _pieces(N) * down  # or 128 neighbours of a row
+    # 4 rows of 32 neighbours
+    d = (M // 16 * 4 + min(M % 16, 4)) * (up(N // 4, 8) + N % 4), M * _pieces(N)
     wavefronts = down * across * steps * 8 * (4 + 4 + 8 * 4 * 4)  # 4 a float4
     return a, b, d, wavefronts, 64 + 2 * 8 + 2 * 4
+
+
+def _pieces(n):
+    """Sectors of a row: two float4 in one, the last few numbers one by one."""
+    return up(n // 4, 2) + n % 4
 
 
 def up(n, size):
@@ -60,5 +86,8 @@ MODELS = {
     "naive": _naive,
     "shared": _shared,
     "register_16x4": _register_16x4,
+    "register_8x8": _register_8x8,
+    "vector_8x8": _vector_8x8,
+    "buffered_8x8": _buffered_8x8,
     "warptile": _warptile,
 }

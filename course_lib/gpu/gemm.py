@@ -50,6 +50,9 @@ LADDER = (
     Rung("naive", (32, 8, 1), (8, 32)),
     Rung("shared", (32, 32, 1), (32, 32)),
     Rung("register_16x4", (16, 4, 1), (64, 16), by_columns=True),
+    Rung("register_8x8", (16, 16, 1), (128, 128)),
+    Rung("vector_8x8", (16, 16, 1), (128, 128)),
+    Rung("buffered_8x8", (16, 16, 1), (128, 128)),
     Rung("warptile", (256, 1, 1), (128, 128)),
 )
 RUNGS = {rung.name: rung for rung in LADDER}

@@ -30,13 +30,16 @@ class Bar(NamedTuple):
 
 
 @styled
-def timeline(measured, predicted=None, *, title="", unit="s") -> Figure:
+def timeline(
+    measured, predicted=None, *, title="", unit="s", row="thread", label="layer"
+) -> Figure:
     """A bar for each task from its start to its end, in the row of its thread, labelled with its layer.
 
     measured: a Timeline of course_lib.threads, or anything that yields (thread, kind, layer, start, end).
     predicted: another one, drawn below on the same scale; both begin at 0. Bars too short for it have no label.
     unit: "s" for seconds, shown as milliseconds or microseconds where that reads better; any other text is shown as
     it is: what one unit of a simulated time is.
+    row, label: what the first and the third of a task are called, such as "rank" and "micro-batch" in a pipeline.
 
     >>> timeline([(0, "delta", 1, 0.0, 0.2), (0, "grad", 1, 0.2, 0.5), (1, "delta", 0, 0.2, 0.4)])   # doctest: +SKIP
 
@@ -54,11 +57,11 @@ def timeline(measured, predicted=None, *, title="", unit="s") -> Figure:
     axes = figure.subplots(len(charts), 1, sharex=True, squeeze=False).ravel()
     looks = _looks(charts)
     for axis, (name, bars) in zip(axes, charts.items(), strict=True):
-        draw_bars(axis, bars, looks, scale, threads, name if predicted is not None else "")
+        draw_bars(axis, bars, looks, scale, threads, name if predicted is not None else "", row)
     finish(figure, axes, charts, looks, scale, f"time ({unit_name})")
     rows = [(name, *bar) for name, bars in charts.items() for bar in bars]
-    header = ["timeline", "thread", "kind", "layer", f"start ({unit})", f"end ({unit})"]
-    alt = _describe(title, charts, scale, unit_name)
+    header = ["timeline", row, "kind", label, f"start ({unit})", f"end ({unit})"]
+    alt = _describe(title, charts, scale, unit_name, row, label)
     return Figure(figure, title, alt, header, rows)
 
 
@@ -145,15 +148,15 @@ def _label(axis: Any, bar: Bar, scale: float) -> None:
         axis.text((bar.start + bar.end) / 2 / scale, bar.thread, str(bar.layer), **look)
 
 
-def _describe(title, charts, scale, unit):
-    what = "a row for each thread, a bar for each task, labelled with its layer"
+def _describe(title, charts, scale, unit, row, label):
+    what = f"a row for each {row}, a bar for each task, labelled with its {label}"
     parts = [f"{title}. Gantt chart: {what}."]
     for name, bars in charts.items():
         total = max(bar.end for bar in bars)
         told = []
         for thread in sorted({bar.thread for bar in bars}):
             busy = sum(bar.end - bar.start for bar in bars if bar.thread == thread)
-            told.append(f"thread {thread} busy {100 * busy / total if total else 0:.0f} %")
+            told.append(f"{row} {thread} busy {100 * busy / total if total else 0:.0f} %")
         tasks = f"{count(len(bars), 'task')} in {four_digits(total / scale)} {unit}"
         which = f"{name.capitalize()}: " if len(charts) > 1 else ""
         parts.append(f"{which}{tasks}: {', '.join(told)}.")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 NAME = "progress.jsonl"
 SESSION = "JPY_SESSION_NAME"  # set by Jupyter's server: the notebook of this kernel
+OTHERS = ("notebooks", "solutions")  # rooms whose checks judge no answer of the student
 ELSEWHERE = ("COURSE_SEED", "COURSE_MPI_RANK", "PYTEST_CURRENT_TEST")
 
 
@@ -32,6 +33,11 @@ def notebook():
     if not session or any(os.environ.get(name) for name in ELSEWHERE):
         return None
     return Path(session).stem if Path(session).suffix == ".ipynb" else None
+
+
+def in_exercise():
+    """May a check of this kernel judge a task? A lecture has cells of the same names, and solutions are no answers."""
+    return Path(os.environ.get(SESSION, "")).parent.name not in OTHERS
 
 
 def write(**entry):

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,8 +47,9 @@ def _told(entries):
     told: dict = {}
     for entry in entries:
         of = told.setdefault((entry["chapter"], entry["kind"]), {})
-        before = of.get(entry["name"])
-        of[entry["name"]] = before is True or entry.get("right", entry.get("said"))
+        name = entry.get("cell", entry["name"])  # all guesses of a lecture may be `my_guess`
+        before = of.get(name)
+        of[name] = before is True or entry.get("right", entry.get("said"))
     return told
 
 
@@ -61,6 +63,7 @@ def _chapter(path, told):
         if "task" in one
     ]
     title = notebook["metadata"].get("course", {}).get("title", path.stem)
+    title = re.sub(r"^Exercise \d+: (.)", lambda found: found[1].upper(), title)
     return Chapter(path.stem, title, tuple(tasks), len(told.get((path.stem, "guess"), {})))
 
 
@@ -111,17 +114,24 @@ class Page:
 
     def _repr_html_(self):
         rows = "".join(_row(one) for one in self.found)
-        head = "<tr><th>exercise</th><th>tasks that are right</th><th>points</th><th>predictions</th></tr>"
-        where = html.escape(next_words(self.found))
+        head = '<tr><th style="text-align: left">exercise</th>'
+        head += "<th>tasks that are right</th><th>points</th><th>predictions</th></tr>"
+        where = _linked(html.escape(next_words(self.found)))
         return f"<table><caption>Progress</caption>{head}{rows}</table><p>{where}</p>"
+
+
+def _linked(words):
+    """The sentence with the exercise as a link."""
+    return re.sub(r"exercises/\S+\.ipynb", r'<a href="\g<0>">\g<0></a>', words)
 
 
 def _row(one):
     right, points = one.points
     done = sum(task.state == "right" for task in one.tasks)
     link = f'<a href="exercises/{one.name}.ipynb">{html.escape(one.name[:2])} {html.escape(one.title)}</a>'
-    cells = [link, f"{done} of {len(one.tasks)}", f"{right} of {points}", str(one.guesses or "")]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    cells = [f"{done} of {len(one.tasks)}", f"{right} of {points}", str(one.guesses or "")]
+    rest = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr><td style="text-align: left">{link}</td>{rest}</tr>'
 
 
 def show(root=COURSE):

@@ -25,7 +25,7 @@ def after(shell, result):
     source = result.info.raw_cell or ""
     if cell.endswith("-check"):
         error = result.error_before_exec or result.error_in_exec
-        if error is None or _judges(error):
+        if journal.in_exercise() and (error is None or _judges(error)):
             journal.write(kind="check", name=cell.removesuffix("-check"), right=error is None)
         return
     names = [name for name in assigned(source) if name in shell.user_ns]
@@ -36,7 +36,7 @@ def after(shell, result):
         print(SAY)
     elif MADE.fullmatch(cell):
         for name in names:
-            journal.write(kind="guess", name=name, said=repr(shell.user_ns[name])[:200])
+            journal.write(kind="guess", name=name, cell=cell, said=repr(shell.user_ns[name])[:200])
 
 
 def _judges(error):

@@ -10,6 +10,7 @@ from course_lib.serial.gradcheck import GradientReport, gradient_check
 from course_lib.serial.losses import LOSSES, softmax
 from course_lib.serial.minibatch import gradients, without_loss
 from course_lib.serial.network import Cache, Network, backward, forward, init_params
+from course_lib.serial.optimiser import SGD, Adam, Optimiser
 from course_lib.serial.search import GridResult, grid_search
 from course_lib.serial.sgd import History, sgd_step, targets, train
 from course_lib.serial.store import load_params, save_params

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from course_lib.errors import BadInput, check_array, check_count, check_number
 from course_lib.serial.evaluate import accuracy, check_labels, loss_value
 from course_lib.serial.minibatch import gradients_and_loss
 from course_lib.serial.network import Network, check_grads, check_params
+from course_lib.serial.optimiser import Optimiser
 from course_lib.serial.progress import TrainingProgress
 
 
@@ -69,6 +71,7 @@ def train(
     dataset: x_train (N, n0) of the dtype of params, y_train (N,) integer labels, x_val, y_val.
     batch_size: examples a step. The last batch of an epoch may be smaller: its gradient is the mean over
         its own examples. None takes all N in one step: batch gradient descent, Kamra 2016, algorithm 1.
+    eta: the learning rate of sgd_step, or an Optimiser with its own, such as Adam(0.001), whose state goes on.
     seed: epoch e (from 0) visits the examples in the order default_rng([seed, e]).permutation(N).
     gradients: callable (net, params, X, Y) -> (grads, loss of the batch), to train with threads, a GPU or MPI; grads as
         from `backward`. Where the loss is None, it costs a forward pass, which is not timed: `without_loss(f)` makes
@@ -78,10 +81,10 @@ def train(
     Raises BadInput for settings that cannot be and for data that does not fit the network.
     """
     X, Y = _training_set(net, params, dataset, max_examples)
-    epochs, eta = check_count("epochs", epochs), check_number("eta", eta)
+    epochs, (update, eta) = check_count("epochs", epochs), _rule(eta)
     size = len(X) if batch_size is None else check_count("batch_size", batch_size, 1, len(X))
     history, seed = History(), check_count("seed", seed, low=0)
-    step = _Step(net, params, eta, gradients or gradients_and_loss)
+    step = _Step(net, params, eta, gradients or gradients_and_loss, update)
     report = TrainingProgress(progress, epochs, math.ceil(len(X) / size))
     with np.errstate(over="ignore", invalid="ignore"):  # divergence is caught below, by its name
         for epoch in range(epochs):
@@ -95,6 +98,14 @@ def train(
             report.epoch_done(history)
     report.close(history)
     return history
+
+
+def _rule(eta):
+    """(what makes a step of (params, grads), its learning rate)."""
+    if isinstance(eta, Optimiser):
+        return eta.step, eta.eta
+    eta = check_number("eta", eta)
+    return partial(sgd_step, eta=eta), eta
 
 
 def targets(net, y, dtype):
@@ -133,12 +144,13 @@ def _diverged(what, epoch, where, eta):
 
 @dataclass
 class _Step:
-    """One timed step: the gradient of one batch, then sgd_step. Returns (loss before the step, seconds)."""
+    """One timed step: the gradient of one batch, then the update. Returns (loss before the step, seconds)."""
 
     net: Network
     params: list
     eta: float
     gradients: Callable
+    update: Callable
 
     def __call__(self, X, Y, rows):
         start = time.perf_counter()
@@ -149,7 +161,7 @@ class _Step:
             loss = loss_value(self.net, self.params, X, Y)
         start = time.perf_counter()
         if math.isfinite(loss):
-            sgd_step(self.params, grads, self.eta)
+            self.update(self.params, grads)
         return loss, spent + time.perf_counter() - start
 
 

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from course_lib.errors import BadInput
+from course_tools.book import pdf
 from course_tools.build.files import add_root, clone
 
 NEEDED = {"math_core": "math-core", "myst_nb": "myst-nb"}  # module: package, where they differ
@@ -30,6 +31,8 @@ def add_arguments(parser):
     parser.add_argument("--out", type=Path, metavar="DIR", help=words)
     words = "leave the solutions out, for a class"
     parser.add_argument("--without-solutions", action="store_true", help=words)
+    words = "print the cheat sheets to docs/cheat-sheets.pdf too (needs Chromium or Chrome)"
+    parser.add_argument("--pdf", action="store_true", help=words)
     add_root(parser)
 
 
@@ -39,11 +42,15 @@ def command(args):
     out = (args.out or root / "book").resolve()
     refuse_missing()
     refuse_foreign(out)
+    if args.pdf:
+        pdf.refuse_no_browser()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".book-", dir=out.parent) as work:
         made = make(root, Path(work), not args.without_solutions)
         if made is None:
             return 1
+        if args.pdf:
+            pdf.print_sheets(made)
         replace(made, out)
     pages = sum(1 for _ in out.rglob("*.html"))
     print(f"{pages} pages; open {out / 'index.html'}")

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from course_lib.plots.stepper.page import without_script
-from course_lib.progress.unguessed import MADE
+from course_lib.progress.unguessed import MADE, SAY
 from course_tools.book import facts, links, references
 from course_tools.build import command as build
 from course_tools.build import notebook, papers, source, way
@@ -88,9 +88,15 @@ def _notebook(root, folder, one, kind, pages):
             cell["source"] = text if number else titled(text, kind, one, listed)
         elif MADE.fullmatch(cell["id"]) or "# your guess" in text:
             cell["metadata"].setdefault("tags", []).append("guess")
+            cell["outputs"] = [out for out in cell["outputs"] if not _asks(out)]
         for output in cell.get("outputs", []):
             _without_script(output.get("data", {}))
     _put(folder, page, json.dumps(stored))
+
+
+def _asks(output):
+    """Does it ask for a guess that was not made? In a book nobody can run the cell again."""
+    return "".join(output.get("text", [])) == f"{SAY}\n"
 
 
 def _without_script(data):
@@ -109,23 +115,29 @@ def titled(text, kind, one, listed):
 
 def _document(root, folder, name, pages):
     text = papers.named((root / name).read_text(encoding="utf-8"))
-    for picture in links.pictures(text, name):
-        (folder / picture).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / picture, folder / picture)
+    _copy_pictures(root, folder, text, name)
     listed = facts.of_document(Path(name).stem, text)
     _put(folder, name, facts.under_title(links.kept(text, name, pages), listed))
 
 
+def _copy_pictures(root, folder, text, name):
+    for picture in links.pictures(text, name):
+        (folder / picture).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / picture, folder / picture)
+
+
 def hook(root):
-    """What the README begins with, before its picture: what the course says of three mistakes."""
+    """What the README begins with: what the course says of three mistakes, and its picture."""
     text = (root / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
-    return re.sub(r"^(# .*|!\[.*\]\(.*\))$", "", text, flags=re.MULTILINE).strip()
+    return re.sub(r"^# .*$", "", text, flags=re.MULTILINE).strip()
 
 
 def _written(root, folder, read, books, documents):
     """The pages of written/: what only this book knows is put in."""
+    first = hook(root)
+    _copy_pictures(root, folder, first, "README.md")
     values = {
-        "hook": hook(root),
+        "hook": first,
         "hours": {kind: round(_minutes(books, kind) / 60) for kind in ("lecture", "exercise")},
         "chapters": _chapters(books),
         "lists": _lists(books) | {"Documents": documents},

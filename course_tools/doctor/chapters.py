@@ -22,7 +22,8 @@ CHAPTERS = (
     ("10", "mpi-collectives", "mpi"),
     ("11", "mpi-data-parallelism", "mpi"),
     ("12", "mpi-model-parallelism", "mpi"),
-    ("13", "capstone", "all"),
+    ("13", "pipelines-and-shards", "mpi"),
+    ("14", "capstone", "all"),
 )
 
 

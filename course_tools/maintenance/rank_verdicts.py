@@ -5,7 +5,7 @@
 runs every program of tests/machines/rehearsal/faults as a parallel cell (`mpi.cluster`), each followed by a right cell,
 and writes the verdicts into record.json beside them, from where `rehearsal_tables` takes them. It takes minutes: after
 most of the programs new ranks are started. Where a cell was late or its next cell wrong, nothing is written and the
-exit status is 1.
+exit status is 1. `--times 10 --load 4` runs all ten times, beside four programs that never rest.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import sys
 import time
 
 from course_lib import mpi
+from course_tools.maintenance import under_load
 from course_tools.maintenance.rehearsal_tables import RECORD, programs
 
 SECONDS = 10  # a cell's deadline
@@ -82,15 +83,31 @@ def all_verdicts(chosen):
     return said, faults
 
 
+def repeated(chosen, times, load):
+    """`all_verdicts` so many times beside so much load: the last verdicts, and the lines of all runs."""
+    faults: list = []
+    with under_load.busy(load):
+        for number in range(1, times + 1):
+            began = time.monotonic()
+            said, found = all_verdicts(chosen)
+            faults += [f"run {number}: {fault}" for fault in found] if times > 1 else found
+            took = time.monotonic() - began
+            print(f"# run {number} of {times}: {len(chosen)} programs, {took:.0f} s", flush=True)
+    return said, faults
+
+
 def main(argv=None):
     """Print the verdicts, or write them; return 1 where a cell was late or its next cell wrong."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write them into the record")
     parser.add_argument(
-        "--only", default="", metavar="WORDS", help="programs with this in their name"
+        "--only", default="", metavar="WORDS", help="programs with this in their name or file's"
     )
+    parser.add_argument("--times", type=int, default=1, help="how often each of them runs")
+    parser.add_argument("--load", type=int, default=0, help="programs that count beside them")
     asked = parser.parse_args(argv)
-    said, faults = all_verdicts([one for one in programs() if asked.only in one.name])
+    chosen = [one for one in programs() if asked.only in f"{one.fn.__module__} {one.name}"]
+    said, faults = repeated(chosen, asked.times, asked.load)
     if asked.write and not faults:  # the table says that the cell after each was right
         record = json.loads(RECORD.read_text(encoding="utf-8"))
         record["real"] = {**record.get("real", {}), **said}

@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from bench_runs import bench, committed, interrupted, posix, quick_run
@@ -16,6 +17,7 @@ from course_tools.bench.frame.processes import START
 from course_tools.bench.mpi import predictions, ranks, tables
 from course_tools.bench.mpi.bench import BENCH, QUICK
 from course_tools.bench.mpi.catalogue import ALLREDUCES, CASES, RANKS, SCHEMES, SIZES
+from course_tools.bench.mpi.pipelines import wanted
 from course_tools.bench.mpi.ranks import Ranks
 
 # The quick run ----------------------------------------------------------------------------------
@@ -54,6 +56,23 @@ def test_every_scheme_has_a_number_or_says_why_not(quick):
     assert failures(quick[1]) == [] and quick[1]["versions"]["mpi4py"]
 
 
+@pytest.mark.slow
+def test_every_pipeline_has_a_number_or_says_why_not(quick):
+    (case,) = quick[1]["pipelines"]
+    assert set(case["ways"]) == {f"{library}-{name}-{p}" for library, name, p in wanted((1, 2))}
+    for key, row in case["ways"].items():
+        if key.startswith("torch") and "error" in row:
+            assert row["error"].startswith("not installed: pip install")
+        else:
+            assert numbers(row) and row["disagreement"] <= 1e-3, "held against the serial library"
+    assert all(len(found) == QUICK["rounds"] for found in case["tasks"].values())
+    assert {key.removeprefix("bubble-") for key in case["bubbles"]} == {
+        key
+        for key, row in case["ways"].items()
+        if key.startswith("mpi") and row["schedule"] != "alone"
+    }
+
+
 def numbers(row):
     return len(row["seconds"]) == QUICK["rounds"] and all(s > 0 for s in row["seconds"])
 
@@ -76,6 +95,7 @@ def test_tables_again_from_the_json(quick, tmp_path):
     assert done.returncode == 0, done.stderr
     words = ("Allreduce over 2 ranks: median time", "predicted", "recursive doubling", "Targets")
     more = ("master and workers", "Messages, and ranks that wait", "a glance, not a measurement")
+    words += ("ZB-H1, PyTorch over gloo", "predicted bubble")
     assert all(one in done.stdout for one in (*words, *more))
 
 
@@ -101,6 +121,18 @@ def test_a_group_answers_fails_and_ends_in_time():
         with pytest.raises(WorkerError, match="ended earlier"):
             group.ask("messages", sizes=[8], repeats=3)
     assert all(process.poll() is not None for process in group.processes)
+
+
+def test_shards_are_held_against_the_serial_library(tmp_path):
+    rng = np.random.default_rng(4)
+    labels = np.eye(5, dtype=np.float32)[rng.integers(0, 5, 60)]
+    np.save(tmp_path / "x.npy", rng.random((60, 7), np.float32))
+    np.save(tmp_path / "y.npy", labels)
+    how = {"sizes": (7, 6, 5), "B": 16, "seconds": 0.0, "check": True}
+    with Ranks("mpi", 2) as group:
+        group.ask("load", folder=str(tmp_path))
+        for stage in range(4):
+            assert group.ask("build", key=f"sharded-{stage}", **how)["disagreement"] <= 1e-5
 
 
 @posix
@@ -218,6 +250,20 @@ def test_predicted_epochs_by_hand():
     assert epoch(result(cores=2), "data-ring-4") == pytest.approx(steps * crowded, rel=1e-3)
     assert epoch(made, "serial-1") is None
     assert epoch(made, "model-2") < epoch(made, "data-mpi-2") < epoch(made, "master-2")
+
+
+@pytest.mark.parametrize(("stage", "halves"), [(0, 2), (1, 2), (2, 2), (3, 3)])
+def test_predicted_shards_by_hand(stage, halves):
+    """Net-1h, 4 ranks: a half of a ring allreduce sends 3 quarters of a layer; from stage 1 on a quarter is updated."""
+    made, key = result(), f"sharded-{stage}-4"
+    row = {"ranks": 4, "scheme": f"sharded-{stage}", "seconds": [1.0, 1.0]}
+    made["training"][0]["ways"][key] = row
+    layers = (785 * 1024, 1025 * 10)
+    sent = halves * sum(3 * (ALPHA + BETA * 4 * n / 4) for n in layers)
+    step = 11e-3 + sent + 1e-3 + 2e-3 / (4 if stage else 1)
+    assert epoch(made, key) == pytest.approx(50_000 / 1024 * step, rel=1e-3)
+    names = [line[0] for line in next(tables.scheme_tables(made)).rows]
+    assert any(name.startswith(f"shards, stage {stage}") for name in names)
 
 
 def epoch(made, key):

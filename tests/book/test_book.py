@@ -32,7 +32,7 @@ axe = pytest.importorskip(
     "axe_playwright_python.sync_playwright", reason="axe-core is not installed"
 )
 
-from course_tools.book import command, docstrings, facts, links, stage  # noqa: E402 (needs the extra)
+from course_tools.book import command, docstrings, facts, links, pdf, stage  # noqa: E402 (needs the extra)
 
 ROOT = Path(__file__).resolve().parents[2]
 GRAVE = ("serious", "critical")  # axe-core's own degrees
@@ -428,6 +428,12 @@ def test_a_stepper_is_walked_by_keyboard(browser, address, theme, size):
     page.close()
 
 
+def test_the_first_page_has_the_picture_and_no_page_asks_for_a_run(book):
+    assert re.search(r"<img[^>]*chapter01\.png", (book / "index.html").read_text("utf-8"))
+    for path in book.glob("notebooks/*.html"):
+        assert "No guess yet" not in path.read_text("utf-8"), path
+
+
 @pytest.mark.parametrize("chapter", chapter_sources.CHAPTERS)
 def test_each_prediction_folds_its_answer(chapter, book):
     """As many folds as paragraphs that ask; none is empty."""
@@ -458,6 +464,7 @@ def small_clone(tmp_path):
         shutil.copy(ROOT / folder / "00-start-here.ipynb", root / folder)
     (root / "docs").mkdir()
     shutil.copy(ROOT / "README.md", root)
+    shutil.copy(ROOT / "docs/chapter01.png", root / "docs")
     # without chapter 01 the links at the end are others; code and outputs are those of the clone
     assert main(["build", "--root", str(root)]) == 0
     return root
@@ -489,6 +496,26 @@ def test_a_folder_with_something_else_is_left_alone(small_clone, tmp_path, capsy
     )
 
 
+def test_the_cheat_sheets_are_printed_a_page_each(book, tmp_path):
+    """Over 20 s of processor where it is the first to need the book."""
+    if pdf.find_browser() is None:
+        pytest.skip("no browser: nothing prints")
+    shutil.copytree(book, tmp_path / "book")
+    pdf.print_sheets(tmp_path / "book")
+    made = (tmp_path / f"book/{pdf.PAGE}.pdf").read_bytes()
+    assert made.startswith(b"%PDF-") and len(re.findall(rb"/Type\s*/Page\b", made)) == 5
+    assert 'href="cheat-sheets.pdf"' in (tmp_path / f"book/{pdf.PAGE}.html").read_text("utf-8")
+
+
+def test_a_pdf_without_a_browser_is_refused_before_the_book_is_built(
+    small_clone, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(pdf, "find_browser", lambda: None)
+    line = ["book", "--pdf", "--root", str(small_clone), "--out", str(tmp_path / "out")]
+    assert main(line) == 2 and not (tmp_path / "out").exists()
+    assert "--pdf needs Chromium or Chrome" in capsys.readouterr().err
+
+
 def test_a_missing_extra_is_named(small_clone, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(command.NEEDED, "no_such_module", "the-package")
     assert main(["book", "--root", str(small_clone), "--out", str(tmp_path / "out")]) == 2
@@ -507,7 +534,7 @@ def test_what_to_read_before():
         == ["02-minibatch-and-blas"]
     )
     assert facts.before("08-gemm-register-tiled") == ["07-gemm-shared-memory"]
-    assert len(facts.before("13-capstone")) == 13
+    assert len(facts.before("14-capstone")) == 14
 
 
 def test_links_out_of_the_book_become_words():

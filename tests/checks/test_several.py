@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.checks import ch09, ch10, ch13
+from course_lib.checks import ch09, ch10, ch14
 from course_lib.checks.kit import heard
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.parts import Evidence, causes_of_parts, names_of
@@ -72,7 +72,7 @@ def test_a_right_part_is_not_explained_away():
     def judge(y, predicted):
         return np.mean(y == predicted), 0.25, 0.375, 0.125, 0.625
 
-    assert "mistake" not in (cause_of(ch13.check_judge, judge) or "")
+    assert "mistake" not in (cause_of(ch14.check_judge, judge) or "")
 
 
 def test_property_is_compared_in_every_case():

@@ -430,7 +430,7 @@ def test_real_official_test_set(real):
 
 
 def test_the_sample_in_the_package(monkeypatch):
-    """Every tenth line, with no file, folder or network; the counts that the README and chapter 13 name."""
+    """Every tenth line, with no file, folder or network; the counts that the README and chapter 14 name."""
     monkeypatch.delenv("COURSE_DATA", raising=False)
     data = load_kddcup99(sample=True)
     assert [len(data.split(s)[1]) for s in ("train", "val", "test")] == [35_289, 7_057, 7_057]

@@ -27,6 +27,9 @@ EDGES = {
     "naive": (8, 32, 1),
     "shared": (32, 32, 32),
     "register_16x4": (64, 16, 4),
+    "register_8x8": (128, 128, 8),
+    "vector_8x8": (128, 128, 8),
+    "buffered_8x8": (128, 128, 8),
     "warptile": (128, 128, 8),
 }
 ORDERS = ["".join(orders) for orders in itertools.product("CF", repeat=3)]
@@ -348,6 +351,18 @@ PLANTED = [  # kernel, what is replaced, with what, the tool that must find it
     ("register_16x4", "__syncthreads();  // read", "// read", "racecheck"),
     ("register_16x4", "__syncthreads();  // write", "// write", "racecheck"),
     ("register_16x4", "if (j0 + j < N)", "if (j0 + j <= N)", "memcheck"),
+    ("register_8x8", "__syncthreads();  // read", "// read", "racecheck"),
+    ("register_8x8", "__syncthreads();  // write", "// write", "racecheck"),
+    ("register_8x8", "i0 + i < M && k0 + k < K", "i0 + i <= M && k0 + k < K", "memcheck"),
+    ("register_8x8", "if (i < M && j < N)", "if (i < M && j <= N)", "memcheck"),
+    ("register_8x8", "beta == 0 ?", "beta > 9 ?", "initcheck"),
+    ("vector_8x8", "__syncthreads();  // read", "// read", "racecheck"),
+    ("vector_8x8", "__syncthreads();  // write", "// write", "racecheck"),
+    ("vector_8x8", "left >= 4 && (size_t)p % 16 == 0", "left >= 4", "memcheck"),
+    ("vector_8x8", "if (beta != 0)", "if (beta != 1)", "initcheck"),
+    ("buffered_8x8", "__syncthreads();", "", "racecheck"),
+    ("buffered_8x8", "now ^= 1", "now ^= 0", "racecheck"),
+    ("buffered_8x8", "if (beta != 0)", "if (beta != 1)", "initcheck"),
     ("warptile", "__syncthreads();", "", "racecheck"),
     ("warptile", "now ^= 1", "now ^= 0", "racecheck"),
     ("warptile", "if (beta != 0)", "if (beta != 1)", "initcheck"),
@@ -372,6 +387,9 @@ def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
     ("kernel", "old", "new", "orders"),
     [
         ("shared", "[32][33]", "[32][32]", "FCC"),
+        ("register_8x8", "WIDTH 132", "WIDTH 128", "CCC"),
+        ("vector_8x8", "WIDTH 132", "WIDTH 128", "CCC"),
+        ("buffered_8x8", "WIDTH 132", "WIDTH 128", "CCC"),
         ("warptile", "WIDTH 132", "WIDTH 128", "CCC"),
         ("register_16x4", "(tk & 2)", "(tk & 0)", "FFF"),
     ],
@@ -394,7 +412,8 @@ def test_without_its_padding_a_rung_has_bank_conflicts(monkeypatch, kernel, old,
 )
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
 def test_nvidia_compiles_the_ladder_without_spilling(arch):
-    for kernel, most in (("naive", 64), ("shared", 64), ("register_16x4", 128), ("warptile", 128)):
+    for kernel in RUNGS:
+        most = 64 if kernel in ("naive", "shared") else 128
         found = inspect(RUNGS[kernel].source, arch)[f"gemm_{kernel}"]
         assert (
             found["spilled_bytes"] == 0
@@ -428,7 +447,16 @@ def test_the_main_loop_is_the_one_with_the_most_multiply_adds():
     not (available() and disassembler()), reason="no compiler of NVIDIA's, or no cuobjdump, is here"
 )
 @pytest.mark.parametrize(
-    ("kernel", "ffma"), [("naive", 16), ("shared", 32), ("register_16x4", 64), ("warptile", 512)]
+    ("kernel", "ffma"),
+    [
+        ("naive", 16),
+        ("shared", 32),
+        ("register_16x4", 64),
+        ("register_8x8", 512),
+        ("vector_8x8", 512),
+        ("buffered_8x8", 512),
+        ("warptile", 512),
+    ],
 )
 def test_the_main_loop_has_the_multiply_adds_of_a_step(kernel, ffma):
     loop = main_loop(RUNGS[kernel].source)

@@ -55,6 +55,20 @@ def test_verdicts_and_guesses_are_kept(student):
     assert chapter.guesses == 1
 
 
+@pytest.mark.parametrize("room", ["notebooks", "solutions"])
+def test_a_check_elsewhere_makes_no_task_right(student, monkeypatch, room):
+    """Lecture 01 has a cell forward-check of its own, as its exercise has."""
+    monkeypatch.setenv(journal.SESSION, f"/home/me/course/{room}/{FIRST}.ipynb")
+    run("affine-check")
+    assert journal.read() == []
+
+
+def test_each_cell_is_a_prediction_though_all_are_my_guess(student):
+    for cell in ("first-guess", "second-guess", "second-guess"):
+        run(cell, "my_guess = 0.5", names={"my_guess": 0.5})
+    assert summary.chapters(ROOT)[0].guesses == 2
+
+
 @pytest.mark.parametrize("name", [*journal.ELSEWHERE])
 def test_nothing_is_kept_where_a_machine_runs_the_cells(student, monkeypatch, name):
     monkeypatch.setattr(
@@ -158,7 +172,8 @@ def test_the_page_links_to_the_exercises(student):
     run("affine-check")
     page = summary.show(ROOT)._repr_html_()
     links = [part.split('"')[0] for part in page.split('href="')[1:]]
-    assert len(links) >= 14 and all((ROOT / link).is_file() for link in links)
+    assert f'in <a href="exercises/{FIRST}.ipynb">' in page and "Exercise 0" not in page
+    assert len(links) >= 15 and all((ROOT / link).is_file() for link in links)
     notebook = json.loads((ROOT / "progress.ipynb").read_text(encoding="utf-8"))
     assert "progress.show()" in "".join(notebook["cells"][-1]["source"])
 

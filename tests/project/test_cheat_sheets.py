@@ -8,7 +8,8 @@ import pytest
 
 from course_lib import serial
 from course_lib.gpu.cpu_engine import trace
-from course_lib.mpi import cost
+from course_lib.mpi import cost, sharded
+from course_lib.mpi.pipeline import Costs, in_flight, schedule, simulate, step_seconds
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cheat-sheets.md").read_text(encoding="utf-8")
 DELTAS = {
@@ -19,6 +20,25 @@ TIMES = {
     "2 (p - 1) (α + β n / p)": ("ring", lambda p, n, a, b: 2 * (p - 1) * (a + b * n / p)),
     "(α + β n) log2 p": ("doubling", lambda p, n, a, b: (a + b * n) * math.log2(p)),
     "2 (α + β n) log2 p": ("tree", lambda p, n, a, b: 2 * (a + b * n) * math.log2(p)),
+}
+
+WAITS = {
+    "gpipe": ("GPipe", "(p - 1) (f + d + g)", lambda p, f, d, g: (p - 1) * (f + d + g)),
+    "1f1b": ("1F1B", "(p - 1) (f + d + g)", lambda p, f, d, g: (p - 1) * (f + d + g)),
+    "zb-h1": ("ZB-H1", "(p - 1) (f + d - g)", lambda p, f, d, g: (p - 1) * (f + d - g)),
+    "zb-h2": ("ZB-H2", "(p - 1) (f + d - 2 g)", lambda p, f, d, g: (p - 1) * (f + d - 2 * g)),
+}
+KEPT = ["m", "p on rank 0, 1 on the last", "p", "2 p - 1"]
+TWICE = ("2 (p - 1) N / p", lambda N, p: 2 * (p - 1) * N / p)
+SHARDS = {
+    0: ("0, plain", ("16 N", lambda N, p: 16 * N), TWICE),
+    1: ("1, state", ("8 N + 8 N / p", lambda N, p: 8 * N + 8 * N / p), TWICE),
+    2: ("2, and", ("4 N + 12 N / p", lambda N, p: 4 * N + 12 * N / p), TWICE),
+    3: (
+        "3, and",
+        ("16 N / p", lambda N, p: 16 * N / p),
+        ("3 (p - 1) N / p", lambda N, p: 3 * (p - 1) * N / p),
+    ),
 }
 
 
@@ -53,6 +73,34 @@ def test_messages_and_bytes_of_an_allreduce(p):
     assert cost.ring(p, 4096) == (2 * (p - 1), 2 * (p - 1) * 4096 / p)
     assert row("recursive doubling")[1:3] == ["log2 p", "n log2 p"]
     assert cost.doubling(p, 4096) == (math.log2(p), 4096 * math.log2(p))
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_waiting_in_a_pipeline(name):
+    p, m, f, d, g = 4, 9, 5.0, 4.0, 2.0
+    start, formula, waits = WAITS[name]
+    assert row(start)[1] == formula
+    line = simulate(schedule(name, p, m), Costs(f, d, g))
+    assert step_seconds(line) - line.busy(0) == pytest.approx(waits(p, f, d, g))
+
+
+def test_micro_batches_kept():
+    p, m = 4, 9
+    kept = {name: in_flight(schedule(name, p, m)) for name in WAITS}
+    assert [row(start)[2] for start, _, _ in WAITS.values()] == KEPT
+    assert max(kept["gpipe"]) == m and kept["1f1b"][0] == p and kept["1f1b"][-1] == 1
+    assert max(kept["zb-h1"]) == p and max(kept["zb-h2"]) == 2 * p - 1
+
+
+@pytest.mark.parametrize("stage", SHARDS)
+def test_bytes_of_shards(stage):
+    """A few bytes more than printed: biases that p does not divide, and a layer that is whole for a moment."""
+    p, net = 4, serial.Network([64] * 129)
+    start, kept, sends = SHARDS[stage]
+    assert row(start)[1:] == [kept[0], sends[0]]
+    most = sum(sharded.memory(net, p, 0, stage, slots=2).values())
+    assert kept[1](net.n_params, p) <= most <= 1.02 * kept[1](net.n_params, p)
+    assert sharded.sent(net, p, 0, stage)[1] / 4 == pytest.approx(sends[1](net.n_params, p))
 
 
 @pytest.mark.parametrize("stride, sectors", [(1, 4), (8, 32), (9, 32)])

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "course_lib"
 ROOMS = ("data", "serial", "threads", "gpu", "mpi", "measure", "plots")  # what a learner reads
-MOST_LINES = 9700  # of all rooms together, every line counted: Python and CUDA C
+MOST_LINES = 12_000  # of all rooms together, every line counted: Python and CUDA C
 MOST_LINES_OF_A_FUNCTION = 25  # without its head and docstring
 # what runs code is counted apart, lines of code alone: (at least, at most)
 MACHINES = {
@@ -22,7 +22,7 @@ MACHINES = {
     "machines/cuda_c": (300, 1000),
     "machines/rehearsal": (500, 3400),
     "machines/ranks": (200, 1250),
-    "machines/books": (200, 600),
+    "machines/books": (200, 640),
     "plots/stepper": (
         200,
         1400,

@@ -13,10 +13,11 @@ from course_lib.serial import backward, forward
 FUNCTION = 8  # roundings of a sigmoid or a softmax besides its sums: exp, division, differences; each within 2 u
 
 
-def gradient_bound(net, params, X, Y):
+def gradient_bound(net, params, X, Y, scalings=0):
     """([(dW, db)] exact, [(E, e)]): no entry of the gradient of this batch, as serial, data, model or grid parallel
     code computes it from these very params in their dtype, is further than E (or e) from exact, up to terms in u^2.
 
+    scalings: roundings of the last dZ besides; 2 in a pipeline, whose micro-batches are weighted there.
     X (B, n0), Y (B, nL). For sigmoid layers with cross_entropy, [003]'s network; BadInput for others.
     Errors are led through the layers: those of Z shrink by f' <= 1/4, those of A and dZ pass through |W|.
     """
@@ -33,7 +34,7 @@ def gradient_bound(net, params, X, Y):
     spread = np.ptp(cache.Z[-1], axis=1, keepdims=True)
     shift = 2 * EZ.max(axis=1, keepdims=True) + 2 * u * (spread + Y.shape[1] + FUNCTION)
     dZ, bounds = (cache.A[-1] - Y) / B, []
-    E = cache.A[-1] * np.expm1(shift) / B + 4 * u * abs(dZ)
+    E = cache.A[-1] * np.expm1(shift) / B + (4 + scalings) * u * abs(dZ)
     for layer in reversed(range(net.n_layers)):
         W, A, EA_ = params[layer][0], cache.A[layer], EA[layer]
         EW = (

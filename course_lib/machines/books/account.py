@@ -2,6 +2,7 @@
 
 from course_lib.machines.books import ledger, short, story
 
+LAST = 200  # collectives of a cell that has not ended which are told
 PROBES = 20  # a message is seen only after some progress
 
 
@@ -23,6 +24,21 @@ def account():
         for left in (short.short, ledger.closed, ledger.others, ledger.broken, ledger.begun):
             left.clear()
         return said
+
+
+def entered():
+    """{book: (members, collectives before LAST, [(signature, operation)])} of a cell that has not ended.
+
+    Called beside the cell, which may stand in MPI: nothing of MPI is called.
+    """
+    said = {}
+    for book in list(ledger.books.values()):
+        begun = [(its, op) for known, its, op in list(ledger.entering.values()) if known is book]
+        log = [*book.log, *begun]
+        if log:
+            last = [(_plain(its), story.words(op)) for its, op in log[-LAST:]]
+            said[book.name] = book.members, len(log) - len(last), last
+    return said
 
 
 def _told(book):

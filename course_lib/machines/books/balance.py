@@ -19,6 +19,24 @@ def faults(accounts):
     return found[:MOST]
 
 
+def stuck(accounts):
+    """Sentences on collectives that differ, of a cell that has not ended. accounts: {rank: account.entered()}."""
+    found = []
+    for name in sorted({name for told in accounts.values() for name in told}):
+        told = {r: books[name] for r, books in sorted(accounts.items()) if name in books}
+        first = max(before for _, before, _ in told.values())
+        logs = {r: log[first - before :] for r, (_, before, log) in told.items()}
+        # those that have not come so far say nothing: they may still come
+        for entries in zip_longest(*logs.values()):
+            there = [(r, e) for r, e in zip(logs, entries, strict=True) if e]
+            pairs = [(*pair, _differs(pair[0][1], pair[1][1])) for pair in combinations(there, 2)]
+            if differ := [pair for pair in pairs if pair[2] is not None]:
+                (one, mine), (other, its), said = differ[0]
+                found.append(f"rank {one} entered {mine[1]}, {_other(other, its, said)}")
+                break
+    return found[:MOST]
+
+
 def senders(accounts):
     """Who sent what was too long, in sentences, as far as the books say; at most MOST."""
     found = []

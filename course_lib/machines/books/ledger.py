@@ -4,6 +4,7 @@ mpi4py's own methods are wrapped in place, so that cells go on to say `from mpi4
 Not in the book: MPI.Win and MPI.File, which have communicators of their own.
 """
 
+import contextlib
 import functools
 import gc
 import sys
@@ -60,6 +61,7 @@ class Book:
 books: dict = {}  # handle of a communicator -> Book
 closed: list = []  # books of communicators freed in this cell
 active: dict = {}  # operations that have begun and not ended
+entering: dict = {}  # id of an operation in `active` -> (Book, signature, operation) of a collective
 others: dict = {}  # threads beside the main one -> the operation that they began last
 broken: list = []  # (operation, error): nobody knows what state it left
 begun: dict = {}  # id of a request -> (request, operation, and what to do when it has ended)
@@ -115,6 +117,8 @@ def _counted(name, method, note):
         active[id(op)] = op
         if threading.get_ident() != MAIN:
             others[threading.current_thread()] = op
+        if note is _entered:
+            _enters(op, args[0], args[1:], named)
         if name == "Free":  # what has ended by now is known now, and not afterwards
             with lock:
                 _settle()
@@ -127,6 +131,7 @@ def _counted(name, method, note):
             raise
         finally:
             del active[id(op)]
+            entering.pop(id(op), None)
         _note(note, op, args, named, book or result)
         return result
 
@@ -282,21 +287,31 @@ def _both(op, comm, args, named, result):
 def _entered(op, comm, args, named, result):
     """A collective. Its request ends as that of a send does."""
     call = op[0]
-    plain = call[1:].capitalize() if call[0] == "I" else call
     if call in ENDS:
         closed.append(result)
         books.pop(next(handle for handle, known in books.items() if known is result))
         result.log.append(((call, None), op))
         return
+    _book(comm).log.append((_signature(call, comm, args, named), op))
+    if call[0] == "I" and result is not None:
+        _later(op, result, None)
+
+
+def _enters(op, comm, args, named):
+    """It may never end: what it is, is noted before."""
+    with contextlib.suppress(Exception):  # what it is called with may be wrong in any way
+        signature = _signature(op[0], comm, args, named)
+        entering[id(op)] = _book(comm), signature, op
+
+
+def _signature(call, comm, args, named):
+    plain = call[1:].capitalize() if call[0] == "I" else call
     one_root = plain in ROOTS and not comm.Is_inter()
     root = _argument(args, named, ROOTS[plain], "root", 0) if one_root else None
     buffer, bytes_of_it = _compared(plain, comm, args, named, root)
     way = _way(_argument(args, named, WAYS[plain], "op")) if plain in WAYS else None
     name = "Barrier" if call == "barrier" else call
-    signature = (name, root, getattr(buffer, "dtype", None), way, bytes_of_it)
-    _book(comm).log.append((signature, op))
-    if call[0] == "I" and result is not None:
-        _later(op, result, None)
+    return name, root, getattr(buffer, "dtype", None), way, bytes_of_it
 
 
 def _compared(plain, comm, args, named, root):

@@ -15,6 +15,8 @@ import sys
 import traceback
 from pathlib import Path
 
+from course_lib.machines.ranks import leftovers
+
 LINUX = sys.platform == "linux"
 ENDED = "ended"  # a file in the folder, from when a rank has ended
 STAND_IN = str(Path(__file__).with_name("stand_in.py"))
@@ -111,6 +113,7 @@ def engine(argv, others):
 def controller(argv, text, listener):
     """Be the controller. text: its program."""
     listener.close()
+    leftovers.sweep()  # milliseconds, beside the start of the ranks
     sys.argv = ["ipcontroller", *argv]
     exec(text, {"__name__": "controller"})
 
@@ -146,6 +149,7 @@ def _become(main, env, files):
 def start(job):
     """(programs by name, the Nursery) of a job with "forks": {"controller": argv, "text": ..., "engine": argv}."""
     wanted, folder = job["forks"], job["folder"]
+    leftovers.hold(folder)
     nursery = Nursery(str(Path(folder, "forks")), wanted["engine"])
     with open(Path(folder, "controller.log"), "wb") as log:
         files = [log.fileno(), log.fileno()]

@@ -16,10 +16,8 @@ class Output:
     """In the place of a stream's `write`: keeps what is written until there is enough of it."""
 
     def __init__(self, write, printed):
-        self._send, self._printed = (
-            write,
-            printed,
-        )  # printed: one number, which both streams of a rank share
+        # printed: one number, which both streams of a rank share
+        self._send, self._printed = write, printed
         self._kept: list[str] = []
         self._size, self._since = 0, time.monotonic()
         self._lock = threading.RLock()  # a signal may come between

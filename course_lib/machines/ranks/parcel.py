@@ -24,21 +24,16 @@ def pack(fn, args):
     import cloudpickle
 
     if not callable(fn):
-        raise BadInput(
-            f"c.run takes a function, c.run(f) or c.run(f, x), not {type(fn).__name__}: c.run(f(...)) calls "
-            "f here, before there is anything to run on the ranks"
-        )
+        text = f"c.run takes a function, c.run(f) or c.run(f, x), not {type(fn).__name__}: c.run(f(...))"
+        raise BadInput(f"{text} calls f here, before there is anything to run on the ranks")
     try:
         payload = cloudpickle.dumps((fn, args))
     except Exception as error:
         raise BadInput(f"this cannot be sent to the ranks: {culprit(fn, args)} ({error})") from None
     cells = shell().compile._filename_map if shell() else {}
     used = {name: number for name, number in cells.items() if name.encode() in payload}
-    return (
-        payload,
-        cell_number(),
-        {name: (used[name], "".join(linecache.getlines(name))) for name in used},
-    )
+    sources = {name: (used[name], "".join(linecache.getlines(name))) for name in used}
+    return payload, cell_number(), sources
 
 
 def culprit(fn, args):

@@ -31,9 +31,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _options(line):
     parser = _Parser(prog="%%px", add_help=False)
-    parser.add_argument(
-        "--targets", "-t", type=lambda text: [int(part) for part in text.split(",")]
-    )
+    parser.add_argument("--targets", "-t", type=lambda text: [*map(int, text.split(","))])
     parser.add_argument("--timeout", type=float)
     return parser.parse_args(shlex.split(line))
 
@@ -51,16 +49,9 @@ def show(results, more):
             from IPython.display import publish_display_data
 
             publish_display_data(output["data"], output.get("metadata", {}))
-        if (
-            result.ready()
-            and result.successful()
-            and hasattr(value := result.get(), "execute_result")
-        ):
-            _lines(
-                rank,
-                ((value.execute_result or {}).get("data") or {}).get("text/plain", ""),
-                sys.stdout,
-            )
+        value = result.get() if result.ready() and result.successful() else None
+        shown = getattr(value, "execute_result", None) or {}
+        _lines(rank, (shown.get("data") or {}).get("text/plain", ""), sys.stdout)
 
 
 def _lines(rank, text, stream):

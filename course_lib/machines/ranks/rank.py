@@ -13,7 +13,7 @@ import traceback
 import warnings
 from multiprocessing.connection import Client
 
-from course_lib.machines.books import ledger, story
+from course_lib.machines.books import account, ledger, story
 from course_lib.machines.ranks import output
 
 MARK = "COURSE_MPI_RANK"  # in the environment of a rank: the number of the rank
@@ -74,9 +74,7 @@ def _own_signals(rank, traces):
 def _prepare(shell):
     """Errors as lines of the student's cells; no more output than can be read; memory runs out here first."""
     shell.colors = "nocolor"
-    shell.InteractiveTB.structured_traceback = lambda kind, error, *rest, **named: [
-        story.of_error(error)
-    ]
+    shell.InteractiveTB.structured_traceback = lambda kind, error, *_, **__: [story.of_error(error)]
     # IPython's own would end the rank after the cell
     shell.user_ns["exit"] = shell.user_ns["quit"] = sys.exit
     warnings.filterwarnings("ignore", "To exit")  # IPython's advice after sys.exit()
@@ -96,9 +94,8 @@ def _abort(comm, errorcode=0):
 
 
 def _finalize():
-    raise RuntimeError(
-        "MPI.Finalize() would end MPI for all later cells: leave it out, the ranks end MPI when the notebook does"
-    )
+    said = "leave it out, the ranks end MPI when the notebook does"
+    raise RuntimeError(f"MPI.Finalize() would end MPI for all later cells: {said}")
 
 
 def begin(number):
@@ -149,6 +146,7 @@ def _serve(line, main, parents):
                     os._exit(1)
             line.recv()
             output.send()
-            line.send(story.of_place(traceback.extract_stack(sys._current_frames().get(main))))
+            place = story.of_place(traceback.extract_stack(sys._current_frames().get(main)))
+            line.send((place, account.entered()))
     except (EOFError, OSError):
         os._exit(1)

@@ -44,10 +44,8 @@ def cluster(n=4, timeout=60, profile=None, progress=True, start=None):
 def current():
     """The notebook's cluster. Raises BadInput where there is none."""
     if not _current:
-        raise BadInput(
-            "there are no ranks yet (after a restart of the kernel: no longer): "
-            "run the cell with mpi.cluster(4) first"
-        )
+        said = "there are no ranks yet (after a restart of the kernel: no longer)"
+        raise BadInput(f"{said}: run the cell with mpi.cluster(4) first")
     return _current[0]
 
 
@@ -91,9 +89,8 @@ class Cluster:
         limit = launch.check_seconds(self.timeout if timeout is None else timeout)
         targets = launch.check_targets(targets, self.n)
         if not self.busy.acquire(blocking=False):
-            raise BadInput(
-                "another thread's parallel cell is running on these ranks: wait until it has ended"
-            )
+            text = "another thread's parallel cell is running on these ranks"
+            raise BadInput(f"{text}: wait until it has ended")
         try:
             return self._watched(call, targets, limit)
         finally:
@@ -111,7 +108,7 @@ class Cluster:
             wrong = dead or late or failed or left
             error = self._error(results, dead, late, failed, limit, left, sent) if wrong else None
         except KeyboardInterrupt:
-            waiting, _ = self._lose()
+            waiting, *_ = self._lose()
             text = "".join(f"\nrank {r} {place}" for r, place in waiting.items())
             raise Interrupted(f"interrupted while{text}\n{STOPPED}") from None
         finally:
@@ -125,11 +122,8 @@ class Cluster:
         failed: list = []
         while True:
             late = [r for r, result in results.items() if not result.ready()]
-            new = [
-                r
-                for r in results
-                if r not in late and r not in failed and not results[r].successful()
-            ]
+            ended = [r for r in results if r not in late and r not in failed]
+            new = [r for r in ended if not results[r].successful()]
             failed += new
             if new:
                 end = min(end, time.monotonic() + (0 if self._aborted(results, new) else GRACE))
@@ -149,13 +143,14 @@ class Cluster:
             first, text = late[0], f"{names(late)} had not finished after {limit:g} s"
         else:
             first, text = int(left[0].split()[1]), f"all ranks finished this cell, but {left[0]}"
-        waiting, rest = {}, ""
+        waiting, rest, differ = {}, "", []
         if dead or late or left or self._aborted(results, failed):
-            waiting, logs = self._lose(dead)
+            waiting, logs, differ = self._lose(dead)
             text, rest = text + (exit_text(logs, first) if dead else ""), f"\n{STOPPED}"
         seen = failed if failed or late or dead else waiting
         lines = [f"rank {r} {waiting[r]}" for r in waiting if r not in seen]
-        lines = [text, *filter(None, [traceback]), *lines, *sent, *(left if failed else left[1:])]
+        lines = [text, *filter(None, [traceback]), *([] if left else differ), *lines, *sent]
+        lines += left if failed else left[1:]
         return RankError("\n".join(lines) + rest, first, traceback, waiting)
 
     def _raised(self, results, failed):
@@ -185,15 +180,18 @@ class Cluster:
         return silent or balance.faults(told), balance.senders(told)
 
     def _lose(self, dead=()):
-        """Stop the ranks: ({rank: where it was}, logs). New ones are on their way at once, for the next cell."""
+        """Stop the ranks: ({rank: where it was}, logs, how their collectives differed).
+
+        New ones are on their way at once, for the next cell.
+        """
         if dead:
             time.sleep(0.2)  # the others come to where they wait
-        waiting = self.team.where()
+        waiting, entered = self.team.where()
         logs = self.team.stop()
         self.team = None
         if self.profile is None and not self._next():
             self.ahead = Team(self.n, None, self.within)
-        return waiting, logs
+        return waiting, logs, balance.stuck(entered)
 
     def _keep(self):
         """New ranks stand ready from now on, for the cell after an error: they have run nothing."""
@@ -229,10 +227,8 @@ class Cluster:
     def replaced_by(self, n):
         """mpi.cluster was called with another n or profile: this one's ranks end, and no call brings them back."""
         self.stop()
-        self.replaced = (
-            f"these {self.n} ranks were replaced when mpi.cluster({n}) was called: use what that call "
-            f"returned, or call mpi.cluster({self.n}) again"
-        )
+        said = f"these {self.n} ranks were replaced when mpi.cluster({n}) was called"
+        self.replaced = f"{said}: use what that call returned, or call mpi.cluster({self.n}) again"
 
     def _say(self, text):
         if self.progress:
@@ -273,32 +269,25 @@ def raised(result):
     except Exception as error:
         name = getattr(error, "ename", type(error).__name__)
         value = getattr(error, "evalue", str(error))
-        if (
-            "Message truncated" in value
-        ):  # MPI's own calls follow, and the two numbers of bytes the wrong way round
+        # MPI's own calls follow, and the two numbers of bytes the wrong way round
+        if "Message truncated" in value:
             value = value.partition(",")[0]
         trace = getattr(error, "traceback", "") if name != "SystemExit" else ""
-        return re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}"), "\n".join(
-            trace.splitlines()
-        )
+        text = re.sub(r" \((In\[)?\d+(\]|\.py), line \d+\)$", "", f"{name}: {value}")
+        return text, "\n".join(trace.splitlines())
     return "an error", ""
 
 
 def exit_text(logs, r):
     """How rank r ended, as the shell around it says: ": exit status 3"; nothing where it does not say."""
     if any("Internal error" in line for line in logs.get("mpiexec", ())):
-        return (
-            ": MPI itself gave up inside a call. One cause: what send sends, an object, was received with "
-            "Recv, which takes the bytes that Send sends"
-        )
-    said = re.search(
-        rf"^rank {r} ended with status (\d+)$", "\n".join(logs.get("mpiexec", ())), re.MULTILINE
-    )
+        text = ": MPI itself gave up inside a call. One cause: what send sends, an object, was received"
+        return f"{text} with Recv, which takes the bytes that Send sends"
+    log = "\n".join(logs.get("mpiexec", ()))
+    said = re.search(rf"^rank {r} ended with status (\d+)$", log, re.MULTILINE)
     status = int(said[1]) if said else 0
-    why = {
-        9: " (by hand, or the system had no memory left)",
-        11: " (a wrong address in compiled code)",
-    }
+    why = {9: " (by hand, or the system had no memory left)"}
+    why[11] = " (a wrong address in compiled code)"
     killed = f": killed by signal {status - 128}{why.get(status - 128, '')}"
     return killed if status > 128 else f": exit status {status}" if said else ""
 

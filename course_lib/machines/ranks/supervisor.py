@@ -24,6 +24,7 @@ from course_lib.machines.ranks import forks
 LINUX = forks.LINUX
 # seconds: mpiexec ends when a rank does, and the others may still be asked where they are
 GRACE = 2
+LAUNCHERS = "mpiexec", "mpiexec.hydra", "hydra_pmi_proxy"
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -95,25 +96,15 @@ def wait_for_end(stream, ended):
 def start(name, command, job):
     """One program, its output in a log; it dies with this process, even if that is killed."""
     with open(Path(job["folder"], f"{name}.log"), "wb") as log:
-        dies_too = forks.die_with_parent if LINUX else None
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=job["env"],
-            preexec_fn=dies_too,
-        )
+        how: dict = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, "env": job["env"]}
+        return subprocess.Popen(command, **how, preexec_fn=forks.die_with_parent if LINUX else None)
 
 
 def unlink_shared_memory(pid):
     """MPICH's files in /dev/shm that a process maps: they would outlive ranks that are killed."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as maps:
-        for path in {
-            row.split()[-1]
-            for row in maps
-            if "/dev/shm/mpich_shm" in row and "(deleted)" not in row
-        }:
+        rows = [row for row in maps if "/dev/shm/mpich_shm" in row and "(deleted)" not in row]
+        for path in {row.split()[-1] for row in rows}:
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
@@ -127,18 +118,18 @@ def kill(programs, patience):
     for program in programs if patience else ():
         program.terminate()
     psutil.wait_procs(below, timeout=patience)
+    spared: tuple = LAUNCHERS  # they end with their ranks, and then remove their own files
     give_up = time.monotonic() + 10
     while below and time.monotonic() < give_up:
         for process in below:
             unlink_shared_memory(process.pid)
             with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
+                if process.name() not in spared:
+                    process.kill()
+        spared = ()
         psutil.wait_procs(below, timeout=1)
-        below = [
-            process
-            for process in me.children(recursive=True)
-            if process.status() != psutil.STATUS_ZOMBIE
-        ]
+        below = me.children(recursive=True)
+        below = [process for process in below if process.status() != psutil.STATUS_ZOMBIE]
 
 
 def tail(folder, name):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.machines.books import story
-from course_lib.machines.ranks import forks, launch, rank, spare
+from course_lib.machines.ranks import forks, launch, leftovers, rank, spare
 from course_lib.machines.ranks.errors import RankError
 from course_lib.machines.ranks.profiles.site import Site
 
@@ -36,6 +36,7 @@ class Team:
         self.lines: dict[int, Any] = {}
         site = self.site
         self.folder = tempfile.mkdtemp(prefix="course-mpi-", dir=site.folder() if site else None)
+        self.held = leftovers.hold(self.folder) if forks.LINUX and not site else None
         try:
             job, self.file = launch.programs(n, site, self.folder, start)
             self.supervisor = spare.take(site)
@@ -88,14 +89,11 @@ class Team:
         try:
             self.client = ipyparallel.Client(str(file), timeout=seconds)
         except TimeoutError as error:
-            raise RankError(
-                f"the ranks did not start: {error}.\n{log_text(self.stop())}"
-            ) from error
+            text = f"the ranks did not start: {error}.\n{log_text(self.stop())}"
+            raise RankError(text) from error
         for count in range(1, self.n + 1):
-            self._until(
-                lambda count=count: len(self.client.ids) >= count,
-                f"{count - 1} of {self.n} have come",
-            )
+            missing = f"{count - 1} of {self.n} have come"
+            self._until(lambda count=count: len(self.client.ids) >= count, missing)
             say(f"rank {count} of {self.n}")
 
     def _join(self, site):
@@ -103,14 +101,10 @@ class Team:
         key = secrets.token_bytes(16)
         listener, target = site.listen(key, self.n) if site else self._listen(key)
         try:
-            threading.Thread(
-                target=_accept, args=(listener, self.n, self.lines), daemon=True
-            ).start()
-            here = () if site else (self.folder, self.supervisor.pid)
-            joined = {
-                i: self.client[i].apply_async(rank.join, target, key, *here)
-                for i in self.client.ids
-            }
+            met = (listener, self.n, self.lines)
+            threading.Thread(target=_accept, args=met, daemon=True).start()
+            how = (target, key) if site else (target, key, self.folder, self.supervisor.pid)
+            joined = {i: self.client[i].apply_async(rank.join, *how) for i in self.client.ids}
             self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
             said = {i: self._said(j) for i, j in joined.items()}
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
@@ -119,9 +113,8 @@ class Team:
             with suppress(FileNotFoundError):
                 listener.close()
         if sorted(said[i][:2] for i in said) != [(r, self.n) for r in range(self.n)]:
-            raise RankError(
-                f"these ranks do not share one communicator of {self.n}: {[said[i][:2] for i in said]}"
-            )
+            found = [said[i][:2] for i in said]
+            raise RankError(f"these ranks do not share one communicator of {self.n}: {found}")
         self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
         self.pids = {r: pid for r, _, pid in said.values()}
 
@@ -129,14 +122,12 @@ class Team:
         try:
             return joined.get()
         except Exception as error:
-            raise RankError(
-                f"the ranks did not start: one cannot join: {error}.\n{log_text(self.stop())}"
-            ) from error
+            said = f"one cannot join: {error}.\n{log_text(self.stop())}"
+            raise RankError(f"the ranks did not start: {said}") from error
 
     def _listen(self, key):
-        address = (
-            os.path.join(self.folder, "line") if hasattr(socket, "AF_UNIX") else ("127.0.0.1", 0)
-        )
+        unix = hasattr(socket, "AF_UNIX")
+        address = os.path.join(self.folder, "line") if unix else ("127.0.0.1", 0)
         return (listener := Listener(address, backlog=self.n, authkey=key)), listener.address
 
     def dead(self, seconds=0.0):
@@ -145,10 +136,14 @@ class Team:
         return sorted(r for r, line in self.lines.items() if line in ended)
 
     def where(self, seconds=1.0):
-        """{rank: where it is, as text}, at the latest after the seconds; dead ranks are left out."""
+        """({rank: where it is, as text}, {rank: `account.entered`}), at the latest after the seconds.
+
+        Dead ranks are left out, and of the second those that do not answer.
+        """
         gone = self.dead()
         asked = {line: r for r, line in self.lines.items() if r not in gone}
         answers: dict = dict.fromkeys(sorted(asked.values()))
+        entered = {}
         for line in asked:
             with suppress(OSError):
                 line.send("where")
@@ -156,10 +151,10 @@ class Team:
         while asked and (ready := wait(list(asked), max(0, end - time.monotonic()))):
             for r in [asked.pop(line) for line in ready]:
                 try:
-                    answers[r] = self.lines[r].recv()
+                    answers[r], entered[r] = self.lines[r].recv()
                 except (EOFError, OSError):  # it has ended meanwhile
                     del answers[r]
-        return {r: text or self._trace(r) for r, text in answers.items()}
+        return {r: text or self._trace(r) for r, text in answers.items()}, entered
 
     def _trace(self, r):
         """Where a rank is that does not answer: faulthandler in it needs no turn at the interpreter."""
@@ -189,6 +184,9 @@ class Team:
             if self.client is not None:
                 self.client.close(linger=0)
             shutil.rmtree(self.folder, ignore_errors=True)  # where the supervisor was killed
+            if self.held is not None:
+                os.close(self.held)
+                self.held = None
         return json.loads(said) if said else {}
 
 

@@ -300,6 +300,7 @@ class Plans:
             )
         piece = land.flat[: counts[self._rank]] if send is land else land.data
         terms = {"op": _name(op), "size": describe(len(send.flat), send.dtype)}
+        terms["counts"] = counts and tuple(count // send.dtype.itemsize for count in counts)
         return Call(
             name,
             "Reduce_scatter",

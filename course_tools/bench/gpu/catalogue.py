@@ -4,7 +4,15 @@ from typing import NamedTuple
 
 from course_tools.bench.training import catalogue
 
-RUNGS = ("naive", "shared", "register_16x4", "warptile")  # as in course_lib.gpu.gemm, in its order
+RUNGS = (
+    "naive",
+    "shared",
+    "register_16x4",
+    "register_8x8",
+    "vector_8x8",
+    "buffered_8x8",
+    "warptile",
+)  # as in course_lib.gpu.gemm, in its order
 SIZES = (64, 128, 256, 512)  # on the CPU: M = N = K
 TRACED = 128  # the largest that is traced: at 256 a trace takes seconds
 SHAPES = (

@@ -14,9 +14,10 @@ from course_lib.measure import machine
 from course_tools.bench import frame
 from course_tools.bench.frame import Progress, Result, Series, Target, WorkerError, over, runs
 from course_tools.bench.frame.processes import interrupts_wait
-from course_tools.bench.mpi import catalogue, tables
+from course_tools.bench.mpi import catalogue, pipeline_tables, tables
 from course_tools.bench.mpi.catalogue import ALLREDUCES, PING_PONG, SCHEMES, WAITING
-from course_tools.bench.mpi.ranks import Ranks, chosen
+from course_tools.bench.mpi.pipelines import measure_pipelines
+from course_tools.bench.mpi.ranks import Ranks, by_name, chosen, ranks_of
 from course_tools.bench.training import tables as training
 from course_tools.bench.training.catalogue import EPOCH, ETA, NETS
 
@@ -30,6 +31,7 @@ class Settings:
 
     sizes: tuple[int, ...] = catalogue.SIZES
     cases: tuple[tuple[str, int], ...] = catalogue.CASES
+    pipelines: tuple[tuple[str, int], ...] = catalogue.PIPELINES
     ranks: tuple[int, ...] = catalogue.RANKS
     rounds: int = 7
     seconds: float = 0.2
@@ -39,15 +41,15 @@ class Settings:
 
 
 # fmt: off
-QUICK = {"sizes": (8, 100_000), "cases": (("Net-1h", 64),), "ranks": (1, 2), "rounds": 2, "seconds": 0.02,
-         "examples": 2048}
+QUICK = {"sizes": (8, 100_000), "cases": (("Net-1h", 64),), "pipelines": (("12 layers of 48", 256),),
+         "ranks": (1, 2), "rounds": 2, "seconds": 0.02, "examples": 2048}
 # fmt: on
 
 
 def measure_mpi(settings: Settings, progress: Progress) -> Result:
     """Costs, allreduces, training. Raises WorkerError where our own ranks do not start."""
     several = [p for p in settings.ranks if p > 1]
-    progress.parts = 1 + 3 * len(several) + 2 * len(settings.cases)
+    progress.parts = 1 + 3 * len(several) + 2 * len(settings.cases) + 2 * len(settings.pipelines)
     progress.part("starting the ranks")
     waiting = {str(p): chosen(p) for p in settings.ranks}
     shown = {"cores": machine().usable or 1, "epoch": EPOCH, "eta": ETA, "waiting": waiting}
@@ -61,6 +63,7 @@ def measure_mpi(settings: Settings, progress: Progress) -> Result:
             "costs": {key: _costs(groups[key], key, settings, progress) for key in pairs},
             "allreduces": [case for cases in sums for case in cases],
             "training": [_train(groups, *case, settings, progress) for case in settings.cases],
+            "pipelines": list(measure_pipelines(groups, settings, progress, SETTLE)),
         }
 
 
@@ -89,10 +92,6 @@ def _start(stack: contextlib.ExitStack, settings: Settings) -> tuple[Groups, dic
             missing = error.kind == "ModuleNotFoundError"
             groups[name] = "not installed: pip install torch" if missing else f"failed: {error}"
     return groups, versions
-
-
-def _group(groups: Groups, library: str, p: int) -> Any:
-    return groups[f"mpi-{p}-{chosen(p)}" if library == "mpi" else f"torch-{p}"]
 
 
 def _costs(group: Ranks, key: str, settings: Settings, progress: Progress) -> dict[str, Any]:
@@ -124,7 +123,7 @@ def _allreduces(
 
 
 def _sums(groups: Groups, p: int, library: str, names: list[str], how: Any) -> dict[str, Any]:
-    group = _group(groups, library, p)
+    group = ranks_of(groups, library, p)
     if isinstance(group, str):
         return {name: {"error": group} for name in names}
     try:
@@ -155,7 +154,7 @@ def _train(
     return {
         **head,
         "rates": {key: found for key, found in rates.items() if isinstance(found, list)},
-        "parts": {str(p): _by_name(answers[f"parts-{p}"]) for p in settings.ranks},
+        "parts": {str(p): by_name(answers[f"parts-{p}"]) for p in settings.ranks},
     }
 
 
@@ -163,7 +162,7 @@ def _add_parts(
     series: Series, groups: Groups, net: str, B: int, p: int, settings: Settings
 ) -> None:
     """The parts of a step, and the rate of all ranks' products, as runs of the same rounds."""
-    ours = _group(groups, "mpi", p)
+    ours = ranks_of(groups, "mpi", p)
     shares = [-(-B // q) for q in settings.ranks] if p == 1 else [-(-B // p)]
     how = {"sizes": NETS[net], "B": B, "shares": shares, "seconds": settings.seconds / 5}
     series.add(f"parts-{p}", ours, "parts", **how)
@@ -171,18 +170,11 @@ def _add_parts(
         series.add(f"sgemm-{p}", ours, "rate", seconds=settings.seconds / 2)
 
 
-def _by_name(found: Any) -> dict[str, list[float]]:
-    """{part: seconds, round by round}; nothing where the ranks failed: their rows say so."""
-    if isinstance(found, WorkerError):
-        return {}
-    return {part: [one[part] for one in found] for part in found[0]}
-
-
 def _wanted(groups: Groups, settings: Settings) -> Iterator[tuple[str, int, Any, str]]:
     """(key, ranks, group, scheme) of all that is trained; data parallelism by MPI's allreduce both ways of waiting."""
     for p in settings.ranks:
         for scheme in (scheme for scheme in SCHEMES if p in scheme.ranks):
-            yield f"{scheme.key}-{p}", p, _group(groups, scheme.library, p), scheme.key
+            yield f"{scheme.key}-{p}", p, ranks_of(groups, scheme.library, p), scheme.key
         if p > 1:
             other = next(way for way in WAITING if way != chosen(p))
             yield f"data-mpi-{p}-{other}", p, groups[f"mpi-{p}-{other}"], "data-mpi"
@@ -202,6 +194,7 @@ def targets(result: Result) -> Iterator[Target]:
             f"{case['net']}, B = {B}",
         )
         yield frame.at_least("Data parallelism on 2 ranks over serial on one", where, 1.7, found)
+    yield from pipeline_tables.targets(result)
 
 
 def notes(result: Result) -> list[str]:
@@ -218,7 +211,8 @@ def notes(result: Result) -> list[str]:
 BENCH = frame.Bench(
     name="mpi",
     about="Allreduces of course_lib.mpi beside MPI's own and PyTorch's, by size; every scheme of training on 1, 2 and "
-    "4 ranks, measured and predicted; what a message and a rank that waits cost. In one run; about 4 minutes.",
+    "4 ranks, and pipelines beside PyTorch's, measured and predicted; what a message and a rank that waits cost. "
+    "In one run; about 9 minutes.",
     settings=Settings,
     quick=QUICK,
     help="half a minute: 1 and 2 ranks, few and short runs. A glance, no more",
@@ -231,6 +225,7 @@ BENCH = frame.Bench(
         "allreduces": tables.allreduce_tables,
         "parts": lambda result: [tables.part_table(result)],
         "schemes": tables.scheme_tables,
+        "pipelines": pipeline_tables.pipeline_tables,
     },
     targets=targets,
     stem=lambda result: f"mpi-{frame.slug(frame.machine_name(result))}",

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from course_lib.mpi.pipeline import schedule
+
 RANKS = (1, 2, 4)
 SIZES = (8, 1_000, 10_000, 100_000, 1_000_000, 3_200_000, 32_000_000)  # bytes of float32 numbers
 TARGET_SIZE = 3_200_000  # about the gradient of Net-1h
@@ -18,6 +20,30 @@ ALLREDUCES = {
     "gloo": "PyTorch, gloo",
 }
 WAITING = {"plain": "as MPICH has it", "quiet": "heavy yield"}
+
+
+# Pipelines: chapter 13's net of 12 layers, wide and narrow
+PIPELINE_NETS = {
+    "12 layers of 256": (784, *[256] * 11, 10),
+    "12 layers of 48": (784, *[48] * 11, 10),
+}
+PIPELINE_NET = (
+    "tanh",
+    "cross_entropy",
+)  # through 12 layers of sigmoids hardly a gradient would come
+PIPELINES = (("12 layers of 256", 1024), ("12 layers of 48", 1024))
+MICRO = 8  # micro-batches a step
+SCHEDULES = {
+    "gpipe": "GPipe",
+    "1f1b": "1F1B",
+    "interleaved": "interleaved 1F1B, two stages a rank",
+    "zb-h1": "ZB-H1",
+}
+
+
+def plan(name, p):
+    """The schedule of this name as the bench runs it, on p ranks."""
+    return schedule(name, p, MICRO, v=2 if name == "interleaved" else 1)
 
 
 class Scheme(NamedTuple):
@@ -44,6 +70,13 @@ SCHEMES = (
     Scheme("master", "master and workers", "mpi", (2, 4), "master"),
     Scheme("model", "model parallel", "mpi", (2, 4), "model"),
     Scheme("grid", "grid, 2 x 2", "mpi", (4,), "grid-2x2"),
+    Scheme("sharded-0", "shards, stage 0: an allreduce", "mpi", (2, 4), "sharded-0", "ring"),
+    Scheme("sharded-1", "shards, stage 1: state", "mpi", (2, 4), "sharded-1", "ring"),
+    Scheme("sharded-2", "shards, stage 2: and gradients", "mpi", (2, 4), "sharded-2", "ring"),
+    Scheme("sharded-3", "shards, stage 3: and parameters", "mpi", (2, 4), "sharded-3", "ring"),
     Scheme("torch", "PyTorch, one thread; DDP over gloo", "torch", RANKS),
+    Scheme("torch-zero", "PyTorch ZeroRedundancyOptimizer, stage 1", "torch", (2, 4)),
+    Scheme("torch-fsdp-2", "PyTorch FSDP, parameters gathered once", "torch", (2, 4)),
+    Scheme("torch-fsdp-3", "PyTorch FSDP, stage 3", "torch", (2, 4)),
 )
 SCHEME = {scheme.key: scheme for scheme in SCHEMES}

@@ -7,6 +7,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
+from course_tools.bench.mpi import torch_pipeline, torch_sharded
 from course_tools.bench.mpi.desk_ranks import RankDesk, StepTrainer
 from course_tools.bench.training.catalogue import ETA
 from course_tools.bench.training.pytorch import model_of, params_of
@@ -42,6 +43,10 @@ class DdpDesk(RankDesk):
         return lambda: dist.all_reduce(tensor)
 
     def make(self, key, net, B, threads):
+        if key.startswith("pipeline-"):
+            return torch_pipeline.trainer(self, key.removeprefix("pipeline-"), net, B)
+        if key.startswith("torch-"):
+            return torch_sharded.trainer(self, key.removeprefix("torch-"), net, B)
         model = model_of(net)
         whole = DistributedDataParallel(model) if self.size > 1 else model
         optimiser = torch.optim.SGD(model.parameters(), lr=ETA)

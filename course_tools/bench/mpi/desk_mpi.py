@@ -14,8 +14,12 @@ from course_lib import mpi
 from course_lib.machines.ranks.supervisor import unlink_shared_memory
 from course_lib.mpi.data_parallel import weighted_gradients
 from course_lib.mpi.flat import unpack
+from course_lib.mpi.sharded import Sharded
 from course_lib.serial import Network, sgd_step
 from course_lib.serial.minibatch import gradients_and_loss
+from course_lib.serial.optimiser import SGD
+from course_tools.bench.mpi import our_pipeline
+from course_tools.bench.mpi.catalogue import PIPELINE_NET
 from course_tools.bench.mpi.desk_ranks import RankDesk, StepTrainer
 from course_tools.bench.training import rates
 from course_tools.bench.training.catalogue import ETA
@@ -120,6 +124,15 @@ class MpiDesk(RankDesk):
         summed = self.allreduce("mpi", flat)
         return found | {"allreduce": float(np.median([self.timed(summed, 1) for _ in range(5)]))}
 
+    def tasks(self, sizes, B):
+        """Seconds of each layer's tasks for a micro-batch, of the batch's gathering and of the update."""
+        net = Network(tuple(sizes), *PIPELINE_NET)
+        return our_pipeline.tasks(self, net, B) | our_pipeline.around(self, net, B)
+
+    def bubble(self, key):
+        """The share of a step that ranks waited: the median of three."""
+        return self.trainers[key].bubble()
+
     def _median(self, call, seconds):
         call()
         self.barrier()
@@ -131,11 +144,15 @@ class MpiDesk(RankDesk):
         return self.slowest(float(np.median(times[1:])))
 
     def make(self, key, net, B, threads):
+        if key.startswith("pipeline-"):
+            return our_pipeline.trainer(self, key.removeprefix("pipeline-"), net, B)
         weights = net.init_params(0)
         if key in ("model", "grid"):
             return StepTrainer(B, *self._split(key, net, weights))
         if key == "master":
             return StepTrainer(B, self._master(net, weights), lambda: weights)
+        if key.startswith("sharded-"):
+            return StepTrainer(B, *self._sharded(net, weights, int(key[-1])))
         way = self._way(key)
 
         def step(rows):
@@ -157,6 +174,11 @@ class MpiDesk(RankDesk):
             mpi.master_worker_step(self.comm, net, weights, X, Y, ETA)
 
         return step
+
+    def _sharded(self, net, weights, stage):
+        """ZeRO's stage: each rank its rows, and its parts."""
+        made = Sharded(self.comm, net, weights, SGD(ETA), stage)
+        return lambda rows: made.step(self.X[rows], self.Y[rows]), made.params
 
     def _split(self, key, net, weights):
         """Model parallelism, alone or in a grid of 2 groups: each rank trains its part."""

@@ -21,6 +21,21 @@ class StepTrainer(Trainer):
         return self._params()
 
 
+class WholeSteps(StepTrainer):
+    """Steps of whole batches, timed by the step: PyTorch's stages take micro-batches of one size alone."""
+
+    ragged = False
+
+    def epoch(self, order):
+        """B at a time; a shorter batch, such as the one that wakes caches before a run, is filled up."""
+        for start in range(0, len(order), self.B):
+            self.step(np.resize(order[start : start + self.B], self.B))
+
+    def scaled(self, order, seconds):
+        """Seconds of a step."""
+        return seconds(order) * self.B / len(order)
+
+
 class RankDesk(Desk):
     """The commands of one rank. Subclasses have barrier, slowest, first, make."""
 

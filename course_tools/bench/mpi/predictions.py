@@ -3,6 +3,7 @@
 from typing import Any
 
 from course_lib.mpi import cost, scaling
+from course_lib.mpi.layers import layer_sizes
 from course_lib.serial import Network
 from course_tools.bench.frame import quartiles
 from course_tools.bench.mpi.catalogue import SCHEME, Scheme
@@ -58,9 +59,18 @@ def _gradient(
         found = [(ranks, 4 * items) for ranks, items, _ in cost.allreduces(net, B, data, model)]
         sent = sum(cost.seconds(*each, *link, scheme.allreduce) for each in found)
         return rows[-(-B // data)] / model + sent, model
+    if scheme.scheme.startswith("sharded-"):
+        stage = int(scheme.scheme.removeprefix("sharded-"))
+        return rows[-(-B // p)] + shards_seconds(net, p, stage, *link), p if stage else 1
     how = (*link, rows.__getitem__, scheme.allreduce)
     seconds = scaling.predict(scheme.scheme, net, B, p, *how).seconds
     return seconds, p if scheme.scheme == "model" else 1
+
+
+def shards_seconds(net: Network, p: int, stage: int, alpha: float, beta: float) -> float:
+    """Seconds of a sharded step's messages: each layer in halves of a ring allreduce, three of them in stage 3."""
+    layers = [4 * items for items in layer_sizes(net)]
+    return (3 if stage == 3 else 2) * sum((p - 1) * (alpha + beta * n / p) for n in layers)
 
 
 def medians(case: dict[str, Any], p: int) -> dict[str, float]:

@@ -65,7 +65,7 @@ def scheme_tables(result: Result) -> Iterator[Table]:
 
 def _scheme_row(result: Result, case: dict[str, Any], key: str) -> tuple[str, ...]:
     row = case["ways"][key]
-    p, base = row["ranks"], "torch-1" if row["scheme"] == "torch" else "serial-1"
+    p, base = row["ranks"], "torch-1" if row["scheme"].startswith("torch") else "serial-1"
 
     def more(seconds: Runs) -> Sequence[str]:
         speed, error = ratio(runs(case, base), seconds), row.get("disagreement")

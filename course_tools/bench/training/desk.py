@@ -6,6 +6,7 @@ The same for a library's process and for each rank of a group: a library is a gr
 import gc
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,9 @@ class Trainer:
     Y: Any
     B: int
     step: Any  # (rows)
-    loss = "mse"
+    loss = ""  # where it is not the net's
     note = ""
+    ragged = True  # can a batch be smaller than the others?
     examples = 0  # of a run, where that is not found out by a clock
 
     def epoch(self, order):
@@ -84,9 +86,9 @@ class Desk:
         """Rank 0's number."""
         return value
 
-    def build(self, key, sizes, B, seconds, check, threads=1):
+    def build(self, key, sizes, B, seconds, check, threads=1, activation="sigmoid", loss="mse"):
         """Make a way to train; compare it with the serial library; find how many examples last for `seconds`."""
-        net = Network(tuple(sizes))
+        net = Network(tuple(sizes), activation, loss)
         trainer = self.make(key, net, B, threads)
         self.trainers[key], self.threads_of[key] = trainer, getattr(trainer, "blas", threads)
         with self.limit(self.threads_of[key]):
@@ -95,15 +97,19 @@ class Desk:
         return {"disagreement": error, "examples": self.examples[key], "note": trainer.note}
 
     def disagreement(self, trainer, net, B):
-        """Largest difference to serial after two steps and a ragged one, over the largest change. On rank 0."""
+        """Largest difference to serial after three steps, over the largest change. On rank 0.
+
+        The third step's batch is ragged, where the trainer can do that.
+        """
         B = trainer.examples or B
-        examples = 2 * B + B // 3 + (self.size > 1)
+        examples = 2 * B + (B // 3 + (self.size > 1) if trainer.ragged else B)
         order = np.random.default_rng(1).permutation(len(self.X))[:examples]
         before = [(W.copy(), b.copy()) for W, b in trainer.params()]
         trainer.epoch(order)
         found, error = trainer.params(), 0.0
         if self.rank == 0:
-            wanted = self._trained(Network(net.sizes, loss=trainer.loss), before, order, B)
+            net = replace(net, loss=trainer.loss or net.loss)
+            wanted = self._trained(net, before, order, B)
             error = float(max(differences(wanted, found)) / max(differences(wanted, before)))
         error = self.first(error)
         if not error <= TOLERANCE:

@@ -1,173 +1,168 @@
-"""Chapter 13: the facts that its text and checks rest on.
+"""Chapter 13: the facts that its exercise rests on, and its checks with orders of every kind.
 
 That each planted wrong answer gets its message is tested with the chapter itself (course_tools.build.mutants).
 """
 
-import math
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from kernel_tasks import tasks
 
-from course_lib import data, measure, serial, threads
-from course_lib.checks.ch13 import models as ch13_models
-from course_lib.checks.ch13 import results as ch13_results
-from course_lib.mpi import cost
+from course_lib import mpi
+from course_lib.checks import ch13 as checks
+from course_lib.checks.ch13 import bubbles, choice, flow, shards
+from course_lib.checks.kit.core import CheckFailed
+from course_lib.mpi import sharded
+from course_lib.mpi.pipeline import bubble, predicted_bubble, schedule, simulate
+from course_lib.serial import Network
 
-CHAPTER = "13-capstone"
-LECTURE, EXERCISE = (
-    (Path(__file__).parents[3] / "chapters" / CHAPTER / f"{kind}.md").read_text("utf-8")
-    for kind in ("lecture", "exercise")
-)
-
-
-def test_every_task_has_five_mutants_or_more():
-    assert len(tasks(CHAPTER)) == 7 and all(
-        len(mutants) >= 5 for _, mutants in tasks(CHAPTER).values()
-    )
+CHAPTER = Path(__file__).parents[3] / "chapters" / "13-pipelines-and-shards"
+EXERCISE = (CHAPTER / "exercise.md").read_text(encoding="utf-8")
 
 
-def test_the_rubric_adds_up_and_has_the_five_marks_of_003():
-    rows = re.findall(r"^\| \d ([\w ]+) \| (\d+) \|", EXERCISE, re.MULTILINE)
-    assert [name for name, _ in rows] == [
-        "Correctness",
-        "Correctness analysis",
-        "Performance",
-        "Profiling and analysis",
-        "Quality",
-    ]
-    assert sum(int(points) for _, points in rows) == 80 == 32 + 3 + 20 + 20 + 5
-    assert "The rubric: 80 points" in EXERCISE
-
-
-def test_every_section_of_the_rubric_has_its_place_in_the_template():
-    for title in (
-        "1 Correctness",
-        "2 Correctness analysis",
-        "3 Performance",
-        "4 Profiling and analysis",
-    ):
-        assert f"\n### {title}\n" in EXERCISE
-
-
-# A skewed set ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_checks_judge_is_the_librarys(seed):
-    rng = np.random.default_rng(seed)
-    for case in ch13_results._answers(rng):
-        y, predicted = case.args
-        got, wanted = ch13_results._judge(y, predicted), measure.binary_counts(y, predicted)
-        assert (
-            got[0] == wanted.accuracy
-            and got[3] == wanted.recall
-            and got[4] == wanted.balanced_accuracy
+def names_of(*cells, **known):
+    """The names that cells of the exercise define."""
+    for cell in cells:
+        code = re.search(
+            rf"```{{code-cell}} ipython3\n:name: {cell}\n(?::.*\n)*(.*?)```", EXERCISE, re.DOTALL
         )
-        assert got[1] == max(np.mean(y == 0), np.mean(y == 1))
-        assert got[2] == (0.0 if math.isnan(wanted.precision) else wanted.precision)
+        exec(compile(code[1], cell, "exec"), known)
+    return known
 
 
-def test_f1_of_a_constant_answer_is_high_for_the_larger_class_and_nothing_for_the_other():
-    y = np.array([1] * 80 + [0] * 20)
-    assert measure.binary_counts(y, np.ones_like(y)).f1 > 0.88
-    assert measure.binary_counts(1 - y, np.zeros_like(y)).f1 == 0
+def test_all_checks_are_tried_in_the_exercise():
+    assert set(re.findall(r"\.(check_\w+)\(", EXERCISE)) == set(checks.__all__)
 
 
-def test_the_sample_of_kdd_is_as_the_lecture_says():
-    kdd = data.load_kddcup99(sample=True)
-    idle = measure.majority_counts(kdd.y_train, kdd.y_test)
-    assert kdd.n_features == 115 and idle.recall == 1 and idle.balanced_accuracy == 0.5
-    assert 0.80 < idle.accuracy < 0.81 and 0.19 < 1 - kdd.y_test.mean() < 0.20
-    assert "Leak: 64.4% of the test records" in kdd.note
+# Bubbles --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_saturated_output_has_no_gradient():
-    """Why a network that says 1 to everything stays so: with MSE every gradient has the factor a (1 - a)."""
-    net = serial.Network((3, 4, 1))
-    params = [(W.copy(), b.copy()) for W, b in net.init_params(0)]
-    params[-1] = (params[-1][0] + 30, params[-1][1])
-    X, Y = np.random.default_rng(0).random((8, 3), np.float32), np.zeros((8, 1), np.float32)
-    assert (
-        max(np.abs(part).max() for pair in serial.gradients(net, params, X, Y) for part in pair)
-        < 1e-6
-    )
-    assert serial.loss_value(net, params, X, Y) > 0.99
+@pytest.mark.parametrize("most", [0.5, 0.25, 0.125, 0.0313, 0.9])
+@pytest.mark.parametrize("p", [1, 2, 3, 7, 40])
+def test_the_fewest_micro_batches_are_enough_and_one_fewer_is_not(p, most):
+    m = bubbles.fewest(p, most)
+    assert predicted_bubble("1f1b", p, m) <= most
+    assert m == 1 or predicted_bubble("1f1b", p, m - 1) > most
 
 
-# Models ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(3))
+def test_the_share_of_waiting_is_the_librarys(seed):
+    for case in bubbles._line_cases(np.random.default_rng(seed))[:4]:
+        (line,) = case.args
+        starts = min(start for _, start, _ in line)
+        assert 0 < bubbles.share_waited(line) < 1 and starts >= 0
+    line = simulate(schedule("zb-h2", 3, 7))
+    plain = [(span.thread, span.start, span.end) for span in line]
+    assert bubbles.share_waited(plain) == pytest.approx(bubble(line), abs=1e-12)
 
 
-def test_recomputing_the_products_is_39_percent_of_net_2h():
-    step = measure.step_flops((784, 1024, 1024, 10), 64)
-    again = sum(step.forward[:-1]) / step.products
-    assert round(again, 2) == 0.39 and round(1 - 1 / (1 + again), 2) == 0.28
-    assert "39 % longer" in LECTURE and "falls by 28 %" in LECTURE
+# A schedule -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_rope_is_the_triangle_inequality():
-    net = serial.Network((6, 5, 4), "sigmoid", "mse")
-    rng, params = np.random.default_rng(1), net.init_params(1, np.float64)
-    X, Y = rng.random((30, 6)), np.eye(4)[rng.integers(0, 4, 30)]
-    first, rope = np.concatenate([part.ravel() for pair in params for part in pair]), 0.0
-    for _ in range(60):
-        grads = serial.gradients(net, params, X, Y)
-        rope += 0.5 * math.sqrt(sum((part**2).sum() for pair in grads for part in pair))
-        serial.sgd_step(params, grads, 0.5)
-    last = np.concatenate([part.ravel() for pair in params for part in pair])
-    assert 0 < np.linalg.norm(last - first) <= rope
+def by_room(p, m):
+    """1F1B by another rule: forward while there is room."""
+    tasks = []
+    for r in range(p):
+        f = b = 0
+        while b < m:
+            ahead = f < m and f - b < p - r
+            tasks.append((r, "forward" if ahead else "backward", r, f if ahead else b))
+            f, b = f + ahead, b + (not ahead)
+    return tasks
 
 
-def test_crossover_is_the_first_batch_that_pays():
-    """Against trying every B."""
-    for seed in range(20):
-        for case in ch13_models._lines(np.random.default_rng(seed)):
-            (c1, s1), (c2, s2) = case.args
-            if s2 > 1e3:
-                continue  # millions of rows
-            tried = next((B for B in range(1, 400) if c2 * B + s2 < c1 * B + s1), 0)
-            assert ch13_models._crossover(*case.args) == tried
+@pytest.mark.parametrize(
+    "right",
+    [
+        by_room,
+        lambda p, m: schedule("1f1b", p, m),
+        lambda p, m: tuple(sorted(schedule("1f1b", p, m), key=lambda task: -task.rank)),
+        lambda p, m: [list(task) for task in by_room(p, m)],
+    ],
+)
+def test_any_schedule_as_good_as_1f1b_passes(right):
+    checks.check_one_f_one_b(right, seed=3)
 
 
-def test_the_ring_of_predict_step_is_that_of_the_library():
-    case = ch13_models._machines(np.random.default_rng(3))[0]
-    t1, B, p, n, update, m = case.args
-    got = ch13_models._predict_step(*case.args)
-    assert math.isclose(
-        got["MPI"],
-        m["slower"] * t1[-(-B // p)] + update + cost.seconds(p, n, m["alpha"], m["beta"], "ring"),
-    )
+@pytest.mark.parametrize(
+    "name, told", [("gpipe", "that is GPipe"), ("zb-h1", "1F1B keeps"), ("zb-h2", "1F1B keeps")]
+)
+def test_other_schedules_keep_too_much(name, told):
+    with pytest.raises(CheckFailed, match=told):
+        checks.check_one_f_one_b(lambda p, m: schedule(name, p, m), seed=3)
 
 
-def test_the_table_is_about_the_schemes_that_exist():
-    """The lecture times leapfrogging and deferred gradients with as many threads as there are layers at most."""
-    for name in ("leapfrog_schedule", "deferred_schedule", "GridStep", "DataParallel"):
-        assert hasattr(threads, name) and name in LECTURE
+def test_a_schedule_that_waits_for_ever_is_told_where():
+    with pytest.raises(CheckFailed, match="waits for ever"):
+        checks.check_one_f_one_b(lambda p, m: by_room(p, m)[::-1], seed=3)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_all_seven_checks_draw_cases_that_their_references_master(seed):
-    checks = [
-        value
-        for module in (ch13_models, ch13_results)
-        for name, value in vars(module).items()
-        if name.startswith("check_")
-    ]
-    assert len(checks) == 7
-    for check in checks:
-        for case in check.draw(seed):
-            assert not isinstance(check.truth(check.reference, case), Exception), (
-                check.name,
-                case.label,
-            )
+# The naive pipeline ---------------------------------------------------------------------------------------------------
 
 
-def test_the_deep_network_meets_thirteen_times_in_a_step_with_split_weights():
-    deep = serial.Network((128, *(128,) * 12, 10), "tanh")
-    assert (
-        'deep = serial.Network((128, *(128,) * 12, 10), "tanh")' in LECTURE
-        and "has 13 allreduces" in LECTURE
-    )
-    assert sum(ranks > 1 for ranks, _, _ in cost.allreduces(deep, 64, 1, 2)) == 13
+def naive_step(comm, naive, name, m):
+    order = [(task.kind, task.micro) for task in schedule(name, comm.size, m).of(comm.rank)]
+    X, W = np.ones((m, 2, 5), np.float32), np.eye(5, dtype=np.float32) / 2
+    return naive(comm, order, W, X, X)
+
+
+def test_the_naive_pipeline_stands_where_the_check_says():
+    naive = names_of("naive", "naive-pipeline", mpi=mpi, np=np)["naive"]
+    report = mpi.rehearse(naive_step, flow.P, naive, "1f1b", flow.M)
+    assert [error["tool"] for error in report.errors] == ["deadlock"]
+    assert all(place["op"].startswith("Send(") for place in report.errors[0]["ranks"].values())
+    plan = schedule("1f1b", flow.P, flow.M)
+    for rank, wanted in enumerate(flow.TRUTH):
+        done = [e for e in report.events if e["rank"] == rank and e["op"] == "compute"]
+        assert plan.label(plan.of(rank)[len(done) - 1]) == wanted
+
+
+def test_the_naive_pipeline_gets_through_gpipes_order():
+    naive = names_of("naive", "naive-pipeline", mpi=mpi, np=np)["naive"]
+    assert mpi.rehearse(naive_step, 3, naive, "gpipe", 4).ok
+
+
+@pytest.mark.parametrize("m", [2, 3, 8])
+def test_seconds_of_two_stages_are_as_the_text_says(m):
+    assert simulate(schedule("1f1b", 2, m)).makespan == 3 * m + 3
+    assert simulate(schedule("zb-h1", 2, m)).makespan == 3 * m + 1
+    assert "takes $3m + 3$ seconds" in EXERCISE and "takes $3m + 1$" in EXERCISE
+
+
+# Shards ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", range(4))
+@pytest.mark.parametrize("micro", [1, 3])
+def test_bytes_on_paper_are_the_librarys(stage, micro):
+    net, p = Network((2, 3, 6)), 3  # 9 and 24 numbers: three parts of equal length
+    kept, sent = shards.paper(33, p, stage, 2, micro)
+    moment = 24 * 4 * (1 + (stage == 3))  # the layer that is whole for a moment
+    for rank in range(p):
+        assert sum(sharded.memory(net, p, rank, stage, slots=2).values()) == kept + moment
+        assert sharded.sent(net, p, rank, stage, micro)[1] == pytest.approx(sent)
+
+
+# The choice -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_exercise_costs_as_the_check_does():
+    given = names_of("costs-of", Costs=choice.Costs)
+    assert given["NAMES"] == choice.NAMES
+    for name in choice.NAMES:
+        args = name, 6.0, 0.3, (1.0, 2.0, 0.5)
+        assert given["costs_of"](*args) == choice.costs_of(*args)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_the_clusters_want_different_choices_and_both_reasons(seed):
+    winners, reasons = set(), set()
+    for _, args in choice._cases(np.random.default_rng(seed)):
+        times = choice._fitting(args)
+        best = min(times, key=times.__getitem__)
+        winners.add(best)
+        fits = {name for name, _ in times}
+        reasons |= {choice.REASONS[name in fits] for name in choice.NAMES if name != best[0]}
+    assert len({name for name, _ in winners}) >= 3 and len({m for _, m in winners}) >= 2
+    assert reasons == set(choice.REASONS)

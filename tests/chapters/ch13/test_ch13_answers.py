@@ -1,4 +1,4 @@
-"""Chapter 13: answers that nobody planted are judged right, and the wrong ones told what their entry asks for."""
+"""Chapter 13: answers that nobody planted are judged right, and the wrong ones told their cause."""
 
 import pytest
 from unplanted import answers, assert_as_told

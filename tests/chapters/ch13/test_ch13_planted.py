@@ -1,4 +1,4 @@
-"""Chapter 13: the blanks and planted wrong answers fail with the message meant for them, the solutions pass."""
+"""Chapter 13: blanks and planted wrong answers fail with the message meant for them, solutions pass."""
 
 from planted import answers, assert_as_meant
 

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.timeout(2 * SECONDS),
 ]
 
-# All four kernels, plain and traced: who compiled them, the largest error, what was found, and the counts line by line.
+# All kernels, plain and traced: who compiled them, the largest error, what was found, and the counts line by line.
 # Rows begin on a sector: where they do not, gemm_warptile stores element by element in a loop of which each lane takes
 # as many turns as it needs, and whether a compiler unrolls such a loop shows in the number of requests.
 CODE = """

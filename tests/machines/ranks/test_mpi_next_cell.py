@@ -123,6 +123,31 @@ def test_ranks_are_on_their_way_before_the_next_cell(two):
     assert ahead.supervisor.poll() is not None
 
 
+@pytest.mark.parametrize("call", ["Reduce(x, y", "Gather(x, t", "bcast(3"])
+def test_other_roots_that_wait_are_named_at_the_deadline(two, call):
+    """On this MPI each of them waits: rank 0 ends, or both wait for what never comes."""
+    cell = (
+        f"x, y, t = np.ones(4), np.empty(4), np.empty((2, 4))\ncomm.{call}, root=1 - comm.rank)\n"
+    )
+    names = "from mpi4py import MPI\nimport numpy as np\ncomm = MPI.COMM_WORLD\n"
+    with pytest.raises(mpi.RankError) as caught:
+        two.execute(f"{names}{cell}comm.recv(source=1 - comm.rank)", timeout=3)
+    name, said = call.partition("(")[0], str(caught.value)
+    line = f"{name} (line 5: comm.{call}, root=1 - comm.rank))"
+    assert f"rank 0 entered {line}, rank 1 {line}: root 1 and root 0" in said
+    assert two.run(lambda comm: comm.allreduce(comm.rank)) == [1, 1]
+
+
+def test_of_a_cell_that_has_not_ended_only_what_differs_is_told():
+    def at(before, *calls):
+        return {"COMM_WORLD": ((0, 1), before, [((c, None, None, None, None), c) for c in calls])}
+
+    assert balance.stuck({0: at(0, "Barrier"), 1: at(0)}) == [], "rank 1 may still come"
+    assert balance.stuck({0: at(2, "Scan", "Barrier"), 1: at(1, "Bcast", "Scan", "Barrier")}) == []
+    said = balance.stuck({1: at(0, "Barrier", "Scan"), 0: at(0, "Barrier", "Bcast")})
+    assert said == ["rank 0 entered Bcast, rank 1 Scan"]
+
+
 def test_the_first_difference_of_two_logs_is_told():
     def book(*calls):
         log = [((call, root, None), f"{call} (line {i})") for i, (call, root) in enumerate(calls)]

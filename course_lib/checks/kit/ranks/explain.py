@@ -1,6 +1,7 @@
 """The cause of a failure of ranks, proved: a known mistake gives the same results and findings in every rehearsal."""
 
 import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from course_lib.checks.kit.trees import nan_is_inf, tree_map
 from course_lib.machines.rehearsal.apart import not_apart
 
 SLIPS = 120  # of the solution: so many are tried
+DTYPE = re.compile(r"\b(?:u?int|float)\d+\b")
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,9 @@ def _calls(run):
 
 
 def _said(run):
-    """What ended the run: of an exception its words, of all else who waits in which call."""
+    """What ended the run: of an exception its words, of all else who waits in which call, and the dtypes named."""
     error = run.fatal
     if error["tool"] == "exception":
         return error["message"].split("\n")[0]
-    return {rank: place["op"] for rank, place in error["ranks"].items()}
+    places = {rank: place["op"] for rank, place in error["ranks"].items()}
+    return places, DTYPE.findall(error["message"])

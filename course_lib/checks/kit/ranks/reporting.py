@@ -199,10 +199,9 @@ def _is(got, other, miss):
 
 
 def _result(run, rank):
-    args = run.args[rank]
-    return Result(
-        Case(args), Answer(run.values[rank]), run.want[rank], [], [str(i) for i in range(len(args))]
-    )
+    args, misses = run.args[rank], [miss for at, miss in run.misses if at == rank]
+    names = [str(i) for i in range(len(args))]
+    return Result(Case(args), Answer(run.values[rank]), run.want[rank], misses, names)
 
 
 def _title(check, runs):

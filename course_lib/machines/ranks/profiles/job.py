@@ -36,11 +36,8 @@ def configure(c, system, folder):
     c.Cluster.delay = 0.0  # the address of the controller goes with the job
     c.Cluster.controller_ip = "*" if bind(host) == "0.0.0.0" else host
     c.Cluster.controller_location = host
-    flags = [
-        *launch.CONTROLLER[1:],
-        "--HeartMonitor.period=400",
-        "--IPController.enable_curve=True",
-    ]
+    flags = [*launch.CONTROLLER[1:], "--HeartMonitor.period=400"]
+    flags.append("--IPController.enable_curve=True")
     if ports:
         flags.append(f"--ports={','.join(map(str, free_ports(ports)))}")
     c.LocalControllerLauncher.controller_cmd = [sys.executable, "-c", launch.CONTROL + launch.MAIN]

@@ -53,6 +53,7 @@ def ranks(settings: Settings, progress: Progress) -> dict[str, Any]:
     how = mpi_bench.Settings(
         sizes=(8, 3_200_000),
         cases=(("Net-1h", 64 if settings.quick else 1024),),
+        pipelines=(),
         ranks=(1, 2) if settings.quick else (1, 2, 4),
         rounds=settings.rounds,
         seconds=settings.seconds / 2,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.checks import ch13
+from course_lib.checks import ch14
 from course_lib.checks.kit import diagnose
 from course_lib.checks.kit.core import Case, Check, CheckFailed
 
@@ -28,7 +28,7 @@ def test_an_error_inside_of_a_diagnosis_never_decides(step, monkeypatch):
 
     monkeypatch.setattr(diagnose, step, broken)
     with pytest.raises(CheckFailed, match=r"against_bound: . of 7 cases not right yet") as failure:
-        ch13.check_against_bound(of_the_largest_bound, seed=1)
+        ch14.check_against_bound(of_the_largest_bound, seed=1)
     assert raised == [step] and "cause" not in dict(failure.value.report.rows)
 
 

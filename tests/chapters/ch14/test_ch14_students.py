@@ -1,4 +1,4 @@
-"""The checks of chapter 13 against what students write: other ways accepted, wrong ones refused with their cause."""
+"""The checks of chapter 14 against what students write: other ways accepted, wrong ones refused with their cause."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 import pytest
 
-from course_lib.checks import ch13
+from course_lib.checks import ch14
 from course_lib.checks.kit.core import CheckFailed
 
 SEEDS = (0, 7, 20160501)
@@ -114,13 +114,13 @@ def bound_by_loops(got, exact, bound):
 
 
 RIGHT = {
-    "judge": (ch13.check_judge, (judge_by_means,)),
-    "honest_speedup": (ch13.check_honest_speedup, (speedup_by_sorting,)),
-    "amdahl_fit": (ch13.check_amdahl_fit, (amdahl_by_lstsq, amdahl_by_covariance)),
-    "crossover": (ch13.check_crossover, (crossover_by_trying,)),
-    "predict_step": (ch13.check_predict_step, (predict_with_ceil,)),
-    "choose": (ch13.check_choose, (choose_by_sorting,)),
-    "against_bound": (ch13.check_against_bound, (bound_by_loops,)),
+    "judge": (ch14.check_judge, (judge_by_means,)),
+    "honest_speedup": (ch14.check_honest_speedup, (speedup_by_sorting,)),
+    "amdahl_fit": (ch14.check_amdahl_fit, (amdahl_by_lstsq, amdahl_by_covariance)),
+    "crossover": (ch14.check_crossover, (crossover_by_trying,)),
+    "predict_step": (ch14.check_predict_step, (predict_with_ceil,)),
+    "choose": (ch14.check_choose, (choose_by_sorting,)),
+    "against_bound": (ch14.check_against_bound, (bound_by_loops,)),
 }
 
 
@@ -183,19 +183,19 @@ def bound_nan_max(got, exact, bound):
 
 
 WRONG = [
-    (ch13.check_judge, f1_for_balanced, "this is F1"),
-    (ch13.check_judge, majority_of_ones, "the larger of the two shares"),
+    (ch14.check_judge, f1_for_balanced, "this is F1"),
+    (ch14.check_judge, majority_of_ones, "the larger of the two shares"),
     (
-        ch13.check_judge,
+        ch14.check_judge,
         lambda y, predicted: float(np.mean(y == predicted)),
         "not a tuple of 5 parts",
     ),
-    (ch13.check_honest_speedup, per_cent_speedup, "not a percentage"),
-    (ch13.check_amdahl_fit, amdahl_of_speedups, "parallel fraction"),
-    (ch13.check_crossover, crossover_minus_one, "return 0 for never"),
-    (ch13.check_predict_step, predict_ideal, "side by side are slower"),
-    (ch13.check_choose, choose_knowing, "must not use the measurements"),
-    (ch13.check_against_bound, bound_nan_max, "never within a bound"),
+    (ch14.check_honest_speedup, per_cent_speedup, "not a percentage"),
+    (ch14.check_amdahl_fit, amdahl_of_speedups, "parallel fraction"),
+    (ch14.check_crossover, crossover_minus_one, "return 0 for never"),
+    (ch14.check_predict_step, predict_ideal, "side by side are slower"),
+    (ch14.check_choose, choose_knowing, "must not use the measurements"),
+    (ch14.check_against_bound, bound_nan_max, "never within a bound"),
 ]
 
 

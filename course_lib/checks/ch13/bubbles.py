@@ -1,0 +1,81 @@
+"""The checks on bubbles: how many micro-batches keep it small, and its size from a timeline."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from course_lib.checks.kit.core import Case, Check
+from course_lib.mpi.pipeline import Costs, schedule, simulate
+
+# micro_batches ------------------------------------------------------------------------------------
+
+
+def fewest(p, most):
+    """The fewest micro-batches whose bubble is no larger than `most`, computed without rounding."""
+    share = Fraction(most)
+    return max(1, math.ceil((p - 1) * (1 - share) / share))
+
+
+def _share(rng, p):
+    """A share that no m meets exactly: an answer may compute in floating point."""
+    while True:
+        share = round(float(rng.uniform(0.03, 0.4)), 4)
+        if 0.1 < (p - 1) * (1 - share) / share % 1 < 0.9:
+            return share
+
+
+def _micro_cases(rng):
+    large, odd = int(rng.integers(9, 40)), int(rng.integers(5, 9))
+    plan = [
+        ("the bubble is met exactly", 4, 0.25),
+        ("met exactly, with more ranks", 8, 0.125),
+        ("many ranks", large, _share(rng, large)),
+        ("some ranks", odd, _share(rng, odd)),
+        ("three ranks", 3, _share(rng, 3)),
+        ("a large bubble is allowed", 4, 0.9),
+        ("one rank", 1, 0.1),
+    ]
+    return [Case((p, most), f"{label}: p = {p}, most = {most}") for label, p, most in plan]
+
+
+check_micro_batches = Check("micro_batches", _micro_cases, fewest, dtype=None)
+
+# bubble_of ----------------------------------------------------------------------------------------
+
+
+def share_waited(line):
+    """The truth, from (rank, start, end) of each task."""
+    ranks = sorted({rank for rank, _, _ in line})
+    spans = {r: [(start, end) for rank, start, end in line if rank == r] for r in ranks}
+    step = max(max(e for _, e in own) - min(s for s, _ in own) for own in spans.values())
+    return 1 - sum(end - start for _, start, end in line) / (len(ranks) * step)
+
+
+def _line(rng, name, p, m, offset, last=1.0):
+    """A simulated schedule's tasks, shuffled, on a clock that starts somewhere.
+
+    last: the last rank's grads are so many times as dear.
+    """
+    forward, delta, grad = rng.uniform(0.5, 2, (3, p)).tolist()  # stages that are not equally dear
+    costs = Costs(forward, delta, [*grad[:-1], last * grad[-1]])
+    spans = simulate(schedule(name, p, m), costs)
+    found = [(s.thread, s.start + offset, s.end + offset) for s in spans]
+    return [found[i] for i in rng.permutation(len(found))]
+
+
+def _line_cases(rng):
+    pauses = np.cumsum(rng.uniform(0.2, 1, 10)).tolist()
+    alone = [(0, a, b) for a, b in zip(pauses[::2], pauses[1::2], strict=True)]
+    plan = [
+        ("1F1B", _line(rng, "1f1b", 3, 5, 0.0)),
+        ("GPipe, measured from 7.5 s on", _line(rng, "gpipe", 4, 2, 7.5)),
+        ("1F1B, m < p, from 2 s on", _line(rng, "1f1b", 5, 2, 2.0)),
+        ("ZB-H2: ranks end one after the other", _line(rng, "zb-h2", 3, 6, 0.0)),
+        ("ZB-H1: the last rank takes longest", _line(rng, "zb-h1", 3, 4, 0.0, last=9.0)),
+        ("one rank with pauses", alone),
+    ]
+    return [Case((line,), label, scale=1.0) for label, line in plan]
+
+
+check_bubble_of = Check("bubble_of", _line_cases, share_waited, K=60, dtype=None)
