@@ -43,9 +43,9 @@ class Fork:
 
     def __init__(self, main, env, files):
         self.status: int | None = None
-        self.pid = os.fork()
+        parent, self.pid = os.getpid(), os.fork()
         if self.pid == 0:
-            _become(main, env, files)
+            _become(main, env, files, parent)
 
     def poll(self):
         """Its status once it has ended, else None."""
@@ -118,18 +118,17 @@ def controller(argv, text, listener):
     exec(text, {"__name__": "controller"})
 
 
-def _become(main, env, files):
+def _become(main, env, files, parent):
     """In the fork; never returns."""
     status = 1
     try:
-        die_with_parent()
+        die_with_parent(parent)
         for name in SIGNALS:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with open(os.devnull) as nothing:
-            os.dup2(nothing.fileno(), 0)
-        for number, file in enumerate(files, start=1):
-            os.dup2(file, number)
+            for number, file in enumerate([nothing.fileno(), *files]):
+                os.dup2(file, number)
         os.environ.clear()
         os.environ.update(env)
         if "numpy.random" in sys.modules:  # each rank draws numbers of its own
@@ -157,7 +156,9 @@ def start(job):
         return {"controller": Fork(run, job["env"], files)}, nursery
 
 
-def die_with_parent():
-    """On Linux this process is killed when its parent ends."""
+def die_with_parent(parent=None):
+    """On Linux this process is killed when its parent ends; at once, if process `parent` has ended before it asked."""
     if LINUX:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if parent not in (None, os.getppid()):
+            os._exit(1)

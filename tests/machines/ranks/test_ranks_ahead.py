@@ -110,6 +110,14 @@ def test_a_team_that_ended_while_it_stood_ready_is_not_taken(two, which):
     assert not [process for process in forks_of_it if lives(process)]
 
 
+def test_a_fork_whose_supervisor_was_killed_before_it_could_ask_to_die_with_it_ends():
+    pid = os.fork()
+    if pid == 0:
+        forks.die_with_parent(parent=1)  # as if it had been given to another process meanwhile
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+
+
 def lives(process):
     """False also of one that has ended and that init has not yet been told of."""
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
