@@ -57,6 +57,21 @@ def judged(fork_server, kept, text, check="hidden.check", code=CHECK):
         return {"status": lost.status, "message": str(lost)}
 
 
+REAL = """
+from course_lib import mpi
+c = mpi.cluster(2, timeout=40)
+assert c.run(lambda comm: comm.allreduce(1)) == [2, 2]
+c.stop()
+"""
+
+
+def test_a_cells_real_ranks_start_in_a_room(fork_server):
+    """The exercises of chapters 10 to 13 end with such cells, and a release is refused where one fails."""
+    with Session(fork_server, 1) as session:
+        reply = session.run(REAL, 60)
+    assert (reply["status"], reply["error"]) == ("ok", "")
+
+
 def body(text):
     return (
         "def f(comm, x):\n    left, right = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size\n    "

@@ -89,6 +89,7 @@ class Nursery:
 
     def _add(self):
         line, _ = self.listener.accept()
+        line.sendall(b"?")
         _, files, _, _ = socket.recv_fds(line, 1, 3)
         with line.makefile("rb") as said:
             env = json.loads(said.readline())

@@ -48,6 +48,23 @@ def folder(monkeypatch):
     tempfile.tempdir = None
 
 
+def test_a_folder_that_cannot_be_locked_is_no_reason_to_fail_and_is_never_swept(
+    folder, monkeypatch
+):
+    """A sandbox forbids locks, and some file systems have none."""
+
+    def refused(*_):
+        raise PermissionError
+
+    made = folder / f"{leftovers.FOLDER}1"
+    made.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("fcntl.flock", refused)
+        os.close(leftovers.hold(made))
+    leftovers.sweep(str(folder))
+    assert made.is_dir()
+
+
 def kernel(*words):
     """(a process that stands for a notebook's, what it said, its mark)."""
     mark = uuid.uuid4().hex
