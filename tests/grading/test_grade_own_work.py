@@ -102,6 +102,8 @@ def test_every_name_of_answers_toml_is_one():
     for read in make.exercises(BESIDE):
         answers = make.answers_of(read.chapter)
         assert set(answers) <= {cell.name for cell in read.tasks}, read.chapter
+        cells = {cell.name for cell in read.cells if not (cell.task or cell.checks)}
+        assert set(make.shown_by(read.chapter)) <= cells, read.chapter
         for name in itertools.chain(*answers.values()):
             file, inner = not_there.split(name)
             text = not_there.texts((name,))[file]

@@ -25,7 +25,9 @@ YOUNG = 600  # seconds for which a launcher's file stays in any case
 def hold(folder):
     """While the number returned is open, here or in a fork, the folder is in use."""
     file = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):  # some file systems have no locks, nor has a sandbox: nobody sweeps the folder then
+    with suppress(
+        OSError
+    ):  # some file systems have no locks, nor has a sandbox: nobody sweeps the folder then
         fcntl.flock(file, fcntl.LOCK_SH)
         Path(folder, HELD).touch()
     return file

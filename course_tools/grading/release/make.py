@@ -20,6 +20,8 @@ from course_tools.build.notebook import skeleton
 from course_tools.grading.release import library_use, partial
 from course_tools.grading.release.manifest import SCHEMA, Chapter, Step, functions, load, own
 
+SHOWN = "given"  # in answers.toml, beside the tasks
+
 
 class Refused(Exception):
     """A release whose checks do not tell right from wrong; the text has a line for each."""
@@ -43,14 +45,22 @@ def steps_of(read):
             )
         else:
             library_use.names_in(cell.source, known)
-            made.append(
-                Step(cell.name, "given", cell.source, raises="raises-exception" in cell.tags)
-            )
+            raises, shows = "raises-exception" in cell.tags, cell.name in shown_by(read.chapter)
+            made.append(Step(cell.name, "given", cell.source, raises=raises, shows=shows))
     return tuple(made)
 
 
 def answers_of(chapter):
     """{task: the functions of course_lib that are answers to it} of a chapter, by its number."""
+    return {name: found for name, found in _said_of(chapter).items() if name != SHOWN}
+
+
+def shown_by(chapter):
+    """The given cells of a chapter that rest on such functions, by ids."""
+    return _said_of(chapter).get(SHOWN, [])
+
+
+def _said_of(chapter):
     text = Path(__file__).with_name("answers.toml").read_text(encoding="utf-8")
     return tomllib.loads(text).get(chapter[:2], {})
 

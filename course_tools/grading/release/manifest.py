@@ -33,6 +33,9 @@ class Step:
     )
     # a task: functions of course_lib that are answers to it, `answers.toml`
     answers: list = field(default_factory=list)
+    shows: bool = (
+        False  # a given cell: it rests on such functions, and may raise where they are not there
+    )
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class Runner:
             self.tasks[step.id].printed = reply["printed"][:4000]
         leans = self._leans(step.id)
         if reply["status"] == "error" and not step.raises:
-            if leans and step.kind == "given":
+            if step.kind == "given" and (leans or step.shows):
                 return "ok"  # it shows what the library does, and that is not there: nobody's fault
             if step.kind == "given" and self._all_right_before(step):
                 self.problems.append(f"the cell {step.id} raised {reply['error'][:200]}")
@@ -209,8 +209,12 @@ class Runner:
         return bool(called)
 
     def _look_at_leaning(self, step, task):
-        """The answer has called what is not there: answers to its own task? Of another's it may make use."""
-        own = next(one.answers for one in self.assembled.chapter.tasks if one.id == step.of)
+        """The answer has called what is not there: answers to its own task? Of another's it may make use.
+
+        What the solution uses as well is not worth a line.
+        """
+        asked = next(one for one in self.assembled.chapter.tasks if one.id == step.of)
+        own, meant = asked.answers, {name.rpartition(".")[2] for name in asked.uses or ()}
         if task.status not in ("wrong", "error", "missing"):
             return
         if set(self.assembled.chapter.answers) > set(own):
@@ -218,7 +222,8 @@ class Runner:
         names = sorted(self.leaned[step.of])
         text = _some([f"course_lib.{name}" for name in names])
         if task.status == "pass":
-            self.problems.append(LEANED.format(step.of, text))
+            if any(name.rpartition(".")[2] not in meant for name in names):
+                self.problems.append(LEANED.format(step.of, text))
         elif any(name == one or name.startswith(f"{one}.") for name in names for one in own):
             task.message, task.resembles = LEANS.format(text), ""
             self.said.pop(step.of, None)
