@@ -17,7 +17,7 @@ NEEDS = {
 # What to have read before a document: names of chapters or of other documents. The others stand on their own.
 DOCUMENTS = {
     "bench-threads": ["03-thread-data-parallelism"], "gpu": ["install"], "bench-gpu": ["08-gemm-register-tiled"],
-    "mpi": ["10-mpi-collectives"], "cluster": ["mpi"], "bench-mpi": ["11-mpi-data-parallelism"],
+    "mpi": ["10-mpi-collectives"], "cluster": ["mpi"], "bench-mpi": ["11-mpi-data-parallelism", "13-pipelines-and-shards"],
     "papers": ["00-start-here"],
 }  # fmt: skip
 
