@@ -17,8 +17,8 @@ NEEDS = {
 # What to have read before a document: names of chapters or of other documents. The others stand on their own.
 DOCUMENTS = {
     "bench-threads": ["03-thread-data-parallelism"], "gpu": ["install"], "bench-gpu": ["08-gemm-register-tiled"],
-    "mpi": ["10-mpi-collectives"], "cluster": ["mpi"], "bench-mpi": ["11-mpi-data-parallelism", "13-pipelines-and-shards"],
-    "papers": ["00-start-here"],
+    "mpi": ["10-mpi-collectives"], "cluster": ["mpi"], "papers": ["00-start-here"],
+    "bench-mpi": ["11-mpi-data-parallelism", "13-pipelines-and-shards"],
 }  # fmt: skip
 
 
