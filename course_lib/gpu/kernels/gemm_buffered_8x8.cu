@@ -1,4 +1,4 @@
-// D = alpha A B + beta C, float32.   One idea beyond gemm_vector_8x8: two buffers, so that copies travel during the arithmetic.
+// D = alpha A B + beta C, float32.   One idea beyond gemm_vector_8x8: two buffers, and copies that travel during the arithmetic.
 //
 // Matrices and strides as in gemm_naive.cu. Launch: block (16, 16), grid (ceil(N / 128), ceil(M / 128)).
 // Tiles and threads are those of gemm_vector_8x8, whose step loads, waits, stores, and computes then. Here each thread asks

@@ -3,7 +3,7 @@
 // Matrices and strides as in gemm_naive.cu. Launch: block (16, 4), grid (ceil(M / 64), ceil(N / 16)).
 // A block computes a 64 x 16 tile of D and walks along K in steps of 4. At each step a 4 x 16 tile of B goes to shared memory, one
 // element a thread; 4 elements of A go straight to the registers of the one thread that owns their row: nobody else needs them.
-// Then 4 x 16 multiply-adds for 4 loads from global memory: one load from shared memory for each, and none of A.
+// Then 4 x 16 multiply-adds for 5 loads from global memory, 4 of A and 1 of B: for each one load from shared memory, none of A.
 //
 // Coalescing: neighbouring threads own neighbouring ROWS, so a warp's load of A(i, k), and its store to D(i, j), goes down a
 // column. Stored by columns that is 128 bytes side by side, 4 sectors; stored by rows it is 32 rows and 32 sectors, of which

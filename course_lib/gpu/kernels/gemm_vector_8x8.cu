@@ -2,7 +2,7 @@
 //
 // Matrices and strides as in gemm_naive.cu. Launch: block (16, 16), grid (ceil(N / 128), ceil(M / 128)).
 // The tiles are those of gemm_register_8x8. A thread's 8 x 8 is four quarters of 4 x 4 now, 64 apart: for 64 multiply-adds it
-// reads four float4 from shared memory, not 16 numbers. Copies from global memory take a fourth of the requests, for the same bytes,
+// reads its 16 numbers from shared memory as four float4. Copies from global memory take a fourth of the requests, for the same bytes,
 // where four neighbours lie side by side in memory, aligned to 16 bytes; elsewhere, at an edge too, they go one by one.
 #define STEP 8
 #define WIDTH 132  // of a tile's rows: 128, and 4 so that four rows further down the banks have moved by 16

@@ -4,7 +4,7 @@
 //   block   128 x 128 of D, in steps of 8 along K, with two buffers: the next tiles travel while these are used
 //   warp    32 x 64 of it, as four quarters of 16 x 32; the 8 warps stand 4 x 2
 //   thread  4 x 4 of each quarter: 64 elements of D in registers, for which each k needs 8 numbers of A and 8 of B
-// So 64 multiply-adds for four float4 loads from shared memory, and 128 of them for each number from global memory.
+// So 64 multiply-adds for four float4 loads from shared memory, and again 64 for each number from global memory.
 #define STEP 8
 #define WIDTH 132  // of a tile's rows: 128, and 4 so that four rows further down the banks have moved by 16
 
