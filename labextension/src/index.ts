@@ -1,4 +1,4 @@
-/** The plugin: every editor of JupyterLab colours CUDA C in Python's strings. */
+/** The plugin: every editor of JupyterLab colours CUDA C in Python's strings, and folded outputs stay unread. */
 
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
@@ -10,6 +10,7 @@ import type { Parser } from '@lezer/common';
 
 import { kernelColours } from './colours';
 import { readable } from './contrast';
+import { keepFolded } from './folds';
 
 /** JupyterLab's own C++ parser; null where there is none. */
 async function cppParser(languages: IEditorLanguageRegistry): Promise<Parser | null> {
@@ -19,7 +20,7 @@ async function cppParser(languages: IEditorLanguageRegistry): Promise<Parser | n
 
 const plugin: JupyterFrontEndPlugin<void> = {
   id: 'course-kernels:colours',
-  description: 'Colours CUDA C in Python strings.',
+  description: 'Colours CUDA C in Python strings, and hides the first line of a folded output.',
   autoStart: true,
   requires: [IEditorExtensionRegistry, IEditorLanguageRegistry],
   activate: (
@@ -27,6 +28,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     extensions: IEditorExtensionRegistry,
     languages: IEditorLanguageRegistry
   ) => {
+    keepFolded();
     let parser: Promise<Parser | null> | undefined; // loaded with the first kernel, and once
     const colours = kernelColours(() => (parser ??= cppParser(languages)));
     extensions.addExtension({

@@ -35,10 +35,12 @@ def test_pictures_have_alt_text(path):
 
 
 def test_map_of_chapters_is_true():
-    rows = re.findall(r"^\| (\d\d) \| ([a-z0-9-]+) \|", README, re.MULTILINE)
+    found = re.findall(r"^\| (\d\d) \| \[([a-z0-9-]+)\]\((\S+)\) \|", README, re.MULTILINE)
+    rows = [(number, name) for number, name, _ in found]
     assert rows == [(number, name) for number, name, _ in CHAPTERS]
     here = sorted(path.parent.name for path in ROOT.glob("chapters/*/lecture.md"))
     assert [f"{number}-{name}" for number, name in rows] == here
+    assert [link for *_, link in found] == [f"notebooks/{chapter}.ipynb" for chapter in here]
 
 
 def test_hours_of_the_chapters():
