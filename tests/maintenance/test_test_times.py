@@ -22,6 +22,7 @@ def burn(seconds):
 def test_quick():
     pass
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_slow():
     burn(0.3)
@@ -35,7 +36,7 @@ def test_in_a_child():
 
 def run(folder, *options, long=20.0):
     (folder / "test_some.py").write_text(TESTS)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow\n  alone\n")
     code = "import sys, pytest; from course_tools.maintenance import test_times as t; "
     code += f"t.LONG = {long}; sys.exit(pytest.main(sys.argv[1:], plugins=[t]))"
     command = [sys.executable, "-c", code, "-p", "no:cacheprovider", *options]
@@ -51,6 +52,7 @@ def test_what_is_left_out_is_told(tmp_path, workers):
     assert "2 passed" in said
     assert "LEFT OUT: 1 slow tests. They run with: python3 start.py test --all" in said
     assert "LEFT OUT" not in run(tmp_path, *workers)
+    assert "LEFT OUT" not in run(tmp_path, "-m", "not alone", *workers)
 
 
 def test_seconds_are_of_the_processor_and_are_kept(tmp_path):

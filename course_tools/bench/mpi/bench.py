@@ -212,7 +212,7 @@ BENCH = frame.Bench(
     name="mpi",
     about="Allreduces of course_lib.mpi beside MPI's own and PyTorch's, by size; every scheme of training on 1, 2 and "
     "4 ranks, and pipelines beside PyTorch's, measured and predicted; what a message and a rank that waits cost. "
-    "In one run; about 9 minutes.",
+    "In one run; 6 to 9 minutes.",
     settings=Settings,
     quick=QUICK,
     help="half a minute: 1 and 2 ranks, few and short runs. A glance, no more",
