@@ -10,7 +10,6 @@ SLOW = [
     ("test_book.py", "browser", "opens the book in a browser"),
     ("test_book.py", "book", "builds the whole book"),
     ("test_book.py", "pages", "builds the whole book"),
-    ("test_book.py", "for_a_class", "builds the whole book without its solutions"),
     ("test_bench_*.py", "quick", "measures a quick bench"),
     ("test_bench_papers.py", "learned", "trains networks"),
     ("test_grade_thirty.py", None, "grades thirty submissions"),
