@@ -1,5 +1,7 @@
 """The check on the choice of a schedule: it must fit, and no schedule that fits may be faster in the simulator."""
 
+from functools import lru_cache
+
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
 from course_lib.checks.kit.trees import a_thing
@@ -17,9 +19,15 @@ def costs_of(name, rows, launch, per_row):
     return Costs(f, d, g if name.startswith("zb") else g - launch)
 
 
+@lru_cache(64)
+def flight(name, p, m):
+    """`in_flight` of a schedule by its name."""
+    return in_flight(schedule(name, p, m))
+
+
 def kept(name, p, B, m, row_bytes):
     """Bytes of activations on the fullest rank."""
-    return max(in_flight(schedule(name, p, m))) * B / m * row_bytes
+    return max(flight(name, p, m)) * B / m * row_bytes
 
 
 def seconds(name, p, B, m, launch, per_row):
@@ -70,8 +78,9 @@ def _form(given, args):
     return (chosen[0], int(chosen[1])), why
 
 
+@lru_cache(64)
 def _fitting(args):
-    """{(name, m): seconds} of all that fit."""
+    """{(name, m): seconds} of all that fit; the same for all answers that are tried on a case."""
     p, B, choices, launch, per_row, row_bytes, memory = args
     return {
         (name, m): seconds(name, p, B, m, launch, per_row)
@@ -83,11 +92,11 @@ def _fitting(args):
 
 def _best(name, m, fitting, args, label):
     p, B, _, _, _, row_bytes, memory = args
-    flight, size = in_flight(schedule(name, p, m)), kept(name, p, B, m, row_bytes)
+    size = kept(name, p, B, m, row_bytes)
     require(
         (name, m) in fitting,
         f"{name} with m = {m} does not fit",
-        got=f"{max(flight)} micro-batches of {B / m:g} rows on the fullest rank, {size:,.0f} bytes",
+        got=f"{max(flight(name, p, m))} micro-batches of {B / m:g} rows on the fullest rank, {size:,.0f} bytes",
         wanted=f"{memory:,.0f} bytes at most",
         where=label,
     )

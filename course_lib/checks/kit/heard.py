@@ -53,7 +53,7 @@ def _cause(body, name, value, seed, fails_alike, is_evidence):
     is_evidence = is_evidence or _many_wrong(calls, mine)
 
     def fits(other):
-        given = zip(mine, answers_of(other, calls) if calls else (), strict=False)
+        given = zip(mine, _each_answer(other, calls), strict=False)  # up to the first that differs
         return not any(_differing(0, a, b) for a, b in given) and fails_alike(other)
 
     place = body.__module__, name
@@ -122,7 +122,13 @@ def _written_down(right, calls):
 
 def answers_of(fn, calls):
     """What a function gives in each call; where it raises, the name of the exception."""
-    return [_answer(fn, call) for call in calls] if callable(fn) else []
+    return list(_each_answer(fn, calls))
+
+
+def _each_answer(fn, calls):
+    """The same one by one, when it is asked for."""
+    if callable(fn):
+        yield from (_answer(fn, call) for call in calls)
 
 
 def _answer(fn, call):
