@@ -1,5 +1,8 @@
 """`python -m course_lib book`: build the web book, without a network, and put it in its place when it is whole."""
 
+import contextlib
+import functools
+import http.server
 import importlib.util
 import os
 import re
@@ -33,6 +36,8 @@ def add_arguments(parser):
     parser.add_argument("--without-solutions", action="store_true", help=words)
     words = "print the cheat sheets to docs/cheat-sheets.pdf too (needs Chromium or Chrome)"
     parser.add_argument("--pdf", action="store_true", help=words)
+    words = "then show it at http://127.0.0.1:PORT (8000), to this machine alone, until Ctrl+C"
+    parser.add_argument("--serve", nargs="?", const=8000, type=int, metavar="PORT", help=words)
     add_root(parser)
 
 
@@ -54,7 +59,23 @@ def command(args):
         replace(made, out)
     pages = sum(1 for _ in out.rglob("*.html"))
     print(f"{pages} pages; open {out / 'index.html'}")
+    if args.serve is not None:
+        serve(out, args.serve)
     return 0
+
+
+def serve(folder, port):
+    """Show a folder to this machine until Ctrl+C. port: 0 takes a free one. Raises BadInput where it is taken."""
+    files = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), files)
+    except OSError as error:
+        raise BadInput(
+            f"port {port} cannot be used ({error.strerror}): name another one, --serve 8001"
+        ) from None
+    with server, contextlib.suppress(KeyboardInterrupt):
+        print(f"http://127.0.0.1:{server.server_port}/  Ctrl+C ends it", flush=True)
+        server.serve_forever()
 
 
 def refuse_missing():

@@ -16,11 +16,13 @@ from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
+from urllib.request import urlopen
 
 import chapter_sources
 import lab_browser as lb
 import pytest
 
+from course_lib.errors import BadInput
 from course_tools.__main__ import main
 from course_tools.build import source
 
@@ -140,6 +142,25 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         self.words.append(data)
+
+
+def test_the_book_is_served_to_this_machine(tmp_path, monkeypatch, capsys):
+    (tmp_path / "index.html").write_text("the book")
+    seen: list = []
+
+    def once(server):
+        address = f"http://127.0.0.1:{server.server_port}/"
+        reader = threading.Thread(target=lambda: seen.append(urlopen(address, timeout=60).read()))
+        reader.start()
+        server.handle_request()
+        reader.join()
+        with pytest.raises(BadInput, match="cannot be used"):
+            command.serve(tmp_path, server.server_port)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(http.server.ThreadingHTTPServer, "serve_forever", once)
+    command.serve(tmp_path, 0)
+    assert seen == [b"the book"] and "http://127.0.0.1:" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,14 @@ def test_form_asks_for_what_is_needed(path):
     assert any(field.get("validations", {}).get("required") for field in asked)
 
 
+def test_a_workflow_publishes_the_book_by_the_projects_own_commands():
+    (job,) = read(".github/workflows/book.yml")["jobs"].values()
+    runs = [step["run"].split("#")[0].strip() for step in job["steps"] if "run" in step]
+    assert runs == ["python3 start.py test --version", ".venv/bin/course book --out site"]
+    (upload,) = (step for step in job["steps"] if "upload-pages" in step.get("uses", ""))
+    assert upload["with"]["path"] == "site"
+
+
 def test_workflows_call_the_one_script():
     (job,) = read(".github/workflows/ci.yml")["jobs"].values()
     assert job["steps"][-1]["run"] == "bash .ci/run"
