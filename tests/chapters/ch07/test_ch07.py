@@ -6,7 +6,7 @@ That each planted wrong answer gets its message is tested with the chapter itsel
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
-from kernel_tasks import assert_the_engine_alone_sees_three, assert_the_solution_passes
+from kernel_tasks import assert_the_engine_alone_sees_three, assert_the_solution_passes, tasks
 
 from course_lib.checks import ch07
 from course_lib.checks.ch07 import banks as ch07_banks
@@ -43,6 +43,26 @@ def ways_by_hand(rows, columns, width):
     """The rule of the chapter: different words in the fullest bank."""
     words = rows * width + columns
     return max(len({int(w) for w in words if w % 32 == bank}) for bank in range(32))
+
+
+def test_no_draw_of_patterns_lets_a_planted_answer_to_ways_pass():
+    """Submissions are graded with patterns of their own. By the rule, which the engine is held against below."""
+    region, mutants = tasks(CHAPTER)["ways"]
+    functions = {}
+    for mutant in mutants:
+        room = {"np": np}
+        exec(region.filled(mutant.apply(region.text)), room)
+        functions[mutant.name] = room["ways"]
+    passed = [
+        (name, seed)
+        for seed in range(200)
+        for name, ways in functions.items()
+        if all(
+            ways(*p) == ways_by_hand(*p)
+            for _, *p in ch07_banks.patterns(np.random.default_rng(seed))
+        )
+    ]
+    assert len(functions) >= 5 and passed == []
 
 
 @pytest.mark.parametrize("seed", range(6))
