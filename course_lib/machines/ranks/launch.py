@@ -42,11 +42,13 @@ def quick_beat(self):
 HeartMonitor.beat = quick_beat
 """
 MAIN = "app.main()\n"
-_CONTROLLER = "--ip=127.0.0.1 --IPController.use_threads=True --log-level=ERROR"
-_CONTROLLER += (
-    " --IPController.broadcast_scheduler_depth=0 --HeartMonitor.max_heartmonitor_misses=1000"
+CONTROLLER = (
+    "--ip=127.0.0.1",
+    "--IPController.use_threads=True",
+    "--IPController.broadcast_scheduler_depth=0",
+    "--HeartMonitor.max_heartmonitor_misses=1000",
+    "--log-level=ERROR",
 )
-CONTROLLER = tuple(_CONTROLLER.split())
 # mpiexec kills all ranks when one is killed by a signal; a shell between them turns that into an exit status, so that
 # the others can still be asked where they are.
 SHELL = ("/bin/sh", "-c", '"$@"; echo "rank $PMI_RANK ended with status $?"', "sh")

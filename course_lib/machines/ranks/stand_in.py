@@ -15,9 +15,8 @@ def main(address):
     files = [1, 2, *(int(os.environ[name]) for name in ("PMI_FD",) if name in os.environ)]
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(address)
-        line.recv(
-            1
-        )  # a sandbox counts files that wait in a socket as large: they are sent when somebody takes them
+        # a sandbox counts files that wait in a socket as large: they are sent when somebody takes them
+        line.recv(1)
         socket.send_fds(line, [b"\n"], files)
         line.sendall(json.dumps(dict(os.environ)).encode() + b"\n")
         status = line.recv(16).decode()

@@ -30,7 +30,7 @@ class Refused(Exception):
 def steps_of(read):
     """The `Step`s of an exercise's source."""
     made, known = [], dict[str, str]()
-    answers = answers_of(read.chapter)
+    answers, shown = answers_of(read.chapter), shown_by(read.chapter)
     for cell in (cell for cell in read.cells if cell.kind == "code"):
         if cell.task:
             region = source.split(cell.source)
@@ -45,7 +45,7 @@ def steps_of(read):
             )
         else:
             library_use.names_in(cell.source, known)
-            raises, shows = "raises-exception" in cell.tags, cell.name in shown_by(read.chapter)
+            raises, shows = "raises-exception" in cell.tags, cell.name in shown
             made.append(Step(cell.name, "given", cell.source, raises=raises, shows=shows))
     return tuple(made)
 

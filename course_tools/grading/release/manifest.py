@@ -33,9 +33,8 @@ class Step:
     )
     # a task: functions of course_lib that are answers to it, `answers.toml`
     answers: list = field(default_factory=list)
-    shows: bool = (
-        False  # a given cell: it rests on such functions, and may raise where they are not there
-    )
+    # a given cell: it rests on such functions, and may raise where they are not there
+    shows: bool = False
 
 
 @dataclass(frozen=True)

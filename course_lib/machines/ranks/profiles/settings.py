@@ -12,8 +12,11 @@ TEXTS = ("account", "time", "resources", "start", "host", "ports", "folder")
 NUMBERS = ("nodes", "ranks_per_node", "cores_per_rank", "wait_minutes")
 LISTS = ("options", "modules", "commands")
 QUEUE = {"slurm": "partition", "pbs": "queue"}
-WANTED = {str: "a text of one line", int: "a whole number above 0"}
-WANTED |= {list: "a list of texts of one line"}
+WANTED = {
+    str: "a text of one line",
+    int: "a whole number above 0",
+    list: "a list of texts of one line",
+}
 
 
 def file():
