@@ -14,8 +14,7 @@ sys.path[:0] = [NO_NETWORK, str(HERE / "support")]
 import pytest  # noqa: E402
 import sitecustomize  # noqa: E402  (an interpreter's own sitecustomize may have been imported before)
 from changed_chapters import left_for_all  # noqa: E402
-from long_files import longest_first  # noqa: E402
-from slow_tests import why_slow  # noqa: E402
+from slow_tests import longest_first, why_slow  # noqa: E402
 
 if "no_network" not in str(sitecustomize.__file__):
     del sys.modules["sitecustomize"]

@@ -20,7 +20,7 @@ import pytest
 
 TIMES = ".test-times.json"
 PROPERTY = "processor_seconds"
-LIST, LISTED = "tests/support/long_files.txt", 80  # the files that begin first, by the clock
+LIST, LISTED = "tests/long_files.txt", 80  # the files that begin first, by the clock
 LONG = 20.0  # seconds: a test that takes more says why in its docstring
 BEGIN, END = "<!-- test times: begin -->", "<!-- test times: end -->"
 ALL = "python3 start.py test --all"

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import long_files
 import pytest
+import slow_tests
 
 from course_tools.maintenance import test_times
 
@@ -94,15 +94,15 @@ def test_files_that_take_long_begin_first(monkeypatch, tmp_path):
     """Of each the tests stay in order; files that the list does not name come last, as they came."""
     listed = tmp_path / "long_files.txt"
     listed.write_text("tests/c.py\ntests/gone.py\ntests/b.py\n")
-    monkeypatch.setattr(long_files, "LIST", listed)
+    monkeypatch.setattr(slow_tests, "LONG_FILES", listed)
     names = ["a.py::1", "b.py::1", "b.py::2", "c.py::1", "c.py::0", "d.py::1"]
     items = [SimpleNamespace(nodeid=f"tests/{name}") for name in names]
-    long_files.longest_first(items)
+    slow_tests.longest_first(items)
     given = [item.nodeid.removeprefix("tests/") for item in items]
     assert given == ["c.py::1", "c.py::0", "b.py::1", "b.py::2", "a.py::1", "d.py::1"]
 
 
 def test_the_list_of_long_files_names_files_that_are_there():
     """A file that was renamed or dropped leaves the list: test_times --write."""
-    files = long_files.LIST.read_text(encoding="utf-8").split()
+    files = slow_tests.LONG_FILES.read_text(encoding="utf-8").split()
     assert files and all((ROOT / file).is_file() for file in files)
