@@ -310,7 +310,8 @@ void element(const void *address, unsigned bytes, bool stored, int line) {
     access((void *)address, bytes, kAtomicSite + line, stored ? Op::store : Op::load);
 }
 void fragment_unset(int which, int line) {
-    report({"initcheck", "fragment", nullptr, which, {line, self->block->index, self->index, "load"}, {}});
+    static const Array roles[5] = {};  // each is a finding of its own
+    report({"initcheck", "fragment", &roles[which], which, {line, self->block->index, self->index, "load"}, {}});
 }
 
 uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
