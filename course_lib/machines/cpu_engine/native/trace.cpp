@@ -309,8 +309,8 @@ void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line)
 void element(const void *address, unsigned bytes, bool stored, int line) {
     access((void *)address, bytes, kAtomicSite + line, stored ? Op::store : Op::load);
 }
+static const Array roles[5] = {};  // of an unset fragment: each is a finding of its own
 void fragment_unset(int which, int line) {
-    static const Array roles[5] = {};  // each is a finding of its own
     report({"initcheck", "fragment", &roles[which], which, {line, self->block->index, self->index, "load"}, {}});
 }
 
