@@ -97,7 +97,7 @@ def half_cost(kernel, M, N, K, beta=0):
     """The cost of one launch of `gemm_half`, in the terms of `gemm_cost`, and mma: how often a warp calls mma_sync.
 
     M, N, K: multiples of the block's tile and of its step, 16 (wmma) or 64 (wmma_shared). Raises BadInput for others.
-    The fragments' loads follow the engine's model (machines/cpu_engine/README.md). Caches are not in the model.
+    The fragments' loads follow the engine's model (docs/tensor-cores.md). Caches are not in the model.
     """
     step = half_step(kernel)
     if M % step["tile"] or N % step["tile"] or K % step["k"]:
