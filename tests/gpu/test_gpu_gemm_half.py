@@ -7,7 +7,7 @@ from engine_runs import needs_compiler
 from course_lib.errors import BadInput
 from course_lib.gpu import device, gemm_half, half_cost, half_step, trace_half
 from course_lib.gpu.data_sheets import DATA_SHEETS
-from course_lib.gpu.gemm_half import HALF_RUNGS
+from course_lib.gpu.gemm_half import HALF_RUNGS, _function
 from course_lib.gpu.inspect import available, inspect
 
 pytest_plugins = ["gpu_engine"]  # the fixture `engine`
@@ -91,7 +91,7 @@ def test_host_arrays_of_any_order(engine):
     check(gemm_half(np.asfortranarray(A), B, C, 1, 1), A, B, C, 1, 1)
     check(gemm_half(B.T, A.T), B.T, A.T)
     check(gemm_half(A[3:20, 5:], B[5:, ::2]), A[3:20, 5:], B[5:, ::2])
-    assert (C == before).all()
+    assert (before == C).all()
 
 
 @kernels
@@ -112,7 +112,7 @@ def test_the_tracer_finds_nothing(kernel):
         assert report.ok, str(report)
         ways = {(row["array"], row["op"]): row["max_way"] for row in report.accesses}
         assert all(
-            way <= 1 or where[0] in ("staged", "d_staged") and where[1] == "load" and way == 2
+            way <= 1 or (where[0] in ("staged", "d_staged") and where[1] == "load" and way == 2)
             for where, way in ways.items()
         ), str(report)
 
@@ -179,7 +179,10 @@ def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
     source = HALF_RUNGS[kernel].source
     assert source.count(old) == 1
     monkeypatch.setattr(type(HALF_RUNGS[kernel]), "source", source.replace(old, new))
-    shapes = (33, 36, 136), (33, 33, 70)  # tiles whole and over an edge; rows of 16 bytes, of 8, and of none of these
+    shapes = (
+        (33, 36, 136),
+        (33, 33, 70),
+    )  # tiles whole and over an edge; rows of 16 bytes, of 8, and of none of these
     found = [trace_half(*matrices(*shape)[:2], kernel=kernel)[1] for shape in shapes]
     assert tool in {error["tool"] for report in found for error in report.errors}, str(found)
 
@@ -193,14 +196,19 @@ def test_without_its_padding_a_kernel_has_bank_conflicts(monkeypatch, kernel, ol
     source = HALF_RUNGS[kernel].source.replace(old, new)
     monkeypatch.setattr(type(HALF_RUNGS[kernel]), "source", source)
     report = trace_half(*matrices(33, 33, 33)[:2], kernel=kernel)[1]
-    loads = [row for row in report.accesses if row["op"] == "load" and row["array"][:2] in ("a_", "b_")]
+    loads = [
+        row for row in report.accesses if row["op"] == "load" and row["array"][:2] in ("a_", "b_")
+    ]
     ways = {row["max_way"] for row in loads if row["space"] == "shared"}
     assert report.ok and ways == {2 if kernel == "wmma" else 8}, str(report)
 
 
 WRONG = [
     ({"kernel": "fast"}, "no kernel 'fast': it may be wmma, wmma_shared"),
-    ({"A": np.ones((2, 3), np.float32)}, "A must be a float16 matrix with elements in it, not float32"),
+    (
+        {"A": np.ones((2, 3), np.float32)},
+        "A must be a float16 matrix with elements in it, not float32",
+    ),
     ({"B": np.ones(3, np.float16)}, "B must be a float16 matrix"),
     ({"B": np.ones((4, 2), np.float16)}, "A has 3 columns and B 4 rows"),
     ({"C": np.ones((3, 2), np.float32), "beta": 1}, r"C must have shape \(2, 2\)"),
@@ -229,6 +237,7 @@ def test_a_gpu_without_tensor_cores_is_told_so(monkeypatch):
 
     Old.NAMESPACES = (Old,)
     monkeypatch.setattr(device, "_engine", lambda: Old)
+    _function.cache_clear()
     with pytest.raises(BadInput, match=r"Tesla P100 has compute capability 6\.0: .* 7\.0 or newer"):
         gemm_half(*matrices(2, 2, 2)[:2])
 

@@ -88,7 +88,9 @@ def test_every_shape_and_layout_bit_for_bit(how, kind):
     for seed, (kernel, (M, N, K), a, b, c, d) in enumerate(calls):
         values, raw = given(kind, M, N, K, seed)
         wanted = summed(*values).astype(raw[2].dtype)
-        (A, lda), (B, ldb), (C, ldc) = (stored(X, o, 8) for X, o in zip(raw, (a, b, c), strict=True))
+        (A, lda), (B, ldb), (C, ldc) = (
+            stored(X, o, 8) for X, o in zip(raw, (a, b, c), strict=True)
+        )
         D, ldd = stored(np.zeros((M, N), raw[2].dtype), d, 16)
         run(how, source, kernel, 1, 32, [A, B, C, D, lda, ldb, ldc, ldd], no_extern_c=True)
         got = (D if d == "r" else D.T)[:M, :N]
@@ -153,7 +155,9 @@ def test_what_moves():
     counts = {}
     for mark in ("A", "B", "wide", "padded", "rows", "columns"):
         (row,) = (row for row in report.accesses if row["line"] == line(source, mark))
-        counts[mark] = [row[what] for what in ("requests", "bytes", "sectors", "wavefronts", "max_way")]
+        counts[mark] = [
+            row[what] for what in ("requests", "bytes", "sectors", "wavefronts", "max_way")
+        ]
     assert counts["A"] == counts["B"] == [4, 512, 32, 0, 0]
     assert counts["wide"] == [4, 512, 0, 32, 8] and counts["padded"] == [4, 512, 0, 4, 1]
     assert counts["rows"] == [4, 1024, 32, 0, 0]  # 8 rows of 32 bytes
