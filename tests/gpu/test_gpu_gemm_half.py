@@ -1,5 +1,7 @@
 """Half precision on tensor cores: right against float64, clean under the tracer, as costly as its arithmetic says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
@@ -8,7 +10,7 @@ from course_lib.errors import BadInput
 from course_lib.gpu import device, gemm_half, half_cost, half_step, trace_half
 from course_lib.gpu.data_sheets import DATA_SHEETS
 from course_lib.gpu.gemm_half import HALF_RUNGS, _function
-from course_lib.gpu.inspect import available, inspect
+from course_lib.gpu.inspect import available, headers, inspect
 
 pytest_plugins = ["gpu_engine"]  # the fixture `engine`
 SHAPES = [
@@ -253,9 +255,13 @@ def test_ridges_with_tensor_cores():
         DATA_SHEETS["A100"].tensor_ridge("flops")
 
 
-@pytest.mark.skipif(
-    not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
-)
+def has_mma():
+    """nvcc, or NVRTC and <mma.h> of the packages nvidia-cuda-runtime and nvidia-cuda-crt."""
+    with_nvcc = "nvrtc" not in (available() or "nvrtc")
+    return with_nvcc or any((Path(folder) / "mma.h").exists() for folder in headers())
+
+
+@pytest.mark.skipif(not (available() and has_mma()), reason="no compiler of NVIDIA's with mma.h")
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
 def test_nvidia_compiles_the_kernels_without_spilling(arch):
     for kernel, rung in HALF_RUNGS.items():
