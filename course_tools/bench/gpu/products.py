@@ -42,10 +42,7 @@ class HalfProblem(Problem):
     def __init__(self, shape):
         super().__init__(shape)
         self.A, self.B = self.A.astype(np.float16), self.B.astype(np.float16)
-
-    @property
-    def roundings(self):
-        return ROUNDINGS + 4 * self.shape[2] ** 0.5
+        self.roundings = ROUNDINGS + 4 * self.shape[2] ** 0.5
 
 
 def check(D, problem):
