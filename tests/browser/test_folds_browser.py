@@ -1,4 +1,7 @@
-"""Folded outputs in a real JupyterLab: the first line, often the answer, is not shown until the cell is run."""
+"""Folded outputs in a real JupyterLab: the first line, often the answer, is not shown until the cell is run.
+
+Before that the notebook is as it was: JupyterLab does not call it changed.
+"""
 
 import lab_browser as lb
 import pytest
@@ -22,7 +25,11 @@ def test_a_folded_output_says_nothing_before_its_cell_is_run(tmp_path):
         place = folded.first.locator(".jp-Placeholder-contentContainer")
         assert place.evaluate(words) == '"folded until you run this cell"'
         notebook = lb.read_notebook(folder / "notebooks" / CHAPTER)
+        page.wait_for_timeout(2000)  # the kernel has told its version, which JupyterLab notes
+        changed = page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")
+        assert changed.count() == 0, "a notebook that was only opened is called changed"
         for name in ("setup", "neuron-guess", "neuron-by-loop"):
             run_cell(page, cell_at(page, notebook, name))
+        assert changed.count() == 1
         shown = cell_at(page, notebook, "neuron-by-loop").locator(".jp-OutputArea-output")
         assert "a = 0.4378" in shown.inner_text()

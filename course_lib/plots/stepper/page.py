@@ -41,6 +41,12 @@ def script() -> str:
     return "\n".join(kept)
 
 
+def with_this_script(html: str) -> str:
+    """A stepper that a notebook has stored, with the script as it is today."""
+    today = f'<script type="module" class="course-stepper">{script()}</script>'
+    return SCRIPT.sub(lambda _: today, html)
+
+
 def without_script(html: str) -> str:
     """The same for a page that loads stepper.js itself."""
     return SCRIPT.sub("", html)
