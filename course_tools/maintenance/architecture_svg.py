@@ -38,6 +38,7 @@ TOOLS = {
     "notebooks": (8.4, 4, 1),
     "maintenance": (6.4, 4, 1),
     "trace": (7.4, 3, 1),
+    "report": (7.4, 2, 1),
 }
 PLACES = {
     "chapters": (0, 0, 9.4),

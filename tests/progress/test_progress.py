@@ -15,7 +15,9 @@ from course_tools.__main__ import main
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = "00-start-here"
 LECTURE = json.loads((ROOT / "notebooks" / f"{FIRST}.ipynb").read_text(encoding="utf-8"))
-GUESSES = [cell["id"] for cell in LECTURE["cells"] if cell["metadata"].get("course", {}).get("guess")]
+GUESSES = [
+    cell["id"] for cell in LECTURE["cells"] if cell["metadata"].get("course", {}).get("guess")
+]
 
 
 @pytest.fixture
