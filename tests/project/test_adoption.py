@@ -51,7 +51,7 @@ def test_the_form_on_checks_asks_for_the_command_that_fills_it():
 def test_a_workflow_publishes_the_book_by_the_projects_own_commands():
     (job,) = read(".github/workflows/book.yml")["jobs"].values()
     runs = [step["run"].split("#")[0].strip() for step in job["steps"] if "run" in step]
-    assert runs == ["python3 start.py test --version", ".venv/bin/course book --out site"]
+    assert runs == ["python3 start.py test --version", ".venv/bin/course book --pdf --out site"]
     (upload,) = (step for step in job["steps"] if "upload-pages" in step.get("uses", ""))
     assert upload["with"]["path"] == "site"
 
