@@ -453,7 +453,7 @@ def test_the_command(root, capsys, no_kernel):
         (["build", "--nonsense"], "unrecognized arguments"),
         (
             ["nonsense"],
-            "no command 'nonsense'; there are: doctor, progress, trace, bench, check, release, grade, class, build",
+            "no command 'nonsense'; there are: doctor, progress, report, trace, bench, check, release, grade, class, build",
         ),
         ([], "usage"),
     ],
