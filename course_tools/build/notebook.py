@@ -84,12 +84,12 @@ def text_of(notebook):
 
 def outputs_of(cell):
     """A cell's stored outputs; their steppers move as they do today, though nothing was run again."""
-    from course_lib.plots.stepper.page import with_this_script
+    from course_lib.plots.stepper.page import as_today
 
     kept = copy.deepcopy(cell.outputs)
     for data in (output.data for output in kept if "data" in output):
         if "text/html" in data:
-            data["text/html"] = with_this_script(data["text/html"])
+            data["text/html"] = as_today(data["text/html"])
     return kept
 
 

@@ -53,12 +53,15 @@ def test_a_stepper_is_walked_by_keyboard(lab):
     picture.wait_for()
     assert picture.evaluate("image => image.naturalWidth") > 300, "the picture without a script"
     assert frames[-1].says in picture.get_attribute("alt")
+    words = page.locator("figure.course-stepper summary")
+    assert "run the cell above" in words.inner_text()
 
     page.locator(".jp-Cell .cm-content").click()
     page.keyboard.press("Control+Enter")
     figure = page.locator("figure.course-stepper[data-live]")
     figure.wait_for()
     says = figure.locator(".says")
+    assert figure.locator("summary").inner_text() == f"{len(frames)} steps in words"
     assert says.inner_text() == frames[0].says and says.get_attribute("aria-live") == "polite"
     figure.get_by_role("slider").focus()
     for frame in frames[1:]:

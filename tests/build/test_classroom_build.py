@@ -56,12 +56,16 @@ def no_kernel(monkeypatch):
 
 def test_steppers_of_kept_outputs_move_as_they_do_today():
     """Their script is stored with each of them, and no cell runs again for it."""
-    old = '<figure></figure><script type="module" class="course-stepper">old()</script>'
+    old = "<figure><summary>9 steps in words</summary></figure>"
+    old += '<script type="module" class="course-stepper">old()</script>'
     shown = nbformat.v4.new_output("display_data", {"text/html": old, "text/plain": "a stepper"})
     printed = nbformat.v4.new_output("stream", text="old()")
     cell = nbformat.v4.new_code_cell("plots.step(run)", outputs=[shown, printed])
     now, beside = notebook.outputs_of(cell)
-    assert now.data["text/html"] == old.replace("old()", page.script())
+    html = now.data["text/html"]
+    assert page.script() in html and "old()" not in html
+    assert "<summary>9 steps in words (run the cell above, and the picture moves)</summary>" in html
+    assert page.as_today(html) == html
     assert now.data["text/plain"] == "a stepper" and beside == printed
     assert cell.outputs[0].data["text/html"] == old, "the stored notebook is not touched"
 
@@ -453,7 +457,7 @@ def test_the_command(root, capsys, no_kernel):
         (["build", "--nonsense"], "unrecognized arguments"),
         (
             ["nonsense"],
-            "no command 'nonsense'; there are: doctor, progress, report, trace, bench, check, release, grade, class, build",
+            "no command 'nonsense'; there are: doctor, progress, report, trace, bench, check, release, grade",
         ),
         ([], "usage"),
     ],

@@ -203,6 +203,7 @@ const start = (figure) => {
   addEventListener("beforeprint", () => { if (figure.isConnected) go(data.telling); });
 
   figure.querySelector("img").replaceWith(element("div", { class: "stage" }, parts.svg), parts.says, parts.bar);
+  figure.querySelector("summary").textContent = `${last + 1} steps in words`;
   figure.dataset.live = "";
   followTheme(figure);
   show(0);
