@@ -1,4 +1,4 @@
-/** The plugins: CUDA C in Python's strings in colour, folded outputs unread, notebooks that are read unchanged. */
+/** The plugins: CUDA C in Python's strings in colour, folded outputs unread, narrow text, notebooks that are read unchanged. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
@@ -12,6 +12,7 @@ import { kernelColours } from './colours';
 import { readable } from './contrast';
 import { keepFolded } from './folds';
 import { keepUnchanged } from './opened';
+import { keepNarrow } from './width';
 
 /** JupyterLab's own C++ parser; null where there is none. */
 async function cppParser(languages: IEditorLanguageRegistry): Promise<Parser | null> {
@@ -30,6 +31,7 @@ const colours: JupyterFrontEndPlugin<void> = {
     languages: IEditorLanguageRegistry
   ) => {
     keepFolded();
+    keepNarrow();
     let parser: Promise<Parser | null> | undefined; // loaded with the first kernel, and once
     const inKernels = kernelColours(() => (parser ??= cppParser(languages)));
     extensions.addExtension({
