@@ -1,11 +1,14 @@
 """Folded outputs in a real JupyterLab: the first line, often the answer, is not shown until the cell is run.
 
-Before that the notebook is as it was: JupyterLab does not call it changed.
+Before that the notebook is as it was: JupyterLab does not call it changed. Its lines can be read.
 """
 
 import lab_browser as lb
 import pytest
 from lab_pages import CHAPTER, PANEL, THEMES, cell_at, open_notebook, run_cell
+
+WIDEST = """panel => Math.max(...[...panel.querySelectorAll('.jp-RenderedMarkdown p')].map(
+    it => it.getBoundingClientRect().width / parseFloat(getComputedStyle(it).fontSize)))"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -25,6 +28,7 @@ def test_a_folded_output_says_nothing_before_its_cell_is_run(tmp_path):
         place = folded.first.locator(".jp-Placeholder-contentContainer")
         assert place.evaluate(words) == '"folded until you run this cell"'
         notebook = lb.read_notebook(folder / "notebooks" / CHAPTER)
+        assert 30 < page.locator(PANEL).evaluate(WIDEST) < 43, "in em: about 80 characters"
         page.wait_for_timeout(2000)  # the kernel has told its version, which JupyterLab notes
         changed = page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")
         assert changed.count() == 0, "a notebook that was only opened is called changed"
