@@ -28,6 +28,9 @@ def test_a_folded_output_says_nothing_before_its_cell_is_run(tmp_path):
         place = folded.first.locator(".jp-Placeholder-contentContainer")
         assert place.evaluate(words) == '"folded until you run this cell"'
         notebook = lb.read_notebook(folder / "notebooks" / CHAPTER)
+        silent = next(cell["id"] for cell in notebook["cells"] if is_silent(cell))
+        hidden = cell_at(page, notebook, silent).locator(".jp-OutputPlaceholder")
+        assert not hidden.is_visible(), "nothing is folded where a cell prints nothing"
         assert 30 < page.locator(PANEL).evaluate(WIDEST) < 43, "in em: about 80 characters"
         page.wait_for_timeout(2000)  # the kernel has told its version, which JupyterLab notes
         changed = page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")
@@ -37,3 +40,8 @@ def test_a_folded_output_says_nothing_before_its_cell_is_run(tmp_path):
         assert changed.count() == 1
         shown = cell_at(page, notebook, "neuron-by-loop").locator(".jp-OutputArea-output")
         assert "a = 0.4378" in shown.inner_text()
+
+
+def is_silent(cell):
+    """Is its output folded, though there is none?"""
+    return cell["metadata"].get("collapsed") and not cell["outputs"]
