@@ -95,7 +95,8 @@ class Run:
 
     def _graded(self, name: str, out: str, *more: Any) -> dict[str, Any]:
         """`course grade` over a folder of submissions."""
-        how = ("--workers", self.workers, *more)
+        own = self.settings.workers  # as it comes, it chooses by itself
+        how = more if own is None else ("--workers", own, *more)
         return ours.grade(self.folder / name, self.release, self.folder / out, *how)
 
     def all(self) -> dict[str, Any]:
