@@ -1,6 +1,7 @@
 # ruff: noqa: E501 (the table holds texts of cells)
 """Hostile and broken submissions of a small exercise: each gets the honest result, and the tasks beside it theirs."""
 
+import dataclasses
 import json
 import textwrap
 
@@ -501,6 +502,38 @@ def test_a_right_definition_and_then_an_endless_loop(fork_server, release):
     run = graded(fork_server, release, cells(loop), 3.0)
     assert run.tasks["neuron"].status == "pass" and run.tasks["softmax"].points == 3
     assert any("neuron" in line and "was interrupted" in line for line in run.problems)
+
+
+KEEPS = """import os
+def known():
+    return os.path.exists("/tmp/seen") or len(CALLS) > 6
+CALLS = []
+def neuron(x, w, b):
+    first = not known()
+    CALLS.append(repr(x))
+    open("/tmp/seen", "a").write(repr(x))
+    {neuron}
+"""
+SHOWS = "raise ValueError(not known())"
+
+
+@pytest.mark.parametrize(
+    "neuron, softmax",
+    [
+        ("raise ValueError(first)", SOFTMAX),
+        ("return 1 / (1 + math.exp(-(float(x @ w) + b)))", f"def softmax(z):\n    {SHOWS}\n"),
+        ("return 1 / (1 + math.exp(-(float(x @ w) + b)))", SHOWS + "\n"),
+        ("return 0.5", f"def softmax(z):\n    {SHOWS}\n"),
+    ],
+)
+def test_what_an_answer_keeps_of_hidden_inputs_is_not_shown(fork_server, release, neuron, softmax):
+    """Neither by its own public check nor by those of later tasks, nor by what a later cell raises."""
+    release = dataclasses.replace(
+        release, hidden={}
+    )  # after an instructor's check all is new anyway
+    run = graded(fork_server, release, cells(KEEPS.format(neuron=neuron), softmax))
+    said = " ".join(task.message for task in run.tasks.values())
+    assert "ValueError: True" in said and "ValueError: False" not in said, said
 
 
 def test_the_hidden_check_counts(fork_server, release):
