@@ -181,13 +181,15 @@ class Run:
         from course_tools.grading.workers import pool
         from course_tools.grading.workers.side_by_side import SideBySide
 
-        engines, size = self.args.engines, None
-        if engines:
-            workers = pool.EngineWorkers(self.work.folder, engines)
-        else:
-            size = SideBySide(self.students) if self.args.workers is None else None
-            count = size.base if size else min(self.args.workers, self.students)
-            workers = pool.LocalWorkers(self.work.folder, count, self.place.lock)
+        engines, count, size = self.args.engines, self.args.workers, None
+        if not engines and count is None:
+            size = SideBySide(self.students)
+            count = size.base
+        workers = (
+            pool.EngineWorkers(self.work.folder, engines)
+            if engines
+            else pool.LocalWorkers(self.work.folder, min(count, self.students), self.place.lock)
+        )
         try:
             with pool.WorkerPool(self.work, workers, size) as all_of_them:
                 while all_of_them.look():
