@@ -326,6 +326,20 @@ CELLS = {
         "        threading.Thread(target=time.sleep, args=(60,)).start()\n    return 0.5",
         "wrong crashed",
     ),
+    "half a character": ("x = '\ud800'\n" + NEURON, "missing"),
+    "an array that is everywhere one number": (
+        "from numpy.lib.stride_tricks import as_strided\ndef neuron(x, w, b):\n"
+        "    return as_strided(np.zeros(1), (1 << 20, 1 << 20), (0, 0))",
+        "wrong",
+    ),
+    "forks in the answer": (
+        "import os\ndef neuron(x, w, b):\n    for _ in range(4): os.fork()\n    return os.getpid() % 2 / 2",
+        "wrong crashed",
+    ),
+    "a pipe that nobody fills": (
+        "import os\nos.mkfifo('/tmp/f')\ndef neuron(x, w, b): return open('/tmp/f').read()",
+        "timeout",
+    ),
     "finds a shell variable": ("%env COURSE_SEED\n!ls / ~\n" + NEURON, "pass"),
 }
 SLOW = {
@@ -336,6 +350,7 @@ SLOW = {
     "process bomb",
     "closes the wire",
     "closes the line",
+    "a pipe that nobody fills",
 }
 
 
@@ -480,6 +495,8 @@ def test_notebook(fork_server, release, name):
         b'{"cells": [{"id": 1, "cell_type": [], "source": {}}], "nbformat": 4}',
         b'{"nbformat": NaN, "cells": []}',
         b"1" * 9000,
+        b'{"cells": [], "nbformat": 4, "n": ' + b"9" * 6000 + b"}",
+        '{"cells": []}'.encode("utf-16"),
     ],
     ids=lambda data: str(data[:20]),
 )
