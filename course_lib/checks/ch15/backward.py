@@ -40,8 +40,8 @@ def _cases(rng):
     some = float(rng.uniform(0.05, 0.1))
     return [
         _case(rng, (B, n0, n1, n2), "a new network", 64.0, some),
-        _case(rng, (n2, B, n0, n1), "a network that is sure, tiny gradients", 2.0**17, 3e-7, 2e-6),
-        _case(rng, (n1, n0, B, n2), "tiny gradients, without L2", 2.0**16, 0.0, 3e-6),
+        _case(rng, (n2, B, n0, n1), "a network that is sure, tiny gradients", 2.0**17, 2e-8, 1e-7),
+        _case(rng, (n1, n0, B, n2), "tiny gradients, without L2", 2.0**18, 0.0, 6e-8),
         _case(rng, (1, n0, n1, n2), "one example", 256.0, some),
     ]
 

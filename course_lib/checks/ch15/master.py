@@ -32,12 +32,16 @@ def _steps(fn, masters, velocities, grads, eta, mu):
     return *held, copies
 
 
-def _master_step(masters, velocities, grads, eta, mu):
+def _one_step(masters, velocities, grads, eta, mu):
     for master, velocity, grad in zip(masters, velocities, grads, strict=True):
         velocity *= mu
         velocity += grad
         master -= eta * velocity
     return [master.astype(np.float16) for master in masters]
+
+
+def _two_steps(masters, velocities, grads, eta, mu):
+    return _steps(_one_step, masters, velocities, grads, eta, mu)
 
 
 def _beside_masters(value):
@@ -51,7 +55,7 @@ def _beside_masters(value):
 check_master_step = Check(
     "master_step",
     _cases,
-    _master_step,
+    _two_steps,
     K=4,
     dtype=None,
     parts=("masters", "velocities", "copies"),

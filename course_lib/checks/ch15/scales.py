@@ -24,12 +24,14 @@ def _at_the_edge(rng, k):
 
 
 def _largest_cases(rng):
-    k, m = int(rng.integers(6, 20)), float(rng.uniform(1.05, 1.9))
+    k = int(rng.integers(6, 20))
+    m, n = float(rng.uniform(1.05, 1.35)), float(rng.uniform(1.5, 1.9))
     return [
         Case((_gradient(rng, m * 2.0**-k, -60),), "a wide gradient"),
-        Case((_gradient(rng, m * 2.0**-k, -10),), "a narrow one: nothing is lost"),
+        Case((_gradient(rng, n * 2.0**-k, -10),), "a narrow one: nothing is lost"),
         Case((_gradient(rng, LARGEST * 2.0**-k, -30),), "65,504 is reached exactly"),
         Case((_gradient(rng, 65512.0 * 2.0**-k, -30),), "a little more than that"),
+        Case((_gradient(rng, 65530.0 * 2.0**-k, -30),), "still a little more"),
         Case((_gradient(rng, m * 2.0**20, -50),), "larger than float16 itself"),
         Case((_at_the_edge(rng, k),), "at the edge of the smallest number"),
         Case((normal(rng, 1),), "one number"),
