@@ -16,12 +16,14 @@ def _cases(rng):
 
     wide = many(20, 30, 128), many(31, 40, 128), many(41, 50, 128)
     T = {"tensor": 300e12, "l2": 6e12, "dram": 2e12}
+    even = {"tensor": 300e12, "l2": 4e12, "dram": 3e12}
     slow = {"tensor": 60e12, "l2": 4e12, "dram": 1e12}
     return [
         _case(rng, "large tiles, a large product", *wide, 256, **T),
         _case(rng, "small tiles", *wide, 32, **T),
         _case(rng, "a slower device", *wide, 64, **slow),
         _case(rng, "a short K", many(60, 70, 128), many(71, 80, 128), 32, 128, **T),
+        _case(rng, "what D costs", many(60, 70, 128), many(71, 80, 128), 64, 64, **even),
         _case(rng, "T = 80, of any multiple of 16", *wide, 80, **T),
         Case((512, 1024, 256, 64, {"tensor": 96e12, "l2": 4e12, "dram": 9e12}), "T that just suffices"),
     ]

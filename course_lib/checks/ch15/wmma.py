@@ -51,7 +51,7 @@ check_weight_gradient = KernelCheck(
     _weight_gradient,
     c=1.0,
     axes=("input", "neuron"),
-    limits=[mentions("mma_sync", TENSOR_CORES)],
+    limits=[mentions("mma_sync", TENSOR_CORES, least=1)],
 )
 
 # repaired_wmma ----------------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ check_repaired_wmma = KernelCheck(
     axes=("row", "column"),
     limits=[
         uses_shared(),
-        mentions("mma_sync", TENSOR_CORES),
+        mentions("mma_sync", TENSOR_CORES, least=1),
         loads_each_once("A", times=lambda launch: launch.grid[0], cause=ONCE),
         loads_each_once("B", times=lambda launch: launch.grid[1], cause=ONCE),
     ],
