@@ -2,4 +2,5 @@
 
 from course_lib.gpu.costs import gemm_cost
 from course_lib.gpu.gemm import gemm, gemm_numpy
+from course_lib.gpu.gemm_half import gemm_half, trace_half
 from course_lib.gpu.traced_gemm import trace_gemm, trace_steps

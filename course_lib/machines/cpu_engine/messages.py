@@ -3,6 +3,8 @@
 import math
 import re
 
+from course_lib.machines.cuda_c.shared_memory import split
+
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
 FIRST = "Likely cause: a sum, a maximum or a tile without a first value, as in `float sum = 0;`."
 TEXTS = {
@@ -17,12 +19,30 @@ TEXTS = {
     "only read it. Let the host set it, or make it `__device__`.",
     ("memcheck", "misaligned"): "{who} accesses {element} at an address that is not a multiple of "
     "the access size. Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
+    (
+        "memcheck",
+        "tile",
+    ): "{who} passes the address of {element} for a fragment: it is not a multiple of 32 bytes "
+    "(256 bits). Likely cause: a tile that starts at a column or row which is not a multiple of its size.",
+    (
+        "memcheck",
+        "leading",
+    ): "{who} passes a leading dimension for a fragment of `{array}` that is not a multiple of "
+    "16 bytes (8 elements of half, 4 of float). Likely cause: rows of a ragged matrix: pad them, or stage the tile "
+    "through shared memory.",
+    (
+        "memcheck",
+        "lanes",
+    ): "{who} passes another address or leading dimension for a fragment of `{array}` than other "
+    "lanes of its warp: all 32 must pass the same. Likely cause: threadIdx.x in it, where the warp's number should be.",
     ("memcheck", "null"): "{who} dereferences a null pointer. Likely cause: None was passed for an "
     "array that the kernel uses.",
     ("memcheck", "wild"): "{who} accesses an address that belongs to no array. Likely cause: an "
     "index that has overflowed or was never set, or a pointer computed wrongly.",
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
     "Likely cause: the array was not filled, or only a part of it.",
+    ("initcheck", "fragment"): "{who} uses {fragment}, which was never loaded or filled. "
+    "Likely cause: fill_fragment(..., 0.0f) is missing before a loop, or load_matrix_sync in it.",
     (
         "initcheck",
         "variable",
@@ -60,6 +80,11 @@ TEXTS = {
     ("synccheck", ""): "{who} takes the value of lane {index}, which {kind}: the value is "
     "undefined, and the results depend on it. Likely cause: a loop of shuffles that starts too wide, a mask that "
     "does not match the lanes that take part, an early return, or a block whose size is not a multiple of 32.",
+    (
+        "synccheck",
+        "part",
+    ): "a fragment needs all 32 lanes of a warp, but this warp of block {block} has {count}. Likely "
+    "cause: a block whose size is not a multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
     ("crash", "assert"): "{who} fails the assertion in this line, which ends the kernel.",
     ("crash", "stack"): "{who} needs more than the 60 KB that a thread has here for its own "
@@ -116,6 +141,20 @@ def own_array(told, source_line):
         r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[int(column) - 1 :]
     )
     return {"array": found[1] if found else "", "type": kind.strip("')")}
+
+
+def fragment(which, source_line):
+    """{"array": name, "fragment": what it is} of a fragment, told by its place: 1, 2, 3 of mma_sync, 4 of a store."""
+    found = re.search(r"\b(?:mma|store_matrix)_sync\s*\((.*)\)\s*;", source_line)
+    names = split(found[1]) if found else []
+    at = 1 if which == 4 else which
+    name = names[at] if at < len(names) else ""
+    role = {1: "matrix_a", 2: "matrix_b"}.get(which, "accumulator")
+    return {
+        "array": name,
+        "index": -1,
+        "fragment": f"the fragment `{name}` ({role})" if name else f"a fragment of {role}",
+    }
 
 
 def _elsewhere(error):

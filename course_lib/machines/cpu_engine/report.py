@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from course_lib.machines.cpu_engine.messages import message, own_array
+from course_lib.machines.cpu_engine.messages import fragment, message, own_array
 from course_lib.machines.trace_page import aligned, page
 
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
@@ -99,6 +99,8 @@ def make_report(answer, launch, source, printed, seconds, kernel=""):
         line = lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
         if error["kind"] == "local":
             error.update(own_array(error["array"], line))
+        elif error["kind"] == "fragment":
+            error.update(fragment(error["index"], line))
         error["message"] = message(error, line)
         errors.append(error)
     errors.sort(key=lambda error: (ORDER.index(error["tool"]), error["line"]))

@@ -479,7 +479,11 @@ LACKING = {
     "asm": ('asm("mov.u32 %0, %laneid;" : "=r"(n));', "inline PTX: asm"),
     "a launch": ("k<<<1, 1>>>(x, n);", "dynamic parallelism.*<<<"),
     "a texture": ("x[0] = tex2D<float>(t, 0, 0);", "textures and surfaces: tex2D"),
-    "wmma": ("wmma::fill_fragment(f, 0.0f);", "tensor-core fragments"),
+    "wmma of double": (
+        "wmma::fragment<wmma::accumulator, 8, 8, 4, double> f;",
+        "tensor-core fragments of double",
+    ),
+    "wmma of bits": ("wmma::experimental::precision::b1 b;", "tensor-core fragments of .*bits"),
     "thrust": ("thrust::sort(x, x + n);", "thrust"),
 }
 
@@ -491,7 +495,6 @@ def test_what_is_lacking_is_named_with_its_line(what):
         rewrite(f"// asm <<<\n__global__ void k(float *x, int n) {{\n{row}\n}}")
     for head in (
         "#include <cub/cub.cuh>",
-        "#include <mma.h>",
         "__cluster_dims__(2) __global__ void c() {}",
     ):
         with pytest.raises(BadInput, match="line 2: the CPU engine has no "):

@@ -135,6 +135,7 @@ struct Worker : Block {
 
     void release(Thread *lane, unsigned count, const Thread &first) {
         unsigned mask = first.mask, ballot = 0;
+        bool apart = false;
         for (unsigned j = 0; j < count; j++)
             if (lane[j].state == State::done) mask &= ~(1u << j);
             else ballot |= unsigned(lane[j].vote) << j & mask;
@@ -142,11 +143,13 @@ struct Worker : Block {
             Thread &t = lane[j];
             if (!(mask >> j & 1)) continue;
             if (t.line != first.line && (first.converged || t.converged))
-                barrier_error({BarrierError::different, first.line, t.line, index, t.index, 1});
-            t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch++;
+                barrier_error({BarrierError::different, first.line, t.line, index, t.index, 1}), apart = true;
+            t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch += first.orders;
             shown[t.index] = given[t.index];
         }
-        tell_each_other(lane, count, mask);
+        if (first.orders) tell_each_other(lane, count, mask);
+        for (unsigned j = 0; j < count; j++)
+            if (apart && !lane[j].orders) lane[j].mask = 0;  // see `meet`
     }
 
     // What one lane of the mask knew, all of them know now: a barrier of half a warp orders nothing for the other half.
@@ -277,7 +280,7 @@ unsigned active_mask(int line) {
     return me.mask;
 }
 
-void warp_barrier(unsigned mask, int line, bool converged) {
+void warp_barrier(unsigned mask, int line, bool converged, bool orders) {
     Thread &me = *self;
     if (!(mask >> lane() & 1)) {
         barrier_error({BarrierError::mask, line, 0, me.block->index, me.index, 1});
@@ -285,7 +288,7 @@ void warp_barrier(unsigned mask, int line, bool converged) {
     }
     unsigned count = lanes(me.index / 32);
     me.mask = count < 32 ? mask & ((1u << count) - 1) : mask;
-    me.line = site_of(line), me.converged = converged, me.state = State::at_warp_barrier;
+    me.line = site_of(line), me.converged = converged, me.orders = orders, me.state = State::at_warp_barrier;
     worker_of(me).wait(me);
 }
 
@@ -300,6 +303,21 @@ unsigned exchange(unsigned mask, uint64_t bits, int line) {
     worker_of(*self).given[self->index] = bits;
     warp_barrier(mask, line, true);
     return self->mask;
+}
+
+// Lanes that are missing have returned (or a block whose size is no multiple of 32 does not have them).
+unsigned meet(uint64_t bits, int line) {
+    worker_of(*self).given[self->index] = bits;
+    warp_barrier(~0u, line, true, false);
+    unsigned came = self->mask, there = lanes(self->index / 32), first = self->index / 32 * 32;
+    if (came == ~0u || (came && !kTraced)) return came;
+    if (came && !self->block->ended_early) {
+        unsigned missing = __builtin_popcount(~came), who = first + __builtin_ctz(~came);
+        if (there < 32) barrier_error({BarrierError::part, line, 0, self->block->index, self->index, there});
+        else barrier_error({BarrierError::exited, line, 0, self->block->index, who, missing});
+    }
+    self->block->ended_early = true;
+    end_thread();
 }
 
 uint64_t shown(int lane) { return worker_of(*self).shown[self->index / 32 * 32 + lane]; }

@@ -38,6 +38,7 @@ struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its blo
     unsigned ballot;          // the last one of its warp
     State state;
     bool vote, converged;     // what it gives to a vote; waits in a vote or shuffle, which lanes must make in one place
+    bool orders;              // its warp barrier orders memory
 };
 extern "C" void course_switch(void **save, void *to);  // see fiber.h
 extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
@@ -87,9 +88,10 @@ void *dynamic_shared(const char *name, unsigned element);
 __attribute__((noduplicate))
 #endif
 int block_barrier(bool vote, int line);  // how many threads voted
-void warp_barrier(unsigned mask, int line, bool converged = false);
+void warp_barrier(unsigned mask, int line, bool converged = false, bool orders = true);
 unsigned ballot(unsigned mask, bool vote, int line);
 unsigned exchange(unsigned mask, uint64_t bits, int line);  // each lane shows its bits; the lanes that have come
+unsigned meet(uint64_t bits, int line);                     // the same for all 32 lanes; orders no memory
 uint64_t shown(int lane);                                   // what it showed
 unsigned equal(unsigned lanes);                             // those of them that showed the same as this one
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line);
@@ -100,6 +102,10 @@ void failed_assert(const char *text, int line);
 #ifdef COURSE_TRACE
 uint64_t atomic_load(const void *address, unsigned bytes, int line);
 void atomic_store(void *address, unsigned bytes, uint64_t bits);
+// A fragment of a matrix in memory, from `start` on, a line each `ld` elements; one that was used before it was set.
+void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line);
+void element(const void *address, unsigned bytes, bool stored, int line);  // of it, about to be loaded or stored
+void fragment_unset(int which, int line);
 void guess_held();  // the last atomic was an atomicCAS, and found what its thread expected
 void fence();
 // Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
@@ -108,6 +114,8 @@ __attribute__((const)) uint3 block_idx();
 __attribute__((const)) dim3 block_dim();
 __attribute__((const)) dim3 grid_dim();
 #else
+inline void tile(const void *start, unsigned, unsigned, bool, int line) { meet((uint64_t)start, line); }
+inline void element(const void *, unsigned, bool, int) {}
 inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline uint3 thread_idx() { return self->thread_idx; }
 inline uint3 block_idx() { return self->block->block_idx; }
@@ -179,7 +187,7 @@ constexpr int line_of_site(int site) { return site & 0xffff; }
 // What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or
 // of a shuffle: `thread` takes from `lane`, which the mask leaves out, has returned, or which the block does not have.
 struct BarrierError {
-    enum Kind { different, exited, stuck, mask, left_out, gone, beyond } kind;
+    enum Kind { different, exited, stuck, mask, left_out, gone, beyond, part } kind;
     int line, other_line;
     unsigned block, thread, count;
     int lane = -1;

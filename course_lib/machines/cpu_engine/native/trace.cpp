@@ -170,7 +170,7 @@ char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape
 
 void barrier_error(const BarrierError &e) {
     static const char *const kinds[] = {"different", "exited", "stuck", "mask", "the mask leaves out",
-                                        "has returned", "the block does not have"};
+                                        "has returned", "the block does not have", "part"};
     // Whoever was at work behind the barrier has gone past it.
     int line = line_of_site(e.line);
     bool skipped = e.kind == BarrierError::exited && thread_lines[e.thread] > line;
@@ -273,7 +273,7 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     if (a.space != Space::constant) check_race(place, bytes, site, op, is_volatile);
     Log *log = note_request(site, address, bytes, op, place);
     if (is_volatile || op == Op::atomic) note_atomic(address);
-    else if (place.written)
+    else if (place.written && site < kAtomicSite)
         hits[site] = {self->block->serial, a.start, a.bytes, place.written - place.offset, place.cell - place.offset / 4,
                       a.space == Space::global, log};
 }
@@ -296,6 +296,21 @@ template <Op op, unsigned bytes> COURSE_HOT static bool usual(uint64_t address, 
     for (unsigned i = 0; i < bytes / 4; i++)
         if (op == Op::store) written[i] = 0x01010101;
     return note_again(*hit.log, t->index % 32, address);
+}
+
+void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line) {
+    uint64_t address = (uint64_t)start, slot = (address - kFar) >> kSlotBits;
+    unsigned came = meet(address ^ ld * 0x9e3779b97f4a7c15, line);
+    const Array *a = slot < kSlots ? slots[slot] : nullptr;
+    const char *kind = equal(came) != came ? "lanes" : address % 32 ? "tile" : ld * bytes % 16 ? "leading" : nullptr;
+    last_site = kAtomicSite + line, thread_lines[self->index] = line;
+    if (kind) bad(kind, a, address, bytes, stored ? Op::store : Op::load);
+}
+void element(const void *address, unsigned bytes, bool stored, int line) {
+    access((void *)address, bytes, kAtomicSite + line, stored ? Op::store : Op::load);
+}
+void fragment_unset(int which, int line) {
+    report({"initcheck", "fragment", nullptr, which, {line, self->block->index, self->index, "load"}, {}});
 }
 
 uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {

@@ -22,7 +22,7 @@ typedef std::basic_string<char, Characters> Text;
 
 enum class Space : uint8_t { global, shared, constant };
 enum class Op : uint8_t { load, store, atomic };
-constexpr unsigned kAtomicSite = 0x8000;  // sites from here on are atomics: kAtomicSite + line
+constexpr unsigned kAtomicSite = 0x8000;  // sites from here on are atomics and fragments: kAtomicSite + line
 inline int line_of(unsigned site) { return site >= kAtomicSite ? int(site - kAtomicSite) : course_site_lines[site]; }
 
 struct Array {  // an allocation, a `__shared__` declaration or a symbol
