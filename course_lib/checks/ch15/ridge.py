@@ -20,10 +20,12 @@ def _cases(rng):
     slow = {"tensor": 60e12, "l2": 4e12, "dram": 1e12}
     return [
         _case(rng, "large tiles, a large product", *wide, 256, **T),
+        _case(rng, "the next multiple is the nearest", *wide, 128, 250e12, 6e12, 2e12),
         _case(rng, "small tiles", *wide, 32, **T),
         _case(rng, "a slower device", *wide, 64, **slow),
         _case(rng, "a short K", many(60, 70, 128), many(71, 80, 128), 32, 128, **T),
         _case(rng, "what D costs", many(60, 70, 128), many(71, 80, 128), 64, 64, **even),
+        _case(rng, "few rows", 64, many(60, 70, 64), many(71, 80), 64, **T),
         _case(rng, "T = 80, of any multiple of 16", *wide, 80, **T),
         Case((512, 1024, 256, 64, {"tensor": 96e12, "l2": 4e12, "dram": 9e12}), "T that just suffices"),
     ]
