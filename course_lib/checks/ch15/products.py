@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.checks.kit.core import Case, Check, normal, ragged
+from course_lib.checks.kit.core import Case, Check, ragged
 
 
 def _case(rng, shape, label, draw, spread=1.0):

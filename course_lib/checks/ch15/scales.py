@@ -6,7 +6,7 @@ from course_lib.checks.kit.core import Case, Check, normal
 
 LARGEST = 65504.0  # of float16
 
-# largest_scale ----------------------------------------------------------------------------------------------------------
+# largest_scale ------------------------------------------------------------------------------------------
 
 
 def _gradient(rng, largest, low, n=60):
@@ -50,7 +50,7 @@ check_largest_scale = Check(
     "largest_scale", _largest_cases, _largest_scale, dtype=None, parts=("scale", "lost")
 )
 
-# scale_step -------------------------------------------------------------------------------------------------------------
+# scale_step ------------------------------------------------------------------------------------------
 
 
 def _step_cases(rng):

@@ -18,7 +18,7 @@ def _halves(rng, *shape):
     return normal(rng, *shape, dtype=np.float16)
 
 
-# weight_gradient --------------------------------------------------------------------------------------------------------
+# weight_gradient ------------------------------------------------------------------------------------------
 
 
 def _gradient_launch(rng, tiles, scale, label):
@@ -54,7 +54,7 @@ check_weight_gradient = KernelCheck(
     limits=[mentions("mma_sync", TENSOR_CORES, least=1)],
 )
 
-# repaired_wmma ----------------------------------------------------------------------------------------------------------
+# repaired_wmma ------------------------------------------------------------------------------------------
 
 
 def _staged_launch(rng, blocks, steps, label):

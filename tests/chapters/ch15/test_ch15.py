@@ -64,7 +64,7 @@ def test_the_solution_of_a_kernel_passes_with_other_seeds(task, capsys):
         check(known.value_of(known.solution), seed=seed)
 
 
-# What the checks rest on ------------------------------------------------------------------------------------------------
+# What the checks rest on ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
