@@ -13,6 +13,7 @@ from kernel_tasks import tasks
 from course_lib.checks import ch15 as checks
 from course_lib.checks.ch15 import backward, ridge, rounding, scales
 from course_lib.checks.kit.core import CheckFailed
+from course_lib.checks.kit.kernels import batch
 from course_lib.checks.kit.planted import task_named
 from course_lib.serial.formats import FORMATS, rounded
 
@@ -62,6 +63,13 @@ def test_the_solution_of_a_kernel_passes_with_other_seeds(task, capsys):
     check, known = check_of(task)
     for seed in range(1, 4):
         check(known.value_of(known.solution), seed=seed)
+
+
+def test_known_mistakes_with_the_same_header_are_compiled_at_once():
+    source = "#include <mma.h>\n__global__ void k(float *x) { x[0] = %d; }"
+    text = batch._in_spaces([source % 1, source % 2], [0, 1])
+    assert text.count("#include") == 1 and text.index("#include") < text.index("namespace s0")
+    assert "namespace s1" in text and not batch.ALONE.search(source)
 
 
 # What the checks rest on ------------------------------------------------------------------------------------------
