@@ -14,6 +14,10 @@ from course_lib.checks.kit.kernels.check import (
 TENSOR_CORES = "the task is to use the tensor cores: fragments, and wmma::mma_sync"
 
 
+def _sizes(**sizes) -> dict:
+    return {name: np.int32(n) for name, n in sizes.items()}
+
+
 def _halves(rng, *shape):
     return normal(rng, *shape, dtype=np.float16)
 
@@ -23,7 +27,7 @@ def _halves(rng, *shape):
 
 def _gradient_launch(rng, tiles, scale, label):
     B, n_in, n_out = (16 * n for n in tiles)
-    args = {"B": np.int32(B), "n_in": np.int32(n_in), "n_out": np.int32(n_out)}
+    args = _sizes(B=B, n_in=n_in, n_out=n_out)
     args |= {"inverse": np.float32(1 / scale), "X": _halves(rng, B, n_in)}
     args |= {"dZ": _halves(rng, B, n_out), "dW": np.empty((n_in, n_out), np.float32)}
     grid = -(-tiles[1] * tiles[2] // 4)
@@ -59,7 +63,7 @@ check_weight_gradient = KernelCheck(
 
 def _staged_launch(rng, blocks, steps, label):
     M, N, K = 32 * blocks[0], 32 * blocks[1], 16 * steps
-    args = {"M": np.int32(M), "N": np.int32(N), "K": np.int32(K)}
+    args = _sizes(M=M, N=N, K=K)
     args |= {"A": _halves(rng, M, K), "B": _halves(rng, K, N), "D": np.empty((M, N), np.float32)}
     grid = blocks[1], blocks[0]
     return Launch(grid, 128, args, out=("D",), label=label, K=K, scale=3.0 * K)
