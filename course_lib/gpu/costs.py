@@ -80,8 +80,8 @@ def _pieces(n):
 
 
 def half_step(kernel):
-    """What one block does in one step along K, of a kernel of `gemm_half`: a dict of k (how far it goes), tile (rows and
-    columns of D a block computes), flops, mma (mma_sync of a warp), requests and sectors of A (and as many of B),
+    """What one block of a kernel of `gemm_half` does in one step along K: a dict of k (how far it goes), tile (rows and
+    columns of its part of D), flops, mma (mma_sync of a warp), requests and sectors of A (and as many of B),
     bytes of both (32 a sector), and wavefronts (shared memory).
     """
     if kernel == "wmma":  # a fragment: 4 requests, each of 8 rows of 16 bytes, half a sector
@@ -97,7 +97,7 @@ def half_cost(kernel, M, N, K, beta=0):
     """The cost of one launch of `gemm_half`, in the terms of `gemm_cost`, and mma: how often a warp calls mma_sync.
 
     M, N, K: multiples of the block's tile and of its step, 16 (wmma) or 64 (wmma_shared). Raises BadInput for others.
-    The fragments' loads follow the engine's model (machines/cpu_engine/README.md). Caches are not in the model.
+    The fragments' loads follow the engine's model (docs/tensor-cores.md). Caches are not in the model.
     """
     step = half_step(kernel)
     if M % step["tile"] or N % step["tile"] or K % step["k"]:
@@ -107,7 +107,12 @@ def half_cost(kernel, M, N, K, beta=0):
     a = step["requests"] * steps, step["sectors"] * steps
     moved = {"A": a, "B": a, "D": d, **({"C": d} if beta else {})}
     requests, sectors = ({name: pair[which] for name, pair in moved.items()} for which in (0, 1))
-    cost = {"flops": 2 * M * N * K, "mma": step["mma"] * steps, "requests": requests, "sectors": sectors}
+    cost = {
+        "flops": 2 * M * N * K,
+        "mma": step["mma"] * steps,
+        "requests": requests,
+        "sectors": sectors,
+    }
     return cost | {"bytes": 32 * sum(sectors.values()), "wavefronts": step["wavefronts"] * steps}
 
 

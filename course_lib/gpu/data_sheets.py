@@ -41,7 +41,9 @@ class DataSheet:
         """The same with tensor cores. kind: half, bfloat16 or tf32. Raises BadInput where this GPU has none for it."""
         if kind not in TENSOR_KINDS or not getattr(self, kind):
             having = [name for name in TENSOR_KINDS if getattr(self, name)]
-            raise BadInput(f"the tensor cores of {self.name} multiply {', '.join(having)}, not {kind}")
+            raise BadInput(
+                f"the tensor cores of {self.name} multiply {', '.join(having)}, not {kind}"
+            )
         return getattr(self, kind) / self.memory
 
 
