@@ -6,7 +6,9 @@ lists of (W, b) and (dW, db). NumPy alone; the Numba form is `course_lib.serial.
 
 from course_lib.serial.activations import ACTIVATIONS, relu, sigmoid
 from course_lib.serial.evaluate import accuracy, confusion, loss_value, outputs, predict
+from course_lib.serial.formats import FORMATS, Format, rounded, spacing
 from course_lib.serial.gradcheck import GradientReport, gradient_check
+from course_lib.serial.half import LossScale, MixedPrecision
 from course_lib.serial.losses import LOSSES, softmax
 from course_lib.serial.minibatch import gradients, without_loss
 from course_lib.serial.network import Cache, Network, backward, forward, init_params
