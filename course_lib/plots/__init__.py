@@ -6,6 +6,7 @@ inputs.py            what is refused
 line_charts.py       lines, curves, function
 batch_charts.py      time_against_batch, gflops_against_batch
 bar_chart.py         bars
+exponent_chart.py    exponents
 image_grids.py       digits, weights
 confusion_matrix.py  confusion
 roofline_chart.py    roofline
@@ -23,6 +24,7 @@ from course_lib.plots.bar_chart import bars
 from course_lib.plots.batch_charts import gflops_against_batch, time_against_batch
 from course_lib.plots.box_drawing import triples_box
 from course_lib.plots.confusion_matrix import confusion
+from course_lib.plots.exponent_chart import exponents
 from course_lib.plots.figure import Figure
 from course_lib.plots.graph_drawing import computation_graph
 from course_lib.plots.image_grids import digits, weights
@@ -52,7 +54,7 @@ from course_lib.plots.warp_drawing import warp_accesses
 ALL = (
     digits, weights, confusion, curves, lines, bars, function, time_against_batch,
     gflops_against_batch, roofline, timeline, rank_timeline, network, computation_graph,
-    warp_accesses, gemm_tiles, triples_box,
+    warp_accesses, gemm_tiles, triples_box, exponents,
 )  # fmt: skip
 
 STEPPERS = (

@@ -95,6 +95,13 @@ EXAMPLES = {
         ["loops 3.125", "BLAS 0.02", "seconds"],
         [("loops", 3.125), ("BLAS", 0.02)],
     ),
+    plots.exponents: (
+        lambda: plots.exponents(
+            {"g": [0.75, -0.5, 0, 1e-30, 3.0]}, [("lost", -40, -30)], low=-30, high=2
+        ),
+        ["g: most at 2^−1", "25 % in 'lost'", "Shares of numbers by exponent"],
+        [(-30, 25.0), (-1, 50.0), (1, 25.0), (2, 0.0)],
+    ),
     plots.function: (
         lambda: plots.function(halved, (-2, 2), points=5),
         ["halved", "−1 at −2", "1 at 2", "0 at 0"],
@@ -292,6 +299,7 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
         plots.curves: (HISTORY,),
         plots.lines: ([1, 2], {nasty: [1, 2]}),
         plots.bars: ({nasty: 1.0},),
+        plots.exponents: ({nasty: [1.0]},),
         plots.function: ({nasty: np.tanh},),
         plots.time_against_batch: (SIZES, {nasty: [1, 2, 3]}),
         plots.gflops_against_batch: (SIZES, {nasty: [1, 2, 3]}),
@@ -406,6 +414,9 @@ BAD = {
     "bars of nothing": lambda: plots.bars({}),
     "bars with NaN": lambda: plots.bars({"a": NAN}),
     "bars of zero on a log axis": lambda: plots.bars({"a": 0.0}, log=True),
+    "exponents of zeros alone": lambda: plots.exponents({"a": [0.0, 0.0]}),
+    "exponents of infinity": lambda: plots.exponents({"a": [1.0, np.inf]}),
+    "exponents with four zones": lambda: plots.exponents({"a": [1.0]}, [("x", -9, -8)] * 4),
     "a function that is none": lambda: plots.function(3),
     "a function of NaN": lambda: plots.function(lambda z: z * NAN),
     "a function that returns one number": lambda: plots.function(lambda z: z.sum()),
