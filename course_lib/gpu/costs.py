@@ -1,5 +1,7 @@
 """What each rung of the GEMM ladder moves, as arithmetic. A test compares it with what the CPU engine counts."""
 
+from course_lib.errors import BadInput
+
 
 def gemm_cost(kernel, M, N, K, beta=0):
     """The cost of one launch: a dict of flops; requests (of a warp) and sectors (32 bytes) of global memory for A, B, D
@@ -75,6 +77,43 @@ def _warptile(M, N, K):
 def _pieces(n):
     """Sectors of a row: two float4 in one, the last few numbers one by one."""
     return up(n // 4, 2) + n % 4
+
+
+def half_step(kernel):
+    """What one block of a kernel of `gemm_half` does in one step along K: a dict of k (how far it goes), tile (rows and
+    columns of its part of D), flops, mma (mma_sync of a warp), requests and sectors of A (and as many of B),
+    bytes of both (32 a sector), and wavefronts (shared memory).
+    """
+    if kernel == "wmma":  # a fragment: 4 requests, each of 8 rows of 16 bytes, half a sector
+        step = {"k": 16, "tile": 16, "mma": 1, "requests": 4, "sectors": 4 * 8, "wavefronts": 0}
+    else:  # a warp copies 4 rows of 128 bytes at a time; then 4 warps load 4 fragments for each 16 of k
+        copies, loads = 2 * 16 * 4, 4 * (64 // 16) * 4 * 4
+        step = {"k": 64, "tile": 64, "mma": 4 * (64 // 16) * 4, "requests": 16, "sectors": 16 * 16}
+        step["wavefronts"] = copies + loads
+    return step | {"flops": 2 * 16**3 * step["mma"], "bytes": 2 * 32 * step["sectors"]}
+
+
+def half_cost(kernel, M, N, K, beta=0):
+    """The cost of one launch of `gemm_half`, in the terms of `gemm_cost`, and mma: how often a warp calls mma_sync.
+
+    M, N, K: multiples of the block's tile and of its step, 16 (wmma) or 64 (wmma_shared). Raises BadInput for others.
+    The fragments' loads follow the engine's model (docs/tensor-cores.md). Caches are not in the model.
+    """
+    step = half_step(kernel)
+    if M % step["tile"] or N % step["tile"] or K % step["k"]:
+        raise BadInput(f"M, N and K must be multiples of {step['tile']}, not {M}, {N}, {K}")
+    steps = (M // step["tile"]) * (N // step["tile"]) * (K // step["k"])
+    d = M * N // 256 * 4, M * N // 8  # a fragment of D: 4 requests of 8 rows of 32 bytes
+    a = step["requests"] * steps, step["sectors"] * steps
+    moved = {"A": a, "B": a, "D": d, **({"C": d} if beta else {})}
+    requests, sectors = ({name: pair[which] for name, pair in moved.items()} for which in (0, 1))
+    cost = {
+        "flops": 2 * M * N * K,
+        "mma": step["mma"] * steps,
+        "requests": requests,
+        "sectors": sectors,
+    }
+    return cost | {"bytes": 32 * sum(sectors.values()), "wavefronts": step["wavefronts"] * steps}
 
 
 def up(n, size):

@@ -58,18 +58,13 @@ def gemm_half(A, B, C=None, alpha=1, beta=0, kernel="wmma"):
     Raises BadInput for an older GPU, and for arrays that do not fit.
     """
     check_half(A, B, C, beta, kernel)
-    capability = device.attributes()["compute_capability"]
-    if capability and tuple(capability) < (7, 0):
-        raise BadInput(
-            f"{device.attributes()['name']} has compute capability {'.'.join(map(str, capability))}: tensor cores "
-            "need 7.0 or newer"
-        )
     rung, host = HALF_RUNGS[kernel], isinstance(A, np.ndarray)
+    function = _function(rung)
     on_device = _to_device if host else lambda X: X
     fresh = C is None or (host and not beta)
     D = device.gpuarray.empty((A.shape[0], B.shape[1]), np.float32) if fresh else on_device(C)
     args = rung.arguments(on_device(A), on_device(B), D, D, alpha, beta)
-    _function(rung)(*args, block=rung.block, grid=rung.grid(*D.shape))
+    function(*args, block=rung.block, grid=rung.grid(*D.shape))
     return D.get() if host else D
 
 
@@ -90,6 +85,14 @@ def trace_half(A, B, C=None, alpha=1, beta=0, kernel="wmma"):
 
 @cache
 def _function(rung):
+    """Compiled once. Raises BadInput for a GPU without tensor cores."""
+    gpu = device.attributes()
+    capability = gpu["compute_capability"]
+    if capability and tuple(capability) < (7, 0):
+        had = ".".join(map(str, capability))
+        raise BadInput(
+            f"{gpu['name']} has compute capability {had}: tensor cores need 7.0 or newer"
+        )
     module = device.SourceModule(rung.source, no_extern_c=True)  # <mma.h> is C++
     return module.get_function(f"gemm_{rung.name}")
 

@@ -28,6 +28,12 @@ def available():
     return _found("nvcc", "lib/libnvrtc.so.*[0-9]")
 
 
+def headers():
+    """Folders of CUDA's headers, from NVIDIA's packages: NVRTC alone has no <mma.h>. nvcc knows its own."""
+    places = (path for folder in sys.path for path in Path(folder).glob("nvidia/*/include"))
+    return list(dict.fromkeys(map(str, places)))
+
+
 def inspect(source, arch="sm_80", options=(), no_extern_c=False):
     """{kernel: {"registers", "spilled_bytes", "shared_bytes"}}. arch: sm_75, sm_80, sm_90, ...
 
@@ -103,6 +109,7 @@ def _nvcc(tool, text, options):
 
 def _nvrtc(tool, text, options):
     library, program = ctypes.CDLL(tool), ctypes.c_void_p()
+    options = [*options, *(f"-I{folder}" for folder in headers())]
     flags = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
     library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
     failed = library.nvrtcCompileProgram(program, len(options), flags)

@@ -15,7 +15,7 @@ from course_tools.bench.frame.tables import plain
 from course_tools.bench.gpu import bench as gpu
 from course_tools.bench.gpu import products, tables
 from course_tools.bench.gpu.bench import BENCH
-from course_tools.bench.gpu.catalogue import PEERS, RUNGS, SHAPES, SIZES, TRACED, WAY, WAYS
+from course_tools.bench.gpu.catalogue import HALF, PEERS, RUNGS, SHAPES, SIZES, TRACED, WAY, WAYS
 
 QUICK = gpu.Settings(**gpu.QUICK, quick=True)
 
@@ -91,6 +91,14 @@ def test_tf32_does_not_pass_the_check(shape):
         products.check(_rounded(problem.A) @ _rounded(problem.B), problem)
 
 
+def test_sums_in_half_do_not_pass_the_check_of_half_precision():
+    problem = products.HalfProblem((40, 30, 512))
+    wide = problem.A.astype(np.float32), problem.B.astype(np.float32)
+    assert products.check(wide[0] @ wide[1], problem) <= products.ROUNDINGS
+    with pytest.raises(ArithmeticError, match="are allowed"):
+        products.check((wide[0] @ wide[1]).astype(np.float16), problem)
+
+
 def test_numbas_simulator_scales_what_it_runs_in_part():
     with Worker("numba-sim") as worker:
         made = worker.ask("build", key="numba-naive", shape=(96, 96, 96), seconds=0.01)
@@ -139,8 +147,8 @@ def test_the_ladder_beside_cublas(folders):
     assert part["attributes"]["launched_by"] == ("PyCUDA" if "fake_pycuda" in folders else "CuPy")
     assert [case["shape"] for case in part["products"]] == [list(one) for one in QUICK.shapes]
     for case in part["products"]:
-        assert set(case["ways"]) == {*RUNGS, *PEERS}
-        for key in (*RUNGS, "cublas-cupy"):
+        assert set(case["ways"]) == {*RUNGS, *HALF, *PEERS}
+        for key in (*RUNGS, *HALF, "cublas-cupy"):
             row = case["ways"][key]
             assert row["seconds"] == [1e-3 / row["repeats"]] * QUICK.rounds and row["repeats"] == 20
         assert case["ways"]["cublas-torch"]["error"] == "not installed: pip install torch"

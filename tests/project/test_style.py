@@ -12,15 +12,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "course_lib"
 ROOMS = ("data", "serial", "threads", "gpu", "mpi", "measure", "plots")  # what a learner reads
-MOST_LINES = 12_000  # of all rooms together, every line counted: Python and CUDA C
+# of all rooms together, every line counted: Python and CUDA C; 360 of them are half precision on tensor cores
+MOST_LINES = 12_400
 MOST_LINES_OF_A_FUNCTION = 25  # without its head and docstring
 # what runs code is counted apart, lines of code alone: (at least, at most)
 MACHINES = {
-    # 40 lines of it let the fragments of tensor cores (wmma) meet, and name their misuse
+    # 80 lines of it let the fragments of tensor cores (wmma) meet, and name their misuse
     "machines/cpu_engine": (500, 2750),
     "machines/pycuda_names": (50, 300),
     "machines/trace_page": (50, 200),
-    "machines/cuda_c": (300, 1100),  # 110 lines of it are include/mma.h, fragments of tensor cores
+    "machines/cuda_c": (300, 1100),  # 120 lines of it are include/mma.h, fragments of tensor cores
     "machines/rehearsal": (500, 3400),
     "machines/ranks": (200, 1260),
     "machines/books": (200, 640),

@@ -5,10 +5,16 @@ from numpy.lib.stride_tricks import as_strided
 
 
 def run_gemm(args, memory, inexact=False):
-    """args: as kernels/gemm_*.cu declare them; memory(argument): its floats, flat. inexact: factors as in TF32."""
+    """args: as kernels/gemm_*.cu declare them; memory(argument, dtype): its numbers, flat. inexact: as in TF32."""
     M, N, K = map(int, args[:3])
+    if len(args) == 9:  # of half precision, which TF32 holds exactly; by rows
+        A, B = memory(args[4], np.float16), memory(args[5], np.float16)
+        D = memory(args[8], np.float32).reshape(M, N)
+        product = A.reshape(M, K).astype(np.float32) @ B.reshape(K, N).astype(np.float32)
+        D[...] = args[3] * product + (args[6] * D if args[6] else 0)
+        return
     A, B, D = (
-        _matrix(memory(args[at]), shape, strides)
+        _matrix(memory(args[at], np.float32), shape, strides)
         for at, shape, strides in (
             (4, (M, K), args[5:7]),
             (7, (K, N), args[8:10]),

@@ -6,6 +6,7 @@ from engine_runs import no_compiler, no_gpu
 from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.gpu.gemm import _function
+from course_lib.gpu.gemm_half import _function as _function_of_half
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -37,3 +38,4 @@ def forget():
     """The next test chooses its engine anew."""
     device._engine.cache_clear()
     _function.cache_clear()
+    _function_of_half.cache_clear()

@@ -5,6 +5,7 @@ import re
 
 from course_lib.machines.cuda_c.shared_memory import split
 
+OF_WARP = re.compile(r"\b(?:load_matrix|store_matrix|mma)_sync\b")
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
 FIRST = "Likely cause: a sum, a maximum or a tile without a first value, as in `float sum = 0;`."
 TEXTS = {
@@ -111,6 +112,8 @@ def message(error, source_line):
     if error["tool"] == "synccheck" and error["count"] == 1 and error["index"] < 0:
         for many, one in ONE:
             text = text.replace(many, one)
+    if error["tool"] == "synccheck" and OF_WARP.search(source_line):
+        text = text.replace("barrier", "warp-wide call")
     other = error["other"]
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))

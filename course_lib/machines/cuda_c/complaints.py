@@ -25,9 +25,10 @@ def complaints(said):
             *(row[3] for row in notes),
         ]
         if not place:
-            place = (
-                [row[1] for row in before if ":" in row[1]][-1:] + [row[1] for row in notes] + [""]
-            )[0]
+            # the line that includes the header says least: it is the last resort
+            led = [row[1] for row in before if ":" in row[1] and row[0] == "context"][-1:]
+            included = [row[1] for row in before if ":" in row[1]][-1:]
+            place = [*led, *(row[1] for row in notes), *included, ""][0]
             lines = [f"{place}: {text}" if place else text]
         if place.rsplit(":", 1)[0] not in told and (place or not kept):
             kept += lines

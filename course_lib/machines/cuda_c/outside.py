@@ -16,8 +16,9 @@ LACKING = {
     "textures and surfaces": r"\b(?:texture\s*<|tex(?:[123]D|Cubemap)\w*\s*[<(]|surf[123]D\w*\s*[<(]"
     r"|cuda(?:Texture|Surface)Object_t\b)",
     "a launch from a kernel (dynamic parallelism)": r"<<<",
-    "tensor-core fragments of double, of integers or of fewer than 8 bits": r"\b(?:wmma\s*::\s*)?experimental\s*::"
-    r"|\bbmma_sync\b|\bfragment\s*<[^<>;]*\b(?:double|int|(?:un)?signed|char|u?int(?:8|32)_t)\b",
+    "tensor-core fragments of double, of integers or of fewer than 8 bits": r"\bwmma\s*::\s*experimental\b"
+    r"|\bbmma_sync\b|\bfragment\s*<[^<>;]*\b(?:matrix_[ab]|accumulator)\b[^<>;]*"
+    r"\b(?:double|int|(?:un)?signed|char|u?int(?:8|32)_t)\b",
     "thread block clusters": r"__cluster_dims__",
     "thrust, cub, cutlass, curand's device functions and the CUDA C++ library": r"<(?:thrust|cub|cute|cutlass|cuda)/"
     r"|<curand_kernel\.h>|\b(?:thrust|cub|cutlass)\s*::",

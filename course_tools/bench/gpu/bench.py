@@ -10,7 +10,7 @@ from course_lib.measure import machine
 from course_tools.bench import frame
 from course_tools.bench.frame import Progress, Result, Series, Worker, WorkerError, Workers
 from course_tools.bench.gpu import catalogue, tables, training
-from course_tools.bench.gpu.catalogue import PEERS, RUNGS, WAYS
+from course_tools.bench.gpu.catalogue import HALF, PEERS, RUNGS, WAYS
 from course_tools.bench.gpu.targets import targets
 from course_tools.bench.training.catalogue import NETS
 
@@ -165,7 +165,7 @@ def _gpu_products(
     name = " x ".join(map(str, shape))
     progress.part(f"{name} on the GPU: checked, warmed up, {settings.rounds} rounds")
     series, how = Series(), {"shape": shape, "seconds": settings.seconds}
-    for key in (*RUNGS, *PEERS):
+    for key in (*RUNGS, *HALF, *PEERS):
         worker = workers["torch-gpu" if key == "cublas-torch" else "gpu"]
         series.make(key, {}, worker, **how)
     cupy = series.rows["cublas-cupy"]

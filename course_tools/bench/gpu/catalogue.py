@@ -53,6 +53,8 @@ def _ways():
 
 WAYS = tuple(_ways())
 WAY = {way.key: way for way in WAYS}
+# on tensor cores, as in course_lib.gpu.gemm_half: A and B are rounded to half
+HALF = {f"half-{name}": f"gemm_{name}, of half" for name in ("wmma", "wmma_shared")}
 PEERS = {"cublas-cupy": "cuBLAS through CuPy", "cublas-torch": "cuBLAS through PyTorch"}  # on a GPU
 
 BLOCKS = (32, 256, 1024)  # threads of a block, for the barrier

@@ -5,7 +5,7 @@ Kernels are launched by PyCUDA, as in the course, where it works; else by CuPy, 
 
 import time
 
-from course_tools.bench.gpu.products import GpuProductDesk, check
+from course_tools.bench.gpu.products import GpuProductDesk, HalfProblem, check
 from course_tools.bench.gpu.with_cupy import CupyGpu, cublas
 from course_tools.bench.gpu.with_pycuda import PycudaGpu
 
@@ -18,7 +18,7 @@ class GpuDesk(GpuProductDesk):
 
     def __init__(self):
         super().__init__()
-        self.why = {}
+        self.why, self.half = {}, None
         for gpu in (PycudaGpu, CupyGpu):
             try:
                 self.gpu = gpu()
@@ -45,8 +45,15 @@ class GpuDesk(GpuProductDesk):
         made = super().build(key, shape, seconds)
         product, repeats = self.products[key]
         self.timed(product.call, repeats)
-        check(product.call.fetch(), self.problem)
+        check(product.call.fetch(), self.posed(key))
         return made
+
+    def posed(self, key):
+        if not key.startswith("half-"):
+            return self.problem
+        if self.half is None or self.half.shape != self.problem.shape:
+            self.half = HalfProblem(self.problem.shape)
+        return self.half
 
     def transfer(self, bytes, pinned, to_device):
         """Seconds of one copy between host memory, pageable or pinned, and the GPU: the shortest of five."""

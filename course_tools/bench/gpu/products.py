@@ -21,6 +21,8 @@ class Problem:
         self.A, self.B = (rng.standard_normal(size, dtype=np.float32) for size in ((M, K), (K, N)))
         self._wanted = None
 
+    roundings: float = ROUNDINGS  # that `check` allows
+
     @property
     def wanted(self):
         """The product in float64, computed once."""
@@ -29,8 +31,22 @@ class Problem:
         return self._wanted
 
 
+class HalfProblem(Problem):
+    """A and B in half precision. `wanted` is the product of the rounded ones, so only the sums' roundings count.
+
+    A tensor core may round them towards zero: all errors of a sum of about sqrt(k) have one sign, on average half of
+    2^-23 of it. K of them add up to 2/3 sqrt(K) in units of 2^-24 K, and to six times that for the largest of millions
+    of sums. One that adds in half, 2^-11, does not pass.
+    """
+
+    def __init__(self, shape):
+        super().__init__(shape)
+        self.A, self.B = self.A.astype(np.float16), self.B.astype(np.float16)
+        self.roundings = ROUNDINGS + 4 * self.shape[2] ** 0.5
+
+
 def check(D, problem):
-    """The largest error of D, or of its upper left part, in units of 2^-24 K. Raises ArithmeticError beyond ROUNDINGS.
+    """The largest error of D, or of its upper left part, in units of 2^-24 K. Raises ArithmeticError if too large.
 
     The k-th addition rounds a partial sum of about sqrt(k), by 2^-24 of it at most; K such errors of either sign add up
     to about 2^-24 K / sqrt(6), and the largest of millions of sums is five or six times that. A product in TF32, whose
@@ -38,8 +54,8 @@ def check(D, problem):
     """
     wanted = problem.wanted[: D.shape[0], : D.shape[1]]
     error = float(np.abs(D - wanted).max() / (2.0**-24 * problem.shape[2]))
-    if not error <= ROUNDINGS:
-        words = f"off by {error:.3g} units of 2^-24 K; {ROUNDINGS} are allowed"
+    if not error <= problem.roundings:
+        words = f"off by {error:.3g} units of 2^-24 K; {problem.roundings:.3g} are allowed"
         raise ArithmeticError(f"wrong result: {words}")
     return error
 
@@ -65,13 +81,18 @@ class ProductDesk:
     def make(self, key, problem):
         raise NotImplementedError
 
+    def posed(self, key):
+        """The problem that this way is to solve."""
+        return self.problem
+
     def build(self, key, shape, seconds):
         """Make a way to compute a product, hold its result against float64, find how many calls last that long."""
         if self.problem.shape != tuple(shape):
             self.problem, self.products = Problem(shape), {}
-        product = self.make(key, self.problem)
+        problem = self.posed(key)
+        product = self.make(key, problem)
         start = time.perf_counter()
-        error = check(np.asarray(product.call()), self.problem)
+        error = check(np.asarray(product.call()), problem)
         first = time.perf_counter() - start
         # one that takes seconds runs no second time
         once = first if first > 1 else max(self.timed(product.call, 1), 1e-7)

@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.measure import format_seconds
 from course_tools.bench import frame
 from course_tools.bench.frame import Runs, Table, digits, median, quartiles, ratio, runs, typical
-from course_tools.bench.gpu.catalogue import KERNELS, PEERS, WAY
+from course_tools.bench.gpu.catalogue import HALF, KERNELS, PEERS, WAY
 from course_tools.bench.gpu.targets import cublas
 
 PRODUCTS = ("way", "threads", "a product", "quartiles", "GFLOP/s", "x BLAS's time")
@@ -124,7 +124,8 @@ def _gpu_table(case: dict[str, Any]) -> Table:
 
     lines = []
     for key, row in case["ways"].items():
-        lines.append(frame.timed_row((PEERS.get(key, f"gemm_{key}"),), row, more, format_seconds))
+        label = {**PEERS, **HALF}.get(key, f"gemm_{key}")
+        lines.append(frame.timed_row((label,), row, more, format_seconds))
     header = ("kernel", "a product", "quartiles", "TFLOP/s", "of cuBLAS's rate")
     title = f"M, N, K = {M}, {N}, {K} on the GPU, float32 without TF32, by events"
     return Table(title, header, lines)

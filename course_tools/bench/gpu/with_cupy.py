@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from course_lib.gpu.gemm import RUNGS
+from course_lib.gpu.gemm_half import HALF_RUNGS
 from course_tools.bench.gpu.products import SPIN, GpuCall, Product
 
 
@@ -40,6 +41,8 @@ class CupyGpu:
         return {**told, "multiprocessors": count, "compute_capability": capability}
 
     def product(self, rung, problem):
+        if rung.startswith("half-"):
+            return Product(HalfLaunch(self.cupy, HALF_RUNGS[rung.removeprefix("half-")], problem))
         return Product(Launch(self.cupy, RUNGS[rung], problem))
 
     def copier(self, bytes, pinned, to_device):
@@ -107,6 +110,16 @@ class Launch(Blas):
 
     def launch(self):
         self.function(self.grid, self.block, self.arguments)
+
+
+class HalfLaunch(Launch):
+    """A kernel of half precision; <mma.h> is C++ and stands in no extern "C"."""
+
+    def __init__(self, cupy, rung, problem):
+        Blas.__init__(self, cupy, problem)
+        self.function = cupy.RawModule(code=rung.source).get_function(f"gemm_{rung.name}")
+        self.grid, self.block = rung.grid(*problem.shape[:2]), rung.block
+        self.arguments = rung.arguments(self.A, self.B, self.D, self.D, 1, 0)
 
 
 def cublas(problem):

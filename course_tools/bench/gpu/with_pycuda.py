@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from course_lib.errors import BadInput
-from course_lib.gpu import gemm
+from course_lib.gpu import gemm, gemm_half
 from course_tools.bench.gpu.products import SPIN, GpuCall, Product
 
 
@@ -40,7 +40,8 @@ class PycudaGpu:
         return {**self.device.attributes(), "memory": memory}
 
     def product(self, rung, problem):
-        return Product(Call(self.device, rung, problem))
+        call = HalfCall if rung.startswith("half-") else Call
+        return Product(call(self.device, rung, problem))
 
     def copier(self, bytes, pinned, to_device):
         empty = self.driver.pagelocked_empty if pinned else np.empty
@@ -78,3 +79,10 @@ class Call(GpuCall):
 
     def milliseconds(self, start, end):
         return end.time_since(start)
+
+
+class HalfCall(Call):
+    """gemm_half on device arrays."""
+
+    def launch(self):
+        gemm_half(self.A, self.B, self.D, kernel=self.rung.removeprefix("half-"))

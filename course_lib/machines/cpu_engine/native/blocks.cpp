@@ -347,7 +347,7 @@ void *shared_array(SharedSlot &slot, const char *name, size_t bytes, size_t alig
     constexpr unsigned red_zone = 64;
     Block &block = *self->block;
     if (slot.block == block.serial) return slot.start;
-    align = std::max(align, size_t(16));  // the first thread of this block to come by
+    align = std::max(align, size_t(32));  // enough for a fragment; the first thread of this block to come by
     size_t offset = (block.shared_top + red_zone + align - 1) / align * align;
     if (bytes > kSharedLimit - block.shared_used || offset + bytes + red_zone > kSharedBytes) {
         fprintf(stderr, "%s does not fit: a block may have %u bytes of shared memory\n", name, kSharedLimit);

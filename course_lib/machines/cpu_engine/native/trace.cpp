@@ -309,8 +309,9 @@ void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line)
 void element(const void *address, unsigned bytes, bool stored, int line) {
     access((void *)address, bytes, kAtomicSite + line, stored ? Op::store : Op::load);
 }
+static const Array roles[5] = {};  // of an unset fragment: each is a finding of its own
 void fragment_unset(int which, int line) {
-    report({"initcheck", "fragment", nullptr, which, {line, self->block->index, self->index, "load"}, {}});
+    report({"initcheck", "fragment", &roles[which], which, {line, self->block->index, self->index, "load"}, {}});
 }
 
 uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {

@@ -218,7 +218,7 @@ class Function:
         if self.name.startswith("gemm_"):
             run_gemm(
                 args,
-                lambda array: np.frombuffer(array.gpudata.bytes, np.float32),
+                lambda array, kind: np.frombuffer(array.gpudata.bytes, kind),
                 SCENE == "inexact",
             )
 
