@@ -9,9 +9,8 @@ from course_lib.machines.cpu_engine.tracing import compiled
 SECONDS = 1.0  # of a launch of a known mistake: those that are compared with end in a hundredth
 TOGETHER = 30
 UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll\b.*$", re.MULTILINE)
-ALONE = re.compile(
-    r"^[ \t]*#[ \t]*(?:define|include|if)", re.MULTILINE
-)  # lines that know no namespace
+ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|if)", re.MULTILINE)  # lines that know no namespace
+HEADER = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)  # above all namespaces, once
 
 
 def candidates(sources, kernel):
@@ -44,7 +43,9 @@ def _compile(sources, numbers, kernel, runners):
 
 
 def _in_spaces(sources, numbers):
-    return "\n".join(f"namespace s{n} {{\n{sources[n]}\n}}" for n in numbers)
+    headers = {line.strip() for n in numbers for line in HEADER.findall(sources[n])}
+    bodies = [f"namespace s{n} {{\n{HEADER.sub('', sources[n])}\n}}" for n in numbers]
+    return "\n".join([*sorted(headers), *bodies])
 
 
 def _runner(text, name, program):

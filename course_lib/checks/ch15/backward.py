@@ -1,0 +1,66 @@
+"""The check of a backward pass with a loss scale: half precision in between, gradients in float32 at the end."""
+
+import numpy as np
+
+from course_lib.checks.kit.core import Case, Check, normal, ragged
+
+HALF = float(
+    np.finfo(np.float16).eps / np.finfo(np.float32).eps
+)  # steps of float32 in a step of float16
+
+
+def _probabilities(rng, B, n, apart):
+    """Labels and outputs (B, n): softmax of small numbers, or `apart` from the labels where the network is sure."""
+    Y = np.eye(n, dtype=np.float32)[rng.integers(0, n, B)]
+    if apart:
+        off = apart * rng.uniform(0.5, 2, (B, n))
+        return (np.where(Y > 0, 1 - (off * (1 - Y)).sum(axis=1, keepdims=True), off), Y)
+    P = np.exp(rng.standard_normal((B, n)))
+    return P / P.sum(axis=1, keepdims=True), Y
+
+
+def _case(rng, sizes, label, scale, lam, apart=None):
+    B, n0, n1, n2 = sizes
+    P, Y = _probabilities(rng, B, n2, apart)
+    masters = [normal(rng, n0, n1), normal(rng, n1, n2)]
+    X = rng.uniform(0.3, 2, (B, n0)).astype(np.float16)
+    H = np.maximum(rng.uniform(-1, 2, (B, n1)), 0).astype(np.float16)
+    size = _size(X, H, P - Y, masters, lam)
+    return Case((X, H, P.astype(np.float32), Y, masters, lam, scale), label, scale=size)
+
+
+def _size(X, H, D, masters, lam):
+    """The size of the numbers that are summed, the larger one of the two layers."""
+    D2 = abs(D) / len(D)
+    D1 = D2 @ abs(masters[1]).T
+    sums = [(X.T @ D1).max(), (H.T @ D2).max()]
+    return float(max(sums) + lam * max(abs(M).max() for M in masters))
+
+
+def _cases(rng):
+    B, n0, n1, n2 = ragged(rng, 4, low=3, high=9)
+    some = float(rng.uniform(0.05, 0.1))
+    return [
+        _case(rng, (B, n0, n1, n2), "a new network", 64.0, some),
+        _case(rng, (n2, B, n0, n1), "a network that is sure, tiny gradients", 2.0**17, 2e-8, 1e-7),
+        _case(rng, (n1, n0, B, n2), "tiny gradients, without L2", 2.0**18, 0.0, 6e-8),
+        _case(rng, (1, n0, n1, n2), "one example", 256.0, some),
+    ]
+
+
+def _scaled_backward(X, H, P, Y, masters, lam, scale):
+    W1, W2 = masters
+    dZ2 = (P - Y) / len(X)
+    dZ1 = dZ2 @ W2.T * (H > 0)
+    return X.T @ dZ1 + lam * W1, H.T @ dZ2 + lam * W2
+
+
+check_scaled_backward = Check(
+    "scaled_backward",
+    _cases,
+    _scaled_backward,
+    K=4,  # dZ2, W2, dZ1 and the gradient are rounded to float16, half a step each
+    c=HALF / 2,
+    dtype="float32",
+    parts=("dW1", "dW2"),
+)
