@@ -16,6 +16,10 @@ COMMANDS = {
         "course_lib.progress.command",
         "which of your tasks are right, your points, and where to go on",
     ),
+    "report": (
+        "course_tools.report",
+        "a check misled you: what it said, its seed and your cell as a text to send",
+    ),
     "trace": (
         "course_tools.trace",
         "run a kernel of your own on the CPU: what is wrong with it, how it uses memory",

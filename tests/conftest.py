@@ -14,7 +14,7 @@ sys.path[:0] = [NO_NETWORK, str(HERE / "support")]
 import pytest  # noqa: E402
 import sitecustomize  # noqa: E402  (an interpreter's own sitecustomize may have been imported before)
 from changed_chapters import left_for_all  # noqa: E402
-from slow_tests import why_slow  # noqa: E402
+from slow_tests import longest_first, why_slow  # noqa: E402
 
 if "no_network" not in str(sitecustomize.__file__):
     del sys.modules["sitecustomize"]
@@ -31,8 +31,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Marks as `slow` what is left for `--all`, before `-m` looks at the marks."""
+def pytest_collection_modifyitems(config, items):
+    """Marks as `slow` what is left for `--all`, before `-m` looks at the marks; workers take long files first."""
+    if hasattr(config, "workerinput"):
+        longest_first(items)
     for item in items:
         file = item.nodeid.partition("::")[0]
         if why_slow(file, getattr(item, "fixturenames", ())) or left_for_all(file):

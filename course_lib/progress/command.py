@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from course_lib.errors import BadInput
-from course_lib.progress import journal, summary
+from course_lib.progress import journal, summary, verdicts
 
 
 def add_arguments(parser):
@@ -15,7 +15,7 @@ def add_arguments(parser):
         "JupyterLab and stays on this machine; set COURSE_PROGRESS to another folder, or to off to keep none."
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
-    words = "forget everything: delete the journal"
+    words = "forget everything: delete the journal and what the checks said last"
     parser.add_argument("--forget", action="store_true", help=words)
     words = "the clone (default: the one this command belongs to)"
     parser.add_argument("--root", type=Path, default=summary.COURSE, help=words)
@@ -27,6 +27,7 @@ def command(args):
     if args.forget:
         if where:
             (where / journal.NAME).unlink(missing_ok=True)
+            verdicts.forget()
         print("the journal is deleted")
         return 0
     found = summary.chapters(args.root)
@@ -36,5 +37,6 @@ def command(args):
         print(json.dumps([asdict(one) | {"points": one.points} for one in found], indent=1))
         return 0
     print(summary.Page(found))
+    print("A check misled you? course report makes a text of it, to send.")
     print(f"Kept in {where / journal.NAME}." if where else "Turned off by COURSE_PROGRESS.")
     return 0

@@ -22,12 +22,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Chapter:
-    """An exercise with its tasks in order. guesses: how many predictions were made in the chapter."""
+    """An exercise with its tasks in order. asked: how many predictions its lecture asks for; guesses: those made."""
 
     name: str
     title: str
     tasks: tuple
     guesses: int
+    asked: int = 0
 
     @property
     def points(self):
@@ -64,7 +65,17 @@ def _chapter(path, told):
     ]
     title = notebook["metadata"].get("course", {}).get("title", path.stem)
     title = re.sub(r"^Exercise \d+: (.)", lambda found: found[1].upper(), title)
-    return Chapter(path.stem, title, tuple(tasks), len(told.get((path.stem, "guess"), {})))
+    asked = _asked(path.parents[1] / "notebooks" / path.name)
+    made = asked & told.get((path.stem, "guess"), {}).keys()
+    return Chapter(path.stem, title, tuple(tasks), len(made), len(asked))
+
+
+def _asked(lecture):
+    """The names of the cells of a lecture that take a guess: the build has marked them."""
+    if not lecture.is_file():
+        return set()
+    cells = json.loads(lecture.read_text(encoding="utf-8"))["cells"]
+    return {cell["id"] for cell in cells if cell["metadata"].get("course", {}).get("guess")}
 
 
 def _state(said, name):
@@ -88,7 +99,7 @@ def table(found):
     for one in found:
         right, points = one.points
         marks = "".join(signs[task.state] for task in one.tasks)
-        guesses = f"   {one.guesses} predicted" if one.guesses else ""
+        guesses = f"   {one.guesses} of {one.asked} predicted" if one.guesses else ""
         rows.append(f"{one.name[:2]}  {marks:14} {right:3} of {points:3} points{guesses}")
     return "\n".join(rows)
 
@@ -115,9 +126,10 @@ class Page:
     def _repr_html_(self):
         rows = "".join(_row(one) for one in self.found)
         head = '<tr><th style="text-align: left">exercise</th>'
-        head += "<th>tasks that are right</th><th>points</th><th>predictions</th></tr>"
+        head += "<th>tasks that are right</th><th>points</th><th>predictions made</th></tr>"
         where = _linked(html.escape(next_words(self.found)))
-        return f"<table><caption>Progress</caption>{head}{rows}</table><p>{where}</p>"
+        misled = "<p>A check misled you? In a terminal, <code>course report</code> makes a text of it, to send.</p>"
+        return f"<table><caption>Progress</caption>{head}{rows}</table><p>{where}</p>{misled}"
 
 
 def _linked(words):
@@ -129,7 +141,8 @@ def _row(one):
     right, points = one.points
     done = sum(task.state == "right" for task in one.tasks)
     link = f'<a href="exercises/{one.name}.ipynb">{html.escape(one.name[:2])} {html.escape(one.title)}</a>'
-    cells = [f"{done} of {len(one.tasks)}", f"{right} of {points}", str(one.guesses or "")]
+    made = f"{one.guesses} of {one.asked}" if one.asked else "none to make"
+    cells = [f"{done} of {len(one.tasks)}", f"{right} of {points}", made]
     rest = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr><td style="text-align: left">{link}</td>{rest}</tr>'
 

@@ -43,7 +43,7 @@ def forward_example(params, x):
 
 
 def backward_example(params, x, y):
-    """[000] algorithm 5: the gradient of ||y - a_L||^2 for one example, as a list of (dW, db), nested lists."""
+    """Algorithm 5 of Kamra 2016: the gradient of ||y - a_L||^2 for one example, as a list of (dW, db), nested lists."""
     z, a = forward_example(params, x)
     grads: list = []
     # dL/da = 2 (a - y), not the (y - f) that algorithms 1 to 3 print

@@ -174,7 +174,8 @@ def _reused(made, stored):
         return False
     old = {cell.id: cell for cell in stored.cells}
     for cell in notebook.code_cells(made):
-        cell.outputs, cell.execution_count = old[cell.id].outputs, old[cell.id].execution_count
+        cell.outputs = notebook.outputs_of(old[cell.id])
+        cell.execution_count = old[cell.id].execution_count
     return True
 
 

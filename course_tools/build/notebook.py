@@ -11,7 +11,7 @@ from course_tools.build.links import Links
 from course_tools.build.papers import Mentions
 from course_tools.build.source import Cell, count, split
 
-BUILDER = 2  # raise it when the built form changes: every notebook is then stale
+BUILDER = 3  # raise it when the built form, or stepper.js, changes: every notebook is then stale
 RUNS = 1  # raise it when what runs changes: every notebook then runs again
 FOLDERS = around.FOLDERS
 LANGUAGE = {
@@ -82,6 +82,17 @@ def text_of(notebook):
     return nbformat.writes(notebook, version=4) + "\n"
 
 
+def outputs_of(cell):
+    """A cell's stored outputs; their steppers move as they do today, though nothing was run again."""
+    from course_lib.plots.stepper.page import as_today
+
+    kept = copy.deepcopy(cell.outputs)
+    for data in (output.data for output in kept if "data" in output):
+        if "text/html" in data:
+            data["text/html"] = as_today(data["text/html"])
+    return kept
+
+
 def without_outputs(notebook):
     """The part that the source alone decides, for comparison."""
     plain = _without_digest(notebook)
@@ -117,9 +128,13 @@ def _texts(cell):
 
 
 def _fold_answers(cells, names):
-    """Outputs after a prediction come folded; JupyterLab unfolds those of a cell that is run."""
+    """Outputs after a prediction come folded; JupyterLab unfolds those of a cell that is run.
+
+    It says so twice. Once would do, but JupyterLab adds the other and then calls the notebook changed.
+    """
     for cell in cells:
         if cell.id in names:
+            cell.metadata["collapsed"] = True
             cell.metadata.setdefault("jupyter", {})["outputs_hidden"] = True
 
 
@@ -152,6 +167,8 @@ def _metadata(cell, kind):
     if cell.tags:
         metadata["tags"] = list(cell.tags)
     task = cell.task
+    if kind == "lecture" and guesses.takes_guess(cell):
+        metadata["course"] = {"guess": True}
     if task:
         numbers = {key: getattr(task, key) for key in ("points", "difficulty", "minutes")}
         metadata["course"] = {"task": task.name, **numbers}

@@ -1,5 +1,6 @@
 """chapters/NN-topic/{lecture,exercise}.md to a small model of cells (cells.py), once it keeps every rule (rules.py)."""
 
+import functools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ def read(path):
     return parse(Path(path), Path(path).read_text(encoding="utf-8"))
 
 
+@functools.lru_cache(maxsize=64)  # a `Source` never changes, and the same text is often read again
 def parse(path, text):
     """As `read`, from text. The chapter and the kind come from the path."""
     from jupytext import reads

@@ -24,6 +24,7 @@ CHAPTERS = (
     ("12", "mpi-model-parallelism", "mpi"),
     ("13", "pipelines-and-shards", "mpi"),
     ("14", "capstone", "all"),
+    ("15", "half-precision", "gpu"),
 )
 
 

@@ -13,7 +13,7 @@ from course_lib.errors import BadInput
 LIBRARY = {
     "checks/chNN": (2, 1, 3),
     "plots": (0, 1, 1),
-    "progress": (0, 3, 1),
+    "progress": (5, 2, 1),
     "checks/kit": (2, 2, 1),
     "threads": (1, 3, 1),
     "gpu": (2, 3, 1),
@@ -33,11 +33,12 @@ TOOLS = {
     "bench": (6.4, 1, 1),
     "book": (7.4, 1, 1),
     "grading": (8.4, 1, 1),
-    "doctor": (6.4, 3, 1),
+    "doctor": (6.4, 4, 1),
     "build": (8.4, 3, 1),
     "notebooks": (8.4, 4, 1),
-    "maintenance": (6.4, 4, 1),
+    "maintenance": (6.4, 3, 1),
     "trace": (7.4, 3, 1),
+    "report": (7.4, 2, 1),
 }
 PLACES = {
     "chapters": (0, 0, 9.4),

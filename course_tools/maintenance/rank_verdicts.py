@@ -5,7 +5,9 @@
 runs every program of tests/machines/rehearsal/faults as a parallel cell (`mpi.cluster`), each followed by a right cell,
 and writes the verdicts into record.json beside them, from where `rehearsal_tables` takes them. It takes minutes: after
 most of the programs new ranks are started. Where a cell was late or its next cell wrong, nothing is written and the
-exit status is 1. `--times 10 --load 4` runs all ten times, beside four programs that never rest.
+exit status is 1. `--times 10 --load 4` runs all ten times, beside four programs that never rest. Most of the time is
+waiting for deadlines: `--part 2/4` is every fourth program from the second on, so that four calls side by side, each
+other's load, share the work.
 """
 
 import argparse
@@ -105,8 +107,13 @@ def main(argv=None):
     )
     parser.add_argument("--times", type=int, default=1, help="how often each of them runs")
     parser.add_argument("--load", type=int, default=0, help="programs that count beside them")
+    parser.add_argument(
+        "--part", default="1/1", metavar="K/N", help="every Nth program, from the Kth on"
+    )
     asked = parser.parse_args(argv)
+    first, step = (int(number) for number in asked.part.split("/"))
     chosen = [one for one in programs() if asked.only in f"{one.fn.__module__} {one.name}"]
+    chosen = chosen[first - 1 :: step]
     said, faults = repeated(chosen, asked.times, asked.load)
     if asked.write and not faults:  # the table says that the cell after each was right
         record = json.loads(RECORD.read_text(encoding="utf-8"))

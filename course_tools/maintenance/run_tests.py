@@ -39,10 +39,11 @@ def runs(arguments):
         return [(rest, {})]
     beside = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
     pinned = {name: os.environ.get(name, "1") for name in BLAS}  # a BLAS must not take all cores
+    measuring = alone_files()
     if "--all" not in arguments:
         return [
             ([*beside, "-m", "not slow and not alone", *rest], pinned),
-            (["-m", "not slow and alone", *rest], {}),
+            ([*measuring, "-m", "not slow and alone", *rest], {}),
         ]
     kernels = (
         [*(str(path.relative_to(ROOT)) for path in gpu_notebooks()), CORPUS]
@@ -51,9 +52,16 @@ def runs(arguments):
     )
     return [
         ([*beside, "-m", "not alone", *rest], pinned),
-        (["-m", "alone", *rest], {}),
+        ([*measuring, "-m", "alone", *rest], {}),
         *([([*beside, *kernels, *rest], pinned | ZIGLANG)] if kernels else []),
     ]
+
+
+def alone_files():
+    """The files with tests that run alone: to collect all others again, for nothing, takes long."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    marked = [path for path in files if "pytest.mark.alone" in path.read_text(encoding="utf-8")]
+    return [str(path.relative_to(ROOT)) for path in marked]
 
 
 def gpu_notebooks():

@@ -20,6 +20,7 @@ import pytest
 
 TIMES = ".test-times.json"
 PROPERTY = "processor_seconds"
+LIST, LISTED = "tests/long_files.txt", 80  # the files that begin first, by the clock
 LONG = 20.0  # seconds: a test that takes more says why in its docstring
 BEGIN, END = "<!-- test times: begin -->", "<!-- test times: end -->"
 ALL = "python3 start.py test --all"
@@ -44,8 +45,10 @@ class Meter:
         self.left_out = 0
 
     def pytest_deselected(self, items):
-        """Counts those that no run of the same command takes up: `-m "not alone"` leaves its tests for the next."""
-        if items and "not slow" in items[0].config.option.markexpr:
+        """Counts those that no run of the same command takes up: `-m "not alone"` leaves its tests for the next,
+        which collects few files, as all others were counted before."""
+        words = items[0].config.option.markexpr if items else ""
+        if "not slow" in words and not words.endswith("and alone"):
             self.left_out += sum(item.get_closest_marker("slow") is not None for item in items)
 
     @pytest.hookimpl(wrapper=True)
@@ -135,6 +138,14 @@ def table(times):
     return [*lines, _line("together", list(times.values()), "")]
 
 
+def long_files(times):
+    """The files whose tests take longest, by the clock: the longest first."""
+    seconds: dict[str, float] = defaultdict(float)
+    for test, (_, clock) in times.items():
+        seconds[test.split("::")[0]] += clock
+    return sorted(seconds, key=lambda file: -seconds[file])[:LISTED]
+
+
 def _sum(rows, column):
     return sum(row[column] for row in rows)
 
@@ -144,9 +155,13 @@ def _line(name, rows, longest):
 
 
 def main(argv=None):
-    """Print the table, or put it into CONTRIBUTING.md; exit status 2 where nothing was measured."""
+    """Print the table, or put it into CONTRIBUTING.md and LIST the files; exit status 2 where nothing was measured."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="put it into CONTRIBUTING.md")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="put it into CONTRIBUTING.md, and list the longest files",
+    )
     root = Path(__file__).parents[2]
     write, times = parser.parse_args(argv).write, read(root / TIMES)
     if not times:
@@ -160,6 +175,7 @@ def main(argv=None):
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
     after = rest.split(END)[1]
     page.write_text(f"{before}{BEGIN}\n{lines}\n{END}{after}", encoding="utf-8")
+    (root / LIST).write_text("\n".join([*long_files(times), ""]), encoding="utf-8")
     return 0
 
 

@@ -4,7 +4,7 @@
 
 1. The environment that tests need, by start.py. Without nvcc on the PATH, NVIDIA's wheels for CUDA 13 go into it.
 2. PyCUDA is built into it, unless it works there already.
-3. The tests that need a GPU, of which none may be skipped; chapters 05 to 09 and their solutions, outputs compared.
+3. The tests that need a GPU, of which none may be skipped; chapters 05 to 09, and 15 and their solutions, outputs compared.
 4. `course bench gpu --record`, beside CuPy, PyTorch and vgre.
 
 A step that fails is told again at the end, with exit status 1, and the later ones run nevertheless; without a GPU or a
@@ -115,8 +115,11 @@ def peers(env: dict[str, str], major: int) -> bool:
 
 
 def notebooks() -> list[Path]:
-    """Chapters 05 to 09 and their solutions, as they are stored."""
-    return sorted(path for name in BUILT for path in (ROOT / name).glob("0[5-9]-*.ipynb"))
+    """Chapters 05 to 09, 15, and their solutions, as they are stored."""
+    numbers = "0[5-9]", "15"
+    return sorted(
+        path for name in BUILT for n in numbers for path in (ROOT / name).glob(f"{n}-*.ipynb")
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -134,7 +137,7 @@ def main(argv: list[str] | None = None) -> int:
     env["COURSE_GPU"] = "cuda"
     done = {} if options.no_peers else {"peers": peers(env, major)}
     done["tests"] = run("the tests that need a GPU", [*START, "-m", "gpu"], env)
-    done["chapters"] = run("chapters 05 to 09", [*START, *notebooks()], env)
+    done["chapters"] = run("chapters 05 to 09, and 15", [*START, *notebooks()], env)
     bench = [PYTHON, "-m", "course_lib", "bench", "gpu", "--quick" if options.quick else "--record"]
     bench += [] if options.no_peers else ["--peers-python", PEERS / "bin/python"]
     del env["COURSE_GPU"]

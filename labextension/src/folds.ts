@@ -1,4 +1,4 @@
-/** A folded output keeps its secret: JupyterLab shows its first line, which is often the answer. */
+/** A folded output keeps its secret: JupyterLab shows its first line, which is often the answer. No output, no fold. */
 
 const STYLE = `
 .jp-OutputPlaceholder .jp-PlaceholderText { display: none; }
@@ -6,6 +6,7 @@ const STYLE = `
   content: 'folded until you run this cell';
   font-style: italic;
 }
+.jp-CodeCell.jp-mod-noOutputs .jp-OutputPlaceholder { display: none; }
 .jp-RenderedMarkdown > details:not(:last-child) { margin-bottom: 1em; }
 `;
 

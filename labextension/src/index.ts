@@ -1,6 +1,6 @@
-/** The plugin: every editor of JupyterLab colours CUDA C in Python's strings, and folded outputs stay unread. */
+/** The plugins: CUDA C in Python's strings in colour, folded outputs unread, narrow text, notebooks that are read unchanged. */
 
-import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
   EditorExtensionRegistry,
   IEditorExtensionRegistry,
@@ -11,6 +11,8 @@ import type { Parser } from '@lezer/common';
 import { kernelColours } from './colours';
 import { readable } from './contrast';
 import { keepFolded } from './folds';
+import { keepUnchanged } from './opened';
+import { keepNarrow } from './width';
 
 /** JupyterLab's own C++ parser; null where there is none. */
 async function cppParser(languages: IEditorLanguageRegistry): Promise<Parser | null> {
@@ -18,7 +20,7 @@ async function cppParser(languages: IEditorLanguageRegistry): Promise<Parser | n
   return found?.support?.language.parser ?? null;
 }
 
-const plugin: JupyterFrontEndPlugin<void> = {
+const colours: JupyterFrontEndPlugin<void> = {
   id: 'course-kernels:colours',
   description: 'Colours CUDA C in Python strings, and hides the first line of a folded output.',
   autoStart: true,
@@ -29,13 +31,21 @@ const plugin: JupyterFrontEndPlugin<void> = {
     languages: IEditorLanguageRegistry
   ) => {
     keepFolded();
+    keepNarrow();
     let parser: Promise<Parser | null> | undefined; // loaded with the first kernel, and once
-    const colours = kernelColours(() => (parser ??= cppParser(languages)));
+    const inKernels = kernelColours(() => (parser ??= cppParser(languages)));
     extensions.addExtension({
-      name: plugin.id,
-      factory: () => EditorExtensionRegistry.createImmutableExtension([colours, readable])
+      name: colours.id,
+      factory: () => EditorExtensionRegistry.createImmutableExtension([inKernels, readable])
     });
   }
 };
 
-export default plugin;
+const opened: JupyterFrontEndPlugin<void> = {
+  id: 'course-kernels:opened',
+  description: 'A notebook that was only opened is not called changed.',
+  autoStart: true,
+  activate: (app: JupyterFrontEnd) => keepUnchanged(app)
+};
+
+export default [colours, opened];

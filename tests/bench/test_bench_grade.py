@@ -76,6 +76,37 @@ def test_tables():
     assert "900 of 900" in tables.same_line(result())
 
 
+def test_the_tables_say_who_chose_how_many():
+    settings = result()["settings"]
+    titles = [
+        tables.grader_table(result(settings=settings | more)).title
+        for more in ({}, {"chooses": False}, {"chooses": True})
+    ]
+    assert [title.endswith("ours as many as it chooses") for title in titles] == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_the_smaller_class_is_looked_at_as_often(monkeypatch):
+    """The larger class has more looks at its memory: the smaller one is graded several times, side by side alike."""
+    calls, peaks = [], iter([3.0, 5.0, None, 4.0, 1.0, 9.0])
+
+    def graded(run, name, out, *more):
+        calls.append((name, out, *more))
+        return {"seconds": float(len(calls)), "peak": next(peaks)}
+
+    monkeypatch.setattr(grade.Run, "_graded", graded)
+    monkeypatch.setattr(grade.Run, "_class", lambda *given: {})
+    run = grade.Run.__new__(grade.Run)
+    run.settings, run.workers = grade.Settings(), 4
+    assert run._light(20) == {"students": 20, "seconds": 3.0, "peak": 5.0}
+    assert run._light(200) == {"students": 200, "seconds": 6.0, "peak": 9.0}
+    assert all(call[2:] == ("--workers", 4) for call in calls) and len(calls) == grade.LOOKS + 1
+    assert (calls[0][1], calls[-1][1]) == ("light20-out", "light200-out")
+
+
 def test_points_are_compared_task_by_task():
     graders = {
         "course": {"points": {"s0": {"a": 1, "b": 0}, "s1": {"a": 1, "b": 2}}},

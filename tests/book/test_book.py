@@ -410,6 +410,23 @@ def test_the_keyboard_reaches_the_text_and_the_side_bar(browser, address):
 
 
 @pytest.mark.browser
+def test_code_is_copied(browser, address):
+    page, wrong = opened(browser, DESK)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(address + "notebooks/01-serial-backprop.html")
+    code = page.locator(".cell_input .highlight").nth(1)
+    button, seen = code.locator("button"), "it => getComputedStyle(it).opacity"
+    assert button.evaluate(seen) == "0"
+    code.hover()
+    assert button.evaluate(seen) == "1"
+    button.click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == code.locator("pre").text_content().rstrip() and len(copied) > 10
+    assert button.inner_text() == "Copied" and wrong == []
+    page.close()
+
+
+@pytest.mark.browser
 def test_an_answer_is_shown_on_a_click(browser, address):
     page, _ = opened(browser, DESK)
     page.goto(address + "notebooks/01-serial-backprop.html")

@@ -53,12 +53,15 @@ def test_a_stepper_is_walked_by_keyboard(lab):
     picture.wait_for()
     assert picture.evaluate("image => image.naturalWidth") > 300, "the picture without a script"
     assert frames[-1].says in picture.get_attribute("alt")
+    words = page.locator("figure.course-stepper summary")
+    assert "run the cell above" in words.inner_text()
 
     page.locator(".jp-Cell .cm-content").click()
     page.keyboard.press("Control+Enter")
     figure = page.locator("figure.course-stepper[data-live]")
     figure.wait_for()
     says = figure.locator(".says")
+    assert figure.locator("summary").inner_text() == f"{len(frames)} steps in words"
     assert says.inner_text() == frames[0].says and says.get_attribute("aria-live") == "polite"
     figure.get_by_role("slider").focus()
     for frame in frames[1:]:
@@ -70,6 +73,21 @@ def test_a_stepper_is_walked_by_keyboard(lab):
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowRight")
     assert says.inner_text() == frames[2].says, "arrow keys also beside the slider"
+    buttons_say_what_they_do(figure)
     assert figure.evaluate("it => it.hasAttribute('data-dark')") == (theme == "dark")
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"stepper-{theme}.png")
+
+
+def buttons_say_what_they_do(figure):
+    """A name for those who hear it, a tooltip for those who point at it, and the keys in words."""
+    for name, key in (("Step back", "←"), ("Step on", "→")):
+        assert f"(key {key})" in figure.get_by_role("button", name=name).get_attribute("title")
+    play = figure.get_by_role("button", name="Play")
+    before = play.get_attribute("title")
+    play.click()
+    assert figure.get_by_role("button", name="Pause").get_attribute("title") not in ("", before)
+    figure.get_by_role("button", name="Pause").click()
+    assert play.get_attribute("title") == before
+    assert figure.get_by_role("slider", name="Step").get_attribute("title")
+    assert "← →" in figure.locator(".keys").inner_text()

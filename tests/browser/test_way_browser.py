@@ -102,7 +102,7 @@ def progress_shows(page, folder, home, theme):
     for shown in ("".join(output["data"]["text/plain"]), done.stdout):
         rows = [row for row in shown.splitlines() if "✔" in row]
         assert [row[:2] for row in rows] == ["01"] and rows[0].count("✔") == 1
-        assert re.search(r" 1 predicted", rows[0])
+        assert re.search(r" 1 of \d+ predicted", rows[0])
         assert f"in exercises/{CHAPTER}." in shown
 
 

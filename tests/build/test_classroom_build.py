@@ -4,17 +4,20 @@ import io
 import json
 import os
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 from sample_chapter import EXERCISE, KERNEL, LECTURE, clone, copy
 
+from course_lib.plots.stepper import page
 from course_tools.__main__ import main
 from course_tools.build import command as build
 from course_tools.build import notebook
 from course_tools.build.source import parse
 from course_tools.notebooks import kernels, outputs
 
+ROOT = Path(__file__).resolve().parents[2]
 FILES = ("notebooks/01-tiny.ipynb", "exercises/01-tiny.ipynb", "solutions/01-tiny.ipynb")
 
 
@@ -49,6 +52,32 @@ def no_kernel(monkeypatch):
     monkeypatch.setattr(
         kernels.Session, "__enter__", lambda self: pytest.fail("a kernel was started")
     )
+
+
+def test_steppers_of_kept_outputs_move_as_they_do_today():
+    """Their script is stored with each of them, and no cell runs again for it."""
+    old = "<figure><summary>9 steps in words</summary></figure>"
+    old += '<script type="module" class="course-stepper">old()</script>'
+    shown = nbformat.v4.new_output("display_data", {"text/html": old, "text/plain": "a stepper"})
+    printed = nbformat.v4.new_output("stream", text="old()")
+    cell = nbformat.v4.new_code_cell("plots.step(run)", outputs=[shown, printed])
+    now, beside = notebook.outputs_of(cell)
+    html = now.data["text/html"]
+    assert page.script() in html and "old()" not in html
+    assert "<summary>9 steps in words (run the cell above, and the picture moves)</summary>" in html
+    assert page.as_today(html) == html
+    assert now.data["text/plain"] == "a stepper" and beside == printed
+    assert cell.outputs[0].data["text/html"] == old, "the stored notebook is not touched"
+
+
+def test_built_steppers_have_the_script_of_today():
+    """Raise BUILDER after a change of stepper.js: `course build` then puts it in, and runs nothing."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        if stored["metadata"]["course"]["builder"] == notebook.BUILDER:  # others are stale anyway
+            shown = [out.get("data", {}) for c in stored["cells"] for out in c.get("outputs", [])]
+            scripts = page.SCRIPT.findall("".join("".join(d.get("text/html", "")) for d in shown))
+            assert all(page.script() in script for script in scripts), path.name
 
 
 # What comes out -------------------------------------------------------------------------------------------------
@@ -428,7 +457,7 @@ def test_the_command(root, capsys, no_kernel):
         (["build", "--nonsense"], "unrecognized arguments"),
         (
             ["nonsense"],
-            "no command 'nonsense'; there are: doctor, progress, trace, bench, check, release, grade, class, build",
+            "no command 'nonsense'; there are: doctor, progress, report, trace, bench, check, release, grade",
         ),
         ([], "usage"),
     ],

@@ -87,7 +87,10 @@ def test_outputs_after_a_prediction_come_folded():
         for name, cell in cells.items()
         if cell.metadata.get("jupyter", {}).get("outputs_hidden")
     ]
-    assert hidden == ["share"] and cells["my-share"].source == "my_share = ...  # such as 1 / 2"
+    twice = [name for name, cell in cells.items() if cell.metadata.get("collapsed")]
+    assert hidden == twice == ["share"], "JupyterLab would add the other, and say: changed"
+    marked = [name for name, cell in cells.items() if cell.metadata.get("course", {}).get("guess")]
+    assert marked == ["my-share"] and cells["my-share"].source == "my_share = ...  # such as 1 / 2"
 
 
 def test_every_prediction_of_the_course_opens_without_a_guess():

@@ -1,5 +1,6 @@
 """The way through the notebooks: their openings and ends, links between them, the papers' names, deeper sections."""
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -187,6 +188,14 @@ def test_no_reader_meets_an_id(built):
     for chapter, kind, made in built:
         for cell in made.cells:
             assert not re.search(papers.ID, cell.source), (chapter, kind, cell.id)
+
+
+def test_no_reader_meets_an_id_in_an_output():
+    """A lecture shows the sources of functions; whatever it shows names its papers."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            shown = json.dumps(cell.get("outputs", []))
+            assert not re.search(papers.ID, shown), (path.name, cell["id"])
 
 
 def test_every_paper_has_its_place_in_the_bibliography():

@@ -1,6 +1,7 @@
 # ruff: noqa: E501 (the table holds texts of cells)
 """Hostile and broken submissions of a small exercise: each gets the honest result, and the tasks beside it theirs."""
 
+import dataclasses
 import json
 import textwrap
 
@@ -325,6 +326,20 @@ CELLS = {
         "        threading.Thread(target=time.sleep, args=(60,)).start()\n    return 0.5",
         "wrong crashed",
     ),
+    "half a character": ("x = '\ud800'\n" + NEURON, "missing"),
+    "an array that is everywhere one number": (
+        "from numpy.lib.stride_tricks import as_strided\ndef neuron(x, w, b):\n"
+        "    return as_strided(np.zeros(1), (1 << 20, 1 << 20), (0, 0))",
+        "wrong",
+    ),
+    "forks in the answer": (
+        "import os\ndef neuron(x, w, b):\n    for _ in range(4): os.fork()\n    return os.getpid() % 2 / 2",
+        "wrong crashed",
+    ),
+    "a pipe that nobody fills": (
+        "import os\nos.mkfifo('/tmp/f')\ndef neuron(x, w, b): return open('/tmp/f').read()",
+        "timeout",
+    ),
     "finds a shell variable": ("%env COURSE_SEED\n!ls / ~\n" + NEURON, "pass"),
 }
 SLOW = {
@@ -335,6 +350,7 @@ SLOW = {
     "process bomb",
     "closes the wire",
     "closes the line",
+    "a pipe that nobody fills",
 }
 
 
@@ -479,6 +495,8 @@ def test_notebook(fork_server, release, name):
         b'{"cells": [{"id": 1, "cell_type": [], "source": {}}], "nbformat": 4}',
         b'{"nbformat": NaN, "cells": []}',
         b"1" * 9000,
+        b'{"cells": [], "nbformat": 4, "n": ' + b"9" * 6000 + b"}",
+        '{"cells": []}'.encode("utf-16"),
     ],
     ids=lambda data: str(data[:20]),
 )
@@ -501,6 +519,38 @@ def test_a_right_definition_and_then_an_endless_loop(fork_server, release):
     run = graded(fork_server, release, cells(loop), 3.0)
     assert run.tasks["neuron"].status == "pass" and run.tasks["softmax"].points == 3
     assert any("neuron" in line and "was interrupted" in line for line in run.problems)
+
+
+KEEPS = """import os
+def known():
+    return os.path.exists("/tmp/seen") or len(CALLS) > 6
+CALLS = []
+def neuron(x, w, b):
+    first = not known()
+    CALLS.append(repr(x))
+    open("/tmp/seen", "a").write(repr(x))
+    {neuron}
+"""
+SHOWS = "raise ValueError(not known())"
+
+
+@pytest.mark.parametrize(
+    "neuron, softmax",
+    [
+        ("raise ValueError(first)", SOFTMAX),
+        ("return 1 / (1 + math.exp(-(float(x @ w) + b)))", f"def softmax(z):\n    {SHOWS}\n"),
+        ("return 1 / (1 + math.exp(-(float(x @ w) + b)))", SHOWS + "\n"),
+        ("return 0.5", f"def softmax(z):\n    {SHOWS}\n"),
+    ],
+)
+def test_what_an_answer_keeps_of_hidden_inputs_is_not_shown(fork_server, release, neuron, softmax):
+    """Neither by its own public check nor by those of later tasks, nor by what a later cell raises."""
+    release = dataclasses.replace(
+        release, hidden={}
+    )  # after an instructor's check all is new anyway
+    run = graded(fork_server, release, cells(KEEPS.format(neuron=neuron), softmax))
+    said = " ".join(task.message for task in run.tasks.values())
+    assert "ValueError: True" in said and "ValueError: False" not in said, said
 
 
 def test_the_hidden_check_counts(fork_server, release):

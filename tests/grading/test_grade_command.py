@@ -4,6 +4,8 @@ import hashlib
 import io
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -254,10 +256,26 @@ def wait_for(what, count, seconds=120.0):
 
 @needs_sandbox
 def test_on_engines(tmp_path):
+    """Two engines give the same gradebook and pages, byte for byte, and the same results but for their seconds."""
     released(tmp_path / "release")
-    put(tmp_path / "in", a=notebook(neuron=NEURON), b=notebook())
-    status, said = grade(tmp_path, "--engines", "2")
-    assert status == 0 and [row["points"] for row in said["rows"]] == [2, 0]
+    wrong = notebook(neuron="def neuron(x, w, b):\n    return 0.5\n")
+    put(tmp_path / "in", a=notebook(neuron=NEURON), b=notebook(), c=wrong, d="no notebook")
+    status, said = grade(tmp_path, "--engines", "2", "--seed", "7")
+    assert status == 1 and [row["points"] for row in said["rows"]] == [2, 0, 0, 0]
+    there = made(tmp_path / "out")
+    shutil.rmtree(tmp_path / "out")
+    grade(tmp_path, "--seed", "7")
+    assert made(tmp_path / "out") == there and {"gradebook.csv", "c.json"} <= set(there)
+
+
+def made(out):
+    """{file: bytes} of all that was made, but for the seconds that it took."""
+    files = {str(one.relative_to(out)): one for one in out.rglob("*") if one.is_file()}
+    return {
+        name: re.sub(rb'"seconds": [0-9.]+', b"", file.read_bytes())
+        for name, file in files.items()
+        if not name.startswith(".")
+    }
 
 
 @needs_sandbox

@@ -249,6 +249,18 @@ def test_canvas_says_who_was_not_found(tmp_path):
     assert any("'Jane Doe': another student's number" in line for line in said)
 
 
+def test_everybody_on_the_class_list_has_a_row(out):
+    """Who handed in nothing has one at the end, without points; who might be somebody who did has none."""
+    made = marks.collect(out)
+    twice = CANVAS + '"Doe, Jane",15,s5,jdoe2,B,,,\n"=Formula",16,s6,x,B,,,\n'
+    missing = lms.absent(made, written(out, "c.csv", twice))
+    assert missing == [("Absent, Ada", "14"), ("Doe, Jane", "15"), ("=Formula", "16")]
+    rows = read_back(gradebook.write(out, made, missing))
+    assert len(rows) == 1 + 3 + 3 and {len(row) for row in rows} == {len(rows[0])}
+    assert rows[4][:2] == ["Absent, Ada", "14"] and rows[4][-1] == gradebook.NOTHING
+    assert not any(rows[4][2:-1]) and rows[6][0] == "'=Formula"
+
+
 def test_two_of_the_same_name_get_nothing_by_name(tmp_path):
     results.save(tmp_path, [result("doejane")])
     twice = CANVAS + '"Doe, Jane",15,s5,jdoe2,B,,,\n'

@@ -206,3 +206,14 @@ def test_names_in_zips_stay_below(tmp_path):
     pack(tmp_path / "a.zip", "../../x.ipynb", "/etc/y.ipynb", "..\\z.ipynb")
     (one,) = handed_in.collect(tmp_path)
     assert [(file.data, "leaves" in file.problem) for file in one.files] == [(None, True)] * 3
+
+
+def test_a_name_without_end_is_shortened(tmp_path):
+    """Names in a zip may have 65,535 bytes; a note that lists five of them is still one that somebody reads."""
+    long = "n" * 30_000
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+        for name in (f"x/{long}.ipynb", f"../{long}.ipynb", f"{long}.pdf"):
+            packed.writestr(name, "{}")
+    (one,) = handed_in.collect(tmp_path)
+    assert one.student == "a" and len(one.files) == 2
+    assert all(len(file.name) < 256 and file.name.endswith("nn.ipynb") for file in one.files)

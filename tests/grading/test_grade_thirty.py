@@ -52,6 +52,8 @@ def test_each_gets_the_honest_points(folder):
     head, *rows = read(folder / "marks" / "gradebook.csv")
     tasks = slice(2, 5)
     assert [name.split()[1] for name in head[tasks]] == read(folder / "expected.csv")[0][tasks]
+    *rows, absent = rows
+    assert absent[:2] == ["Absent, Ada", "4999"] and not any(absent[2:-1])
     found = {row[1]: [cell or "0" for cell in row[tasks]] for row in rows}
     wanted = {row[1]: row[tasks] for row in read(folder / "expected.csv")[1:]}
     wanted["4020"][0] = "0.5"  # given by hand

@@ -10,11 +10,13 @@ from course_tools.maintenance import run_tests
 
 BESIDE = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 QUICK = "not slow and not alone"
+ALONE = ["tests/machines/test_one.py", "tests/mpi/test_two.py"]
 
 
 @pytest.fixture
 def three(monkeypatch):
     monkeypatch.setattr(run_tests, "workers", lambda: 3)
+    monkeypatch.setattr(run_tests, "alone_files", lambda: ALONE)
     for name in run_tests.BLAS:
         monkeypatch.delenv(name, raising=False)
 
@@ -22,8 +24,11 @@ def three(monkeypatch):
 @pytest.mark.parametrize(
     "arguments, expected",
     [
-        ([], [[*BESIDE, "-m", QUICK], ["-m", "not slow and alone"]]),
-        (["-k", "x"], [[*BESIDE, "-m", QUICK, "-k", "x"], ["-m", "not slow and alone", "-k", "x"]]),
+        ([], [[*BESIDE, "-m", QUICK], [*ALONE, "-m", "not slow and alone"]]),
+        (
+            ["-k", "x"],
+            [[*BESIDE, "-m", QUICK, "-k", "x"], [*ALONE, "-m", "not slow and alone", "-k", "x"]],
+        ),
         (["tests/data", "-x"], [["tests/data", "-x"]]),
         (["start.py::test_it"], [["start.py::test_it"]]),
         (["-m", "gpu"], [["-m", "gpu"]]),
@@ -37,7 +42,8 @@ def test_runs(three, arguments, expected):
 @pytest.mark.skipif(os.name != "posix", reason="the CPU engine does not run on Windows")
 def test_all(three):
     beside, alone, ziglang = run_tests.runs(["--all", "-x"])
-    assert beside[0] == [*BESIDE, "-m", "not alone", "-x"] and alone == (["-m", "alone", "-x"], {})
+    assert beside[0] == [*BESIDE, "-m", "not alone", "-x"]
+    assert alone == ([*ALONE, "-m", "alone", "-x"], {})
     assert ziglang[0][5] == "notebooks/05-gpu-first-kernels.ipynb" and ziglang[0][-1] == "-x"
     assert (
         len(ziglang[0]) == 5 + 10 + 1 + 1
@@ -47,6 +53,13 @@ def test_all(three):
     assert beside[1]["OMP_NUM_THREADS"] == "1", (
         "or each would have a BLAS of as many threads as cores"
     )
+
+
+def test_files_with_tests_that_run_alone_are_found():
+    found = run_tests.alone_files()
+    assert "tests/machines/ranks/test_mpi_cluster.py" in found
+    assert "tests/mpi/test_mpi_pipeline.py" in found and "tests/conftest.py" not in found
+    assert len(found) < 20, "most tests have others beside them"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import slow_tests
 
 from course_tools.maintenance import test_times
 
@@ -85,3 +87,22 @@ def test_table():
         "| `tests/a` | 2 | 3 | 3 | 2 s, `test_x.py` |",
         "| together | 3 | 33 | 12 |  |",
     ]
+    assert test_times.long_files(times) == ["tests/b/test_y.py", "tests/a/test_x.py"]
+
+
+def test_files_that_take_long_begin_first(monkeypatch, tmp_path):
+    """Of each the tests stay in order; files that the list does not name come last, as they came."""
+    listed = tmp_path / "long_files.txt"
+    listed.write_text("tests/c.py\ntests/gone.py\ntests/b.py\n")
+    monkeypatch.setattr(slow_tests, "LONG_FILES", listed)
+    names = ["a.py::1", "b.py::1", "b.py::2", "c.py::1", "c.py::0", "d.py::1"]
+    items = [SimpleNamespace(nodeid=f"tests/{name}") for name in names]
+    slow_tests.longest_first(items)
+    given = [item.nodeid.removeprefix("tests/") for item in items]
+    assert given == ["c.py::1", "c.py::0", "b.py::1", "b.py::2", "a.py::1", "d.py::1"]
+
+
+def test_the_list_of_long_files_names_files_that_are_there():
+    """A file that was renamed or dropped leaves the list: test_times --write."""
+    files = slow_tests.LONG_FILES.read_text(encoding="utf-8").split()
+    assert files and all((ROOT / file).is_file() for file in files)

@@ -14,6 +14,10 @@ from course_tools.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = "00-start-here"
+LECTURE = json.loads((ROOT / "notebooks" / f"{FIRST}.ipynb").read_text(encoding="utf-8"))
+GUESSES = [
+    cell["id"] for cell in LECTURE["cells"] if cell["metadata"].get("course", {}).get("guess")
+]
 
 
 @pytest.fixture
@@ -47,7 +51,7 @@ def test_verdicts_and_guesses_are_kept(student):
     run("affine-check")
     run("affine-check", error=CheckFailed("again"))
     run("accuracy-check", error=NameError("ch00"))  # says nothing about an answer
-    run("my-share", "my_share = 0.5", names={"my_share": 0.5})
+    run(GUESSES[0], "my_share = 0.5", names={"my_share": 0.5})
     kept = [(e["chapter"], e["kind"], e["name"]) for e in journal.read()]
     assert kept == [(FIRST, "check", "affine")] * 3 + [(FIRST, "guess", "my_share")]
     chapter = summary.chapters(ROOT)[0]
@@ -64,9 +68,18 @@ def test_a_check_elsewhere_makes_no_task_right(student, monkeypatch, room):
 
 
 def test_each_cell_is_a_prediction_though_all_are_my_guess(student):
-    for cell in ("first-guess", "second-guess", "second-guess"):
+    for cell in (*GUESSES[:2], GUESSES[1], "scratch-guess"):
         run(cell, "my_guess = 0.5", names={"my_guess": 0.5})
-    assert summary.chapters(ROOT)[0].guesses == 2
+    first = summary.chapters(ROOT)[0]
+    assert (first.guesses, first.asked) == (2, len(GUESSES)), "a cell of the student's own is none"
+    page = summary.Page([first])
+    assert f"2 of {len(GUESSES)} predicted" in repr(page)
+    assert f"<td>2 of {len(GUESSES)}</td>" in page._repr_html_()
+
+
+def test_a_chapter_without_predictions_says_so():
+    page = summary.Page([summary.Chapter("00-x", "X", (), 0)])
+    assert "none to make" in page._repr_html_() and "predicted" not in repr(page)
 
 
 @pytest.mark.parametrize("name", [*journal.ELSEWHERE])

@@ -39,10 +39,19 @@ def test_form_asks_for_what_is_needed(path):
     assert any(field.get("validations", {}).get("required") for field in asked)
 
 
+def test_the_form_on_checks_asks_for_the_command_that_fills_it():
+    from course_tools.__main__ import COMMANDS
+
+    fields = {field.get("id"): field["attributes"] for field in read(FORMS[0])["body"]}
+    assert FORMS[0].stem == "check" and "report" in COMMANDS
+    assert "`course report`" in fields["report"]["label"] and "public" in fields[None]["value"]
+    assert any("accepted" in option for option in fields["kind"]["options"])
+
+
 def test_a_workflow_publishes_the_book_by_the_projects_own_commands():
     (job,) = read(".github/workflows/book.yml")["jobs"].values()
     runs = [step["run"].split("#")[0].strip() for step in job["steps"] if "run" in step]
-    assert runs == ["python3 start.py test --version", ".venv/bin/course book --out site"]
+    assert runs == ["python3 start.py test --version", ".venv/bin/course book --pdf --out site"]
     (upload,) = (step for step in job["steps"] if "upload-pages" in step.get("uses", ""))
     assert upload["with"]["path"] == "site"
 

@@ -59,18 +59,18 @@ def test_all_steps_in_order(ran, tmp_path):
         "room for the peers",
         "PyTorch and vgre",
         "the tests that need a GPU",
-        "chapters 05 to 09",
+        "chapters 05 to 09, and 15",
         "measuring",
     ]
     words = {title: words for title, words, _ in steps}
     assert "cupy-cuda13x[ctk]" in words["CuPy, for cuBLAS"] and words[
         "the tests that need a GPU"
     ].endswith("-m gpu")
-    assert words["chapters 05 to 09"].count(".ipynb") == 10
+    assert words["chapters 05 to 09, and 15"].count(".ipynb") == 12
     assert "bench gpu --record --peers-python" in words["measuring"]
     engine = {title: env.get("COURSE_GPU") for title, _, env in steps}
     assert (
-        engine["the tests that need a GPU"] == engine["chapters 05 to 09"] == "cuda"
+        engine["the tests that need a GPU"] == engine["chapters 05 to 09, and 15"] == "cuda"
         and engine["measuring"] is None
     )
     assert all(env["PATH"].startswith(f"{tmp_path}/bin") for _, _, env in steps[1:])

@@ -1,8 +1,13 @@
-"""The tests that `python3 start.py test` leaves for `--all`, and why. Others are marked `slow` where they stand."""
+"""The tests that `python3 start.py test` leaves for `--all`, and why; others are marked `slow` where they stand.
+
+And the order of files that run side by side: those that take longest begin first, so that none is left over at the end.
+"""
 
 from fnmatch import fnmatch
 from functools import cache
-from pathlib import PurePath
+from pathlib import Path, PurePath
+
+LONG_FILES = Path(__file__).parents[1] / "long_files.txt"  # test_times.py writes it
 
 # (the test's file, a fixture that it uses or None for all tests of the file, why it is left for --all)
 SLOW = [
@@ -30,3 +35,10 @@ def why_slow(file, fixtures):
 def _rows(file):
     """(fixture, why) of the rows of this file."""
     return [row[1:] for row in SLOW if fnmatch(PurePath(file).name, row[0])]
+
+
+def longest_first(items):
+    """Order the tests of several files; within a file, and among files not in the list, all stays as it is."""
+    files = LONG_FILES.read_text(encoding="utf-8").split() if LONG_FILES.is_file() else []
+    place = {file: number for number, file in enumerate(files)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))

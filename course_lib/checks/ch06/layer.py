@@ -1,5 +1,7 @@
 """The check of a layer's three products: the student chooses sizes and strides, the course's kernel runs them."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from course_lib.checks.kit.core import normal, ragged, require
@@ -32,9 +34,9 @@ class _Launcher:
             _pair(pair, f"{name}_strides in {where}")
             for name, pair in (("a", a_strides), ("b", b_strides), ("d", d_strides))
         ]
-        report = self.run(sizes, [*names, out], strides)
-        if report.errors:
-            error = report.errors[0]
+        errors = self.run(sizes, [*names, out], strides)
+        if errors:
+            error = errors[0]
             array = dict(zip("ABD", [*names, out], strict=True)).get(error["array"], error["array"])
             require(
                 False,
@@ -63,23 +65,25 @@ class _Launcher:
         )
 
     def run(self, sizes, names, strides):
-        A, B, D = (self.arrays[name] for name in names)
-        (M, N, K), (a, b, d) = sizes, ([np.int32(n) for n in pair] for pair in strides)
-        args = [
-            np.int32(M),
-            np.int32(N),
-            np.int32(K),
-            np.float32(1),
-            A,
-            *a,
-            B,
-            *b,
-            np.float32(0),
-            None,
-            D,
-            *d,
-        ]
-        return traced(RUNG.source, "gemm_naive", RUNG.grid(M, N), RUNG.block, args, timeout=5.0)
+        """The tracer's errors; the result is in its array."""
+        held = tuple((name, self.arrays[name].shape, self.arrays[name].tobytes()) for name in names)
+        errors, result = _ran(tuple(sizes), held, tuple(strides))
+        self.arrays[names[2]][...] = result
+        return errors
+
+
+@lru_cache(256)  # a known mistake that is tried makes most of its launches as others do
+def _ran(sizes, held, strides):
+    """(errors, D) of one launch. held: (name, shape, bytes) of A, B and D, of which two may be the same array."""
+    arrays = {
+        name: np.frombuffer(data, np.float32).reshape(shape).copy() for name, shape, data in held
+    }
+    A, B, D = (arrays[name] for name, _, _ in held)
+    (M, N, K), (a, b, d) = map(np.int32, sizes), ([np.int32(n) for n in pair] for pair in strides)
+    C = None
+    args = [M, N, K, np.float32(1), A, *a, B, *b, np.float32(0), C, D, *d]
+    grid = RUNG.grid(int(M), int(N))
+    return traced(RUNG.source, "gemm_naive", grid, RUNG.block, args, timeout=5.0).errors, D
 
 
 def _whole(n, what):

@@ -1,5 +1,6 @@
 """The check of a function against a reference on fresh random cases."""
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -83,6 +84,12 @@ class Check:
         warned = sorted({warning for answer in answers for warning in answer.warned})
         notes = [f"right, but there was a warning: {short(w, 120)}" for w in warned[:3]]
         say_passed(self.name, f"{count(len(answers), 'case')} right", seed, notes)
+
+    def only(self, label):
+        """The same check with the cases of this label alone: a case can have a share of a task's points."""
+        return dataclasses.replace(
+            self, cases=lambda rng: [case for case in self.cases(rng) if case.label == label]
+        )
 
     def right_answers(self, fn, seed):
         """The Answers of `fn` to all cases of the seed. Raises CheckFailed where one is not right."""

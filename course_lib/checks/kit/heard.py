@@ -51,10 +51,11 @@ def _cause(body, name, value, seed, fails_alike, is_evidence):
     calls = calls[: len(mine)]
 
     is_evidence = is_evidence or _many_wrong(calls, mine)
+    order = _wrong_first(calls, mine)
 
     def fits(other):
-        given = zip(mine, _each_answer(other, calls), strict=False)  # up to the first that differs
-        return not any(_differing(0, a, b) for a, b in given) and fails_alike(other)
+        given = zip(order, _each_answer(other, [calls[i] for i in order]), strict=False)
+        return not any(_differing(0, mine[i], got) for i, got in given) and fails_alike(other)
 
     place = body.__module__, name
     evidence = _evidence(calls, mine) if calls and is_evidence else None
@@ -73,6 +74,11 @@ def _in_time(value, calls):
             return answers_of(value, calls)
     except Late:
         return []
+
+
+def _wrong_first(calls, mine):
+    """The calls' numbers, those that went wrong first: there most other mistakes differ, and no more is tried."""
+    return sorted(range(len(calls)), key=lambda i: not _differing(0, mine[i], calls[i].result))
 
 
 def _many_wrong(calls, mine):

@@ -6,9 +6,16 @@ import numpy as np
 
 from course_lib.errors import BadInput, check_count
 
+LAST: dict = {}  # {"seed": of the check that was run last}, for `course report`; nothing draws from it
+
 
 def choose_seed(seed=None):
     """The seed to use: `seed` if given, else COURSE_SEED from the environment, else a fresh one (six digits)."""
+    LAST["seed"] = chosen = _chosen(seed)
+    return chosen
+
+
+def _chosen(seed):
     if seed is not None:
         return check_count("seed", seed, low=0)
     text = os.environ.get("COURSE_SEED", "").strip()

@@ -34,8 +34,13 @@ class Task:
         space = dict(_space(self.cells))
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exec(compile(source, f"<a known answer to {self.name}>", "exec"), space)
+            exec(_code(source, self.name), space)
         return space[self.name]
+
+
+@functools.lru_cache(maxsize=1024)  # each is tried against many answers
+def _code(source, name):
+    return compile(source, f"<a known answer to {name}>", "exec")
 
 
 def task_of(module, name):

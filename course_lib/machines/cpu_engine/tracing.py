@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -75,8 +76,11 @@ def trace(
 
 def compiled(source, options=(), no_extern_c=True, instances=()):
     """(Program, path of the executable) of a source, for many a `trace`. Raises CompileError."""
-    program = rewrite(source, no_extern_c, instances)
+    program = _rewritten(source, no_extern_c, tuple(instances))
     return program, build(program, tuple(options), traced=True)
+
+
+_rewritten = lru_cache(64)(rewrite)  # a check launches the same source again and again
 
 
 def _launch(process, launch, source, symbols):

@@ -21,6 +21,8 @@ from course_lib.machines.ranks import forks, launch, leftovers, rank, spare
 from course_lib.machines.ranks.errors import RankError
 from course_lib.machines.ranks.profiles.site import Site
 
+AGAIN = 2.0  # seconds after which a rank that has not answered is asked again
+
 
 class Team:
     """n ranks on their way. Those of this machine may be started ahead, and met when they are needed.
@@ -104,9 +106,7 @@ class Team:
             met = (listener, self.n, self.lines)
             threading.Thread(target=_accept, args=met, daemon=True).start()
             how = (target, key) if site else (target, key, self.folder, self.supervisor.pid)
-            joined = {i: self.client[i].apply_async(rank.join, *how) for i in self.client.ids}
-            self._until(lambda: all(j.ready() for j in joined.values()), "not all ranks answered")
-            said = {i: self._said(j) for i, j in joined.items()}
+            said = {i: self._said(answer) for i, answer in self._ask(how).items()}
             self._until(lambda: len(self.lines) == self.n, "not all ranks came back")
         finally:
             # `stop` has removed the socket's folder: that must not hide the error
@@ -117,6 +117,30 @@ class Team:
             raise RankError(f"these ranks do not share one communicator of {self.n}: {found}")
         self.views = {r: self.client[i] for i, (r, _, _) in said.items()}
         self.pids = {r: pid for r, _, pid in said.values()}
+
+    def _ask(self, how):
+        """The answer of each engine to `rank.join`, asked again every two seconds.
+
+        The controller forgets a message to an engine whose socket is not connected yet, as happens on a busy machine.
+        """
+        sent: dict[int, list] = {i: [] for i in self.client.ids}
+        answers: dict[int, Any] = {}
+        asked = -AGAIN
+
+        def all_have_answered():
+            nonlocal asked
+            answers.update({i: one for i in sent for one in sent[i] if one.ready()})
+            if time.monotonic() > asked + AGAIN:
+                asked = time.monotonic()
+                for i in sent.keys() - answers.keys():
+                    sent[i].append(self._request(i, how))
+            return len(answers) == len(sent)
+
+        self._until(all_have_answered, "not all ranks answered")
+        return answers
+
+    def _request(self, i, how):
+        return self.client[i].apply_async(rank.join, *how)
 
     def _said(self, joined):
         try:

@@ -1,5 +1,7 @@
 """The orders in which published pipelines do their tasks. All train alike: they differ in waiting and in memory."""
 
+from functools import lru_cache
+
 from course_lib.errors import BadInput, check_choice, check_count
 from course_lib.mpi.pipeline.schedule import PipelineSchedule, Task
 
@@ -10,7 +12,11 @@ def schedule(name, p, m, v=1):
     Raises BadInput for p, m or v below 1, v > 1 where it is not interleaved, and m that p does not divide where it is.
     """
     check_choice("name", name, NAMES)
-    p, m, v = check_count("p", p), check_count("m", m), check_count("v", v)
+    return _made(name, check_count("p", p), check_count("m", m), check_count("v", v))
+
+
+@lru_cache(128)  # who looks for a plan tries the same schedules with many costs
+def _made(name, p, m, v):
     if name == "interleaved":
         if m % p:
             raise BadInput(f"interleaved needs a multiple of p = {p} micro-batches, not m = {m}")

@@ -56,6 +56,7 @@ class PipelineSchedule(tuple):
     p: int
     m: int
     v: int
+    _ordered: tuple[Task, ...] | None = None
 
     def __new__(cls, tasks, p, m, v=1):
         self = super().__new__(cls, (Task(*task) for task in tasks))
@@ -116,7 +117,11 @@ class PipelineSchedule(tuple):
         return self
 
     def in_order(self):
-        """Yields the tasks in an order in which all can be done. Raises BadInput where ranks wait for ever."""
+        """The tasks in an order in which all can be done. Raises BadInput where ranks wait for ever."""
+        self._ordered = self._ordered or tuple(self._one_by_one())  # looked for once
+        return iter(self._ordered)
+
+    def _one_by_one(self):
         todo: list[deque[Task]] = [deque() for _ in range(self.p)]
         done: set[tuple[str, int, int]] = set()
         for task in self:

@@ -71,13 +71,15 @@ def simulate(schedule, costs=UNIT, recompute=False):
     S, costs = schedule.S, costs.check(schedule.S)
     free, line = [0.0] * schedule.p, Timeline()
     ends: dict[tuple[str, int, int], float] = {}
+    alike = {(task.kind, task.stage): task for task in schedule}  # they take equally long
+    seconds = {key: costs.of(task, recompute) for key, task in alike.items()}
     for task in schedule.in_order():
         start = free[task.rank]
         for need in task.needs(S):
             other = need[1] % schedule.p != task.rank
             travel = _at(costs.message, min(task.stage, need[1])) if other else 0.0
             start = max(start, ends[need] + travel)
-        free[task.rank] = end = start + costs.of(task, recompute)
+        free[task.rank] = end = start + seconds[task.kind, task.stage]
         ends |= dict.fromkeys(task.makes(), end)
         line.append(schedule.span(task, start, end))
     return line

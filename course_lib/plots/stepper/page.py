@@ -13,6 +13,7 @@ from pathlib import Path
 
 MODULE = Path(__file__).with_name("stepper.js")
 SCRIPT = re.compile(r'<script type="module" class="course-stepper">.*?</script>', re.DOTALL)
+SUMMARY = re.compile(r"<summary>(\d+) steps in words.*?</summary>")
 
 
 def html_of(
@@ -27,7 +28,7 @@ def html_of(
         f'<img alt="{escape(alt)}" width="{size[0]}" height="{size[1]}" '
         'style="max-width: 100%; height: auto; background-color: white" '
         f'src="data:image/svg+xml;base64,{picture}">'
-        f"<details><summary>{len(says)} steps in words</summary><ol>{steps}</ol></details>"
+        f"<details><summary>{_still(len(says))}</summary><ol>{steps}</ol></details>"
         f'<script type="application/json">{_inside(data)}</script></figure>'
         f'<script type="module" class="course-stepper">{script()}</script>'
     )
@@ -39,6 +40,19 @@ def script() -> str:
     lines = MODULE.read_text(encoding="utf-8").splitlines()
     kept = [row.strip() for row in lines if row.strip() and not row.strip().startswith("//")]
     return "\n".join(kept)
+
+
+def as_today(html: str) -> str:
+    """A stepper that a notebook has stored, with the script and the words of today."""
+    today = f'<script type="module" class="course-stepper">{script()}</script>'
+    if SCRIPT.search(html):
+        html = SUMMARY.sub(lambda found: f"<summary>{_still(found[1])}</summary>", html, count=1)
+    return SCRIPT.sub(lambda _: today, html)
+
+
+def _still(steps: int | str) -> str:
+    """What stands under the picture as long as nobody has run the cell; the script then takes the hint away."""
+    return f"{steps} steps in words (run the cell above, and the picture moves)"
 
 
 def without_script(html: str) -> str:

@@ -6,6 +6,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const PACE = 1800;
+const PLAY = "Show all steps, one after the other";
 const STYLE = `
 figure.course-stepper[data-live] { --ink: #1f1f1f; --page: #ffffff; --rim: #767676; --mark: #0b66a0;
   margin: 0.5rem 0; max-width: 640px; color: var(--ink); font-family: system-ui, "DejaVu Sans", Verdana, sans-serif; }
@@ -19,7 +20,9 @@ figure.course-stepper[data-dark] { --ink: #ececec; --page: #1b1b1b; --rim: #9a9a
 .course-stepper .bar button:disabled { opacity: 0.45; cursor: default; }
 .course-stepper .bar input { flex: 1 1 6rem; min-width: 6rem; min-height: 28px; accent-color: var(--mark); }
 .course-stepper .bar :focus-visible { outline: 3px solid var(--mark); outline-offset: 2px; }
-.course-stepper .bar span { min-width: 4.2em; text-align: right; font-variant-numeric: tabular-nums; font-size: 15px; }
+.course-stepper .bar .count { min-width: 4.2em; text-align: right; font-variant-numeric: tabular-nums; font-size: 15px; }
+.course-stepper .bar .keys { flex-basis: 100%; font-size: 13px; }
+@media (hover: none) { .course-stepper .bar .keys { display: none; } }
 .course-stepper svg text { font-family: "DejaVu Sans", Verdana, system-ui, sans-serif; fill: var(--ink); }
 .course-stepper svg g { --fill: none; --edge: var(--ink); transition: transform 0.35s ease-in-out; }
 .course-stepper svg g.words text { fill: var(--edge); }
@@ -129,14 +132,18 @@ const build = (data) => {
   svg.setAttribute("viewBox", `0 0 ${data.size[0]} ${data.size[1]}`);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", data.title);
-  const slider = element("input", { type: "range", min: 0, max: data.frames.length - 1, value: 0, "aria-label": "Step" });
+  const slider = element("input", { type: "range", min: 0, max: data.frames.length - 1, value: 0, "aria-label": "Step",
+    title: "Drag to any step" });
   return {
     svg, slider,
     says: element("p", { class: "says", "aria-live": "polite" }),
-    back: element("button", { type: "button", "aria-label": "Step back" }, "◀"),
-    play: element("button", { type: "button", "aria-label": "Play" }, "Play"),
-    on: element("button", { type: "button", "aria-label": "Step on" }, "▶"),
-    count: element("span", { "aria-hidden": "true" }),
+    back: element("button", { type: "button", "aria-label": "Step back", title: "One step back (key ←)",
+      "aria-keyshortcuts": "ArrowLeft" }, "◀"),
+    play: element("button", { type: "button", "aria-label": "Play", title: PLAY }, "Play"),
+    on: element("button", { type: "button", "aria-label": "Step on", title: "One step on (key →)",
+      "aria-keyshortcuts": "ArrowRight" }, "▶"),
+    count: element("span", { class: "count", "aria-hidden": "true" }),
+    keys: element("span", { class: "keys" }, "Keys, once a button or the slider is selected: ← → one step, Home and End"),
   };
 };
 
@@ -162,12 +169,14 @@ const start = (figure) => {
     clearInterval(timer);
     timer = 0;
     parts.play.textContent = "Play";
+    parts.play.title = PLAY;
     parts.play.setAttribute("aria-label", "Play");
     parts.says.setAttribute("aria-live", "polite");
   };
   const play = () => {
     if (at === last) show(0);
     parts.play.textContent = "Pause";
+    parts.play.title = "Stay at this step";
     parts.play.setAttribute("aria-label", "Pause");
     parts.says.setAttribute("aria-live", "off");
     timer = setInterval(() => {
@@ -180,7 +189,7 @@ const start = (figure) => {
   const keys = { ArrowRight: () => at + 1, ArrowUp: () => at + 1, ArrowLeft: () => at - 1, ArrowDown: () => at - 1,
     Home: () => 0, End: () => last };
   parts.bar = element("div", { class: "bar", role: "group", "aria-label": `Steps: ${data.title}` },
-    parts.back, parts.play, parts.on, parts.slider, parts.count);
+    parts.back, parts.play, parts.on, parts.slider, parts.count, parts.keys);
   parts.bar.addEventListener("keydown", (event) => {
     if (!keys[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -194,6 +203,7 @@ const start = (figure) => {
   addEventListener("beforeprint", () => { if (figure.isConnected) go(data.telling); });
 
   figure.querySelector("img").replaceWith(element("div", { class: "stage" }, parts.svg), parts.says, parts.bar);
+  figure.querySelector("summary").textContent = `${last + 1} steps in words`;
   figure.dataset.live = "";
   followTheme(figure);
   show(0);

@@ -59,6 +59,22 @@ function excerptsOfText() {
   Search.htmlToText = (html, anchor) => text(html.replace(head, ""), anchor);
 }
 
+/* Code to take along: a button shows where the mouse or the focus is. */
+function copyButtons() {
+  if (!navigator.clipboard) return;
+  for (const code of document.querySelectorAll(".cell_input pre")) {
+    const made = document.createElement("button");
+    made.className = "copy-code";
+    made.textContent = "Copy code";
+    made.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(code.textContent.trimEnd());
+      made.textContent = "Copied";
+      setTimeout(() => { made.textContent = "Copy code"; }, 2000);
+    });
+    code.after(made);
+  }
+}
+
 /* On a narrow window the theme opens its side bars by labels of hidden checkboxes, out of the keyboard's reach. */
 function drawersByKeyboard() {
   for (const [name, words] of [["__navigation", "Pages of the book"], ["__toc", "On this page"]]) {
@@ -97,5 +113,6 @@ addEventListener("DOMContentLoaded", excerptsOfText);
 answersButton();
 wrapText();
 scrollersTakeFocus();
+copyButtons();
 nameSideBars();
 drawersByKeyboard();

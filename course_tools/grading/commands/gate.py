@@ -50,6 +50,7 @@ class Trial:
         self.read, self.chapter = read, given.chapters[read.chapter]
         self.runner = Runner(fork_server, given, Assembled(self.chapter), seconds)
         self.runner.knows_blanks = False  # that is to be seen here
+        self.runner.apart = False  # nobody is told
         self.planted: dict = {}
         self.wrong: list = []
         self.tried = 0

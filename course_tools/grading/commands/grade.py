@@ -25,7 +25,7 @@ HELP = {
     "submissions": "a folder, a zip, or the download of Canvas or Moodle",
     "--release": "the release that was handed out; more than one: each submission has its own",
     "--out": "where the results go",
-    "--workers": "students side by side (%(default)s: two a core, as checks often wait)",
+    "--workers": "students side by side (default: two a core, and up to eight a core while others wait and cores idle)",
     "--engines": "instead: on the running ipyparallel cluster of a profile, or on N new engines; other "
     "machines need this folder, the release and --out at the same paths",
     "--timeout": "seconds for a cell or a check (%(default)g)",
@@ -51,7 +51,7 @@ def add_arguments(parser):
     add("submissions", type=Path)
     add("--release", type=Path, required=True, action="append", metavar="DIR")
     add("--out", type=Path, required=True, metavar="DIR")
-    add("--workers", type=int, default=2 * (os.cpu_count() or 1), metavar="N")
+    add("--workers", type=int, metavar="N")
     add("--engines", default="", metavar="PROFILE_OR_N")
     add("--timeout", type=float, default=60.0, metavar="S")
     add("--isolation", choices=("sandbox", "none"), default="sandbox")
@@ -112,7 +112,7 @@ def _look_at(args):
 
     if args.seed is not None and not 0 <= args.seed < 1 << 31:
         raise BadInput("--seed must be a whole number from 0 to 2147483647")
-    if args.workers < 1 or not args.timeout > 0:
+    if (args.workers is not None and args.workers < 1) or not args.timeout > 0:
         raise BadInput("--workers must be 1 or more, and --timeout more than 0 seconds")
     if args.isolation == "none" and os.getuid() == 0:
         raise BadInput(
@@ -179,16 +179,19 @@ class Run:
 
     def _wait(self):
         from course_tools.grading.workers import pool
+        from course_tools.grading.workers.side_by_side import SideBySide
 
-        count = min(self.args.workers, self.students)
-        engines = self.args.engines
+        engines, count, size = self.args.engines, self.args.workers, None
+        if not engines and count is None:
+            size = SideBySide(self.students)
+            count = size.base
         workers = (
             pool.EngineWorkers(self.work.folder, engines)
             if engines
-            else pool.LocalWorkers(self.work.folder, count, self.place.lock)
+            else pool.LocalWorkers(self.work.folder, min(count, self.students), self.place.lock)
         )
         try:
-            with pool.WorkerPool(self.work, workers) as all_of_them:
+            with pool.WorkerPool(self.work, workers, size) as all_of_them:
                 while all_of_them.look():
                     self.progress.show(self.work.done(), self.students)
                     time.sleep(0.05)

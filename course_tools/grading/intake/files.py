@@ -163,17 +163,22 @@ def _entry(opened, entry, below, nested, left=MOST):
 
 def _file(opened, entry, name, left):
     if why := _refused(entry, name, min(LARGEST, left) if _is_notebook(name) else LARGEST_ZIP):
-        return File(name.name, None, why)
+        return File(_short(name), None, why)
     if name.suffix.lower() == ".zip":
         said = "it is a zip within a zip: unpack the outer one, and give its folder"
-        return File(name.name, None, said)
+        return File(_short(name), None, said)
     if not _is_notebook(name):
-        return File(name.name, None, other=True)
+        return File(_short(name), None, other=True)
     try:
         _unpacked(opened, entry)
     except Exception as error:
-        return File(name.name, None, f"it cannot be read from the zip: {_in_words(error)}")
-    return File(name.name, functools.partial(_later, opened, entry), sent=_changed(entry))
+        return File(_short(name), None, f"it cannot be read from the zip: {_in_words(error)}")
+    return File(_short(name), functools.partial(_later, opened, entry), sent=_changed(entry))
+
+
+def _short(name):
+    """The last part of a name, shortened where it is longer than any that a file system takes."""
+    return name.name if len(name.name) <= 255 else f"{name.name[:100]}...{name.name[-100:]}"
 
 
 def _refused(entry, name, most):

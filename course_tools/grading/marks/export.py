@@ -96,7 +96,7 @@ def write(args):
     made = marks.collect(out, args.manual)
     said = list(made.problems)
     said += _by_rules(out, made, args, args.moodle)
-    gradebook.write(out, made)
+    gradebook.write(out, made, lms.absent(made, args.canvas) if args.canvas else ())
     if args.canvas:
         said += _canvas(out, made, args)
     for given in args.moodle:

@@ -4,11 +4,19 @@ from pathlib import Path
 
 from course_tools.grading.marks import mistakes, tables
 
+NOTHING = "on the class list; nothing was handed in"
 
-def write(out, marks):
-    """Write out/gradebook.csv; return its path. UTF-8 with a BOM, so that Excel reads names as they are."""
+
+def write(out, marks, absent=()):
+    """Write out/gradebook.csv; return its path. UTF-8 with a BOM, so that Excel reads names as they are.
+
+    absent: [(name, number)] of those on the class list who handed in nothing: a row each, at the end.
+    """
     file = Path(out, "gradebook.csv")
-    tables.write(file, tables.Table([[tables.safe(cell) for cell in row] for row in rows(marks)]))
+    made = rows(marks)
+    empty = [""] * (len(made[0]) - 3)
+    made += [[name, number, *empty, NOTHING] for name, number in absent]
+    tables.write(file, tables.Table([[tables.safe(cell) for cell in row] for row in made]))
     return file
 
 

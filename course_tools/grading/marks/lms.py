@@ -95,6 +95,16 @@ def canvas(marks, file, columns=None):
     return table, said + more
 
 
+def absent(marks, file):
+    """[(name, number)] of those in an export of Canvas whose row fits nobody who handed in anything."""
+    table, head, start, _ = _gradebook(file)
+    rows = [(i, row) for i, row in enumerate(table.rows) if i >= start and len(row) == len(head)]
+    people = [(i, *_person(head, row)) for i, row in rows]
+    fits = {row for student in marks.students for row in _rows_of(student, people)[0]}
+    numbers = head.index("ID")
+    return [(row[0].strip(), row[numbers].strip()) for i, row in rows if i not in fits]
+
+
 def look_at_canvas(file, chapters, columns):
     """Before anything is graded: raises BadInput for a file of another form, for a column that is named and not there,
     and where none of the chapters has a column.

@@ -3,14 +3,15 @@
     [[task]]                   # partial.toml, for `release --partial`
     chapter = "00"
     task = "one-hot"
-    parts = { "fresh inputs" = 50, shape = 25, dtype = 25 }     # percent, 100 together
+    parts = { "fresh inputs" = 50, "case: one label" = 20, dtype = 30 }     # percent, 100 together
 
-"fresh inputs" is the course's own check, which needs all to be right. Each other part is a check of the instructor's:
-check_one_hot__shape in own/00-start-here.py, which raises where that part is wrong. A task without an entry is worth
-all or nothing.
+"fresh inputs" is the course's own check, which needs all to be right. "case: one label" is one of its cases, by the
+label that its message has. Each other part is a check of the instructor's: check_one_hot__dtype in
+own/00-start-here.py, which raises where that part is wrong. A task without an entry is worth all or nothing.
 """
 
 import dataclasses
+import importlib
 import json
 import re
 import tomllib
@@ -19,6 +20,8 @@ from pathlib import Path
 from course_lib.errors import BadInput
 from course_tools.grading.release.manifest import COURSE, of_part
 
+CASE = "case: "  # how the name of a part begins that is a case of the course's check
+SEEDS = range(5)  # inputs that are drawn to see which cases there always are
 STATED = (
     "**Partial credit for `{}`**: {}. The check in this notebook tells whether all of it is right."
 )
@@ -40,8 +43,24 @@ def read(file, chapters):
         name = _chapter(file, str(row["chapter"]), chapters)
         if row["task"] not in [step.id for step in chapters[name].tasks]:
             raise BadInput(f"{file}: {name} has no task {row['task']!r}")
-        made[name, row["task"]] = _parts(f"{file}: {row['task']}", row["parts"])
+        made[name, row["task"]] = parts = _parts(f"{file}: {row['task']}", row["parts"])
+        check = next(step.check for step in chapters[name].steps if step.of == row["task"])
+        _are_cases(f"{file}: {row['task']}", {one for one in parts if one.startswith(CASE)}, check)
     return made
+
+
+def _are_cases(where, named, check):
+    """Does the course's check have these cases, whatever inputs it draws?"""
+    if not named:
+        return
+    module, _, function = check.partition(".")
+    found = getattr(importlib.import_module(f"course_lib.checks.{module}"), function)
+    if not hasattr(found, "only"):
+        raise BadInput(f"{where}: the course's check has no cases that can have a share")
+    drawn = [{case.label for case in found.draw(seed)} for seed in SEEDS]
+    there = set.intersection(*drawn) - {""}
+    if strange := sorted(one for one in named if one.removeprefix(CASE) not in there):
+        raise BadInput(f"{where}: there is no {strange[0]!r}; its cases are {sorted(there)}")
 
 
 def _chapter(file, wanted, chapters):
@@ -57,13 +76,25 @@ def _parts(where, parts):
     for name, percent in parts.items():
         if isinstance(percent, bool) or not isinstance(percent, int) or percent < 1:
             raise BadInput(f"{where}: {name} must be a whole number of percent, not {percent!r}")
-        if name != COURSE and not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        if not _is_courses(name) and not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise BadInput(
                 f"{where}: {name!r} must be letters, digits and hyphens: it names a check"
             )
     if sum(parts.values()) != 100:
         raise BadInput(f"{where}: the parts are {sum(parts.values())} percent together, not 100")
     return {COURSE: parts[COURSE]} | {name: parts[name] for name in sorted(set(parts) - {COURSE})}
+
+
+def _is_courses(part):
+    """Is this part the course's check or one of its cases, and not an instructor's?"""
+    return part == COURSE or part.startswith(CASE)
+
+
+def check_of(task, part, courses):
+    """The name of the check of a part other than the course's whole check, which is called `courses`."""
+    if part.startswith(CASE):
+        return f"{courses}#{part.removeprefix(CASE)}"
+    return f"hidden.{of_part(task, part)}"
 
 
 def checks(parts, chapter):
@@ -73,7 +104,7 @@ def checks(parts, chapter):
         for (name, task), shares in parts.items()
         if name == chapter
         for part in shares
-        if part != COURSE
+        if not _is_courses(part)
     }
 
 

@@ -124,10 +124,15 @@ def _failure(error):
 
 
 def _check_of(name, code):
-    """The check: of a module of course_lib.checks, "ch01.check_neuron", or of a hidden module's text."""
+    """The check: of a module of course_lib.checks, "ch01.check_neuron", or of a hidden module's text.
+
+    "ch01.check_neuron#3 inputs": with the cases of this label alone.
+    """
+    name, _, label = name.partition("#")
     module, _, function = name.partition(".")
     if not code:
-        return getattr(importlib.import_module(f"course_lib.checks.{module}"), function)
+        found = getattr(importlib.import_module(f"course_lib.checks.{module}"), function)
+        return found.only(label) if label else found
     namespace = {"__name__": f"hidden_{module}"}
     exec(compile(code, f"<hidden {module}>", "exec"), namespace)
     return namespace[function]

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from course_tools.grading.release import library_use, partial
-from course_tools.grading.release.manifest import COURSE, functions, of_part, own
+from course_tools.grading.release.manifest import COURSE, functions, own
 from course_tools.grading.sandbox import resources
 from course_tools.grading.verdict import fault_attribution, undecided
 from course_tools.grading.verdict.results import Task
@@ -42,6 +42,8 @@ class Runner:
         self.fork_server, self.release = fork_server, release
         self.assembled, self.seconds = assembled, seconds
         self.session, self.used = None, False  # used: a check has been judged in it
+        # seen: it has had hidden inputs; apart: what students are told comes from another
+        self.seen, self.apart = False, True
         # cell -> when; it left a thread or a process running in this session
         self.left: dict[str, float] = {}
         self.public_seed = public_seed
@@ -116,6 +118,8 @@ class Runner:
                 return self._cell(step, text)
             self._lose(step.id, lost)
             return lost.status
+        if reply["status"] == "error" and not step.raises and self._forget_hidden():
+            return self._cell(step, text)  # what it says is shown
         self.done.append((step.id, text))
         if session.interrupted:
             self.problems.append(INTERRUPTED.format(step.id, self.seconds))
@@ -129,6 +133,13 @@ class Runner:
                 self.problems.append(f"the cell {step.id} raised {reply['error'][:200]}")
             self.raised[step.id] = reply["error"]
         return reply["status"]
+
+    def _forget_hidden(self):
+        """End a session that has had hidden inputs: an answer may have kept them, to show them now. Was it one?"""
+        seen = self.seen and self.apart and self.session is not None
+        if seen:
+            self.close()
+        return seen
 
     def _all_right_before(self, step):
         """Have the tasks above a given cell passed, and the given cells run? Else no wonder that it raises."""
@@ -169,8 +180,9 @@ class Runner:
             return
         for part in of_task.parts:
             if part != COURSE:
-                name = f"hidden.{of_part(step.of, part)}"
-                found[part] = self._judged(step, name, self.seed, module)["status"]
+                name = partial.check_of(step.of, part, step.check)
+                code = module if name.startswith("hidden.") else ""
+                found[part] = self._judged(step, name, self.seed, code)["status"]
                 self.close()  # as after an instructor's check
                 if found[part] in LOST:
                     return
@@ -254,6 +266,7 @@ class Runner:
         First, since what passes passes here: the public inputs then need no second run. Its messages are for nobody.
         """
         verdict = self._judged(step, step.check, self.seed)
+        self.seen = True
         task.hidden[COURSE] = verdict["status"]
         module = self.release.hidden.get(self.assembled.chapter.name, "")
         if verdict["status"] == "pass" and own(step.of) in functions(module):
@@ -268,6 +281,7 @@ class Runner:
 
     def _public(self, step, task):
         """The check with the public inputs: it tells what is wrong, unless only the hidden ones see that."""
+        self._forget_hidden()
         verdict = self._judged(step, step.check, self._public_seed(step), causes=True)
         if verdict["status"] == "pass" and task.hidden:
             failed = " and ".join(name for name, status in task.hidden.items() if status != "pass")
@@ -304,7 +318,8 @@ class Runner:
     def _opened(self):
         """The session; a new one where the last was lost, with the cells that did no harm run again."""
         if self.session is None:
-            self.session, self.used, self.left = self._new_session(), False, {}
+            self.session, self.used, self.seen = self._new_session(), False, False
+            self.left = {}
             for name, text in list(self.done):
                 try:
                     self._run(name, text)

@@ -4,6 +4,7 @@
     todo/00007          one student: jobs.json and the assembled notebooks
     taken/00007.w0      the worker w0 has it
     done/00007          an empty file: all results of that student are written
+    rest/w9             an empty file: the worker w9 takes nothing more, since there are too many
     complete            nothing more will be added to todo
 
 A rename is whole or not at all, on a network drive as well: no worker needs to know of another.
@@ -93,7 +94,7 @@ class Work:
 
     def write(self):
         """Write it into its folder, which is made."""
-        for name in ("todo", "taken", "done"):
+        for name in ("todo", "taken", "done", "rest"):
             (self.folder / name).mkdir(parents=True)
         said = {
             "releases": [str(one.folder.resolve()) for one in self.releases.values()],
@@ -164,6 +165,26 @@ def take(work, name, most):
             os.rename(work.folder / "todo" / unit, mine)
             found.append(mine)
     return found
+
+
+def rest(folder, name):
+    """The worker of this name is to take nothing more."""
+    Path(folder, "rest", name).touch()
+
+
+def rests(folder, name):
+    """Is it?"""
+    return Path(folder, "rest", name).exists()
+
+
+def begun(work):
+    """Has a student been taken yet?"""
+    return any(os.listdir(work.folder / place) for place in ("taken", "done"))
+
+
+def waiting(work):
+    """How many students nobody has taken."""
+    return len(os.listdir(work.folder / "todo"))
 
 
 def of(work, unit):

@@ -63,6 +63,15 @@ class LocalWorkers:
         self.folder, self.lock, self.names = folder, lock, (f"w{n}" for n in itertools.count())
         self.count, self.prefork, self.running, self._said = count, None, set[str](), b""
 
+    def rest(self):
+        """Have the one that was started last of those at work end after what it has taken."""
+        working = [name for name in self.running if not jobs.rests(self.folder, name)]
+        jobs.rest(self.folder, max(working, key=lambda name: int(name[1:])))
+
+    def working(self):
+        """How many there are that take students."""
+        return sum(not jobs.rests(self.folder, name) for name in self.running)
+
     def start(self):
         """Start one more."""
         if self.prefork is None:
@@ -169,10 +178,14 @@ def _on_engine(library, folder, name):
 
 
 class WorkerPool:
-    """Starts workers, and others where one ends before the work is done: `with WorkerPool(...) as p: p.look()`."""
+    """Starts workers, and others where one ends before the work is done: `with WorkerPool(...) as p: p.look()`.
 
-    def __init__(self, work, workers):
-        self.work, self.workers, self.deaths, self._beats, self._done = work, workers, 0, 0, 0
+    size: a `SideBySide`, which says when there should be more or fewer; None: as many as `workers` says.
+    """
+
+    def __init__(self, work, workers, size=None):
+        self.work, self.workers, self.size = work, workers, size
+        self.deaths, self._beats, self._done = 0, 0, 0
 
     def __enter__(self):
         self._beat()
@@ -196,6 +209,7 @@ class WorkerPool:
             if self.deaths <= DEATHS:
                 self.workers.start()
         if self.workers.running:
+            self._resize()
             return True
         left = sorted(os.listdir(self.work.folder / "todo"))
         if left:
@@ -204,6 +218,16 @@ class WorkerPool:
                 file=sys.stderr,
             )
         return False
+
+    def _resize(self):
+        """More workers while processors idle, fewer where there are too many; not before the first is at work."""
+        if self.size is None or not jobs.begun(self.work):
+            return
+        change = self.size.change(self.workers.working())
+        for _ in range(min(change, jobs.waiting(self.work))):
+            self.workers.start()
+        for _ in range(-change):
+            self.workers.rest()
 
     def _beat(self):
         if time.monotonic() - getattr(self, "_last", 0.0) > 2.0:

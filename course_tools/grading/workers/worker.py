@@ -77,10 +77,10 @@ def ready(folder):
 
 
 def work_on(work, fork_server, name):
-    """Take students and grade them, until none is left and none will come."""
+    """Take students and grade them, until none is left and none will come, or there are too many workers."""
     from course_tools.grading.workers import jobs
 
-    while True:
+    while not jobs.rests(work.folder, name):
         complete = (
             work.folder / "complete"
         ).exists()  # looked at first: what was added before it is seen below

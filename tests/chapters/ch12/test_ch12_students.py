@@ -7,6 +7,7 @@ import pytest
 
 from course_lib import mpi
 from course_lib.checks import ch12
+from course_lib.checks.ch12 import deep
 from course_lib.checks.kit.core import CheckFailed
 from course_lib.mpi.flat import pack, shard, unpack
 
@@ -226,6 +227,21 @@ def test_a_right_answer_of_another_style_passes(check, answer, capsys):
     for seed in range(1, 6):
         check(answer, seed=seed)
     assert capsys.readouterr().out.count("✔") >= 5
+
+
+@pytest.mark.parametrize("seed", [0, 5000037])
+def test_a_bias_of_one_neuron_whose_terms_cancel_is_not_asked_for(seed, capsys):
+    """With these draws one rank's db was a single number near 0, and right answers missed it by rounding."""
+    ch12.check_backward_deep(deep_slope_first, seed=seed)
+    assert "✔" in capsys.readouterr().out
+
+
+def test_no_draw_of_deeper_nets_has_a_bias_that_cancels():
+    for seed in range(300):
+        for case in deep._cases(np.random.default_rng(seed), 4):
+            for layer in zip(*deep._reference(case.args), strict=True):
+                sizes = [np.abs(db).max() for _, db in layer]
+                assert min(sizes) >= 0.05 * max(sizes)
 
 
 # Wrong answers -----------------------------------------------------------------------------------------------------

@@ -89,6 +89,11 @@ def test_without_it_nothing_is_changed(tmp_path):
         ("one-hot", "one-cold", "no task 'one-cold'"),
         ('"00"', '"9"', "no chapter '9'"),
         ("[[task]]", "[task]", "must hold [[task]]"),
+        (
+            "shape =",
+            '"case: no such" =',
+            "there is no 'case: no such'; its cases are ['a class that",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path, old, new, says):
@@ -174,3 +179,71 @@ def test_the_gate_tries_the_parts(place, tmp_path):
             trial.runner.close()
         assert len(trial.wrong) == len(wrong), trial.wrong
         assert all(says in line for says, line in zip(wrong, trial.wrong, strict=True))
+
+
+# Cases of the course's own check -------------------------------------------------------------------------------------
+
+CASES = """[[task]]
+chapter = "00"
+task = "one-hot"
+parts = { "fresh inputs" = 40, "case: one label" = 25, "case: twelve digits" = 35 }
+"""
+TEN = "import numpy as np\ndef one_hot(y, n_classes):\n    return np.eye(10, dtype=np.float32)[y]\n"
+LONE = "import numpy as np\ndef one_hot(y, n_classes):\n    if len(y) > 1: return y\n"
+LONE += "    return np.eye(n_classes, dtype=np.float32)[y]\n"
+ENDS = "import os\ndef one_hot(y, n_classes):\n    return y if len(y) > 1 else os._exit(0)\n"
+
+
+def test_a_check_of_one_of_its_cases():
+    from course_lib.checks.ch00 import check_one_hot
+
+    (case,) = check_one_hot.only("one label").draw(3)
+    whole = {one.label: one for one in check_one_hot.draw(3)}
+    assert case.label == "one label" and len(whole) == 3
+    (y, classes), (same, number) = case.args, whole[case.label].args
+    assert (y == same).all() and classes == number
+
+
+def test_a_check_without_cases_has_none_to_share(tmp_path):
+    (read,) = make.exercises(ROOT, ["03"])
+    file = tmp_path / "partial.toml"
+    text = CASES.replace('"00"', '"03"').replace("one-hot", "run-pinned")
+    file.write_text(text)
+    with pytest.raises(BadInput, match="no cases that can have a share"):
+        partial.read(file, {read.chapter: make.chapter_of(read)})
+
+
+@needs_sandbox
+def test_students_earn_the_cases_that_are_right(tmp_path):
+    """Without a check of the instructor's own: the solution, ten columns always, one label alone, one that ends."""
+    (tmp_path / "partial.toml").write_text(CASES)
+    words = ["release", "00", "--quick", "--root", ROOT, "--out", tmp_path / "release"]
+    assert main([str(word) for word in [*words, "--partial", tmp_path / "partial.toml"]]) == 0
+    exercise = tmp_path / "release" / "exercises" / f"{ZERO}.ipynb"
+    made = json.loads(exercise.read_text(encoding="utf-8"))
+    assert any("case: one label 25 %" in "".join(cell["source"]) for cell in made["cells"])
+    (tmp_path / "in").mkdir()
+    solution = json.loads((ROOT / "solutions" / f"{ZERO}.ipynb").read_text(encoding="utf-8"))
+    right = {cell["id"]: "".join(cell["source"]) for cell in solution["cells"]}["one-hot"]
+    answers = {"right": right, "ten": TEN, "lone": LONE, "ends": ENDS, "none": None}
+    for name, text in answers.items():
+        for cell in made["cells"]:
+            if cell["id"] == "one-hot" and text is not None:
+                cell["source"] = text
+            elif cell["id"] == "one-hot":
+                cell["source"] = "def one_hot(y, n_classes):\n    raise NotImplementedError\n"
+        (tmp_path / "in" / f"{name}.ipynb").write_text(json.dumps(made), encoding="utf-8")
+    words = ["grade", tmp_path / "in", "--release", tmp_path / "release", "--out", tmp_path / "m"]
+    assert main([*map(str, words), "--untested", "--workers", "2"]) == 0
+    found = {one.student: one for file in tmp_path.glob("m/*.json") for one in results.load(file)}
+    tasks = {name: next(t for t in found[name].tasks if t.task == "one-hot") for name in answers}
+    points = {name: (task.points, task.status) for name, task in tasks.items()}
+    assert points == {
+        "right": (1, "pass"),
+        "ten": (0.35, "wrong"),
+        "lone": (0.25, "wrong"),
+        "ends": (0, "crashed"),
+        "none": (0, "missing"),
+    }
+    page = (tmp_path / "m" / "feedback" / "ten.html").read_text(encoding="utf-8")
+    assert "case: twelve digits: passed" in page and "0.35 of 1" in page

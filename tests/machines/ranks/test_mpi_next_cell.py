@@ -11,7 +11,7 @@ from course_lib.machines.books import balance
 from course_lib.machines.ranks import ranks as machinery
 
 SLOW = float(os.environ.get("COURSE_SLOW", "1"))
-pytestmark = [pytest.mark.timeout(900 * SLOW), pytest.mark.alone]
+pytestmark = pytest.mark.timeout(900 * SLOW)
 # the others are for --all: most of them have the ranks started anew
 QUICK = ["a rank raises before a bcast", "a Send that nobody receives", "a bcast by its root alone"]
 QUICK += [

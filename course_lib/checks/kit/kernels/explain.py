@@ -63,16 +63,16 @@ def _hints(runs):
 
 
 def _alike(check, mine, other):
-    """Did two runs of one launch find and write the same?"""
-    if _found(mine) != _found(other):
+    """Did the student's kernel and a known mistake find and write the same in one launch?"""
+    if _found(mine.report.errors) != _found(other.errors):
         return False
     return all(_same(check, mine, mine.after[name], other.after[name]) for name in mine.launch.outs)
 
 
-def _found(run):
+def _found(errors):
     """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who."""
     kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
-    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in run.report.errors}
+    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in errors}
 
 
 def _same(check, run, got, like):

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from course_lib.checks.kit.slips import python
 
@@ -39,6 +40,7 @@ def pairs(task, clock=time.process_time):
             yield f"two mistakes: {says}; and {also}", _made(base, one + other)
 
 
+@lru_cache(512)  # planted answers and slips of a few tasks
 def _plain(source):
     """The source as the catalogue writes it, without docstrings, so that only what differs differs."""
     tree = ast.parse(source)
@@ -48,6 +50,7 @@ def _plain(source):
     return ast.unparse(tree)
 
 
+@lru_cache(512)
 def _changes(base, source):
     """(first, last, new words) of each change to the words of the base."""
     a, b = _words(base), _words(source)
@@ -62,7 +65,7 @@ def apart(one, other):
 
 
 def _made(base, changes):
-    words = _words(base)
+    words = list(_words(base))
     for first, last, new in sorted(changes, reverse=True):
         words[first:last] = new
     return "".join(words)
@@ -73,5 +76,6 @@ def _is_small(base, changes):
     return changed <= MOST_CHANGED * len(_words(base))
 
 
+@lru_cache(64)
 def _words(source):
     return re.findall(r"\w+|\s+|.", source)

@@ -1,6 +1,7 @@
 """The slips of a task's solution in Python: plain functions, threads, functions for ranks, numbers by hand."""
 
 import ast
+from functools import lru_cache
 
 from course_lib.checks.kit.slips import (
     python_calls,
@@ -43,6 +44,11 @@ def variants(source: str) -> list[Slip]:
 
     source: Python; with the two markers of a solution in it, only what stands between them is changed.
     """
+    return list(_made(source))
+
+
+@lru_cache(64)  # of one solution they are asked for again and again
+def _made(source):
     tree = ast.parse(source)
     scope = Scope(tree)
     changes = list(_changes(tree, source, scope))
@@ -53,7 +59,7 @@ def variants(source: str) -> list[Slip]:
         if slip.source not in seen:
             slips.append(Slip(slip.name, scope.explained(slip.says), slip.source))
             seen.add(slip.source)
-    return slips[:MOST]
+    return tuple(slips[:MOST])
 
 
 def _changes(tree, source, scope):
