@@ -4,7 +4,8 @@
 
 1. The environment that tests need, by start.py. Without nvcc on the PATH, NVIDIA's wheels for CUDA 13 go into it.
 2. PyCUDA is built into it, unless it works there already.
-3. The tests that need a GPU, of which none may be skipped; chapters 05 to 09, and 15 and their solutions, outputs compared.
+3. The tests that need a GPU, of which none may be skipped; chapters 05 to 09, and 15, with their solutions: outputs
+   compared.
 4. `course bench gpu --record`, beside CuPy, PyTorch and vgre.
 
 A step that fails is told again at the end, with exit status 1, and the later ones run nevertheless; without a GPU or a
