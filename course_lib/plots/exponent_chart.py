@@ -39,7 +39,11 @@ def exponents(
     for name, values in named("arrays", arrays).items():
         binades = np.clip(_binades(name, values), low, high)
         shares = 100 * np.bincount(binades - low, minlength=len(at)) / len(binades)
-        found.append(Series(name, at.astype(float), shares))
+        begin, end = (
+            binades.min() - low,
+            binades.max() - low + 1,
+        )  # a line ends where its numbers do
+        found.append(Series(name, at[begin:end].astype(float), shares[begin:end]))
     axis = new_axis(title)
     draw_lines(axis, found, "e, of numbers from 2^e on", "% of the numbers", False, False, None)
     axis.set_xlim(low - 0.5, high + 0.5)
