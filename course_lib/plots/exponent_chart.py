@@ -8,8 +8,8 @@ import numpy as np
 from course_lib.errors import BadInput
 from course_lib.plots.figure import Figure
 from course_lib.plots.inputs import named
-from course_lib.plots.line_charts import Series, draw_lines, table_of
-from course_lib.plots.palette import GREY
+from course_lib.plots.line_charts import Series, table_of
+from course_lib.plots.palette import COLOURS, DASHES, GREY, MARKERS
 from course_lib.plots.style import new_axis, number, styled
 
 SHADES = ("#DDDDDD", "#F2F2F2", "#FFFFFF")
@@ -39,17 +39,27 @@ def exponents(
     for name, values in named("arrays", arrays).items():
         binades = np.clip(_binades(name, values), low, high)
         shares = 100 * np.bincount(binades - low, minlength=len(at)) / len(binades)
-        found.append(Series(name, at.astype(float), shares))
+        begin, end = binades.min() - low, binades.max() + 1 - low
+        found.append(Series(name, at[begin:end].astype(float), shares[begin:end]))
     axis = new_axis(title)
-    draw_lines(axis, found, "e, of numbers from 2^e on", "% of the numbers", False, False, None)
+    _draw(axis, found, [(words, max(first, low), min(last, high)) for words, first, last in zones])
     axis.set_xlim(low - 0.5, high + 0.5)
+    return Figure(axis.figure, title, _alt(title, found, zones), *table_of(found, "e"))
+
+
+def _draw(axis: Any, found: Sequence[Series], zones: Sequence[tuple[str, int, int]]) -> None:
+    for n, line in enumerate(found):
+        look = {"color": COLOURS[n % 7], "linestyle": DASHES[n % 7], "marker": MARKERS[n % 7]}
+        axis.plot(line.x, line.y, label=line.name, markersize=4, **look)
+    axis.set(xlabel="e, of numbers from 2^e on", ylabel="% of the numbers")
+    axis.grid(axis="y")
     top = max(float(series.y.max()) for series in found)
     axis.set_ylim(0, 1.28 * top)
     for (words, first, last), shade in zip(zones, SHADES, strict=False):
-        axis.axvspan(max(first, low) - 0.5, min(last, high) + 0.5, color=shade, zorder=0)
-        middle = (max(first, low) + min(last, high)) / 2
+        axis.axvspan(first - 0.5, last + 0.5, color=shade, zorder=0)
+        middle = (first + last) / 2
         axis.text(middle, 1.25 * top, words, ha="center", va="top", color=GREY, fontsize=9.5)
-    return Figure(axis.figure, title, _alt(title, found, zones), *table_of(found, "e"))
+    axis.legend(loc="center right", frameon=False)  # the largest numbers are few: there is room
 
 
 def _binades(name: str, values: Any) -> np.ndarray:

@@ -576,6 +576,7 @@ def test_what_to_read_before():
     )
     assert facts.before("08-gemm-register-tiled") == ["07-gemm-shared-memory"]
     assert len(facts.before("14-capstone")) == 14
+    assert facts.before("15-half-precision") == ["09-gpu-backprop"]
 
 
 def test_links_out_of_the_book_become_words():

@@ -499,7 +499,7 @@ def test_something_that_is_no_function():
     assert "without calling it" in row(str(caught.value), "cause")
 
 
-@pytest.mark.parametrize("number", range(15))
+@pytest.mark.parametrize("number", range(16))
 def test_an_answer_that_is_no_function_breaks_no_check(number):
     module = importlib.import_module(f"course_lib.checks.ch{number:02}")
     checks = {name: check for name, check in vars(module).items() if name.startswith("check_")}

@@ -100,7 +100,7 @@ EXAMPLES = {
             {"g": [0.75, -0.5, 0, 1e-30, 3.0]}, [("lost", -40, -30)], low=-30, high=2
         ),
         ["g: most at 2^−1", "25 % in 'lost'", "Shares of numbers by exponent"],
-        [(-30, 25.0), (-1, 50.0), (1, 25.0), (2, 0.0)],
+        [(-30, 25.0), (-1, 50.0), (0, 0.0), (1, 25.0)],
     ),
     plots.function: (
         lambda: plots.function(halved, (-2, 2), points=5),
