@@ -28,7 +28,7 @@ def test_code_for_the_device_is_not(name):
     assert cuda_host.refused(DEVICE[name]) is None
 
 
-@pytest.mark.parametrize("chapter", ["05", "06", "07", "08", "09"])
+@pytest.mark.parametrize("chapter", ["05", "06", "07", "08", "09", "15"])
 def test_all_solutions_may_be_said(chapter):
     (path,) = (path for path in source.find(ROOT, [chapter]) if path.stem == "exercise")
     texts = [source.split(cell.source) for cell in source.read(path).tasks]

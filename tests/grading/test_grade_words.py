@@ -24,7 +24,7 @@ def kernels_of(text):
 
 def test_all_answers_of_the_course_may_be_said():
     seen = 0
-    for path in source.find(ROOT, ["05", "06", "07", "08", "09"]):
+    for path in source.find(ROOT, ["05", "06", "07", "08", "09", "15"]):
         for cell in source.read(path).tasks if path.stem == "exercise" else ():
             region = source.split(cell.source)
             for text in (
@@ -58,6 +58,10 @@ def test_all_answers_of_the_course_may_be_said():
         KERNEL.format("\n#pragma unroll\n for (int i = 0; i < 4; i++) x[i] = 0;"),
         "template <int N> __device__ float f(float *x) { return x[N]; }\n"
         + KERNEL.format("x[0] = f<1>(x);"),
+        "#include <mma.h>\nusing namespace nvcuda;\n"
+        + KERNEL.format("wmma::fragment<wmma::accumulator, 16, 16, 16, float> f;"),
+        "  #include <mma.h>  // fragments\n"
+        + KERNEL.format("nvcuda::wmma::fill_fragment(f, x[0]); wmma::precision::tf32 *y;"),
     ],
 )
 def test_may_be_said(text):
@@ -106,6 +110,13 @@ def test_may_be_said(text):
         KERNEL.format("int a<::>= {1};"),
         KERNEL.format("((void (*)(int))x)(1);"),
         KERNEL.format("*(uintptr_t *)x = 1;"),
+        "#include <mma.h>\n" + KERNEL.format("nvcuda::wmma::course_move<true>(f, x, 16, true, 1);"),
+        "#include <mma.h>\nusing namespace nvcuda::wmma;" + KERNEL.format("course::x();"),
+        "#include <mma.h>\nusing namespace std;" + KERNEL.format(""),
+        "#include <mma.h> <unistd.h>\n" + KERNEL.format(""),
+        "#include <mma.h>\n#include <unistd.h>\n" + KERNEL.format(""),
+        "#include <mma.h>\n" + KERNEL.format("wmma::std::ignore; wmma::__tsan_read4(x);"),
+        "namespace nvcuda { int system; }" + KERNEL.format(""),
     ],
 )
 def test_may_not_be_said(text):

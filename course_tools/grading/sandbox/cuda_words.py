@@ -9,6 +9,12 @@ import re
 
 from course_lib.machines.cuda_c.rewrite import HEADER, TOKEN
 
+# Tensor cores as chapter 15 has them: this header, this namespace, and names of it. What follows `wmma::` is looked at.
+TENSOR = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*<mma\.h>[ \t]*$|\busing\s+namespace\s+nvcuda\s*;|"
+    r"\b(?:nvcuda\s*::\s*)?wmma\s*::\s*(?:precision\s*::\s*)?(?=[A-Za-z]\w*)",
+    re.MULTILINE,
+)
 DIRECTIVES = ("define", "undef", "if", "ifdef", "ifndef", "else", "elif", "endif", "error")
 WORDS = re.compile(
     r"\b(?:course\w*|COURSE\w*|asm|__asm\w*|__attribute\w*|__builtin\w*|_Pragma|reinterpret_cast|const_cast|decltype|typeof|"
@@ -47,6 +53,7 @@ def refused(source):
     if re.search(r"\\[ \t]*\r?\n|##|%:|\?\?|@", code):
         return "a line that goes on, or words that are glued together (\\, ##, %:)"
     bare = HEADER.sub("", TOKEN.sub(lambda m: '""' if m[0].startswith('"') else " ", source))
+    bare = TENSOR.sub(" ", bare)
     for line in re.findall(r"^[ \t]*#[ \t]*(.*)", bare, re.MULTILINE):
         if not line.startswith(DIRECTIVES) and not re.match(r"pragma\s+unroll\b", line):
             return f"#{line[:40]}"
