@@ -1,7 +1,7 @@
 """Training in 16 bits, as tensor cores do it: every stored number rounded, products exact, sums in float32.
 
 Micikevicius et al. 2018, "Mixed precision training", sections 3.1 to 3.3: master weights in float32, a scaled loss,
-sums in float32. Each of the three can be left out here. What is simulated is the rounding: the arrays are float32
+sums in float32. The first two can be left out here. What is simulated is the rounding: the arrays are float32
 that hold only numbers of the format, and a product of two such numbers is exact in float32 but for over- and underflow.
 """
 
@@ -20,7 +20,7 @@ def forward(params, X, net, name):
     """`serial.forward` in the format `name`; returns a Cache of float32 arrays.
 
     params: rounded already (see `copy_of`). X (B, n0), Z and hidden A are rounded here. The output's A is left in
-    float32: softmax and loss are computed there (section 3.3).
+    float32: softmax and loss are computed there (section 3.3 stores float16).
     """
     check_params(params, net)
     A, Z = [rounded(check_array("X", X, ("B", net.sizes[0])), name)], []

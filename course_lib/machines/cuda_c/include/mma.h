@@ -1,6 +1,6 @@
 // Matrix fragments of tensor cores, nvcuda::wmma, for sources that include <mma.h>. A model: CUDA does not say which lane
 // holds which element, nor in what order a tensor core adds. Here the lanes hold them as in PTX's mma.m16n8k16 (tf32:
-// m16n8k8), and D = C + a1 b1 + a2 b2 + ... is summed in float32, k rising, rounded to the nearest after each product.
+// m16n8k8), and D = C + a1 b1 + a2 b2 + ... is summed in float32, k rising, rounded to the nearest after each addition.
 #pragma once
 
 extern "C++" {
