@@ -43,7 +43,7 @@ def lab(request, tmp_path):
 
 
 def test_every_notebook_opens_whole(lab):
-    """Over 20 s of processor: JupyterLab, a browser, and fifteen notebooks."""
+    """Over 20 s of processor: JupyterLab, a browser, and sixteen notebooks."""
     page, address, paths = lab
     said = []
     page.on("console", lambda line: line.type == "error" and said.append(line.text))
@@ -54,7 +54,7 @@ def test_every_notebook_opens_whole(lab):
         if any(found.values()) or said:
             wrong[path.name] = (found, said.copy())
         said.clear()
-    assert len(paths) == 15 and wrong == {}
+    assert len(paths) == 16 and wrong == {}
 
 
 def looked_at(page, address, path):
