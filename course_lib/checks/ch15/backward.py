@@ -7,6 +7,7 @@ from course_lib.checks.kit.core import Case, Check, normal, ragged
 HALF = float(
     np.finfo(np.float16).eps / np.finfo(np.float32).eps
 )  # steps of float32 in a step of float16
+EXACT = "numbers whose sums are exact"
 
 
 def _probabilities(rng, B, n, apart):
@@ -37,6 +38,24 @@ def _size(X, H, D, masters, lam):
     return float(max(sums) + lam * max(abs(M).max() for M in masters))
 
 
+def _fine(rng, *shape, bits=14):
+    """Numbers from 1 to 2 with so many bits behind the point; float16 keeps 10."""
+    return (1 + rng.integers(1, 2**bits, shape) / 2**bits).astype(np.float32)
+
+
+def _exact_case(rng):
+    """Numbers whose products and sums float32 holds exactly, in any order: what differs is a rounding."""
+    B, n0, n1, n2 = 4, 5, 6, 4
+    Y = np.eye(n2, dtype=np.float32)[rng.integers(0, n2, B)]
+    P = Y + np.where(Y > 0, -1, 1) * _fine(rng, B, n2) / 256
+    X = np.zeros((B, n0), np.float16)  # one number in each column: a sum of one product
+    X[rng.integers(0, B, n0), np.arange(n0)] = _fine(rng, n0, bits=10)
+    H = (_fine(rng, B, n1, bits=10) * (rng.random((B, n1)) < 0.7)).astype(np.float16)
+    masters = [_fine(rng, *shape) * rng.choice([-1, 1], shape) for shape in ((n0, n1), (n1, n2))]
+    masters = [W.astype(np.float32) for W in masters]
+    return Case((X, H, P.astype(np.float32), Y, masters, 2.0**-4, 2.0**10), EXACT)
+
+
 def _cases(rng):
     B, n0, n1, n2 = ragged(rng, 4, low=3, high=9)
     some = float(rng.uniform(0.05, 0.1))
@@ -45,22 +64,32 @@ def _cases(rng):
         _case(rng, (n2, B, n0, n1), "a network that is sure, tiny gradients", 2.0**17, 2e-8, 1e-7),
         _case(rng, (n1, n0, B, n2), "tiny gradients, without L2", 2.0**18, 0.0, 6e-8),
         _case(rng, (1, n0, n1, n2), "one example", 256.0, some),
+        _exact_case(rng),
     ]
+
+
+def _half(x):
+    return x.astype(np.float16).astype(np.float64)
+
+
+def _steps(case):
+    """dZ2, W2, dZ1 and the gradient may each be half a step of float16 off, where sums decide how they are rounded."""
+    return 4 if case.label == EXACT else 4 * HALF
 
 
 def _scaled_backward(X, H, P, Y, masters, lam, scale):
     W1, W2 = masters
-    dZ2 = (P - Y) / len(X)
-    dZ1 = dZ2 @ W2.T * (H > 0)
-    return X.T @ dZ1 + lam * W1, H.T @ dZ2 + lam * W2
+    dZ2 = _half(scale * (P - Y) / len(X))
+    dZ1 = _half(dZ2 @ _half(W2).T * (H > 0))
+    return _half(X.T @ dZ1) / scale + lam * W1, _half(H.T @ dZ2) / scale + lam * W2
 
 
 check_scaled_backward = Check(
     "scaled_backward",
     _cases,
     _scaled_backward,
-    K=4,  # dZ2, W2, dZ1 and the gradient are rounded to float16, half a step each
-    c=HALF / 2,
+    K=_steps,
+    c=0.5,
     dtype="float32",
     parts=("dW1", "dW2"),
 )

@@ -63,7 +63,7 @@ def _step_cases(rng):
             grads[which].flat[at] = value
         return Case((scale, good, grads, n), label)
 
-    inf, nan = np.float32(np.inf), np.float32(np.nan)
+    inf, nan, huge = np.float32(np.inf), np.float32(np.nan), np.float32(3e38)
     all_of_it = [(w, i, inf) for w, size in ((0, 15), (1, 5)) for i in range(size)]
     return [
         case("a good step"),
@@ -71,6 +71,9 @@ def _step_cases(rng):
         case("the last but one", good=n - 2),
         case("n = 1", good=0, n=1),
         case("a large, but finite number", [(0, 3, np.float32(1e5))]),
+        case(
+            "finite numbers with a sum beyond float32", [(0, 3, huge), (0, 4, huge), (1, 1, huge)]
+        ),
         case("inf in the last array", [(1, 4, inf)]),
         case("-inf in the first array", [(0, 7, -inf)], good=3),
         case("one NaN", [(0, 2, nan)]),
