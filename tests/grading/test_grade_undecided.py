@@ -203,6 +203,7 @@ def check(fn):
         time.sleep(0.1)
         meeting.missed = True
     threads.Meeting.wait = missed
+    time.sleep(1.5)  # longer than the second that starvation needs to count
     ch04.check_leapfrog_backward(fn)
 """
 
