@@ -4,9 +4,8 @@ import numpy as np
 
 from course_lib.checks.kit.core import Case, Check, normal, ragged
 
-HALF = float(
-    np.finfo(np.float16).eps / np.finfo(np.float32).eps
-)  # steps of float32 in a step of float16
+# steps of float32 in a step of float16
+HALF = float(np.finfo(np.float16).eps / np.finfo(np.float32).eps)
 EXACT = "numbers whose sums are exact"
 
 
