@@ -1,6 +1,8 @@
 """`course bench gpu`: a quick run, its workers, its arithmetic, a GPU played by stand-ins, the committed report."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -159,12 +161,56 @@ def test_copies_and_launches():
     part = on_fakes("fake_pycuda")
     assert len(part["transfers"]) == 4 * len(QUICK.transfers)
     assert all(min(case["seconds"]) > 0 for case in part["transfers"])
-    assert part["launches"]["in_a_row"] > 0 and part["launches"]["waited_for"] > 0
+    assert set(part["launches"]) == {"in_a_row", "waited_for", "in_a_graph"}
+    assert min(part["launches"].values()) > 0
     made = list(tables.gpu_tables(whole(part)))
-    assert [table.title.partition(" ")[0] for table in made] == ["M,", "M,", "Copies", "A"]
+    words = ["M,", "M,", "Copies", "A", "The"]
+    assert [table.title.partition(" ")[0] for table in made] == words
     assert [row[0] for row in made[2].rows] == [f"{size:,}" for size in QUICK.transfers]
     for case in part["products"]:
         assert case["ways"]["cublas-cupy"]["error"].startswith("not installed: pip install")
+
+
+def test_a_step_one_by_one_and_as_a_graph():
+    """On a fake GPU of 108 multiprocessors: its products are chosen by size, and every launch is counted."""
+    step = on_fakes("fake_pycuda")["step"]
+    assert step["launched"] > 0 and step["graph"] > 0
+    assert (step["net"], step["B"], step["kernels"]) == (
+        "Net-1h",
+        64,
+        12 + 2,
+    )  # two products in slices
+    table = list(tables.gpu_tables(whole({"products": [], "step": step})))[-1]
+    assert table.title == "The 14 kernels of a step of Net-1h, B = 64, until all are done"
+    assert [row[0] for row in table.rows] == ["one by one", "one graph"]
+    without = on_fakes("fake_cupy")
+    assert without["step"]["error"].startswith("not measured: PyCUDA:")
+    assert without["launches"]["in_a_graph"] > 0
+
+
+def test_a_graph_is_recorded_in_its_stream_and_launched_as_a_whole():
+    """The driver's functions in their order, on stand-ins; what it refuses is said."""
+    code = """
+from pycuda import driver
+from course_tools.bench.gpu.graphs import Graph
+stream, other = driver.Stream(), driver.Stream()
+graph = Graph(stream, lambda: driver.Function("nothing")(block=(1, 1, 1), stream=stream))
+graph.launch(), graph.launch()
+names = [call[0] for call in driver.calls]
+assert names == ["cuStreamBeginCapture_v2", "launch", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
+                 "cuGraphDestroy", "cuGraphLaunch", "cuGraphLaunch"], names
+handles = {call[1] for call in driver.calls if "Stream" in call[0]}
+assert handles == {stream.handle} and driver.calls[-1][1:] == (4096, stream.handle)
+driver.Libcuda.__getattr__ = lambda self, name: lambda *args: 900 * (name == "cuStreamEndCapture")
+try:
+    Graph(stream, list)
+except RuntimeError as error:
+    print(error)
+"""
+    places = [SUPPORT.parents[1], SUPPORT / "fake_pycuda"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout == "cuStreamEndCapture failed with CUresult 900\n", done.stdout + done.stderr
 
 
 def test_a_wrong_gpu_is_shown_and_counted():

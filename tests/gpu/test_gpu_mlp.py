@@ -23,7 +23,16 @@ pytest_plugins = ["gpu_engine"]  # the fixtures `engine` and `cpu`
 NUMPY = {name: (f.f, f.derivative) for name, f in serial.ACTIVATIONS.items()}
 SHAPES = [(1, 1, 1), (33, 31, 35), (5, 10, 70), (64, 32, 32), (1, 40, 3)]
 PRODUCTS = ("forward", "transposed", "update")
-SINGLE = ("output_delta", "hadamard", "column_sums", "row_max", "softmax", "row_loss", "sum")
+SINGLE = (
+    "output_delta",
+    "hadamard",
+    "gather",
+    "column_sums",
+    "row_max",
+    "softmax",
+    "row_loss",
+    "sum",
+)
 U = 2.0**-24
 
 
@@ -594,7 +603,7 @@ def test_planted_mistakes_are_found(cpu, monkeypatch, kernel, old, new, tool):
         assert name != kernel or text.count(old) == 1
         return text.replace(old, new) if name == kernel else text
 
-    monkeypatch.setattr("course_lib.gpu.mlp.kernels.source", planted)
+    monkeypatch.setattr("course_lib.gpu.mlp.products.source", planted)
     monkeypatch.setitem(
         globals(), "within", lambda *result: None
     )  # many of them compute right numbers
@@ -668,7 +677,7 @@ def test_nvidia_compiles_them_without_spilling(arch):
     for kernel in PRODUCTS + SINGLE:
         f = (
             ACTIVATIONS["sigmoid"]
-            if kernel in ("forward", "output_delta", "transposed", "hadamard")
+            if kernel in ("forward", "output_delta", "transposed", "hadamard", "gather")
             else None
         )
         found = inspect(source(kernel, f), arch)[f"mlp_{kernel}"]
@@ -677,7 +686,7 @@ def test_nvidia_compiles_them_without_spilling(arch):
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc on the PATH")
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["forward", "output_delta", "transposed", "hadamard"])
+@pytest.mark.parametrize("kernel", ["forward", "output_delta", "transposed", "hadamard", "gather"])
 def test_nvcc_has_nothing_to_say(tmp_path, kernel):
     """Called as PyCUDA calls it, which shows a student all that nvcc says of a source that compiles."""
     text = f'extern "C" {{\n#line 1 "kernel.cu"\n{source(kernel, ACTIVATIONS["sigmoid"])}\n}}\n'

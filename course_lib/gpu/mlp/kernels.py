@@ -4,15 +4,11 @@ Matrices are device arrays of float32, examples in rows; whether they are stored
 to most kernels. A kernel takes an `Activation`, its specification the functions f(z) and df(z, a) of NumPy arrays.
 """
 
-from functools import cache
-
 import numpy as np
 
-from course_lib.errors import BadInput
-from course_lib.gpu import device
 from course_lib.gpu.costs import up
-from course_lib.gpu.mlp.activations import source
-from course_lib.machines.cpu_engine import trace_arrays
+from course_lib.gpu.mlp.activations import ACTIVATIONS
+from course_lib.gpu.mlp.products import Products, at
 
 # What a kernel computes, of NumPy arrays in the order of its method's parameters; results are returned.
 SPECIFICATIONS = {
@@ -21,6 +17,7 @@ SPECIFICATIONS = {
     "transposed": lambda dZ, W: dZ @ W.T,
     "hadamard": lambda Z, A, dA, df: dA * df(Z, A),
     "update": lambda A, dZ, W, alpha, beta: alpha * (A.T @ dZ) + (beta * W if beta else 0),
+    "gather": lambda part, b, f: (part.sum(axis=0) + b, f(part.sum(axis=0) + b)),
     "column_sums": lambda dZ, b, alpha, beta: alpha * dZ.sum(axis=0) + (beta * b if beta else 0),
     "row_max": lambda Z: Z.max(axis=1),
     "softmax": lambda Z, m: (
@@ -34,28 +31,19 @@ SPECIFICATIONS = {
 }
 
 
-class Kernels:
-    """Launches on the engine of `device`, a GPU or the CPU engine, all in one stream, for which .get() and .set() wait.
-
-    each: a thread of a product computes each x each elements: 1, 2, 4 or 8. options: more options for the compiler.
-    traced: under the tracer of the CPU engine; `reports` then is a list of (kernel, Report), one a launch, which
-    `cpu_engine.summary` adds up.
-    """
-
-    def __init__(self, each=4, options=(), traced=False):
-        if each not in (1, 2, 4, 8):
-            why = "a block's tile has 32 x 32 elements"
-            raise BadInput(f"each must be 1, 2, 4 or 8, not {each!r}: {why}")
-        self.each = each
-        self.options = (f"-DTM={each}", f"-DTN={each}", *options)
-        self.stream = device.Stream()
-        self.traced, self.reports = traced, []
+class Kernels(Products):
+    """Each kernel as a method, launched as `Products` says."""
 
     def forward(self, A, W, b, Z, F, activation):
         """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None. [000] eq. 7."""
         out = F if Z is None else Z
-        args = (A.shape[1], *_at(A), *_at(W), *_at(b), Z, F, *_at(out)[1:])
-        self._product("forward", activation, out, *args)
+        chosen = self.choice(*out.shape, A.shape[1])
+        if chosen.kernel == "fused":
+            args = (A.shape[1], *at(A), *at(W), *at(b), Z, F, *at(out)[1:])
+            self._tiles("forward", activation, chosen, out.shape, *args)
+        else:
+            part = self._partial(chosen, A, W, out)
+            self._gather(chosen, activation, part, Z, F, b=b)
 
     def output_delta(self, Z, A, Y, dZ, s, slope, activation):
         """dZ = s (A - Y), times f'(Z) with slope.   All (M, N), by rows; Z may be None. [000] eq. 8, [003] eq. 3."""
@@ -63,8 +51,16 @@ class Kernels:
 
     def transposed(self, dZ, W, dA, activation, fused=False, Z=None, A=None):
         """dA = dZ W^T; fused: times f'(Z).   dZ: (M, K), W: (N, K), dA, Z, A: (M, N), stored alike. [000] eq. 9."""
-        args = (dZ.shape[1], *_at(dZ), *_at(W), int(fused), Z, A, *_at(dA))
-        self._product("transposed", activation, dA, *args)
+        chosen = self.choice(*dA.shape, dZ.shape[1])
+        if chosen.kernel == "fused":
+            args = (dZ.shape[1], *at(dZ), *at(W), int(fused), Z, A, *at(dA))
+            self._tiles("transposed", activation, chosen, dA.shape, *args)
+            return
+        part = self._partial(chosen, dZ, W.T, dA)
+        if chosen.slices > 1:
+            self._gather(chosen, ACTIVATIONS["identity"], part, dA, None)
+        if fused:  # with what was asked for, if not in one kernel
+            self.hadamard(Z, A, dA, dA, activation)
 
     def hadamard(self, Z, A, dA, dZ, activation):
         """dZ = dA f'(Z).   All (M, N), stored alike; dZ may be dA; Z or A may be None where df does not use it."""
@@ -73,39 +69,41 @@ class Kernels:
     def update(self, A, dZ, W, V, alpha, beta):
         """V = alpha A^T dZ + beta W.   A: (K, M), dZ: (K, N), W and V: (M, N); V may be W. [000] eq. 10."""
         # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
-        if _at(V)[2] != 1:
+        if at(V)[2] != 1:
             A, dZ, W, V = dZ, A, W.T, V.T
-        args = (A.shape[0], float(alpha), *_at(A), *_at(dZ), float(beta), *_at(W), *_at(V))
-        self._product("update", None, V, *args)
+        chosen = self.choice(*V.shape, A.shape[0])
+        if chosen.kernel == "fused":
+            args = (A.shape[0], float(alpha), *at(A), *at(dZ), float(beta), *at(W), *at(V))
+            self._tiles("update", None, chosen, V.shape, *args)
+        elif chosen.slices == 1 and W.strides == V.strides:
+            self._rung(chosen, A.T, dZ, alpha, beta, W, at(V))
+        else:
+            part = self._partial(chosen, A.T, dZ, V, own=True)
+            self._gather(chosen, ACTIVATIONS["identity"], part, V, None, alpha, beta, W)
 
     def column_sums(self, dZ, b, v, alpha, beta):
         """v = alpha (sums of dZ's columns) + beta b.   dZ: (M, N), b and v: (N,); v may be b."""
-        args = (*dZ.shape, float(alpha), *_at(dZ), float(beta), *_at(b), *_at(v))
+        args = (*dZ.shape, float(alpha), *at(dZ), float(beta), *at(b), *at(v))
         self._launch("column_sums", None, (up(dZ.shape[1], 32), 1), (32, 8, 1), *args)
 
     def row_max(self, Z, m):
         """m = the largest number of each row.   Z: (M, N), m: (M,)."""
-        self._rows("row_max", Z, *_at(Z), m)
+        self._rows("row_max", Z, *at(Z), m)
 
     def softmax(self, Z, m, A, s):
         """A = softmax(Z), s = log of each row's sum of exp(Z - m).   Z, A: (M, N), alike, m, s: (M,). [003] 3.3."""
-        self._rows("softmax", Z, m, Z, *_at(A), s)
+        self._rows("softmax", Z, m, Z, *at(A), s)
 
     def row_loss(self, P, Y, loss, m=None, s=None):
         """Each example's loss: squared error of P = A; with m, s the cross-entropy of P = Z.   P, Y: (M, N), alike."""
-        self._rows("row_loss", P, int(m is not None), m, s, P, *_at(Y), loss)
+        self._rows("row_loss", P, int(m is not None), m, s, P, *at(Y), loss)
 
     def total(self, X, part, out, index, scale, squared=False):
         """out[index] = scale times the sum of X, or of its squares.   X: (M, N); part: (64,), for the blocks' sums."""
-        X, blocks = X if _at(X)[2] == 1 else X.T, min(64, up(X.size, 1024))
-        args = (*X.shape, float(scale), int(squared), *_at(X), part, 0)
+        X, blocks = X if at(X)[2] == 1 else X.T, min(64, up(X.size, 1024))
+        args = (*X.shape, float(scale), int(squared), *at(X), part, 0)
         self._launch("sum", None, (blocks, 1), (256, 1, 1), *args)
         self._launch("sum", None, (1, 1), (256, 1, 1), 1, blocks, 1.0, 0, part, 0, 1, out, index)
-
-    def _product(self, kernel, activation, out, *args):
-        """A block for each 32 x 32 elements of the result."""
-        (M, N), side = out.shape, 32 // self.each
-        self._launch(kernel, activation, (up(N, 32), up(M, 32)), (side, side, 1), M, N, *args)
 
     def _elements(self, kernel, activation, out, *args):
         """A thread for each element of the result."""
@@ -114,31 +112,3 @@ class Kernels:
     def _rows(self, kernel, X, *args):
         """A warp for each row, four to a block."""
         self._launch(kernel, None, (up(X.shape[0], 4), 1), (32, 4, 1), *X.shape, *args)
-
-    def _launch(self, kernel, activation, grid, block, *args):
-        """mlp_{kernel}. Ints become int32, floats float32, None a null pointer."""
-        given = [C_TYPES.get(type(arg), _unchanged)(arg) for arg in args]
-        if self.traced:
-            launch = source(kernel, activation), f"mlp_{kernel}", grid, block, given
-            self.reports.append((kernel, trace_arrays(*launch, options=self.options)))
-        else:
-            function = _function(device.engine_name(), kernel, activation, self.options)
-            given = [np.uint64(0) if arg is None else arg for arg in given]
-            function(*given, block=block, grid=grid, stream=self.stream)
-
-
-C_TYPES = {int: np.int32, float: np.float32}  # of a number that a kernel is given
-
-
-def _unchanged(arg):
-    return arg
-
-
-@cache
-def _function(engine, kernel, activation, options):
-    return device.SourceModule(source(kernel, activation), options).get_function(f"mlp_{kernel}")
-
-
-def _at(X):
-    """A device array as a kernel takes it: where it lies, and how many numbers apart its neighbours are."""
-    return (X, *(step // 4 for step in X.strides))

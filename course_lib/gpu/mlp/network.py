@@ -103,11 +103,18 @@ class Mlp:
         losses = self._new("losses", len(batches), 1 + (self.net.n_layers if self.net.lam else 0))
         for number, rows in enumerate(batches):
             x, y = (feed.send(array, rows) for feed, array in zip(self.feeds, (X, Y), strict=True))
-            cache = self._forward(x)
-            self._loss(cache, y, losses, number)
-            self._backward(cache, y, self.params, -self.eta, 1 - self.eta * self.net.lam, 1)
+            self.launch_step(x, y, losses, number)
         means = self.transfers.to_host(losses).sum(axis=1, dtype=np.float64)
         return float(np.average(means, weights=[len(rows) for rows in batches]))
+
+    def launch_step(self, x, y, losses, number=0):
+        """The kernels of one step on device arrays x (B, n0), y (B, nL); nothing is copied, nothing waited for.
+
+        losses: a device array (steps, terms) whose row of that number gets the loss's terms.
+        """
+        cache = self._forward(x)
+        self._loss(cache, y, losses, number)
+        self._backward(cache, y, self.params, -self.eta, 1 - self.eta * self.net.lam, 1)
 
     def train(self, dataset, epochs, batch_size, seed=0, progress=True, max_examples=None):
         """As `serial.train` with the same seed: the same batches in the same order. Returns a History.

@@ -156,6 +156,10 @@ def on_gpu(workers: Workers, settings: Settings, progress: Progress) -> dict[str
         gpu["launches"] = worker.ask("launches")
     except WorkerError as error:
         gpu["moved"] = {"error": f"failed: {error}"}
+    try:
+        gpu["step"] = worker.ask("step")
+    except WorkerError as error:  # PyCUDA alone launches these kernels
+        gpu["step"] = {"error": f"failed: {error}"}
     return gpu
 
 

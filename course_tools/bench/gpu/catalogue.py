@@ -70,7 +70,10 @@ TORCH = "torch-gpu-training"
 TRAINING_WAYS = (
     *(catalogue.WAY[key] for key in ("numpy", "grid", "torch-1", "torch")),
     catalogue.Way("mlp-paper", "our kernels as [000]'s", "1", "mlp"),  # a thread for each element
-    catalogue.Way("mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp"),  # as course_lib.gpu.mlp
+    catalogue.Way("mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp"),
+    catalogue.Way(
+        "mlp-chosen", "our kernels, chosen by size", "1", "mlp"
+    ),  # course_lib.gpu.mlp's default
     catalogue.Way("torch-gpu-sent", "PyTorch, GPU, batches sent in", "1", TORCH),  # as ours
     catalogue.Way("torch-gpu-resident", "PyTorch, GPU, examples there", "1", TORCH),  # beforehand
 )

@@ -62,7 +62,7 @@ class GpuDesk(GpuProductDesk):
         return min(_seconds(copy) for _ in range(5))
 
     def launches(self):
-        """Seconds a launch of an empty kernel: in a row without waiting, and each waited for."""
+        """Seconds a launch of an empty kernel: in a row without waiting, each waited for, and in a graph."""
         launch, wait = self.gpu.launcher(NOTHING, "nothing"), self.gpu.synchronize
 
         def each():
@@ -74,7 +74,32 @@ class GpuDesk(GpuProductDesk):
             found[name] = _seconds(lambda call=call: [call() for _ in range(LAUNCHES)]) / LAUNCHES
             wait()
         del found["first"]  # it wakes the GPU
+        graph = self.gpu.graph(NOTHING, "nothing", LAUNCHES)
+        found["in_a_graph"] = self.until_done(graph) / LAUNCHES
         return found
+
+    def step(self):
+        """A training step's kernels, Net-1h and a batch that is there: how many, and seconds until all are done.
+
+        launched: one by one, by `course_lib.gpu.mlp`; graph: the same, recorded, as one graph.
+        """
+        if self.gpu.name != "PyCUDA":
+            return {"error": f"not measured: {self.why['PyCUDA']}"}
+        from course_tools.bench.gpu.step import KernelsOfAStep  # it picks the device
+
+        step = KernelsOfAStep(self.gpu.device)
+        launched = self.until_done(step.launch)
+        return {**step.about, "launched": launched, "graph": self.until_done(step.graph())}
+
+    def until_done(self, call):
+        """The shortest of five times of a call and a wait for all that it launched, after one that is not timed."""
+
+        def done():
+            call()
+            self.gpu.synchronize()
+
+        done()
+        return min(_seconds(done) for _ in range(5))
 
 
 def _seconds(call):

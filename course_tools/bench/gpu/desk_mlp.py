@@ -6,7 +6,12 @@ from course_tools.bench.training.catalogue import ETA
 from course_tools.bench.training.desk import Desk, Trainer
 
 # Options of Mlp by the last part of a way's key. [000] section 4: a thread for each element, W (n_out, n_in) by rows.
-OPTIONS = {"tiles": {"each": 4, "layout": "ours"}, "paper": {"each": 1, "layout": "paper"}}
+# "chosen": each product by size, as `Kernels` does by default on a GPU.
+OPTIONS = {
+    "tiles": {"each": 4, "layout": "ours"},
+    "chosen": {"each": None, "layout": "ours"},
+    "paper": {"each": 1, "layout": "paper"},
+}
 
 
 class MlpDesk(Desk):

@@ -110,8 +110,20 @@ def gpu_tables(result: dict[str, Any]) -> Iterator[Table]:
         yield _transfer_table(gpu["transfers"])
     if "launches" in gpu:
         names = {"in_a_row": "in a row, not waited for", "waited_for": "each waited for"}
-        lines = [(name, format_seconds(gpu["launches"][key])) for key, name in names.items()]
+        names["in_a_graph"] = "200 as one graph, waited for once"
+        known = gpu["launches"]
+        lines = [(name, format_seconds(known[key])) for key, name in names.items() if key in known]
         yield Table("A launch of an empty kernel, as the host sees it", ("", "a launch"), lines)
+    if "launched" in gpu.get("step", {}):
+        yield _step_table(gpu["step"])
+
+
+def _step_table(step: dict[str, Any]) -> Table:
+    """A training step's kernels, one by one and as one graph."""
+    names = {"launched": "one by one", "graph": "one graph"}
+    lines = [(name, format_seconds(step[key])) for key, name in names.items()]
+    title = f"The {step['kernels']} kernels of a step of {step['net']}, B = {step['B']}, until all are done"
+    return Table(title, ("launched", "a step"), lines)
 
 
 def _gpu_table(case: dict[str, Any]) -> Table:

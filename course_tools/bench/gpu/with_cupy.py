@@ -65,6 +65,17 @@ class CupyGpu:
         function = compiled(self.cupy, source, kernel)
         return lambda: function((1, 1), (32, 1, 1), ())
 
+    def graph(self, source, kernel, times):
+        """A function that launches a graph of so many launches."""
+        function = compiled(self.cupy, source, kernel)
+        stream = self.cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            for _ in range(times):
+                function((1, 1), (32, 1, 1), ())
+            graph = stream.end_capture()
+        return lambda: graph.launch(stream)
+
     def synchronize(self):
         self.cupy.cuda.Device().synchronize()
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from course_lib.errors import BadInput
 from course_lib.gpu import gemm, gemm_half
+from course_tools.bench.gpu.graphs import Graph
 from course_tools.bench.gpu.products import SPIN, GpuCall, Product
 
 
@@ -54,6 +55,15 @@ class PycudaGpu:
     def launcher(self, source, kernel):
         function = self.device.SourceModule(source).get_function(kernel)
         return lambda: function(block=(32, 1, 1), grid=(1, 1))
+
+    def graph(self, source, kernel, times):
+        """A function that launches a graph of so many launches."""
+        function, stream = (
+            self.device.SourceModule(source).get_function(kernel),
+            self.device.Stream(),
+        )
+        how = {"block": (32, 1, 1), "grid": (1, 1), "stream": stream}
+        return Graph(stream, lambda: [function(**how) for _ in range(times)]).launch
 
     def synchronize(self):
         self.device.synchronize()

@@ -37,3 +37,32 @@ class runtime:
             "minor": 0,
             "totalGlobalMem": 40 << 30,
         }
+
+
+class Graph:
+    def launch(self, stream=None):
+        pass
+
+
+class Stream:
+    """Recorded are launches in a stream of its own, inside its `with`."""
+
+    def __init__(self, non_blocking=False):
+        assert non_blocking
+        self.inside = self.capturing = False
+
+    def __enter__(self):
+        self.inside = True
+        return self
+
+    def __exit__(self, *what):
+        self.inside = False
+
+    def begin_capture(self):
+        assert self.inside and not self.capturing
+        self.capturing = True
+
+    def end_capture(self):
+        assert self.inside and self.capturing
+        self.capturing = False
+        return Graph()
