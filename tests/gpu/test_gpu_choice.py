@@ -57,11 +57,11 @@ def unset(*shape, order="C"):
         (1408, 1280, 128, 111, RUNG, 2, 0, 220),  # long enough for two
         (784, 1024, 4096, 108, RUNG, 2, 0, 112),  # Net-1h's first update with a batch of 4,096
         (64, 1024, 1024, 108, RUNG, 16, 0, 128),  # half of each tile is empty
-        (63, 1024, 1024, 108, "slices", 2, 2, 128),  # more than half
+        (63, 1024, 1024, 108, "tiles", 2, 2, 128),  # more than half
         (20000, 10, 1024, 108, "fused", 1, 4, 625),  # narrow, but many tiles
-        (64, 10, 1024, 108, "slices", 16, 2, 32),  # Net-1h's last forward product: thin
+        (64, 10, 1024, 108, "tiles", 16, 2, 32),  # Net-1h's last forward product: thin
         (64, 10, 127, 108, "fused", 1, 2, 2),  # too short to be cut
-        (64, 10, 128, 108, "slices", 2, 2, 4),
+        (64, 10, 128, 108, "tiles", 2, 2, 4),
         (64, 10, 128, 1, "fused", 1, 2, 2),  # one SM has work
         (13824, 32, 8, 108, "fused", 1, 4, 432),  # four blocks for each SM
         (13823 - 31, 32, 8, 108, "fused", 1, 2, 431),
@@ -256,7 +256,7 @@ def test_the_tracer_finds_nothing(cpu, settings):
     kernels = Kernels(traced=True, sms=sms)
     Mlp(net, net.init_params(0), 0.1, kernels=kernels).step(X, Y)
     names = {name for name, _ in kernels.reports}
-    assert "gather" in names and names & {RUNG, "slices"}
+    assert "gather" in names and names & {RUNG, "tiles"}
     for name, report in kernels.reports:
         assert report.ok, f"{name}: {report}"
     assert kernels.launched == len(kernels.reports)

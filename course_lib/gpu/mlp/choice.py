@@ -3,7 +3,8 @@
 A product M x N with sums over K can be computed by
     fused   mlp_forward, mlp_transposed or mlp_update: tiles of 32 x 32, everything in one launch
     rung    the ladder's best, gemm_warptile: tiles of 128 x 128, which need bias and f from a second launch
-    slices  mlp_update's tiles, or the rung's, each a sum over a slice of K ("split-K"); mlp_gather adds the slices up
+    tiles   mlp_update's tiles of 32 x 32, each a sum over a slice of K ("split-K"); mlp_gather adds the slices up.
+            The rung, too, may be cut into slices
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ STEP = 32  # a slice is a multiple: every kernel's own step along K divides it
 
 @dataclass(frozen=True)
 class Choice:
-    """How a product is computed. kernel: fused, slices or a rung's name; slices: of K; each: x each elements a thread.
+    """How a product is computed. kernel: fused, tiles or a rung's name; slices: of K; each: x each elements a thread.
 
     blocks: of all slices; threads: of a block; why: in words.
     """
@@ -110,6 +111,6 @@ def cost(product, M, N, K, chosen):
 
 
 def _small(tiles, slices, sms, why):
-    blocks, kernel = tiles * slices, "fused" if slices == 1 else "slices"
+    blocks, kernel = tiles * slices, "fused" if slices == 1 else "tiles"
     each = each_of(blocks, sms)
     return Choice(kernel, slices, each, blocks, (SMALL // each) ** 2, why)

@@ -34,7 +34,7 @@ class Products:
             self.sms = device.attributes()["multiprocessors"]
         self.traced, self.reports, self.launched, self._parts = traced, [], 0, None
 
-    def choice(self, M, N, K):
+    def choice(self, M: int, N: int, K: int):
         """The Choice for a product M x N with sums over K."""
         if self.each is None and self.sms is not None:
             return choose(M, N, K, self.sms)
@@ -55,7 +55,7 @@ class Products:
             self._rung(chosen, A, B, 1, 0, None, into, out.shape)
         else:  # mlp_update takes any strides, so it is the product with small tiles
             args = (A.shape[1], 1.0, *at(A.T), *at(B), 0.0, None, 0, 0, *into)
-            self._tiles("slices", None, chosen, out.shape, *args)
+            self._tiles("tiles", None, chosen, out.shape, *args)
         return part
 
     def _rung(self, chosen, A, B, alpha, beta, C, into, shape=None):
@@ -113,7 +113,7 @@ def _function(engine, kernel, activation, options):
 
 def _text(kernel, activation):
     """(source, name in it): mlp_{kernel}, the rung in slices of K, or mlp_update in slices."""
-    if kernel in (RUNG, "slices"):
+    if kernel in (RUNG, "tiles"):
         name = f"gemm_{RUNG}" if kernel == RUNG else "mlp_update"
         return in_slices(name), name
     return source(kernel, activation), f"mlp_{kernel}"

@@ -1,5 +1,7 @@
 """Training by course_lib.gpu.mlp: on a GPU or, with COURSE_GPU=cpu, on the CPU engine. Not run on a GPU so far."""
 
+from typing import Any
+
 from course_lib.gpu.mlp import Kernels, Mlp
 from course_tools.bench.gpu.with_pycuda import usable_device
 from course_tools.bench.training.catalogue import ETA
@@ -7,7 +9,7 @@ from course_tools.bench.training.desk import Desk, Trainer
 
 # Options of Mlp by the last part of a way's key. [000] section 4: a thread for each element, W (n_out, n_in) by rows.
 # "chosen": each product by size, as `Kernels` does by default on a GPU.
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "tiles": {"each": 4, "layout": "ours"},
     "chosen": {"each": None, "layout": "ours"},
     "paper": {"each": 1, "layout": "paper"},
