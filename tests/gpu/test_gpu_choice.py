@@ -115,9 +115,9 @@ def test_products_of_a_step():
 
 def test_who_chooses(cpu):
     """The CPU engine has no SMs to fill; `each` asks for the fused kernels; a number of SMs asks for the rule."""
-    assert Kernels().choice(64, 10, 1024) == in_one(64, 10, 4)
-    assert Kernels(each=1, sms=SMS).choice(64, 10, 1024) == in_one(64, 10, 1)
-    assert Kernels(sms=SMS).choice(64, 10, 1024) == choose(64, 10, 1024, SMS)
+    assert Kernels().choice((64, 10), 1024) == in_one(64, 10, 4)
+    assert Kernels(each=1, sms=SMS).choice((64, 10), 1024) == in_one(64, 10, 1)
+    assert Kernels(sms=SMS).choice((64, 10), 1024) == choose(64, 10, 1024, SMS)
     with pytest.raises(BadInput, match="sms must be"):
         Kernels(sms=0)
 
@@ -229,7 +229,7 @@ def test_costs_are_what_the_tracer_counts(cpu, M, N, K, sms):
     for name, call in calls.items():
         kernels = Kernels(traced=True, sms=sms)
         call(kernels)
-        chosen, reports = kernels.choice(M, N, K), [report for _, report in kernels.reports]
+        chosen, reports = kernels.choice((M, N), K), [report for _, report in kernels.reports]
         assert [
             error for report in reports for error in report.errors if error["tool"] != "initcheck"
         ] == []

@@ -37,7 +37,7 @@ class Kernels(Products):
     def forward(self, A, W, b, Z, F, activation):
         """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None. [000] eq. 7."""
         out = F if Z is None else Z
-        chosen = self.choice(*out.shape, A.shape[1])
+        chosen = self.choice(out.shape, A.shape[1])
         if chosen.kernel == "fused":
             args = (A.shape[1], *at(A), *at(W), *at(b), Z, F, *at(out)[1:])
             self._tiles("forward", activation, chosen, out.shape, *args)
@@ -51,7 +51,7 @@ class Kernels(Products):
 
     def transposed(self, dZ, W, dA, activation, fused=False, Z=None, A=None):
         """dA = dZ W^T; fused: times f'(Z).   dZ: (M, K), W: (N, K), dA, Z, A: (M, N), stored alike. [000] eq. 9."""
-        chosen = self.choice(*dA.shape, dZ.shape[1])
+        chosen = self.choice(dA.shape, dZ.shape[1])
         if chosen.kernel == "fused":
             args = (dZ.shape[1], *at(dZ), *at(W), int(fused), Z, A, *at(dA))
             self._tiles("transposed", activation, chosen, dA.shape, *args)
@@ -71,7 +71,7 @@ class Kernels(Products):
         # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
         if at(V)[2] != 1:
             A, dZ, W, V = dZ, A, W.T, V.T
-        chosen = self.choice(*V.shape, A.shape[0])
+        chosen = self.choice(V.shape, A.shape[0])
         if chosen.kernel == "fused":
             args = (A.shape[0], float(alpha), *at(A), *at(dZ), float(beta), *at(W), *at(V))
             self._tiles("update", None, chosen, V.shape, *args)

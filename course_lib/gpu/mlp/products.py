@@ -34,11 +34,11 @@ class Products:
             self.sms = device.attributes()["multiprocessors"]
         self.traced, self.reports, self.launched, self._parts = traced, [], 0, None
 
-    def choice(self, M: int, N: int, K: int):
-        """The Choice for a product M x N with sums over K."""
+    def choice(self, shape, K):
+        """The Choice for a product of that shape with sums over K."""
         if self.each is None and self.sms is not None:
-            return choose(M, N, K, self.sms)
-        return in_one(M, N, self.each or 4)
+            return choose(*shape, K, self.sms)
+        return in_one(*shape, self.each or 4)
 
     def _partial(self, chosen, A, B, out, own=False):
         """A B, or that product for each slice of K, one behind the other, each stored as out is: the device array.

@@ -4,6 +4,7 @@ Kernels are launched by PyCUDA, as in the course, where it works; else by CuPy, 
 """
 
 import time
+from typing import Any
 
 from course_tools.bench.gpu.products import GpuProductDesk, HalfProblem, check
 from course_tools.bench.gpu.with_cupy import CupyGpu, cublas
@@ -87,7 +88,8 @@ class GpuDesk(GpuProductDesk):
             return {"error": f"not measured: {self.why['PyCUDA']}"}
         from course_tools.bench.gpu.step import KernelsOfAStep  # it picks the device
 
-        step = KernelsOfAStep(self.gpu.device)
+        gpu: Any = self.gpu
+        step = KernelsOfAStep(gpu.device)
         launched = self.until_done(step.launch)
         return {**step.about, "launched": launched, "graph": self.until_done(step.graph())}
 
