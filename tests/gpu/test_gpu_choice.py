@@ -11,8 +11,10 @@ from course_lib.checks.kit.rounding import Rounding
 from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.gpu.data_sheets import DATA_SHEETS
+from course_lib.gpu.edits import marked
+from course_lib.gpu.gemm import RUNGS
 from course_lib.gpu.inspect import available, inspect
-from course_lib.gpu.mlp import ACTIVATIONS, SPECIFICATIONS, Kernels, Mlp
+from course_lib.gpu.mlp import ACTIVATIONS, SPECIFICATIONS, Kernels, Mlp, source
 from course_lib.gpu.mlp.choice import (
     DEEP,
     RUNG,
@@ -279,11 +281,12 @@ def test_planted_mistakes_in_the_gather_are_found(cpu, monkeypatch, old, new, to
     assert tool in {error["tool"] for _, report in kernels.reports for error in report.errors}
 
 
-def test_slices_are_three_lines_more():
+def test_slices_are_four_lines_more():
     for kernel in OPERANDS:
         text = in_slices(kernel)
-        lines = [line for line in text.splitlines() if "k_first" in line]
-        assert len(lines) == 3 and text.count("gridDim.z") == 2, kernel
+        whole = RUNGS[RUNG].source if kernel.startswith("gemm_") else source("update")
+        marks = marked(whole, text).splitlines()
+        assert [mark[0] for mark in marks] == ["+"] * 4 and text.count("gridDim.z") == 2, kernel
 
 
 @pytest.mark.skipif(

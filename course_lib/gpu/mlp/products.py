@@ -36,9 +36,10 @@ class Products:
 
     def choice(self, shape, K):
         """The Choice for a product of that shape with sums over K."""
+        M, N = shape
         if self.each is None and self.sms is not None:
-            return choose(*shape, K, self.sms)
-        return in_one(*shape, self.each or 4)
+            return choose(M, N, K, self.sms)
+        return in_one(M, N, self.each or 4)
 
     def _partial(self, chosen, A, B, out, own=False):
         """A B, or that product for each slice of K, one behind the other, each stored as out is: the device array.

@@ -1,4 +1,4 @@
-"""Split-K: a kernel made from another one by three lines, so that each block adds up a slice of K only."""
+"""Split-K: a kernel made from another one by four lines, so that each block adds up a slice of K only."""
 
 import re
 
@@ -9,7 +9,8 @@ from course_lib.gpu.mlp.choice import RUNG
 
 # Every slice is a multiple of 32 long, the last one perhaps shorter; its product lies behind the one before.
 LINES = """
-    const int slice = (K + 32 * gridDim.z - 1) / (32 * gridDim.z) * 32, k_first = blockIdx.z * slice;
+    const int slice = (K + 32 * gridDim.z - 1) / (32 * gridDim.z) * 32;
+    const int k_first = blockIdx.z * slice;
     {left} += k_first * {along}, {right} += k_first * {down}, {out} += blockIdx.z * M * N;
     K = K - k_first < slice ? K - k_first : slice;"""
 
