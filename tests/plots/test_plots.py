@@ -52,6 +52,14 @@ ROW = {  # as of a Report's accesses: every second float from the 64th, but for 
     "lanes": [None if lane == 3 else 4 * (64 + 2 * lane) for lane in range(32)],
 }
 
+WAITS = {
+    "registers": (2**18, None),
+    "shared memory": (96 * 1024, 19),
+    "L1": (2**17, 28),
+    "L2": (6 * 2**20, 193),
+    "device memory": (2**34, 375.0),
+}
+
 
 def halved(z):
     return z / 2
@@ -177,6 +185,11 @@ EXAMPLES = {
             "thread of 64",
         ],
         [(0, "128–129", "16–31", "0–3", 8, 64, 128), (2, "128–129", "16–31", "8–9", 4, 32, 64)],
+    ),
+    plots.memory_levels: (
+        lambda: plots.memory_levels({"a V100": WAITS}),
+        ["four schedulers", "L2 6 MiB, 193 cycles", "registers 256 KiB, wait not measured"],
+        [("a V100", "L1", 131072, 28), ("a V100", "registers", 262144, None)],
     ),
     plots.triples_box: (
         lambda: plots.triples_box(10, 30, 20, {"rows": (4, 1, 1), "all": (2, 2, 2)}),
@@ -310,6 +323,7 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
         plots.computation_graph: ({nasty: 1.0, "z": 1.0}, [(nasty, "z")]),
         plots.warp_accesses: (ROW,),
         plots.gemm_tiles: (64, 64, 64, 32, 32, 32),
+        plots.memory_levels: ({nasty: WAITS},),
         plots.triples_box: (8, 8, 8, {nasty: (2, 2, 2)}),
     }
     figure = draw(*extra[draw], title=nasty)
