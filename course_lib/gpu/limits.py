@@ -49,7 +49,10 @@ def rung_launch(kernel, M, N, K, arch="sm_80"):
     """
     rung, compiled, cost = RUNGS[kernel], COMPILED[kernel], gemm_cost(kernel, M, N, K)
     code = compiled.code[arch]
-    (down, across), fmas = (up(size, tile) for size, tile in zip((M, N), rung.tile, strict=True)), M * N * K / 32
+    (down, across), fmas = (
+        (up(size, tile) for size, tile in zip((M, N), rung.tile, strict=True)),
+        M * N * K / 32,
+    )
     tiles, once = M * K * across + K * N * down + M * N, M * K + K * N + M * N
     return Launch(
         blocks=down * across,

@@ -16,8 +16,8 @@ class Code(NamedTuple):
 class Compiled(NamedTuple):
     """A rung. code: {architecture: Code}. shared: bytes of a block.
 
-    wavefronts: of shared memory for one FMA, the fewest that the compiled loads and stores can take. A float4 load takes
-    four, but two where neighbouring lanes want the same 16 bytes (chapter 08, section 7: no manual says so).
+    wavefronts: of shared memory for one FMA, the fewest that the compiled loads and stores can take. A float4 load
+    takes four, but two where neighbouring lanes want the same 16 bytes (chapter 08, section 7: no manual says so).
     """
 
     code: dict[str, Code]

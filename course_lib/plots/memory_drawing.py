@@ -1,4 +1,4 @@
-"""A GPU's memories: a multiprocessor with what lies in it, L2 and device memory outside, sizes and waits beside them."""
+"""A GPU's memories: a multiprocessor and what lies in it, L2 and device memory outside, with sizes and waits."""
 
 from typing import Any
 
