@@ -25,66 +25,31 @@ class Compiled(NamedTuple):
     wavefronts: float
 
 
-def _code(**code):
-    return {architecture: Code(*numbers) for architecture, numbers in code.items()}
+GPUS = "sm_75", "sm_80", "sm_90", "sm_100"
+
+
+def _code(*numbers):
+    return {gpu: Code(*each) for gpu, each in zip(GPUS, numbers, strict=True)}
 
 
 # For 8 steps along k and 512 FMAs: 8 stores and 128 loads of one number, or 16 loads of A and 16 of B in float4.
 ONE_BY_ONE, FLOAT4 = (8 + 128) / 512, (8 + 16 * 2 + 16 * 4) / 512
+MERGED = (1 + 16 * 2) / 64  # the 64 loads of one number have become 16 of four
+
+# FMAs, instructions, registers for each of GPUS; shared; wavefronts
 COMPILED = {
     "naive": Compiled(
-        _code(sm_75=(16, 84, 58), sm_80=(16, 84, 32), sm_90=(16, 86, 32), sm_100=(8, 49, 32)),
-        shared=0,
-        wavefronts=0.0,
-    ),
+        _code((16, 84, 58), (16, 84, 32), (16, 86, 32), (8, 49, 32)), 0, 0.0),
     "shared": Compiled(
-        _code(sm_75=(32, 120, 37), sm_80=(32, 119, 31), sm_90=(32, 122, 31), sm_100=(32, 119, 32)),
-        shared=8448,
-        wavefronts=(2 + 64) / 32,
-    ),
+        _code((32, 120, 37), (32, 119, 31), (32, 122, 31), (32, 119, 32)), 8448, (2 + 64) / 32),
     "register_16x4": Compiled(
-        _code(sm_75=(64, 124, 64), sm_80=(64, 118, 53), sm_90=(64, 125, 40), sm_100=(64, 124, 44)),
-        shared=256,
-        wavefronts=(1 + 16 * 2) / 64,  # the 64 loads of one number are merged into 16 float4
-    ),
+        _code((64, 124, 64), (64, 118, 53), (64, 125, 40), (64, 124, 44)), 256, MERGED),
     "register_8x8": Compiled(
-        _code(
-            sm_75=(512, 753, 114),
-            sm_80=(512, 755, 113),
-            sm_90=(512, 767, 127),
-            sm_100=(512, 739, 124),
-        ),
-        shared=8448,
-        wavefronts=ONE_BY_ONE,
-    ),
+        _code((512, 753, 114), (512, 755, 113), (512, 767, 127), (512, 739, 124)), 8448, ONE_BY_ONE),
     "vector_8x8": Compiled(
-        _code(
-            sm_75=(512, 575, 117),
-            sm_80=(512, 575, 117),
-            sm_90=(512, 578, 127),
-            sm_100=(512, 578, 118),
-        ),
-        shared=8448,
-        wavefronts=FLOAT4,
-    ),
+        _code((512, 575, 117), (512, 575, 117), (512, 578, 127), (512, 578, 118)), 8448, FLOAT4),
     "buffered_8x8": Compiled(
-        _code(
-            sm_75=(512, 584, 124),
-            sm_80=(512, 585, 124),
-            sm_90=(512, 590, 128),
-            sm_100=(512, 593, 128),
-        ),
-        shared=16896,
-        wavefronts=FLOAT4,
-    ),
+        _code((512, 584, 124), (512, 585, 124), (512, 590, 128), (512, 593, 128)), 16896, FLOAT4),
     "warptile": Compiled(
-        _code(
-            sm_75=(512, 584, 124),
-            sm_80=(512, 585, 124),
-            sm_90=(512, 590, 128),
-            sm_100=(512, 593, 128),
-        ),
-        shared=16896,
-        wavefronts=FLOAT4,
-    ),
-}
+        _code((512, 584, 124), (512, 585, 124), (512, 590, 128), (512, 593, 128)), 16896, FLOAT4),
+}  # fmt: skip
