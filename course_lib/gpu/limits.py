@@ -68,6 +68,11 @@ def rung_launch(kernel, M, N, K, arch="sm_80"):
     )
 
 
+def rungs_for(chip):
+    """Names of the rungs that this chip can run. chip: a name in ARCHITECTURES."""
+    return [name for name, compiled in COMPILED.items() if ARCHITECTURES[chip] in compiled.code]
+
+
 def resident_blocks(launch, sheet):
     """Blocks of the launch that an SM holds at a time: the least of what warps, registers and shared memory allow.
 

@@ -29,7 +29,8 @@ GPUS = "sm_75", "sm_80", "sm_90", "sm_100"
 
 
 def _code(*numbers):
-    return {gpu: Code(*each) for gpu, each in zip(GPUS, numbers, strict=True)}
+    """numbers: in the order of GPUS; None where a rung cannot be compiled for one."""
+    return {gpu: Code(*each) for gpu, each in zip(GPUS, numbers, strict=True) if each}
 
 
 # For 8 steps along k and 512 FMAs: 8 stores and 128 loads of one number, or 16 loads of A and 16 of B in float4.

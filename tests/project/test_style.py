@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "course_lib"
 ROOMS = ("data", "serial", "threads", "gpu", "mpi", "measure", "plots")  # what a learner reads
 # of all rooms together, every line counted: Python and CUDA C; 360 of them are half precision on tensor cores,
-# 300 the bounds of a kernel on four GPUs and the figure of their memories
-MOST_LINES = 12_850
+# 420 the bounds of a kernel on four GPUs, and figures of their memories and of a warp's tile
+MOST_LINES = 12_970
 MOST_LINES_OF_A_FUNCTION = 25  # without its head and docstring
 # what runs code is counted apart, lines of code alone: (at least, at most)
 MACHINES = {

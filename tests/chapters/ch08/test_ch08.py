@@ -17,13 +17,14 @@ from kernel_tasks import (
     tasks,
 )
 
+from course_lib import plots
 from course_lib.checks import ch08
 from course_lib.checks.ch08 import answers as ch08_answers
 from course_lib.checks.ch08 import limits as ch08_limits
 from course_lib.checks.ch08 import tiles as ch08_tiles
 from course_lib.checks.ch08.kernels import sizes
 from course_lib.checks.kit.planted import task_of
-from course_lib.gpu import gemm_cost
+from course_lib.gpu import gemm_cost, trace_gemm
 from course_lib.gpu.gemm import RUNGS
 from course_lib.gpu.inspect import _compile as compiled
 from course_lib.gpu.inspect import _main_loop, available, disassembler, inspect, main_loop
@@ -193,6 +194,24 @@ def test_the_registers_recorded_in_the_library(name):
 def test_the_main_loops_recorded_in_the_library(name, tmp_path):
     for arch, code in COMPILED[name].code.items():
         assert iteration(name, arch, tmp_path) == (code.fmas, code.instructions), arch
+
+
+@needs_compiler
+def test_the_figure_of_the_warp_tile_is_the_kernels():
+    """Each lane stores where section 9's figure has its pieces."""
+    call = re.search(r"^plots\.warp_tiles\((.*)\)$", LECTURE, re.MULTILINE)[1]
+    sizes = {name: (int(a), int(b)) for name, a, b in re.findall(r"(\w+)=\((\d+), (\d+)\)", call)}
+    block, warp, piece = (sizes[name] for name in ("block", "warp", "piece"))
+    table = plots.warp_tiles(**sizes).table[1]
+    A, B = np.ones((block[0], 16), np.float32), np.ones((16, block[1]), np.float32)
+    accesses = trace_gemm(A, B, kernel="warptile")[1].accesses
+    (store,) = (row for row in accesses if row["array"] == "D" and row["op"] == "store")
+    top, left = divmod(store["lanes_warp"], block[1] // warp[1])
+    for (_, rows, columns), at in zip(table, store["lanes"], strict=True):
+        row, column = divmod(at // 4, block[1])
+        row, column = row - top * warp[0], column - left * warp[1]
+        assert any(0 <= row - int(first) < piece[0] for first in rows.split(", "))
+        assert column in map(int, columns.split(", "))
 
 
 # Formulas --------------------------------------------------------------------------------------------------------
