@@ -30,7 +30,8 @@ EDGES = {
     "register_8x8": (128, 128, 8),
     "vector_8x8": (128, 128, 8),
     "buffered_8x8": (128, 128, 8),
-    "warptile": (128, 128, 8),
+    "warptile": (128, 128, 16),
+    "async": (128, 128, 16),
 }
 ORDERS = ["".join(orders) for orders in itertools.product("CF", repeat=3)]
 
