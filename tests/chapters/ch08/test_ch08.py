@@ -168,7 +168,7 @@ def executed(listing):
 
 @needs_nvcc
 @pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
-@pytest.mark.parametrize("name", ["vector_8x8", "buffered_8x8", "warptile"])
+@pytest.mark.parametrize("name", ["vector_8x8", "buffered_8x8"])
 def test_the_steps_noted_in_the_lecture(name, tmp_path):
     noted = re.search(rf'"{name}": \(512, (\d+), (\d+)\)', LECTURE)
     for arch, steps in zip(("sm_80", "sm_90"), noted.groups(), strict=True):
