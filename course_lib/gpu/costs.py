@@ -54,7 +54,10 @@ def _register_8x8(M, N, K):
 def _vector_8x8(M, N, K):
     down, across, steps = up(M, 128), up(N, 128), up(K, 8)
     a = _float4_down(M, K, across)
-    b = K * (up(N // 4, 32) + N % 4) * down, K * _pieces(N) * down  # a warp copies 128 neighbours of a row
+    b = (
+        K * (up(N // 4, 32) + N % 4) * down,
+        K * _pieces(N) * down,
+    )  # a warp copies 128 neighbours of a row
     # a warp stores 2 rows of 64 neighbours
     d = (M // 8 * 4 + min(M % 8, 4)) * (up(N // 4, 16) + N % 4), M * _pieces(N)
     wavefronts = down * across * steps * 8 * (4 + 4 + 8 * 4 * 4)  # 4 a float4
@@ -78,7 +81,8 @@ def _warptile(M, N, K):
 
 def _async(M, N, K):
     down, across, steps = up(M, 128), up(N, 128), up(K, 16)
-    # Copies of 4 bytes: 8 neighbours of 4 rows of A, 32 of a row of B. In whole blocks most are of 16: a quarter of them.
+    # Copies of 4 bytes: 8 neighbours of 4 rows of A, 32 of a row of B. In whole blocks most are of
+    # 16 bytes, and a quarter as many.
     turns = max(K // 16 - 1, 0) // 2
     less = (M // 128) * (N // 128) * ((K >= 16) + 2 * turns) * 3 * 16
     a = up(M, 4) * up(K, 8) * across - less, M * up(K, 8) * across

@@ -404,7 +404,9 @@ def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
 
 @needs_compiler
 @pytest.mark.parametrize(("kernel", "old", "new", "tool"), WALKS)
-def test_planted_mistakes_are_found_in_the_loop_for_whole_tiles(monkeypatch, kernel, old, new, tool):
+def test_planted_mistakes_are_found_in_the_loop_for_whole_tiles(
+    monkeypatch, kernel, old, new, tool
+):
     source = RUNGS[kernel].source
     assert source.count(old) == 1
     monkeypatch.setattr(type(RUNGS[kernel]), "source", source.replace(old, new))

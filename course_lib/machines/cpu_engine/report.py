@@ -150,35 +150,13 @@ def _without_shadows(errors):
         if e["tool"] == "racecheck"
         for side in (e, e["other"])
     }
-    shadows = [
+    return [
         e
         for e in errors
-        if e["tool"] == "initcheck" and e["kind"] != "travels" and (e["array"], e["line"]) in races
+        if e["kind"] == "travels"
+        or e["tool"] != "initcheck"
+        or (e["array"], e["line"]) not in races
     ]
-    return [e for e in errors if e not in shadows] + notes
-
-
-def _place(row):
-    return row[2], *sorted((row[6][0], row[7][0]))
-
-
-def _graded(findings):
-    """(errors, notes): a race that leaves the same value, whoever wins, is a note."""
-    errors = [f for f in findings if not f["kind"].startswith("same ")]
-    notes = [f | {"kind": f["kind"].removeprefix("same ")} for f in findings if f not in errors]
-    return errors, notes
-
-
-def _without_shadows(errors):
-    """Who reads in a race may read before anything is written: which is one mistake, not two."""
-    races = {
-        (e["array"], side["line"])
-        for e in errors
-        if e["tool"] == "racecheck"
-        for side in (e, e["other"])
-    }
-    kept = [e for e in errors if e["kind"] == "travels" or e["tool"] != "initcheck" or (e["array"], e["line"]) not in races]
-    return kept
 
 
 def _side(row, launch):

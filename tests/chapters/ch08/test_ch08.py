@@ -99,10 +99,10 @@ def test_the_registers_noted_in_the_lecture():
     assert noted == {
         name: inspect(rung.source)[f"gemm_{name}"]["registers"] for name, rung in RUNGS.items()
     }
-    squeezed = RUNGS["warptile"].source.replace(
+    squeezed = RUNGS["buffered_8x8"].source.replace(
         "__launch_bounds__(256, 2)", "__launch_bounds__(256, 4)"
     )
-    found = inspect(squeezed)["gemm_warptile"]
+    found = inspect(squeezed)["gemm_buffered_8x8"]
     assert f"{found['registers']} registers, {found['spilled_bytes']:,} bytes spilled" in LECTURE
 
 
