@@ -101,10 +101,10 @@ def test_the_registers_noted_in_the_lecture():
     assert noted == {
         name: inspect(rung.source)[f"gemm_{name}"]["registers"] for name, rung in RUNGS.items()
     }
-    squeezed = RUNGS["warptile"].source.replace(
+    squeezed = RUNGS["buffered_8x8"].source.replace(
         "__launch_bounds__(256, 2)", "__launch_bounds__(256, 4)"
     )
-    found = inspect(squeezed)["gemm_warptile"]
+    found = inspect(squeezed)["gemm_buffered_8x8"]
     assert f"{found['registers']} registers, {found['spilled_bytes']:,} bytes spilled" in LECTURE
 
 
@@ -175,7 +175,7 @@ def iteration(kernel, arch, tmp_path):
     command = [disassembler(), "-sass", str(tmp_path / arch)]
     listing = subprocess.run(command, capture_output=True, text=True).stdout
     loop = _main_loop(listing)
-    two_ways = kernel in ("vector_8x8", "buffered_8x8", "warptile")
+    two_ways = kernel in ("vector_8x8", "buffered_8x8")
     return loop["FFMA"], executed(listing) if two_ways else loop.total()
 
 
