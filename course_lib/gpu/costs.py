@@ -52,10 +52,16 @@ def _register_8x8(M, N, K):
 
 
 def _vector_8x8(M, N, K):
-    a, b, _, wavefronts, registers = _warptile(M, N, K)  # the same tiles, copied in the same way
+    down, across, steps = up(M, 128), up(N, 128), up(K, 8)
+    a = _float4_down(M, K, across)
+    b = (
+        K * (up(N // 4, 32) + N % 4) * down,
+        K * _pieces(N) * down,
+    )  # a warp copies 128 neighbours of a row
     # a warp stores 2 rows of 64 neighbours
     d = (M // 8 * 4 + min(M % 8, 4)) * (up(N // 4, 16) + N % 4), M * _pieces(N)
-    return a, b, d, wavefronts, registers - 2 * 4
+    wavefronts = down * across * steps * 8 * (4 + 4 + 8 * 4 * 4)  # 4 a float4
+    return a, b, d, wavefronts, 64 + 2 * 8
 
 
 def _buffered_8x8(M, N, K):
@@ -64,14 +70,31 @@ def _buffered_8x8(M, N, K):
 
 
 def _warptile(M, N, K):
-    down, across, steps = up(M, 128), up(N, 128), up(K, 8)
-    # a warp copies 8 neighbours of 16 rows
-    a = up(M, 16) * _pieces(K) * across, M * _pieces(K) * across
-    b = K * (up(N // 4, 32) + N % 4) * down, K * _pieces(N) * down  # or 128 neighbours of a row
+    down, across, steps = up(M, 128), up(N, 128), up(K, 16)
+    a = _float4_down(M, K, across)
+    b = up(K, 2) * (up(N // 4, 16) + N % 4) * down, K * _pieces(N) * down  # 64 neighbours of 2 rows
     # 4 rows of 32 neighbours
     d = (M // 16 * 4 + min(M % 16, 4)) * (up(N // 4, 8) + N % 4), M * _pieces(N)
-    wavefronts = down * across * steps * 8 * (4 + 4 + 8 * 4 * 4)  # 4 a float4
+    wavefronts = down * across * steps * 8 * (2 * (4 + 4) + 16 * 4 * 4)
     return a, b, d, wavefronts, 64 + 2 * 8 + 2 * 4
+
+
+def _async(M, N, K):
+    down, across, steps = up(M, 128), up(N, 128), up(K, 16)
+    # Copies of 4 bytes: 8 neighbours of 4 rows of A, 32 of a row of B. In whole blocks most are of
+    # 16 bytes, and a quarter as many.
+    turns = max(K // 16 - 1, 0) // 2
+    less = (M // 128) * (N // 128) * ((K >= 16) + 2 * turns) * 3 * 16
+    a = up(M, 4) * up(K, 8) * across - less, M * up(K, 8) * across
+    b = K * up(N, 32) * down - less, K * up(N, 8) * down
+    d = up(M, 4) * (up(N // 4, 8) + N % 4), M * _pieces(N)
+    wavefronts = down * across * steps * 8 * (8 + 8 + 4 * (8 + 4 * 2) * 4)
+    return a, b, d, wavefronts, 64 + 8 * 4 + 2 * 4  # four k of 8 rows of A
+
+
+def _float4_down(M, K, across):
+    """Requests and sectors of A where a warp copies 8 neighbours of 16 rows, in float4."""
+    return up(M, 16) * _pieces(K) * across, M * _pieces(K) * across
 
 
 def _pieces(n):
@@ -129,4 +152,5 @@ MODELS = {
     "vector_8x8": _vector_8x8,
     "buffered_8x8": _buffered_8x8,
     "warptile": _warptile,
+    "async": _async,
 }

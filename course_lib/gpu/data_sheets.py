@@ -16,6 +16,8 @@ class DataSheet:
     multiprocessors: SMs. cores: float32 units of an SM. registers: 32-bit ones of an SM. shared: the most bytes of
     shared memory of an SM. source: NVIDIA's documents.
     half, bfloat16, tf32: operations/s of dense matrices on tensor cores, with float32 sums; 0 where there are none.
+    l2: bytes that L2 delivers in a clock; 0 where nobody has said. warps, blocks: the most that an SM holds.
+    reserved: bytes of shared memory that CUDA takes for itself in each block.
     """
 
     name: str
@@ -31,6 +33,10 @@ class DataSheet:
     half: float = 0.0
     bfloat16: float = 0.0
     tf32: float = 0.0
+    l2: float = 0.0
+    warps: int = 64
+    blocks: int = 32
+    reserved: int = 1024
 
     @property
     def ridge(self):
@@ -52,18 +58,26 @@ def _pcie(generation):
     return {3: 8e9, 4: 16e9, 5: 32e9}[generation] * 16 / 8 * 128 / 130
 
 
-# name, flops, memory, pcie, clock, multiprocessors, cores, registers, shared, source; tensor cores
+# name, flops, memory, pcie, clock, multiprocessors, cores, registers, shared, source; the rest by name.
+# l2: NVIDIA A100 Tensor Core GPU Architecture, section on L2, for V100 and A100. NVIDIA gives none for newer GPUs,
+# and measurements of others differ (Luo et al., arXiv 2402.13499 and 2501.12084): left out.
 DATA_SHEETS = {
     "T4": DataSheet("NVIDIA T4", 8.1e12, 320e9, _pcie(3), 1.59e9, 40, 64, 65536, 64 * 1024,
                     "NVIDIA Turing GPU Architecture, WP-09183-001, appendix on Tesla T4; T4 data sheet (PCIe)",
-                   half=65e12),
+                    half=65e12, warps=32, blocks=16, reserved=0),
     "V100": DataSheet("NVIDIA V100 SXM2", 15.7e12, 900e9, _pcie(3), 1.53e9, 80, 64, 65536, 96 * 1024,
                       "NVIDIA Tesla V100 GPU Architecture, WP-08608-001, tables 1 and 2; V100 data sheet",
-                     half=125e12),
+                      half=125e12, l2=2048, reserved=0),
     "A100": DataSheet("NVIDIA A100 SXM4 40 GB", 19.5e12, 1555e9, _pcie(4), 1.41e9, 108, 64, 65536, 164 * 1024,
                       "NVIDIA A100 Tensor Core GPU Architecture, 2020, tables 1 and 4; A100 data sheet",
-                     half=312e12, bfloat16=312e12, tf32=156e12),
+                      half=312e12, bfloat16=312e12, tf32=156e12, l2=5120),
     "H100": DataSheet("NVIDIA H100 SXM5", 67e12, 3.35e12, _pcie(5), 1.98e9, 132, 128, 65536, 228 * 1024,
                       "NVIDIA H100 Tensor Core GPU data sheet; NVIDIA H100 Tensor Core GPU Architecture, 2022",
-                     half=989.4e12, bfloat16=989.4e12, tf32=494.7e12),
+                      half=989.4e12, bfloat16=989.4e12, tf32=494.7e12),
 }  # fmt: skip
+
+# Beside the four that the chapters loop over. NVIDIA gives rates of eight (HGX B200): an eighth each; no data sheet
+# has its SMs (device query in pytorch/ao, pull request 4002) or its clock, which follows from them and the rate.
+B200 = DataSheet("NVIDIA B200 SXM", 75e12, 8e12, _pcie(5), 1.98e9, 148, 128, 65536, 228 * 1024,
+                 "NVIDIA HGX B200 specifications; NVIDIA Blackwell Tuning Guide, sections 1.4.1 and 1.4.2",
+                 half=2.25e15, bfloat16=2.25e15, tf32=1.125e15)  # fmt: skip

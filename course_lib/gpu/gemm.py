@@ -54,6 +54,7 @@ LADDER = (
     Rung("vector_8x8", (16, 16, 1), (128, 128)),
     Rung("buffered_8x8", (16, 16, 1), (128, 128)),
     Rung("warptile", (256, 1, 1), (128, 128)),
+    Rung("async", (256, 1, 1), (128, 128)),
 )
 RUNGS = {rung.name: rung for rung in LADDER}
 

@@ -62,6 +62,8 @@ def _found(command, file):
 def main_loop(source, arch="sm_80", options=(), no_extern_c=False):
     """How often each instruction stands in the loop with the most FFMA: a Counter, as {"FFMA": 64, "LDS": 16, ...}.
 
+    Of several with as many, the longest.
+
     Both sides of a branch in the loop are counted, though only one runs. One kernel a source. Raises as `inspect`.
     """
     if (tool := disassembler()) is None:
@@ -83,7 +85,7 @@ def _main_loop(listing):
         to = re.search(r"0x([0-9a-f]+)", rest) if name == "BRA" else None
         if to and (first := int(to[1], 16)) < last:  # backwards
             loops.append(Counter(inside for at, inside, _ in found if first <= at <= last))
-    return max(loops, key=lambda loop: loop["FFMA"], default=Counter())
+    return max(loops, key=lambda loop: (loop["FFMA"], loop.total()), default=Counter())
 
 
 def _compile(source, arch, options, no_extern_c):

@@ -15,6 +15,8 @@ timeline_chart.py    timeline
 rank_chart.py        rank_timeline
 warp_drawing.py      warp_accesses; warp_request.py says what a warp's request costs
 tile_drawing.py      gemm_tiles
+warp_tile_drawing.py warp_tiles
+memory_drawing.py    memory_levels
 box_drawing.py       triples_box
 graph_drawing.py     computation_graph; graph_layout.py says where its boxes stand
 stepper/             step and its like: recorded runs that one can walk through
@@ -29,6 +31,7 @@ from course_lib.plots.figure import Figure
 from course_lib.plots.graph_drawing import computation_graph
 from course_lib.plots.image_grids import digits, weights
 from course_lib.plots.line_charts import curves, function, lines
+from course_lib.plots.memory_drawing import memory_levels
 from course_lib.plots.network_drawing import network
 from course_lib.plots.rank_chart import rank_timeline
 from course_lib.plots.roofline_chart import roofline
@@ -50,11 +53,12 @@ from course_lib.plots.stepper.walk import step_walk
 from course_lib.plots.tile_drawing import gemm_tiles
 from course_lib.plots.timeline_chart import timeline
 from course_lib.plots.warp_drawing import warp_accesses
+from course_lib.plots.warp_tile_drawing import warp_tiles
 
 ALL = (
     digits, weights, confusion, curves, lines, bars, function, time_against_batch,
     gflops_against_batch, roofline, timeline, rank_timeline, network, computation_graph,
-    warp_accesses, gemm_tiles, triples_box, exponents,
+    warp_accesses, gemm_tiles, warp_tiles, memory_levels, triples_box, exponents,
 )  # fmt: skip
 
 STEPPERS = (

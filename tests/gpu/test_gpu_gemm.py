@@ -1,6 +1,7 @@
 """The GEMM ladder: right against float64, clean under the tracer, and as costly as its arithmetic says."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,14 @@ from engine_runs import needs_compiler
 from course_lib.errors import BadInput
 from course_lib.gpu import device, gemm_cost, trace_gemm
 from course_lib.gpu.gemm import RUNGS, gemm, gemm_numpy
-from course_lib.gpu.inspect import _main_loop, available, disassembler, inspect, main_loop
+from course_lib.gpu.inspect import (
+    _main_loop,
+    available,
+    disassembler,
+    headers,
+    inspect,
+    main_loop,
+)
 from course_lib.machines.cpu_engine import CompileError, trace
 
 pytest_plugins = ["gpu_engine"]  # the fixture `engine`
@@ -30,7 +38,8 @@ EDGES = {
     "register_8x8": (128, 128, 8),
     "vector_8x8": (128, 128, 8),
     "buffered_8x8": (128, 128, 8),
-    "warptile": (128, 128, 8),
+    "warptile": (128, 128, 16),
+    "async": (128, 128, 16),
 }
 ORDERS = ["".join(orders) for orders in itertools.product("CF", repeat=3)]
 
@@ -186,7 +195,7 @@ def test_the_tracer_finds_nothing(kernel):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "shape", [(1, 1, 1), (64, 32, 8), (70, 50, 37), (130, 133, 21), (33, 131, 66)]
+    "shape", [(1, 1, 1), (64, 32, 8), (70, 50, 37), (130, 133, 21), (33, 131, 66), (257, 128, 112)]
 )
 @pytest.mark.parametrize("kernel", RUNGS)
 def test_cost_model_is_what_the_engine_counts(kernel, shape):
@@ -363,9 +372,20 @@ PLANTED = [  # kernel, what is replaced, with what, the tool that must find it
     ("buffered_8x8", "__syncthreads();", "", "racecheck"),
     ("buffered_8x8", "now ^= 1", "now ^= 0", "racecheck"),
     ("buffered_8x8", "if (beta != 0)", "if (beta != 1)", "initcheck"),
-    ("warptile", "__syncthreads();", "", "racecheck"),
-    ("warptile", "now ^= 1", "now ^= 0", "racecheck"),
+    ("warptile", "__syncthreads();  // read", "// read", "racecheck"),
+    ("warptile", "a_tile[now ^ 1], A + next", "a_tile[now], A + next", "racecheck"),
     ("warptile", "if (beta != 0)", "if (beta != 1)", "initcheck"),
+    ("async", "__syncthreads();  // read", "// read", "racecheck"),
+    ("async", "b_tile[now ^ 1], A + next", "b_tile[now], A + next", "racecheck"),
+    ("async", "beta == 0 ?", "beta > 9 ?", "initcheck"),
+    ("async", "ai < rows && ak < ks", "ai <= rows && ak < ks", "memcheck"),
+]
+WALKS = [  # the same, in the loop for whole tiles
+    ("warptile", "if (h == 0) __syncthreads();", "", "racecheck"),
+    ("warptile", "a_tile[now ^ 1], a, t", "a_tile[now], a, t", "racecheck"),
+    ("async", "__pipeline_wait_prior(0);  // for this", "// for this", "initcheck"),
+    ("async", "__syncthreads();           // as", "// as", "racecheck"),
+    ("async", "copy16(a_tile[now ^ 1]", "copy16(a_tile[now]", "racecheck"),
 ]
 
 
@@ -383,6 +403,33 @@ def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
 
 
 @needs_compiler
+@pytest.mark.parametrize(("kernel", "old", "new", "tool"), WALKS)
+def test_planted_mistakes_are_found_in_the_loop_for_whole_tiles(
+    monkeypatch, kernel, old, new, tool
+):
+    source = RUNGS[kernel].source
+    assert source.count(old) == 1
+    monkeypatch.setattr(type(RUNGS[kernel]), "source", source.replace(old, new))
+    monkeypatch.setitem(globals(), "check", lambda *result: None)
+    report = traced(kernel, 128, 128, 64, "CCC", pad=0)
+    assert tool in {error["tool"] for error in report.errors}, str(report)
+
+
+@needs_compiler
+@pytest.mark.parametrize("kernel", ["warptile", "async"])
+def test_whole_tiles_in_every_order(kernel):
+    """K long enough for the loop that asks nothing: right, clean, and as costly by columns as by rows."""
+    for orders in ("CCC", "CFC", "FCC", "FFF"):
+        report = traced(kernel, 128, 256, 72, orders, beta=0.5)
+        assert report.ok, f"{orders}: {report}"
+        shared = [row["max_way"] for row in report.accesses if row["space"] == "shared"]
+        assert set(shared) == {1}, f"{orders}: {report}"
+        if kernel == "warptile":
+            moved = [report.total("sectors", space="global", array=array) for array in "AB"]
+            assert moved == [128 * 9 * 2, 72 * 32]
+
+
+@needs_compiler
 @pytest.mark.parametrize(
     ("kernel", "old", "new", "orders"),
     [
@@ -391,6 +438,7 @@ def test_planted_mistakes_are_found(monkeypatch, kernel, old, new, tool):
         ("vector_8x8", "WIDTH 132", "WIDTH 128", "CCC"),
         ("buffered_8x8", "WIDTH 132", "WIDTH 128", "CCC"),
         ("warptile", "WIDTH 132", "WIDTH 128", "CCC"),
+        ("async", "LONG 24", "LONG 16", "CCC"),
         ("register_16x4", "(tk & 2)", "(tk & 0)", "FFF"),
     ],
 )
@@ -407,12 +455,19 @@ def test_without_its_padding_a_rung_has_bank_conflicts(monkeypatch, kernel, old,
     ), str(report)
 
 
+def compiled_rungs():
+    """All; with NVRTC, gemm_async only if the header that it includes is here."""
+    places = [Path(folder) / "cuda_pipeline_primitives.h" for folder in headers()]
+    has_header = "nvrtc" not in (available() or "nvrtc") or any(path.exists() for path in places)
+    return [kernel for kernel in RUNGS if has_header or kernel != "async"]
+
+
 @pytest.mark.skipif(
     not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
 )
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
 def test_nvidia_compiles_the_ladder_without_spilling(arch):
-    for kernel in RUNGS:
+    for kernel in compiled_rungs():
         most = 64 if kernel in ("naive", "shared") else 128
         found = inspect(RUNGS[kernel].source, arch)[f"gemm_{kernel}"]
         assert (
@@ -440,6 +495,9 @@ LISTING = """
 
 
 def test_the_main_loop_is_the_one_with_the_most_multiply_adds():
+    """Of equals, the longest."""
+    again = LISTING.replace("BRA 0x50", "BRA 0x40")
+    assert _main_loop(again) == {"LDS": 1, "FFMA": 1, "BRA": 1}
     assert _main_loop(LISTING) == {"LDS": 1, "FFMA": 1, "BRA": 1} and _main_loop("") == {}
 
 
@@ -455,10 +513,13 @@ def test_the_main_loop_is_the_one_with_the_most_multiply_adds():
         ("register_8x8", 512),
         ("vector_8x8", 512),
         ("buffered_8x8", 512),
-        ("warptile", 512),
+        ("warptile", 2048),  # two steps of 16
+        ("async", 2048),
     ],
 )
 def test_the_main_loop_has_the_multiply_adds_of_a_step(kernel, ffma):
+    if kernel not in compiled_rungs():
+        pytest.skip("no cuda_pipeline_primitives.h is here")
     loop = main_loop(RUNGS[kernel].source)
     assert loop["FFMA"] == ffma and loop.total() > ffma
 

@@ -52,6 +52,14 @@ ROW = {  # as of a Report's accesses: every second float from the 64th, but for 
     "lanes": [None if lane == 3 else 4 * (64 + 2 * lane) for lane in range(32)],
 }
 
+WAITS = {
+    "registers": (2**18, None),
+    "shared memory": (96 * 1024, 19),
+    "L1": (2**17, 28),
+    "L2": (6 * 2**20, 193),
+    "device memory": (2**34, 375.0),
+}
+
 
 def halved(z):
     return z / 2
@@ -177,6 +185,16 @@ EXAMPLES = {
             "thread of 64",
         ],
         [(0, "128–129", "16–31", "0–3", 8, 64, 128), (2, "128–129", "16–31", "8–9", 4, 32, 64)],
+    ),
+    plots.warp_tiles: (
+        lambda: plots.warp_tiles((128, 128), (32, 64), (16, 32), (4, 4)),
+        ["warps stand 4 x 2", "Lane 9 has rows 4–7 and 20–23, columns 4–7 and 36–39", "64 sums"],
+        [(0, "0, 16", "0, 32"), (9, "4, 20", "4, 36"), (31, "12, 28", "28, 60")],
+    ),
+    plots.memory_levels: (
+        lambda: plots.memory_levels({"a V100": WAITS}),
+        ["four schedulers", "L2 6 MiB, 193 cycles", "registers 256 KiB, wait not measured"],
+        [("a V100", "L1", 131072, 28), ("a V100", "registers", 262144, None)],
     ),
     plots.triples_box: (
         lambda: plots.triples_box(10, 30, 20, {"rows": (4, 1, 1), "all": (2, 2, 2)}),
@@ -310,6 +328,8 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
         plots.computation_graph: ({nasty: 1.0, "z": 1.0}, [(nasty, "z")]),
         plots.warp_accesses: (ROW,),
         plots.gemm_tiles: (64, 64, 64, 32, 32, 32),
+        plots.warp_tiles: ((8, 16), (8, 16), (8, 16), (2, 2)),
+        plots.memory_levels: ({nasty: WAITS},),
         plots.triples_box: (8, 8, 8, {nasty: (2, 2, 2)}),
     }
     figure = draw(*extra[draw], title=nasty)
@@ -766,3 +786,21 @@ def test_a_box_tells_what_the_cost_model_counts():
             assert list(row[4:7]) == list(
                 blocking.moved(10, 30, 20, cut, in_place, shared).values()
             )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        (((128, 128), (48, 64), (16, 32), (4, 4)), "128 x 128 cannot be cut into 48 x 64"),
+        (((128, 128), (32, 64), (16, 32), (4, 8)), "32 pieces, not 4 x 4"),
+    ],
+)
+def test_warp_tiles_must_divide(sizes, says):
+    with pytest.raises(BadInput, match=says):
+        plots.warp_tiles(*sizes)
+
+
+@pytest.mark.parametrize("chips", [{}, {"a": {}}, dict.fromkeys("abcd", WAITS)])
+def test_memory_levels_wants_all_levels_of_a_few_chips(chips):
+    with pytest.raises(BadInput):
+        plots.memory_levels(chips)

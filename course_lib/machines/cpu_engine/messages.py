@@ -36,12 +36,27 @@ TEXTS = {
         "lanes",
     ): "{who} passes another address or leading dimension for a fragment of `{array}` than other "
     "lanes of its warp: all 32 must pass the same. Likely cause: threadIdx.x in it, where the warp's number should be.",
+    (
+        "memcheck",
+        "copy",
+    ): "{who} asks for an asynchronous copy of a size that there is not: it takes 4, 8 or 16 "
+    "bytes, of which the last `zfill` become 0.",
+    (
+        "memcheck",
+        "to",
+    ): "{who} starts an asynchronous copy whose destination is not shared memory: it goes from "
+    "global to shared memory. Likely cause: destination and source have changed places.",
     ("memcheck", "null"): "{who} dereferences a null pointer. Likely cause: None was passed for an "
     "array that the kernel uses.",
     ("memcheck", "wild"): "{who} accesses an address that belongs to no array. Likely cause: an "
     "index that has overflowed or was never set, or a pointer computed wrongly.",
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
     "Likely cause: the array was not filled, or only a part of it.",
+    (
+        "initcheck",
+        "travels",
+    ): "{who} reads {element} while an asynchronous copy to it is on its way. Likely cause: "
+    "`__pipeline_commit()` or `__pipeline_wait_prior(0)` is missing before the barrier, or stands behind it.",
     ("initcheck", "fragment"): "{who} uses {fragment}, which was never loaded or filled. "
     "Likely cause: fill_fragment(..., 0.0f) is missing before a loop, or load_matrix_sync in it.",
     (

@@ -150,7 +150,13 @@ def _without_shadows(errors):
         if e["tool"] == "racecheck"
         for side in (e, e["other"])
     }
-    return [e for e in errors if e["tool"] != "initcheck" or (e["array"], e["line"]) not in races]
+    return [
+        e
+        for e in errors
+        if e["kind"] == "travels"
+        or e["tool"] != "initcheck"
+        or (e["array"], e["line"]) not in races
+    ]
 
 
 def _side(row, launch):

@@ -12,6 +12,7 @@ RUNGS = (
     "vector_8x8",
     "buffered_8x8",
     "warptile",
+    "async",
 )  # as in course_lib.gpu.gemm, in its order
 SIZES = (64, 128, 256, 512)  # on the CPU: M = N = K
 TRACED = 128  # the largest that is traced: at 256 a trace takes seconds

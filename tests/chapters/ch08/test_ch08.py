@@ -17,16 +17,18 @@ from kernel_tasks import (
     tasks,
 )
 
+from course_lib import plots
 from course_lib.checks import ch08
 from course_lib.checks.ch08 import answers as ch08_answers
 from course_lib.checks.ch08 import limits as ch08_limits
 from course_lib.checks.ch08 import tiles as ch08_tiles
 from course_lib.checks.ch08.kernels import sizes
 from course_lib.checks.kit.planted import task_of
-from course_lib.gpu import gemm_cost
+from course_lib.gpu import gemm_cost, trace_gemm
 from course_lib.gpu.gemm import RUNGS
 from course_lib.gpu.inspect import _compile as compiled
-from course_lib.gpu.inspect import available, disassembler, inspect, main_loop
+from course_lib.gpu.inspect import _main_loop, available, disassembler, inspect, main_loop
+from course_lib.gpu.machine_code import COMPILED
 
 CHAPTER = "08-gemm-register-tiled"
 LECTURE = (CHAPTERS / CHAPTER / "lecture.md").read_text(encoding="utf-8")
@@ -99,10 +101,10 @@ def test_the_registers_noted_in_the_lecture():
     assert noted == {
         name: inspect(rung.source)[f"gemm_{name}"]["registers"] for name, rung in RUNGS.items()
     }
-    squeezed = RUNGS["warptile"].source.replace(
+    squeezed = RUNGS["buffered_8x8"].source.replace(
         "__launch_bounds__(256, 2)", "__launch_bounds__(256, 4)"
     )
-    found = inspect(squeezed)["gemm_warptile"]
+    found = inspect(squeezed)["gemm_buffered_8x8"]
     assert f"{found['registers']} registers, {found['spilled_bytes']:,} bytes spilled" in LECTURE
 
 
@@ -166,17 +168,50 @@ def executed(listing):
     return fewest[last, 2] + 1
 
 
+def iteration(kernel, arch, tmp_path):
+    """FMAs and instructions of one iteration, of a rung with one way through its main loop or with two."""
+    _, code = compiled(RUNGS[kernel].source, arch, (), False)
+    (tmp_path / arch).write_bytes(code)
+    command = [disassembler(), "-sass", str(tmp_path / arch)]
+    listing = subprocess.run(command, capture_output=True, text=True).stdout
+    loop = _main_loop(listing)
+    two_ways = kernel in ("vector_8x8", "buffered_8x8")
+    return loop["FFMA"], executed(listing) if two_ways else loop.total()
+
+
+@needs_nvcc
+@pytest.mark.parametrize("name", RUNGS)
+def test_the_registers_recorded_in_the_library(name):
+    for arch, code in COMPILED[name].code.items():
+        found = inspect(RUNGS[name].source, arch)[f"gemm_{name}"]
+        recorded = code.registers, COMPILED[name].shared
+        assert (found["registers"], found["shared_bytes"]) == recorded, arch
+
+
 @needs_nvcc
 @pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
-@pytest.mark.parametrize("name", ["vector_8x8", "buffered_8x8", "warptile"])
-def test_the_steps_noted_in_the_lecture(name, tmp_path):
-    noted = re.search(rf'"{name}": \(512, (\d+), (\d+)\)', LECTURE)
-    for arch, steps in zip(("sm_80", "sm_90"), noted.groups(), strict=True):
-        _, code = compiled(RUNGS[name].source, arch, (), False)
-        (tmp_path / arch).write_bytes(code)
-        command = [disassembler(), "-sass", str(tmp_path / arch)]
-        listing = subprocess.run(command, capture_output=True, text=True).stdout
-        assert executed(listing) == int(steps)
+@pytest.mark.parametrize("name", RUNGS)
+def test_the_main_loops_recorded_in_the_library(name, tmp_path):
+    for arch, code in COMPILED[name].code.items():
+        assert iteration(name, arch, tmp_path) == (code.fmas, code.instructions), arch
+
+
+@needs_compiler
+def test_the_figure_of_the_warp_tile_is_the_kernels():
+    """Each lane stores where section 9's figure has its pieces."""
+    call = re.search(r"^plots\.warp_tiles\((.*)\)$", LECTURE, re.MULTILINE)[1]
+    sizes = {name: (int(a), int(b)) for name, a, b in re.findall(r"(\w+)=\((\d+), (\d+)\)", call)}
+    block, warp, piece = (sizes[name] for name in ("block", "warp", "piece"))
+    table = plots.warp_tiles(**sizes).table[1]
+    A, B = np.ones((block[0], 16), np.float32), np.ones((16, block[1]), np.float32)
+    accesses = trace_gemm(A, B, kernel="warptile")[1].accesses
+    (store,) = (row for row in accesses if row["array"] == "D" and row["op"] == "store")
+    top, left = divmod(store["lanes_warp"], block[1] // warp[1])
+    for (_, rows, columns), at in zip(table, store["lanes"], strict=True):
+        row, column = divmod(at // 4, block[1])
+        row, column = row - top * warp[0], column - left * warp[1]
+        assert any(0 <= row - int(first) < piece[0] for first in rows.split(", "))
+        assert column in map(int, columns.split(", "))
 
 
 # Formulas --------------------------------------------------------------------------------------------------------

@@ -106,6 +106,10 @@ void atomic_store(void *address, unsigned bytes, uint64_t bits);
 void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line);
 void element(const void *address, unsigned bytes, bool stored, int line);  // of it, about to be loaded or stored
 void fragment_unset(int which, int line);
+// A copy that travels to shared memory until its thread waits for all but the last `prior` groups; a commit ends a group.
+void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int line);
+void copies_commit();
+void copies_arrive(size_t prior);
 void guess_held();  // the last atomic was an atomicCAS, and found what its thread expected
 void fence();
 // Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
@@ -116,6 +120,11 @@ __attribute__((const)) dim3 grid_dim();
 #else
 inline void tile(const void *start, unsigned, unsigned, bool, int line) { meet((uint64_t)start, line); }
 inline void element(const void *, unsigned, bool, int) {}
+inline void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int) {
+    __builtin_memcpy(to, from, bytes - zeros), __builtin_memset((char *)to + bytes - zeros, 0, zeros);
+}
+inline void copies_commit() {}
+inline void copies_arrive(size_t) {}
 inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline uint3 thread_idx() { return self->thread_idx; }
 inline uint3 block_idx() { return self->block->block_idx; }

@@ -128,12 +128,23 @@ uint64_t in_slot(uint64_t address) {
     return address;
 }
 
+// Copies that are on their way to shared memory. They arrive when their thread waits.
+struct Copy {
+    void *to;
+    char what[16];
+    unsigned bytes, group;
+    int line;
+};
+static std::vector<Copy> copies[kMaxThreads];  // of each thread, on their way
+static unsigned groups[kMaxThreads];           // that it has committed
+
 void block_begins() {
     guesses_end(), overruns_end(), races_of_next_block((shared_top + 3) / 4 * 4);
     shared_top = 0;
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
     memset(depth, 0, sizeof depth);
+    for (unsigned i = 0; i < launch.threads; i++) copies[i].clear(), groups[i] = 0;
 }
 
 unsigned call_path() {
@@ -254,6 +265,7 @@ struct Hit {
     Log *log;
 };
 static Hit hits[kAtomicSite];
+constexpr uint8_t kTravels = 2;  // the flag of a byte of shared memory to which a copy is on its way
 
 static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_volatile = false) {
     uint64_t address = (uint64_t)pointer;
@@ -265,9 +277,11 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     if (overruns) settle(place, address, bytes, op);
     if (!place.array) return;
     const Array &a = *place.array;
-    if (address % bytes) bad("misaligned", &a, address, bytes, op);
+    if (address % (bytes & -bytes)) bad("misaligned", &a, address, bytes, op);
     if (op != Op::store && place.written && std::count(place.written, place.written + bytes, 0))
         find("initcheck", "unset", &a, address, bytes, op);
+    else if (op != Op::store && place.written && std::count(place.written, place.written + bytes, kTravels))
+        find("initcheck", "travels", &a, address, bytes, op);
     if (op != Op::load && place.written) memset(place.written, 1, bytes);
     is_volatile &= a.space == Space::global;
     if (a.space != Space::constant) check_race(place, bytes, site, op, is_volatile);
@@ -309,6 +323,36 @@ void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line)
 void element(const void *address, unsigned bytes, bool stored, int line) {
     access((void *)address, bytes, kAtomicSite + line, stored ? Op::store : Op::load);
 }
+
+void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int line) {
+    uint64_t address = (uint64_t)to, slot = (address - kFar) >> kSlotBits;
+    bool size = (bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes;
+    last_site = kAtomicSite + line, thread_lines[self->index] = line;
+    if (size || slot < kSlots - kSharedSlots || slot >= kSlots) bad(size ? "copy" : "to", nullptr, 0, 0, Op::store);
+    if (zeros < bytes && (uint64_t)from % bytes)
+        bad("misaligned", place_of((uint64_t)from, 1, Op::load).array, (uint64_t)from, bytes, Op::load);
+    Copy copy = {to, {}, unsigned(bytes), groups[self->index], line};
+    if (zeros < bytes) element(from, bytes - zeros, false, line), memcpy(copy.what, from, bytes - zeros);
+    element(to, bytes, true, line);
+    memset(place_of(address, bytes, Op::store).written, kTravels, bytes);
+    copies[self->index].push_back(copy);
+}
+void copies_commit() { groups[self->index]++; }
+void copies_arrive(size_t prior) {
+    std::vector<Copy> &mine = copies[self->index];
+    size_t kept = 0;
+    for (const Copy &copy : mine) {
+        if (copy.group + prior >= groups[self->index]) {
+            mine[kept++] = copy;
+            continue;
+        }
+        Place place = place_of((uint64_t)copy.to, copy.bytes, Op::store);
+        check_race(place, copy.bytes, kAtomicSite + copy.line, Op::store, false);  // with readers since it began, too
+        memset(place.written, 1, copy.bytes), memcpy(copy.to, copy.what, copy.bytes);
+    }
+    mine.resize(kept);
+}
+
 static const Array roles[5] = {};  // of an unset fragment: each is a finding of its own
 void fragment_unset(int which, int line) {
     report({"initcheck", "fragment", &roles[which], which, {line, self->block->index, self->index, "load"}, {}});

@@ -147,6 +147,13 @@ template <class T> COURSE_INLINE unsigned __match_all_sync(unsigned mask, T v, i
     return (*all = course::equal(lanes) == lanes) ? lanes : 0;
 }
 
+// cp.async, as cuda_pipeline_primitives.h has it: traced, a copy arrives when its thread waits for it; else at once.
+COURSE_INLINE void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zfill = 0, COURSE_HERE) {
+    course::copy_begins(to, from, bytes, zfill, line);
+}
+COURSE_INLINE void __pipeline_commit() { course::copies_commit(); }
+COURSE_INLINE void __pipeline_wait_prior(size_t prior) { course::copies_arrive(prior); }
+
 // Atomics: one indivisible read-modify-write, announced to the tracer as such.
 template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next) {
 #ifdef COURSE_TRACE  // one OS thread, so nothing can come between; and these two calls are not traced
