@@ -44,10 +44,9 @@ extern "C" void course_switch(void **save, void *to);  // see fiber.h
 extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
 
 struct Block {  // one block of threads, run by one worker
-    uint3 block_idx;
-    unsigned index;
     uint64_t serial;           // counts the blocks of this worker
-    unsigned epoch;            // block barriers passed
+    unsigned index, epoch;     // block barriers passed
+    uint3 block_idx;
     unsigned arrived, done;    // threads at the next barrier, and those that have returned
     int barrier_line;          // of the first that arrived
     unsigned votes[2];         // given at the barriers of even and odd epochs

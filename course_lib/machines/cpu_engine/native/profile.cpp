@@ -16,9 +16,8 @@ namespace {
 struct Count;
 }
 struct Log {  // of one instruction and array, since its warp was last flushed
-    std::vector<uint32_t> addresses;  // four of lane 0, four of lane 1, ...: loops and unrolled loops stay in the cache
-    unsigned room = 0;                // for so many of each lane
-    bool touched = false;
+    std::vector<uint32_t> addresses;  // see `at`
+    unsigned room = 0, open = 0;      // for so many of each lane; the same, or 0 until its warp comes by
     Op op;
     Space space;
     unsigned site, array, bytes;
@@ -28,7 +27,8 @@ struct Log {  // of one instruction and array, since its warp was last flushed
     unsigned lanes = 0;  // that took part in the last request: a bit each, with its addresses and cost
     uint32_t last[32];
     Cost cost;
-    static size_t at(unsigned lane, size_t k) { return k / 4 * 128 + lane * 4 + k % 4; }
+    // The first four of all lanes, then four of lane 0, four of lane 1, ...: unrolled loops and loops stay in the cache.
+    static size_t at(unsigned lane, size_t k) { return k < 4 ? k * 32 + lane : k / 4 * 128 + lane * 4 + k % 4; }
 };
 namespace {
 struct Request {  // with the most sectors or wavefronts; of equals, the first of the first warp of the first block
@@ -94,18 +94,27 @@ void keep(Request &kept, unsigned cost, const Log &log, const uint32_t *addresse
     for (unsigned i = 0; i < n; i++) kept.offsets[lanes[i]] = addresses[i] - log.start;
 }
 
+// The lanes that have more than k accesses, their bits in the mask, and up to which access they stay the same.
+unsigned taking_part(const Log &log, unsigned k, unsigned *lanes, unsigned &mask, unsigned &until) {
+    unsigned n = 0, most = 0;
+    mask = ~0u, until = ~0u;
+    for (unsigned lane = 0; lane < 32; lane++) lanes[lane] = lane, until = std::min(until, log.counts[lane]);
+    for (unsigned lane = 0; lane < 32; lane++) most = std::max(most, log.counts[lane]);
+    if (until > k || most <= k) return until > k ? 32 : 0;
+    mask = 0, until = ~0u;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (log.counts[lane] > k) lanes[n++] = lane, mask |= 1u << lane, until = std::min(until, log.counts[lane]);
+    return n;
+}
+
 void flush(Log &log) {
     Count &count = *log.count;
     unsigned lanes[32], n = 0, mask = 0, until = 0;  // the lanes of the requests up to that one
     for (unsigned k = 0;; k++) {
-        if (k == until) {
-            n = mask = 0, until = ~0u;
-            for (unsigned lane = 0; lane < 32; lane++)
-                if (log.counts[lane] > k) lanes[n++] = lane, mask |= 1u << lane, until = std::min(until, log.counts[lane]);
-            if (!n) break;
-        }
-        uint32_t addresses[32];
-        for (unsigned i = 0; i < 32; i++) addresses[i] = log.addresses[log.at(lanes[i < n ? i : 0], k)];
+        if (k == until && !(n = taking_part(log, k, lanes, mask, until))) break;
+        uint32_t addresses[32], *from = log.addresses.data();
+        for (unsigned i = 0; i < 32 && n == 32; i++) addresses[i] = from[log.at(i, k)];  // made of vectors
+        for (unsigned i = 0; i < 32 && n < 32; i++) addresses[i] = from[log.at(lanes[i < n ? i : 0], k)];
         if (mask != log.lanes || !moved(log, addresses)) {
             if (log.space == Space::global) log.cost = cost_global(addresses, n, log.bytes);
             if (log.space == Space::shared) log.cost = cost_shared(addresses, lanes, n, log.bytes);
@@ -119,11 +128,11 @@ void flush(Log &log) {
         keep(count.costliest, log.cost.many, log, addresses, lanes, n);
     }
     std::fill_n(log.counts, 32, 0);
-    log.touched = false;
+    log.open = 0;
 }
 
 __attribute__((noinline)) void more_room(Log &log) {
-    log.room = std::max(16u, 2 * log.room);
+    log.room = log.open = std::max(16u, 2 * log.room);
     log.addresses.resize(log.room * size_t(32));
 }
 
@@ -135,13 +144,14 @@ COURSE_HOT void add(Log &log, unsigned lane, uint64_t address) {
 // The first access by an instruction since its warp was last flushed, or the first to this array.
 __attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op op, const Place &place) {
     if (!log || log->array != place.id) log = last_log[site] = &logs[{site, place.id}];
-    if (log->touched) return log;
+    if (log->open) return log;
     if (!log->count || log->op != op || log->bytes != bytes) {
         log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
         log->start = uint32_t(place.array->start), log->lanes = 0;
         log->count = &counts[{line_of(site), int(log->array), int(op), int(log->space)}];
     }
-    log->touched = true, touched.push_back(log);
+    if (!log->room) more_room(*log);
+    log->open = log->room, touched.push_back(log);
     return log;
 }
 }  // namespace
@@ -152,7 +162,7 @@ void profile_begin() {
 
 Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place) {
     Log *log = last_log[site];
-    if (!log || log->array != place.id || !log->touched) log = touch(log, site, bytes, op, place);
+    if (!log || log->array != place.id || !log->open) log = touch(log, site, bytes, op, place);
     unsigned lane = self->index % 32;
     if (log->counts[lane] == kLongest) return log;
     if (log->counts[lane] == log->room) more_room(*log);
@@ -161,8 +171,9 @@ Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
 }
 
 // Whether an access by the same instruction to the same array could be noted at once; then it has been.
-COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address) {
-    if (!log.touched || log.counts[lane] >= log.room) return false;
+COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_once) {
+    if (!at_once && !log.open) log.open = log.room, touched.push_back(&log);
+    if (log.counts[lane] >= log.open) return false;
     add(log, lane, address);
     return true;
 }

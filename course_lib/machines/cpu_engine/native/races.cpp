@@ -19,6 +19,7 @@ union Access {
         uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
         Op op;
     };
+    uint64_t when;                                   // block and epoch
     uint64_t both __attribute__((vector_size(16)));  // all of it, to be set and copied at one go
 };
 struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
@@ -124,12 +125,12 @@ void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op
     (now.op == Op::atomic ? cell.atomic : cell.write).both = now.both;
 }
 
-// Of a word of global or shared memory that has flags.
-COURSE_HOT Cell &cell_at(bool global, uint64_t word) { return global ? global_cells[spread(word)] : shared_cells[word]; }
+// The cells of arrays that have flags.
+Cell *cells_of(Space space) { return space == Space::shared ? shared_cells.data() : global_cells; }
 
 Cell &cell_of(const Place &place, uint64_t word) {
-    bool global = place.array->space != Space::shared;
-    return global && !place.written ? symbol_cells[word] : cell_at(global, word);
+    if (!place.written) return symbol_cells[word];
+    return cells_of(place.array->space)[spread(word)];
 }
 
 COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
@@ -146,9 +147,19 @@ COURSE_HOT bool quiet(const Access &before, const Access &now) { return !before.
 
 COURSE_HOT bool races_are_simple() { return guesses.empty() && taken.empty() && stores.empty(); }
 
+// Whether a read of a whole word, by a thread that has passed no warp barrier, is one of many: there is no race, and the
+// two reads that are remembered stay. Most reads are, so `usual` asks this first.
+COURSE_HOT bool one_of_many(const Cell &cell, uint64_t when, unsigned thread) {
+    const Access &a = cell.reads[0], &b = cell.reads[1];
+    unsigned block = uint32_t(when), from_a = a.thread ^ thread, from_b = b.thread ^ thread, apart = a.thread ^ b.thread;
+    if (cell.atomic.bytes || (a.bytes & b.bytes) != 15) return false;
+    if (cell.write.bytes && (cell.write.block != block || cell.write.when == when)) return false;
+    if (a.when == when && b.when == when) return from_a && from_b && apart && (from_a < 32 || apart >= 32);
+    return a.block != block && a.block != b.block && (b.block != block || (b.when == when && from_b));
+}
+
 // Whether racecheck has nothing to say of a whole word at first glance; then it is noted. What is noted twice does no harm.
-COURSE_HOT bool no_race(Cell &cell, unsigned site, Op op) {
-    Access now = this_access(site, 15, op);
+COURSE_HOT bool no_race(Cell &cell, const Access &now, Op op) {
     if (cell.atomic.bytes || !quiet(cell.write, now)) return false;
     if (op == Op::load) return remember_read(cell.reads, now, false), true;
     if (!quiet(cell.reads[0], now) || !quiet(cell.reads[1], now)) return false;
@@ -165,12 +176,14 @@ void races_begin(uint64_t used_bytes) {
 #ifdef MADV_HUGEPAGE
     madvise(global_cells, mapped, MADV_HUGEPAGE);
 #endif
-    shared_cells.assign(kSharedBytes / 4, Cell());
+    shared_cells.assign(spread(kSharedBytes / 4) + 1, Cell());
     symbol_cells.clear(), released.clear(), taken.clear(), guesses.clear();
     fenced_block = ~0u;
 }
 
-void races_of_next_block(size_t shared_bytes) { std::fill_n(shared_cells.begin(), shared_bytes / 4, Cell()); }
+void races_of_next_block(size_t shared_bytes) {
+    std::fill_n(shared_cells.begin(), spread(shared_bytes / 4), Cell());
+}
 
 // A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
 static void settle_stores() {

@@ -18,6 +18,7 @@ static char __executable_start, __data_start, _end;
 namespace course {
 
 volatile int late;
+uint64_t usual_block = kNever;
 // Global memory and symbols first, then shared declarations as they come. Findings point into it: so no vector.
 static std::deque<Array> arrays;
 // Each array of global and shared memory lies in the middle of a slot of addresses of its own, so far from all others
@@ -99,6 +100,7 @@ static void out_of_bounds(const Bounds *at, uint64_t raw) {
     unsigned bits = std::min(64u, 1u << (at->index->info >> 1)), more = 64 - bits;
     Overrun &mine = overrun[self->index];
     if (mine.at) return;
+    usual_block = kNever;
     mine = {at, at->index->info & 1 ? int64_t(raw << more) >> more : int64_t(raw), self->block->index};
     overruns++;
     for (const Array &a : arrays)
@@ -129,6 +131,7 @@ uint64_t in_slot(uint64_t address) {
 }
 
 void block_begins() {
+    usual_block = kNever;
     guesses_end(), overruns_end(), races_of_next_block((shared_top + 3) / 4 * 4);
     shared_top = 0;
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
@@ -245,20 +248,23 @@ static Place place_of(uint64_t address, unsigned bytes, Op op) {
 }
 
 // Where the last access of each site landed, if it is an ordinary array: most often the next one goes there too.
-struct Hit {
-    uint64_t block;         // serial number of the block
-    uint64_t start, bytes;  // of the array
-    uint8_t *written;       // flags of the array
-    uint64_t cell;          // of its first word
-    bool global;
+struct alignas(64) Hit {
+    uint64_t block;        // serial number of the block
+    uint64_t start, last;  // of the array; how far behind that an access of this size may begin
+    uint8_t *written;      // flags of the array
+    Cell *cells;           // of its space
+    uint64_t cell;         // number of its first word
     Log *log;
+    int line;
 };
 static Hit hits[kAtomicSite];
 
+// Not before main, and not local arrays that did not fit into registers.
+COURSE_HOT static bool own(uint64_t address) { return !self || address - (uint64_t)self->stack < kStackBytes; }
+
 static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_volatile = false) {
     uint64_t address = (uint64_t)pointer;
-    // Not before main, and not local arrays that did not fit into registers.
-    if (!self || address - (uint64_t)self->stack < kStackBytes) return;
+    if (own(address)) return;
     last_site = site, thread_lines[self->index] = line_of(site);
     if (late) last_words("timeout", "");
     Place place = place_of(address, bytes, op);
@@ -274,28 +280,35 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     Log *log = note_request(site, address, bytes, op, place);
     if (is_volatile || op == Op::atomic) note_atomic(address);
     else if (place.written && site < kAtomicSite)
-        hits[site] = {self->block->serial, a.start, a.bytes, place.written - place.offset, place.cell - place.offset / 4,
-                      a.space == Space::global, log};
+        hits[site] = {self->block->serial, a.start, a.bytes - bytes, place.written - place.offset, cells_of(a.space),
+                      place.cell - place.offset / 4, log, line_of(site)};
+    usual_block = overruns || !races_are_simple() ? kNever : self->block->serial;
+    if (late) usual_block = kNever;  // asked last, for the alarm may come at any time
 }
 
 // An access as the last one by its site, in which no check finds anything. All others, and all doubts, go to `access`.
-template <Op op, unsigned bytes> COURSE_HOT static bool usual(uint64_t address, unsigned site) {
+// at_once: only what needs nothing to be changed but the profile.
+template <Op op, unsigned bytes, bool at_once> COURSE_HOT static bool usual(uint64_t address, unsigned site) {
     const Hit &hit = hits[site];
-    const Thread *t = self;
     uint64_t offset = address - hit.start;
-    if (!t) return true;
-    if (address - (uint64_t)t->stack < kStackBytes) return true;
-    if (hit.block != t->block->serial || offset >= hit.bytes || bytes > hit.bytes - offset) return false;
-    if (address % bytes || late || overruns || !races_are_simple()) return false;
+    if (hit.block != usual_block || offset > hit.last || address % bytes) return false;
+    const Thread &t = *self;
+    uint64_t when = t.block->index | uint64_t(t.block->epoch) << 32, word = hit.cell + offset / 4;
     uint32_t *written = (uint32_t *)(hit.written + offset);
     for (unsigned i = 0; i < bytes / 4; i++)
         if (op == Op::load && written[i] != 0x01010101) return false;
-    for (unsigned i = 0; i < bytes / 4; i++)
-        if (!no_race(cell_at(hit.global, hit.cell + offset / 4 + i), site, op)) return false;
-    last_site = site, thread_lines[t->index] = course_site_lines[site];
+    if (at_once && t.warp_epoch) return false;
+    for (unsigned i = 0; i < bytes / 4; i++) {
+        Cell &cell = hit.cells[spread(word + i)];
+        if (at_once ? !one_of_many(cell, when, t.index) : !no_race(cell, this_access(site, 15, op), op)) return false;
+    }
     for (unsigned i = 0; i < bytes / 4; i++)
         if (op == Op::store) written[i] = 0x01010101;
-    return note_again(*hit.log, t->index % 32, address);
+    thread_lines[t.index] = hit.line;
+    return note_again(*hit.log, t.index % 32, address, at_once);
+}
+template <Op op, unsigned bytes> __attribute__((noinline)) static void in_full(void *p, unsigned site) {
+    if (!usual<op, bytes, false>((uint64_t)p, site)) access(p, bytes, site, op);
 }
 
 void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line) {
@@ -380,7 +393,9 @@ using course::Op;
     COURSE_CALLBACK(unaligned_volatile_write, n, Op::store, true)
 #define COURSE_FREQUENT(name, n, op) \
     extern "C" void __tsan_##name##n(void *p, unsigned site) { \
-        if (!course::usual<op, n>((uint64_t)p, site)) course::access(p, n, site, op); \
+        if (course::own((uint64_t)p)) return;                      \
+        if (op == Op::load && course::usual<op, n, true>((uint64_t)p, site)) return; \
+        course::in_full<op, n>(p, site);                           \
     }
 #define COURSE_BOTH(macro, n, ...) macro(read, n, Op::load, ##__VA_ARGS__) macro(write, n, Op::store, ##__VA_ARGS__)
 COURSE_BOTH(COURSE_FREQUENT, 4) COURSE_BOTH(COURSE_FREQUENT, 8) COURSE_BOTH(COURSE_FREQUENT, 16)
