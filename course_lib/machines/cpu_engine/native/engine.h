@@ -201,10 +201,12 @@ extern uint16_t seen[kMaxThreads][32];  // warp barriers of each lane of its war
 unsigned call_path();  // a number for the calls by which the thread came here
 constexpr bool kTraced = true;
 extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
+extern uint64_t changes;  // counts all but the reads of a warp's lanes, one after the other, that nothing came of
 #else
 constexpr bool kTraced = false;
 constexpr unsigned call_path() { return 0; }
 static bool poisoned __attribute__((unused));
+static uint64_t changes __attribute__((unused));
 constexpr bool second_look = false;
 inline void block_begins() {}
 inline void warp_stands() {}

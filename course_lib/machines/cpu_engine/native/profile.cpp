@@ -179,6 +179,7 @@ COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_on
 }
 
 void warp_stands() {
+    changes++;
     for (Log *log : touched) flush(*log);
     touched.clear();
 }

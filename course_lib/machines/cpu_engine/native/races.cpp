@@ -149,13 +149,17 @@ COURSE_HOT bool races_are_simple() { return guesses.empty() && taken.empty() && 
 
 // Whether a read of a whole word, by a thread that has passed no warp barrier, is one of many: there is no race, and the
 // two reads that are remembered stay. Most reads are, so `usual` asks this first.
-COURSE_HOT bool one_of_many(const Cell &cell, uint64_t when, unsigned thread) {
+COURSE_HOT bool one_of_many(const Cell &cell, const Thread &t) {
     const Access &a = cell.reads[0], &b = cell.reads[1];
-    unsigned block = uint32_t(when), from_a = a.thread ^ thread, from_b = b.thread ^ thread, apart = a.thread ^ b.thread;
+    unsigned block = t.block->index, apart = a.thread ^ b.thread;
+    uint64_t when = block | uint64_t(t.block->epoch) << 32;
     if (cell.atomic.bytes || (a.bytes & b.bytes) != 15) return false;
     if (cell.write.bytes && (cell.write.block != block || cell.write.when == when)) return false;
-    if (a.when == when && b.when == when) return from_a && from_b && apart && (from_a < 32 || apart >= 32);
-    return a.block != block && a.block != b.block && (b.block != block || (b.when == when && from_b));
+    unsigned to_come = 32 - t.index % 32;  // of this warp, with this thread: none of them has been here, as `usual` counts on
+    bool not_b = b.thread - t.index >= to_come;
+    if (a.when == when && b.when == when)
+        return not_b && a.thread - t.index >= to_come && apart && ((a.thread ^ t.index) < 32 || apart >= 32);
+    return a.block != block && a.block != b.block && (b.block != block || (b.when == when && not_b));
 }
 
 // Whether racecheck has nothing to say of a whole word at first glance; then it is noted. What is noted twice does no harm.

@@ -132,7 +132,7 @@ static void on_signal(int signal, siginfo_t *info, void *) {
     // The guard page at the end of a stack, which -fstack-clash-protection lets nobody step over.
     bool full = self && signal == SIGSEGV && uint64_t((char *)info->si_addr - self->stack + 4096) < 8192;
     if (full) last_words("crash", "stack");
-    if (signal == SIGALRM && !late) late = 1, usual_block = kNever, alarm(1);
+    if (signal == SIGALRM && !late) late = 1, look_at_all(), alarm(1);
     else last_words(signal == SIGALRM ? "timeout" : "crash", strsignal(signal));
 }
 

@@ -18,7 +18,8 @@ static char __executable_start, __data_start, _end;
 namespace course {
 
 volatile int late;
-uint64_t usual_block = kNever;
+uint32_t usual_block = kNever;
+uint64_t changes;
 // Global memory and symbols first, then shared declarations as they come. Findings point into it: so no vector.
 static std::deque<Array> arrays;
 // Each array of global and shared memory lies in the middle of a slot of addresses of its own, so far from all others
@@ -100,7 +101,7 @@ static void out_of_bounds(const Bounds *at, uint64_t raw) {
     unsigned bits = std::min(64u, 1u << (at->index->info >> 1)), more = 64 - bits;
     Overrun &mine = overrun[self->index];
     if (mine.at) return;
-    usual_block = kNever;
+    look_at_all();
     mine = {at, at->index->info & 1 ? int64_t(raw << more) >> more : int64_t(raw), self->block->index};
     overruns++;
     for (const Array &a : arrays)
@@ -131,8 +132,7 @@ uint64_t in_slot(uint64_t address) {
 }
 
 void block_begins() {
-    usual_block = kNever;
-    guesses_end(), overruns_end(), races_of_next_block((shared_top + 3) / 4 * 4);
+    look_at_all(), guesses_end(), overruns_end(), races_of_next_block((shared_top + 3) / 4 * 4);
     shared_top = 0;
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
@@ -249,13 +249,14 @@ static Place place_of(uint64_t address, unsigned bytes, Op op) {
 
 // Where the last access of each site landed, if it is an ordinary array: most often the next one goes there too.
 struct alignas(64) Hit {
-    uint64_t block;        // serial number of the block
-    uint64_t start, last;  // of the array; how far behind that an access of this size may begin
-    uint8_t *written;      // flags of the array
-    Cell *cells;           // of its space
-    uint64_t cell;         // number of its first word
-    Log *log;
+    uint32_t block, last;   // serial number of the block; how far behind the start an access of this size may begin
+    uint64_t start;         // of the array
+    uint8_t *written;       // flags of the array
+    Cell *cells;            // of its space
+    uint32_t cell;          // number of its first word
     int line;
+    Log *log;
+    uint64_t same, change;  // the last address of which nothing came, and `changes` then
 };
 static Hit hits[kAtomicSite];
 
@@ -265,6 +266,7 @@ COURSE_HOT static bool own(uint64_t address) { return !self || address - (uint64
 static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_volatile = false) {
     uint64_t address = (uint64_t)pointer;
     if (own(address)) return;
+    changes++;
     last_site = site, thread_lines[self->index] = line_of(site);
     if (late) last_words("timeout", "");
     Place place = place_of(address, bytes, op);
@@ -280,30 +282,33 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     Log *log = note_request(site, address, bytes, op, place);
     if (is_volatile || op == Op::atomic) note_atomic(address);
     else if (place.written && site < kAtomicSite)
-        hits[site] = {self->block->serial, a.start, a.bytes - bytes, place.written - place.offset, cells_of(a.space),
-                      place.cell - place.offset / 4, log, line_of(site)};
-    usual_block = overruns || !races_are_simple() ? kNever : self->block->serial;
+        hits[site] = {uint32_t(self->block->serial), uint32_t(std::min<uint64_t>(a.bytes - bytes, ~0u)), a.start,
+                      place.written - place.offset, cells_of(a.space), uint32_t(place.cell - place.offset / 4),
+                      line_of(site), log, 0, 0};
+    usual_block = overruns || !races_are_simple() ? kNever : uint32_t(self->block->serial);
     if (late) usual_block = kNever;  // asked last, for the alarm may come at any time
 }
 
 // An access as the last one by its site, in which no check finds anything. All others, and all doubts, go to `access`.
-// at_once: only what needs nothing to be changed but the profile.
+// at_once: a read that changes nothing but the profile; often of the address that the lane before it has read.
 template <Op op, unsigned bytes, bool at_once> COURSE_HOT static bool usual(uint64_t address, unsigned site) {
-    const Hit &hit = hits[site];
-    uint64_t offset = address - hit.start;
-    if (hit.block != usual_block || offset > hit.last || address % bytes) return false;
+    Hit &hit = hits[site];
     const Thread &t = *self;
-    uint64_t when = t.block->index | uint64_t(t.block->epoch) << 32, word = hit.cell + offset / 4;
-    uint32_t *written = (uint32_t *)(hit.written + offset);
-    for (unsigned i = 0; i < bytes / 4; i++)
-        if (op == Op::load && written[i] != 0x01010101) return false;
     if (at_once && t.warp_epoch) return false;
-    for (unsigned i = 0; i < bytes / 4; i++) {
-        Cell &cell = hit.cells[spread(word + i)];
-        if (at_once ? !one_of_many(cell, when, t.index) : !no_race(cell, this_access(site, 15, op), op)) return false;
+    if (!at_once || hit.same != address || hit.change != changes) {
+        uint64_t offset = address - hit.start, word = hit.cell + offset / 4;
+        if (hit.block != usual_block || offset > hit.last || address % bytes) return false;
+        uint32_t *written = (uint32_t *)(hit.written + offset);
+        for (unsigned i = 0; i < bytes / 4; i++)
+            if (op == Op::load && written[i] != 0x01010101) return false;
+        for (unsigned i = 0; i < bytes / 4; i++) {
+            Cell &cell = hit.cells[spread(word + i)];
+            if (at_once ? !one_of_many(cell, t) : !no_race(cell, this_access(site, 15, op), op)) return false;
+        }
+        for (unsigned i = 0; i < bytes / 4; i++)
+            if (op == Op::store) written[i] = 0x01010101;
+        changes += !at_once, hit.same = address, hit.change = changes - !at_once;
     }
-    for (unsigned i = 0; i < bytes / 4; i++)
-        if (op == Op::store) written[i] = 0x01010101;
     thread_lines[t.index] = hit.line;
     return note_again(*hit.log, t.index % 32, address, at_once);
 }

@@ -60,8 +60,9 @@ void put_back(const Text &contents);
 void report_end(const char *tool, const char *why, int line);  // the kernel crashed or ran too long; 0: line not known
 [[noreturn]] void last_words(const char *tool, const char *why, int line = 0);
 extern volatile int late;      // the time is over
-extern uint64_t usual_block;  // serial number of the running block, or kNever: each access is looked at in full
-constexpr uint64_t kNever = ~0ull;
+extern uint32_t usual_block;  // serial number of the running block, or kNever: each access is looked at in full
+constexpr uint32_t kNever = ~0u;
+inline void look_at_all() { usual_block = kNever, changes++; }
 
 // errors.cpp
 struct Side {  // one of the two accesses that collide, or the only one
