@@ -71,6 +71,14 @@ class Process:
         """{"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant, element]}}."""
         return json.loads(self._ask(struct.pack("<I", 1), 30)[1])
 
+    def alive(self):
+        """Whether it runs."""
+        return self._child is not None and self._child.poll() is None
+
+    def begin(self):
+        """What comes next, up to one launch, runs in a copy of the process (traced programs). False: of it is no copy."""
+        return bool(self._ask(struct.pack("<I", 4), 30)[1])
+
     def write_symbol(self, address, data):
         self._ask(struct.pack("<IQQ", 2, address, len(data)) + bytes(data), 30)
 
@@ -111,7 +119,7 @@ class Process:
             raise
 
     def _started(self):
-        if self._child is None or self._child.poll() is not None:
+        if not self.alive():
             self.close()
             self._output = tempfile.TemporaryFile()  # noqa: SIM115  (what the kernels print)
             handles = self.arena.handle, self._output.fileno()
@@ -141,7 +149,8 @@ class Process:
 
 
 def _end(child):
-    child.kill()
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)  # its copy as well
     for stream in (child.stdin, child.stdout):
         with contextlib.suppress(OSError):  # a request that could not be sent
             stream.close()

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 
 #ifdef __linux__
 extern "C" char __executable_start, __data_start, _end;  // of this program; what may only be read lies before the data
@@ -26,7 +25,7 @@ static std::deque<Array> arrays;
 // that an index of 32 bits leads to no other array.
 constexpr uint64_t kFar = 1ull << 45, kSlotBits = 37, kSlots = 384, kSharedSlots = 64;
 static const Array *slots[kSlots];
-static std::vector<uint8_t> shared_written;  // one flag a byte
+static uint8_t shared_written[kSharedBytes];  // one flag a byte
 static size_t first_symbol, first_shared, shared_top;  // shared_top: the end of this block's last shared array
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
@@ -61,16 +60,23 @@ struct Overrun {
 };
 static Overrun overrun[kMaxThreads];  // that a thread has not been told of yet
 static unsigned overruns;
-static std::map<const Bounds *, Array> overrun_arrays;
+struct OverrunArray : Array {
+    const Bounds *at;
+    OverrunArray *next;
+};
+static OverrunArray *overrun_arrays;
 
 static const Array &array_of(const Bounds &b) {
-    Array &a = overrun_arrays[&b];
-    if (!a.name.empty()) return a;
+    for (OverrunArray *a = overrun_arrays; a; a = a->next)
+        if (a->at == &b) return *a;
+    OverrunArray &a = *(overrun_arrays = new OverrunArray{{}, &b, overrun_arrays});
     const char *alias = strstr(b.array->name, "aka "), *type = alias ? alias + 4 : b.array->name, *at = type;
     for (unsigned &n : a.shape.dimensions)
         if ((at = strchr(at, '['))) n = unsigned(strtoul(++at, nullptr, 10));
         else break;
-    return a.name = Text(type) + "@" + Text(json(uint64_t(b.column))), a;
+    char column[16];
+    snprintf(column, sizeof column, "@%u", b.column);
+    return a.name = type, a.name += column, a;
 }
 
 // Of shared arrays the shapes are known, of symbols only how many elements they have. part: a row of it.
@@ -109,21 +115,26 @@ static void out_of_bounds(const Bounds *at, uint64_t raw) {
     tell(mine), self->block->ended_early = true, end_thread();
 }
 
+// Once: a launch has this process to itself.
 void trace_begin(const std::vector<Array> &given) {
     uint64_t used = 0, base = (uint64_t)arena.base;
-    arrays.assign(given.begin(), given.end());
-    std::fill_n(slots, kSlots, nullptr);
+    for (const Array &a : given) arrays.push_back(a);
     for (first_symbol = 0; first_symbol < std::min<size_t>(arrays.size(), kSlots - kSharedSlots); first_symbol++) {
         Array &a = arrays[first_symbol];
         if ((a.home = a.start - base) >= arena.bytes) break;
         used = std::max(used, a.home + a.bytes);
         a.start = place_in_slot(first_symbol, a.home, a.bytes, arena.file), slots[first_symbol] = &a;
     }
-    for (unsigned i = 0; i < arrays.size(); i++) arrays[i].id = i;
+    for (unsigned i = 0; i < arrays.size(); i++) {
+        Array &a = arrays[i];
+        a.id = i;
+        if (i >= first_symbol) a.home = (used + 15) / 16 * 16 + a.start % 16, used = a.home + a.bytes;
+    }
     first_shared = arrays.size(), last_site = 0;
-    shared_written.assign(kSharedBytes, 0);
-    errors_begin(), races_begin(used), profile_begin();
+    races_begin((kSharedBytes + used) / 4 + 1);
 }
+
+const Array &array_of(unsigned id) { return arrays[id]; }
 
 uint64_t in_slot(uint64_t address) {
     for (size_t i = 0; i < first_symbol; i++)
@@ -167,7 +178,7 @@ char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape
                           unsigned(i)});
     slots[slot] = &arrays[i];
     shared_top = std::max(shared_top, offset + bytes);
-    std::fill_n(shared_written.begin() + offset, bytes, 0);
+    std::fill_n(shared_written + offset, bytes, 0);
     return (char *)arrays[i].start;
 }
 
@@ -214,6 +225,10 @@ static uint64_t distance(const Array &a, uint64_t address) {
     return address < a.start ? a.start - address : address - std::min(address, a.start + a.bytes);
 }
 
+static uint64_t cell_number(const Array &a, uint64_t offset) {
+    return ((a.space == Space::shared ? 0 : kSharedBytes) + a.home + offset) / 4;
+}
+
 static bool inside(const Array &a, uint64_t address, unsigned bytes) {
     return address - a.start < a.bytes && address + bytes <= a.start + a.bytes;
 }
@@ -225,7 +240,7 @@ static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op o
         const Array &a = arrays[id];
         if (inside(a, address, bytes)) {
             if (a.space == Space::constant && op != Op::load) bad("constant", &a, address, bytes, op);
-            return {&a, a.id, address - a.start, address / 4, nullptr};
+            return {&a, a.id, address - a.start, cell_number(a, address - a.start), nullptr};
         }
     }
     if (address < 65536) bad("null", nullptr, 0, bytes, op);
@@ -244,7 +259,7 @@ static Place place_of(uint64_t address, unsigned bytes, Op op) {
     const Array *a = slot < kSlots ? slots[slot] : nullptr;
     if (!a || !inside(*a, address, bytes)) return elsewhere(a, address, bytes, op);
     uint64_t offset = address - a->start, at = a->home + offset;
-    return {a, a->id, offset, at / 4, (a->space == Space::shared ? shared_written.data() : arena.initialised) + at};
+    return {a, a->id, offset, cell_number(*a, offset), (a->space == Space::shared ? shared_written : arena.initialised) + at};
 }
 
 // Where the last access of each site landed, if it is an ordinary array: most often the next one goes there too.
@@ -252,10 +267,9 @@ struct alignas(64) Hit {
     uint32_t block, last;   // serial number of the block; how far behind the start an access of this size may begin
     uint64_t start;         // of the array
     uint8_t *written;       // flags of the array
-    Cell *cells;            // of its space
-    uint32_t cell;          // number of its first word
-    int line;
+    uint64_t cell;          // number of its first word
     Log *log;
+    int line;
     uint64_t same, change;  // the last address of which nothing came, and `changes` then
 };
 static Hit hits[kAtomicSite];
@@ -283,8 +297,7 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     if (is_volatile || op == Op::atomic) note_atomic(address);
     else if (place.written && site < kAtomicSite)
         hits[site] = {uint32_t(self->block->serial), uint32_t(std::min<uint64_t>(a.bytes - bytes, ~0u)), a.start,
-                      place.written - place.offset, cells_of(a.space), uint32_t(place.cell - place.offset / 4),
-                      line_of(site), log, 0, 0};
+                      place.written - place.offset, place.cell - place.offset / 4, log, line_of(site), 0, 0};
     usual_block = overruns || !races_are_simple() ? kNever : uint32_t(self->block->serial);
     if (late) usual_block = kNever;  // asked last, for the alarm may come at any time
 }
@@ -302,7 +315,7 @@ template <Op op, unsigned bytes, bool at_once> COURSE_HOT static bool usual(uint
         for (unsigned i = 0; i < bytes / 4; i++)
             if (op == Op::load && written[i] != 0x01010101) return false;
         for (unsigned i = 0; i < bytes / 4; i++) {
-            Cell &cell = hit.cells[spread(word + i)];
+            Cell &cell = cell_at(word + i);
             if (at_once ? !one_of_many(cell, t) : !no_race(cell, this_access(site, 15, op), op)) return false;
         }
         for (unsigned i = 0; i < bytes / 4; i++)
@@ -357,10 +370,10 @@ static void look_for_unset(const Array &a) {
     for (uint64_t i = 0; (step == 4 || step == 8) && i < a.bytes / step; i++) {
         Finding f = {"initcheck", "variable", &a, int64_t(i), {}, {}};
         unsigned site, other;
-        if (!is_unset(a, i) || !last_write((a.home + i * step) / 4, f.here, site)) continue;
+        if (!is_unset(a, i) || !last_write(cell_number(a, i * step), f.here, site)) continue;
         bool all = true;
         for (uint64_t j = i / group * group; j < std::min((i / group + 1) * group, a.bytes / step); j++)
-            all &= is_unset(a, j) || !last_write((a.home + j * step) / 4, f.other, other) || other != site ||
+            all &= is_unset(a, j) || !last_write(cell_number(a, j * step), f.other, other) || other != site ||
                    f.other.thread != f.here.thread || f.other.block != f.here.block;
         f.other = {};
         if (all) report(f);
@@ -370,8 +383,10 @@ static void look_for_unset(const Array &a) {
 Text trace_json(bool poison_told) {
     guesses_end(), overruns_end();
     for (unsigned i = 0; poison_told && i < first_symbol; i++) look_for_unset(arrays[i]);
-    return "{\"errors\": " + errors_json(poison_told) + ", \"warned\": " + course_warned + ", \"reached\": \"" + course_reached +
-           "\", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
+    Text out = "{\"errors\": [";
+    add_errors(out, poison_told), out += "], \"warned\": ", out += course_warned, out += ", \"reached\": \"";
+    out += course_reached, out += "\", \"accesses\": [", add_profile(out), out += "]}";
+    return out;
 }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
