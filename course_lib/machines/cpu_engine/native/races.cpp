@@ -152,7 +152,7 @@ COURSE_HOT bool one_of_many(const Cell &cell, const Thread &t) {
 }
 
 // Whether racecheck has nothing to say of a whole word at first glance; then it is noted. What is noted twice does no harm.
-COURSE_HOT bool no_race(Cell &cell, const Access &now, Op op) {
+__attribute__((noinline)) bool no_race(Cell &cell, const Access &now, Op op) {
     if (cell.atomic.bytes || !quiet(cell.write, now)) return false;
     if (op == Op::load) return remember_read(cell.reads, now, false), true;
     if (!quiet(cell.reads[0], now) || !quiet(cell.reads[1], now)) return false;

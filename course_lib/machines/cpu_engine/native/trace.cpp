@@ -304,7 +304,7 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
 
 // An access as the last one by its site, in which no check finds anything. All others, and all doubts, go to `access`.
 // at_once: a read that changes nothing but the profile; often of the address that the lane before it has read.
-template <Op op, unsigned bytes, bool at_once> COURSE_HOT static bool usual(uint64_t address, unsigned site) {
+COURSE_HOT static bool usual(uint64_t address, unsigned bytes, unsigned site, Op op, bool at_once) {
     Hit &hit = hits[site];
     const Thread &t = *self;
     if (at_once && t.warp_epoch) return false;
@@ -314,19 +314,18 @@ template <Op op, unsigned bytes, bool at_once> COURSE_HOT static bool usual(uint
         uint32_t *written = (uint32_t *)(hit.written + offset);
         for (unsigned i = 0; i < bytes / 4; i++)
             if (op == Op::load && written[i] != 0x01010101) return false;
-        for (unsigned i = 0; i < bytes / 4; i++) {
-            Cell &cell = cell_at(word + i);
-            if (at_once ? !one_of_many(cell, t) : !no_race(cell, this_access(site, 15, op), op)) return false;
-        }
+        for (unsigned i = 0; i < bytes / 4; i++)
+            if (at_once ? !one_of_many(cell_at(word + i), t) : !no_race(cell_at(word + i), this_access(site, 15, op), op))
+                return false;
         for (unsigned i = 0; i < bytes / 4; i++)
             if (op == Op::store) written[i] = 0x01010101;
-        changes += !at_once, hit.same = address, hit.change = changes - !at_once;
+        hit.same = address, hit.change = changes, changes += !at_once;
     }
     thread_lines[t.index] = hit.line;
     return note_again(*hit.log, t.index % 32, address, at_once);
 }
-template <Op op, unsigned bytes> __attribute__((noinline)) static void in_full(void *p, unsigned site) {
-    if (!usual<op, bytes, false>((uint64_t)p, site)) access(p, bytes, site, op);
+__attribute__((noinline)) static void in_full(void *p, unsigned bytes, unsigned site, Op op) {
+    if (!usual((uint64_t)p, bytes, site, op, false)) access(p, bytes, site, op);
 }
 
 void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line) {
@@ -414,8 +413,8 @@ using course::Op;
 #define COURSE_FREQUENT(name, n, op) \
     extern "C" void __tsan_##name##n(void *p, unsigned site) { \
         if (course::own((uint64_t)p)) return;                      \
-        if (op == Op::load && course::usual<op, n, true>((uint64_t)p, site)) return; \
-        course::in_full<op, n>(p, site);                           \
+        if (op == Op::load && course::usual((uint64_t)p, n, site, op, true)) return; \
+        course::in_full(p, n, site, op);                           \
     }
 #define COURSE_BOTH(macro, n, ...) macro(read, n, Op::load, ##__VA_ARGS__) macro(write, n, Op::store, ##__VA_ARGS__)
 COURSE_BOTH(COURSE_FREQUENT, 4) COURSE_BOTH(COURSE_FREQUENT, 8) COURSE_BOTH(COURSE_FREQUENT, 16)
