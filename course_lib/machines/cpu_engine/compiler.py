@@ -26,23 +26,23 @@ NATIVE = Path(__file__).with_name("native")
 INCLUDE = Path(__file__).parents[1] / "cuda_c" / "include"
 PLAIN_UNITS = ("server", "blocks")
 TRACE_UNITS = ("traced", "server", "blocks")
-COMMON = "-std=gnu++17 -fno-strict-aliasing -fno-exceptions -fno-rtti -fPIE -w".split()
+COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
 COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
-PLAIN = "-O3 -march=native -ffp-contract=fast".split()
+PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # The engine's own parts. On a new machine a trace waits for the tracer longest; at -O3 it is no faster.
 RUNTIME = {"blocks": "-O3 -march=native", "traced": "-O2 -march=native", "server": "-O1"}
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 # Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
-TRACED = "-O1 -g1 -fsanitize=thread -fstack-clash-protection -fno-optimize-sibling-calls".split()
-TRACED += ["-fno-tree-vectorize", "-DCOURSE_TRACE"]
+TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
+TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE"]
 # a line even for a statement inlined away
 GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
 GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
-CLANG = "-fno-slp-vectorize -mllvm -tsan-distinguish-volatile=1".split()
-CLANG += "-mllvm -tsan-instrument-read-before-write=1".split()
+CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1"]
+CLANG += ["-mllvm", "-tsan-instrument-read-before-write=1"]
 # two calls in two branches stay two
-CLANG += "-mllvm -simplifycfg-sink-common=false -mllvm -enable-tail-merge=0".split()
+CLANG += ["-mllvm", "-simplifycfg-sink-common=false", "-mllvm", "-enable-tail-merge=0"]
 CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
 CLANG += ["-Wuninitialized", "-Wconditional-uninitialized"]
 # A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
@@ -259,15 +259,9 @@ def _runtime(name, traced):
 def _run(command, deadline=None):
     words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
     kind = CompileError
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        env=words,
-        start_new_session=True,
-    ) as run:
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "start_new_session": True}
+    text = {"encoding": "utf-8", "errors": "replace"}
+    with subprocess.Popen(command, env=words, **pipes, **text) as run:
         try:
             said = run.communicate(timeout=deadline)[1]
         except subprocess.TimeoutExpired:
@@ -311,10 +305,8 @@ def _prune():
 def _folder():
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "course_lib"
     base = Path(os.environ.get("COURSE_CACHE") or base)
-    for folder in (
-        base / "engine",
-        Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}"),
-    ):
+    other = Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}")
+    for folder in (base / "engine", other):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:

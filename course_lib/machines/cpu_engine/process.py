@@ -43,20 +43,10 @@ class Process:
         blocks: run only these, as ints. Returns (seconds, what the engine answers, what the kernel printed). A plain
         program answers "" or which threads wait for ever. Raises LaunchFailed.
         """
-        numbers = (
-            *grid,
-            *block,
-            shared,
-            workers,
-            max(1, round(timeout)),
-            len(blocks or ()),
-            *(blocks or ()),
-        )
-        parts = [
-            struct.pack("<I", 0),
-            _text(kernel.encode()),
-            struct.pack(f"<{len(numbers)}I", *numbers),
-        ]
+        only, seconds = blocks or (), max(1, round(timeout))
+        numbers = (*grid, *block, shared, workers, seconds, len(only), *only)
+        packed = struct.pack(f"<{len(numbers)}I", *numbers)
+        parts = [struct.pack("<I", 0), _text(kernel.encode()), packed]
         parts += [struct.pack("<I", len(values)), *map(_text, values)]
         if arrays is not None:
             parts.append(struct.pack("<I", len(arrays)))
@@ -76,7 +66,7 @@ class Process:
         return self._child is not None and self._child.poll() is None
 
     def begin(self):
-        """What comes next, up to one launch, runs in a copy of the process (traced programs). False: of it is no copy."""
+        """What comes next, up to one launch, runs in a copy of the process (of a traced program). False: in itself."""
         return bool(self._ask(struct.pack("<I", 4), 30)[1])
 
     def write_symbol(self, address, data):
@@ -126,15 +116,9 @@ class Process:
             command = [
                 str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])
             ]
-            self._child = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._output,
-                pass_fds=handles,
-                start_new_session=True,
-                preexec_fn=before_program,
-            )
+            how = {"pass_fds": handles, "start_new_session": True, "preexec_fn": before_program}
+            how |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._output}
+            self._child = subprocess.Popen(command, **how)
             self._end = weakref.finalize(self, _end, self._child)
         return self._child
 

@@ -24,7 +24,6 @@ from course_lib.machines.cpu_engine.report import Report, make_report
 from course_lib.machines.cpu_engine.unset import findings
 from course_lib.machines.cuda_c.rewrite import rewrite
 
-
 KEPT = 4  # processes that wait for another launch of their program
 _kept: dict = {}
 
