@@ -10,7 +10,16 @@ from course_lib.machines.trace_page import aligned, page
 ORDER = ("memcheck", "crash", "timeout", "synccheck", "racecheck", "initcheck")
 ABOUT = ("tool", "kind", "array", "index", "count", "shape")
 SIDE = ("line", "block", "thread", "op")
-COUNTS = ("line", "space", "op", "array", "requests", "threads", "bytes", "sectors")
+COUNTS: tuple[str, ...] = (
+    "line",
+    "space",
+    "op",
+    "array",
+    "requests",
+    "threads",
+    "bytes",
+    "sectors",
+)
 COUNTS += ("ideal_sectors", "wavefronts", "ideal_wavefronts", "max_way")
 COSTLIEST = ("lanes_block", "lanes_warp", "lanes_bytes", "lanes")
 
