@@ -259,12 +259,8 @@ def _runtime(name, traced):
 def _run(command, deadline=None):
     words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
     kind = CompileError
-    pipes: dict = {
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.PIPE,
-        "start_new_session": True,
-    }
-    text: dict = {"encoding": "utf-8", "errors": "replace"}
+    pipes: dict = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    text: dict = {"encoding": "utf-8", "errors": "replace", "start_new_session": True}
     with subprocess.Popen(command, env=words, **pipes, **text) as run:
         try:
             said = run.communicate(timeout=deadline)[1]

@@ -116,13 +116,9 @@ class Process:
             command = [
                 str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])
             ]
-            how: dict = {
-                "pass_fds": handles,
-                "start_new_session": True,
-                "preexec_fn": before_program,
-            }
+            how: dict = {"start_new_session": True, "preexec_fn": before_program}
             how |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._output}
-            self._child = subprocess.Popen(command, **how)
+            self._child = subprocess.Popen(command, pass_fds=handles, **how)
             self._end = weakref.finalize(self, _end, self._child)
         return self._child
 
