@@ -26,45 +26,23 @@ NATIVE = Path(__file__).with_name("native")
 INCLUDE = Path(__file__).parents[1] / "cuda_c" / "include"
 PLAIN_UNITS = ("server", "blocks")
 TRACE_UNITS = ("traced", "server", "blocks")
-COMMON = [
-    "-std=gnu++17",
-    "-fno-strict-aliasing",
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-fPIE",
-    "-w",
-    "-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()",
-]
+COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
+COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
-RUNTIME = (
-    ["-O3", "-march=native"],
-    ["-O1"],
-)  # the engine's own parts: those that kernels call, and the server
+# The engine's own parts. On a new machine a trace waits for the tracer longest; at -O3 it is no faster.
+RUNTIME = {"blocks": "-O3 -march=native", "traced": "-O2 -march=native", "server": "-O1"}
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
-TRACED = [
-    "-O1",
-    "-g1",
-    "-fsanitize=thread",
-    "-fstack-clash-protection",  # a stack that is full ends the kernel, and never runs on into the next
-    "-fno-optimize-sibling-calls",
-    "-fno-tree-vectorize",
-    "-DCOURSE_TRACE",
-]
+# Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
+TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
+TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE"]
 # a line even for a statement inlined away
 GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
 GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
-CLANG = [
-    "-fno-slp-vectorize",
-    "-mllvm",
-    "-tsan-distinguish-volatile=1",
-    "-mllvm",
-    "-tsan-instrument-read-before-write=1",
-    "-mllvm",
-    "-simplifycfg-sink-common=false",  # two calls in two branches stay two
-    "-mllvm",
-    "-enable-tail-merge=0",
-]
+CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1"]
+CLANG += ["-mllvm", "-tsan-instrument-read-before-write=1"]
+# two calls in two branches stay two
+CLANG += ["-mllvm", "-simplifycfg-sink-common=false", "-mllvm", "-enable-tail-merge=0"]
 CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
 CLANG += ["-Wuninitialized", "-Wconditional-uninitialized"]
 # A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
@@ -233,12 +211,8 @@ def number_sites(assembly, arm=False):
     if len(sites) >= 0x8000:
         raise BadInput("this source has too many memory accesses to trace: split it")
     name = "_course_site_lines" if sys.platform == "darwin" else "course_site_lines"
-    lines += [
-        ".data",
-        ".p2align 2",
-        f".globl {name}",
-        f"{name}: .long {', '.join(map(str, sites))}",
-    ]
+    lines += [".data", ".p2align 2", f".globl {name}"]
+    lines += [f"{name}: .long {', '.join(map(str, sites))}"]
     return "\n".join(lines) + "\n"
 
 
@@ -262,7 +236,7 @@ def spread(assembly, symbols):
 
 
 def _runtime_flags(name, traced):
-    return [*COMMON, *RUNTIME[name == "server"], *(["-DCOURSE_TRACE"] if traced else [])]
+    return [*COMMON, *RUNTIME[name].split(), *(["-DCOURSE_TRACE"] * traced)]
 
 
 def _object(name, traced):
@@ -285,15 +259,9 @@ def _runtime(name, traced):
 def _run(command, deadline=None):
     words = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}  # in English
     kind = CompileError
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        env=words,
-        start_new_session=True,
-    ) as run:
+    pipes: dict = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    text: dict = {"encoding": "utf-8", "errors": "replace", "start_new_session": True}
+    with subprocess.Popen(command, env=words, **pipes, **text) as run:
         try:
             said = run.communicate(timeout=deadline)[1]
         except subprocess.TimeoutExpired:
@@ -337,10 +305,8 @@ def _prune():
 def _folder():
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "course_lib"
     base = Path(os.environ.get("COURSE_CACHE") or base)
-    for folder in (
-        base / "engine",
-        Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}"),
-    ):
+    other = Path(tempfile.gettempdir(), f"course_lib-engine-{os.getuid()}")
+    for folder in (base / "engine", other):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:
@@ -358,22 +324,11 @@ def _engine_key():
     native = "".join(path.read_text(encoding="utf-8") for path in files)
     # -march=native: another machine with the same home folder needs its own
     cpu = Path("/proc/cpuinfo")
-    features = (
-        re.search(r"^(?:flags|Features)\s*:.*$", cpu.read_text(), re.MULTILINE)
-        if cpu.exists()
-        else None
-    )
-    flags = str([*COMMON, *RUNTIME, *PLAIN, *TRACED, *GCC, *CLANG, UNSET, *LINK, *ZIG_LINK])
-    return "|".join(
-        [
-            *compiler(),
-            _version(),
-            native,
-            platform.machine(),
-            features[0] if features else "",
-            flags,
-        ]
-    )
+    said = cpu.read_text() if cpu.exists() else ""
+    features = re.search(r"^(?:flags|Features)\s*:.*$", said, re.MULTILINE)
+    flags = str([COMMON, RUNTIME, PLAIN, TRACED, GCC, CLANG, UNSET, LINK, ZIG_LINK])
+    machine = platform.machine() + (features[0] if features else "")
+    return "|".join([*compiler(), _version(), native, machine, flags])
 
 
 def _key(*parts):

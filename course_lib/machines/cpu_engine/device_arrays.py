@@ -38,12 +38,6 @@ def summary(reports):
     for kernel in dict(reports):
         chosen = [report for name, report in reports if name == kernel]
         worst = max((row["max_way"] for report in chosen for row in report.accesses), default=0)
-        rows.append(
-            (
-                kernel,
-                len(chosen),
-                *(sum(report.total(name) for report in chosen) for name in NAMES),
-                worst,
-            )
-        )
+        sums = (sum(report.total(name) for report in chosen) for name in NAMES)
+        rows.append((kernel, len(chosen), *sums, worst))
     return ("kernel", "launches", *(name.replace("_", " ") for name in NAMES), "max way"), rows

@@ -20,53 +20,34 @@ TEXTS = {
     "only read it. Let the host set it, or make it `__device__`.",
     ("memcheck", "misaligned"): "{who} accesses {element} at an address that is not a multiple of "
     "the access size. Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
-    (
-        "memcheck",
-        "tile",
-    ): "{who} passes the address of {element} for a fragment: it is not a multiple of 32 bytes "
-    "(256 bits). Likely cause: a tile that starts at a column or row which is not a multiple of its size.",
-    (
-        "memcheck",
-        "leading",
-    ): "{who} passes a leading dimension for a fragment of `{array}` that is not a multiple of "
-    "16 bytes (8 elements of half, 4 of float). Likely cause: rows of a ragged matrix: pad them, or stage the tile "
-    "through shared memory.",
-    (
-        "memcheck",
-        "lanes",
-    ): "{who} passes another address or leading dimension for a fragment of `{array}` than other "
-    "lanes of its warp: all 32 must pass the same. Likely cause: threadIdx.x in it, where the warp's number should be.",
-    (
-        "memcheck",
-        "copy",
-    ): "{who} asks for an asynchronous copy of a size that there is not: it takes 4, 8 or 16 "
-    "bytes, of which the last `zfill` become 0.",
-    (
-        "memcheck",
-        "to",
-    ): "{who} starts an asynchronous copy whose destination is not shared memory: it goes from "
-    "global to shared memory. Likely cause: destination and source have changed places.",
+    ("memcheck", "tile"): "{who} passes the address of {element} for a fragment: it is not a "
+    "multiple of 32 bytes (256 bits). Likely cause: a tile that starts at a column or row which is not a multiple "
+    "of its size.",
+    ("memcheck", "leading"): "{who} passes a leading dimension for a fragment of `{array}` that is "
+    "not a multiple of 16 bytes (8 elements of half, 4 of float). Likely cause: rows of a ragged matrix: pad them, "
+    "or stage the tile through shared memory.",
+    ("memcheck", "lanes"): "{who} passes another address or leading dimension for a fragment of "
+    "`{array}` than other lanes of its warp: all 32 must pass the same. Likely cause: threadIdx.x in it, where the "
+    "warp's number should be.",
+    ("memcheck", "copy"): "{who} asks for an asynchronous copy of a size that there is not: it "
+    "takes 4, 8 or 16 bytes, of which the last `zfill` become 0.",
+    ("memcheck", "to"): "{who} starts an asynchronous copy whose destination is not shared memory: "
+    "it goes from global to shared memory. Likely cause: destination and source have changed places.",
     ("memcheck", "null"): "{who} dereferences a null pointer. Likely cause: None was passed for an "
     "array that the kernel uses.",
     ("memcheck", "wild"): "{who} accesses an address that belongs to no array. Likely cause: an "
     "index that has overflowed or was never set, or a pointer computed wrongly.",
     ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
     "Likely cause: the array was not filled, or only a part of it.",
-    (
-        "initcheck",
-        "travels",
-    ): "{who} reads {element} while an asynchronous copy to it is on its way. Likely cause: "
-    "`__pipeline_commit()` or `__pipeline_wait_prior(0)` is missing before the barrier, or stands behind it.",
+    ("initcheck", "travels"): "{who} reads {element} while an asynchronous copy to it is on its "
+    "way. Likely cause: `__pipeline_commit()` or `__pipeline_wait_prior(0)` is missing before the barrier, or stands "
+    "behind it.",
     ("initcheck", "fragment"): "{who} uses {fragment}, which was never loaded or filled. "
     "Likely cause: fill_fragment(..., 0.0f) is missing before a loop, or load_matrix_sync in it.",
-    (
-        "initcheck",
-        "variable",
-    ): "the variable `{array}` is used here, but was never given a value. " + FIRST,
-    (
-        "initcheck",
-        "stored",
-    ): "{who} writes to {element} a value from a variable that was never initialised. " + FIRST,
+    ("initcheck", "variable"): "the variable `{array}` is used here, but was never given a value. "
+    + FIRST,
+    ("initcheck", "stored"): "{who} writes to {element} a value from a variable that was never "
+    "initialised. " + FIRST,
     ("racecheck", "block"): "{element} is {done} by thread {thread} and {other_done} in line "
     "{other_line} by thread {other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier "
     "is missing between the two, or it is on the wrong side{warp}.",
@@ -99,8 +80,8 @@ TEXTS = {
     (
         "synccheck",
         "part",
-    ): "a fragment needs all 32 lanes of a warp, but this warp of block {block} has {count}. Likely "
-    "cause: a block whose size is not a multiple of 32.",
+    ): "a fragment needs all 32 lanes of a warp, but this warp of block {block} "
+    "has {count}. Likely cause: a block whose size is not a multiple of 32.",
     ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
     ("crash", "assert"): "{who} fails the assertion in this line, which ends the kernel.",
     ("crash", "stack"): "{who} needs more than the 60 KB that a thread has here for its own "
@@ -141,11 +122,8 @@ def message(error, source_line):
         words["other_done"] = DONE.get(other["op"], "")
         near = other["warp"] == error["warp"]
         words["warp"] = " (threads of one warp need __syncwarp() too)" if near else ""
-    many = (
-        f" ({error['count']:,} times)"
-        if error["count"] > 1 and (error["tool"] != "synccheck" or error["index"] >= 0)
-        else ""
-    )
+    counted = error["tool"] != "synccheck" or error["index"] >= 0
+    many = f" ({error['count']:,} times)" if error["count"] > 1 and counted else ""
     where = f"line {error['line']}" if error["line"] else "somewhere"
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
 
@@ -168,11 +146,8 @@ def fragment(which, source_line):
     at = 1 if which == 4 else which
     name = names[at] if at < len(names) else ""
     role = {1: "matrix_a", 2: "matrix_b"}.get(which, "accumulator")
-    return {
-        "array": name,
-        "index": -1,
-        "fragment": f"the fragment `{name}` ({role})" if name else f"a fragment of {role}",
-    }
+    told = f"the fragment `{name}` ({role})" if name else f"a fragment of {role}"
+    return {"array": name, "index": -1, "fragment": told}
 
 
 def _elsewhere(error):

@@ -43,20 +43,10 @@ class Process:
         blocks: run only these, as ints. Returns (seconds, what the engine answers, what the kernel printed). A plain
         program answers "" or which threads wait for ever. Raises LaunchFailed.
         """
-        numbers = (
-            *grid,
-            *block,
-            shared,
-            workers,
-            max(1, round(timeout)),
-            len(blocks or ()),
-            *(blocks or ()),
-        )
-        parts = [
-            struct.pack("<I", 0),
-            _text(kernel.encode()),
-            struct.pack(f"<{len(numbers)}I", *numbers),
-        ]
+        only, seconds = blocks or (), max(1, round(timeout))
+        numbers = (*grid, *block, shared, workers, seconds, len(only), *only)
+        packed = struct.pack(f"<{len(numbers)}I", *numbers)
+        parts = [struct.pack("<I", 0), _text(kernel.encode()), packed]
         parts += [struct.pack("<I", len(values)), *map(_text, values)]
         if arrays is not None:
             parts.append(struct.pack("<I", len(arrays)))
@@ -70,6 +60,14 @@ class Process:
     def describe(self):
         """{"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant, element]}}."""
         return json.loads(self._ask(struct.pack("<I", 1), 30)[1])
+
+    def alive(self):
+        """Whether it runs."""
+        return self._child is not None and self._child.poll() is None
+
+    def begin(self):
+        """What comes next, up to one launch, runs in a copy of the process (of a traced program). False: in itself."""
+        return bool(self._ask(struct.pack("<I", 4), 30)[1])
 
     def write_symbol(self, address, data):
         self._ask(struct.pack("<IQQ", 2, address, len(data)) + bytes(data), 30)
@@ -111,22 +109,16 @@ class Process:
             raise
 
     def _started(self):
-        if self._child is None or self._child.poll() is not None:
+        if not self.alive():
             self.close()
             self._output = tempfile.TemporaryFile()  # noqa: SIM115  (what the kernels print)
             handles = self.arena.handle, self._output.fileno()
             command = [
                 str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])
             ]
-            self._child = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._output,
-                pass_fds=handles,
-                start_new_session=True,
-                preexec_fn=before_program,
-            )
+            how: dict = {"start_new_session": True, "preexec_fn": before_program}
+            how |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._output}
+            self._child = subprocess.Popen(command, pass_fds=handles, **how)
             self._end = weakref.finalize(self, _end, self._child)
         return self._child
 
@@ -141,7 +133,8 @@ class Process:
 
 
 def _end(child):
-    child.kill()
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)  # its copy as well
     for stream in (child.stdin, child.stdout):
         with contextlib.suppress(OSError):  # a request that could not be sent
             stream.close()

@@ -10,20 +10,8 @@ from course_lib.machines.trace_page import aligned, page
 ORDER = ("memcheck", "crash", "timeout", "synccheck", "racecheck", "initcheck")
 ABOUT = ("tool", "kind", "array", "index", "count", "shape")
 SIDE = ("line", "block", "thread", "op")
-COUNTS = (
-    "line",
-    "space",
-    "op",
-    "array",
-    "requests",
-    "threads",
-    "bytes",
-    "sectors",
-    "ideal_sectors",
-    "wavefronts",
-    "ideal_wavefronts",
-    "max_way",
-)
+COUNTS: tuple[str, ...] = ("line", "space", "op", "array", "requests", "threads", "bytes")
+COUNTS += ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts", "max_way")
 COSTLIEST = ("lanes_block", "lanes_warp", "lanes_bytes", "lanes")
 
 

@@ -190,7 +190,7 @@ struct Worker : Block {
         if (!arrived || arrived + done < launch.threads) return;
         if (kTraced && (mixed || (done && !ended_early))) wrong_barrier();
         votes[++epoch % 2] = 0;  // those of the barrier before the last one: all have read them
-        arrived = 0;
+        arrived = 0, changes += kTraced;
     }
 
     void wrong_barrier() {

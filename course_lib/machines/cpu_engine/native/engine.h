@@ -44,10 +44,9 @@ extern "C" void course_switch(void **save, void *to);  // see fiber.h
 extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
 
 struct Block {  // one block of threads, run by one worker
-    uint3 block_idx;
-    unsigned index;
     uint64_t serial;           // counts the blocks of this worker
-    unsigned epoch;            // block barriers passed
+    unsigned index, epoch;     // block barriers passed
+    uint3 block_idx;
     unsigned arrived, done;    // threads at the next barrier, and those that have returned
     int barrier_line;          // of the first that arrived
     unsigned votes[2];         // given at the barriers of even and odd epochs
@@ -211,10 +210,12 @@ extern uint16_t seen[kMaxThreads][32];  // warp barriers of each lane of its war
 unsigned call_path();  // a number for the calls by which the thread came here
 constexpr bool kTraced = true;
 extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
+extern uint64_t changes;  // counts all but the reads of a warp's lanes, one after the other, that nothing came of
 #else
 constexpr bool kTraced = false;
 constexpr unsigned call_path() { return 0; }
 static bool poisoned __attribute__((unused));
+static uint64_t changes __attribute__((unused));
 constexpr bool second_look = false;
 inline void block_begins() {}
 inline void warp_stands() {}

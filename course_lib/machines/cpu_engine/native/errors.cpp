@@ -1,43 +1,44 @@
 // Findings of one kind at one line (or pair of lines) are one finding: the first of them as the example, and a count.
-#include <map>
-#include <tuple>
+#include <string.h>
 
 #include "trace.h"
 
 namespace course {
 
-typedef std::tuple<Text, Text, const Array *, int, int> Key;
-static std::map<Key, size_t> known;
 static std::vector<Finding> found;
 
-void errors_begin() { known.clear(), found.clear(); }
-
-void report(const Finding &f) {
-    int low = std::min(f.here.line, f.other.line), high = std::max(f.here.line, f.other.line);
-    auto added = known.insert({Key(f.tool, f.kind, f.array, low, high), found.size()});
-    if (added.second)
-        found.push_back(f);
-    else if (f.tool != "synccheck" || f.index >= 0)  // of a barrier it counts the threads, not how often
-        found[added.first->second].count += f.count;
+static bool alike(const Finding &f, const Finding &g) {
+    int f_line = f.here.line, f_other = f.other.line, g_line = g.here.line, g_other = g.other.line;
+    if ((f_line != g_line || f_other != g_other) && (f_line != g_other || f_other != g_line)) return false;
+    return f.array == g.array && !strcmp(f.tool, g.tool) && !strcmp(f.kind, g.kind);
 }
 
-static Text side(const Side &s) { return row(s.line, uint64_t(s.block), uint64_t(s.thread), s.op); }
+static bool at_barrier(const Finding &f) { return !strcmp(f.tool, "synccheck") && f.index < 0; }
+
+void report(const Finding &f) {
+    for (Finding &known : found)
+        if (alike(f, known)) {
+            if (!at_barrier(f)) known.count += f.count;  // of a barrier it counts the threads, not how often
+            return;
+        }
+    found.push_back(f);
+}
+
+static void add_side(Text &out, const Side &s) { add_row(out, s.line, s.block, s.thread, s.op); }
 
 static const Array none = {"", 0, 0, Space::global, {}};
 
-Text errors_json(bool poison_told) {
-    Text out;
+void add_errors(Text &out, bool poison_told) {
     for (const Finding &f : found) {
-        if (!poison_told && f.tool == "synccheck" && f.index >= 0) continue;
+        if (!poison_told && !strcmp(f.tool, "synccheck") && !at_barrier(f)) continue;
         const Array &a = f.array ? *f.array : none;
-        Text shape;
+        next(out) += '[';
+        add(out, f.tool), add(out, f.kind), add(out, a.name.c_str()), add(out, f.index), add(out, f.count);
+        next(out) += '[';
         for (unsigned n : a.shape.dimensions)
-            if (n) shape += (shape.empty() ? "" : ", ") + json(uint64_t(n));
-        Text cells = row(f.tool, f.kind, a.name, f.index, f.count);
-        cells.back() = ',';
-        out += (out.empty() ? "" : ", ") + cells + " [" + shape + "], " + side(f.here) + ", " + side(f.other) + "]";
+            if (n) add(out, n);
+        out += ']', add_side(out, f.here), add_side(out, f.other), out += ']';
     }
-    return "[" + out + "]";
 }
 
 }  // namespace course

@@ -2,7 +2,6 @@
 // Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes that serve a word at a time.
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "trace.h"
 
@@ -16,19 +15,20 @@ namespace {
 struct Count;
 }
 struct Log {  // of one instruction and array, since its warp was last flushed
-    std::vector<uint32_t> addresses;  // four of lane 0, four of lane 1, ...: loops and unrolled loops stay in the cache
-    unsigned room = 0;                // for so many of each lane
-    bool touched = false;
+    std::vector<uint32_t> addresses;  // see `at`
+    unsigned room = 0, open = 0;      // for so many of each lane; the same, or 0 until its warp comes by
     Op op;
     Space space;
     unsigned site, array, bytes;
     uint32_t start;             // of the array
     uint32_t counts[32] = {0};  // accesses of each lane
     Count *count = nullptr;
+    Log *next = nullptr;  // of the same instruction and another array
     unsigned lanes = 0;  // that took part in the last request: a bit each, with its addresses and cost
     uint32_t last[32];
     Cost cost;
-    static size_t at(unsigned lane, size_t k) { return k / 4 * 128 + lane * 4 + k % 4; }
+    // The first four of all lanes, then four of lane 0, four of lane 1, ...: unrolled loops and loops stay in the cache.
+    static size_t at(unsigned lane, size_t k) { return k < 4 ? k * 32 + lane : k / 4 * 128 + lane * 4 + k % 4; }
 };
 namespace {
 struct Request {  // with the most sectors or wavefronts; of equals, the first of the first warp of the first block
@@ -36,14 +36,31 @@ struct Request {  // with the most sectors or wavefronts; of equals, the first o
     int64_t offsets[32];  // of each lane, in the array; -1: it takes no part
 };
 struct Count {
+    std::array<int, 4> key;  // line, array, op, space
+    Count *next;
     uint64_t requests = 0, threads = 0, sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0, bytes = 0;
     unsigned max_way = 0;
     Request costliest;
 };
-std::map<std::pair<unsigned, unsigned>, Log> logs;  // by site and array
-Log *last_log[1 << 16];                             // by site
+Log *last_log[1 << 16];  // by site: that of the array which it went to last, and from there the others
 std::vector<Log *> touched;
-std::map<std::array<int, 4>, Count> counts;  // line, array, op, space
+Count *counts;  // in the order of their keys
+
+Count *count_of(std::array<int, 4> key) {
+    Count **at = &counts;
+    while (*at && (*at)->key < key) at = &(*at)->next;
+    if (!*at || (*at)->key != key) *at = new Count{key, *at};
+    return *at;
+}
+
+Log *log_of(unsigned site, unsigned array) {
+    Log **at = &last_log[site], *log;
+    while (*at && (*at)->array != array) at = &(*at)->next;
+    if ((log = *at)) *at = log->next;
+    else log = new Log();
+    log->next = last_log[site];
+    return last_log[site] = log;
+}
 
 unsigned distinct(uint32_t *values, unsigned n) {  // 32 at most, and most often in order
     for (unsigned i = 1; i < n; i++)
@@ -94,18 +111,27 @@ void keep(Request &kept, unsigned cost, const Log &log, const uint32_t *addresse
     for (unsigned i = 0; i < n; i++) kept.offsets[lanes[i]] = addresses[i] - log.start;
 }
 
+// The lanes that have more than k accesses, their bits in the mask, and up to which access they stay the same.
+unsigned taking_part(const Log &log, unsigned k, unsigned *lanes, unsigned &mask, unsigned &until) {
+    unsigned n = 0, most = 0;
+    mask = ~0u, until = ~0u;
+    for (unsigned lane = 0; lane < 32; lane++) lanes[lane] = lane, until = std::min(until, log.counts[lane]);
+    for (unsigned lane = 0; lane < 32; lane++) most = std::max(most, log.counts[lane]);
+    if (until > k || most <= k) return until > k ? 32 : 0;
+    mask = 0, until = ~0u;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (log.counts[lane] > k) lanes[n++] = lane, mask |= 1u << lane, until = std::min(until, log.counts[lane]);
+    return n;
+}
+
 void flush(Log &log) {
     Count &count = *log.count;
     unsigned lanes[32], n = 0, mask = 0, until = 0;  // the lanes of the requests up to that one
     for (unsigned k = 0;; k++) {
-        if (k == until) {
-            n = mask = 0, until = ~0u;
-            for (unsigned lane = 0; lane < 32; lane++)
-                if (log.counts[lane] > k) lanes[n++] = lane, mask |= 1u << lane, until = std::min(until, log.counts[lane]);
-            if (!n) break;
-        }
-        uint32_t addresses[32];
-        for (unsigned i = 0; i < 32; i++) addresses[i] = log.addresses[log.at(lanes[i < n ? i : 0], k)];
+        if (k == until && !(n = taking_part(log, k, lanes, mask, until))) break;
+        uint32_t addresses[32], *from = log.addresses.data();
+        for (unsigned i = 0; i < 32 && n == 32; i++) addresses[i] = from[log.at(i, k)];  // made of vectors
+        for (unsigned i = 0; i < 32 && n < 32; i++) addresses[i] = from[log.at(lanes[i < n ? i : 0], k)];
         if (mask != log.lanes || !moved(log, addresses)) {
             if (log.space == Space::global) log.cost = cost_global(addresses, n, log.bytes);
             if (log.space == Space::shared) log.cost = cost_shared(addresses, lanes, n, log.bytes);
@@ -119,11 +145,11 @@ void flush(Log &log) {
         keep(count.costliest, log.cost.many, log, addresses, lanes, n);
     }
     std::fill_n(log.counts, 32, 0);
-    log.touched = false;
+    log.open = 0;
 }
 
 __attribute__((noinline)) void more_room(Log &log) {
-    log.room = std::max(16u, 2 * log.room);
+    log.room = log.open = std::max(16u, 2 * log.room);
     log.addresses.resize(log.room * size_t(32));
 }
 
@@ -134,25 +160,22 @@ COURSE_HOT void add(Log &log, unsigned lane, uint64_t address) {
 
 // The first access by an instruction since its warp was last flushed, or the first to this array.
 __attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op op, const Place &place) {
-    if (!log || log->array != place.id) log = last_log[site] = &logs[{site, place.id}];
-    if (log->touched) return log;
+    if (!log || log->array != place.id) log = log_of(site, place.id);
+    if (log->open) return log;
     if (!log->count || log->op != op || log->bytes != bytes) {
         log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
         log->start = uint32_t(place.array->start), log->lanes = 0;
-        log->count = &counts[{line_of(site), int(log->array), int(op), int(log->space)}];
+        log->count = count_of({line_of(site), int(log->array), int(op), int(log->space)});
     }
-    log->touched = true, touched.push_back(log);
+    if (!log->room) more_room(*log);
+    log->open = log->room, touched.push_back(log);
     return log;
 }
 }  // namespace
 
-void profile_begin() {
-    logs.clear(), std::fill_n(last_log, 1 << 16, nullptr), touched.clear(), counts.clear();
-}
-
 Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place) {
     Log *log = last_log[site];
-    if (!log || log->array != place.id || !log->touched) log = touch(log, site, bytes, op, place);
+    if (!log || log->array != place.id || !log->open) log = touch(log, site, bytes, op, place);
     unsigned lane = self->index % 32;
     if (log->counts[lane] == kLongest) return log;
     if (log->counts[lane] == log->room) more_room(*log);
@@ -161,33 +184,35 @@ Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
 }
 
 // Whether an access by the same instruction to the same array could be noted at once; then it has been.
-COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address) {
-    if (!log.touched || log.counts[lane] >= log.room) return false;
+COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_once) {
+    if (!at_once && !log.open) log.open = log.room, touched.push_back(&log);
+    if (log.counts[lane] >= log.open) return false;
     add(log, lane, address);
     return true;
 }
 
 void warp_stands() {
+    changes++;
     for (Log *log : touched) flush(*log);
     touched.clear();
 }
 
-Text profile_json(const std::vector<Array> &arrays) {
+void add_profile(Text &out) {
     static const char *const spaces[] = {"global", "shared", "constant"};
-    Text out;
-    for (const auto &[key, c] : counts) {
-        const auto &[line, array, op, space] = key;
+    for (const Count *count = counts; count; count = count->next) {
+        const Count &c = *count;
+        const auto &[line, array, op, space] = c.key;
         if (!c.requests) continue;  // its warp did not come to a stand
-        Text cells = row(line, spaces[space], op_name(Op(op)), arrays[array].name, c.requests, c.threads,
-                                c.bytes, c.sectors, c.ideal_sectors, c.wavefronts, c.ideal_wavefronts, c.max_way,
-                                c.costliest.block, c.costliest.warp, c.costliest.bytes);
-        for (unsigned lane = 0; lane < 32; lane++) {
-            cells.back() = ',';
-            cells += (lane ? "" : "[") + json(c.costliest.offsets[lane]) + "]";
-        }
-        out += (out.empty() ? "" : ", ") + cells + "]";
+        next(out) += '[', add(out, line), add(out, spaces[space]), add(out, op_name(Op(op)));
+        add(out, array_of(array).name.c_str());
+        for (uint64_t number : {c.requests, c.threads, c.bytes, c.sectors, c.ideal_sectors, c.wavefronts,
+                                c.ideal_wavefronts, uint64_t(c.max_way), uint64_t(c.costliest.block),
+                                uint64_t(c.costliest.warp), uint64_t(c.costliest.bytes)})
+            add(out, number);
+        next(out) += '[';
+        for (int64_t offset : c.costliest.offsets) add(out, offset);
+        out += "]]";
     }
-    return "[" + out + "]";
 }
 
 }  // namespace course

@@ -1,6 +1,7 @@
 // racecheck. Two accesses to a byte by different threads, one of them a write and not both atomic, must be ordered:
 // in a block by a barrier between them, in a warp also by a warp barrier, else by an atomic after a fence.
 // It looks at barriers passed, never at the order in which the fibers happened to run, so luck cannot hide a race.
+#include <string.h>
 #include <sys/mman.h>
 
 #include <map>
@@ -19,20 +20,19 @@ union Access {
         uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
         Op op;
     };
+    uint64_t when;                                   // block and epoch
     uint64_t both __attribute__((vector_size(16)));  // all of it, to be set and copied at one go
 };
 struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
     Access write, atomic, reads[2];
 };
+Cell *cells;  // of shared memory, of the arena, of symbols
 // Matrices often have rows of a power of two: one cell in 33 stays unused, or a column would fight for a line of the cache.
 uint64_t spread(uint64_t word) { return word + word / 32; }
-Cell *global_cells;
-size_t mapped;
-std::vector<Cell> shared_cells;
-std::map<uint64_t, Cell> symbol_cells;
+Cell &cell_at(uint64_t word) { return cells[spread(word)]; }
 // A plain read beside an atomic is a race, but for the usual start of an atomicCAS loop: there the read is a guess, and
 // if it is wrong the atomicCAS of the same thread finds out. So what it does next with that address is waited for.
-std::map<std::pair<uint64_t, unsigned>, Finding> guesses;  // by address and thread of the running block
+std::map<std::pair<uint64_t, uint64_t>, Finding> guesses;  // by address and thread of the running block
 struct {
     Place place;
     unsigned words;
@@ -47,24 +47,22 @@ struct Store {
 };
 std::vector<Store> stores;  // of the last access, if it collides
 const uint32_t *visited;    // the word that it is about
-std::map<unsigned, uint32_t> stored_by_all;  // by instruction: the one value that blocks have stored with it
+uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
 struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
     unsigned epoch, thread, to_epoch, to_thread;
 };
-typedef std::map<unsigned, HandOver> HandOvers;    // by the block that hands over
-std::map<uint64_t, HandOvers> released;  // by the address of an atomic
-std::map<unsigned, HandOvers> taken;     // by the block that takes
-std::vector<bool> fenced(kMaxThreads);             // by thread of the running block: a fence since its start
+typedef std::pair<uint64_t, uint64_t> Pair;
+std::map<Pair, HandOver> released, taken;  // by the address of an atomic, or the block that takes; and who hands over
+bool fenced[kMaxThreads];  // by thread of the running block: a fence since its start
 uint32_t fenced_block;
 
 // A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
 // it may use it at once, the others of its block after a barrier.
 bool handed_over(const Access &before, const Access &now) {
-    const HandOvers &of_block = taken[now.block];
-    auto found = of_block.find(before.block);
-    if (found == of_block.end()) return false;
+    auto found = taken.find({now.block, before.block});
+    if (found == taken.end()) return false;
     const HandOver &h = found->second;
     if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
     return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
@@ -124,14 +122,6 @@ void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op
     (now.op == Op::atomic ? cell.atomic : cell.write).both = now.both;
 }
 
-// Of a word of global or shared memory that has flags.
-COURSE_HOT Cell &cell_at(bool global, uint64_t word) { return global ? global_cells[spread(word)] : shared_cells[word]; }
-
-Cell &cell_of(const Place &place, uint64_t word) {
-    bool global = place.array->space != Space::shared;
-    return global && !place.written ? symbol_cells[word] : cell_at(global, word);
-}
-
 COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
     const Thread &t = *self;
     Access now;
@@ -146,9 +136,23 @@ COURSE_HOT bool quiet(const Access &before, const Access &now) { return !before.
 
 COURSE_HOT bool races_are_simple() { return guesses.empty() && taken.empty() && stores.empty(); }
 
+// Whether a read of a whole word, by a thread that has passed no warp barrier, is one of many: there is no race, and the
+// two reads that are remembered stay. Most reads are, so `usual` asks this first.
+COURSE_HOT bool one_of_many(const Cell &cell, const Thread &t) {
+    const Access &a = cell.reads[0], &b = cell.reads[1];
+    unsigned block = t.block->index, apart = a.thread ^ b.thread;
+    uint64_t when = block | uint64_t(t.block->epoch) << 32;
+    if (cell.atomic.bytes || (a.bytes & b.bytes) != 15) return false;
+    if (cell.write.bytes && (cell.write.block != block || cell.write.when == when)) return false;
+    unsigned to_come = 32 - t.index % 32;  // of this warp, with this thread: none of them has been here, as `usual` counts on
+    bool not_b = b.thread - t.index >= to_come;
+    if (a.when == when && b.when == when)
+        return not_b && a.thread - t.index >= to_come && apart && ((a.thread ^ t.index) < 32 || apart >= 32);
+    return a.block != block && a.block != b.block && (b.block != block || (b.when == when && not_b));
+}
+
 // Whether racecheck has nothing to say of a whole word at first glance; then it is noted. What is noted twice does no harm.
-COURSE_HOT bool no_race(Cell &cell, unsigned site, Op op) {
-    Access now = this_access(site, 15, op);
+__attribute__((noinline)) bool no_race(Cell &cell, const Access &now, Op op) {
     if (cell.atomic.bytes || !quiet(cell.write, now)) return false;
     if (op == Op::load) return remember_read(cell.reads, now, false), true;
     if (!quiet(cell.reads[0], now) || !quiet(cell.reads[1], now)) return false;
@@ -156,21 +160,17 @@ COURSE_HOT bool no_race(Cell &cell, unsigned site, Op op) {
     return true;
 }
 
-void races_begin(uint64_t used_bytes) {
-    stores.clear(), stored_by_all.clear();
-    if (global_cells) munmap(global_cells, mapped);
-    mapped = spread(used_bytes / 4 + 4) * sizeof(Cell);  // pages come as they are touched
+void races_begin(uint64_t words) {
+    size_t bytes = spread(words + 32) * sizeof(Cell);  // pages come as they are touched
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
-    global_cells = (Cell *)mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+    cells = (Cell *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 #ifdef MADV_HUGEPAGE
-    madvise(global_cells, mapped, MADV_HUGEPAGE);
+    madvise(cells, bytes, MADV_HUGEPAGE);
 #endif
-    shared_cells.assign(kSharedBytes / 4, Cell());
-    symbol_cells.clear(), released.clear(), taken.clear(), guesses.clear();
     fenced_block = ~0u;
 }
 
-void races_of_next_block(size_t shared_bytes) { std::fill_n(shared_cells.begin(), shared_bytes / 4, Cell()); }
+void races_of_next_block(size_t shared_bytes) { std::fill_n(cells, spread(shared_bytes / 4), Cell()); }
 
 // A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
 static void settle_stores() {
@@ -179,8 +179,10 @@ static void settle_stores() {
         for (int i = 0; i < 4; i++) mask |= (s.bytes >> i & 1) * 0xffu << 8 * i;
         uint32_t value = *s.word & mask;
         bool same = value == (s.before & mask);
-        if (same && s.finding.kind == "blocks") same = stored_by_all.insert({s.site, value}).first->second == value;
-        if (same) s.finding.kind = "same " + s.finding.kind;
+        bool blocks = !strcmp(s.finding.kind, "blocks");
+        uint64_t &known = stored_by_all[s.site];
+        if (same && blocks) known = known ? known : 1ull << 32 | value, same = uint32_t(known) == value;
+        if (same) s.finding.kind = blocks ? "same blocks" : "same block";
         report(s.finding);
     }
     stores.clear();
@@ -198,7 +200,7 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
     }
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
         visited = (const uint32_t *)((place.array->start + place.offset) & ~3ull) + (word - place.cell);
-        visit(cell_of(place, word), now, place, bytes, op);
+        visit(cell_at(word), now, place, bytes, op);
     }
 }
 
@@ -206,7 +208,7 @@ void guess_held() {
     const Place &place = last_atomic.place;
     guesses.erase({place.array->start + place.offset, self->index});
     for (uint64_t word = place.cell; word < place.cell + last_atomic.words; word++)
-        for (Access &read : cell_of(place, word).reads)
+        for (Access &read : cell_at(word).reads)
             if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
 }
 
@@ -217,23 +219,24 @@ void guesses_end() {
 }
 
 bool last_write(uint64_t word, Side &side, unsigned &site) {
-    const Cell &cell = global_cells[spread(word)];
+    const Cell &cell = cell_at(word);
     const Access &a = cell.write.bytes ? cell.write : cell.atomic;
     side = {line_of(a.site), a.block, a.thread, op_name(a.op)}, site = a.site;
     return a.bytes;
 }
 
 void note_fence() {
-    if (fenced_block != self->block->index) fenced.assign(kMaxThreads, false), fenced_block = self->block->index;
+    if (fenced_block != self->block->index) memset(fenced, 0, sizeof fenced), fenced_block = self->block->index;
     fenced[self->index] = true;
 }
 
 void note_atomic(uint64_t address) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
-    HandOvers &here = released[address];
-    for (const auto &[from, handed] : here) {
-        HandOver got = {handed.epoch, handed.thread, epoch, thread};
-        auto [found, is_new] = taken[me].insert({from, got});
+    auto of = [](std::map<Pair, HandOver> &all, uint64_t whose) { return all.lower_bound({whose, 0}); };
+    for (auto at = of(released, address); at != released.end() && at->first.first == address; ++at) {
+        uint64_t from = at->first.second;
+        HandOver handed = at->second, got = {handed.epoch, handed.thread, epoch, thread};
+        auto [found, is_new] = taken.insert({{me, from}, got});
         HandOver &old = found->second;
         bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
         if (is_new || (known && from != me)) continue;
@@ -241,10 +244,11 @@ void note_atomic(uint64_t address) {
         old = got;
     }
     if (fenced_block != me || !fenced[thread]) return;
-    HandOver &mine = here.insert({me, {epoch, thread, 0, 0}}).first->second;
+    HandOver &mine = released.insert({{address, me}, {epoch, thread, 0, 0}}).first->second;
     if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
     if (mine.thread != thread) mine.thread = kMany;
-    for (const auto &entry : taken[me]) here.insert(entry);  // what was handed to this block, it hands on
+    for (auto at = of(taken, me); at != taken.end() && at->first.first == me; ++at)
+        released.insert({{address, at->first.second}, at->second});  // what was handed to this block, it hands on
 }
 
 }  // namespace course

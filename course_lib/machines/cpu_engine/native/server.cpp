@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +39,8 @@ void failed_assert(const char *text, int line) {
 }
 
 static FILE *answers;
+constexpr int kAnswered = 117;  // how a process ends that a launch had to itself, if it could answer
+[[noreturn]] static void end() { _exit(ferror(answers) ? 0 : kAnswered); }
 
 static void take(void *to, size_t bytes) {
     if (fread(to, 1, bytes, stdin) != bytes) _exit(0);  // the notebook has gone
@@ -53,6 +56,19 @@ static Text take_text(size_t bytes) {
     return text;
 }
 
+Text &next(Text &out) { return out.empty() || strchr("[{ ", out.back()) ? out : out += ", "; }
+void add(Text &out, long long number) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%lld", number), next(out) += digits;
+}
+void add(Text &out, const char *text) {
+    for (next(out) += '"'; *text; text++) {
+        if (*text == '"' || *text == '\\') out += '\\';
+        out += (unsigned char)*text < 32 ? ' ' : *text;
+    }
+    out += '"';
+}
+
 static void answer(uint64_t nanoseconds, const Text &text) {
     fflush(stdout);
     uint64_t head[2] = {nanoseconds, text.size()};
@@ -63,17 +79,16 @@ static void answer(uint64_t nanoseconds, const Text &text) {
 
 // {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant, element]}}
 static void describe() {
-    Text kernels, symbols;
+    Text out = "{\"kernels\": {";
     for (const Kernel *k = Kernel::first; k; k = k->next) {
-        Text parameters;
-        for (const Parameter *p = k->parameters; p->bytes; p++)
-            parameters += (p == k->parameters ? "" : ", ") + row(Text(1, p->kind), uint64_t(p->bytes));
-        kernels += (kernels.empty() ? "" : ", ") + json(k->name) + ": [" + parameters + "]";
+        add(out, k->name), out += ": [";
+        for (const Parameter *p = k->parameters; p->bytes; p++) add_row(out, Text(1, p->kind).c_str(), p->bytes);
+        out += ']';
     }
+    out += "}, \"symbols\": {";
     for (const Symbol *s = Symbol::first; s; s = s->next)
-        symbols += (symbols.empty() ? "" : ", ") + json(s->name) + ": " + 
-                   row(s->address, s->bytes, int(s->constant), s->element);
-    answer(0, "{\"kernels\": {" + kernels + "}, \"symbols\": {" + symbols + "}}");
+        add(out, s->name), out += ": ", add_row(out, s->address, s->bytes, int(s->constant), s->element);
+    answer(0, out += "}}");
 }
 
 static void copy_symbol(bool to_device) {
@@ -124,7 +139,7 @@ template <class Run> static Text launch_run(Run run) {
 void last_words(const char *tool, const char *why, int line) {
     if (self) report_end(tool, why, line);
     answer(0, last_answer.empty() ? trace_json() : last_answer);
-    _exit(0);
+    end();
 }
 
 // The alarm leaves that to the next traced access, which is not amid an allocation; the second alarm, to nobody.
@@ -132,8 +147,20 @@ static void on_signal(int signal, siginfo_t *info, void *) {
     // The guard page at the end of a stack, which -fstack-clash-protection lets nobody step over.
     bool full = self && signal == SIGSEGV && uint64_t((char *)info->si_addr - self->stack + 4096) < 8192;
     if (full) last_words("crash", "stack");
-    if (signal == SIGALRM && !late) late = 1, alarm(1);
+    if (signal == SIGALRM && !late) late = 1, look_at_all(), alarm(1);
     else last_words(signal == SIGALRM ? "timeout" : "crash", strsignal(signal));
+}
+
+// A launch gets a process to itself, a copy of this one: what it leaves in its memory, and how it ends, is nothing to the
+// next. Where no copy is allowed this process goes on with the launch, and ends with it.
+static void begin_in_copy() {
+    fflush(stdout);
+    pid_t copy = fork();
+    if (copy <= 0) return answer(0, copy ? "" : "copy");
+    int status = 0;
+    waitpid(copy, &status, 0);
+    if (WIFSIGNALED(status)) signal(WTERMSIG(status), SIG_DFL), raise(WTERMSIG(status));
+    if (WEXITSTATUS(status) != kAnswered) _exit(WEXITSTATUS(status));
 }
 
 static void prepare() {
@@ -156,6 +183,7 @@ template <class Run> static Text launch_run(Run run) {
     run();
     return stuck;
 }
+static void begin_in_copy() {}
 static void prepare() {}
 
 void barrier_error(const BarrierError &e) {
@@ -211,8 +239,13 @@ int main(int, char **arguments) {
     }
     arena = {(char *)base, bytes, (uint8_t *)base + bytes, atoi(arguments[1])};
     prepare();
+    setvbuf(stdin, nullptr, _IONBF, 0);  // what comes after a request may be for a copy of this process
     for (;;) switch (take<uint32_t>()) {
-            case 0: launch_kernel(); break;
+            case 0:
+                launch_kernel();
+                if (kTraced) end();
+                break;
+            case 4: begin_in_copy(); break;
             case 1: describe(); break;
             case 2: copy_symbol(true); break;
             case 3: copy_symbol(false); break;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 
 #ifdef __linux__
 extern "C" char __executable_start, __data_start, _end;  // of this program; what may only be read lies before the data
@@ -18,13 +17,15 @@ static char __executable_start, __data_start, _end;
 namespace course {
 
 volatile int late;
+uint32_t usual_block = kNever;
+uint64_t changes;
 // Global memory and symbols first, then shared declarations as they come. Findings point into it: so no vector.
 static std::deque<Array> arrays;
 // Each array of global and shared memory lies in the middle of a slot of addresses of its own, so far from all others
 // that an index of 32 bits leads to no other array.
 constexpr uint64_t kFar = 1ull << 45, kSlotBits = 37, kSlots = 384, kSharedSlots = 64;
 static const Array *slots[kSlots];
-static std::vector<uint8_t> shared_written;  // one flag a byte
+static uint8_t shared_written[kSharedBytes];  // one flag a byte
 static size_t first_symbol, first_shared, shared_top;  // shared_top: the end of this block's last shared array
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
@@ -59,16 +60,23 @@ struct Overrun {
 };
 static Overrun overrun[kMaxThreads];  // that a thread has not been told of yet
 static unsigned overruns;
-static std::map<const Bounds *, Array> overrun_arrays;
+struct OverrunArray : Array {
+    const Bounds *at;
+    OverrunArray *next;
+};
+static OverrunArray *overrun_arrays;
 
 static const Array &array_of(const Bounds &b) {
-    Array &a = overrun_arrays[&b];
-    if (!a.name.empty()) return a;
+    for (OverrunArray *a = overrun_arrays; a; a = a->next)
+        if (a->at == &b) return *a;
+    OverrunArray &a = *(overrun_arrays = new OverrunArray{{}, &b, overrun_arrays});
     const char *alias = strstr(b.array->name, "aka "), *type = alias ? alias + 4 : b.array->name, *at = type;
     for (unsigned &n : a.shape.dimensions)
         if ((at = strchr(at, '['))) n = unsigned(strtoul(++at, nullptr, 10));
         else break;
-    return a.name = Text(type) + "@" + Text(json(uint64_t(b.column))), a;
+    char column[16];
+    snprintf(column, sizeof column, "@%u", b.column);
+    return a.name = type, a.name += column, a;
 }
 
 // Of shared arrays the shapes are known, of symbols only how many elements they have. part: a row of it.
@@ -99,6 +107,7 @@ static void out_of_bounds(const Bounds *at, uint64_t raw) {
     unsigned bits = std::min(64u, 1u << (at->index->info >> 1)), more = 64 - bits;
     Overrun &mine = overrun[self->index];
     if (mine.at) return;
+    look_at_all();
     mine = {at, at->index->info & 1 ? int64_t(raw << more) >> more : int64_t(raw), self->block->index};
     overruns++;
     for (const Array &a : arrays)
@@ -106,21 +115,26 @@ static void out_of_bounds(const Bounds *at, uint64_t raw) {
     tell(mine), self->block->ended_early = true, end_thread();
 }
 
+// Once: a launch has this process to itself.
 void trace_begin(const std::vector<Array> &given) {
     uint64_t used = 0, base = (uint64_t)arena.base;
-    arrays.assign(given.begin(), given.end());
-    std::fill_n(slots, kSlots, nullptr);
+    for (const Array &a : given) arrays.push_back(a);
     for (first_symbol = 0; first_symbol < std::min<size_t>(arrays.size(), kSlots - kSharedSlots); first_symbol++) {
         Array &a = arrays[first_symbol];
         if ((a.home = a.start - base) >= arena.bytes) break;
         used = std::max(used, a.home + a.bytes);
         a.start = place_in_slot(first_symbol, a.home, a.bytes, arena.file), slots[first_symbol] = &a;
     }
-    for (unsigned i = 0; i < arrays.size(); i++) arrays[i].id = i;
+    for (unsigned i = 0; i < arrays.size(); i++) {
+        Array &a = arrays[i];
+        a.id = i;
+        if (i >= first_symbol) a.home = (used + 15) / 16 * 16 + a.start % 16, used = a.home + a.bytes;
+    }
     first_shared = arrays.size(), last_site = 0;
-    shared_written.assign(kSharedBytes, 0);
-    errors_begin(), races_begin(used), profile_begin();
+    races_begin((kSharedBytes + used) / 4 + 1);
 }
+
+const Array &array_of(unsigned id) { return arrays[id]; }
 
 uint64_t in_slot(uint64_t address) {
     for (size_t i = 0; i < first_symbol; i++)
@@ -139,7 +153,7 @@ static std::vector<Copy> copies[kMaxThreads];  // of each thread, on their way
 static unsigned groups[kMaxThreads];           // that it has committed
 
 void block_begins() {
-    guesses_end(), overruns_end(), races_of_next_block((shared_top + 3) / 4 * 4);
+    look_at_all(), guesses_end(), overruns_end(), races_of_next_block((shared_top + 3) / 4 * 4);
     shared_top = 0;
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
@@ -175,7 +189,7 @@ char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape
                           unsigned(i)});
     slots[slot] = &arrays[i];
     shared_top = std::max(shared_top, offset + bytes);
-    std::fill_n(shared_written.begin() + offset, bytes, 0);
+    std::fill_n(shared_written + offset, bytes, 0);
     return (char *)arrays[i].start;
 }
 
@@ -222,6 +236,10 @@ static uint64_t distance(const Array &a, uint64_t address) {
     return address < a.start ? a.start - address : address - std::min(address, a.start + a.bytes);
 }
 
+static uint64_t cell_number(const Array &a, uint64_t offset) {
+    return ((a.space == Space::shared ? 0 : kSharedBytes) + a.home + offset) / 4;
+}
+
 static bool inside(const Array &a, uint64_t address, unsigned bytes) {
     return address - a.start < a.bytes && address + bytes <= a.start + a.bytes;
 }
@@ -233,7 +251,7 @@ static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op o
         const Array &a = arrays[id];
         if (inside(a, address, bytes)) {
             if (a.space == Space::constant && op != Op::load) bad("constant", &a, address, bytes, op);
-            return {&a, a.id, address - a.start, address / 4, nullptr};
+            return {&a, a.id, address - a.start, cell_number(a, address - a.start), nullptr};
         }
     }
     if (address < 65536) bad("null", nullptr, 0, bytes, op);
@@ -252,25 +270,29 @@ static Place place_of(uint64_t address, unsigned bytes, Op op) {
     const Array *a = slot < kSlots ? slots[slot] : nullptr;
     if (!a || !inside(*a, address, bytes)) return elsewhere(a, address, bytes, op);
     uint64_t offset = address - a->start, at = a->home + offset;
-    return {a, a->id, offset, at / 4, (a->space == Space::shared ? shared_written.data() : arena.initialised) + at};
+    return {a, a->id, offset, cell_number(*a, offset), (a->space == Space::shared ? shared_written : arena.initialised) + at};
 }
 
 // Where the last access of each site landed, if it is an ordinary array: most often the next one goes there too.
-struct Hit {
-    uint64_t block;         // serial number of the block
-    uint64_t start, bytes;  // of the array
+struct alignas(64) Hit {
+    uint32_t block, last;   // serial number of the block; how far behind the start an access of this size may begin
+    uint64_t start;         // of the array
     uint8_t *written;       // flags of the array
-    uint64_t cell;          // of its first word
-    bool global;
+    uint64_t cell;          // number of its first word
     Log *log;
+    int line;
+    uint64_t same, change;  // the last address of which nothing came, and `changes` then
 };
 static Hit hits[kAtomicSite];
 constexpr uint8_t kTravels = 2;  // the flag of a byte of shared memory to which a copy is on its way
 
+// Not before main, and not local arrays that did not fit into registers.
+COURSE_HOT static bool own(uint64_t address) { return !self || address - (uint64_t)self->stack < kStackBytes; }
+
 static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_volatile = false) {
     uint64_t address = (uint64_t)pointer;
-    // Not before main, and not local arrays that did not fit into registers.
-    if (!self || address - (uint64_t)self->stack < kStackBytes) return;
+    if (own(address)) return;
+    changes++;
     last_site = site, thread_lines[self->index] = line_of(site);
     if (late) last_words("timeout", "");
     Place place = place_of(address, bytes, op);
@@ -288,28 +310,36 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     Log *log = note_request(site, address, bytes, op, place);
     if (is_volatile || op == Op::atomic) note_atomic(address);
     else if (place.written && site < kAtomicSite)
-        hits[site] = {self->block->serial, a.start, a.bytes, place.written - place.offset, place.cell - place.offset / 4,
-                      a.space == Space::global, log};
+        hits[site] = {uint32_t(self->block->serial), uint32_t(std::min<uint64_t>(a.bytes - bytes, ~0u)), a.start,
+                      place.written - place.offset, place.cell - place.offset / 4, log, line_of(site), 0, 0};
+    usual_block = overruns || !races_are_simple() ? kNever : uint32_t(self->block->serial);
+    if (late) usual_block = kNever;  // asked last, for the alarm may come at any time
 }
 
 // An access as the last one by its site, in which no check finds anything. All others, and all doubts, go to `access`.
-template <Op op, unsigned bytes> COURSE_HOT static bool usual(uint64_t address, unsigned site) {
-    const Hit &hit = hits[site];
-    const Thread *t = self;
-    uint64_t offset = address - hit.start;
-    if (!t) return true;
-    if (address - (uint64_t)t->stack < kStackBytes) return true;
-    if (hit.block != t->block->serial || offset >= hit.bytes || bytes > hit.bytes - offset) return false;
-    if (address % bytes || late || overruns || !races_are_simple()) return false;
-    uint32_t *written = (uint32_t *)(hit.written + offset);
-    for (unsigned i = 0; i < bytes / 4; i++)
-        if (op == Op::load && written[i] != 0x01010101) return false;
-    for (unsigned i = 0; i < bytes / 4; i++)
-        if (!no_race(cell_at(hit.global, hit.cell + offset / 4 + i), site, op)) return false;
-    last_site = site, thread_lines[t->index] = course_site_lines[site];
-    for (unsigned i = 0; i < bytes / 4; i++)
-        if (op == Op::store) written[i] = 0x01010101;
-    return note_again(*hit.log, t->index % 32, address);
+// at_once: a read that changes nothing but the profile; often of the address that the lane before it has read.
+COURSE_HOT static bool usual(uint64_t address, unsigned bytes, unsigned site, Op op, bool at_once) {
+    Hit &hit = hits[site];
+    const Thread &t = *self;
+    if (at_once && t.warp_epoch) return false;
+    if (!at_once || hit.same != address || hit.change != changes) {
+        uint64_t offset = address - hit.start, word = hit.cell + offset / 4;
+        if (hit.block != usual_block || offset > hit.last || address % bytes) return false;
+        uint32_t *written = (uint32_t *)(hit.written + offset);
+        for (unsigned i = 0; i < bytes / 4; i++)
+            if (op == Op::load && written[i] != 0x01010101) return false;
+        for (unsigned i = 0; i < bytes / 4; i++)
+            if (at_once ? !one_of_many(cell_at(word + i), t) : !no_race(cell_at(word + i), this_access(site, 15, op), op))
+                return false;
+        for (unsigned i = 0; i < bytes / 4; i++)
+            if (op == Op::store) written[i] = 0x01010101;
+        hit.same = address, hit.change = changes, changes += !at_once;
+    }
+    thread_lines[t.index] = hit.line;
+    return note_again(*hit.log, t.index % 32, address, at_once);
+}
+__attribute__((noinline)) static void in_full(void *p, unsigned bytes, unsigned site, Op op) {
+    if (!usual((uint64_t)p, bytes, site, op, false)) access(p, bytes, site, op);
 }
 
 void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line) {
@@ -383,10 +413,10 @@ static void look_for_unset(const Array &a) {
     for (uint64_t i = 0; (step == 4 || step == 8) && i < a.bytes / step; i++) {
         Finding f = {"initcheck", "variable", &a, int64_t(i), {}, {}};
         unsigned site, other;
-        if (!is_unset(a, i) || !last_write((a.home + i * step) / 4, f.here, site)) continue;
+        if (!is_unset(a, i) || !last_write(cell_number(a, i * step), f.here, site)) continue;
         bool all = true;
         for (uint64_t j = i / group * group; j < std::min((i / group + 1) * group, a.bytes / step); j++)
-            all &= is_unset(a, j) || !last_write((a.home + j * step) / 4, f.other, other) || other != site ||
+            all &= is_unset(a, j) || !last_write(cell_number(a, j * step), f.other, other) || other != site ||
                    f.other.thread != f.here.thread || f.other.block != f.here.block;
         f.other = {};
         if (all) report(f);
@@ -396,8 +426,10 @@ static void look_for_unset(const Array &a) {
 Text trace_json(bool poison_told) {
     guesses_end(), overruns_end();
     for (unsigned i = 0; poison_told && i < first_symbol; i++) look_for_unset(arrays[i]);
-    return "{\"errors\": " + errors_json(poison_told) + ", \"warned\": " + course_warned + ", \"reached\": \"" + course_reached +
-           "\", \"accesses\": " + profile_json({arrays.begin(), arrays.end()}) + "}";
+    Text out = "{\"errors\": [";
+    add_errors(out, poison_told), out += "], \"warned\": ", out += course_warned, out += ", \"reached\": \"";
+    out += course_reached, out += "\", \"accesses\": [", add_profile(out), out += "]}";
+    return out;
 }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
@@ -424,7 +456,9 @@ using course::Op;
     COURSE_CALLBACK(unaligned_volatile_write, n, Op::store, true)
 #define COURSE_FREQUENT(name, n, op) \
     extern "C" void __tsan_##name##n(void *p, unsigned site) { \
-        if (!course::usual<op, n>((uint64_t)p, site)) course::access(p, n, site, op); \
+        if (course::own((uint64_t)p)) return;                      \
+        if (op == Op::load && course::usual((uint64_t)p, n, site, op, true)) return; \
+        course::in_full(p, n, site, op);                           \
     }
 #define COURSE_BOTH(macro, n, ...) macro(read, n, Op::load, ##__VA_ARGS__) macro(write, n, Op::store, ##__VA_ARGS__)
 COURSE_BOTH(COURSE_FREQUENT, 4) COURSE_BOTH(COURSE_FREQUENT, 8) COURSE_BOTH(COURSE_FREQUENT, 16)

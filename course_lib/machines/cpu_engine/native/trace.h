@@ -27,10 +27,10 @@ inline int line_of(unsigned site) { return site >= kAtomicSite ? int(site - kAto
 
 struct Array {  // an allocation, a `__shared__` declaration or a symbol
     Text name;
-    uint64_t start, bytes;
-    Space space;
+    uint64_t start = 0, bytes = 0;
+    Space space = Space::global;
     Shape shape;
-    uint64_t home = 0;  // where its bytes lie in the arena or in shared memory, which flags and races are counted by
+    uint64_t home = 0;  // where its bytes lie in the arena (symbols behind it) or in shared memory: for flags and races
     unsigned id = 0;
     bool floats = false;
     unsigned element(unsigned bytes) const { return shape.element ? shape.element : bytes; }
@@ -40,7 +40,7 @@ struct Place {  // where an access lands
     const Array *array;
     unsigned id;
     uint64_t offset;   // in the array
-    uint64_t cell;     // number of the word in its space's table of races
+    uint64_t cell;     // number of the word in the table of races
     uint8_t *written;  // a flag a byte, or null where everything counts as written
 };
 
@@ -53,13 +53,17 @@ struct Arena {  // device memory as this process sees it
 extern Arena arena;
 
 void trace_begin(const std::vector<Array> &arrays);
+const Array &array_of(unsigned id);
 uint64_t in_slot(uint64_t address);  // of an array in the arena: where the kernel is to see it
 Text trace_json(bool poison_told = true);
 Text contents();                      // of all arrays and symbols, to be put back
 void put_back(const Text &contents);
 void report_end(const char *tool, const char *why, int line);  // the kernel crashed or ran too long; 0: line not known
 [[noreturn]] void last_words(const char *tool, const char *why, int line = 0);
-extern volatile int late;  // the time is over
+extern volatile int late;      // the time is over
+extern uint32_t usual_block;  // serial number of the running block, or kNever: each access is looked at in full
+constexpr uint32_t kNever = ~0u;
+inline void look_at_all() { usual_block = kNever, changes++; }
 
 // errors.cpp
 struct Side {  // one of the two accesses that collide, or the only one
@@ -68,50 +72,35 @@ struct Side {  // one of the two accesses that collide, or the only one
     const char *op = "";
 };
 struct Finding {
-    Text tool, kind;
+    const char *tool, *kind;
     const Array *array;  // or null
     int64_t index;       // of the element
     Side here, other;
     uint64_t count = 1;
 };
 void report(const Finding &finding);
-void errors_begin();
-Text errors_json(bool poison_told);
+void add_errors(Text &out, bool poison_told);
 
 // races.cpp
 const char *op_name(Op op);
-void races_begin(uint64_t used_bytes);
+void races_begin(uint64_t words);
 void races_of_next_block(size_t shared_bytes);  // how much of it the last block had
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
 void guesses_end();  // no atomicCAS will check them any more
 void note_fence();
-bool last_write(uint64_t word, Side &side, unsigned &site);  // of a word of the arena, in this launch
+bool last_write(uint64_t word, Side &side, unsigned &site);  // of a word, in this launch
 void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
 
 // profile.cpp
-void profile_begin();
 struct Log;  // of one instruction and array
 Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place);
-Text profile_json(const std::vector<Array> &arrays);
+void add_profile(Text &out);
 
-// A row of numbers and texts as a JSON list; report.py knows the columns.
-__attribute__((noinline)) inline Text json(const Text &text) {
-    Text out = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += (unsigned char)c < 32 ? ' ' : c;
-    }
-    return out + "\"";
+// JSON, behind what is there, with a comma where one belongs. report.py knows the columns of the rows.
+void add(Text &out, const char *text);
+void add(Text &out, long long number);
+Text &next(Text &out);  // for what comes next
+template <class... Cells> void add_row(Text &out, const Cells &...cells) {
+    next(out) += '[', (add(out, cells), ...), out += ']';
 }
-inline Text json(const char *text) { return json(Text(text)); }
-__attribute__((noinline)) inline Text json(long long number) {
-    char digits[24];
-    return Text(digits, snprintf(digits, sizeof digits, "%lld", number));
-}
-__attribute__((noinline)) inline Text row(std::initializer_list<Text> cells) {
-    Text out;
-    for (const Text &cell : cells) out += (out.empty() ? "" : ", ") + cell;
-    return "[" + out + "]";
-}
-template <class... A> Text row(const A &...cells) { return row({json(cells)...}); }
 }  // namespace course
