@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.checks.kit.explain import slip_cause
 from course_lib.checks.kit.kernels.batch import HEADER, TOGETHER, candidates
-from course_lib.checks.kit.kernels.pairs import Known, pairs
+from course_lib.checks.kit.kernels.pairs import Known, found, pairs
 from course_lib.checks.kit.kernels.values import differs, tolerance
 from course_lib.checks.kit.limits import stopwatch
 from course_lib.checks.kit.slips import cuda
@@ -96,15 +96,9 @@ def _hints(runs):
 
 def _alike(check, mine, other):
     """Did the student's kernel and a known mistake find and write the same in one launch?"""
-    if _found(mine.report.errors) != _found(other.errors):
+    if found(mine.report.errors) != found(other.errors):
         return False
     return all(_same(check, mine, mine.after[name], other.after[name]) for name in mine.launch.outs)
-
-
-def _found(errors):
-    """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who."""
-    kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
-    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in errors}
 
 
 def _same(check, run, got, like):

@@ -27,13 +27,14 @@ class Known:
 
 @dataclass(frozen=True)
 class _Part:
-    """A mistake that may be one of two. tools: (tool, array) that spoke; wrong: which elements are; place: its rank."""
+    """A mistake that may be one of two. tools: (tool, array) that spoke; wrong: which elements are; like: how much of
+    what the student's kernel did it does by itself."""
 
     known: Known
     tools: frozenset
     wrong: np.ndarray
     changes: list
-    place: int
+    like: float
 
 
 def pairs(check, run, tried, solution):
@@ -45,13 +46,14 @@ def pairs(check, run, tried, solution):
     mine, tools = _wrong(check, run, run.after, want), _tools(run.report.errors)
     base = without_comments(solution)
     parts = []
-    for place, (known, seen) in enumerate(tried):
+    for known, seen in tried:
         wrong, spoke = _wrong(check, run, seen.after, want), _tools(seen.errors)
         changes = merged.changes(base, without_comments(known.source))
         if spoke <= tools and not (wrong & ~mine).any() and merged.is_small(base, changes):
-            parts.append(_Part(known, spoke, wrong, changes, place))
+            parts.append(_Part(known, spoke, wrong, changes, _likeness(check, run, seen, want)))
+    parts.sort(key=lambda part: -part.like)
     both = [two for two in itertools.combinations(parts, 2) if _may_be(*two, mine, tools)]
-    both.sort(key=lambda two: (not two[0].known.planted, not two[1].known.planted, two[1].place))
+    both.sort(key=lambda two: (-two[0].like, not (two[0].known.planted and two[1].known.planted)))
     return [_told(base, *two) for two in both[:MOST]]
 
 
@@ -70,6 +72,22 @@ def _may_be(one, other, mine, tools):
 def _told(base, one, other):
     says = merged.told(one.known.says, other.known.says)
     return says, merged.made(base, one.changes + other.changes)
+
+
+def _likeness(check, run, seen, want):
+    """The share of elements that are the student's, and 1 more if the tools found the same."""
+    same = []
+    for name, right in want.items():
+        got, like = (corner(after[name], right) for after in (run.after, seen.after))
+        near = ~np.asarray(differs(got, like, tolerance(check, run.launch, got, right)))
+        same.append(np.ravel(near | ((got != got) & (like != like))))
+    return np.concatenate(same).mean() + (found(run.report.errors) == found(seen.errors))
+
+
+def found(errors):
+    """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who."""
+    kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
+    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in errors}
 
 
 def _tools(errors):
