@@ -1,6 +1,6 @@
 """Does any verdict hang on the draw? Each solution must pass on many draws, each planted wrong answer fail on many.
 
-python -m course_tools.maintenance.draws [NN ...] [--solutions 1000] [--planted 100] [--budget SECONDS]
+python -m course_tools.maintenance.draws [NN ...] [--task NAME] [--solutions 1000] [--planted 100] [--budget SECONDS]
 """
 
 import argparse
@@ -143,6 +143,7 @@ def main(argv=None):
     """Print a line for each task and for each verdict that hangs on the draw; exit status 1 if there is one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("chapters", nargs="*", metavar="NN", help="chapters by number; all if none")
+    parser.add_argument("--task", help="this one alone")
     parser.add_argument("--solutions", type=int, default=1000, help="draws (%(default)s)")
     parser.add_argument("--planted", type=int, default=100, help="draws of each (%(default)s)")
     parser.add_argument("--budget", type=float, default=3600.0, help="seconds (%(default)s)")
@@ -154,7 +155,7 @@ def main(argv=None):
         print(error, file=sys.stderr)
         return 2
     found = [answer for read in reads for answer in answers(read, args.solutions, args.planted)]
-    return _printed(rows(found, args.budget))
+    return _printed(rows([a for a in found if args.task in (None, a.task)], args.budget))
 
 
 def _printed(pairs):

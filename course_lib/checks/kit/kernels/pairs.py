@@ -11,7 +11,7 @@ from course_lib.checks.kit.kernels.source import without_comments
 from course_lib.checks.kit.kernels.values import corner, differs, tolerance, wanted
 from course_lib.checks.kit.slips import merged
 
-MOST = 2 * TOGETHER
+MOST = TOGETHER
 COVERED = 0.9  # of the wrong elements: two mistakes may mend some of each other's
 
 
