@@ -45,6 +45,7 @@ def _gradient_cases(rng):
         _gradient_launch(rng, (2, 4, 2), scale, "8 tiles, two steps"),
         _gradient_launch(rng, (4, 1, 3), scale, "3 tiles side by side, four steps"),
         _gradient_launch(rng, (1, 2, 1), 1.0, "2 tiles, one above the other, a scale of 1"),
+        _gradient_launch(rng, (16, 1, 1), scale, "one tile, 256 examples"),
     ]
 
 
