@@ -134,7 +134,7 @@ def line(answer, outcome):
     seeds = ", ".join(map(str, outcome.amiss[:SHOWN]))
     told = f", {must} {len(outcome.amiss)}: {seeds}" if outcome.amiss else ""
     told += f", no verdict {outcome.untold}" if outcome.untold else ""
-    few = "" if outcome.draws in (0, answer.draws) else f" of {answer.draws}"
+    few = "" if outcome.draws == answer.draws else f" of {answer.draws}"
     mark = "WRONG" if outcome.amiss else "ok   "
     return f"{mark} {answer.chapter} {answer.task} {answer.name}: {outcome.draws}{few} draws{told}"
 

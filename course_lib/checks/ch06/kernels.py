@@ -28,7 +28,7 @@ ALONG = (
 
 
 def _ways_launch(rng, M, N, K, block, label, least=0.0):
-    """A grid that covers D either way, whichever index the student lets run along x. least: added to A, most of it to B."""
+    """A grid that covers D either way, whichever index runs along x. least: added to A, and most of it to B."""
     most = max(M, N)
     args = {
         "M": np.int32(M),
