@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from course_lib.checks import ch01, ch05
+from course_lib.checks import ch01, ch05, ch15
 from course_lib.checks.kit import explain, planted
 from course_lib.checks.kit.core import Case, Check, normal
 from course_lib.checks.kit.messages import CheckFailed
@@ -51,6 +51,23 @@ def test_cause_that_fits_some_cases_is_not_told():
         return scale * (residual @ X), float(scale * residual.sum())
 
     assert "the mean is missing" not in (cause_of(ch01.check_mse_gradient, mse_gradient) or "")
+
+
+def test_an_argument_that_changed_may_be_the_cause():
+    def in_place(x):
+        bits = x.view(np.uint32)
+        np.add(bits, 0x7FFF + ((bits >> 16) & 1), out=bits)
+        return np.where(np.isnan(x), 0x7FC0, bits >> 16).astype(np.uint16)
+
+    def also(x):  # a planted mistake, and x is changed besides
+        bits = x.view(np.uint32) + 0
+        found = np.where(np.isfinite(x), (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16, 0x7FC0)
+        x[:] = 0
+        return found.astype(np.uint16)
+
+    assert "writes into x itself" in cause_of(ch15.check_bfloat16_bits, in_place)
+    said = cause_of(ch15.check_bfloat16_bits, also)
+    assert said.startswith("either: an infinity becomes NaN") and "changes its argument x" in said
 
 
 def test_kernel_of_another_form_gets_the_planted_cause():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.checks import ch09, ch10, ch14
+from course_lib.checks import ch06, ch09, ch10, ch12, ch14
 from course_lib.checks.kit import heard
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.parts import Evidence, causes_of_parts, names_of
@@ -114,3 +114,49 @@ def test_what_has_no_parts_is_one_part():
         want, name = (1, 2), "the result"
 
     assert names_of([Miss]) == {""}
+
+
+def test_changes_are_found_between_what_is_the_same():
+    base = "a = 1; b = 2; c = 3; d = 4"
+    for source in (
+        base,
+        "a = 1; b = 20; c = 3; d = 4",
+        "x = 1; b = 2; c = 3; d = 4 + a",
+        "a = 1; d = 4",
+        "",
+    ):
+        assert merged.made(base, merged.changes(base, source)) == source
+    assert merged.changes(base, "a = 1; b = 2 + e; c = 3; d = 4")[0][0] > 8
+
+
+TWO = r"""
+__global__ void max_plus(int M, int N, int K, const float *A, const float *B, float *D)
+{
+    const int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < M && j < N) {
+        float best = 0.0f;
+        for (int k = 0; k < K; k++) {
+            const float way = A[i * K + k] + B[j * K + k];
+            if (way > best) best = way;
+        }
+        D[i * N + j] = best;
+    }
+}
+"""
+
+
+def test_two_mistakes_of_a_kernel_are_both_named():
+    said = cause_of(ch06.check_max_plus, TWO)
+    assert said.startswith("two mistakes: ")
+
+
+def test_two_mistakes_of_ranks_are_both_named():
+    def backward_two(comm, local, X, A1, Z2, Y):
+        (_, _), (W2, _) = local
+        e = np.exp(Z2 - Z2.max(axis=1, keepdims=True))
+        dZ2 = e / e.sum(axis=1, keepdims=True) - Y  # without 1/B
+        dZ1 = dZ2 @ W2.T  # without the slope
+        return [(X.T @ dZ1, dZ1.sum(axis=0)), (A1.T @ dZ2, dZ2.sum(axis=0))]
+
+    said = cause_of(ch12.check_backward_two, backward_two)
+    assert said.startswith("two mistakes: ")

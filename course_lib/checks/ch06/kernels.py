@@ -28,14 +28,14 @@ ALONG = (
 
 
 def _ways_launch(rng, M, N, K, block, label, least=0.0):
-    """A grid that covers D either way, whichever index the student lets run along x. least: added to A."""
+    """A grid that covers D either way, whichever index runs along x. least: added to A, and most of it to B."""
     most = max(M, N)
     args = {
         "M": np.int32(M),
         "N": np.int32(N),
         "K": np.int32(K),
         "A": normal(rng, M, K) + np.float32(least),
-        "B": normal(rng, K, N),
+        "B": normal(rng, K, N) + np.float32(0.7 * least),
         "D": np.empty((M, N), np.float32),
     }
     grid = tuple(-(-most // n) for n in block)

@@ -104,7 +104,8 @@ check_hidden_delta = KernelCheck(
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "D"),
-            "A and D are M x N: a thread beyond an edge must neither load nor store there",
+            "A and D are M x N, in rows of N numbers: a thread beyond an edge must neither load nor store there, and "
+            "the others at their own row and column",
         ),
     ],
 )

@@ -27,6 +27,7 @@ def _cases(rng):
         _case(rng, "a slower device", *wide, 64, **slow),
         _case(rng, "a short K", many(60, 70, 128), many(71, 80, 128), 32, 128, **T),
         _case(rng, "what D costs", many(60, 70, 128), many(71, 80, 128), 64, 64, **even),
+        _case(rng, "D, which is not loaded", *wide[:2], 128, 128, 183e12, 4e12, 20e12),
         _case(rng, "few rows", 64, many(60, 70, 64), many(71, 80), 64, **T),
         _case(rng, "T = 80", many(40, 50, 80), many(51, 60, 80), many(41, 50), 80, **T),
         Case(

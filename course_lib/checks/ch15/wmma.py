@@ -1,15 +1,19 @@
 """The checks of two kernels with fragments: a weight gradient to write, and a product with shared tiles to repair."""
 
+import re
+
 import numpy as np
 
 from course_lib.checks.kit.inputs import normal
 from course_lib.checks.kit.kernels.check import (
     KernelCheck,
     Launch,
+    limit,
     loads_each_once,
     mentions,
     uses_shared,
 )
+from course_lib.checks.kit.kernels.source import without_comments
 
 TENSOR_CORES = "the task is to use the tensor cores: fragments, and wmma::mma_sync"
 
@@ -41,11 +45,25 @@ def _gradient_cases(rng):
         _gradient_launch(rng, (2, 4, 2), scale, "8 tiles, two steps"),
         _gradient_launch(rng, (4, 1, 3), scale, "3 tiles side by side, four steps"),
         _gradient_launch(rng, (1, 2, 1), 1.0, "2 tiles, one above the other, a scale of 1"),
+        _gradient_launch(rng, (16, 1, 1), scale, "one tile, 256 examples"),
     ]
 
 
 def _weight_gradient(B, n_in, n_out, inverse, X, dZ, dW):
     return inverse * (X.T @ dZ)
+
+
+@limit("")
+def _asks_how_many(report, launch):
+    """How many elements of a fragment a thread has differs from GPU to GPU: no run on one of them shows a number by
+    heart. A loop over `f.x` itself has no index."""
+    bare = without_comments(report.source)
+    if not re.search(r"\.x\s*\[", bare) or re.search(r"num_elements|sizeof", bare):
+        return None
+    return (
+        "the source counts the elements of a fragment by heart",
+        "CUDA does not say how many of them a thread has: the loop runs to sum.num_elements",
+    )
 
 
 check_weight_gradient = KernelCheck(
@@ -55,7 +73,7 @@ check_weight_gradient = KernelCheck(
     _weight_gradient,
     c=1.0,
     axes=("input", "neuron"),
-    limits=[mentions("mma_sync", TENSOR_CORES, least=1)],
+    limits=[mentions("mma_sync", TENSOR_CORES, least=1), _asks_how_many],
 )
 
 # repaired_wmma ------------------------------------------------------------------------------------------
@@ -77,6 +95,20 @@ def _staged_cases(rng):
     ]
 
 
+FORM = {"a_tile": (32, 24), "b_tile": (16, 40)}
+KEPT = "the shared tiles keep their form: the 8 numbers at the end of each row are there against bank conflicts"
+
+
+@limit("")
+def _keeps_their_form(report, launch):
+    """Other sizes give the same numbers; so do other arrays."""
+    bare = re.sub(r"\s", "", without_comments(report.source))
+    for name, (rows, width) in FORM.items():
+        if f"{name}[{rows}][{width}]" not in bare:
+            return f"{name}[{rows}][{width}] is not in the source", KEPT
+    return None
+
+
 ONCE = "a block loads each element that it needs once, into the shared tiles; its four warps share them"
 
 check_repaired_wmma = KernelCheck(
@@ -88,6 +120,8 @@ check_repaired_wmma = KernelCheck(
     axes=("row", "column"),
     limits=[
         uses_shared(),
+        *(uses_shared(name, KEPT) for name in FORM),
+        _keeps_their_form,
         mentions("mma_sync", TENSOR_CORES, least=1),
         loads_each_once("A", times=lambda launch: launch.grid[0], cause=ONCE),
         loads_each_once("B", times=lambda launch: launch.grid[1], cause=ONCE),

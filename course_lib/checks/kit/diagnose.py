@@ -29,6 +29,38 @@ def diagnose(check, result, results, seed):
 
 def _cause(check, result, results, seed):
     miss = result.misses[0]
+    spoilt = _spoilt(check, results) if miss.kind == "values" else []
+    if not spoilt:
+        return _of_what_came(check, result, results, seed)
+
+    def changes_too(mine, other):
+        return bool(_undue(check, mine)) == bool(_undue(check, other))
+
+    both = _fits(check, miss, results, seed, changes_too)
+    known = planted_cause(check.cases.__module__, check.name, both, EACH)
+    return known or _or_of_changes(_of_what_came(check, result, results, seed), spoilt)
+
+
+def _spoilt(check, results):
+    """Names of the arguments that are not what they were, and should be."""
+    return list(
+        dict.fromkeys(r.name_of(c.argument) for r in results for c in _undue(check, r.answer))
+    )
+
+
+def _undue(check, answer):
+    return [c for c in answer.changes if c.argument not in {check.inplace, *check.may_change}]
+
+
+def _or_of_changes(cause, spoilt):
+    """A mistake with the same numbers leaves the arguments alone: the numbers may be wrong because they changed."""
+    names = " and ".join(spoilt)
+    changed = f"your function changes its argument {names}: work on a copy"
+    return f"either: {cause}; or the numbers follow from this: {changed}" if cause else changed
+
+
+def _of_what_came(check, result, results, seed):
+    miss = result.misses[0]
     fits = _fits(check, miss, results, seed)
     return (
         planted_cause(check.cases.__module__, check.name, fits, EACH)
@@ -117,8 +149,8 @@ def _right_parts(check, name, results):
                 yield Mismatch("values", name, "", np.asarray(got), np.asarray(want)), r
 
 
-def _fits(check, miss, results, seed):
-    """(function) -> does it do in all cases of the seed what the student's did?"""
+def _fits(check, miss, results, seed, more=lambda mine, other: True):
+    """(function) -> does it do in all cases of the seed what the student's did? more: asked of two Answers as well."""
     order = sorted(range(len(results)), key=lambda i: not results[i].misses)  # most differ at once
     drawn = check.draw(seed)
     lasting = all(_lasts(case) for case in drawn)
@@ -126,8 +158,9 @@ def _fits(check, miss, results, seed):
     def fits(fn):
         fn = functools.partial(check.call, fn) if check.call else fn
         cases = drawn if lasting else check.draw(seed)
+        others = ((results[i], _answer(check, fn, cases[i])) for i in order)
         return all(
-            _same_answer(check, results[i], _answer(check, fn, cases[i]), miss) for i in order
+            _same_answer(check, r, other, miss) and more(r.answer, other) for r, other in others
         )
 
     return fits

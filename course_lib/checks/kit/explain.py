@@ -49,6 +49,11 @@ def several_causes(module, name, evidence, fits, limit=None):
     return whole or _cause(module, name, fits, _pairs, limit, most=1) or part
 
 
+def pair_cause(module, name, fits):
+    """The sentence of two known mistakes in one source that do together what the answer did, or None."""
+    return _cause(module, name, fits, _pairs, None, most=1)
+
+
 def _of_parts(module, name, evidence):
     task = task_of(module, name)
     known = itertools.chain(_planted(task), python_slips(task)) if task else ()

@@ -68,9 +68,15 @@ class Evidence:
                 if WHOLE not in parts
                 else self.mine[i]
             )
-            flat = [np.ravel(leaf) for leaf in leaves(given) if _is_number(leaf)]
-            values |= {float(x) for x in np.concatenate([np.zeros(0), *flat])[:50]}
-        return len({x for x in values if np.isfinite(x) and (x % 1 or abs(x) > SMALL)}) > 1
+            values |= seldom(given)
+        return len(values) > 1
+
+
+def seldom(given):
+    """Of the first numbers of a result those that nobody hits by chance."""
+    flat = [np.ravel(leaf) for leaf in leaves(given) if _is_number(leaf)]
+    values = {float(x) for x in np.concatenate([np.zeros(0), *flat])[:50]}
+    return {x for x in values if np.isfinite(x) and (x % 1 or abs(x) > SMALL)}
 
 
 def _is_number(leaf):

@@ -72,6 +72,16 @@ def test_known_mistakes_with_the_same_header_are_compiled_at_once():
     assert "namespace s1" in text and not batch.ALONE.search(source)
 
 
+def test_what_does_not_compile_is_left_out_alone():
+    kernel = "__global__ void k(float *x)\n{\n    x[0] = %s;\n}"
+    texts = [kernel % value for value in ("1", "nothing", "2", "'")]
+    said = "kernel.cu:3:1: note: here\nkernel.cu:10:12: error: 'nothing' was not declared"
+    text = batch._in_spaces(texts, range(4))
+    assert text.splitlines()[9].strip() == "x[0] = nothing;"
+    assert batch._rests(text, [0, 1, 2, 3], said) == [[0, 2, 3]]
+    assert batch._rests(text, [0, 1, 2, 3], "stopped") == [[0, 1], [2, 3]]
+
+
 # What the checks rest on ------------------------------------------------------------------------------------------
 
 

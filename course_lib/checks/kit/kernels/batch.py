@@ -1,5 +1,6 @@
 """Many known mistakes of a kernel compiled at once, each in a namespace of its own."""
 
+import bisect
 import hashlib
 import re
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ SECONDS = 1.0  # of a launch of a known mistake: those that are compared with en
 TOGETHER = 30
 UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll\b.*$", re.MULTILINE)
 ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|if)", re.MULTILINE)  # lines that know no namespace
+ERROR = re.compile(r"kernel\.cu:(\d+)(?::\d+)?: (?:fatal )?error")
 HEADER = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)  # above all namespaces, once
 
 
@@ -30,21 +32,30 @@ def candidates(sources, kernel):
 
 
 def _compile(sources, numbers, kernel, runners):
-    """Fills in the runners of these sources. What does not compile with others is compiled in halves."""
+    """Fills in the runners of these sources, without those that do not compile."""
     if not numbers:
         return
     spaces = len(numbers) > 1
     text = _in_spaces(sources, numbers) if spaces else sources[numbers[0]]
     try:
         program = compiled(text, no_extern_c=spaces)
-    except CompileError:
-        half = len(numbers) // 2
-        for part in (numbers[:half], numbers[half:]) if spaces else ():
+    except CompileError as error:
+        for part in _rests(text, numbers, str(error)) if spaces else ():
             _compile(sources, part, kernel, runners)
         return
     for n in numbers:
         name = f"s{n}::{kernel}" if spaces else kernel
         runners[n] = _runner(text, name, (sources[n], kernel), program)
+
+
+def _rests(text, numbers, said):
+    """What to compile next: all but the sources that the compiler names, or two halves where it names none."""
+    lines = {int(line) for line in ERROR.findall(said)}
+    starts = [n for n, line in enumerate(text.splitlines(), 1) if line.startswith("namespace s")]
+    bad = {numbers[bisect.bisect(starts, line) - 1] for line in lines if line > starts[0]}
+    half = len(numbers) // 2
+    good = [n for n in numbers if n not in bad]
+    return [good] if bad else [numbers[:half], numbers[half:]]
 
 
 def _in_spaces(sources, numbers):

@@ -1,56 +1,95 @@
 """The cause of a kernel's failure, proved: a known mistake gives the same numbers and findings in every launch."""
 
+import functools
+
 import numpy as np
 
 from course_lib.checks.kit.explain import slip_cause
 from course_lib.checks.kit.kernels.batch import HEADER, TOGETHER, candidates
+from course_lib.checks.kit.kernels.pairs import Known, found, pairs
 from course_lib.checks.kit.kernels.values import differs, tolerance
+from course_lib.checks.kit.limits import stopwatch
 from course_lib.checks.kit.slips import cuda
 
 MOST = 4 * TOGETHER  # slips tried
+SECONDS = 6.0  # of the processor, for launches, as `stopwatch` counts them: then no more mistakes are compiled
 
 
 def proved(check, runs):
     """The sentence of the known mistake that did in all launches what the student's kernel did, or None.
 
-    Planted answers first, then slips, batch by batch until one fits. The smallest launch that failed is tried first,
-    the others only with what fits it.
+    Planted answers first, then slips, batch by batch until one fits or the time is up, then pairs of what was tried.
+    The smallest launch that failed is tried first, the others only with what fits it.
     """
     if any(error["tool"] == "timeout" for run in runs for error in run.report.errors):
         return None
     order = sorted(runs, key=lambda run: (not (run.findings or run.report.errors), _size(run)))
-    found: list = []
+    search = _Search(check, runs, order)
+    place = check.cases.__module__, check.name
+    known = (slip_cause(*place, search.fits, find) for find in (search.planted, search.slips))
+    return next((says for says in known if says), None) or slip_cause(
+        *place, search.fits, search.pairs
+    )
 
-    def fits(again):
-        if all(_alike(check, run, again(run.launch)) for run in order):
-            found.append(again)
-        return found[-1:] == [again]
 
-    def planted(task):
-        return _given(check, [(says, task.value_of(source)) for says, source in task.planted])
+class _Search:
+    """What is tried for one kernel, and what each did in the first launch."""
 
-    def slips(task):
+    def __init__(self, check, runs, order):
+        self.check, self.runs, self.order = check, runs, order
+        self.spent, self.tried, self.found = 0.0, [], False
+
+    def fits(self, known):
+        """Does it do in all launches what the student's did?"""
+        gone = stopwatch()
+        try:
+            return self._fits(known)
+        finally:
+            self.spent += gone()
+
+    def _fits(self, known):
+        first = known.again(self.order[0].launch)
+        self.tried.append((known, first))
+        if not _alike(self.check, self.order[0], first):
+            return False
+        rest = self.order[1:]
+        alike = all(_alike(self.check, run, known.again(run.launch)) for run in rest)
+        self.found = self.found or alike
+        return alike
+
+    def planted(self, task):
+        """The planted answers, compiled at once."""
+        return self._given([(says, task.value_of(source)) for says, source in task.planted], True)
+
+    def slips(self, task):
+        """The likely slips of the solution."""
         solution = task.value_of(task.solution)
         most = TOGETHER if HEADER.search(solution) else MOST  # templates take long to compile
-        slips = cuda.hinted(solution, _hints(runs), most)
-        pairs = [(slip.says, slip.source) for slip in slips]
-        for first in range(0, len(pairs), TOGETHER):
-            if not found:
-                yield from _given(check, pairs[first : first + TOGETHER])
+        slips = cuda.hinted(solution, _hints(self.runs), most)
+        return self._batches([(slip.says, slip.source) for slip in slips])
 
-    place = check.cases.__module__, check.name
-    return slip_cause(*place, fits, planted) or slip_cause(*place, fits, slips)
+    def pairs(self, task):
+        """Two of what was tried in one kernel."""
+        solution = task.value_of(task.solution)
+        if not HEADER.search(solution):
+            yield from self._batches(pairs(self.check, self.order[0], self.tried, solution))
+
+    def _batches(self, known):
+        for first in range(0, len(known), TOGETHER):
+            if not self.found and self.spent < SECONDS:
+                yield from self._given(known[first : first + TOGETHER])
+
+    def _given(self, known, planted=False):
+        """Pairs (sentence, function that gives a `Known`) of pairs (sentence, source), compiled at once."""
+        sources = [self.check.whole(source) for _, source in known]
+        runners = candidates(sources, self.check.kernel)
+        for (says, source), again in zip(known, runners, strict=True):
+            if again:
+                yield says, functools.partial(Known, says, source, again, planted)
 
 
 def _size(run):
     return sum(value.size for value in run.before.values() if isinstance(value, np.ndarray))
-
-
-def _given(check, pairs):
-    """Pairs (sentence, function that gives a runner) of pairs (sentence, source), compiled at once."""
-    runners = candidates([check.whole(source) for _, source in pairs], check.kernel)
-    given = zip(pairs, runners, strict=True)
-    return [(says, lambda again=again: again) for (says, _), again in given if again]
 
 
 def _hints(runs):
@@ -64,15 +103,9 @@ def _hints(runs):
 
 def _alike(check, mine, other):
     """Did the student's kernel and a known mistake find and write the same in one launch?"""
-    if _found(mine.report.errors) != _found(other.errors):
+    if found(mine.report.errors) != found(other.errors):
         return False
     return all(_same(check, mine, mine.after[name], other.after[name]) for name in mine.launch.outs)
-
-
-def _found(errors):
-    """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who."""
-    kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
-    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in errors}
 
 
 def _same(check, run, got, like):

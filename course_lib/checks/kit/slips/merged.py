@@ -7,11 +7,11 @@ the same words.
 import ast
 import itertools
 import re
-import time
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from course_lib.checks.kit.limits import stopwatch
 from course_lib.checks.kit.slips import python
 
 SLIPS = 40  # the likeliest
@@ -21,14 +21,15 @@ MOST_CHANGED = (
 )
 
 
-def pairs(task, clock=time.process_time):
+def pairs(task, clock=None):
     """(sentence, source) of two planted answers together, then of a planted answer and a slip, while there is time."""
+    clock = clock or stopwatch()
     end = clock() + SECONDS
     base = _plain(task.solution)
-    planted = [(says, _changes(base, _plain(source))) for says, source in task.planted]
-    planted = [(says, changes) for says, changes in planted if _is_small(base, changes)]
+    planted = [(says, changes(base, _plain(source))) for says, source in task.planted]
+    planted = [(says, found) for says, found in planted if is_small(base, found)]
     likely = itertools.islice(python.variants(task.solution), SLIPS)
-    slips = ((slip.says, _changes(base, _plain(slip.source))) for slip in likely)
+    slips = ((slip.says, changes(base, _plain(slip.source))) for slip in likely)
     both: Iterator = itertools.chain(
         itertools.combinations(planted, 2),
         ((known, slip) for slip in slips for known in planted),
@@ -37,7 +38,12 @@ def pairs(task, clock=time.process_time):
         if clock() > end:
             return
         if apart(one, other):
-            yield f"two mistakes: {says}; and {also}", _made(base, one + other)
+            yield told(says, also), made(base, one + other)
+
+
+def told(says, also):
+    """The sentence of two mistakes."""
+    return f"two mistakes: {says}; and {also}"
 
 
 @lru_cache(512)  # planted answers and slips of a few tasks
@@ -51,11 +57,23 @@ def _plain(source):
 
 
 @lru_cache(512)
-def _changes(base, source):
+def changes(base, source):
     """(first, last, new words) of each change to the words of the base."""
     a, b = _words(base), _words(source)
+    same = next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
+    a, b = (
+        a[same:],
+        b[same:],
+    )  # most have one change: what is the same before and behind it takes longest
+    ends = next(
+        (i for i, (x, y) in enumerate(zip(a[::-1], b[::-1], strict=False)) if x != y),
+        min(len(a), len(b)),
+    )
+    a, b = a[: len(a) - ends], b[: len(b) - ends]
     codes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    return [(i, j, b[k:m]) for what, i, j, k, m in codes if what != "equal"]
+    return [(same + i, same + j, b[k:m]) for what, i, j, k, m in codes if what != "equal"]
 
 
 def apart(one, other):
@@ -64,14 +82,16 @@ def apart(one, other):
     return all(a[1] <= b[0] and a[:2] != b[:2] for a, b in itertools.pairwise(changes))
 
 
-def _made(base, changes):
+def made(base, changes):
+    """The base with changes that touch different words."""
     words = list(_words(base))
     for first, last, new in sorted(changes, reverse=True):
         words[first:last] = new
     return "".join(words)
 
 
-def _is_small(base, changes):
+def is_small(base, changes):
+    """Do they leave most of the base?"""
     changed = sum(max(last - first, len(new)) for first, last, new in changes)
     return changed <= MOST_CHANGED * len(_words(base))
 

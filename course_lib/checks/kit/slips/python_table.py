@@ -44,6 +44,7 @@ product: $a - $_b => $a / $b :: divided by `$b`: subtract it
 product: $a / $_b => $a - $b :: `$b` is subtracted: divide `$a` by it
 upside-down: $a / $b => $b / $a :: the fraction is upside down: `$b / $a`
 brackets: $a @ $b + $c => $a @ ($b + $c) :: the result you get from `$a @ ($b + $c)`
+brackets: $i($a + $b) => $i($a) + $b :: `$b` is added after `$i(...)`: it belongs inside the brackets
 brackets: $a / ($b + $c) => $a / $b + $c \
   :: the result you get from `$a / $b + $c`: brackets are missing
 brackets: $a / ($b * $c) => $a / $b * $c \
