@@ -35,11 +35,11 @@ class Callouts(SphinxTransform):
 
 def kind_of(paragraph):
     """What a paragraph is by the words in bold that it begins with; "" for most."""
-    if paragraph.children and isinstance(paragraph[0], nodes.strong):
-        words = paragraph[0].astext()
+    first = next((child for child in paragraph if child.astext()), None)  # MyST begins with ""
+    if isinstance(first, nodes.strong):
         for begin, kind in BEGINS.items():
-            if re.match(rf"{begin}\b", words):
-                paragraph[0]["classes"].append("label")
+            if re.match(rf"{begin}\b", first.astext()):
+                first["classes"].append("label")
                 return kind
     return "predict" if is_prediction(paragraph) else ""
 

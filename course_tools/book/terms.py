@@ -16,7 +16,7 @@ FOLDERS = ("notebooks/", "exercises/", "solutions/")
 PART = {number: part for number, _, part in CHAPTERS}
 EVERYWHERE = {"cpu", "threads"}  # the parts whose words all later chapters use
 # Verbs, and words with an everyday meaning of their own
-PLAIN = {"broadcast", "gather", "scatter", "reduce", "eager", "precision", "recall"}
+PLAIN = {"broadcast", "gather", "scatter", "reduce", "eager", "precision", "recall", "divergence"}
 NOT_IN = (nodes.reference, nodes.literal, nodes.title, nodes.math, nodes.raw, nodes.literal_block)
 NOT_IN += (nodes.figure, nodes.caption)
 
@@ -58,8 +58,7 @@ def meant(chapters, number):
     """Does a word that these chapters explain have its meaning in chapter `number`?"""
     parts = {PART[chapter] for chapter in chapters}
     here = PART[number]
-    beside = here in parts or (here == "all" and "mpi" in parts)
-    return min(chapters) <= number and (bool(parts & EVERYWHERE) or beside)
+    return min(chapters) <= number and (bool(parts & EVERYWHERE) or here in parts)
 
 
 def link_terms(app, doctree, page):

@@ -29,6 +29,11 @@ interface Step {
   path: string;
 }
 
+/** What is used here of a notebook's panel. */
+interface Panel {
+  contentHeader: { addWidget(widget: Widget): void };
+}
+
 /** What is used here of a notebook's context. */
 interface Context {
   path: string;
@@ -45,7 +50,7 @@ export function leadOn(app: JupyterFrontEnd): void {
       void notebook.ready.then(() => {
         const steps = stepsOf(notebook);
         if (steps.length && !panel.isDisposed) {
-          panel.contentHeader.addWidget(new Widget({ node: bar(steps, open) }));
+          (panel as unknown as Panel).contentHeader.addWidget(new Widget({ node: bar(steps, open) }));
         }
       });
     }

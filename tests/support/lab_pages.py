@@ -5,7 +5,6 @@ import re
 import lab_browser as lb
 
 CHAPTER = "01-serial-backprop.ipynb"
-SHOTS = lb.ROOT / ".screenshots"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 # Marks a prompt once its text changes, such as to [*].
@@ -95,8 +94,8 @@ def replace_source(page, cell, text):
 
 
 def screenshot(page, name):
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png")
+    lb.SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=lb.SHOTS / f"{name}.png")
 
 
 def follow(page, words, name):
