@@ -9,7 +9,7 @@ import re
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from course_tools.book.answers import is_prediction
+from course_tools.book.answers import PROMISE, is_prediction
 
 BEGINS = {"Question": "question", "Check": "check", "Take away": "take-away", "Task": "task"}
 SUMMED_UP = re.compile(r"^(Key points|What you (now know|can now do))")
@@ -41,7 +41,11 @@ def kind_of(paragraph):
             if re.match(rf"{begin}\b", first.astext()):
                 first["classes"].append("label")
                 return kind
-    return "predict" if is_prediction(paragraph) else ""
+    if not is_prediction(paragraph):
+        return ""
+    bold = next(words for words in paragraph.findall(nodes.strong) if PROMISE.match(words.astext()))
+    bold["classes"].append("label")
+    return "predict"
 
 
 def wrap(node, kind):

@@ -5,5 +5,5 @@ export const WIDTH = `
 .jp-RenderedMarkdown > :is(h1, h2, h3, h4) { line-height: 1.2; }
 .jp-RenderedMarkdown > table { margin-left: 0; }
 /* The longest name of a notebook fits into the list of files */
-#jp-left-stack { min-width: 19.5rem !important; }
+#jp-left-stack { min-width: 18rem !important; }
 `;
