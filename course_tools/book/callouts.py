@@ -1,7 +1,8 @@
 """Callouts of the notebooks as Sphinx's admonitions: questions, predictions, checks, what to take away.
 
-The notebooks' text says which they are, by words in bold; JupyterLab follows the same rules: labextension/src/callouts.ts
-(a test compares the two). The words stay where they are, so that the text reads the same everywhere.
+The notebooks' text says which they are, by words in bold; JupyterLab follows the same rules:
+labextension/src/callouts.ts (a test compares the two). The words stay where they are, so that the text reads the same
+everywhere.
 """
 
 import re

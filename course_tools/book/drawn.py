@@ -1,4 +1,4 @@
-"""Figures are drawn on white, once for both themes. The style sheet turns those of the class `drawn` round in the dark one."""
+"""Figures are drawn on white, once for both themes. The style sheet inverts what is `drawn` in the dark one."""
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform

@@ -1,7 +1,7 @@
 """Words of the glossary in lectures and exercises: where a page first says one, it is a link that shows the meaning.
 
-A word means what the glossary says only from the chapter on that explains it, and a word of the GPU only in chapters on the
-GPU: before that, and elsewhere, `block`, `grid` or `rank` may be the everyday word.
+A word means what the glossary says only from the chapter on that explains it, and a word of the GPU only in chapters
+on the GPU: before that, and elsewhere, `block`, `grid` or `rank` may be the everyday word.
 """
 
 import re
@@ -17,8 +17,8 @@ PART = {number: part for number, _, part in CHAPTERS}
 EVERYWHERE = {"cpu", "threads"}  # the parts whose words all later chapters use
 # Verbs, and words with an everyday meaning of their own
 PLAIN = {"broadcast", "gather", "scatter", "reduce", "eager", "precision", "recall", "divergence"}
-NOT_IN = (nodes.reference, nodes.literal, nodes.title, nodes.math, nodes.raw, nodes.literal_block)
-NOT_IN += (nodes.figure, nodes.caption)
+NOT_IN: tuple[type, ...] = (nodes.reference, nodes.title, nodes.figure, nodes.caption)
+NOT_IN += (nodes.literal, nodes.literal_block, nodes.math, nodes.raw)
 
 
 class Terms:
@@ -67,7 +67,8 @@ def link_terms(app, doctree, page):
         return
     if not hasattr(app, "course_terms"):
         app.course_terms = Terms(app.env.get_doctree(PAGE))
-    number, met = page.partition("/")[2][:2], set()
+    number = page.partition("/")[2][:2]
+    met: set[str] = set()
     address = app.builder.get_relative_uri(page, PAGE)
     for text in list(doctree.findall(nodes.Text)):
         if not _is_prose(text):

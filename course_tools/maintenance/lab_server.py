@@ -45,7 +45,9 @@ def server_environment(home):
         "HOME": str(home),
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_CONFIG_PATH": str(ROOT / ".jupyter"),  # the course's own defaults, as with start.py
+        "JUPYTER_CONFIG_PATH": str(
+            ROOT / ".jupyter"
+        ),  # the course's own defaults, as with start.py
         "JUPYTER_PREFER_ENV_PATH": "1",
         "IPYTHONDIR": str(home / "ipython"),
     }

@@ -366,7 +366,9 @@ def test_callouts_terms_and_cards(browser, address, theme, width):
     page.goto(address + "index.html")
     cards = page.locator(".card")
     assert cards.count() == 16
-    wide = page.evaluate("[...document.querySelectorAll('.card')].map(it => it.scrollWidth - it.clientWidth)")
+    wide = page.evaluate(
+        "[...document.querySelectorAll('.card')].map(it => it.scrollWidth - it.clientWidth)"
+    )
     assert max(wide) <= 0
     shot(page, f"book-cards-{theme}-{width}")
     cards.nth(5).click(position={"x": 20, "y": 5})  # anywhere on it
@@ -383,7 +385,10 @@ def test_callouts_terms_and_cards(browser, address, theme, width):
 
 def term_is_explained(page):
     """By the mouse and by the keyboard; Escape puts it away; it stays within the window."""
-    term, box = page.locator("a.term", has_text=re.compile("^warps?$")).first, page.locator("#term-says")
+    term, box = (
+        page.locator("a.term", has_text=re.compile("^warps?$")).first,
+        page.locator("#term-says"),
+    )
     term.scroll_into_view_if_needed()
     term.hover()
     box.wait_for(state="visible")

@@ -7,11 +7,11 @@ import pytest
 
 pytest.importorskip("sphinx", reason="the extra `book` is not installed")
 
-from docutils import nodes  # noqa: E402 (needs the extra)
-from sphinx.addnodes import glossary  # noqa: E402
+from docutils import nodes
+from sphinx.addnodes import glossary
 
-from course_tools.book import callouts  # noqa: E402
-from course_tools.book.terms import PLAIN, Terms, meant  # noqa: E402
+from course_tools.book import callouts
+from course_tools.book.terms import PLAIN, Terms, meant
 
 ROOT = Path(__file__).resolve().parents[2]
 TYPESCRIPT = (ROOT / "labextension/src/callouts.ts").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How a lecture looks in a real JupyterLab, light and dark: callouts, figures, names of files, and the way on at hand."""
+"""How a lecture looks in a real JupyterLab, light and dark: callouts, figures, names of files, the way on at hand."""
 
 import re
 
@@ -9,7 +9,7 @@ from contrast import contrast
 from lab_pages import CHAPTER, PANEL, THEMES
 
 KINDS = ("question", "predict", "check", "take-away")
-# [colour, ground, text] of each word in bold, link, code and paragraph of a callout; ground: the first that is not clear
+# [colour, ground, text] of each word in bold, link, code and paragraph of a callout; ground: the first that is opaque
 COLOURS = """box => {
     const ground = it => {
         const back = getComputedStyle(it).backgroundColor;
@@ -50,7 +50,9 @@ def test_a_lecture_has_its_look(lab):
 
 def callouts_are_marked(page, lecture):
     """As many of each kind as the texts have."""
-    texts = ["".join(cell["source"]) for cell in lecture["cells"] if cell["cell_type"] == "markdown"]
+    texts = [
+        "".join(cell["source"]) for cell in lecture["cells"] if cell["cell_type"] == "markdown"
+    ]
     for words, kind in (("Question", "question"), ("Check", "check"), ("Take away", "take-away")):
         asked = sum(len(re.findall(rf"^\*\*{words}\b", text, re.MULTILINE)) for text in texts)
         marked = page.locator(f"{PANEL} p.course-{kind}")

@@ -69,7 +69,9 @@ BATCHES = (64, 256, 1024, 4096)  # of the training on a GPU
 TORCH = "torch-gpu-training"
 TRAINING_WAYS = (
     *(catalogue.WAY[key] for key in ("numpy", "grid", "torch-1", "torch")),
-    catalogue.Way("mlp-paper", "our kernels as in Kamra 2016", "1", "mlp"),  # a thread for each element
+    catalogue.Way(
+        "mlp-paper", "our kernels as in Kamra 2016", "1", "mlp"
+    ),  # a thread for each element
     catalogue.Way("mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp"),  # as course_lib.gpu.mlp
     catalogue.Way("torch-gpu-sent", "PyTorch, GPU, batches sent in", "1", TORCH),  # as ours
     catalogue.Way("torch-gpu-resident", "PyTorch, GPU, examples there", "1", TORCH),  # beforehand
