@@ -1,8 +1,9 @@
-"""`python -m course_tools.build.prose [NN ...]`: what of the lectures is longer than a reader can take, by chapter.
+"""`python -m course_tools.build.prose [NN ...]`: what of the chapters is longer than a reader can take.
 
 The limits: a core path (what is not folded) of CORE words and MINUTES minutes, of chapter 00 of FIRST minutes;
 paragraphs of PARAGRAPH words and sentences of SENTENCE, folded ones too; one aside a section (a parenthesis of more
-than ASIDE words); and nothing that is not folded uses a name which only folded code defines.
+than ASIDE words); and nothing that is not folded uses a name which only folded code defines. Code of lectures and
+exercises has lines of at most COLUMNS characters: wider ones are cut off beside the navigation of a page.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from course_tools.build.files import clone
 
 CORE, MINUTES, FIRST = 3300, 60, 25
 PARAGRAPH, SENTENCE, ASIDE = 110, 35, 8
+COLUMNS = 88
 PIECES = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )")  # paragraphs, and items of lists
 END = re.compile(r"(?<=[.!?])[\"'*_)]*\s+(?=[\"'*_(]*[A-Z0-9`$\[])")
 SHORT = re.compile(r"\b(et al|e\.g|i\.e|cf|vs|Fig|Eq|No|pp)\.")
@@ -30,6 +32,16 @@ def breaches(read):
         if cell.kind == "markdown":
             yield from _pieces(cell)
     yield from _asides(read)
+    yield from too_wide(read)
+
+
+def too_wide(read):
+    """Lines of code wider than COLUMNS, a text each: of all that learners see, and of solutions."""
+    for cell in read.cells:
+        if cell.kind == "code":
+            for row in cell.source.split("\n"):
+                if len(row) > COLUMNS:
+                    yield f"{cell.name} (line {cell.line}): a line of {len(row)} columns: {row.strip()[:60]}..."
 
 
 def core_words(read):
@@ -111,6 +123,15 @@ def _asides(read):
             yield f"section {title!r} has {len(asides)} asides; at most one: {shown}"
 
 
+def _told(read):
+    """What a chapter's file breaks; a lecture is introduced by its size."""
+    if read.kind == "lecture":
+        print(f"{read.chapter}: core {core_words(read)} words, {minutes.core(read)} minutes")
+        yield from breaches(read)
+    else:
+        yield from (f"exercise: {text}" for text in too_wide(read))
+
+
 def main(argv=None):
     """Print what is too long; return 1 if anything is."""
     words = __doc__.split("\n")[0]
@@ -118,16 +139,14 @@ def main(argv=None):
     parser.add_argument("chapters", nargs="*", metavar="NN", help="chapters; all without it")
     arguments = parser.parse_args(argv)
     try:
-        paths = [path for path in source.find(clone()) if path.stem == "lecture"]
         found = 0
-        for path in paths:
+        for path in source.find(clone()):
             if arguments.chapters and path.parent.name[:2] not in arguments.chapters:
                 continue
-            read = source.read(path)
-            print(f"{read.chapter}: core {core_words(read)} words, {minutes.core(read)} minutes")
-            for text in breaches(read):
+            texts = list(_told(source.read(path)))
+            for text in texts:
                 print(f"  {text}")
-                found += 1
+            found += len(texts)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2

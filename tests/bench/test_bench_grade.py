@@ -89,9 +89,9 @@ def test_the_tables_say_who_chose_how_many():
     ]
 
 
-def test_the_smaller_class_is_looked_at_as_often(monkeypatch):
-    """The larger class has more looks at its memory: the smaller one is graded several times, side by side alike."""
-    calls, peaks = [], iter([3.0, 5.0, None, 4.0, 1.0, 9.0])
+def test_both_classes_are_looked_at_several_times(monkeypatch):
+    """A peak is easily missed by few looks: each class is graded LOOKS times, side by side alike."""
+    calls, peaks = [], iter([3.0, 5.0, None, 4.0, 1.0, 9.0, 8.0, 7.0, 6.0, 5.0])
 
     def graded(run, name, out, *more):
         calls.append((name, out, *more))
@@ -101,10 +101,45 @@ def test_the_smaller_class_is_looked_at_as_often(monkeypatch):
     monkeypatch.setattr(grade.Run, "_class", lambda *given: {})
     run = grade.Run.__new__(grade.Run)
     run.settings, run.workers = grade.Settings(), 4
-    assert run._light(20) == {"students": 20, "seconds": 3.0, "peak": 5.0}
-    assert run._light(200) == {"students": 200, "seconds": 6.0, "peak": 9.0}
-    assert all(call[2:] == ("--workers", 4) for call in calls) and len(calls) == grade.LOOKS + 1
-    assert (calls[0][1], calls[-1][1]) == ("light20-out", "light200-out")
+    few, many = run._light(20), run._light(200)
+    assert few == {"students": 20, "seconds": 3.0, "peak": 5.0, "peaks": [3.0, 5.0, None, 4.0, 1.0]}
+    assert (many["seconds"], many["peak"], many["peaks"][0]) == (8.0, 9.0, 9.0)
+    assert all(call[2:] == ("--workers", 4) for call in calls) and len(calls) == 2 * grade.LOOKS
+    assert (calls[0][1], calls[grade.LOOKS][1]) == ("light20-out", "light200-out")
+
+
+def test_rounds_give_the_rate_a_range(monkeypatch):
+    """Our grader and nbgrader take turns: their medians are shown, their quartiles are the target's range."""
+    run = grade.Run.__new__(grade.Run)
+    run.settings, run.files = grade.Settings(), []
+    folders, seconds = [], {"course": iter([12.0, 11.0]), "nbgrader": iter([60.0, 62.0])}
+
+    def ways(self, suffix):
+        folders.append(suffix)
+        return {n: lambda n=n: {"seconds": next(seconds[n]), "peak": 2.0} for n in grade.AGAIN}
+
+    monkeypatch.setattr(grade.Run, "_ways", ways)
+    monkeypatch.setattr(grade.Run, "_grader", lambda self, name, way: way())
+    graders = {"course": {"seconds": 10.0, "peak": 3.0}, "nbgrader": {"seconds": 61.0, "peak": 1.0}}
+    for number in (1, 2):
+        run._round(number, graders)
+    assert folders == ["1", "2"]
+    assert graders["course"] == {"seconds": 11.0, "peak": 3.0, "rounds": [10.0, 12.0, 11.0]}
+    assert (
+        graders["nbgrader"]["rounds"] == [61.0, 60.0, 62.0] and graders["nbgrader"]["peak"] == 2.0
+    )
+    target = list(tables.targets(result(graders=result()["graders"] | graders)))[1]
+    assert target.ends == (60.5 / 11.5, 61.5 / 10.5) and target.verdict == "met"
+
+
+def test_a_grader_that_fails_in_a_later_round_has_no_number(monkeypatch):
+    run = grade.Run.__new__(grade.Run)
+    run.settings, run.files = grade.Settings(), []
+    graders = {"course": {"error": "x"}, "nbgrader": {"seconds": 61.0, "peak": 1.0}}
+    monkeypatch.setattr(grade.Run, "_ways", lambda self, suffix: dict.fromkeys(grade.AGAIN))
+    monkeypatch.setattr(grade.Run, "_grader", lambda self, name, way: {"error": "y"})
+    run._round(1, graders)
+    assert graders == {"course": {"error": "x"}, "nbgrader": {"error": "y"}}
 
 
 def test_points_are_compared_task_by_task():

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from chapter_sources import lectures
+from chapter_sources import exercises, lectures
 from sample_chapter import LECTURE
 
 from course_tools.build import prose
@@ -26,6 +26,18 @@ def code(name, text):
 @pytest.mark.parametrize("read", lectures(), ids=lambda read: read.chapter)
 def test_a_lecture_is_no_longer_than_a_reader_can_take(read):
     assert list(prose.breaches(read)) == []
+
+
+@pytest.mark.parametrize("read", exercises(), ids=lambda read: read.chapter)
+def test_code_of_an_exercise_is_not_cut_off_on_a_page(read):
+    assert list(prose.too_wide(read)) == []
+
+
+def test_a_wide_line_of_code_is_named():
+    rows = "a = 1  # " + "x" * 79, "b = 1  # " + "x" * 80, 'C = r"""', "// " + "y" * 86, '"""'
+    found = list(prose.too_wide(lecture(code("wide", "\n".join(rows)))))
+    assert len(found) == 2 and all("wide (line " in text for text in found)
+    assert "89 columns: b = 1" in found[0] and "89 columns: // y" in found[1]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from course_tools.bench.frame.results import ROOT, slug
 from course_tools.bench.frame.rounds import Series, interleave, kept
 from course_tools.bench.frame.tables import Table, count, digits, spread, timed_row, typical
 from course_tools.bench.frame.targets import (
+    Found,
     Target,
     alone,
     at_least,
