@@ -99,12 +99,12 @@ function explainTerms() {
   addEventListener("keydown", (event) => { if (event.key === "Escape") box.hidden = true; });
 }
 
-/* Within the window, whatever the word's place. */
+/* Within the column of the text, whatever the word's place. */
 function placeBelow(box, link) {
   const { left, bottom } = link.getBoundingClientRect();
   const home = box.offsetParent.getBoundingClientRect();
-  const widest = document.documentElement.clientWidth - box.offsetWidth - 8;
-  box.style.left = `${Math.max(8, Math.min(left, widest)) - home.left}px`;
+  const text = box.parentElement.getBoundingClientRect();
+  box.style.left = `${Math.max(text.left, Math.min(left, text.right - box.offsetWidth)) - home.left}px`;
   box.style.top = `${bottom + 4 - home.top}px`;
 }
 
