@@ -6,7 +6,7 @@ import cuda_cases
 import lab_browser as lb
 import nbformat
 import pytest
-from contrast import contrast
+from lab_pages import contrast
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 SHOTS = lb.ROOT / ".screenshots"

@@ -5,8 +5,7 @@ import re
 import lab_browser as lb
 import lab_pages as pages
 import pytest
-from contrast import contrast
-from lab_pages import CHAPTER, PANEL, THEMES
+from lab_pages import CHAPTER, PANEL, THEMES, contrast
 
 KINDS = ("question", "predict", "check", "take-away")
 # [colour, ground, text] of each word in bold, link, code and paragraph of a callout; ground: the first that is opaque
