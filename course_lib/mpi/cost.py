@@ -118,7 +118,8 @@ def master_worker_sent(net, B, p, rank, itemsize=4):
 def step_bytes(net, B, data, model, itemsize=4):
     """Bytes that a rank sends in one step on a grid data x model, ring allreduces, parts of equal size.
 
-    model = 1 is data parallelism, data = 1 model parallelism: for two layers 2 (p - 1)/p B nL items, [003] section 4.3.
+    model = 1 is data parallelism, data = 1 model parallelism: for two layers 2 (p - 1)/p B nL items (Darve 2019,
+    section 4.3).
     """
     steps = allreduces(net, B, data, model)
     return itemsize * sum(ring(ranks, items)[1] for ranks, items, _ in steps)

@@ -1,6 +1,6 @@
-"""Model parallelism, [003] section 4.3: each rank has all examples and a share of the weights.
+"""Model parallelism, Darve 2019, section 4.3: each rank has all examples and a share of the weights.
 
-With the examples in rows, [003]'s "W1 by rows" is a split of W (n_in, n_out) by columns, and its "W2 by columns" one by
+With the examples in rows, Darve's "W1 by rows" is a split of W (n_in, n_out) by columns, and the "W2 by columns" one by
 rows; Megatron-LM's names, column and row parallel, are ours. Layers alternate, the last one is split by rows:
 a column layer needs its whole input and makes its part of the output, a row layer takes that part as it is and makes
 a summand of the whole output. One allreduce a pair of layers and direction; none for dX of the first layer.

@@ -131,7 +131,8 @@ def _draw_edge(axis, start, end, between, width):
 def _alt(title: str, rows: list[tuple]) -> str:
     told = []
     for name, op, inputs, value, grad in rows:
-        made = f" = {op} (from {inputs})" if op else ""
+        made = f" = {op}" if op else ""
+        made += f" (from {inputs})" if inputs else ""
         graded = "" if grad is None else f", gradient {number(grad)}"
         told.append(f"{name}{made}: value {number(value)}{graded}")
     return f"{title}. Computation graph. {'; '.join(told)}."

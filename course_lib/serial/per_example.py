@@ -1,6 +1,6 @@
-"""[000] algorithms 4 and 5 as they are written: one example, one neuron at a time, plain Python numbers.
+"""Kamra 2016, algorithms 4 and 5 as they are written: one example, one neuron at a time, plain Python numbers.
 
-Slow on purpose: every product and every sum can be seen. Sigmoid in all layers and the squared error of [000] eq. 6.
+Slow on purpose: every product and every sum can be seen. Sigmoid in all layers and the squared error of eq. 6.
 The paper counts layers from 1 (the input) to L; here W[l] leads from a[l] to a[l+1], and a[0] is the input.
 """
 
@@ -13,19 +13,19 @@ from course_lib.serial.network import check_not_empty, check_params, network_of
 
 
 def sigmoid(z):
-    """1 / (1 + exp(-z)) of one number, [000] eq. 3; for z < 0 as exp(z) / (1 + exp(z)), so that exp never overflows."""
+    """1 / (1 + exp(-z)) of one number (Kamra 2016, eq. 3); exp(z) / (1 + exp(z)) for z < 0: exp never overflows."""
     if z >= 0:
         return 1 / (1 + math.exp(-z))
     return math.exp(z) / (1 + math.exp(z))
 
 
 def d_sigmoid(z):
-    """sigma'(z) = sigma(z) (1 - sigma(z)), [003] section 3.1."""
+    """sigma'(z) = sigma(z) (1 - sigma(z)), Darve 2019, section 3.1."""
     return sigmoid(z) * (1 - sigmoid(z))
 
 
 def forward_example(params, x):
-    """[000] algorithm 4. params: list of (W, b), nested lists or arrays; x: n0 numbers.
+    """Kamra 2016, algorithm 4. params: list of (W, b), nested lists or arrays; x: n0 numbers.
 
     Returns (z, a), lists of lists: a[0] is x, and z[l] makes a[l+1].
     """

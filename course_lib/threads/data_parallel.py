@@ -1,4 +1,4 @@
-"""[000] algorithm 3: each thread adds up the gradients of its share of the examples; their sum over B is the gradient.
+"""Kamra 2016, algorithm 3: each thread adds up the gradients of its examples; their sum over B is the gradient.
 
 No lock: thread t writes its sums into row t of one buffer, and after the join it adds up its own slice of all rows.
 """
@@ -147,7 +147,7 @@ def _check(net, params, B, T, body):
     if not isinstance(net, Network):
         raise BadInput(f"net must be a Network, not {type(net).__name__}")
     if body != "numpy" and (net.activation, net.loss) != ("sigmoid", "mse"):
-        what = f'body="{body}" is [000]\'s network, sigmoid and mse'
+        what = f'body="{body}" is Kamra 2016\'s network, sigmoid and mse'
         raise BadInput(f'{what}: for {net} use body="numpy"')
     check_params(params, net)
     return np.empty((len(shards(B, T)), net.n_params), params[0][0].dtype)

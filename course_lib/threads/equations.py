@@ -1,4 +1,4 @@
-"""Equations 4 to 7 of [002]: the tasks that the threads of a backward pass share."""
+"""Equations 4 to 7 of Saraiya 2018: the tasks that the threads of a backward pass share."""
 
 from course_lib.errors import check_array
 from course_lib.measure import Span, Timeline

@@ -1,8 +1,9 @@
 """The best step of this course on CPUs: T groups share the examples, the P threads of a group share each product.
 
-T = n, P = 1 is data parallelism ([000] algorithm 3), T = 1, P = n is [001]'s second way with threads of our own, both
-above 1 is the hybrid that [001] leaves as future work. A wide layer's gradient is never stored: once all dZ stand, each
-thread does W[part] = (1 - eta lam) W[part] - eta A[:, part].T dZ in one call of BLAS. So there is nothing to reduce.
+T = n, P = 1 is data parallelism (Kamra 2016, algorithm 3), T = 1, P = n is the second way of Goyal 2016 with threads of
+our own, both above 1 is the hybrid that Goyal 2016 leaves as future work. A wide layer's gradient is never stored: once
+all dZ stand, each thread does W[part] = (1 - eta lam) W[part] - eta A[:, part].T dZ in one call of BLAS. So there is
+nothing to reduce.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""Leapfrogging, [002] algorithm 1: every thread walks the deltas for itself and takes every k-th gradient."""
+"""Leapfrogging, Saraiya 2018, algorithm 1: every thread walks the deltas for itself and takes every k-th gradient."""
 
 from functools import partial
 

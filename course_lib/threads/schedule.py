@@ -1,6 +1,7 @@
-"""Who computes what in the backward pass: leapfrogging as [002] prints it and repaired, and deferred gradients.
+"""Who computes what in the backward pass: leapfrogging as Saraiya 2018 prints it and repaired, and deferred gradients.
 
-Layers are numbered 0 to L - 1, as in `params`. [002] also counts the input: its layer l is our l - 2, its L our L + 1.
+Layers are numbered 0 to L - 1, as in `params`. Saraiya 2018 also counts the input: layer l there is
+our l - 2, L there our L + 1.
 """
 
 from typing import NamedTuple
@@ -13,7 +14,7 @@ FORMS = ("repaired", "algorithm 1", "section 3", "proof")
 
 
 class Task(NamedTuple):
-    """kind "delta": dZ of a layer ([002] eq. 4 at the last layer, 5 below); "grad": its db and dW (eq. 6 and 7)."""
+    """kind "delta": dZ of a layer (Saraiya 2018, eq. 4 at the last, 5 below); "grad": its db and dW (eq. 6 and 7)."""
 
     thread: int
     kind: str
@@ -64,9 +65,9 @@ class Schedule(tuple):
 
 
 def leapfrog_schedule(L, k, form="repaired"):
-    """[002]: the parent does the last k layers; then thread j walks the deltas down and takes every k-th gradient.
+    """Saraiya 2018: the parent does the last k layers; then thread j walks the deltas and takes every k-th gradient.
 
-    form: [002] says in three places who does what. "algorithm 1" leaves out the gradient of layer L - 1; "section 3"
+    form: the text says in three places who does what. "algorithm 1" leaves out the gradient of layer L - 1; "section 3"
     those of L - k - 1 and L - k - 2; with the "proof" of theorem 1, L - 2 to L - k are done twice. (Their parent does
     L - 1: "all quantities have been computed for the last k layers", "each level j such that j > L - k".) "repaired"
     is algorithm 1 with equations 6 and 7 at layer L - 1. What is said of levels without weights is left out.

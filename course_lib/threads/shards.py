@@ -8,7 +8,7 @@ from course_lib.errors import check_count
 def shards(B, T):
     """0 to B - 1 as T slices, in order, no index in two: sizes differ by at most one, the larger ones first.
 
-    [000] algorithm 3 gives each thread B/T examples; where T does not divide B, the first B mod T get one more.
+    Kamra 2016, algorithm 3 gives each thread B/T examples; where T does not divide B, the first B mod T get one more.
     Raises BadInput for B < 1 or T < 1, and for T > B: there would be threads without work.
     """
     B = check_count("B", B)

@@ -66,7 +66,7 @@ def predicted_costs(L, k, f1, f2, f3):
     f1, f2, f3: one number or one a layer; F1, F2, F3 are their sums over the layers.
 
         serial         F1 + F2 + F3
-        leapfrog       F1 + F2 + F3 / k              [002] eq. 9, but see `leapfrog_cost`
+        leapfrog       F1 + F2 + F3 / k              Saraiya 2018, eq. 9, but see `leapfrog_cost`
         deferred       F1 + max(F2, (F2 + F3) / k)   no fewer; for equal layers at most 2 (1 - 1/k) f3 more
         data parallel  (F1 + F2 + F3) / k            without its reduction
 
@@ -90,8 +90,9 @@ def leapfrog_cost(L, k, f1, f2, f3):
         L f1 + k ceil(L / k) f2 + (k + ceil(L / k) - 1) f3
 
     The parent does k deltas and k gradients alone; thread 0 then has ceil(L / k) - 1 rounds of k deltas and one
-    gradient. Where k divides L that is (k - 1) f3 more than [002]'s L (f1 + f2 + f3 / k), eq. 9. More threads do not
-    always help: the gradients never cost less than (2 sqrt(L) - 1) f3, near k = sqrt(L), and at k = L all L f3 again.
+    gradient. Where k divides L that is (k - 1) f3 more than eq. 9 of Saraiya 2018, L (f1 + f2 + f3 / k). More threads
+    do not always help: the gradients never cost less than (2 sqrt(L) - 1) f3, near k = sqrt(L), and at k = L all L f3
+    again.
     """
     L, k = check_shape(L, k)
     rounds = -(-L // k)

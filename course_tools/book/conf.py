@@ -6,9 +6,8 @@ project = html_title = TITLE
 copyright = "text and figures CC BY 4.0, code BSD-3-Clause"
 language = "en"
 extensions = ["sphinx.ext.autodoc", "myst_nb"]
-extensions += [
-    f"course_tools.book.{name}" for name in ("answers", "mathml", "docstrings", "cuda_strings")
-]
+OURS = ("answers", "callouts", "terms", "drawn", "mathml", "docstrings", "cuda_strings")
+extensions += [f"course_tools.book.{name}" for name in OURS]
 
 nb_execution_mode = (
     "off"  # the outputs are the stored ones, which the tests compare with fresh runs

@@ -145,7 +145,7 @@ def _written(root, folder, read, books, documents):
         "notation": notation(read),
     }
     for path in WRITTEN.glob("*.myst"):
-        text = render(path, **values)
+        text = papers.named(render(path, **values))
         if path.stem != "index":
             text = facts.under_title(text, facts.of_document(path.stem, text))
         _put(folder, f"{path.stem}.md", text)

@@ -9,7 +9,9 @@ import sys
 import time
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "@jupyterlab/apputils-extension/notification.jupyterlab-settings": {
         "fetchNews": "false",
@@ -43,6 +45,9 @@ def server_environment(home):
         "HOME": str(home),
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_CONFIG_PATH": str(
+            ROOT / ".jupyter"
+        ),  # the course's own defaults, as with start.py
         "JUPYTER_PREFER_ENV_PATH": "1",
         "IPYTHONDIR": str(home / "ipython"),
     }

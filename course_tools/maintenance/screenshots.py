@@ -51,6 +51,7 @@ def main():
             browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
             for picture, (notebook, cell_id) in PICTURES.items():
                 page = browser.new_page(viewport={"width": 1280, "height": 800})
+                page.set_default_timeout(180_000)  # the machine may be busy
                 take(page, address, picture, notebook, cell_id)
             browser.close()
 

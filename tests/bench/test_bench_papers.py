@@ -506,7 +506,7 @@ def test_parts_are_added_to_a_result(quick, tmp_path):
         "counts do not depend on the day"
     )
     for words in (
-        "[003] Darve",
+        "Darve 2019: Darve",
         "003-shared (section 4.1, algorithm 2)",
         "counted: 128^3",
         "not measured",

@@ -39,6 +39,7 @@ from course_tools.book import command, docstrings, facts, links, pdf, stage  # n
 ROOT = Path(__file__).resolve().parents[2]
 GRAVE = ("serious", "critical")  # axe-core's own degrees
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
+WIDTHS = (1440, 1024, 390)
 LOOKED_AT = (
     "index.html",
     "notebooks/01-serial-backprop.html",
@@ -324,7 +325,7 @@ def test_every_page_opens_and_fits_a_phone(browser, address, pages):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [1440, 1024, 390])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_no_code_and_no_output_is_cut_off(browser, address, pages, width):
     page, _ = opened(browser, {"width": width, "height": 900})
     for name in sorted(name for name in pages if name.startswith("notebooks/")):
@@ -354,6 +355,81 @@ def test_the_search_finds_a_word_and_leads_to_it(browser, address):
     page.wait_for_url("**/notebooks/03-thread-data-parallelism.html**")
     assert "versubscription" in page.locator("article").inner_text()
     page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_callouts_terms_and_cards(browser, address, theme, width):
+    """Each at three widths and in both themes: what they look like, and that a term says what it means."""
+    page, wrong = opened(browser, {"width": width, "height": 900}, theme)
+    page.goto(address + "index.html")
+    cards = page.locator(".card")
+    assert cards.count() == 16
+    wide = page.evaluate(
+        "[...document.querySelectorAll('.card')].map(it => it.scrollWidth - it.clientWidth)"
+    )
+    assert max(wide) <= 0
+    cards.nth(8).scroll_into_view_if_needed()
+    shot(page, f"book-cards-{theme}-{width}")
+    cards.nth(5).click(position={"x": 20, "y": 5})  # anywhere on it
+    page.wait_for_url("**/notebooks/05-gpu-first-kernels.html")
+    for kind in ("question", "predict", "check", "take-away"):
+        assert page.locator(f".admonition.callout.{kind}").count() >= 1, kind
+    term_is_explained(page)
+    shot(page, f"book-term-{theme}-{width}")
+    figure = page.locator(".cell_output figure > img").first
+    assert (figure.evaluate("it => getComputedStyle(it).filter") == "none") == (theme == "light")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width and wrong == []
+    page.close()
+
+
+def term_is_explained(page):
+    """By the mouse and by the keyboard; Escape puts it away; it stays beside the text, and nothing covers it."""
+    term, box = (
+        page.locator("a.term", has_text=re.compile("^warps?$")).first,
+        page.locator("#term-says"),
+    )
+    term.scroll_into_view_if_needed()
+    term.hover()
+    box.wait_for(state="visible")
+    assert box.inner_text().startswith("32 threads of a block")
+    page.keyboard.press("Escape")
+    box.wait_for(state="hidden")
+    term.focus()
+    box.wait_for(state="visible")
+    place, text = box.bounding_box(), page.locator("article").bounding_box()
+    right = place["x"] + place["width"]
+    assert place["x"] >= text["x"] - 1 and right <= text["x"] + text["width"] + 1
+    seen = f"document.elementFromPoint({right - 5}, {place['y'] + 5}).id"
+    assert page.evaluate(seen) == "term-says"
+    assert term.get_attribute("aria-describedby") == box.get_attribute("id")
+
+
+def shot(page, name):
+    lb.SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=lb.SHOTS / f"{name}.png")
+
+
+@pytest.mark.browser
+def test_the_search_says_why_it_has_no_excerpts_from_disk(browser, address, book):
+    page = browser.new_page(viewport=DESK)
+    for where, told in ((book.as_uri() + "/", 1), (address, 0)):
+        page.goto(f"{where}search.html?q=leapfrogging")
+        page.locator("#search-results li a").first.wait_for()
+        assert page.locator(".from-disk", has_text="Results without excerpts").count() == told
+    page.close()
+
+
+def test_callouts_are_those_of_the_source(book):
+    for one in chapter_sources.lectures():
+        asked = "\n\n".join(cell.source for cell in one.cells if cell.kind == "markdown")
+        text = (book / f"notebooks/{one.chapter}.html").read_text("utf-8")
+        for words, kind in (("Question", "question"), ("Take away", "take-away")):
+            said = len(re.findall(rf"^\*\*{words}\b", asked, re.MULTILINE))
+            shown = text.count(f'<div class="callout {kind} admonition')
+            summed_up = kind == "take-away" and shown == said + 1  # the list at the end
+            assert shown == said or summed_up, (one.chapter, kind, said, shown)
 
 
 @pytest.mark.browser

@@ -6,6 +6,7 @@ import cuda_cases
 import lab_browser as lb
 import nbformat
 import pytest
+from lab_pages import contrast
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 SHOTS = lb.ROOT / ".screenshots"
@@ -78,19 +79,6 @@ def colour_of(pieces, text):
     """The colour of the first piece that is the text; if there is none, that holds it."""
     same = [colour for piece, colour, _ in pieces if piece.strip() == text]
     return (same + [colour for piece, colour, _ in pieces if text in piece])[0]
-
-
-def contrast(one, other):
-    """The contrast of two colours as WCAG 2.2 defines it, from 1 to 21."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour):
-    """The relative luminance of rgb(r, g, b)."""
-    parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return sum(weight * p for weight, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize("path", [LECTURE, EXERCISE])

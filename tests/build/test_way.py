@@ -190,6 +190,16 @@ def test_no_reader_meets_an_id(built):
             assert not re.search(papers.ID, cell.source), (chapter, kind, cell.id)
 
 
+def test_no_reader_meets_an_id_in_the_library_or_a_document():
+    """Its docstrings are read in help(), in the book and in lectures, the kernels in lectures."""
+    found = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    for end in ("*.py", "*.cu", "*.md"):
+        found += (ROOT / "course_lib").rglob(end)
+    assert len(found) > 400
+    for path in found:
+        assert not re.search(papers.ID, path.read_text(encoding="utf-8")), path
+
+
 def test_no_reader_meets_an_id_in_an_output():
     """A lecture shows the sources of functions; whatever it shows names its papers."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):

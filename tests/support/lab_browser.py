@@ -12,6 +12,7 @@ from course_tools.browser import BROWSERS, FLAGS, find_browser
 from course_tools.maintenance.lab_server import jupyterlab, server_environment, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
+SHOTS = ROOT / ".screenshots"
 __all__ = ["jupyterlab", "server_environment", "wait_until"]  # for the tests, with what follows
 
 

@@ -5,7 +5,6 @@ import re
 import lab_browser as lb
 
 CHAPTER = "01-serial-backprop.ipynb"
-SHOTS = lb.ROOT / ".screenshots"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 # Marks a prompt once its text changes, such as to [*].
@@ -95,8 +94,8 @@ def replace_source(page, cell, text):
 
 
 def screenshot(page, name):
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png")
+    lb.SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=lb.SHOTS / f"{name}.png")
 
 
 def follow(page, words, name):
@@ -106,3 +105,16 @@ def follow(page, words, name):
     in_front.wait_for()
     page.wait_for_selector(f"{PANEL} .jp-Notebook .jp-Cell")
     kernel_is_idle(page)
+
+
+def contrast(one, other):
+    """The contrast of two colours as WCAG 2.2 defines it, from 1 to 21."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    """The relative luminance of rgb(r, g, b)."""
+    parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(weight * p for weight, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -1,4 +1,4 @@
-// D = alpha A B + beta C, float32.   Paper [003], section 4.1, algorithm 1: one thread computes one element of D.
+// D = alpha A B + beta C, float32.   Darve 2019, section 4.1, algorithm 1: one thread computes one element of D.
 //
 // A is M x K, B is K x N, C and D are M x N; C and D may be the same memory. Each matrix comes with two strides:
 // X(i, j) is X[i * x_row + j * x_col]. Stored by rows: x_col = 1 and x_row is the leading dimension; stored by columns:

@@ -1,4 +1,4 @@
-// D = alpha A B + beta C, float32.   Paper [003], section 4.2: 16 x 4 threads, each with a row of 16 elements of D in registers.
+// D = alpha A B + beta C, float32.   Darve 2019, section 4.2: 16 x 4 threads, each with a row of 16 elements of D in registers.
 //
 // Matrices and strides as in gemm_naive.cu. Launch: block (16, 4), grid (ceil(M / 64), ceil(N / 16)).
 // A block computes a 64 x 16 tile of D and walks along K in steps of 4. At each step a 4 x 16 tile of B goes to shared memory, one

@@ -1,4 +1,4 @@
-// D = alpha A B + beta C, float32.   Paper [003], section 4.1, algorithm 2: 32 x 32 threads share tiles of A and B.
+// D = alpha A B + beta C, float32.   Darve 2019, section 4.1, algorithm 2: 32 x 32 threads share tiles of A and B.
 //
 // Matrices and strides as in gemm_naive.cu. Launch: block (32, 32), grid (ceil(N / 32), ceil(M / 32)).
 // A block computes a 32 x 32 tile of D. It walks along K in steps of 32; at each step every thread copies one element of A and

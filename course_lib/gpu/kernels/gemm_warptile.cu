@@ -1,4 +1,4 @@
-// D = alpha A B + beta C, float32.   Beyond [003]: tiles for the block, the warp and the thread (its reference: CUTLASS).
+// D = alpha A B + beta C, float32.   Beyond Darve 2019: tiles for the block, the warp and the thread (its reference: CUTLASS).
 //
 // Matrices and strides as in gemm_naive.cu. Launch: block (256), grid (ceil(N / 128), ceil(M / 128)).
 //   block   128 x 128 of D, in steps of 16 along K, with two buffers: the next tiles travel while these are used

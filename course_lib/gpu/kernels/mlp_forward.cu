@@ -1,4 +1,4 @@
-// Z = A W + b, F = f(Z), float32.   Paper [000], section 4, eq. 7: the feed-forward kernel, a tiled product with two
+// Z = A W + b, F = f(Z), float32.   Kamra 2016, section 4, eq. 7: the feed-forward kernel, a tiled product with two
 // things fused.
 //
 // A is M x K (a row an example), W is K x N, b has N numbers, Z and F are M x N. Z or F may be null: then it is not
@@ -9,7 +9,7 @@
 // gemm_shared does.
 //   before  a sum does not begin with 0 but with its neuron's bias: no pass over Z for it
 //   after   f is applied to the sum while it is in a register: no pass over Z for it either
-// A thread computes TM x TN elements, 32 / TM and 32 / TN apart. TM = TN = 1 is the kernel of [000], with 2 loads from
+// A thread computes TM x TN elements, 32 / TM and 32 / TN apart. TM = TN = 1 is the kernel of Kamra 2016, with 2 loads from
 // shared memory for a multiply-add; 4 x 4 needs 8 for 16.
 #ifndef TM
 #define TM 4

@@ -1,7 +1,7 @@
-// dZ = dA o f'(Z), float32.   Paper [000], section 4, eq. 9: the Hadamard product with the activation's derivative.
+// dZ = dA o f'(Z), float32.   Kamra 2016, section 4, eq. 9: the Hadamard product with the activation's derivative.
 //
 // Z, A = f(Z), dA, dZ: n numbers each, stored in the same order; dZ may be dA. Where f' comes from is the user's line:
-//   from z  any activation: Z must have been kept by the forward pass, or be computed once more, as in [000]
+//   from z  any activation: Z must have been kept by the forward pass, or be computed once more, as in Kamra 2016
 //   from a  sigmoid, a (1 - a), and tanh, 1 - a a: A is there anyway, and Z may be null
 //
 // Launch: block 256, grid ceil(n / 256). Two numbers in, one out, a handful of flops: memory is what it costs.

@@ -1,4 +1,4 @@
-// The loss of each example, float32.   Papers: [000] eq. 6, [003] section 3.4.
+// The loss of each example, float32.   Kamra 2016, eq. 6, Darve 2019, section 3.4.
 //
 //   cross_entropy = 0    loss[i] = sum over j of (A(i, j) - Y(i, j))^2
 //   cross_entropy = 1    loss[i] = sum over j of Y(i, j) (s[i] - (Z(i, j) - m[i])) = -log softmax(z)[label]

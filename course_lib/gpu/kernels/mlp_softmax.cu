@@ -1,5 +1,5 @@
 // A(i, j) = exp(Z(i, j) - m[i]) / sum, sum = sum over j of exp(Z(i, j) - m[i]), s[i] = log(sum), float32.
-// Paper [003], section 3.3.
+// Darve 2019, section 3.3.
 //
 // Z and A are M x N with the same strides, m (the rows' maxima, from mlp_row_max.cu) and s have M numbers. Taking m off
 // changes no result, but no exponent is above 0 and one is 0: nothing overflows, and the sum lies between 1 and N,

@@ -1,4 +1,4 @@
-// dA = dZ W^T, float32.   Paper [000], section 4, eq. 9: the transposed product, which takes the delta one layer down.
+// dA = dZ W^T, float32.   Kamra 2016, section 4, eq. 9: the transposed product, which takes the delta one layer down.
 //
 // dZ is M x K (a row an example), W is N x K as the forward pass has it, dA is M x N: each row of dA is a row of dZ
 // times W^T. Nothing is transposed in memory: only the index changes, W(j, k) where a product has W(k, j). Strides as

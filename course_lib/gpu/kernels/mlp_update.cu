@@ -1,4 +1,4 @@
-// V = alpha A^T dZ + beta W, float32.   Paper [000], section 4, eq. 10: the weight update.
+// V = alpha A^T dZ + beta W, float32.   Kamra 2016, section 4, eq. 10: the weight update.
 //
 // A is K x M (a row an example), dZ is K x N, W and V are M x N; V may be W. Each comes with its strides, as in
 // mlp_forward.cu.
@@ -10,7 +10,7 @@
 //
 // Launch: block (32 / TN, 32 / TM), grid (ceil(N / 32), ceil(M / 32)). Both tiles are transposed: a ROW is an
 // example, so that threads side by side, which own neighbouring neurons, read neighbouring words. With AS_STORED a row
-// is a neuron's 32 examples, and with PAD=0 the next neuron's begins in the same bank: [000]'s conflicts.
+// is a neuron's 32 examples, and with PAD=0 the next neuron's begins in the same bank: the conflicts of Kamra 2016.
 #ifndef TM
 #define TM 4
 #define TN 4

@@ -1,4 +1,4 @@
-"""Training on the GPU: [000]'s five kernels, [003]'s softmax, cross-entropy and L2, and the reductions they need."""
+"""Training on the GPU: the five kernels of Kamra 2016, softmax, cross-entropy and L2 of Darve 2019, and reductions."""
 
 from course_lib.gpu.mlp.activations import ACTIVATIONS, Activation, source
 from course_lib.gpu.mlp.kernels import SPECIFICATIONS, Kernels

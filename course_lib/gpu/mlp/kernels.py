@@ -35,7 +35,10 @@ class Kernels(Products):
     """Each kernel as a method, launched as `Products` says."""
 
     def forward(self, A, W, b, Z, F, activation):
-        """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None. [000] eq. 7."""
+        """Z = A W + b, F = f(Z).   A: (M, K), W: (K, N), b: (N,), Z and F: (M, N); either may be None.
+
+        Kamra 2016, eq. 7.
+        """
         out = F if Z is None else Z
         chosen = self.choice(out.shape, A.shape[1])
         if chosen.kernel == "fused":
@@ -46,11 +49,17 @@ class Kernels(Products):
             self._gather(chosen, activation, part, Z, F, b=b)
 
     def output_delta(self, Z, A, Y, dZ, s, slope, activation):
-        """dZ = s (A - Y), times f'(Z) with slope.   All (M, N), by rows; Z may be None. [000] eq. 8, [003] eq. 3."""
+        """dZ = s (A - Y), times f'(Z) with slope.   All (M, N), by rows; Z may be None.
+
+        Kamra 2016, eq. 8, Darve 2019, eq. 3.
+        """
         self._elements("output_delta", activation, dZ, float(s), int(slope), Z, A, Y, dZ)
 
     def transposed(self, dZ, W, dA, activation, fused=False, Z=None, A=None):
-        """dA = dZ W^T; fused: times f'(Z).   dZ: (M, K), W: (N, K), dA, Z, A: (M, N), stored alike. [000] eq. 9."""
+        """dA = dZ W^T; fused: times f'(Z).   dZ: (M, K), W: (N, K), dA, Z, A: (M, N), stored alike.
+
+        Kamra 2016, eq. 9.
+        """
         chosen = self.choice(dA.shape, dZ.shape[1])
         if chosen.kernel == "fused":
             args = (dZ.shape[1], *at(dZ), *at(W), int(fused), Z, A, *at(dA))
@@ -67,7 +76,10 @@ class Kernels(Products):
         self._elements("hadamard", activation, dZ, Z, A, dA, dZ)
 
     def update(self, A, dZ, W, V, alpha, beta):
-        """V = alpha A^T dZ + beta W.   A: (K, M), dZ: (K, N), W and V: (M, N); V may be W. [000] eq. 10."""
+        """V = alpha A^T dZ + beta W.   A: (K, M), dZ: (K, N), W and V: (M, N); V may be W.
+
+        Kamra 2016, eq. 10.
+        """
         # stored by columns: V^T = alpha dZ^T A + beta W^T lets neighbouring threads have neighbours
         if at(V)[2] != 1:
             A, dZ, W, V = dZ, A, W.T, V.T
@@ -91,7 +103,10 @@ class Kernels(Products):
         self._rows("row_max", Z, *at(Z), m)
 
     def softmax(self, Z, m, A, s):
-        """A = softmax(Z), s = log of each row's sum of exp(Z - m).   Z, A: (M, N), alike, m, s: (M,). [003] 3.3."""
+        """A = softmax(Z), s = log of each row's sum of exp(Z - m).   Z, A: (M, N), alike, m, s: (M,).
+
+        Darve 2019, section 3.3.
+        """
         self._rows("softmax", Z, m, Z, *at(A), s)
 
     def row_loss(self, P, Y, loss, m=None, s=None):

@@ -20,10 +20,10 @@ class Mlp:
 
     net: a serial Network; params: list of (W (n_in, n_out), b (n_out,)) of float32, copied; eta: the learning rate.
     activation: an Activation of your own for the hidden layers, instead of net.activation.
-    layout: "ours", W (n_in, n_out) by rows; or "paper", [000] section 4: W (n_out, n_in) by rows. Activations lie the
-        same way in both: [000]'s examples in columns, stored by columns, are our examples in rows, stored by rows.
-    slope: False leaves f'(z_L) out of the output delta, as [000] eq. 8 does: (A - Y)/B. For the loss "mse" alone.
-    recompute: computes Z once more for f', as [000] does, where f' needs it; else the forward pass keeps it.
+    layout: "ours", W (n_in, n_out) by rows; or "paper" (Kamra 2016, section 4), W (n_out, n_in) by rows. Activations
+        lie the same way in both: their examples in columns, stored by columns, are ours in rows, stored by rows.
+    slope: False leaves f'(z_L) out of the output delta, as Kamra 2016 in eq. 8: (A - Y)/B. For the loss "mse" alone.
+    recompute: computes Z once more for f', as Kamra 2016 does, where f' needs it; else the forward pass keeps it.
     fused: the transposed product and the Hadamard product in one kernel. kernels: Kernels(), or Kernels(traced=True).
     `transfers` counts what this object copies. Raises BadInput for what cannot be; CompileError, at the first launch,
     for an activation that does not compile.

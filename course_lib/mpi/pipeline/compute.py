@@ -1,4 +1,4 @@
-"""What one task computes, without messages: forward, and equations 4 to 7 of [002], for the layers of a stage."""
+"""What one task computes, without messages: forward, and equations 4 to 7 of Saraiya 2018, for a stage's layers."""
 
 from dataclasses import dataclass, field
 

@@ -70,7 +70,9 @@ BATCHES = (64, 256, 1024, 4096)  # of the training on a GPU
 TORCH = "torch-gpu-training"
 TRAINING_WAYS = (
     *(catalogue.WAY[key] for key in ("numpy", "grid", "torch-1", "torch")),
-    catalogue.Way("mlp-paper", "our kernels as [000]'s", "1", "mlp"),  # a thread for each element
+    catalogue.Way(
+        "mlp-paper", "our kernels as in Kamra 2016", "1", "mlp"
+    ),  # a thread for each element
     catalogue.Way("mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp"),
     catalogue.Way(
         "mlp-chosen", "our kernels, chosen by size", "1", "mlp"
@@ -82,7 +84,7 @@ SMALL = ("a small net", (784, 64, 10), 64)  # name, widths, batch size: on the C
 ENGINE = "on the CPU engine"
 ENGINE_WAYS = (
     *(catalogue.WAY[key] for key in ("numpy", "grid")),
-    catalogue.Way("mlp-engine-paper", f"our kernels as [000]'s, {ENGINE}", "T", "mlp-engine"),
+    catalogue.Way("mlp-engine-paper", f"our kernels as in Kamra 2016, {ENGINE}", "T", "mlp-engine"),
     catalogue.Way("mlp-engine-tiles", f"our kernels, 4 x 4 a thread, {ENGINE}", "T", "mlp-engine"),
 )
 TRAINERS = {way.key: way for way in (*TRAINING_WAYS, *ENGINE_WAYS)}

@@ -7,7 +7,7 @@ from functools import partial
 from course_tools.bench.frame.conditions import machine_line
 from course_tools.bench.frame.document import Makers, drawn, for_each
 from course_tools.bench.frame.tables import markdown
-from course_tools.bench.papers import rows, tables
+from course_tools.bench.papers import named, rows, tables
 from course_tools.bench.papers.claim import Result
 from course_tools.bench.papers.data_files import ERRATA, TEXT_OF, TEXTS
 from course_tools.bench.training.tables import training_tables
@@ -17,7 +17,7 @@ ID = re.compile(r"\b00\d-[a-z0-9-]+")  # of a claim, in the words of another
 
 def report(result: Result) -> str:
     """All claims as text."""
-    return "\n\n".join(["\n".join(_head(result)), tables.plain(rows(result))])
+    return named("\n\n".join(["\n".join(_head(result)), tables.plain(rows(result))]))
 
 
 def _head(result: Result) -> list[str]:
@@ -42,7 +42,7 @@ def _machine(result: Result) -> str:
 
 def _claims(text: str, result: Result) -> str:
     found = {row.id: row for row in rows(result)}
-    named = {name for row in found.values() for name in ID.findall(row.why) if name in found}
+    linked = {name for row in found.values() for name in ID.findall(row.why) if name in found}
 
     def link(match: re.Match[str]) -> str:
         row = found.get(match[0])
@@ -51,11 +51,11 @@ def _claims(text: str, result: Result) -> str:
     lines = []
     for row in found.values():
         if row.text == text:
-            anchor = f'<a id="{row.id}"></a>' if row.id in named else ""
+            anchor = f'<a id="{row.id}"></a>' if row.id in linked else ""
             here = f"**{row.status}**" + (f": {row.found}" if row.found else "")
             why = ID.sub(link, row.why)
             lines.append((anchor + row.where, row.says, here.replace("; ", ";<br>"), why))
-    return "\n".join(tables.markdown("| where | said | here | why they differ |", lines))
+    return named("\n".join(tables.markdown("| where | said | here | why they differ |", lines)))
 
 
 def _figures(result: Result) -> str:
@@ -73,4 +73,4 @@ def _errata(text: str, _: Result) -> str:
     found = [erratum for erratum in ERRATA if erratum.text == text]
     lines = [(each.where, each.says, each.right, f"`{each.test}`") for each in found]
     table = tables.markdown("| where | it says | right is | proved by |", lines)
-    return "\n".join([f"**{text} {TEXTS[text]}**", "", *table])
+    return named("\n".join([f"**{text}: {TEXTS[text]}**", "", *table]))

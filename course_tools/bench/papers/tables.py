@@ -34,7 +34,7 @@ def plain(rows: list[Row]) -> str:
     """All rows as text, text by text."""
     parts = []
     for text, title in TEXTS.items():
-        parts += [f"{text} {title}", *(_paragraph(row) for row in rows if row.text == text)]
+        parts += [f"{text}: {title}", *(_paragraph(row) for row in rows if row.text == text)]
     return "\n\n".join(parts)
 
 

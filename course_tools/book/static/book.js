@@ -59,6 +59,55 @@ function excerptsOfText() {
   Search.htmlToText = (html, anchor) => text(html.replace(head, ""), anchor);
 }
 
+/* A page that was opened from disk may not read the others: then results have no excerpts, and the page says why. */
+function noExcerptsFromDisk() {
+  const results = document.getElementById("search-results");
+  if (!results || location.protocol !== "file:") return;
+  const note = document.createElement("p");
+  note.className = "from-disk";
+  note.textContent = "Results without excerpts: a browser lets no page that was opened from disk read the others. " +
+    "A web server shows them: course book --serve, or python3 -m http.server in the book's folder.";
+  results.before(note);
+}
+
+/* A word of the glossary shows what it means where the mouse or the focus is; Escape puts that away. */
+function explainTerms() {
+  const links = [...document.querySelectorAll("a.term[title]")];
+  if (!links.length) return;
+  const box = document.createElement("div");
+  Object.assign(box, { id: "term-says", hidden: true });
+  box.setAttribute("role", "tooltip");
+  document.querySelector("article").append(box);
+  let going;
+  const stay = () => clearTimeout(going);
+  const go = () => { stay(); going = setTimeout(() => { box.hidden = true; }, 200); };
+  for (const link of links) {
+    const says = link.title;
+    link.removeAttribute("title");
+    const show = () => {
+      stay();
+      box.textContent = says;
+      box.hidden = false;
+      link.setAttribute("aria-describedby", box.id);
+      placeBelow(box, link);
+    };
+    for (const event of ["mouseenter", "focus"]) link.addEventListener(event, show);
+    for (const event of ["mouseleave", "blur"]) link.addEventListener(event, go);
+  }
+  box.addEventListener("mouseenter", stay);
+  box.addEventListener("mouseleave", go);
+  addEventListener("keydown", (event) => { if (event.key === "Escape") box.hidden = true; });
+}
+
+/* Within the column of the text, whatever the word's place. */
+function placeBelow(box, link) {
+  const { left, bottom } = link.getBoundingClientRect();
+  const home = box.offsetParent.getBoundingClientRect();
+  const text = box.parentElement.getBoundingClientRect();
+  box.style.left = `${Math.max(text.left, Math.min(left, text.right - box.offsetWidth)) - home.left}px`;
+  box.style.top = `${bottom + 4 - home.top}px`;
+}
+
 /* Code to take along: a button shows where the mouse or the focus is. */
 function copyButtons() {
   if (!navigator.clipboard) return;
@@ -113,6 +162,8 @@ addEventListener("DOMContentLoaded", excerptsOfText);
 answersButton();
 wrapText();
 scrollersTakeFocus();
+noExcerptsFromDisk();
+explainTerms();
 copyButtons();
 nameSideBars();
 drawersByKeyboard();
