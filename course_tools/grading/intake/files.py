@@ -70,7 +70,7 @@ def of_folder(top):
         for name in links:
             yield _empty(here / name, "a link, not followed")
         if not found and not folders and here.name:
-            yield _empty(here, "an empty folder")
+            yield _empty(here, "a folder without a file")
     for error in unread:
         below = PurePosixPath(Path(error.filename).relative_to(top).as_posix())
         yield _empty(below, "a folder that cannot be read")
@@ -84,7 +84,7 @@ def of_zip(path):
     for entry in entries:
         name = PurePosixPath(entry.filename)
         if _is_folder(entry) and name not in below and name.name and not _hidden(name):
-            yield _empty(name, "an empty folder")
+            yield _empty(name, "a folder without a file")
         yield from _entry(functools.partial(zipfile.ZipFile, path), entry, PurePosixPath(), True)
 
 

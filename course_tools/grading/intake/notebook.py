@@ -87,6 +87,6 @@ def _no_notebook(data):
         version = json.loads(data.decode("utf-8-sig")).get("nbformat")
     except Exception:
         version = None
-    if version in (1, 2, 3, 5):
+    if type(version) is int and version in (1, 2, 3, 5):
         return f"it is a notebook of format {version}, not 4: open it in JupyterLab and save it"
     return "it is JSON, but no notebook"
