@@ -428,6 +428,12 @@ CELLS = {
         "            if hasattr(m, k): setattr(m, k, lambda *a, **k: {'value': 1})" + AFTER,
         "wrong crashed",
     ),
+    "spoils the wire for the next": (
+        "import gc\ndef neuron(x, w, b):\n    for thing in gc.get_objects():\n        if type(thing).__name__ == 'Peer':\n"
+        "            thing._send = lambda m, send=type(thing)._send, t=thing: send(t, m | {'value': {'fraction': ['1e999999999', '1']}} if 'value' in m else m)\n"
+        "    return 1.0",
+        "wrong error",
+    ),
     "letters of another alphabet": (NEURON.replace("neuron", "n\u0435uron"), "missing"),
     "letters of full width": (NEURON.replace("neuron", "\uff4eeuron"), "pass"),
     "hooks of the cells after it": (
@@ -453,7 +459,7 @@ SLOW = {
 def test_what_attacks_reach_for_is_there():
     """An attack on a name that nothing bears any more would prove nothing."""
     used = [text for text, _ in CELLS.values() if "gc.get_objects()" in text]
-    assert sum("'ControlServer'" in text or "'Peer'" in text for text in used) == 3
+    assert sum("'ControlServer'" in text or "'Peer'" in text for text in used) == 4
     assert callable(control.ControlServer.say)
     assert callable(peer.Peer._send) and callable(peer.Peer.serve)
 

@@ -196,12 +196,27 @@ class Runner:
             task.points = partial.earned(of_task, found)
 
     def _judge(self, step, task):
+        used = self.session is not None and self.used
         if self.public_seed is None:
             self._hidden(step, task)
         self.hidden = dict(task.hidden)  # the public check may take them out of the task
         unsaid = task.status == "missing" and not task.message
         if self.public_seed is not None or task.status in ("wrong", "error") or unsaid:
             self._public(step, task)
+            if used and task.hidden:
+                self._judge_alone(step, task)
+
+    def _judge_alone(self, step, task):
+        """The hidden checks once more, where no other answer was called: the public one has passed there.
+
+        What an answer leaves behind in its room, patched or full, must not cost the next one its points.
+        """
+        said, task.hidden = task.message, {}
+        self.close()
+        self._hidden(step, task)
+        self.hidden = dict(task.hidden)
+        if task.status != "pass" and not task.message:
+            task.message = said
 
     def _is_blank(self, step, task):
         """Is the answer the cell as it was handed out?"""
