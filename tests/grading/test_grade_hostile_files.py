@@ -88,11 +88,6 @@ def a_pipe(top):
     os.mkfifo(top / EVE / "a.ipynb")
 
 
-def a_version_without_end(top):
-    (top / EVE).mkdir()
-    (top / EVE / "a.ipynb").write_text('{"cells": [], "nbformat": ' + "9" * 4000 + "}")
-
-
 WAYS = {
     no_name: "only ''",
     encrypted: "encrypted",
