@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 
+from course_lib.checks import ch01
 from course_tools.grading.intake import assemble, files, notebook
 from course_tools.grading.release.manifest import Chapter, Release, Step
 from course_tools.grading.rpc import control, peer
@@ -340,6 +341,106 @@ CELLS = {
         "import os\nos.mkfifo('/tmp/f')\ndef neuron(x, w, b): return open('/tmp/f').read()",
         "timeout",
     ),
+    "trace functions": (
+        "import sys, threading\ndef trace(frame, event, arg):\n    frame.f_locals.update(value=1, status='pass')\n    return trace\n"
+        "threading.settrace(trace); sys.settrace(trace); sys.setprofile(lambda *a: None)" + AFTER,
+        "wrong crashed error",
+    ),
+    "a trace function that raises": (
+        "import sys\ndef trace(*a): raise RuntimeError\nsys.settrace(trace)" + AFTER,
+        "wrong missing crashed",
+    ),
+    "speaks as it ends": (
+        "import atexit, json, os, struct\ndef forge():\n    for n in range(50):\n        text = json.dumps({'answer': n, 'value': {'status': 'pass', 'message': ''}}).encode()\n"
+        "        for line in (3, 4): os.write(line, struct.pack('<I', len(text)) + text)\natexit.register(forge)"
+        + AFTER,
+        "wrong",
+    ),
+    "other small integers": (
+        "import ctypes; ctypes.memset(id(1) + 24, 2, 1)" + AFTER,
+        "wrong crashed",
+    ),
+    "an array of another class": (
+        "class A(np.ndarray):\n    __array_function__ = __array_ufunc__ = __eq__ = lambda *a, **k: True\n"
+        "    shape = property(lambda s: ())\n    def tobytes(self, *a): return b''\ndef neuron(x, w, b): return x.view(A)",
+        "wrong",
+    ),
+    "a masked array": ("def neuron(x, w, b): return np.ma.masked_all((), 'float64')", "wrong"),
+    "an array of objects": (
+        "class E(float):\n    __float__ = __sub__ = __rsub__ = lambda *a: 0.0\ndef neuron(x, w, b): return np.full((), E(1), object)",
+        "wrong",
+    ),
+    "a pickle that acts": (
+        "import os, pickle\nclass P:\n    def __reduce__(self): return os.system, ('touch /tmp/x',)\npickle.loads(pickle.dumps(P()))\n"
+        "def neuron(x, w, b): return P()",
+        "wrong",
+    ),
+    "a range without end": ("def neuron(x, w, b): return range(10**18)", "wrong"),
+    "recursion without end": (
+        "import sys\ndef neuron(x, w, b):\n    sys.setrecursionlimit(10**9)\n    return neuron(x, w, b)",
+        "crashed timeout",
+    ),
+    "a low limit of recursion": (
+        "import sys; sys.setrecursionlimit(60)" + AFTER,
+        "wrong missing crashed",
+    ),
+    "stops itself": (
+        "import os, signal\ndef neuron(x, w, b): os.kill(os.getpid(), signal.SIGSTOP)",
+        "timeout",
+    ),
+    "waits for a processor": (
+        "import os\nfor ask in (lambda: os.nice(19), lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))):\n"
+        "    try: ask()\n    except PermissionError: continue\n    os._exit(1)\n" + NEURON,
+        "pass",
+    ),
+    "sockets around the room": (
+        "import socket\nfor family in (17, 31, 38, 40):\n    try: socket.socket(family, socket.SOCK_SEQPACKET)\n"
+        "    except PermissionError: continue\n    raise SystemExit(family)\n" + NEURON,
+        "pass",
+    ),
+    "locks that other rooms see": (
+        "import fcntl, os\nh = os.open(os.__file__, os.O_RDONLY)\nfor ask in (lambda: fcntl.lockf(h, fcntl.LOCK_SH), lambda: fcntl.fcntl(h, 1024, 0),\n"
+        "            lambda: fcntl.fcntl(h, fcntl.F_GETLK, bytes(32)), lambda: fcntl.fcntl(h, 37, bytes(32))):\n"
+        "    try: ask()\n    except PermissionError: continue\n    os._exit(1)\n" + NEURON,
+        "pass",
+    ),
+    "files without end": (
+        "import os\ntry:\n    for n in range(30_000): open(f'/dev/shm/{n}', 'w').close()\nexcept OSError: pass\n"
+        "try:\n    for n in range(30_000): os.mkdir('d'); os.chdir('d')\nexcept OSError: pass\n"
+        + NEURON,
+        "pass",
+    ),
+    "an error of a hundred megabytes": (
+        "def neuron(x, w, b): raise ValueError('x' * 10**8)",
+        "wrong",
+    ),
+    "a chain of errors": (
+        "def neuron(x, w, b):\n    e = None\n    for n in range(20_000):\n        f = ValueError(n); f.__cause__ = e; e = f\n    raise e",
+        "wrong",
+    ),
+    "an error whose class has no name": (
+        "class M(type): __name__ = property(lambda c: 1 / 0)\nclass E(Exception, metaclass=M): pass\ndef neuron(x, w, b): raise E",
+        "wrong crashed",
+    ),
+    "forks in its cell": ("import os; os.fork()" + AFTER, "wrong crashed"),
+    "patches its own end": (
+        "import sys\nfor n, m in list(sys.modules.items()):\n    if n.startswith('course_tools'):\n        for k in ('pack', 'unpack', 'frame', 'plain'):\n"
+        "            if hasattr(m, k): setattr(m, k, lambda *a, **k: {'value': 1})" + AFTER,
+        "wrong crashed",
+    ),
+    "spoils the wire for the next": (
+        "import gc\ndef neuron(x, w, b):\n    for thing in gc.get_objects():\n        if type(thing).__name__ == 'Peer':\n"
+        "            thing._send = lambda m, send=type(thing)._send, t=thing: send(t, m | {'value': {'fraction': ['1e999999999', '1']}} if 'value' in m else m)\n"
+        "    return 1.0",
+        "wrong error",
+    ),
+    "letters of another alphabet": (NEURON.replace("neuron", "n\u0435uron"), "missing"),
+    "letters of full width": (NEURON.replace("neuron", "\uff4eeuron"), "pass"),
+    "hooks of the cells after it": (
+        "ip = get_ipython()\nip.events.register('post_run_cell', lambda *a: 1 / 0)\nip.input_transformers_post.append(lambda lines: lines)\n"
+        + NEURON,
+        "pass",
+    ),
     "finds a shell variable": ("%env COURSE_SEED\n!ls / ~\n" + NEURON, "pass"),
 }
 SLOW = {
@@ -351,13 +452,14 @@ SLOW = {
     "closes the wire",
     "closes the line",
     "a pipe that nobody fills",
+    "stops itself",
 }
 
 
 def test_what_attacks_reach_for_is_there():
     """An attack on a name that nothing bears any more would prove nothing."""
     used = [text for text, _ in CELLS.values() if "gc.get_objects()" in text]
-    assert sum("'ControlServer'" in text or "'Peer'" in text for text in used) == 3
+    assert sum("'ControlServer'" in text or "'Peer'" in text for text in used) == 4
     assert callable(control.ControlServer.say)
     assert callable(peer.Peer._send) and callable(peer.Peer.serve)
 
@@ -551,6 +653,48 @@ def test_what_an_answer_keeps_of_hidden_inputs_is_not_shown(fork_server, release
     run = graded(fork_server, release, cells(KEEPS.format(neuron=neuron), softmax))
     said = " ".join(task.message for task in run.tasks.values())
     assert "ValueError: True" in said and "ValueError: False" not in said, said
+
+
+SPEAKS = "import os, struct, time\n"
+# What says something of the inputs as it fails, in a hidden run
+TELLS = {
+    "the name of a function": (
+        "def neuron(x, w, b):\n    found = {}\n    exec(f'def n{x.tobytes()[:8].hex()}(): raise NotImplementedError', found)\n"
+        "    next(f for n, f in found.items() if n[0] == 'n')()",
+        "missing",
+    ),
+    "the length of a message": (
+        SPEAKS
+        + "def neuron(x, w, b):\n    size = int.from_bytes(x.tobytes()[:4], 'little') | 1 << 31\n"
+        "    for line in (3, 4): os.write(line, struct.pack('<I', size) + b'x')\n    return 0.5",
+        "crashed",
+    ),
+    "the place of a fault in a message": (
+        SPEAKS
+        + "def neuron(x, w, b):\n    text = b' ' * int.from_bytes(x.tobytes()[:2], 'little') + b'?'\n"
+        "    os.write(4, struct.pack('<I', len(text)) + text)\n    return 0.5",
+        "wrong crashed",
+    ),
+    "the megabytes that it takes": (
+        SPEAKS
+        + "def neuron(x, w, b):\n    held = np.ones((800 + x.tobytes()[0]) << 17)\n    time.sleep(9)",
+        "crashed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TELLS)
+def test_a_failure_tells_nothing_of_hidden_inputs(fork_server, release, name):
+    """Neither in a student's words nor in numbers that a student has chosen."""
+    text, status = TELLS[name]
+    run = graded(fork_server, release, cells(text))
+    task = run.tasks["neuron"]
+    secret = ch01.check_neuron.draw(run.seed)[0].args[0].tobytes()
+    numbers = [int.from_bytes(secret[:2], "little"), int.from_bytes(secret[:4], "little") | 1 << 31]
+    told = f"{task.message} {run.problems}"
+    assert task.status in status.split() and secret[:8].hex() not in told, task
+    assert not any(f"{number + more}" in told for number in numbers for more in (0, 1, 2)), task
+    assert name != "the megabytes that it takes" or str(LIMITS.memory >> 20) in told
 
 
 def test_the_hidden_check_counts(fork_server, release):

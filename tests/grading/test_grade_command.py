@@ -256,12 +256,16 @@ def wait_for(what, count, seconds=120.0):
 
 @needs_sandbox
 def test_on_engines(tmp_path):
-    """Two engines give the same gradebook and pages, byte for byte, and the same results but for their seconds."""
+    """Two engines give the same gradebook and pages, byte for byte, and the same results but for their seconds.
+
+    A class of 24, so that each engine takes several times. (A class of 1,000 was graded so by hand.)
+    """
     released(tmp_path / "release")
     wrong = notebook(neuron="def neuron(x, w, b):\n    return 0.5\n")
     put(tmp_path / "in", a=notebook(neuron=NEURON), b=notebook(), c=wrong, d="no notebook")
+    put(tmp_path / "in", **{f"e{n:02d}": notebook(neuron=NEURON + f"# {n}\n") for n in range(20)})
     status, said = grade(tmp_path, "--engines", "2", "--seed", "7")
-    assert status == 1 and [row["points"] for row in said["rows"]] == [2, 0, 0, 0]
+    assert status == 1 and [row["points"] for row in said["rows"]] == [2, 0, 0, 0, *[2] * 20]
     there = made(tmp_path / "out")
     shutil.rmtree(tmp_path / "out")
     grade(tmp_path, "--seed", "7")

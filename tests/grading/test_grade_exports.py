@@ -261,6 +261,44 @@ def test_everybody_on_the_class_list_has_a_row(out):
     assert not any(rows[4][2:-1]) and rows[6][0] == "'=Formula"
 
 
+ABSENT = """Participant 14,Ada Absent,ada@uni.example,No submission,,10.00,Yes,-,
+Participant 15,Jane Doe,jane2@uni.example,No submission,,10.00,Yes,-,
+Participant 16,=Formula,x@uni.example,No submission,,10.00,Yes,-,
+"""
+
+
+def test_everybody_on_moodles_list_has_a_row(out):
+    """As with Canvas's: who handed in nothing, also under the name of somebody who did; each once, on every page."""
+    moodle = written(out, "m.csv", MOODLE + ABSENT)
+    missing = lms.absent_in_moodle(marks.collect(out), moodle)
+    assert missing == [("Ada Absent", "14"), ("Jane Doe", "15"), ("=Formula", "16")]
+    canvas = written(out, "c.csv", CANVAS)
+    export.write(
+        options(
+            out,
+            "--moodle",
+            f"1={moodle}",
+            "--moodle",
+            f"2={moodle}",
+            "--canvas",
+            canvas,
+            "--column",
+            "2=90002",
+        )
+    )
+    rows = read_back(out / "gradebook.csv")[1:]
+    assert [row[:2] for row in rows[3:]] == [
+        ["Absent, Ada", "14"],
+        ["Jane Doe", "15"],
+        ["'=Formula", "16"],
+    ]
+    assert all(row[-1] == gradebook.NOTHING and not any(row[2:-1]) for row in rows[3:])
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert page.count(gradebook.NOTHING) == 3 and "Absent, Ada" in page
+    assert read_back(out / "moodle-01.csv")[4][:2] == ["Participant 14", "Ada Absent"]
+    assert {row[4] for row in read_back(out / "moodle-01.csv")[4:]} == {""}
+
+
 def test_two_of_the_same_name_get_nothing_by_name(tmp_path):
     results.save(tmp_path, [result("doejane")])
     twice = CANVAS + '"Doe, Jane",15,s5,jdoe2,B,,,\n'
@@ -388,6 +426,7 @@ def test_wrong_options_are_refused(out, given, said):
         (["--column", "01=No such homework"], "no column to fill in.*01-serial.*0 assignments fit"),
         (["--column", "7=Homework B"], "no chapter '7'"),
         (["--moodle", "07=m.csv"], "no chapter '07'"),
+        (["--moodle", "1=c.csv"], "no grading worksheet"),
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_graded(out, monkeypatch, given, said):

@@ -6,10 +6,18 @@ import pytest
 
 from course_tools.grading.sandbox import sandbox
 from course_tools.grading.sandbox.fork_server import ForkServer
+from course_tools.grading.verdict import undecided
 from course_tools.grading.verdict.session import Session, SessionLost
 
 WHY_NOT = sandbox.available()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this system: {WHY_NOT}")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """However busy the machine of these tests is: what comes to no end has come to none."""
+    monkeypatch.setattr(undecided, "WAITED", 1e9)
+    monkeypatch.setattr(undecided, "PATIENCE", 1)
 
 
 @pytest.fixture(scope="module")

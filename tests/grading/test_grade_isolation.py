@@ -13,9 +13,17 @@ from course_tools.__main__ import main
 from course_tools.grading.commands import grade
 from course_tools.grading.release import manifest
 from course_tools.grading.sandbox import fork_server, resources, sandbox
+from course_tools.grading.verdict import undecided
 from course_tools.grading.verdict.session import Session, SessionLost
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork processes")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """However busy the machine of these tests is: what comes to no end has come to none."""
+    monkeypatch.setattr(undecided, "WAITED", 1e9)
+    monkeypatch.setattr(undecided, "PATIENCE", 1)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ Results are files, one a student, each written whole or not at all: killed at an
 where it was. What has not changed since it was graded is not graded again.
 """
 
+import dataclasses
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from course_tools.grading.commands import summary
 from course_tools.grading.deadlines import clock
 from course_tools.grading.intake import assemble, handed_in, newest, notebook
 from course_tools.grading.marks import export
+from course_tools.grading.paths import BESIDE
 from course_tools.grading.regrade import keep, requests
 from course_tools.grading.release import manifest
 from course_tools.grading.verdict import results, undecided
@@ -39,6 +41,9 @@ HELP = {
     "and keep all else; regrade.csv says what changed",
     "--json": "print the summary as JSON",
 }
+
+READING = 20.0  # seconds of a processor for reading all files of a student, which may be a hundred large ones
+NOT_READ = "it was not read: the student's files before it took too long to read"
 
 
 def add_arguments(parser):
@@ -123,6 +128,10 @@ def _look_at(args):
             f"there is no sandbox here ({why}). Grade on Linux, or pass --isolation none: what students "
             "wrote then runs with your own rights"
         )
+    own = () if BESIDE.name in sandbox.INSTALLED else (BESIDE,)
+    for place in (args.submissions, *args.release, args.out, *own):
+        if args.isolation == "sandbox" and (shown := sandbox.shows(place)):
+            raise BadInput(f"{place} lies in {shown}, which students' code can read: move it")
 
 
 def _tested(given, untested):
@@ -223,8 +232,10 @@ class Run:
     def _read(self, submission):
         """{chapter: [(File, Release, Assembled)]} of a student's files."""
         chosen: dict[str, list] = {}
-        unreadable = []
+        unreadable, began = [], time.process_time()
         for file in submission.files:
+            if time.process_time() - began > READING:
+                file = dataclasses.replace(file, content=None, problem=NOT_READ)
             given = self._release_of(file)
             made = _assembled(file, given)
             if isinstance(made, list):

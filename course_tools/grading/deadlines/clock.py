@@ -5,6 +5,7 @@ in the names of a student's files, are the student's word. So, in the end, is a 
 student's own process names: its clock says so.
 """
 
+import contextlib
 import datetime
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,9 @@ def sent(file):
     if CANVAS.fullmatch(top):
         return Sent(None, MARKED if file.late else UNMARKED)
     if file.sent and not file.inside:
-        at = datetime.datetime.fromtimestamp(int(file.sent)).astimezone()
-        return Sent(at, FILES)
+        # a file can say any time, also one that no calendar has
+        with contextlib.suppress(ValueError, OverflowError, OSError):
+            return Sent(datetime.datetime.fromtimestamp(int(file.sent)).astimezone(), FILES)
     return Sent(None, UNKNOWN)
 
 
@@ -49,7 +51,10 @@ def _exchanged(text):
     stamp, _, zone = text.rpartition(" ")
     if zone != "UTC":
         return Sent(None, UNKNOWN)
-    at = datetime.datetime.fromisoformat(stamp).replace(tzinfo=datetime.UTC)
+    try:
+        at = datetime.datetime.fromisoformat(stamp).replace(tzinfo=datetime.UTC)
+    except ValueError:  # the student's side can write any digits
+        return Sent(None, UNKNOWN)
     return Sent(at.replace(microsecond=0), EXCHANGE)
 
 

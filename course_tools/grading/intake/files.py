@@ -52,26 +52,54 @@ class File:
 
 
 def of_folder(top):
-    """(path below the top, File) of all files; links are named, not followed."""
-    for folder, folders, files in os.walk(top, followlinks=False):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        for name in sorted(files):
-            path = Path(folder, name)
-            below = PurePosixPath(path.relative_to(top).as_posix())
-            if _hidden(below):
-                continue
+    """(path below the top, File) of all files; links are named, not followed. Of a folder with nothing in it, a File
+    that says so: it may be all that a student has handed in.
+    """
+    unread: list[OSError] = []
+    for folder, folders, files in os.walk(top, onerror=unread.append, followlinks=False):
+        here = PurePosixPath(Path(folder).relative_to(top).as_posix())
+        folders[:] = sorted(name for name in folders if not _is_junk(name))
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        found = [name for name in sorted(files) if not _hidden(here / name)]
+        for name in found:
+            path, below = Path(folder, name), here / name
             if below.suffix.lower() == ".zip":
                 yield from _students_zip_on_disk(path, below)
             else:
                 yield below, _read(path)
+        for name in links:
+            yield _empty(here / name, "a link, not followed")
+        if not found and not folders and here.name:
+            yield _empty(here, "a folder without a file")
+    for error in unread:
+        below = PurePosixPath(Path(error.filename).relative_to(top).as_posix())
+        yield _empty(below, "a folder that cannot be read")
 
 
 def of_zip(path):
     """As `of_folder`, of the zip of a class. Raises zipfile.BadZipFile, OSError for what is none."""
     with zipfile.ZipFile(path) as packed:
         entries = packed.infolist()
+    below = {parent for entry in entries for parent in PurePosixPath(entry.filename).parents}
     for entry in entries:
+        name = PurePosixPath(entry.filename)
+        if _is_folder(entry) and name not in below and name.name and not _hidden(name):
+            yield _empty(name, "a folder without a file")
         yield from _entry(functools.partial(zipfile.ZipFile, path), entry, PurePosixPath(), True)
+
+
+def _empty(below, what):
+    return below / "nothing", File(f"{below.name[:80]}: {what}", None, other=True)
+
+
+def _is_folder(entry):
+    """As ZipInfo.is_dir, which cannot stand a name without characters."""
+    return entry.filename.endswith("/")
+
+
+def _is_junk(name):
+    """Is it a folder of a system's or an editor's? What an LMS has named is none, whatever it begins with."""
+    return name.startswith((".", "__MACOSX")) and "_assignsubmission_" not in name
 
 
 def _hidden(path):
@@ -152,7 +180,7 @@ def _students_zip(opened, below):
 def _entry(opened, entry, below, nested, left=MOST):
     """(path, File) of one entry of a zip: none of a folder, several of a student's zip in the download of a class."""
     name = PurePosixPath(entry.filename.replace("\\", "/"))
-    if entry.is_dir() or _hidden(name):
+    if _is_folder(entry) or _hidden(name):
         return
     path = below / PurePosixPath(*[part for part in name.parts if part not in ("/", "..")])
     if name.suffix.lower() == ".zip" and nested and not _refused(entry, name, LARGEST_ZIP):

@@ -41,10 +41,10 @@ def collect(place):
     """
     place = Path(place)
     found = _found(place)
-    if all(file.other for _, file in found):
+    if all(file.other for _, file in found) and not any(_by_lms(path) for path, _ in found):
         raise BadInput(f"there is no notebook (.ipynb) in {place}")
     students: dict[tuple[str, str], Submission] = {}
-    depth = _depth([path for path, file in found if not file.other])
+    depth = _depth([path for path, file in found if not file.other] or [path for path, _ in found])
     for path, file in sorted(_of_students(found, depth), key=lambda pair: str(pair[0])):
         student, number, file = _whose(PurePosixPath(*path.parts[depth:]), file)
         students.setdefault((student, number), Submission(student, number)).files.append(file)
@@ -65,6 +65,10 @@ def _found(place):
     raise BadInput(
         f"{place} is neither a folder nor a zip: give the folder or the download of the submissions"
     )
+
+
+def _by_lms(path):
+    return any(form.fullmatch(part) for form in FORMS for part in path.parts[:2])
 
 
 def _of_students(found, depth):
@@ -90,20 +94,20 @@ def _depth(paths):
         {path.parts[0] for path in paths},
         {path.parts[1] for path in paths if len(path.parts) > 1},
     )
-    named = bool(below) and all(any(form.fullmatch(part) for form in FORMS) for part in below)
+    named = bool(below) and all(_by_lms(PurePosixPath(part)) for part in below)
     return int(len(tops) == 1 and all(len(path.parts) > 1 for path in paths) and named)
 
 
 def _named_apart(submissions):
     """Students who chose the same name have their numbers in it; of too many notebooks one row says so."""
-    twice = [
-        name
-        for name, times in collections.Counter(one.student for one in submissions).items()
-        if times > 1
-    ]
+    for _ in submissions:  # once more where another student has chosen what is a new name now
+        times = collections.Counter(one.student for one in submissions)
+        for one in submissions:
+            if one.id and times[one.student] > 1 and not one.student.endswith(f" ({one.id})"):
+                one.student = f"{one.student} ({one.id})"
+        if max(times.values()) == 1:
+            break
     for one in submissions:
-        if one.id and one.student in twice:
-            one.student = f"{one.student} ({one.id})"
         if len(one.files) > files.MANY:
             said = f"more than {files.MANY} notebooks: the others were left out"
             one.files[files.MANY :] = [files.File(one.files[files.MANY].name, None, said)]

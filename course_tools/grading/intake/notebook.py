@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 LONGEST = 100_000  # characters of one cell: a text is parsed where nothing limits the time
 CELLS = 1000  # of a notebook; an exercise has fewer than a hundred
 ALL = 2_000_000  # characters of all cells of a notebook
+LISTS = 500_000  # lists and objects in a file: each takes up to thirty times the memory of its text
 KINDS = ("code", "markdown", "raw")
 
 
@@ -22,6 +23,8 @@ def read(file):
     data = file.data
     if data is None:
         return Read(problems=[file.problem])
+    if data.count(b"[") + data.count(b"{") > LISTS:
+        return Read(problems=[f"it has more than {LISTS} brackets: no notebook has"])
     try:
         given = json.loads(data.decode("utf-8-sig"), parse_constant=lambda word: None)
         cells = given["cells"]
@@ -84,6 +87,6 @@ def _no_notebook(data):
         version = json.loads(data.decode("utf-8-sig")).get("nbformat")
     except Exception:
         version = None
-    if isinstance(version, int) and version != 4:
+    if type(version) is int and version in (1, 2, 3, 5):
         return f"it is a notebook of format {version}, not 4: open it in JupyterLab and save it"
     return "it is JSON, but no notebook"

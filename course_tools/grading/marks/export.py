@@ -74,7 +74,7 @@ def look(args, chapters):
         manual.read(args.manual)
     for given in args.moodle:
         name, _, file = _moodle_option(given)
-        tables.read(file)
+        lms.look_at_moodle(file)
         if name:
             chapter_of(chapters, name)
     for file in args.words:
@@ -96,16 +96,29 @@ def write(args):
     made = marks.collect(out, args.manual)
     said = list(made.problems)
     said += _by_rules(out, made, args, args.moodle)
-    gradebook.write(out, made, lms.absent(made, args.canvas) if args.canvas else ())
+    sheets = [_sheet(made, given) for given in args.moodle]
+    missing = _absent(made, args.canvas, sheets)
+    gradebook.write(out, made, missing)
     if args.canvas:
         said += _canvas(out, made, args)
-    for given in args.moodle:
-        said += _moodle(out, made, given)
+    for chapter, file in sheets:
+        said += _moodle(out, made, chapter, file)
     if args.gradescope:
         _gradescope(out, made)
     made.problems = said
-    feedback.write(out, made, _pictures(out, made))
+    feedback.write(out, made, _pictures(out, made), missing)
     return said
+
+
+def _absent(made, canvas, sheets):
+    """[(name, number)] of those on the class lists that are given who handed in nothing: each once."""
+    lists = [lms.absent(made, canvas)] if canvas else []
+    lists += [lms.absent_in_moodle(made, file) for _, file in sheets]
+    found: list[tuple[str, str]] = []
+    for one in lists:  # two of one name on one list are two; on two lists they are the same
+        known = {way for name, _ in found for way in lms.both_ways(name)}
+        found += [pair for pair in one if not lms.both_ways(pair[0]) & known]
+    return found
 
 
 def chapter_of(chapters, wanted):
@@ -138,13 +151,17 @@ def _canvas(out, made, args):
     return [f"canvas: {line}" for line in said]
 
 
-def _moodle(out, made, given):
+def _sheet(made, given):
+    """(chapter, file) of a --moodle."""
     name, _, file = _moodle_option(given)
     if not name and len(made.columns) != 1:
         raise BadInput(
             f"--moodle {given}: say which chapter it is for, --moodle NN=FILE: {', '.join(made.columns)}"
         )
-    chapter = chapter_of(made.columns, name) if name else next(iter(made.columns))
+    return chapter_of(made.columns, name) if name else next(iter(made.columns)), file
+
+
+def _moodle(out, made, chapter, file):
     table, said = lms.moodle(made, file, chapter)
     _save(out / f"moodle-{chapter[:2]}.csv", file, table)
     return [f"moodle: {line}" for line in said]

@@ -66,10 +66,14 @@ def student_page(student, columns, printed=False):
     return _page("student", f"Feedback: {student.name}", **values)
 
 
-def index_page(out, marks, figures=()):
-    """The instructor's page: all students with links, what is to be known, the pictures of the class."""
+def index_page(out, marks, figures=(), absent=()):
+    """The instructor's page: all students with links, what is to be known, the pictures of the class.
+
+    absent: [(name, number)] of those on the class list who handed in nothing.
+    """
     rows = [(one, _file(out, one).name, _first(gradebook.notes(one))) for one in marks.students]
     values = {"students": rows, "columns": marks.columns, "problems": marks.problems}
+    values |= {"absent": [name for name, _ in absent], "nothing": gradebook.NOTHING}
     return _page("index", "Graded submissions", figures=figures, **values)
 
 
@@ -84,12 +88,12 @@ def _page(name, title, **values):
     return render(PAGES / f"{name}.html.jinja", title=title, **helpers, **values)
 
 
-def write(out, marks, figures=()):
+def write(out, marks, figures=(), absent=()):
     """Write out/feedback/<student>.html for each student and out/index.html for the instructor; return the index."""
     for student in marks.students:
         write_file(_file(out, student), student_page(student, marks.columns))
     index = out / "index.html"
-    write_file(index, index_page(out, marks, figures))
+    write_file(index, index_page(out, marks, figures, absent))
     return index
 
 

@@ -100,9 +100,14 @@ def absent(marks, file):
     table, head, start, _ = _gradebook(file)
     rows = [(i, row) for i, row in enumerate(table.rows) if i >= start and len(row) == len(head)]
     people = [(i, *_person(head, row)) for i, row in rows]
-    fits = {row for student in marks.students for row in _rows_of(student, people)[0]}
     numbers = head.index("ID")
-    return [(row[0].strip(), row[numbers].strip()) for i, row in rows if i not in fits]
+    return _unmatched(marks, people, {i: (row[0], row[numbers]) for i, row in rows})
+
+
+def _unmatched(marks, people, named):
+    """[(name, number)] of the rows that fit nobody. named: {row: (name, number)}."""
+    fits = {row for student in marks.students for row in _rows_of(student, people)[0]}
+    return [tuple(map(str.strip, pair)) for row, pair in named.items() if row not in fits]
 
 
 def look_at_canvas(file, chapters, columns):
@@ -210,19 +215,37 @@ def moodle(marks, file, chapter):
 
     Raises BadInput for a file of another form.
     """
-    table = tables.read(file)
-    head = [cell.strip().lower() for cell in table.rows[0]] if table.rows else []
-    if "identifier" not in head or "grade" not in head:
-        raise BadInput(
-            f"{file} is no grading worksheet of Moodle in English: no Identifier and Grade in its first row"
-        )
-    rows = [dict(zip(head, row, strict=False)) for row in table.rows]
+    table, head, rows = _worksheet(file)
     people = [(i, *_participant(row)) for i, row in enumerate(rows) if i]
     pairs, said = matched([one for one in marks.students if chapter in one.chapters], people)
     whole = sum(marks.columns[chapter].values())
     for row, student in sorted(pairs.items()):
         said += _grade(table.rows[row], rows[row], head, student, chapter, whole)
     return table, said
+
+
+def absent_in_moodle(marks, file):
+    """As `absent`, of a worksheet of Moodle."""
+    _, _, rows = _worksheet(file)
+    people = [(i, *_participant(row)) for i, row in enumerate(rows) if i]
+    named = {i: (rows[i].get("full name", ""), " ".join(sorted(ids))) for i, ids, _, _ in people}
+    return _unmatched(marks, people, named)
+
+
+def look_at_moodle(file):
+    """Before anything is graded: raises BadInput for a file of another form."""
+    _worksheet(file)
+
+
+def _worksheet(file):
+    """(Table, its head in lower case, each row as {column: cell}) of a worksheet of Moodle."""
+    table = tables.read(file)
+    head = [cell.strip().lower() for cell in table.rows[0]] if table.rows else []
+    if "identifier" not in head or "grade" not in head:
+        raise BadInput(
+            f"{file} is no grading worksheet of Moodle in English: no Identifier and Grade in its first row"
+        )
+    return table, head, [dict(zip(head, row, strict=False)) for row in table.rows]
 
 
 def _participant(row):

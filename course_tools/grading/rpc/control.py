@@ -15,6 +15,7 @@ import time
 from course_tools.grading.rpc.framing import ConnectionLost, frame, messages, taken_from
 
 LONGEST = 8 << 20  # bytes of one answer
+ENDED = "the process has ended"
 STEP = 0.1  # seconds between two looks at the process while an answer is awaited
 
 
@@ -41,8 +42,8 @@ class ControlChannel:
                 left = left[self._socket.send(left) :]
             except BlockingIOError:
                 self._wait(select.POLLOUT, end)
-            except OSError as error:
-                raise ConnectionLost(str(error)) from None
+            except OSError:
+                raise ConnectionLost(ENDED) from None
 
     def answer(self, seconds):
         """The value that the process gives, of JSON's types. Raises DeadlineExceeded, ConnectionLost."""
@@ -53,10 +54,10 @@ class ControlChannel:
                 some = self._socket.recv(1 << 20)
             except BlockingIOError:
                 continue
-            except OSError as error:
-                raise ConnectionLost(str(error)) from None
+            except OSError:
+                raise ConnectionLost(ENDED) from None
             if not some:
-                raise ConnectionLost("the process has ended")
+                raise ConnectionLost(ENDED)
             self._read += some
         if message.get("answer") != self._asked or "value" not in message:
             raise ConnectionLost("the process sent what is no answer")
@@ -73,8 +74,8 @@ class ControlChannel:
         """What Ctrl-C would do, while the process works on a question."""
         try:
             self._socket.send(frame({"interrupt": True}))
-        except OSError as error:
-            raise ConnectionLost(str(error)) from None
+        except OSError:
+            raise ConnectionLost(ENDED) from None
 
     def close(self):
         """Nothing is said any more."""
@@ -84,8 +85,8 @@ class ControlChannel:
         """The next message that has come whole, or None."""
         try:
             return taken_from(self._read, LONGEST)
-        except (ValueError, RecursionError) as error:
-            raise ConnectionLost(f"the process sent what is no message: {error}") from None
+        except (ValueError, RecursionError):  # nothing of what was sent is told: it may be shown
+            raise ConnectionLost("the process sent what is no message") from None
 
     def _wait(self, event, end):
         """Wait for the socket, looking at the process meanwhile. Raises Late at the end."""

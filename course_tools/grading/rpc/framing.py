@@ -40,7 +40,7 @@ def messages(stream, longest):
 
 def _check_size(size, longest):
     if size > longest:
-        raise ValueError(f"a message of {size} bytes")
+        raise ValueError("a message that is too long")
 
 
 def _message(text):

@@ -90,16 +90,31 @@ def _copies(file):
     return [Path(place) for place in sorted(places) if os.path.isfile(place)]
 
 
-def _without(file, inner):
-    """The text of a module in which these functions only say that they are not there."""
-    tree = ast.parse((LIBRARY / file).read_text(encoding="utf-8"))
+@functools.cache
+def functions(file):
+    """The names of all functions of a file of course_lib, those of its classes as well: {"Network.forward"}."""
+    if not file.endswith(".py"):
+        return frozenset()
+    return frozenset(name for name, _ in _of(ast.parse((LIBRARY / file).read_text("utf-8"))))
+
+
+def _of(tree):
+    """(name, node) of the functions of a module and of its classes."""
     todo = [("", node) for node in tree.body]
     while todo:
         outer, node = todo.pop()
         name = f"{outer}{getattr(node, 'name', '')}"
         if isinstance(node, ast.ClassDef):
             todo += [(f"{name}.", one) for one in node.body]
-        elif isinstance(node, ast.FunctionDef) and _is_meant(name, inner):
+        elif isinstance(node, ast.FunctionDef):
+            yield name, node
+
+
+def _without(file, inner):
+    """The text of a module in which these functions only say that they are not there."""
+    tree = ast.parse((LIBRARY / file).read_text(encoding="utf-8"))
+    for name, node in _of(tree):
+        if _is_meant(name, inner):
             kept = [one for one in node.decorator_list if ast.unparse(one) in KEPT]
             node.body, node.decorator_list = ast.parse(_stub(file, name)).body[0].body, kept
     return ast.unparse(tree) + "\n"

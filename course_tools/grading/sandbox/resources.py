@@ -36,10 +36,10 @@ class MemoryWatch:
         began = time.monotonic()
         used = used_by(self.pid, self.limit // 2)
         if used > self.limit:
-            raise TooMuchMemory(f"{used >> 20} MB; {self.limit >> 20} MB are allowed")
+            raise TooMuchMemory(f"more than the {self.limit >> 20} MB that are allowed")
         left = free()
         if left is not None and left < FREE < self._free:
-            raise TooMuchMemory(f"this machine has {left >> 20} MB left")
+            raise TooMuchMemory("this machine has hardly any left")
         if began > self._processor.samples[-1][0] + SAMPLE:
             self._processor.look()
         now = time.monotonic()

@@ -117,6 +117,13 @@ def python_folders(private=()):
     return tuple(dict.fromkeys([*own, *more]))
 
 
+def shows(folder):
+    """The folder that every sandbox shows and that holds this one, or ""."""
+    place = Path(os.path.realpath(folder))
+    shown = [os.path.realpath(one) for one in (*PROGRAMS, *python_folders([folder]))]
+    return next((one for one in shown if place.is_relative_to(one)), "")
+
+
 def _holds(place, private):
     """Is this a folder above what students must not see, or one of a clone's own beside course_lib?"""
     if (place / "course_lib").is_dir() and place.name not in INSTALLED:

@@ -51,11 +51,23 @@ CALLS = {
 # start), exit, fcntl, dup, futex, robust lists, affinity, random numbers. To open is allowed for reading.
 
 # shmget, msgget, mq_open, add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd, io_uring_setup; then what
-# tells one sandbox of another by way of a file that both can read: flock, inotify_init, inotify_init1, fanotify_init
+# tells one sandbox of another by way of a file that both can read: flock, inotify_init, inotify_init1, fanotify_init;
+# then what makes a process wait for a processor, and its grader believe that the machine is busy: setpriority,
+# sched_setattr
 REFUSED = {
-    "x86_64": (29, 68, 240, 248, 249, 250, 298, 321, 323, 425, 73, 253, 294, 300),
-    "aarch64": (194, 186, 180, 217, 218, 219, 241, 280, 282, 425, 32, 26, 262),
+    "x86_64": (29, 68, 240, 248, 249, 250, 298, 321, 323, 425, 73, 253, 294, 300, 141, 314),
+    "aarch64": (194, 186, 180, 217, 218, 219, 241, 280, 282, 425, 32, 26, 262, 140, 274),
 }
+# sched_setscheduler, for the same reason, but to what is usual: ZeroMQ asks for that, and ends where it is refused
+SCHEDULER = {"x86_64": 144, "aarch64": 119}
+USUAL = (0,)
+# fcntl and its operations that two sandboxes could see of each other: locks, leases, notifications
+FCNTL = {"x86_64": 72, "aarch64": 25}
+SEEN_OUTSIDE = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
+# socket, and the families that end at the sandbox's own network: UNIX, INET, INET6, NETLINK. Others, such as VSOCK,
+# know of no such networks, and lead to the machine around this one
+SOCKET = {"x86_64": 41, "aarch64": 198}
+FAMILIES = (1, 2, 10, 16)
 
 
 def available():
@@ -76,7 +88,18 @@ def refuse_some():
         steps = _beginning(CALLS[machine][0])
         for number in REFUSED[machine]:
             steps += [_step(EQUAL, number, 0, 1), _step(RETURN, REFUSE)]
+        steps += _by_argument(SCHEDULER[machine], 1, USUAL, _step(RETURN, ALLOW), REFUSE)
+        steps += _by_argument(FCNTL[machine], 1, SEEN_OUTSIDE, _step(RETURN, REFUSE), ALLOW)
+        steps += _by_argument(SOCKET[machine], 0, FAMILIES, _step(RETURN, ALLOW), REFUSE)
         _installing(b"".join([*steps, _step(RETURN, ALLOW)]))()
+
+
+def _by_argument(call, argument, values, these, others):
+    """Steps for one call by one of its arguments: `these` for each of the values, and for others what is returned."""
+    steps = [_step(EQUAL, call, 0, 2 * len(values) + 2), _step(LOAD, FIRST + 8 * argument)]
+    for value in values:
+        steps += [_step(EQUAL, value, 0, 1), these]
+    return [*steps, _step(RETURN, others)]
 
 
 def _installing(program):

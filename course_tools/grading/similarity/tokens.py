@@ -17,7 +17,10 @@ LAYOUT = (
     tokenize.ENDMARKER,
     tokenize.ENCODING,
 )
-ANY = re.compile(r"//[^\n]*|/\*.*?\*/|(?P<name>[^\W\d]\w*)|(?P<number>\d[\w.]*)|[^\w\s]", re.DOTALL)
+# a comment that nobody ends goes to the end: else each of its beginnings would be looked for anew
+ANY = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|(?P<name>[^\W\d]\w*)|(?P<number>\d[\w.]*)|[^\w\s]", re.DOTALL
+)
 WORDS = """if else for while do return break continue switch case struct sizeof const void int float double char
 bool unsigned long short auto __global__ __device__ __shared__ __syncthreads threadIdx blockIdx blockDim gridDim
 atomicAdd extern static"""

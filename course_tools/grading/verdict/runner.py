@@ -16,6 +16,7 @@ LOST = ("crashed", "timeout", "inconclusive")  # of a task whose kernel is lost
 CELL_SECONDS = 60.0  # for a cell, and for one run of a check
 LEANS = "it uses {}, which is not available during grading: write what the task asks for yourself"
 LEANED = "{} leans on {} of the library, which another task asks for: look"
+NONE = "its cell defines no {}"  # as the check process says it
 NOT_WRITTEN = "{} is not written yet: its cell has not changed"
 INTERRUPTED = "{} did not finish within {:g} s and was interrupted: only what it had defined by then is graded"
 NAMED = 5  # names in one line
@@ -62,9 +63,9 @@ class Runner:
             0,
             {},
         )  # hidden: what the hidden checks said of the task judged last
-        self.leaned: dict[
-            str, set
-        ] = {}  # cell -> answers of course_lib that it called, or its check did
+        # cell -> answers of course_lib that it called, or its check did; told: what of them may be shown
+        self.leaned: dict[str, set] = {}
+        self.told: dict[str, set] = {}
         self.tasks: dict[str, Task] = {}
         self.problems = list(assembled.problems)
         for step in assembled.chapter.tasks:
@@ -98,6 +99,7 @@ class Runner:
         self.said.pop(step.id, None)
         self.raised.pop(step.id, None)
         self.leaned.pop(step.id, None)
+        self.told.pop(step.id, None)
         self.done, self.lost = [(name, text) for name, text in self.done if name != step.id], 0
         self.began = time.monotonic()
 
@@ -194,11 +196,27 @@ class Runner:
             task.points = partial.earned(of_task, found)
 
     def _judge(self, step, task):
+        used = self.session is not None and self.used
         if self.public_seed is None:
             self._hidden(step, task)
         self.hidden = dict(task.hidden)  # the public check may take them out of the task
-        if self.public_seed is not None or task.status in ("wrong", "error"):
+        unsaid = task.status == "missing" and not task.message
+        if self.public_seed is not None or task.status in ("wrong", "error") or unsaid:
             self._public(step, task)
+            if used and task.hidden:
+                self._judge_alone(step, task)
+
+    def _judge_alone(self, step, task):
+        """The hidden checks once more, where no other answer was called: the public one has passed there.
+
+        What an answer leaves behind in its room, patched or full, must not cost the next one its points.
+        """
+        said, task.hidden = task.message, {}
+        self.close()
+        self._hidden(step, task)
+        self.hidden = dict(task.hidden)
+        if task.status != "pass" and not task.message:
+            task.message = said
 
     def _is_blank(self, step, task):
         """Is the answer the cell as it was handed out?"""
@@ -213,11 +231,13 @@ class Runner:
         raised = self.raised.get(step.of, "")
         return f"its cell raised {raised}" if raised and "NotImplementedError" not in raised else ""
 
-    def _leans(self, name):
-        """Note what the cell or its check has called of what is not there; was there anything?"""
+    def _leans(self, name, hidden=False):
+        """Note what a cell or a check (a hidden one?) has called of what is not there; was there anything?"""
         session: Any = self.session
         called, session.leaned = session.leaned, set()
         self.leaned.setdefault(name, set()).update(called)
+        if not (self.seen or hidden):  # else which of them it calls could say what the inputs were
+            self.told.setdefault(name, set()).update(called)
         return bool(called)
 
     def _look_at_leaning(self, step, task):
@@ -231,8 +251,8 @@ class Runner:
             return
         if set(self.assembled.chapter.answers) > set(own):
             self._judge_with_others(step, task, own)
-        names = sorted(self.leaned[step.of])
-        text = _some([f"course_lib.{name}" for name in names])
+        names, told = sorted(self.leaned[step.of]), sorted(self.told.get(step.of, ()))
+        text = _some([f"course_lib.{name}" for name in told]) or "a function of course_lib"
         if task.status == "pass":
             if any(name.rpartition(".")[2] not in meant for name in names):
                 self.problems.append(LEANED.format(step.of, text))
@@ -274,10 +294,17 @@ class Runner:
             task.hidden["instructor's"] = verdict["status"]
             self.close()  # nothing that is shown to the student comes from a session that has seen these inputs
         task.status = verdict["status"]
-        said = verdict["message"] if task.status in ("missing", *LOST) else ""
+        # a loss is told in words of the grader's own; who else has no answer is told by the public check
+        said = (
+            verdict["message"] if task.status in LOST or self._defines_none(verdict, step) else ""
+        )
         task.message = undecided.HIDDEN.get(task.status, said)
         if task.message and len(task.hidden) == 1:
             task.hidden = {}  # nobody knows whether the public check would pass
+
+    def _defines_none(self, verdict, step):
+        """Is this what the check process says where the cell has defined nothing, and no word of the student's?"""
+        return verdict["message"] == NONE.format(step.name)
 
     def _public(self, step, task):
         """The check with the public inputs: it tells what is wrong, unless only the hidden ones see that."""
@@ -301,7 +328,7 @@ class Runner:
         try:
             self.used = True
             verdict = session.check(check, step.name, seed, self.seconds, code, causes)
-            self._leans(step.of)
+            self._leans(step.of, hidden=not causes)
             return verdict
         except SessionLost as lost:
             if self._another(step.of) or used:

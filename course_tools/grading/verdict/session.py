@@ -10,7 +10,7 @@ import time
 
 from course_lib.checks.kit.kinds import KINDS
 from course_tools.grading.rpc.control import ConnectionLost, ControlChannel, DeadlineExceeded
-from course_tools.grading.sandbox import resources
+from course_tools.grading.sandbox import not_there, resources
 from course_tools.grading.verdict import undecided
 
 INTERRUPT = 2.0  # seconds that a cell has to come to an end after an interrupt
@@ -294,11 +294,16 @@ def count_of(value):
 
 
 def names_of(value, known):
-    """Those of these names that are known, whatever came."""
+    """Those of these names that are known, or functions of a class or module that is, whatever came."""
     texts = {one for one in value[:1000] if isinstance(one, str)} if isinstance(value, list) else {}
-    return {
-        name for name in texts if any(name == one or name.startswith(f"{one}.") for one in known)
+    found = {of: not_there.split(of) for of in known if any(t.startswith(f"{of}.") for t in texts)}
+    below = {
+        f"{of.removesuffix('.' + inner)}.{name}"
+        for of, (file, inner) in found.items()
+        for name in not_there.functions(file)
+        if not inner or name.startswith(f"{inner}.")
     }
+    return {name for name in texts if name in known or name in below}
 
 
 def text_of(value):

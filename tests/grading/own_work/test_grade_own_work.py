@@ -130,3 +130,22 @@ def test_what_a_room_says_it_called_is_believed_of_known_names_alone():
         "mpi.tree.tree_reduce"
     }
     assert names_of({"a": 1}, known) == names_of(None, known) == set()
+    invented = [
+        "mpi.tree.x0123",
+        "serial.losses.softmax.0123",
+        "mpi.tree.",
+        "mpi.tree.tree_reduce.x",
+    ]
+    assert names_of(invented, known) == set(), "a student's word would be shown"
+
+
+@needs_rooms
+def test_what_an_answer_leans_on_in_a_hidden_run_is_not_shown(fork_server, tmp_path):
+    """It could choose whom to call by the inputs; who leans on the library in that run alone is told no names."""
+    text = (
+        "CALLS = []\ndef one_hot(y, n):\n    CALLS.append(1)\n    import os, sys\n"
+        "    room = sys.modules['course_tools.grading.sandbox.not_there']\n"
+        "    room.touched.add('data.dataset.one_hot.' + repr(y))\n    return y"
+    )
+    run = graded(fork_server, tmp_path, {"one-hot": text})
+    assert "one_hot." not in run.tasks["one-hot"].message and run.tasks["one-hot"].points == 0
