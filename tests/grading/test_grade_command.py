@@ -258,7 +258,8 @@ def wait_for(what, count, seconds=120.0):
 def test_on_engines(tmp_path):
     """Two engines give the same gradebook and pages, byte for byte, and the same results but for their seconds.
 
-    A class of 24, so that each engine takes several times. (A class of 1,000 was graded by hand without engines, 60 of it on two.)
+    A class of 24, so that each engine takes several times.
+    (By hand: a class of 1,000 without engines, 60 of it on two.)
     """
     released(tmp_path / "release")
     wrong = notebook(neuron="def neuron(x, w, b):\n    return 0.5\n")
