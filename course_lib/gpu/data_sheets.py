@@ -78,6 +78,6 @@ DATA_SHEETS = {
 
 # Beside the four that the chapters loop over. NVIDIA gives rates of eight (HGX B200): an eighth each; no data sheet
 # has its SMs (device query in pytorch/ao, pull request 4002) or its clock, which follows from them and the rate.
-B200 = DataSheet("NVIDIA B200 SXM", 75e12, 8e12, _pcie(5), 1.98e9, 148, 128, 65536, 228 * 1024,
+B200 = DataSheet("NVIDIA B200 SXM", 75e12, 7.7e12, _pcie(5), 1.98e9, 148, 128, 65536, 228 * 1024,
                  "NVIDIA HGX B200 specifications; NVIDIA Blackwell Tuning Guide, sections 1.4.1 and 1.4.2",
                  half=2.25e15, bfloat16=2.25e15, tf32=1.125e15)  # fmt: skip

@@ -4,8 +4,9 @@ Work is counted for one FMA of a warp: 32 multiply-adds, 64 flops. A bound is a 
 needs c cycles of an SM for each FMA, where the SM could start f of them in a cycle, allows 1 / (c f) of the peak.
 
 Rates of an SM, from NVIDIA's CUDA C++ Programming Guide, "Compute Capabilities": four schedulers, one instruction a
-cycle each; one wavefront of shared memory a cycle. One load or store of a warp a cycle: 32 units (white papers).
-A dependent FMA waits 4 cycles: Jia et al. 2018, arXiv 1804.06826, section 4. The rest: `data_sheets`.
+cycle each; one wavefront of shared memory a cycle, one load or store of a warp a cycle (V100, A100, H100; a T4 does
+half of both and is granted the same). A dependent FMA waits 4 cycles: measured on a V100 by Jia et al. 2018, arXiv
+1804.06826, section 4; the others are taken to be alike. The rest: `data_sheets`.
 """
 
 from dataclasses import dataclass

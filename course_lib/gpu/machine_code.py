@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 
 class Code(NamedTuple):
-    """For one GPU's architecture: FMAs and all instructions that a warp runs in one iteration of the main loop, of two
-    ways through it the shorter one, for an aligned tile; registers of a thread.
+    """For one GPU's architecture: FMAs and all instructions that a warp runs in one iteration of the main loop, for an
+    aligned tile, of two ways through it the shorter one; of warptile's four, the longest. Registers of a thread.
     """
 
     fmas: int
@@ -16,8 +16,8 @@ class Code(NamedTuple):
 class Compiled(NamedTuple):
     """A rung. code: {architecture: Code}. shared: bytes of a block.
 
-    wavefronts: of shared memory for one FMA, the fewest that the compiled loads and stores can take. A float4 load
-    takes four, but two where neighbouring lanes want the same 16 bytes (chapter 08, section 7: no manual says so).
+    wavefronts: of shared memory for one FMA, the fewest of the compiled loads and stores by a forum's rule. A float4
+    load takes four, but two where neighbouring lanes want the same 16 bytes (chapter 08, section 7: no manual says so).
     """
 
     code: dict[str, Code]

@@ -469,6 +469,8 @@ def compiled_rungs():
 def test_nvidia_compiles_the_ladder_without_spilling(arch):
     for kernel in compiled_rungs():
         most = 64 if kernel in ("naive", "shared") else 128
+        if (kernel, arch) == ("async", "sm_75"):  # copies in registers, one block an SM
+            most = 255
         found = inspect(RUNGS[kernel].source, arch)[f"gemm_{kernel}"]
         assert (
             found["spilled_bytes"] == 0

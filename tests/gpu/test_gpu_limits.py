@@ -181,14 +181,21 @@ def test_no_published_measurement_breaks_a_bound(sheet, kernel, measured):
         assert 1e9 * measured / sheet.flops < share, part
 
 
-def test_a_tile_in_one_dimension_reaches_its_bound_almost():
-    """SGEMM_CUDA's kernel 4: 8 sums a thread below each other, 8 loads of A and one of B for 8 FMAs."""
+def test_a_tile_in_one_dimension_passes_the_bound_of_its_source():
+    """SGEMM_CUDA's kernel 4: 8 sums a thread, for 64 FMAs 64 loads of A, 8 of B and 2 stores.
+
+    It was faster than these allow: nvcc merges A's by fours, of two wavefronts each by the forum's rule.
+    """
     share = 8474.7e9 / A6000.flops
-    bound = bounds(replace(FREE, wavefronts=9 / 8), A6000)["shared wavefronts"]
-    assert bound == pytest.approx(8 / 9 / 4) and 0.97 < share / bound < 1
+    as_written, as_compiled = (
+        bounds(replace(FREE, wavefronts=count / 64), A6000)["shared wavefronts"]
+        for count in (64 + 8 + 2, 2 * 16 + 8 + 2)
+    )
+    assert as_written == pytest.approx(64 / 74 / 4) and as_written < share < as_compiled
 
 
 def test_the_naive_kernel_was_faster_than_dram_without_caches():
     n = 4096
     alone = without_caches(rung_launch("naive", n, n, n, "sm_90"), H100)["DRAM"]
-    assert alone < 5380e9 / H100.flops / 4  # so the caches caught three quarters and more
+    of_16_by_16 = alone * 5 / 4  # the measured kernel's blocks: 4 sectors a step, ours 5
+    assert of_16_by_16 < 5380e9 / H100.flops / 3  # so the caches caught two thirds and more

@@ -11,7 +11,7 @@ extern "C++" {  // PyCUDA puts extern "C" around a source, and templates in this
 #define LONG 24    // of a row of A's tile: 16, and 8 so that four neighbouring rows lie in different banks
 #define WIDTH 132  // of a row of B's tile: 128, and 4 so that four rows further down the banks have moved by 16
 typedef float ATile[128][LONG], BTile[STEP][WIDTH];
-#if __CUDA_ARCH__ < 800  // here a copy is in a register on its way, and shared memory holds one block
+#if __CUDA_ARCH__ < 800  // here a copy is in a register on its way, and a T4's shared memory holds one block
 #define BLOCKS 1
 #else
 #define BLOCKS 2

@@ -63,7 +63,7 @@ def in_one(M, N, each=4):
 
 
 def slices_of(K, sms, blocks):
-    """How many slices of K give each SM a block, none shorter than DEEP; 1 where that many blocks do already."""
+    """How many slices of K give each SM a block, the last alone shorter than DEEP; 1 where enough blocks are there."""
     wanted = min(up(sms, blocks), max(1, K // DEEP))
     return up(K, max(DEEP, K // wanted // STEP * STEP)) if wanted > 1 else 1
 
