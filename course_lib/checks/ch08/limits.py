@@ -59,7 +59,7 @@ def _blocks_cases(rng):
     some = int(rng.integers(5, 9)) * 8
     return [
         Case((64, 53, 256, A100), "section 4.2's kernel on an A100"),
-        Case((256, 124, 16896, A100), "warptile on an A100"),
+        Case((256, 124, 16896, A100), "buffered_8x8 on an A100"),
         Case((1024, 31, 8448, T4), "algorithm 2 on a T4"),
         Case((64, 24, 0, T4), "limited by blocks"),
         Case((256, 32, 54 * 1024, A100), "limited by shared memory"),
