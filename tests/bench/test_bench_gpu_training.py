@@ -100,6 +100,7 @@ def played():
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_every_way_trains_as_the_serial_library_does(played):
     wanted = [(net, B) for net in SMALL for B in (20, 33)]
     assert [(case["net"], case["B"]) for case in played] == wanted

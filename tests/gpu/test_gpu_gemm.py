@@ -465,7 +465,13 @@ def compiled_rungs():
 @pytest.mark.skipif(
     not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
 )
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize(
+    "arch",
+    [
+        "sm_80",
+        *(pytest.param(arch, marks=pytest.mark.slow) for arch in ("sm_75", "sm_90", "sm_100")),
+    ],
+)
 def test_nvidia_compiles_the_ladder_without_spilling(arch):
     for kernel in compiled_rungs():
         most = 64 if kernel in ("naive", "shared") else 128

@@ -58,7 +58,7 @@ def test_a_replay_knows_what_a_busy_machine_did_to_a_task_and_the_mean_does_not(
     assert replayed == pytest.approx(ranks[0]["gpipe"][1][0])
 
 
-@pytest.mark.parametrize("p", [2, 4])
+@pytest.mark.parametrize("p", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_sleepers_do_every_task_and_none_waits_for_ever(p):
     report = mpi.rehearse(check.take_steps, p, 1e-5, 1)
     assert report.ok, str(report)

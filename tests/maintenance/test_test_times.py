@@ -48,7 +48,9 @@ def run(folder, *options, long=20.0):
     return subprocess.run(command, cwd=folder, env=env, text=True, capture_output=True).stdout
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["one process", "two"]
+)
 def test_what_is_left_out_is_told(tmp_path, workers):
     said = run(tmp_path, "-m", "not slow", *workers)
     assert "2 passed" in said

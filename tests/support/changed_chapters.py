@@ -16,7 +16,7 @@ OF_ALL = re.compile(r"course_lib/|tests/support/|tests/conftest\.py|pyproject\.t
 
 def left_for_all(file):
     """May the wrong answers in this file of tests wait for `--all`? Its chapter is as it was."""
-    chapter = re.search(r"test_ch(\d\d)_(?:planted|students)\.py$", file)
+    chapter = re.search(r"test_ch(\d\d)_(?:planted|students|answers)\.py$", file)
     return bool(chapter) and not changes(chapter[1])
 
 

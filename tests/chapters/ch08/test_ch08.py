@@ -96,6 +96,7 @@ needs_nvcc = pytest.mark.skipif(
 
 
 @needs_nvcc
+@pytest.mark.slow
 def test_the_registers_noted_in_the_lecture():
     noted = eval(NOTED[1])
     assert noted == {
@@ -181,6 +182,7 @@ def iteration(kernel, arch, tmp_path):
 
 @needs_nvcc
 @pytest.mark.parametrize("name", RUNGS)
+@pytest.mark.slow
 def test_the_registers_recorded_in_the_library(name):
     for arch, code in COMPILED[name].code.items():
         found = inspect(RUNGS[name].source, arch)[f"gemm_{name}"]

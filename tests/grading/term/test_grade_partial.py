@@ -163,6 +163,7 @@ def test_students_earn_their_parts(place):
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_the_gate_tries_the_parts(place, tmp_path):
     """A part that the solution does not pass refuses the release, and so does a blank that earns anything."""
     release = manifest.load(place / "release")

@@ -163,6 +163,7 @@ def test_the_workflow_has_a_step_a_task(workflow):
     assert report["env"] == wanted
 
 
+@pytest.mark.slow
 def test_its_commands_read_what_check_prints(workflow, tmp_path):
     """Of the solution all pass, of the blank none: with the workflow's own shell lines."""
     if not shutil.which("jq"):

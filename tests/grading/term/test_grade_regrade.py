@@ -151,6 +151,7 @@ def place(tmp_path_factory):
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_a_check_is_mended_in_mid_term(place, capsys):
     assert points(place) == {"bauerjürgen": [1, 0, 2], "larsenmette": [1, 0, 2]}
     assert graded(place, "r-mended", "--regrade", "one-hot") == 0

@@ -178,6 +178,7 @@ QDEL = "#!/bin/sh\necho $1 >> {base}/deleted\nkill -9 -$(cat {base}/pid)\n"
 
 @pytest.mark.timeout(900 * SLOW)
 @pytest.mark.skipif(sys.platform != "linux", reason="the stand-ins for qsub and qdel use setsid")
+@pytest.mark.slow
 def test_ranks_by_the_job_script_of_pbs(base, monkeypatch):
     """No PBS: `qsub` runs the script in the background, `qdel` kills it."""
     tools = base / "tools"

@@ -45,6 +45,7 @@ def test_real_ranks_were_asked_about_every_program():
 
 
 @pytest.mark.alone
+@pytest.mark.slow
 def test_a_verdict_of_real_ranks_and_the_next_cell():
     """Over 20 s of processor: ranks are started anew after most of the programs."""
     chosen = {"both_receive_first", "an_irecv_is_forgotten", "a_rank_below_zero", "both_send_first"}
