@@ -27,12 +27,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]
 @pytest.fixture(params=THEMES)
 def lab(request, tmp_path):
     """(page at chapter 01, the lecture, "light" or "dark")"""
-    folder, home = lb.student_copy(tmp_path / "course"), tmp_path / "home"
-    home.mkdir()
-    with lb.chromium() as browser, lb.jupyterlab(folder, home, THEMES[request.param]) as address:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(60_000)
-        pages.open_notebook(page, address(f"notebooks/{CHAPTER}"))
+    with pages.student_page(tmp_path, f"notebooks/{CHAPTER}", THEMES[request.param]) as opened:
+        page, folder, _ = opened
         yield page, lb.read_notebook(folder / "notebooks" / CHAPTER), request.param
 
 

@@ -22,13 +22,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 @pytest.fixture(params=THEMES)
 def lab(request, tmp_path):
     """(page at chapter 00, the student's folder, its home, "light" or "dark")"""
-    folder, home = lb.student_copy(tmp_path / "course"), tmp_path / "home"
-    home.mkdir()
-    with lb.chromium() as browser, lb.jupyterlab(folder, home, THEMES[request.param]) as address:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(60_000)
-        pages.open_notebook(page, address(FIRST))
-        yield page, folder, home, request.param
+    with pages.student_page(tmp_path, FIRST, THEMES[request.param]) as opened:
+        yield *opened, request.param
 
 
 def test_from_the_first_page_to_a_task_that_is_right(lab):

@@ -1,5 +1,6 @@
 """A notebook in a JupyterLab that a browser shows: opened, run, edited and saved as a student does it."""
 
+import contextlib
 import re
 
 import lab_browser as lb
@@ -13,6 +14,18 @@ WATCH = """prompt => {
     new MutationObserver(() => { prompt.dataset.run = 1; })
         .observe(prompt, { childList: true, characterData: true, subtree: true });
 }"""
+
+
+@contextlib.contextmanager
+def student_page(tmp_path, notebook, settings):
+    """(page at this notebook, the student's folder, its home) in a JupyterLab of its own with these settings."""
+    folder, home = lb.student_copy(tmp_path / "course"), tmp_path / "home"
+    home.mkdir()
+    with lb.chromium() as browser, lb.jupyterlab(folder, home, settings) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(60_000)
+        open_notebook(page, address(notebook))
+        yield page, folder, home
 
 
 def open_notebook(page, url):
