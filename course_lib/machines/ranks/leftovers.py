@@ -62,7 +62,7 @@ def _with(path, remove, how):
 
 
 def _unlink_unused(path, file):
-    """The system lends a file for writing only where no other process has it open or mapped."""
+    """The system grants a write lease on a file only where no other process has it open or mapped."""
     # should another process open it meanwhile, this one is told by a signal: not by SIGIO, which would end it
     fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
     fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
