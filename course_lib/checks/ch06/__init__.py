@@ -1,4 +1,4 @@
-"""The checks of chapter 06: the grid, longest ways and gemm, a layer's products, what is moved, rounding."""
+"""The checks of chapter 06: the grid, longest paths and gemm, a layer's products, what is moved, rounding."""
 
 from course_lib.checks.ch06.grid import check_grid_for
 from course_lib.checks.ch06.intensity import check_intensities, check_verdict

@@ -1,4 +1,4 @@
-"""The checks of the two kernels: longest ways, a product of maxima, by rows, and alpha A B + beta C with strides."""
+"""The checks of the two kernels: longest paths, a product of maxima, by rows, and alpha A B + beta C with strides."""
 
 import numpy as np
 
