@@ -22,11 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 USER = "course-student"
-FIRST_LIMIT, SECOND_LIMIT, TEST_LIMIT = (
-    240,
-    20,
-    120,
-)  # seconds; measured on two cores: see README.md
+FIRST_LIMIT, SECOND_LIMIT, TEST_LIMIT = 240, 20, 120  # seconds, on two cores
 PAGE = "notebooks/00-start-here.ipynb"
 
 

@@ -84,8 +84,16 @@ def test_jupyterlab_marks_the_same_callouts():
 
 def test_callouts_have_the_same_colours_in_the_book_and_in_jupyterlab():
     css = (ROOT / "course_tools/book/static/book.css").read_text(encoding="utf-8")
-    for name, colour in re.findall(r"--course-([a-z-]+): (#[0-9a-f]{6})", TYPESCRIPT):
-        assert f"--{name}: {colour}" in css, name
+    light, dark = blocks(r"^body.*?{(.*?)}", TYPESCRIPT)
+    assert len(light) == 8
+    assert blocks(r"body {( --question.*?)}", css) == [light]
+    assert blocks(r'body\[data-theme="(?:dark|auto)"\] {( --question.*?)}', css) == [dark, dark]
+
+
+def blocks(rule, text):
+    """{name: colour} of each block that the rule finds."""
+    found = re.findall(rule, text, re.MULTILINE | re.DOTALL)
+    return [dict(re.findall(r"--(?:course-)?([a-z-]+): (#[0-9a-f]{6})", block)) for block in found]
 
 
 @pytest.mark.parametrize(

@@ -84,3 +84,13 @@ def test_command_line_of_the_readme():
         for name in re.findall(r"(?:`|bin/)course (\w+)", path.read_text("utf-8"))
     }
     assert {"build", "doctor"} <= named <= set(COMMANDS)
+
+
+def test_the_readme_and_contributing_say_alike_how_long_the_tests_take():
+    readme = re.search(
+        r"about (\d+) minutes on two cores; (\d+) with `--all`", DOCUMENTS[0].read_text()
+    )
+    here = re.search(
+        r"about (\d+) minutes on two cores\n.*--all +# (\d+) minutes", DOCUMENTS[1].read_text()
+    )
+    assert readme.groups() == here.groups()
