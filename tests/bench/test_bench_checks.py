@@ -61,6 +61,22 @@ def test_answers_are_tried_in_a_process_of_their_own():
     assert tried(answer(gone), 1).state == "broken"
 
 
+def test_an_answer_that_imports_mpi_leaves_no_shared_memory(tmp_path):
+    source = f"""import os
+def affine(X, W, b):
+    from mpi4py import MPI
+    maps = open("/proc/self/maps").read() if os.path.exists("/proc/self/maps") else ""
+    with open({str(tmp_path / "maps")!r}, "a") as file:
+        file.write(f"{{MPI.COMM_WORLD.size}}\\n{{maps}}")
+    return X @ W + b
+"""
+    assert tried(answer(source), 1).state == "passed"
+    used = (tmp_path / "maps").read_text()
+    assert used.startswith("1\n")
+    files = {row.split()[-1] for row in used.splitlines() if "mpich_shm" in row}
+    assert not any(Path(file).exists() for file in files)
+
+
 @pytest.mark.parametrize(
     ("verdict", "told", "outcome", "kind"),
     [

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.planted import task_named
+from course_lib.machines.ranks.supervisor import unlink_shared_memory
 
 SECONDS = 90.0  # for one answer, however busy the machine is
 OUTCOMES = ("passed", "failed", "broken")
@@ -36,6 +37,7 @@ def tried(answer, seed):
     except EOFError:
         return Outcome("broken", "it ended the process of the check")
     finally:
+        unlink_shared_memory(child.pid)
         child.kill()
         child.join()
 
@@ -51,6 +53,9 @@ def _child(answer, seed, pipe):
     warnings.simplefilter("ignore")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         outcome = _outcome(answer, seed)
+    unlink_shared_memory(
+        os.getpid()
+    )  # of an MPI that the answer imported: `_exit` leaves it behind
     pipe.send(outcome)
     pipe.close()
     os._exit(0)  # threads that an answer has left behind are not waited for
