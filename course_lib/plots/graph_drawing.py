@@ -1,11 +1,11 @@
 """A computation graph: values flow to the right, gradients back to the left."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from course_lib.errors import BadInput
 from course_lib.plots.figure import Figure
-from course_lib.plots.graph_layout import Edge, columns_of, layout
+from course_lib.plots.graph_layout import Edge, branch, columns_of, layout
 from course_lib.plots.inputs import named, numbers
 from course_lib.plots.palette import BLUE, GREY, INK, ORANGE
 from course_lib.plots.style import WIDTH, new_axis, number, styled
@@ -15,25 +15,45 @@ STEP = 1.06  # inches from box to box in a column
 
 
 @styled
-def computation_graph(nodes: Mapping[str, Any], edges, *, title: str = "") -> Figure:
+def computation_graph(
+    nodes: Mapping[str, Any] | Sequence[str], edges, *, title: str = ""
+) -> Figure:
     """Boxes joined by arrows, inputs at the left: the value of each above it, the gradient of the output below it.
 
     nodes: {name: value}, {name: (value, grad)} or {name: (value, grad, operation)}; grad None where it is not known
-    yet, operation None for an input. edges: (from, to) pairs. After Karpathy's drawings of micrograd.
+    yet, operation None for an input. A list of names alone draws what waits for what, without numbers.
+    edges: (from, to) pairs. After Karpathy's drawings of micrograd.
 
     >>> computation_graph({"w": (0.5, 2.0), "x": (2.0, 0.5), "z": (1.0, 1.0, "w x")},
     ...                   [("w", "z"), ("x", "z")])          # doctest: +SKIP
 
     Raises BadInput for edges to unknown nodes, a circle, NaN, or more than 40 nodes.
     """
+    if isinstance(nodes, list | tuple):
+        return _bare(nodes, edges, title or "What waits for what")
     found = {name: _node(name, node) for name, node in named("nodes", nodes).items()}
     pairs = _edges(edges, found)
     title = title or "A computation graph: values forward, gradients backward"
     figure = _draw(title, found, pairs)
     header = ("node", "operation", "inputs", "value", "gradient")
-    inputs = {name: ", ".join(a for a, b in pairs if b == name) for name in found}
+    inputs = _inputs(found, pairs)
     rows = [(name, op, inputs[name], value, grad) for name, (value, grad, op) in found.items()]
     return Figure(figure, title, _alt(title, rows), header, rows)
+
+
+def _bare(names: Sequence[str], edges: Iterable[Edge], title: str) -> Figure:
+    """The graph of names alone: no numbers, and so no key to them."""
+    found: dict[str, Any] = dict.fromkeys(named("nodes", dict.fromkeys(names)), (None, None, None))
+    pairs = _edges(edges, found)
+    figure = _draw(title, found, pairs, branch)
+    rows = [(name, waits or "nothing") for name, waits in _inputs(found, pairs).items()]
+    told = "; ".join(f"{name} waits for {waits}" for name, waits in rows)
+    return Figure(figure, title, f"{title}. Graph. {told}.", ("task", "waits for"), rows)
+
+
+def _inputs(nodes: Iterable[str], pairs: list[Edge]) -> dict[str, str]:
+    """{name: the names that its arrows come from}."""
+    return {name: ", ".join(a for a, b in pairs if b == name) for name in nodes}
 
 
 def _node(name: str, node: Any) -> tuple[float, float | None, str | None]:
@@ -57,9 +77,9 @@ def _edges(edges: Iterable[Edge], nodes: Mapping[str, Any]) -> list[Edge]:
     return [(a, b) for a, b in found]
 
 
-def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge]) -> Any:
+def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge], place: Any = layout) -> Any:
     columns = columns_of(list(found), pairs)
-    places, routes, rows_high = layout(list(found), pairs, columns)
+    places, routes, rows_high = place(list(found), pairs, columns)
     texts = {name: name if op is None else f"{name} = {op}" for name, (_, _, op) in found.items()}
     width = max(0.75, 0.28 + 0.09 * max(map(len, texts.values())))  # of a box, in inches
     n_columns = max(columns.values()) + 1
@@ -74,19 +94,19 @@ def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge]) -> Any:
         _draw_box(axis, inches[name], texts[name], width, op is None)
         _draw_numbers(axis, inches[name], value, grad)
     middle = (n_columns - 1) * across / 2
-    graded = any(grad is not None for _, grad, _ in found.values())
-    _frame(axis, inches, (middle - wide / 2, middle + wide / 2), graded)
+    _frame(axis, inches, (middle - wide / 2, middle + wide / 2), found.values())
     return axis.figure
 
 
-def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], graded: bool) -> None:
+def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], numbered: Any) -> None:
     """The limits of the drawing, and what the numbers over and under the boxes are."""
     heights = [y for _, y in places.values()]
     axis.set(xlim=sides, ylim=(min(heights) - 0.75, max(heights) + 0.5), aspect="equal")
     axis.set_axis_off()
     x, y = sides[0], min(heights) - 0.7
-    axis.text(x, y, "above, blue: value", color=BLUE, fontsize=10)
-    if graded:
+    if any(value is not None for value, _, _ in numbered):
+        axis.text(x, y, "above, blue: value", color=BLUE, fontsize=10)
+    if any(grad is not None for _, grad, _ in numbered):
         look = {"color": ORANGE, "style": "italic", "fontsize": 10}
         axis.text(x + 1.5, y, "below, orange and slanted: gradient", **look)
 
@@ -101,14 +121,15 @@ def _draw_box(axis, place, text, width, is_input):
     axis.text(*place, text, ha="center", va="center", fontsize=10.5, zorder=4)
 
 
-def _draw_numbers(axis: Any, place: tuple[float, float], value: float, grad: float | None) -> None:
+def _draw_numbers(axis: Any, place: tuple[float, float], value: Any, grad: float | None) -> None:
     from matplotlib.patheffects import withStroke
 
     x, y = place
     look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5}
     # where an arrow passes behind it
     look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
-    axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
+    if value is not None:
+        axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
     if grad is not None:
         look |= {"va": "top", "color": ORANGE, "style": "italic"}
         axis.text(x, y - HEIGHT / 2 - 0.06, number(grad), **look)

@@ -51,6 +51,15 @@ def layout(names, edges, column):
     return {name: at[name] for name in names}, routes, rows
 
 
+def branch(names, edges, column):
+    """As `layout`, for a chain with leaves: what nothing waits for stands a row lower. Other graphs go to `layout`."""
+    needed = {a for a, _ in edges}
+    at = {name: (float(column[name]), 0.5 if name in needed else -0.5) for name in names}
+    if len(set(at.values())) < len(at) or any(column[b] != column[a] + 1 for a, b in edges):
+        return layout(names, edges, column)
+    return at, {edge: [] for edge in edges}, 2.0
+
+
 def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[str, float]:
     """Heights after sweeps to the right and back, in which each column follows its neighbours' heights."""
     stacks = [[t for t in column if column[t] == c] for c in range(max(column.values()) + 1)]
