@@ -1,6 +1,6 @@
 """A computation graph: values flow to the right, gradients back to the left."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from course_lib.errors import BadInput
@@ -15,45 +15,28 @@ STEP = 1.06  # inches from box to box in a column
 
 
 @styled
-def computation_graph(
-    nodes: Mapping[str, Any] | Sequence[str], edges, *, title: str = ""
-) -> Figure:
+def computation_graph(nodes: Mapping[str, Any] | list, edges, *, title: str = "") -> Figure:
     """Boxes joined by arrows, inputs at the left: the value of each above it, the gradient of the output below it.
 
     nodes: {name: value}, {name: (value, grad)} or {name: (value, grad, operation)}; grad None where it is not known
-    yet, operation None for an input. A list of names alone draws what waits for what, without numbers.
-    edges: (from, to) pairs. After Karpathy's drawings of micrograd.
+    yet, operation None for an input; a list of names: no numbers. edges: (from, to) pairs. After Karpathy's micrograd.
 
     >>> computation_graph({"w": (0.5, 2.0), "x": (2.0, 0.5), "z": (1.0, 1.0, "w x")},
     ...                   [("w", "z"), ("x", "z")])          # doctest: +SKIP
 
     Raises BadInput for edges to unknown nodes, a circle, NaN, or more than 40 nodes.
     """
-    if isinstance(nodes, list | tuple):
-        return _bare(nodes, edges, title or "What waits for what")
-    found = {name: _node(name, node) for name, node in named("nodes", nodes).items()}
+    bare = isinstance(nodes, list)
+    given = named("nodes", dict.fromkeys(nodes) if bare else nodes)
+    found = {name: _node(name, node) if not bare else (None,) * 3 for name, node in given.items()}
     pairs = _edges(edges, found)
     title = title or "A computation graph: values forward, gradients backward"
-    figure = _draw(title, found, pairs)
-    header = ("node", "operation", "inputs", "value", "gradient")
-    inputs = _inputs(found, pairs)
+    inputs = {name: ", ".join(a for a, b in pairs if b == name) for name in found}
     rows = [(name, op, inputs[name], value, grad) for name, (value, grad, op) in found.items()]
-    return Figure(figure, title, _alt(title, rows), header, rows)
-
-
-def _bare(names: Sequence[str], edges: Iterable[Edge], title: str) -> Figure:
-    """The graph of names alone: no numbers, and so no key to them."""
-    found: dict[str, Any] = dict.fromkeys(named("nodes", dict.fromkeys(names)), (None, None, None))
-    pairs = _edges(edges, found)
-    figure = _draw(title, found, pairs, branch)
-    rows = [(name, waits or "nothing") for name, waits in _inputs(found, pairs).items()]
-    told = "; ".join(f"{name} waits for {waits}" for name, waits in rows)
-    return Figure(figure, title, f"{title}. Graph. {told}.", ("task", "waits for"), rows)
-
-
-def _inputs(nodes: Iterable[str], pairs: list[Edge]) -> dict[str, str]:
-    """{name: the names that its arrows come from}."""
-    return {name: ", ".join(a for a, b in pairs if b == name) for name in nodes}
+    figure, alt = _draw(title, found, pairs, branch if bare else layout), _alt(title, rows)
+    if bare:
+        return Figure(figure, title, alt, ("task", "waits for"), list(inputs.items()))
+    return Figure(figure, title, alt, ("node", "operation", "inputs", "value", "gradient"), rows)
 
 
 def _node(name: str, node: Any) -> tuple[float, float | None, str | None]:
@@ -72,8 +55,7 @@ def _edges(edges: Iterable[Edge], nodes: Mapping[str, Any]) -> list[Edge]:
         raise BadInput(f"a graph of {len(nodes)} nodes cannot be read: draw 40 or fewer")
     for edge in found:
         if len(edge) != 2 or edge[0] not in nodes or edge[1] not in nodes:
-            wanted = f"(from, to), both names of nodes: {', '.join(nodes)}"
-            raise BadInput(f"edge {edge!r} must be {wanted}")
+            raise BadInput(f"edge {edge!r} must be (from, to), both among {', '.join(nodes)}")
     return [(a, b) for a, b in found]
 
 
@@ -125,9 +107,8 @@ def _draw_numbers(axis: Any, place: tuple[float, float], value: Any, grad: float
     from matplotlib.patheffects import withStroke
 
     x, y = place
-    look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5}
-    # where an arrow passes behind it
-    look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
+    behind = [withStroke(linewidth=2.5, foreground="white")]  # where an arrow passes behind it
+    look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5, "path_effects": behind}
     if value is not None:
         axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
     if grad is not None:
@@ -152,8 +133,8 @@ def _draw_edge(axis, start, end, between, width):
 def _alt(title: str, rows: list[tuple]) -> str:
     told = []
     for name, op, inputs, value, grad in rows:
-        made = f" = {op}" if op else ""
-        made += f" (from {inputs})" if inputs else ""
+        made = (f" = {op}" if op else "") + (f" (from {inputs})" if inputs else "")
         graded = "" if grad is None else f", gradient {number(grad)}"
-        told.append(f"{name}{made}: value {number(value)}{graded}")
+        valued = "" if value is None else f": value {number(value)}"
+        told.append(f"{name}{made}{valued}{graded}")
     return f"{title}. Computation graph. {'; '.join(told)}."

@@ -39,8 +39,7 @@ def layout(names, edges, column):
         place_in |= dict(zip(chains[a, b], between, strict=True))
     near: dict[str, list[str]] = {thing: [] for thing in place_in}
     for (a, b), stops in chains.items():
-        chain = [a, *stops, b]
-        for left, right in pairwise(chain):
+        for left, right in pairwise([a, *stops, b]):
             near[left].append(right)
             near[right].append(left)
     height = _settle(place_in, near)
@@ -53,11 +52,9 @@ def layout(names, edges, column):
 
 def branch(names, edges, column):
     """As `layout`, for a chain with leaves: what nothing waits for stands a row lower. Other graphs go to `layout`."""
-    needed = {a for a, _ in edges}
-    at = {name: (float(column[name]), 0.5 if name in needed else -0.5) for name in names}
-    if len(set(at.values())) < len(at) or any(column[b] != column[a] + 1 for a, b in edges):
-        return layout(names, edges, column)
-    return at, {edge: [] for edge in edges}, 2.0
+    at = {n: (float(column[n]), 0.5 if any(n == a for a, _ in edges) else -0.5) for n in names}
+    fits = len(set(at.values())) == len(at) and all(column[b] == column[a] + 1 for a, b in edges)
+    return (at, dict.fromkeys(edges, ()), 2.0) if fits else layout(names, edges, column)
 
 
 def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[str, float]:

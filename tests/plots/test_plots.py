@@ -341,7 +341,7 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
 def test_a_graph_of_names_alone_says_what_waits_for_what():
     names, waits = ["a", "b", "leaf"], [("a", "b"), ("a", "leaf")]
     figure = plots.computation_graph(names, waits)
-    assert figure.alt.endswith("a waits for nothing; b waits for a; leaf waits for a.")
+    assert figure.alt.endswith("a; b (from a); leaf (from a).")
     assert figure.table[0] == ("task", "waits for") and len(figure.table[1]) == 3
     assert "value" not in figure.html() and "gradient" not in figure.html()
 
