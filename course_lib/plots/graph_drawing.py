@@ -30,7 +30,8 @@ def computation_graph(nodes: Mapping[str, Any] | list, edges, *, title: str = ""
     given = named("nodes", dict.fromkeys(nodes) if bare else nodes)
     found = {name: _node(name, node) if not bare else (None,) * 3 for name, node in given.items()}
     pairs = _edges(edges, found)
-    title = title or "A computation graph: values forward, gradients backward"
+    numbered = "A computation graph: values forward, gradients backward"
+    title = title or ("What waits for what" if bare else numbered)
     inputs = {name: ", ".join(a for a, b in pairs if b == name) for name in found}
     rows = [(name, op, inputs[name], value, grad) for name, (value, grad, op) in found.items()]
     figure, alt = _draw(title, found, pairs, branch if bare else layout), _alt(title, rows)

@@ -18,10 +18,9 @@ def columns_of(names: list[str], edges: list[Edge]) -> dict[str, int]:
             column[b] = max(column[b], column[a] + 1)
     if max(column.values()) >= len(names):
         raise BadInput("the edges go in a circle: a computation graph only goes forward")
-    made = {b for _, b in edges}
     for name in names:
         users = [column[b] for a, b in edges if a == name]
-        if users and name not in made:
+        if users and name not in {b for _, b in edges}:
             column[name] = min(users) - 1
     return column
 
