@@ -5,7 +5,7 @@ from typing import Any
 
 from course_lib.errors import BadInput
 from course_lib.plots.figure import Figure
-from course_lib.plots.graph_layout import Edge, columns_of, layout
+from course_lib.plots.graph_layout import Edge, branch, columns_of, layout
 from course_lib.plots.inputs import named, numbers
 from course_lib.plots.palette import BLUE, GREY, INK, ORANGE
 from course_lib.plots.style import WIDTH, new_axis, number, styled
@@ -15,25 +15,29 @@ STEP = 1.06  # inches from box to box in a column
 
 
 @styled
-def computation_graph(nodes: Mapping[str, Any], edges, *, title: str = "") -> Figure:
+def computation_graph(nodes: Mapping[str, Any] | list, edges, *, title: str = "") -> Figure:
     """Boxes joined by arrows, inputs at the left: the value of each above it, the gradient of the output below it.
 
     nodes: {name: value}, {name: (value, grad)} or {name: (value, grad, operation)}; grad None where it is not known
-    yet, operation None for an input. edges: (from, to) pairs. After Karpathy's drawings of micrograd.
+    yet, operation None for an input; a list of names: no numbers. edges: (from, to) pairs. After Karpathy's micrograd.
 
     >>> computation_graph({"w": (0.5, 2.0), "x": (2.0, 0.5), "z": (1.0, 1.0, "w x")},
     ...                   [("w", "z"), ("x", "z")])          # doctest: +SKIP
 
     Raises BadInput for edges to unknown nodes, a circle, NaN, or more than 40 nodes.
     """
-    found = {name: _node(name, node) for name, node in named("nodes", nodes).items()}
+    bare = isinstance(nodes, list)
+    given = named("nodes", dict.fromkeys(nodes) if bare else nodes)
+    found = {name: _node(name, node) if not bare else (None,) * 3 for name, node in given.items()}
     pairs = _edges(edges, found)
-    title = title or "A computation graph: values forward, gradients backward"
-    figure = _draw(title, found, pairs)
-    header = ("node", "operation", "inputs", "value", "gradient")
+    numbered = "A computation graph: values forward, gradients backward"
+    title = title or ("What waits for what" if bare else numbered)
     inputs = {name: ", ".join(a for a, b in pairs if b == name) for name in found}
     rows = [(name, op, inputs[name], value, grad) for name, (value, grad, op) in found.items()]
-    return Figure(figure, title, _alt(title, rows), header, rows)
+    figure, alt = _draw(title, found, pairs, branch if bare else layout), _alt(title, rows)
+    if bare:
+        return Figure(figure, title, alt, ("task", "waits for"), list(inputs.items()))
+    return Figure(figure, title, alt, ("node", "operation", "inputs", "value", "gradient"), rows)
 
 
 def _node(name: str, node: Any) -> tuple[float, float | None, str | None]:
@@ -52,14 +56,13 @@ def _edges(edges: Iterable[Edge], nodes: Mapping[str, Any]) -> list[Edge]:
         raise BadInput(f"a graph of {len(nodes)} nodes cannot be read: draw 40 or fewer")
     for edge in found:
         if len(edge) != 2 or edge[0] not in nodes or edge[1] not in nodes:
-            wanted = f"(from, to), both names of nodes: {', '.join(nodes)}"
-            raise BadInput(f"edge {edge!r} must be {wanted}")
+            raise BadInput(f"edge {edge!r} must be (from, to), both among {', '.join(nodes)}")
     return [(a, b) for a, b in found]
 
 
-def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge]) -> Any:
+def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge], place: Any = layout) -> Any:
     columns = columns_of(list(found), pairs)
-    places, routes, rows_high = layout(list(found), pairs, columns)
+    places, routes, rows_high = place(list(found), pairs, columns)
     texts = {name: name if op is None else f"{name} = {op}" for name, (_, _, op) in found.items()}
     width = max(0.75, 0.28 + 0.09 * max(map(len, texts.values())))  # of a box, in inches
     n_columns = max(columns.values()) + 1
@@ -74,19 +77,19 @@ def _draw(title: str, found: Mapping[str, Any], pairs: list[Edge]) -> Any:
         _draw_box(axis, inches[name], texts[name], width, op is None)
         _draw_numbers(axis, inches[name], value, grad)
     middle = (n_columns - 1) * across / 2
-    graded = any(grad is not None for _, grad, _ in found.values())
-    _frame(axis, inches, (middle - wide / 2, middle + wide / 2), graded)
+    _frame(axis, inches, (middle - wide / 2, middle + wide / 2), found.values())
     return axis.figure
 
 
-def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], graded: bool) -> None:
+def _frame(axis: Any, places: Mapping[str, Any], sides: tuple[float, float], numbered: Any) -> None:
     """The limits of the drawing, and what the numbers over and under the boxes are."""
     heights = [y for _, y in places.values()]
     axis.set(xlim=sides, ylim=(min(heights) - 0.75, max(heights) + 0.5), aspect="equal")
     axis.set_axis_off()
     x, y = sides[0], min(heights) - 0.7
-    axis.text(x, y, "above, blue: value", color=BLUE, fontsize=10)
-    if graded:
+    if any(value is not None for value, _, _ in numbered):
+        axis.text(x, y, "above, blue: value", color=BLUE, fontsize=10)
+    if any(grad is not None for _, grad, _ in numbered):
         look = {"color": ORANGE, "style": "italic", "fontsize": 10}
         axis.text(x + 1.5, y, "below, orange and slanted: gradient", **look)
 
@@ -101,14 +104,14 @@ def _draw_box(axis, place, text, width, is_input):
     axis.text(*place, text, ha="center", va="center", fontsize=10.5, zorder=4)
 
 
-def _draw_numbers(axis: Any, place: tuple[float, float], value: float, grad: float | None) -> None:
+def _draw_numbers(axis: Any, place: tuple[float, float], value: Any, grad: float | None) -> None:
     from matplotlib.patheffects import withStroke
 
     x, y = place
-    look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5}
-    # where an arrow passes behind it
-    look["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
-    axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
+    behind = [withStroke(linewidth=2.5, foreground="white")]  # where an arrow passes behind it
+    look: dict[str, Any] = {"ha": "center", "fontsize": 10, "zorder": 5, "path_effects": behind}
+    if value is not None:
+        axis.text(x, y + HEIGHT / 2 + 0.05, number(value), va="bottom", color=BLUE, **look)
     if grad is not None:
         look |= {"va": "top", "color": ORANGE, "style": "italic"}
         axis.text(x, y - HEIGHT / 2 - 0.06, number(grad), **look)
@@ -131,8 +134,8 @@ def _draw_edge(axis, start, end, between, width):
 def _alt(title: str, rows: list[tuple]) -> str:
     told = []
     for name, op, inputs, value, grad in rows:
-        made = f" = {op}" if op else ""
-        made += f" (from {inputs})" if inputs else ""
+        made = (f" = {op}" if op else "") + (f" (from {inputs})" if inputs else "")
         graded = "" if grad is None else f", gradient {number(grad)}"
-        told.append(f"{name}{made}: value {number(value)}{graded}")
+        valued = "" if value is None else f": value {number(value)}"
+        told.append(f"{name}{made}{valued}{graded}")
     return f"{title}. Computation graph. {'; '.join(told)}."

@@ -18,10 +18,9 @@ def columns_of(names: list[str], edges: list[Edge]) -> dict[str, int]:
             column[b] = max(column[b], column[a] + 1)
     if max(column.values()) >= len(names):
         raise BadInput("the edges go in a circle: a computation graph only goes forward")
-    made = {b for _, b in edges}
     for name in names:
         users = [column[b] for a, b in edges if a == name]
-        if users and name not in made:
+        if users and name not in {b for _, b in edges}:
             column[name] = min(users) - 1
     return column
 
@@ -39,8 +38,7 @@ def layout(names, edges, column):
         place_in |= dict(zip(chains[a, b], between, strict=True))
     near: dict[str, list[str]] = {thing: [] for thing in place_in}
     for (a, b), stops in chains.items():
-        chain = [a, *stops, b]
-        for left, right in pairwise(chain):
+        for left, right in pairwise([a, *stops, b]):
             near[left].append(right)
             near[right].append(left)
     height = _settle(place_in, near)
@@ -49,6 +47,13 @@ def layout(names, edges, column):
     routes = {edge: [at[stop] for stop in stops] for edge, stops in chains.items()}
     rows = max(height.values()) - min(height.values()) + 1
     return {name: at[name] for name in names}, routes, rows
+
+
+def branch(names, edges, column):
+    """As `layout`, for a chain with leaves: what nothing waits for stands a row lower. Other graphs go to `layout`."""
+    at = {n: (float(column[n]), 0.5 if any(n == a for a, _ in edges) else -0.5) for n in names}
+    fits = len(set(at.values())) == len(at) and all(column[b] == column[a] + 1 for a, b in edges)
+    return (at, dict.fromkeys(edges, ()), 2.0) if fits else layout(names, edges, column)
 
 
 def _settle(column: Mapping[str, int], near: Mapping[str, list[str]]) -> dict[str, float]:

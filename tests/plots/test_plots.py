@@ -338,6 +338,27 @@ def test_a_title_of_ones_own_is_used_and_escaped(draw):
     assert Checker(text).all("img")[0]["alt"] == figure.alt
 
 
+def test_a_graph_of_names_alone_says_what_waits_for_what():
+    names, waits = ["a", "b", "leaf"], [("a", "b"), ("a", "leaf")]
+    figure = plots.computation_graph(names, waits)
+    assert figure.alt.endswith("a; b (from a); leaf (from a).")
+    assert figure.table[0] == ("task", "waits for") and len(figure.table[1]) == 3
+    assert "value" not in figure.html() and "gradient" not in figure.html()
+
+
+def test_a_chain_with_leaves_is_drawn_as_a_branch():
+    from course_lib.plots.graph_layout import branch, columns_of, layout
+
+    names = ["a", "b", "leaf of a", "leaf of b"]
+    edges = [("a", "b"), ("a", "leaf of a"), ("b", "leaf of b")]
+    places, routes, _ = branch(names, edges, columns_of(names, edges))
+    assert [places[name][1] for name in names] == [0.5, 0.5, -0.5, -0.5]
+    assert not any(routes.values())
+    over = [*edges, ("a", "leaf of b")]  # an arrow over a column: no branch
+    columns = columns_of(names, over)
+    assert branch(names, over, columns) == layout(names, over, columns)
+
+
 def test_pyplot_and_the_settings_stay_untouched():
     import matplotlib
 
@@ -498,6 +519,8 @@ BAD = {
     "a block that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, block=(2, 0)),
     "a thread that is not there": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, thread=(0, 4)),
     "a block as a number": lambda: plots.gemm_tiles(8, 8, 8, 4, 4, 4, block=1),
+    "names that are no text": lambda: plots.computation_graph([1, 2], []),
+    "a graph of no names": lambda: plots.computation_graph([], []),
     "a graph of 41 nodes": lambda: plots.computation_graph({str(i): 1.0 for i in range(41)}, []),
 }
 
