@@ -240,7 +240,7 @@ def _results_cause(got, want):
 @function_check("run_pinned", slow=True)
 def check_run_pinned(fn, *, rng):
     """Each worker gets cores // workers BLAS threads, set once by the caller, and put back, after a fault as well."""
-    for workers, cores in ((2, 8), (3, 8), (1, 6), (4, 4), (4, 3)):
+    for workers, cores in ((2, 8), (3, 8), (1, 6), (4, 4), (9, 3)):
         _check_pinned_run(fn, workers, cores)
     _check_pinned_run(fn, 2, 8, nothing=1)
     for fault in (0, 1):

@@ -88,7 +88,7 @@ def _check_end(run, right):
 
 def _check_shared_sum(fn, rng, T, n):
     start = rng.integers(-9, 9, n).astype(np.float64)
-    parts = [rng.integers(1, 99, n) * 2.0**t + rng.integers(1, 99, n) * 2.0**-38 for t in range(T)]
+    parts = [rng.integers(1, 99, n) * 2.0**t + rng.integers(1, 99, n) * 2.0**-34 for t in range(T)]
     traffic, meeting, asked, by = Traffic(), Meeting(T), list[int](), {}
 
     def part_of(t):
@@ -136,6 +136,6 @@ def _check_shared_sum(fn, rng, T, n):
 @function_check("shared_sum", slow=True)
 def check_shared_sum(fn, *, rng):
     """Nothing is lost when all threads read total before any of them writes."""
-    for T, n in ((2, 5), (3, 4), (1, 3), (5, 3), (5, 3), (5, 3)):
+    for T, n in ((2, 5), (3, 4), (1, 3), (5, 3), (5, 3), (9, 3)):
         _check_shared_sum(fn, rng, T, n)
     return "no update lost, with every write held back until all threads had read"

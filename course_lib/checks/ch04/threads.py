@@ -325,7 +325,7 @@ def _check_fork_fault(fn, L, k, fault):
 def check_leapfrog_backward(fn, *, rng):
     """The parent first, then all children side by side from their own deltas, all joined, no fault lost."""
     L = int(rng.integers(9, 13))
-    plan = [(8, 3), (L, 2), (L, 4), (6, 1), (4, 4), (7, 5)]
+    plan = [(8, 3), (L, 2), (18, 9), (6, 1), (4, 4), (7, 5)]
     for n, (L, k) in enumerate(plan):
         _check_fork(fn, L, k, f"L = {L}, k = {k}", 0.15 + 0.6 * (n == 0))
     _check_fork(fn, 8, 3, "L = 8, k = 3, child 0 has no tasks", 0.15, idle=0)
@@ -595,7 +595,7 @@ def _check_deferred_fault(fn, L, k, **fault):
 @function_check("deferred_backward", slow=True)
 def check_deferred_backward(fn, *, rng):
     """Each delta once and in order, each gradient once from its own delta, k threads, no fault lost, nobody waits."""
-    plan = [(6, 2), (int(rng.integers(9, 14)), 3), (8, 4), (5, 1), (3, 3), (1, 1)]
+    plan = [(6, 2), (int(rng.integers(9, 14)), 3), (12, 9), (5, 1), (3, 3), (1, 1)]
     for n, (L, k) in enumerate(plan):
         _check_deferred(fn, L, k, 0.3 if n == 0 else 2 * HELD_BACK)
     _check_arrays(fn)

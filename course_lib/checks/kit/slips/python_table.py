@@ -79,6 +79,8 @@ transposed: $a @ $b => $a @ $b.T :: `$a @ $b.T`: an extra `.T`
 rounding: -(-$a // $b) => $a // $b :: `$a // $b` rounds down: round up
 rounding: -(-$a // $b) => $a // $b + 1 :: `$a // $b + 1` is one too many where it divides evenly
 rounding: -(-$a // $b) => $a / $b :: `$a / $b` is not rounded: round it up
+rounding: -(-$a // $b) * $c => -(-($a * $c) // $b) \
+  :: the product with `$c` is rounded up: round up `$a / $b` alone, then multiply
 rounding: -(-$a // $b) * $b => $a :: `$a` is not rounded up to a multiple of `$b`
 rounding: $a // $b => $a / $b :: `$a / $b` is not whole: round it down
 rounding: $a // $b => -(-$a // $b) :: `$a / $b` is rounded up: round it down
