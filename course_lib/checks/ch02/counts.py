@@ -60,7 +60,9 @@ def _beyond_a_million(rng):
     while True:
         n_in, n_out, bandwidth = (int(n) for n in rng.integers(100, 200, size=3))
         peak = n_in * n_out * bandwidth // (2 * (n_in + n_out))
-        if 1_000_000 < _smallest_batch(n_in, n_out, peak, bandwidth) < 1_400_000:
+        gap = n_in * n_out * bandwidth - 2 * peak * (n_in + n_out)
+        B = 2 * peak * n_in * n_out / max(gap, 1)
+        if 1_000_000 < B < 1_400_000 and 0.1 < B % 1 < 0.9:
             return n_in, n_out, peak, bandwidth, "a peak that is barely in reach"
 
 

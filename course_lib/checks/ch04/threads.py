@@ -13,7 +13,7 @@ from course_lib.checks.ch04.schedules import child, leapfrog
 from course_lib.checks.kit.core import Case, Check, normal, ragged, require
 from course_lib.checks.kit.freeform import Unmet, function_check, require_in_time
 from course_lib.checks.kit.probe import short_error
-from course_lib.checks.kit.threads import HELD_BACK, Meeting, guarded, started_since
+from course_lib.checks.kit.threads import HELD_BACK, Meeting, guarded, require_met, started_since
 from course_lib.checks.kit.trees import a_thing
 
 # 4. walk --------------------------------------------------------------------------------------------------------
@@ -262,13 +262,13 @@ def _check_fork(fn, L, k, where, delay, idle=None):
     if run.error is not None:
         raise run.error
     _check_handed(walks, where)
-    require_in_time(
-        not walks.meeting.missed,
-        "no two threads were at work at the same time",
+    require_met(
+        walks.meeting,
+        "threads were at work",
+        "Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
+        "thread before the next one starts: first start all, then join all. A lock around the walk lets them wait for "
+        "each other, too",
         where=where,
-        cause="Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
-        "thread before the next one starts: first start all, then join all. A lock around the walk, or "
-        "fewer threads than children, lets them wait for each other, too",
     )
     require(
         not early and not run.busy,

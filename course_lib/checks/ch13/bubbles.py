@@ -17,11 +17,11 @@ def fewest(p, most):
     return max(1, math.ceil((p - 1) * (1 - share) / share))
 
 
-def _share(rng, p):
+def _share(rng, p, low=0.03, high=0.4):
     """A share that no m meets exactly: an answer may compute in floating point."""
     while True:
-        share = round(float(rng.uniform(0.03, 0.4)), 4)
-        if 0.1 < (p - 1) * (1 - share) / share % 1 < 0.9:
+        share = float(f"{rng.uniform(low, high):.3g}")
+        if 0.2 < (p - 1) * (1 - share) / share % 1 < 0.8:
             return share
 
 
@@ -33,6 +33,7 @@ def _micro_cases(rng):
         ("many ranks", large, _share(rng, large)),
         ("some ranks", odd, _share(rng, odd)),
         ("three ranks", 3, _share(rng, 3)),
+        ("next to no bubble", odd, _share(rng, odd, 4e-4 * (odd - 1) / 8, 6e-4 * (odd - 1) / 8)),
         ("a large bubble is allowed", 4, 0.9),
         ("one rank", 1, 0.1),
     ]

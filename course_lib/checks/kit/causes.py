@@ -243,10 +243,11 @@ def _gives_up(misses):
     pairs = [(float(np.ravel(m.want)[0]), float(np.ravel(m.got)[0])) for m, _ in misses]
     right, wrong = ([p for p in pairs if (p[0] == p[1]) == well] for well in (True, False))
     far = max(right, default=(np.inf,))[0]
-    same = len({got for _, got in wrong}) == 1 and wrong[0][1] <= far
+    same = len({got for _, got in wrong}) == 1 and wrong[0][1] < min(wrong)[0]
     if len(right) < 3 or not same or min(wrong)[0] <= far or any(want % 1 for want, _ in pairs):
         return None
-    return f"right up to {far:.0f}, and {wrong[0][1]:.0f} where the right number is larger: a search that ends too early?"
+    beyond = f"right up to {far:.0f}, and {wrong[0][1]:.0f} where the right number is larger"
+    return f"{beyond}: a search that ends too early?"
 
 
 def _other_order(misses):

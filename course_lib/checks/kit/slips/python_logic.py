@@ -89,7 +89,8 @@ def _told_by(held, end, sign, last):
     for k, name in enumerate(held):
         for form in ("", ".shape[-1]"):
             text = f"{name}{form} {sign} {end}{f'[{k}]' if len(held) > 1 else ''}{form}"
-            says = f"the {'last' if last else 'first'} one is told by its `{name}{form}`: another may have the same"
+            what = "width" if form else f"`{name}`"
+            says = f"the {'last' if last else 'first'} one is told by its {what}: another may have the same"
             yield "condition", f"{says}; ask for its position", text
 
 

@@ -86,6 +86,8 @@ rounding: $a // $b => $a / $b :: `$a / $b` is not whole: round it down
 rounding: $a // $b => -(-$a // $b) :: `$a / $b` is rounded up: round it down
 rounding: $a / $b => $a // $b :: an integer division: `$a // $b`
 rounding: $a % $b => $a // $b :: `$a // $b` is used in place of the remainder `$a % $b`
+rounding: math.ceil($a * $b / $c) => $a * math.ceil($b / $c) \
+  :: `$b / $c` is rounded up before it is multiplied by `$a`: round at the end
 rounding: math.floor($a) + 1 => math.ceil($a) :: `math.ceil` is one too small where `$a` is whole
 rounding: math.floor($a) + 1 => $a :: `$a` is not rounded
 alias: $a.copy() => $a :: a second name for `$a`, not a copy: both are the same array
