@@ -28,13 +28,6 @@ def upcast(value):
     return tree_map(_upcast_leaf, value)
 
 
-def whose(held, now):
-    """Words for what a tree holds now that arrays were to be changed in place. held: its leaves from before."""
-    now = leaves(now)
-    kept = len(held) == len(now) and all(a is b for a, b in zip(held, now, strict=True))
-    return "its own arrays" if kept else "new arrays"
-
-
 def leaves(value):
     """All leaves of the tree, in order."""
     found: list = []
