@@ -80,7 +80,7 @@ def by_value(place):
         case _:
             return
     each = place.scope.loops.get(name, "")
-    held = next((names[1:] for names in place.scope.siblings if names[:1] == [name]), [])
+    held: list = next((n[1:] for n in place.scope.siblings if n[:1] == [name]), [])
     if each.startswith("enumerate("):
         yield from _told_by(held, f"list({each[10:-1]})[{-1 if last else 0}]", sign, last)
 
