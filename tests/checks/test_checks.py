@@ -267,6 +267,26 @@ def test_broadcasting_to_a_square_is_recognised():
     )
 
 
+def test_rows_that_a_mask_drops_are_recognised():
+    w = np.array([0.5, 0.0, 2.0, 0.0, 1.0])
+    check = Check("weigh", lambda rng: [Case((normal(rng, 5, 3), w))], lambda X, w: X * w[:, None])
+    found = failure(check, lambda X, w: X[w > 0] * w[w > 0][:, None])
+    assert "the rows where w is 0 are missing" in row(found, "cause")
+
+
+@pytest.mark.parametrize("largest, right", [(99, 30), (9, 8)])
+def test_a_search_that_ends_too_early_is_recognised(largest, right):
+    def search(n):
+        return next((k for k in range(largest + 1) if k * k >= n), 0)
+
+    numbers = [1, 30, 50, 900, 40_000, 90_000]
+    check = Check("root", lambda rng: [Case((n,)) for n in numbers], lambda n: int(np.ceil(n**0.5)))
+    cause = row(failure(check, search), "cause")
+    assert cause == (
+        f"right up to {right}, and 0 where the right number is larger: a search that ends too early?"
+    )
+
+
 def test_whole_numbers_where_floats_belong_and_the_reverse():
     half_step = Check("half", lambda rng: [Case((2.0 * rng.integers(1, 9, 5),))], lambda x: x / 2)
     assert "give the array a float dtype, float64" in row(

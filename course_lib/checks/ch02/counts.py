@@ -44,6 +44,7 @@ def _plans(rng):
     yield wide, slow, bandwidth // 3, bandwidth, "memory faster than arithmetic"
     yield wide, slow, 25 * bandwidth + 1, bandwidth, "slow memory"
     yield _nearly_never(rng)
+    yield _beyond_a_million(rng)
 
 
 def _nearly_never(rng):
@@ -52,6 +53,17 @@ def _nearly_never(rng):
     bandwidth = int(rng.integers(100, 140))
     peak = int(n_in * n_out * bandwidth / (2 * (n_in + n_out)) * rng.uniform(0.90, 0.93))
     return n_in, n_out, peak, bandwidth, "a peak that is nearly out of reach"
+
+
+def _beyond_a_million(rng):
+    """The largest whole peak that this layer can reach: more examples than a search with an end of its own tries."""
+    while True:
+        n_in, n_out, bandwidth = (int(n) for n in rng.integers(100, 200, size=3))
+        peak = n_in * n_out * bandwidth // (2 * (n_in + n_out))
+        gap = n_in * n_out * bandwidth - 2 * peak * (n_in + n_out)
+        B = 2 * peak * n_in * n_out / max(gap, 1)
+        if 1_000_000 < B < 1_400_000 and 0.1 < B % 1 < 0.9:
+            return n_in, n_out, peak, bandwidth, "a peak that is barely in reach"
 
 
 def _batch_cases(rng):

@@ -27,6 +27,7 @@ def _forward_cases(rng):
     B, *sizes = ragged(rng, 4, 3, 11)
     deep = ragged(rng, 5, 2, 9)
     deep[2], deep[-1] = deep[2] + 12, deep[-1] + 12  # wider than ten classes, hidden and last
+    deep[1] = deep[-1]  # the last layer is not known by its width
     equal = [sizes[0], *[sizes[1]] * 3, sizes[2]]
     return [
         Case((make_params(rng, sizes), normal(rng, B, sizes[0])), "one hidden layer"),

@@ -200,7 +200,7 @@ def check_fork_join_gradient(fn, *, rng):
     """Equal to serial for uneven shards, all workers side by side, all joined, faults passed on."""
     for B, T in (
         (int(rng.integers(3, 7)) * 3 + 2, 3),
-        (8, 4),
+        (18, 9),  # more threads than a pool of its own size has
         (5, 1),
         (int(rng.integers(5, 9)) * 2 + 1, 2),
     ):

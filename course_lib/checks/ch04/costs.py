@@ -220,10 +220,6 @@ _KNOWN = (
     (lambda f2, f3, share, wanted, k: floor(share / (share - wanted)), "one too few: round up"),
     (lambda f2, f3, share, wanted, k: k + 1, "one too many"),
     (lambda f2, f3, share, wanted, k: k - 1, "one too few"),
-    (
-        lambda f2, f3, share, wanted, k: 0 if k > 100 else k,
-        "the search gives up too early: some savings need many k",
-    ),
 )
 
 
@@ -245,8 +241,13 @@ def _cause_of_k(plan, given, first):
     for way, text in _KNOWN:
         if all(_by(way, plan[i][0]) == given[i] for i in usual):
             return text
-    missed = [plan[i][0] for i in usual if given[i] != _smallest(*plan[i][0])]
-    if all(_is_hit(*args) for args in missed):
+    missed = [(plan[i][0], given[i]) for i in usual if given[i] != _smallest(*plan[i][0])]
+    if not any(k for _, k in missed):
+        return (
+            "0 means that no k is enough, but here one is: the search gives up too early, or a test before it "
+            "refuses too much"
+        )
+    if all(_is_hit(*args) and k == _smallest(*args) + 1 for args, k in missed):
         return (
             "rounded numbers: where a k saves just what is wanted, (1 - 1/k) * f3 / f seems to miss it by a "
             "hair. Fraction is exact for whole numbers: Fraction(f3 / f) has been rounded before"

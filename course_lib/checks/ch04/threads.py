@@ -13,7 +13,7 @@ from course_lib.checks.ch04.schedules import child, leapfrog
 from course_lib.checks.kit.core import Case, Check, normal, ragged, require
 from course_lib.checks.kit.freeform import Unmet, function_check, require_in_time
 from course_lib.checks.kit.probe import short_error
-from course_lib.checks.kit.threads import HELD_BACK, Meeting, guarded, started_since
+from course_lib.checks.kit.threads import HELD_BACK, Meeting, guarded, require_met, started_since
 from course_lib.checks.kit.trees import a_thing
 
 # 4. walk --------------------------------------------------------------------------------------------------------
@@ -262,13 +262,13 @@ def _check_fork(fn, L, k, where, delay, idle=None):
     if run.error is not None:
         raise run.error
     _check_handed(walks, where)
-    require_in_time(
-        not walks.meeting.missed,
-        "no two threads were at work at the same time",
+    require_met(
+        walks.meeting,
+        "threads were at work",
+        "Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
+        "thread before the next one starts: first start all, then join all. A lock around the walk lets them wait for "
+        "each other, too",
         where=where,
-        cause="Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
-        "thread before the next one starts: first start all, then join all. A lock around the walk, or "
-        "fewer threads than children, lets them wait for each other, too",
     )
     require(
         not early and not run.busy,
@@ -325,7 +325,7 @@ def _check_fork_fault(fn, L, k, fault):
 def check_leapfrog_backward(fn, *, rng):
     """The parent first, then all children side by side from their own deltas, all joined, no fault lost."""
     L = int(rng.integers(9, 13))
-    plan = [(8, 3), (L, 2), (L, 4), (6, 1), (4, 4), (7, 5)]
+    plan = [(8, 3), (L, 2), (18, 9), (6, 1), (4, 4), (7, 5)]
     for n, (L, k) in enumerate(plan):
         _check_fork(fn, L, k, f"L = {L}, k = {k}", 0.15 + 0.6 * (n == 0))
     _check_fork(fn, 8, 3, "L = 8, k = 3, child 0 has no tasks", 0.15, idle=0)
@@ -595,7 +595,7 @@ def _check_deferred_fault(fn, L, k, **fault):
 @function_check("deferred_backward", slow=True)
 def check_deferred_backward(fn, *, rng):
     """Each delta once and in order, each gradient once from its own delta, k threads, no fault lost, nobody waits."""
-    plan = [(6, 2), (int(rng.integers(9, 14)), 3), (8, 4), (5, 1), (3, 3), (1, 1)]
+    plan = [(6, 2), (int(rng.integers(9, 14)), 3), (12, 9), (5, 1), (3, 3), (1, 1)]
     for n, (L, k) in enumerate(plan):
         _check_deferred(fn, L, k, 0.3 if n == 0 else 2 * HELD_BACK)
     _check_arrays(fn)

@@ -17,11 +17,11 @@ def fewest(p, most):
     return max(1, math.ceil((p - 1) * (1 - share) / share))
 
 
-def _share(rng, p):
-    """A share that no m meets exactly: an answer may compute in floating point."""
+def _share(rng, p, low=0.03, high=0.4, part=(0.2, 0.8)):
+    """A share that no m meets exactly: an answer may compute in floating point. part: where m ends before rounding."""
     while True:
-        share = round(float(rng.uniform(0.03, 0.4)), 4)
-        if 0.1 < (p - 1) * (1 - share) / share % 1 < 0.9:
+        share = float(f"{rng.uniform(low, high):.3g}")
+        if part[0] < (p - 1) * (1 - share) / share % 1 < part[1]:
             return share
 
 
@@ -30,9 +30,10 @@ def _micro_cases(rng):
     plan = [
         ("the bubble is met exactly", 4, 0.25),
         ("met exactly, with more ranks", 8, 0.125),
-        ("many ranks", large, _share(rng, large)),
-        ("some ranks", odd, _share(rng, odd)),
+        ("many ranks", large, _share(rng, large, part=(0.2, 0.45))),
+        ("some ranks", odd, _share(rng, odd, part=(0.55, 0.8))),
         ("three ranks", 3, _share(rng, 3)),
+        ("next to no bubble", odd, _share(rng, odd, 4e-4 * (odd - 1) / 8, 6e-4 * (odd - 1) / 8)),
         ("a large bubble is allowed", 4, 0.9),
         ("one rank", 1, 0.1),
     ]

@@ -236,6 +236,20 @@ def _ignores_input(misses):
     return None
 
 
+def _gives_up(misses):
+    """Whole numbers: right up to one of them, and the same wrong one for all that are larger."""
+    if any(m.got.size != 1 or m.want.size != 1 for m, _ in misses):
+        return None
+    pairs = [(float(np.ravel(m.want)[0]), float(np.ravel(m.got)[0])) for m, _ in misses]
+    right, wrong = ([p for p in pairs if (p[0] == p[1]) == well] for well in (True, False))
+    far = max(right, default=(np.inf,))[0]
+    same = len({got for _, got in wrong}) == 1 and wrong[0][1] < min(wrong)[0]
+    if len(right) < 3 or not same or min(wrong)[0] <= far or any(want % 1 for want, _ in pairs):
+        return None
+    beyond = f"right up to {far:.0f}, and {wrong[0][1]:.0f} where the right number is larger"
+    return f"{beyond}: a search that ends too early?"
+
+
 def _other_order(misses):
     if any(m.got.size < 3 for m, _ in misses):
         return None
@@ -264,6 +278,21 @@ def _which_end(wrong, axis):
 
 
 # Shapes, types and the rest -----------------------------------------------------------------------------------
+
+
+def _rows_dropped(misses):
+    """As many rows as an argument has entries that are not 0, and these the right ones."""
+    for name, arg in misses[0][1].named_arrays():
+        kept = [(m, dict(r.named_arrays()).get(name, arg) != 0) for m, r in misses]
+        if arg.ndim == 1 and all(_is_rest(m, at) for m, at in kept):
+            return f"the rows where {name} is 0 are missing: the result has a row for each of them, too"
+    return None
+
+
+def _is_rest(miss, kept):
+    """Is a result that of some rows alone?"""
+    fits = np.ndim(miss.want) and kept.shape == np.shape(miss.want)[:1] and not kept.all()
+    return fits and np.ndim(miss.got) and _near(miss.got, miss, like=np.asarray(miss.want)[kept])
 
 
 def _transposed_shape(misses):
@@ -351,7 +380,10 @@ def _wrong_dtype(misses):
     if want.kind == "f" and got.kind in "iu":
         return f"whole numbers: give the array a float dtype, {misses[0][0].what.rsplit(', not ', 1)[-1]}"
     if want.kind == "f" and got.name == "float64":
-        return "a float64 slipped in: np.zeros, np.ones, np.eye and np.random make float64 unless told dtype="
+        return (
+            "a float64 slipped in: np.zeros, np.ones, np.eye and np.random make float64 unless told dtype=, and so "
+            "does an array of float32 with a float64 or int64 of NumPy's, such as np.sum(sizes) or x.sum(dtype=float)"
+        )
     if want.kind in "iu" and got.kind == "f":
         return "fractions instead of whole numbers: use an integer dtype, such as np.int64"
     return None
@@ -399,6 +431,7 @@ VALUES = (
     _ignores_input,
     _truncated,
     _offset,
+    _gives_up,
     _other_order,
     _one_slice,
 )
@@ -413,6 +446,7 @@ EVERYWHERE = {
     _ignores_input,
     _truncated,
     _offset,
+    _gives_up,
     _other_order,
 }
-SHAPES = (_transposed_shape, _same_values, _unsummed, _over_reduced, _outer)
+SHAPES = (_rows_dropped, _transposed_shape, _same_values, _unsummed, _over_reduced, _outer)

@@ -56,7 +56,10 @@ def _or_of_changes(cause, spoilt):
     """A mistake with the same numbers leaves the arguments alone: the numbers may be wrong because they changed."""
     names = " and ".join(spoilt)
     changed = f"your function changes its argument {names}: work on a copy"
-    return f"either: {cause}; or the numbers follow from this: {changed}" if cause else changed
+    if not cause:
+        return changed
+    first = cause if cause.startswith("either: ") else f"either: {cause}"
+    return f"{first}; or the numbers follow from this: {changed}"
 
 
 def _of_what_came(check, result, results, seed):

@@ -210,18 +210,37 @@ def _report_hang(fn, caller, before):
 
 
 class Meeting:
-    """Workers that must be at work at the same time meet here; `.missed` is True if they never did."""
+    """Workers that must be at work at the same time meet here; `.missed` is True if they never did.
+
+    most: how many were here at the same time.
+    """
 
     def __init__(self, parties):
-        self.missed = False
-        self._barrier = threading.Barrier(parties)
+        self.missed, self.parties, self.most, self._here = False, parties, 0, 0
+        self._barrier, self._lock = threading.Barrier(parties), threading.Lock()
 
     def wait(self):
         """Wait until all are here, or go on alone after a while."""
+        self._count(1)
         try:
             self._barrier.wait(MEETING)
         except threading.BrokenBarrierError:
             self.missed = True
+        self._count(-1)
+
+    def _count(self, more):
+        with self._lock:
+            self._here += more
+            self.most = max(self.most, self._here)
+
+
+def require_met(meeting, what, apart, few=None, where=None):
+    """All must have met. what: "calls ran"; apart, few: the cause if no two met, and if some did, but not all."""
+    some = meeting.most > 1
+    who = f"at most {meeting.most} of {meeting.parties}" if some else "no two"
+    pool = "one thread for each, all started before the first join; a pool needs as many threads"
+    cause = (few or pool) if some else apart
+    require_in_time(not meeting.missed, f"{who} {what} at the same time", where=where, cause=cause)
 
 
 def require_told(run, what):

@@ -44,6 +44,8 @@ SLIPS = [  # kind, the solution's last lines, those with the slip in them, words
     ("condition", "return eta > 0 and lam > 0", "return lam > 0", "`eta > 0` is not checked"),
     ("rounding", "return -(-eta // lam)", "return eta // lam", "rounds down"),
     ("rounding", "return eta / lam", "return eta // lam", "an integer division"),
+    ("rounding", "return -(-eta // lam) * 3", "return -(-(eta * 3) // lam)", "then multiply"),
+    ("rounding", "return math.ceil(3 * eta / lam)", "return 3 * math.ceil(eta / lam)", "round at the end"),
     ("alias", "return x.copy()", "return x", "not a copy"),
     ("alias", "W -= eta", "W = W - eta", "the old one does not change"),
     ("alias", "return [[] for i in range(eta)]", "return [[]] * eta", "one list under many"),
@@ -70,6 +72,12 @@ LOOPS = [
     ("positions", "range(len(x))", "x", "used as positions"),
     ("backwards", "reversed(W)", "W", "runs forwards"),
     ("stride", "range(0, eta, lam)", "range(0, eta, 1)", "without a stride"),
+    (
+        "end",
+        "range(eta, 1, -lam)",
+        "[eta, *range(eta + -lam, 1, -lam)]",
+        "before it is asked for its end",
+    ),
 ]
 BOTH = "comm.Sendrecv(m, dest=r, recvbuf=t, source=l)"
 RANKS = [
@@ -136,6 +144,19 @@ def test_a_slip_in_a_loop(kind, right, wrong, words):
     slip = found(loop.format(right), loop.format(wrong))
     assert slip.name == kind
     assert words in slip.says
+
+
+@pytest.mark.parametrize(
+    "right, wrong, words",
+    [
+        ("l", "W != list(b)[0][0]", "the first one is told by its `W`"),
+        ("l == len(b) - 1", "x.shape[-1] == list(b)[-1][1].shape[-1]", "the last one is told by its width"),
+        ("l < len(b) - 1", "W != list(b)[-1][0]", "the last one is told by its `W`"),
+    ],
+)  # fmt: skip
+def test_the_first_or_the_last_of_a_loop_told_by_its_value(right, wrong, words):
+    loop = HEAD + "    for l, (W, x) in enumerate(b):\n        x = W if {} else x\n    return x"
+    assert words in found(loop.format(right), loop.format(wrong)).says
 
 
 @pytest.mark.parametrize("kind, right, wrong, words", RANKS)

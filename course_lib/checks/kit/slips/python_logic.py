@@ -62,4 +62,36 @@ def guards(place):
     yield "turned-round", f"the condition {told} is inverted", text
 
 
-RULES = (comparisons, halves, guards)
+def by_value(place):
+    """The first or the last of a numbered loop told by what it holds, not by its number: another may be like it."""
+    node, last = place.node, False
+    match node:
+        case ast.Name(name, ast.Load()) if place.field == "test":
+            sign = "!="
+        case ast.Compare(ast.Name(name), [op], [ast.Constant(0)]) if type(op) in (
+            ast.Eq,
+            ast.NotEq,
+        ):
+            sign = SIGNS[type(op)]
+        case ast.Compare(ast.Name(name), [op], [bound]) if "len(" in (text := ast.unparse(bound)):
+            sign, last = "==" if SIGNS[type(op)] in ("==", ">=") else "!=", text.endswith("- 1")
+            if not last:
+                return
+        case _:
+            return
+    each = place.scope.loops.get(name, "")
+    held: list = next((n[1:] for n in place.scope.siblings if n[:1] == [name]), [])
+    if each.startswith("enumerate("):
+        yield from _told_by(held, f"list({each[10:-1]})[{-1 if last else 0}]", sign, last)
+
+
+def _told_by(held, end, sign, last):
+    for k, name in enumerate(held):
+        for form in ("", ".shape[-1]"):
+            text = f"{name}{form} {sign} {end}{f'[{k}]' if len(held) > 1 else ''}{form}"
+            what = "width" if form else f"`{name}`"
+            says = f"the {'last' if last else 'first'} one is told by its {what}: another may have the same"
+            yield "condition", f"{says}; ask for its position", text
+
+
+RULES = (comparisons, halves, guards, by_value)

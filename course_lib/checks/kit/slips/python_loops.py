@@ -17,6 +17,9 @@ def ranges(place):
                 yield "end", says, text
                 text = f"range({first}, {last}, {'-1' if step.startswith('-') else '1'})"
                 yield "stride", f"every entry is used, without a stride: {place.told(text)}", text
+            text = f"[{first}, *range(({first}) + ({step}), {last}, {step})]"
+            says = f"the loop runs once before it is asked for its end: {place.told(place.node)} may be empty"
+            yield "end", says, text
             says = f"{place.told(place.node)} is traversed in the opposite direction"
             yield "backwards", says, f"list({ast.unparse(place.node)})[::-1]"
             if place.field == "iter" and len(args) == 1 and last.startswith("len("):

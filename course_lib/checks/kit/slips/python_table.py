@@ -79,11 +79,15 @@ transposed: $a @ $b => $a @ $b.T :: `$a @ $b.T`: an extra `.T`
 rounding: -(-$a // $b) => $a // $b :: `$a // $b` rounds down: round up
 rounding: -(-$a // $b) => $a // $b + 1 :: `$a // $b + 1` is one too many where it divides evenly
 rounding: -(-$a // $b) => $a / $b :: `$a / $b` is not rounded: round it up
+rounding: -(-$a // $b) * $c => -(-($a * $c) // $b) \
+  :: the product with `$c` is rounded up: round up `$a / $b` alone, then multiply
 rounding: -(-$a // $b) * $b => $a :: `$a` is not rounded up to a multiple of `$b`
 rounding: $a // $b => $a / $b :: `$a / $b` is not whole: round it down
 rounding: $a // $b => -(-$a // $b) :: `$a / $b` is rounded up: round it down
 rounding: $a / $b => $a // $b :: an integer division: `$a // $b`
 rounding: $a % $b => $a // $b :: `$a // $b` is used in place of the remainder `$a % $b`
+rounding: math.ceil($a * $b / $c) => $a * math.ceil($b / $c) \
+  :: `$b / $c` is rounded up before it is multiplied by `$a`: round at the end
 rounding: math.floor($a) + 1 => math.ceil($a) :: `math.ceil` is one too small where `$a` is whole
 rounding: math.floor($a) + 1 => $a :: `$a` is not rounded
 alias: $a.copy() => $a :: a second name for `$a`, not a copy: both are the same array
