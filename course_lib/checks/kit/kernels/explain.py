@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.checks.kit.explain import slip_cause
 from course_lib.checks.kit.kernels.batch import HEADER, TOGETHER, candidates
-from course_lib.checks.kit.kernels.pairs import Known, found, pairs, is_part
+from course_lib.checks.kit.kernels.pairs import Known, found, is_part, pairs
 from course_lib.checks.kit.kernels.source import without_comments
 from course_lib.checks.kit.kernels.values import differs, tolerance
 from course_lib.checks.kit.limits import stopwatch

@@ -66,21 +66,22 @@ def _bad(runs):
 
 def _beside(runs, bare):
     """i is inside, which the guard or the loop has seen to, and i + 1 is not."""
-    out = [
-        e
-        for run in runs
-        for e in run.report.errors
-        if e["tool"] == "memcheck" and e["array"] in run.launch.args
-    ]
-    for error in out[:1]:
+    sizes = _sizes(runs[0].launch)
+    for error in _outside(runs)[:1]:
         line = source_line(runs[0].report.source, error["line"]) if error["line"] else ""
         for name, more in SHIFTED.findall(line):
             asked = re.search(rf"\b{name}\s*<\s*(\w+)\b", bare)
             itself = rf"\b{error['array']}\s*\[[^]]*\b{name}\b(?!\s*\+\s*\d)"
-            if asked and asked[1] in _sizes(runs[0].launch) and re.search(itself, bare):
-                if not re.search(rf"\b{name}\s*\+\s*\d+\s*<", bare):
-                    return (
-                        f"`{asked[0]}` is asked of {name}, but this access goes on to {name} + {more}: that one may "
-                        "lie beyond the end, and needs a guard as well"
-                    )
+            further = re.search(rf"\b{name}\s*\+\s*\d+\s*<", bare)
+            if asked and asked[1] in sizes and not further and re.search(itself, bare):
+                return (
+                    f"`{asked[0]}` is asked of {name}, but this access goes on to {name} + {more}: that one may "
+                    "lie beyond the end, and needs a guard as well"
+                )
     return None
+
+
+def _outside(runs):
+    """What memcheck has found of the arrays that the kernel is given."""
+    pairs = ((run.launch.args, error) for run in runs for error in run.report.errors)
+    return [e for args, e in pairs if e["tool"] == "memcheck" and e["array"] in args]

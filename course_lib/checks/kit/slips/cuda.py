@@ -86,7 +86,7 @@ def hinted(source, findings, most=25, answer=None):
     """At most `most` of the slips that lead to the findings, those first that explain them all.
 
     findings: words among those of `cuda_hints.HINTS`; words that are not there say nothing. answer: the student's
-    source. A slip that uses a word that it lacks is not the student's; one with a word that only the two have comes first.
+    source. A slip that says it uses a word that is not there is left out; one that brings a new word of it comes first.
     """
     words, own = set(WORD.findall(answer or "")), set(WORD.findall(source))
     orders = [HINTS[word] for word in sorted(findings) if word in HINTS]
