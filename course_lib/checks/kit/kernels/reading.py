@@ -15,19 +15,23 @@ LOOP = re.compile(r"\bfor\s*\([^;]*;([^;]*);[^;{]*?\b\w+\s*\+=\s*(\d+)\b")
 SHIFTED = re.compile(r"\b([A-Za-z_]\w*)\s*\+\s*(\d+)\b")
 
 
-def read(check, runs):
-    """A sentence on what the source of these runs lacks, or None."""
+def read(check, runs, whole=False):
+    """A sentence on what the source of these runs lacks, or None. whole: of parameters whole numbers alone may explain
+    it, as what lies in no array."""
     bare = without_comments(runs[0].report.source)
-    return _unused(check, runs[0].launch, bare) or _left_over(runs, bare) or _beside(runs, bare)
+    return (
+        _unused(check, runs[0].launch, bare, whole) or _left_over(runs, bare) or _beside(runs, bare)
+    )
 
 
-def _unused(check, launch, bare):
+def _unused(check, launch, bare, whole):
     """Parameters that stand in the list of parameters alone, and which the solution needs."""
     task = task_of(check.cases.__module__, check.name)
     if not task:
         return None
     solution = without_comments(task.solution)
-    names = [n for n in launch.args if _times(n, bare) == 1 and _times(n, solution) > 1]
+    names = _sizes(launch) if whole else launch.args
+    names = [n for n in names if _times(n, bare) == 1 and _times(n, solution) > 1]
     told = " and ".join(f"`{name}`" for name in names)
     return (
         f"{told} {'is' if len(names) == 1 else 'are'} never used in your kernel" if names else None
@@ -40,15 +44,17 @@ def _times(name, text):
 
 def _left_over(runs, bare):
     """A loop that takes several at a time, and wrong numbers exactly where its bound is no multiple of them."""
-    for condition, step in LOOP.findall(bare):
+    bad = [bool(run.report.errors or run.findings) for run in runs]
+    for condition, step in LOOP.findall(bare) if not all(bad) else ():
+        ahead = [int(more) + 1 for _, more in SHIFTED.findall(condition)]
         for name in _sizes(runs[0].launch):
             cut = re.search(rf"\b{name}\b", condition) and not _is_plain(condition, name)
-            left = [int(run.launch.args[name]) % int(step) != 0 for run in runs]
-            if cut and left == _bad(runs) and any(left) and not all(left):
-                return (
-                    f"the loop up to `{name}` takes {step} at a time, and all is wrong exactly where {name} is no "
-                    f"multiple of {step}: what is left over at the end is not done"
-                )
+            for many in [int(step), *ahead] if cut else ():
+                if [int(run.launch.args[name]) % many != 0 for run in runs] == bad:
+                    return (
+                        f"the loop up to `{name}` takes {many} at a time, and all is wrong exactly where {name} is no "
+                        f"multiple of {many}: what is left over at the end is not done"
+                    )
     return None
 
 
@@ -58,10 +64,6 @@ def _is_plain(condition, name):
 
 def _sizes(launch):
     return [name for name, value in launch.args.items() if isinstance(value, np.integer)]
-
-
-def _bad(runs):
-    return [bool(run.report.errors or run.findings) for run in runs]
 
 
 def _beside(runs, bare):

@@ -39,7 +39,7 @@ def fault_report(check, run, runs, known, proved=None):
     right = not run.findings and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    known_here = proved or _own_cause(check, error) or read(check, runs)
+    known_here = proved or _own_cause(check, error) or read(check, runs, whole=True)
     report.add("cause", known_here or cause_of_fault(run, error, cause.removesuffix(".")))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("where", _place(run.launch, error))
