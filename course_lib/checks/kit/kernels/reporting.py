@@ -118,7 +118,9 @@ def numbers_report(check, run, runs, known, where=""):
     values, at = bad.kind == "values", bad.first
     report = _title(check, runs)
     report.add("what", f"{'' if values else 'the numbers are right, but '}{bad.what}{where}")
-    report.add("cause", known or read(check, runs) or cause_of(bad, same))
+    seen, odd = read(check, runs), values and np.isnan(bad.got[at]) and not bad.silent[at]
+    report.add("cause", known or (not odd and seen) or cause_of(bad, same))
+    report.add("likely", seen if odd and not known else "")
     report.add(
         "where",
         element(bad.name, at) + _axes(check, run.launch, bad, at) + _owner(run.launch, at, bad),
