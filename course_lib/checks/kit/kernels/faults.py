@@ -17,8 +17,8 @@ ORDER = (
     "of the two indices is wrong"
 )
 WHOSE_ELSE = (
-    "either a guard before this access is missing or off by one, or the index is wrong: check what it is made of, "
-    "its stride, and the bound of the loop around it"
+    "a guard such as `if (i < n)` is missing or off by one, or the index is wrong: check what it is made of, its "
+    "stride, and the bound of the loop around it"
 )
 IN_A_TABLE = "the index runs past the end of the array: check the loop's bound, the offset, and the array's size"
 
