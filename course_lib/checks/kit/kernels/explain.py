@@ -12,6 +12,7 @@ from course_lib.checks.kit.kernels.values import differs, tolerance
 from course_lib.checks.kit.limits import stopwatch
 from course_lib.checks.kit.slips import cuda
 
+PART = "one of several mistakes: "  # an author's own cause of a finding says more
 MOST = 4 * TOGETHER  # slips tried
 SECONDS = 6.0  # of the processor, for launches, as `stopwatch` counts them: then no more mistakes are compiled
 
@@ -84,7 +85,7 @@ class _Search:
             if known.planted and _alike(self.check, self.order[0], first):
                 seen = [(run, known.again(run.launch)) for run in self.order]
                 if all(_alike(self.check, *one) or is_part(self.check, *one) for one in seen):
-                    return f"one of several mistakes: {known.says}"
+                    return PART + known.says
         return None
 
     def _batches(self, known):

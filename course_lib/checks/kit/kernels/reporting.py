@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_lib.checks.kit.kernels.compiling import source_line
+from course_lib.checks.kit.kernels.explain import PART
 from course_lib.checks.kit.kernels.faults import cause_of_fault
 from course_lib.checks.kit.kernels.reading import read
 from course_lib.checks.kit.kernels.running import SECONDS, owner_of, triple
@@ -39,8 +40,9 @@ def fault_report(check, run, runs, known, proved=None):
     right = not run.findings and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    known_here = proved or _own_cause(check, error) or read(check, runs, whole=True)
-    report.add("cause", known_here or cause_of_fault(run, error, cause.removesuffix(".")))
+    own, whole = _own_cause(check, error), proved and not proved.startswith(PART)
+    said = (proved if whole else own or proved) or read(check, runs, whole=True)
+    report.add("cause", said or cause_of_fault(run, error, cause.removesuffix(".")))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("where", _place(run.launch, error))
     report.add(
