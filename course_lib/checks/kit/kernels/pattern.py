@@ -50,10 +50,7 @@ def _along(mask, at, name):
     if last == 0:
         return None
     if np.array_equal(mask, at > 0):
-        return (
-            f"everything is right only where {name} is 0: does the index use {name} correctly, and does every "
-            "thread get what it needs?"
-        )
+        return f"everything is right only where {name} is 0: does the index use {name} correctly?"
     if np.array_equal(mask, at == last):
         end = (
             "the ragged edge"

@@ -1,7 +1,4 @@
-"""What a student's own source shows of a failure: a parameter that is never used, an end that is left over.
-
-Told where no known mistake is proved. Each is a fact of the source that the launches bear out.
-"""
+"""What a student's own source shows of a failure: a parameter that is never used, an end left over."""
 
 import re
 
@@ -16,8 +13,7 @@ SHIFTED = re.compile(r"\b([A-Za-z_]\w*)\s*\+\s*(\d+)\b")
 
 
 def read(check, runs, whole=False):
-    """A sentence on what the source of these runs lacks, or None. whole: of parameters whole numbers alone may explain
-    it, as what lies in no array."""
+    """A fact of the source that the launches bear out, or None. whole: no unused float can explain it."""
     bare = without_comments(runs[0].report.source)
     return (
         _unused(check, runs[0].launch, bare, whole) or _left_over(runs, bare) or _beside(runs, bare)
@@ -48,7 +44,9 @@ def _left_over(runs, bare):
     for condition, step in LOOP.findall(bare) if not all(bad) else ():
         ahead = [int(more) + 1 for _, more in SHIFTED.findall(condition)]
         for name in _sizes(runs[0].launch):
-            cut = re.search(rf"\b{name}\b", condition) and not _is_plain(condition, name)
+            cut = re.search(
+                rf"\b{name}\b", re.sub(rf"^\s*\w+\s*(?:<|!=)\s*{name}\s*$", "", condition)
+            )
             for many in [int(step), *ahead] if cut else ():
                 if [int(run.launch.args[name]) % many != 0 for run in runs] == bad:
                     return (
@@ -58,10 +56,6 @@ def _left_over(runs, bare):
     return None
 
 
-def _is_plain(condition, name):
-    return re.fullmatch(rf"\s*\w+\s*(?:<|!=)\s*{name}\s*", condition)
-
-
 def _sizes(launch):
     return [name for name, value in launch.args.items() if isinstance(value, np.integer)]
 
@@ -69,7 +63,8 @@ def _sizes(launch):
 def _beside(runs, bare):
     """i is inside, which the guard or the loop has seen to, and i + 1 is not."""
     sizes = _sizes(runs[0].launch)
-    for error in _outside(runs)[:1]:
+    errors, names = [e for run in runs for e in run.report.errors], runs[0].launch.args
+    for error in [e for e in errors if e["tool"] == "memcheck" and e["array"] in names][:1]:
         line = source_line(runs[0].report.source, error["line"]) if error["line"] else ""
         for name, more in SHIFTED.findall(line):
             asked = re.search(rf"\b{name}\s*<\s*(\w+)\b", bare)
@@ -81,9 +76,3 @@ def _beside(runs, bare):
                     "lie beyond the end, and needs a guard as well"
                 )
     return None
-
-
-def _outside(runs):
-    """What memcheck has found of the arrays that the kernel is given."""
-    pairs = ((run.launch.args, error) for run in runs for error in run.report.errors)
-    return [e for args, e in pairs if e["tool"] == "memcheck" and e["array"] in args]
