@@ -33,7 +33,9 @@ def _check_result(got, a, x, y, times, book):
     )
     want = y + times * a * x
     wrong = ~np.isclose(got, want, rtol=1e-4, atol=1e-4)
+    after = [k for k in range(1, times) if np.allclose(got, y + k * a * x, rtol=1e-4, atol=1e-4)]
     as_before = ", and all of these are as they were" * np.array_equal(got[wrong], y[wrong])
+    as_before += f": this is y after {after[0]} of {times} steps" if after else ""
     require(
         not wrong.any(),
         f"{int(wrong.sum()):,} of {len(y):,} numbers are wrong, from y[{wrong.argmax()}] on{as_before}",

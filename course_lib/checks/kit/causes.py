@@ -39,7 +39,7 @@ def _not_finite(misses):
     if result.inplace and np.isnan(miss.got).any():
         return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
     if np.isnan(miss.got).any():
-        return "NaN comes from 0 / 0, inf - inf or the logarithm of a negative number"
+        return "NaN comes from 0 / 0, inf - inf, inf / inf or the logarithm of a negative number"
     return "infinity comes from a division by zero, log(0) or exp of a large number"
 
 

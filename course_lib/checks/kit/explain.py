@@ -42,11 +42,21 @@ def several_causes(module, name, evidence, fits, limit=None):
     """
     try:
         if not evidence.is_telling(evidence.wrong()):
-            return None
+            return _only_pair(module, name, evidence, fits, limit)
         whole, part = _of_parts(module, name, evidence)
     except Exception:
         return None
     return whole or _cause(module, name, fits, _pairs, limit, most=1) or part
+
+
+def _only_pair(module, name, evidence, fits, limit):
+    """Two planted answers that do all that the answer did, where no other two do: small numbers alone prove little."""
+
+    def known(task):
+        return ((says, _giver(task, source)) for says, source in pairs(task, planted_alone=True))
+
+    said = _cause(module, name, fits, known, limit) if len(evidence.wrong()) > 1 else None
+    return said if said and not said.startswith("either: ") else None
 
 
 def pair_cause(module, name, fits):

@@ -58,7 +58,9 @@ def _cause(body, name, value, seed, fails_alike, is_evidence):
         return not any(_differing(0, mine[i], got) for i, got in given) and fails_alike(other)
 
     place = body.__module__, name
-    evidence = _evidence(calls, mine) if calls and is_evidence else None
+    evidence = _evidence(calls, mine) if calls else None
+    if evidence and not is_evidence and evidence.is_telling(evidence.wrong()):
+        evidence = None
     return (
         planted_cause(*place, fits, EACH)
         or (is_evidence and slip_cause(*place, fits, python_slips, EACH))

@@ -16,6 +16,10 @@ ORDER = (
     "nothing orders these two accesses: either a barrier for the whole block is missing between them, or one "
     "of the two indices is wrong"
 )
+WHOSE_ELSE = (
+    "a guard such as `if (i < n)` is missing or off by one, or the index is wrong: check what it is made of, its "
+    "stride, and the bound of the loop around it"
+)
 IN_A_TABLE = "the index runs past the end of the array: check the loop's bound, the offset, and the array's size"
 
 
@@ -44,7 +48,7 @@ def _outside(run, error):
         return IN_A_TABLE
     mine = _element_of(run.launch, error)
     if mine is None:
-        return None
+        return WHOSE_ELSE
     if not mine:
         return (
             "this thread lies beyond the edge and has no element of the output: the guard before this access "

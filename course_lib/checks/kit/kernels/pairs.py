@@ -57,6 +57,24 @@ def pairs(check, run, tried, solution):
     return [_told(base, *two) for two in both[:MOST]]
 
 
+def is_part(check, run, seen):
+    """Is what a known mistake does in this launch in what the student's kernel does there? It may do nothing.
+
+    What it gets wrong must have the student's numbers, or the tools must have found the same of both.
+    """
+    if seen.errors:
+        return found(seen.errors) == found(run.report.errors)
+    want = wanted(check.reference, run.launch, run.before)
+    for name, right in want.items():
+        mine, like = (corner(after[name], right) for after in (run.after, seen.after))
+        allowed = tolerance(check, run.launch, like, right)
+        wrong = np.asarray(differs(like, right, allowed))
+        same = ~np.asarray(differs(mine, like, allowed)) | ((mine != mine) & (like != like))
+        if (wrong & ~same).any():
+            return False
+    return True
+
+
 def _may_be(one, other, mine, tools):
     """Is one of them an author's, and do the two together do what the student's did?"""
     covered = ((one.wrong | other.wrong) & mine).sum() >= COVERED * mine.sum()

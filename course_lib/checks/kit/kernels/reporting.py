@@ -3,7 +3,9 @@
 import numpy as np
 
 from course_lib.checks.kit.kernels.compiling import source_line
+from course_lib.checks.kit.kernels.explain import PART
 from course_lib.checks.kit.kernels.faults import cause_of_fault
+from course_lib.checks.kit.kernels.reading import read
 from course_lib.checks.kit.kernels.running import SECONDS, owner_of, triple
 from course_lib.checks.kit.kernels.values import cause_of
 from course_lib.checks.kit.messages import Report
@@ -38,8 +40,9 @@ def fault_report(check, run, runs, known, proved=None):
     right = not run.findings and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    seen = _own_cause(check, error) or cause_of_fault(run, error, cause.removesuffix("."))
-    report.add("cause", proved or seen)
+    own, whole = _own_cause(check, error), proved and not proved.startswith(PART)
+    said = (proved if whole else own or proved) or read(check, runs, whole=True)
+    report.add("cause", said or cause_of_fault(run, error, cause.removesuffix(".")))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("where", _place(run.launch, error))
     report.add(
@@ -117,7 +120,9 @@ def numbers_report(check, run, runs, known, where=""):
     values, at = bad.kind == "values", bad.first
     report = _title(check, runs)
     report.add("what", f"{'' if values else 'the numbers are right, but '}{bad.what}{where}")
-    report.add("cause", known or cause_of(bad, same))
+    seen, odd = read(check, runs), values and np.isnan(bad.got[at]) and not bad.silent[at]
+    report.add("cause", known or (not odd and seen) or cause_of(bad, same))
+    report.add("likely", seen if odd and not known else "")
     report.add(
         "where",
         element(bad.name, at) + _axes(check, run.launch, bad, at) + _owner(run.launch, at, bad),

@@ -17,7 +17,7 @@ IN_C = {  # what is said of Python, as it is in a kernel
     "the fractions are": "the fractions are lost: an integer division (1 / 2 is 0, but 1.0f / 2 is 0.5f), "
     "or an int where a float belongs",
     "all zeros": "all zeros: an integer division (2 / 7 is 0), or the difference of two equal values",
-    "NaN comes from": "NaN comes from 0 / 0, inf - inf, the logarithm of a negative number, "
+    "NaN comes from": "NaN comes from 0 / 0, inf - inf, inf / inf, the logarithm of a negative number, "
     "or a variable that was never initialised",
     "infinity comes from": "infinity comes from a division by zero, logf(0), expf of a large number, "
     "or a variable that was never initialised",

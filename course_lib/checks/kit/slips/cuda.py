@@ -15,6 +15,8 @@ from course_lib.checks.kit.slips.slip import Slip
 
 MOST = 120
 VAGUE = "a statement is missing"
+WORD = re.compile(r"\w+")
+CLAIM = re.compile(r"`?(\w+)`? is used (?:where|for) ")
 EACH = 16  # hinted slips of one kind
 LATER = 4  # places of a list that one more slip of the same kind comes later
 UNLIKELY = 40  # the place of a kind that is not in a list
@@ -80,19 +82,26 @@ def variants(source):
     return _ordered(slips, [tuple(KINDS)], lambda slip: True)[:MOST]
 
 
-def hinted(source, findings, most=25):
+def hinted(source, findings, most=25, answer=None):
     """At most `most` of the slips that lead to the findings, those first that explain them all.
 
-    findings: words among those of `cuda_hints.HINTS`; words that are not there say nothing.
+    findings: words among those of `cuda_hints.HINTS`; words that are not there say nothing. answer: the student's
+    source. A slip that says it uses a word that is not there is left out; one that brings a new word of it comes first.
     """
+    words, own = set(WORD.findall(answer or "")), set(WORD.findall(source))
     orders = [HINTS[word] for word in sorted(findings) if word in HINTS]
     fitting = {name for order in orders for name in order}
     vague = VAGUE if "initcheck" in findings else ""  # what is unset says more
 
     def wanted(slip):
-        return slip.name in fitting and slip.says != vague
+        there = answer is None or words.issuperset(CLAIM.findall(slip.says))
+        return slip.name in fitting and slip.says != vague and there
 
-    return _ordered(_all(source), orders, wanted, EACH)[:most]
+    def is_new(slip):
+        return bool((words - own).intersection(WORD.findall(slip.source)))
+
+    slips = _ordered(_all(source), orders, wanted, EACH)
+    return sorted(slips, key=lambda slip: not is_new(slip))[:most]
 
 
 @functools.lru_cache(maxsize=16)

@@ -21,14 +21,14 @@ MOST_CHANGED = (
 )
 
 
-def pairs(task, clock=None):
+def pairs(task, clock=None, planted_alone=False):
     """(sentence, source) of two planted answers together, then of a planted answer and a slip, while there is time."""
     clock = clock or stopwatch()
     end = clock() + SECONDS
     base = _plain(task.solution)
     planted = [(says, changes(base, _plain(source))) for says, source in task.planted]
     planted = [(says, found) for says, found in planted if is_small(base, found)]
-    likely = itertools.islice(python.variants(task.solution), SLIPS)
+    likely = itertools.islice(python.variants(task.solution), 0 if planted_alone else SLIPS)
     slips = ((slip.says, changes(base, _plain(slip.source))) for slip in likely)
     both: Iterator = itertools.chain(
         itertools.combinations(planted, 2),
