@@ -49,7 +49,8 @@ def trace(
     mask is cleared where the kernel writes. A plain array has all of its values, NaN too. But if the kernel writes one
     of floats that came with nothing but NaN, that is the caller's mark: all such arrays count as not written yet.
     shared: bytes of dynamic shared memory. blocks: run only these, as numbers (x first) or tuples. timeout: seconds.
-    symbols: arrays for `__constant__` and `__device__` variables, by name. program: what `compiled` gave of the source.
+    symbols: arrays for `__constant__` and `__device__` variables, by name; updated in place, unless the launch crashed.
+    All other variables start as in a module just loaded. program: what `compiled` gave of the source.
     Returns a Report.
     Raises CompileError for what does not compile, BadInput for arguments that do not fit.
     """
@@ -73,6 +74,9 @@ def trace(
         for address, array, _ in buffers:
             if array.flags.writeable:
                 _to_host(arena, address, array)
+        if not any(error["tool"] in ("crash", "timeout") for error in report.errors):
+            _read_back(process, known["symbols"], symbols or {})
+            process.end_copy()
         return report
 
 
@@ -204,3 +208,12 @@ def _fill(process, known, symbols):
         if not isinstance(value, np.ndarray) or value.nbytes != size:
             raise BadInput(f"{name} has {size} bytes: pass a NumPy array of that size")
         process.write_symbol(address, np.ascontiguousarray(value).tobytes())
+
+
+def _read_back(process, known, symbols):
+    """What the kernel has left in the variables that the caller gave, into the caller's arrays."""
+    for name, value in symbols.items():
+        address, size, constant, _ = known[name]
+        if value.flags.writeable and not constant:
+            raw = np.frombuffer(process.read_symbol(address, size), value.dtype)
+            value[...] = raw.reshape(value.shape)

@@ -152,7 +152,8 @@ static void on_signal(int signal, siginfo_t *info, void *) {
 }
 
 // A launch gets a process to itself, a copy of this one: what it leaves in its memory, and how it ends, is nothing to the
-// next. Where no copy is allowed this process goes on with the launch, and ends with it.
+// next. Where no copy is allowed this process goes on with the launch, and ends with it. The copy serves until it is told
+// to end, so that what the kernel left in variables can be read.
 static void begin_in_copy() {
     fflush(stdout);
     pid_t copy = fork();
@@ -241,14 +242,12 @@ int main(int, char **arguments) {
     prepare();
     setvbuf(stdin, nullptr, _IONBF, 0);  // what comes after a request may be for a copy of this process
     for (;;) switch (take<uint32_t>()) {
-            case 0:
-                launch_kernel();
-                if (kTraced) end();
-                break;
-            case 4: begin_in_copy(); break;
+            case 0: launch_kernel(); break;
             case 1: describe(); break;
             case 2: copy_symbol(true); break;
             case 3: copy_symbol(false); break;
+            case 4: begin_in_copy(); break;
+            case 5: end();
             default: return 1;
         }
 }
