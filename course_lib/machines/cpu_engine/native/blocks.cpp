@@ -203,12 +203,14 @@ struct Worker : Block {
         barrier_error({kind, barrier_line, mixed ? all[other].line : 0, index, other, count});
     }
 
-    // Threads that wait for a barrier which cannot open any more.
+    // Threads that wait for barriers which cannot open any more, barrier by barrier.
     void stuck() {
-        unsigned count = 0, first = 0;
-        for (unsigned i = launch.threads; i-- > 0;)
-            if (all[i].state != State::done) first = i, count++;
-        barrier_error({BarrierError::stuck, all[first].line, 0, index, first, count});
+        auto waits_as = [](const Thread &t, const Thread &u) { return t.state != State::done && t.line == u.line; };
+        for (Thread *t = all, *end = all + launch.threads; t < end; t++) {
+            auto here = [&](const Thread &u) { return waits_as(u, *t); };
+            if (t->state == State::done || std::any_of(all, t, here)) continue;
+            barrier_error({BarrierError::stuck, t->line, 0, index, t->index, unsigned(std::count_if(t, end, here))});
+        }
     }
 
     [[noreturn]] void leave_for(Thread &t, Thread *next) {

@@ -26,10 +26,12 @@ union Access {
 struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
     Access write, atomic, reads[2];
 };
-Cell *cells;  // of shared memory, of the arena, of symbols
+Cell *cells, *byte_cells;  // of shared memory, of the arena, of symbols; of their bytes, where a word is split
+constexpr uint8_t kSplit = 16;  // in `atomic.bytes` of a word: its bytes have cells of their own
 // Matrices often have rows of a power of two: one cell in 33 stays unused, or a column would fight for a line of the cache.
 uint64_t spread(uint64_t word) { return word + word / 32; }
 Cell &cell_at(uint64_t word) { return cells[spread(word)]; }
+Cell *bytes_of(uint64_t word) { return byte_cells + 4 * spread(word); }
 // A plain read beside an atomic is a race, but for the usual start of an atomicCAS loop: there the read is a guess, and
 // if it is wrong the atomicCAS of the same thread finds out. So what it does next with that address is waited for.
 std::map<std::pair<uint64_t, uint64_t>, Finding> guesses;  // by address and thread of the running block
@@ -46,6 +48,7 @@ struct Store {
     Finding finding;
 };
 std::vector<Store> stores;  // of the last access, if it collides
+bool told, mute;            // of the last access a collision was told; those of its other bytes are not
 const uint32_t *visited;    // the word that it is about
 uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
 
@@ -84,6 +87,7 @@ COURSE_HOT int distance(const Access &a, const Access &b) {
 __attribute__((noinline, cold)) void collide(const Access &before, const Access &now, const Place &place,
                                              unsigned bytes, Op op) {
     const char *kind = before.block == now.block ? "block" : "blocks";
+    told = true;
     Finding found = {"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
                      {line_of(now.site), now.block, now.thread, op_name(op)},
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
@@ -97,7 +101,8 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
 
 void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
     bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
-    if (before.bytes & now.bytes && !both_atomic && !ordered(before, now)) collide(before, now, place, bytes, op);
+    bool apart = mute || both_atomic || !(before.bytes & now.bytes);
+    if (!apart && !ordered(before, now)) collide(before, now, place, bytes, op);
 }
 
 // Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
@@ -120,6 +125,17 @@ void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op
         if (ordered(read, now)) read.bytes &= ~now.bytes;
     }
     (now.op == Op::atomic ? cell.atomic : cell.write).both = now.both;
+}
+
+// Threads that store bytes or halves side by side share a word, of which a cell remembers one write. So from the first
+// access to a part of a word on, each of its bytes has a cell. One byte of an access is told of.
+void visit_bytes(uint64_t word, const Access &now, const Place &place, unsigned bytes, Op op) {
+    Cell &whole = cell_at(word), *cell = bytes_of(word);
+    if (whole.atomic.bytes != kSplit) std::fill_n(cell, 4, whole), whole = {}, whole.atomic.bytes = kSplit;
+    told = false;
+    for (int i = 0; i < 4; i++, mute = told)
+        if (now.bytes >> i & 1) visit(cell[i], now, place, bytes, op);
+    mute = false;
 }
 
 COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
@@ -163,7 +179,8 @@ __attribute__((noinline)) bool no_race(Cell &cell, const Access &now, Op op) {
 void races_begin(uint64_t words) {
     size_t bytes = spread(words + 32) * sizeof(Cell);  // pages come as they are touched
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
-    cells = (Cell *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    cells = (Cell *)mmap(nullptr, 5 * bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    byte_cells = (Cell *)((char *)cells + bytes);
 #ifdef MADV_HUGEPAGE
     madvise(cells, bytes, MADV_HUGEPAGE);
 #endif
@@ -200,7 +217,8 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
     }
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
         visited = (const uint32_t *)((place.array->start + place.offset) & ~3ull) + (word - place.cell);
-        visit(cell_at(word), now, place, bytes, op);
+        bool whole = now.bytes == 15 && cell_at(word).atomic.bytes != kSplit;
+        whole ? visit(cell_at(word), now, place, bytes, op) : visit_bytes(word, now, place, bytes, op);
     }
 }
 
@@ -208,8 +226,9 @@ void guess_held() {
     const Place &place = last_atomic.place;
     guesses.erase({place.array->start + place.offset, self->index});
     for (uint64_t word = place.cell; word < place.cell + last_atomic.words; word++)
-        for (Access &read : cell_at(word).reads)
-            if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
+        for (Cell *cell : {&cell_at(word), bytes_of(word), bytes_of(word) + 1, bytes_of(word) + 2, bytes_of(word) + 3})
+            for (Access &read : cell->reads)
+                if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
 }
 
 void guesses_end() {
@@ -219,7 +238,7 @@ void guesses_end() {
 }
 
 bool last_write(uint64_t word, Side &side, unsigned &site) {
-    const Cell &cell = cell_at(word);
+    const Cell &cell = cell_at(word).atomic.bytes == kSplit ? *bytes_of(word) : cell_at(word);
     const Access &a = cell.write.bytes ? cell.write : cell.atomic;
     side = {line_of(a.site), a.block, a.thread, op_name(a.op)}, site = a.site;
     return a.bytes;

@@ -123,7 +123,7 @@ template <class Run> static Text look_again(const Text &before, Run run) {
     off_t printed = lseek(1, 0, SEEK_END);
     put_back(before), second_look = true, run(), second_look = false;
     fflush(stdout), (void)!ftruncate(1, printed), lseek(1, printed, SEEK_SET);
-    bool matters = contents() != after;
+    bool matters = contents() != after || outside[0] != outside[1];
     put_back(after);
     return matters ? last_answer : otherwise;
 }

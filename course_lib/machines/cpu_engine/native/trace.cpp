@@ -398,13 +398,13 @@ void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer
 void fence() { note_fence(); }
 
 // Does an element come from a variable without a first value? An integer may have been counted on from where such start
-// (see unset.py); that is a guess, so it is made only where the compiler warns of a variable.
+// (see unset.py); that is a guess, so it is made only where a line has run that the compiler warns of.
 static bool is_unset(const Array &a, uint64_t i) {
     if (a.floats && a.shape.element == 8) return is_unset(float(((const double *)a.start)[i]));
     if (a.floats) return is_unset(((const float *)a.start)[i]);
     uint32_t w = ((const uint32_t *)a.start)[i];
-    bool near = w - kUnset + 9999 < 19999 || w - 0xaaaaaaaa + 9999 < 19999;
-    return near && a.shape.element == 4 && course_warned[1] != ']';
+    bool near = w - kUnsetInteger + 9999 < 19999;
+    return near && a.shape.element == 4 && strchr(course_reached, '1');
 }
 
 // Tells of the elements that this launch has written so. A vector may be stored of which only some numbers are set.

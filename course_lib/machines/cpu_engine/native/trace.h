@@ -79,6 +79,7 @@ struct Finding {
     uint64_t count = 1;
 };
 void report(const Finding &finding);
+extern uint64_t outside[2];
 void add_errors(Text &out, bool poison_told);
 
 // races.cpp

@@ -92,7 +92,7 @@ __global__ void counter_of_the_block_unset(const int *x, int *triangles) {
 //: queue_end_read_while_it_grows args=[zeros(256, i4), ones(1, i4)]
 __global__ void queue_end_read_while_it_grows(int *queue, int *end) {
     for (int i = threadIdx.x; i < end[0]; i += blockDim.x) {  // <- racecheck end
-        int v = queue[i];
+        int v = queue[i];  // <- racecheck queue
         if (v < 3) queue[atomicAdd(end, 1)] = v + 1;  // <- racecheck end
     }
 }

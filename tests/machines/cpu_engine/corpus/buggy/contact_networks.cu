@@ -161,6 +161,8 @@ __global__ void ballot_of_the_odd_lanes(const int *x, unsigned *votes) {
     int t = threadIdx.x;
     if (x[t] % 2 == 1) votes[t] = __ballot_sync(0xffffffff, x[t] > 20);  // <- synccheck
     else votes[t] = 0;
+    __syncthreads();
+    votes[t] += votes[t ^ 1];
 }
 
 //: half_of_a_tile_syncs args=[arange(64), zeros(64)]

@@ -65,7 +65,7 @@ __global__ void split_total_not_awaited(unsigned *keys) {
         }
         if (t == 127) zeros = rank[t];  // <- racecheck zeros
         unsigned to = is_zero ? rank[t] - 1 : zeros + t - rank[t];  // <- racecheck zeros
-        keys[to] = key;
+        keys[to & 127] = key;
         __syncthreads();
         key = keys[t];
         __syncthreads();
