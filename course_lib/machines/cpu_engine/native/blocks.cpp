@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <vector>
 
+#include "containers.h"
 #include "engine.h"
 #include "fiber.h"
 
@@ -239,14 +238,13 @@ extern "C" void course_fiber_main() {
     }
 }
 
-static std::vector<Worker *> pool;
-static std::atomic<unsigned> next_block;
-static unsigned blocks;
+static List<Worker *> pool;
+static unsigned next_block, blocks;
 static const unsigned *chosen;  // the numbers of those blocks, or null for all of the grid
 
 static void *work(void *given) {
     Worker &worker = *(Worker *)given;
-    for (unsigned i; (i = next_block++) < blocks; worker.run()) worker.begin(chosen ? chosen[i] : i);
+    for (unsigned i; (i = __atomic_fetch_add(&next_block, 1, __ATOMIC_SEQ_CST)) < blocks; worker.run()) worker.begin(chosen ? chosen[i] : i);
     return nullptr;
 }
 
@@ -254,8 +252,9 @@ void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const un
     kernel_call = kernel.call, kernel_arguments = arguments, next_block = 0, chosen = only_count ? only : nullptr;
     blocks = only_count ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
     workers = std::min(workers, blocks);
-    while (pool.size() < workers) pool.push_back(new (aligned_alloc(alignof(Worker), sizeof(Worker))) Worker);
-    std::vector<pthread_t> helpers(workers - 1);
+    while (pool.count < workers) pool.add(new (aligned_alloc(alignof(Worker), sizeof(Worker))) Worker);
+    static List<pthread_t> helpers;
+    helpers.resize(workers - 1);
     for (unsigned i = 1; i < workers; i++)
         if (pthread_create(&helpers[i - 1], nullptr, work, pool[i])) abort();
     work(pool[0]);

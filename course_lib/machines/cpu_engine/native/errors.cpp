@@ -5,7 +5,7 @@
 
 namespace course {
 
-static std::vector<Finding> found;
+static List<Finding> found;
 
 static bool alike(const Finding &f, const Finding &g) {
     int f_line = f.here.line, f_other = f.other.line, g_line = g.here.line, g_other = g.other.line;
@@ -24,7 +24,7 @@ void report(const Finding &f) {
             if (!at_barrier(f)) known.count += f.count;  // of a barrier it counts the threads, not how often
             return;
         }
-    found.push_back(f);
+    found.add(f);
 }
 
 static void add_side(Text &out, const Side &s) { add_row(out, s.line, s.block, s.thread, s.op); }
@@ -36,7 +36,7 @@ void add_errors(Text &out, bool poison_told) {
         if (!poison_told && !strcmp(f.tool, "synccheck") && !at_barrier(f)) continue;
         const Array &a = f.array ? *f.array : none;
         next(out) += '[';
-        add(out, f.tool), add(out, f.kind), add(out, a.name.c_str()), add(out, f.index), add(out, f.count);
+        add(out, f.tool), add(out, f.kind), add(out, a.name), add(out, f.index), add(out, f.count);
         next(out) += '[';
         for (unsigned n : a.shape.dimensions)
             if (n) add(out, n);

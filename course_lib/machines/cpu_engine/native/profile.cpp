@@ -1,7 +1,6 @@
 // The profile: the n-th time that each lane of a warp comes by an instruction is one request of the warp.
 // Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes that serve a word at a time.
 #include <algorithm>
-#include <array>
 
 #include "trace.h"
 
@@ -15,7 +14,7 @@ namespace {
 struct Count;
 }
 struct Log {  // of one instruction and array, since its warp was last flushed
-    std::vector<uint32_t> addresses;  // see `at`
+    List<uint32_t> addresses;  // see `at`
     unsigned room = 0, open = 0;      // for so many of each lane; the same, or 0 until its warp comes by
     Op op;
     Space space;
@@ -36,20 +35,28 @@ struct Request {  // with the most sectors or wavefronts; of equals, the first o
     int64_t offsets[32];  // of each lane, in the array; -1: it takes no part
 };
 struct Count {
-    std::array<int, 4> key;  // line, array, op, space
+    int line;
+    unsigned array;
+    Op op;
+    Space space;
     Count *next;
     uint64_t requests = 0, threads = 0, sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0, bytes = 0;
     unsigned max_way = 0;
     Request costliest;
 };
 Log *last_log[1 << 16];  // by site: that of the array which it went to last, and from there the others
-std::vector<Log *> touched;
-Count *counts;  // in the order of their keys
+List<Log *> touched;
+Count *counts;  // in the order of line, array, op, space
 
-Count *count_of(std::array<int, 4> key) {
+Count *count_of(int line, const Log &log) {
+    auto order = [](int line, unsigned array, Op op, Space space) {
+        return uint64_t(line) << 40 | uint64_t(array) << 8 | unsigned(op) << 4 | unsigned(space);
+    };
+    uint64_t wanted = order(line, log.array, log.op, log.space), here = 0;
     Count **at = &counts;
-    while (*at && (*at)->key < key) at = &(*at)->next;
-    if (!*at || (*at)->key != key) *at = new Count{key, *at};
+    for (; *at; at = &(*at)->next)
+        if ((here = order((*at)->line, (*at)->array, (*at)->op, (*at)->space)) >= wanted) break;
+    if (!*at || here != wanted) *at = new Count{line, log.array, log.op, log.space, *at};
     return *at;
 }
 
@@ -129,7 +136,7 @@ void flush(Log &log) {
     unsigned lanes[32], n = 0, mask = 0, until = 0;  // the lanes of the requests up to that one
     for (unsigned k = 0;; k++) {
         if (k == until && !(n = taking_part(log, k, lanes, mask, until))) break;
-        uint32_t addresses[32], *from = log.addresses.data();
+        uint32_t addresses[32], *from = log.addresses.items;
         for (unsigned i = 0; i < 32 && n == 32; i++) addresses[i] = from[log.at(i, k)];  // made of vectors
         for (unsigned i = 0; i < 32 && n < 32; i++) addresses[i] = from[log.at(lanes[i < n ? i : 0], k)];
         if (mask != log.lanes || !moved(log, addresses)) {
@@ -165,10 +172,10 @@ __attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op
     if (!log->count || log->op != op || log->bytes != bytes) {
         log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
         log->start = uint32_t(place.array->start), log->lanes = 0;
-        log->count = count_of({line_of(site), int(log->array), int(op), int(log->space)});
+        log->count = count_of(line_of(site), *log);
     }
     if (!log->room) more_room(*log);
-    log->open = log->room, touched.push_back(log);
+    log->open = log->room, touched.add(log);
     return log;
 }
 }  // namespace
@@ -185,7 +192,7 @@ Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
 
 // Whether an access by the same instruction to the same array could be noted at once; then it has been.
 COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_once) {
-    if (!at_once && !log.open) log.open = log.room, touched.push_back(&log);
+    if (!at_once && !log.open) log.open = log.room, touched.add(&log);
     if (log.counts[lane] >= log.open) return false;
     add(log, lane, address);
     return true;
@@ -194,17 +201,16 @@ COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_on
 void warp_stands() {
     changes++;
     for (Log *log : touched) flush(*log);
-    touched.clear();
+    touched.count = 0;
 }
 
 void add_profile(Text &out) {
     static const char *const spaces[] = {"global", "shared", "constant"};
     for (const Count *count = counts; count; count = count->next) {
         const Count &c = *count;
-        const auto &[line, array, op, space] = c.key;
         if (!c.requests) continue;  // its warp did not come to a stand
-        next(out) += '[', add(out, line), add(out, spaces[space]), add(out, op_name(Op(op)));
-        add(out, array_of(array).name.c_str());
+        next(out) += '[', add(out, c.line), add(out, spaces[int(c.space)]), add(out, op_name(c.op));
+        add(out, array_of(c.array).name);
         for (uint64_t number : {c.requests, c.threads, c.bytes, c.sectors, c.ideal_sectors, c.wavefronts,
                                 c.ideal_wavefronts, uint64_t(c.max_way), uint64_t(c.costliest.block),
                                 uint64_t(c.costliest.warp), uint64_t(c.costliest.bytes)})

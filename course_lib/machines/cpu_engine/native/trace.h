@@ -3,9 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <string>
-#include <vector>
-
+#include "containers.h"
 #include "engine.h"
 
 #define COURSE_HOT inline __attribute__((always_inline))  // on the way of every access
@@ -16,17 +14,13 @@ extern "C" const int course_site_lines[];  // written by the assembly pass: sour
 
 namespace course {
 
-// Not std::string: that of ziglang comes compiled in a library, which takes ziglang a minute to build on first use.
-struct Characters : std::char_traits<char> {};
-typedef std::basic_string<char, Characters> Text;
-
 enum class Space : uint8_t { global, shared, constant };
 enum class Op : uint8_t { load, store, atomic };
 constexpr unsigned kAtomicSite = 0x8000;  // sites from here on are atomics and fragments: kAtomicSite + line
 inline int line_of(unsigned site) { return site >= kAtomicSite ? int(site - kAtomicSite) : course_site_lines[site]; }
 
 struct Array {  // an allocation, a `__shared__` declaration or a symbol
-    Text name;
+    const char *name = "";
     uint64_t start = 0, bytes = 0;
     Space space = Space::global;
     Shape shape;
@@ -52,11 +46,11 @@ struct Arena {  // device memory as this process sees it
 };
 extern Arena arena;
 
-void trace_begin(const std::vector<Array> &arrays);
+void trace_begin(const List<Array *> &arrays);
 const Array &array_of(unsigned id);
 uint64_t in_slot(uint64_t address);  // of an array in the arena: where the kernel is to see it
 Text trace_json(bool poison_told = true);
-Text contents();                      // of all arrays and symbols, to be put back
+Text contents();                     // of all arrays and symbols, to be put back
 void put_back(const Text &contents);
 void report_end(const char *tool, const char *why, int line);  // the kernel crashed or ran too long; 0: line not known
 [[noreturn]] void last_words(const char *tool, const char *why, int line = 0);
