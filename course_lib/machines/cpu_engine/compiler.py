@@ -25,12 +25,13 @@ KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
 INCLUDE = Path(__file__).parents[1] / "cuda_c" / "include"
 PLAIN_UNITS = ("server", "blocks")
-TRACE_UNITS = ("traced", "server", "blocks")
+TRACE_UNITS = ("traced", "blocks", "profile", "errors", "server")  # the longest first
 COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
 COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
 # The engine's own parts. On a new machine a trace waits for the tracer longest; at -O3 it is no faster.
-RUNTIME = {"blocks": "-O3 -march=native", "traced": "-O2 -march=native", "server": "-O1"}
+RUNTIME = {"blocks": "-O3 -march=native", "errors": "-O1", "server": "-O1"}
+RUNTIME |= dict.fromkeys(("traced", "profile"), "-O2 -march=native")
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 # Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
@@ -111,7 +112,8 @@ def build(program, options=(), traced=False):
         return path
     _prune()
     units = TRACE_UNITS if traced else PLAIN_UNITS
-    with tempfile.TemporaryDirectory(dir=_folder()) as folder, ThreadPoolExecutor(4) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count())  # more at once would hold up the longest
+    with tempfile.TemporaryDirectory(dir=_folder()) as folder, pool:
         objects = pool.map(lambda name: str(_runtime(name, traced)), units)
         unit = _kernels(program, options, traced, Path(folder))
         libraries = LINK + ZIG_LINK * ("zig" in _version())

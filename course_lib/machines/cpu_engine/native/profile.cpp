@@ -7,34 +7,12 @@
 namespace course {
 
 constexpr size_t kLongest = 1 << 20;  // accesses of a lane between two barriers; more are not profiled
-struct Cost {  // of a request: sectors or wavefronts, what it would be at best, the most words of one bank
-    unsigned many = 0, ideal = 0, way = 0;
-};
-namespace {
-struct Count;
-}
-struct Log {  // of one instruction and array, since its warp was last flushed
-    List<uint32_t> addresses;  // see `at`
-    unsigned room = 0, open = 0;      // for so many of each lane; the same, or 0 until its warp comes by
-    Op op;
-    Space space;
-    unsigned site, array, bytes;
-    uint32_t start;             // of the array
-    uint32_t counts[32] = {0};  // accesses of each lane
-    Count *count = nullptr;
-    Log *next = nullptr;  // of the same instruction and another array
-    unsigned lanes = 0;  // that took part in the last request: a bit each, with its addresses and cost
-    uint32_t last[32];
-    Cost cost;
-    // The first four of all lanes, then four of lane 0, four of lane 1, ...: unrolled loops and loops stay in the cache.
-    static size_t at(unsigned lane, size_t k) { return k < 4 ? k * 32 + lane : k / 4 * 128 + lane * 4 + k % 4; }
-};
-namespace {
 struct Request {  // with the most sectors or wavefronts; of equals, the first of the first warp of the first block
     unsigned cost = 0, block = ~0u, warp = 0, bytes = 0;
     int64_t offsets[32];  // of each lane, in the array; -1: it takes no part
 };
 struct Count {
+    uint64_t key;  // their order: line, array, op, space
     int line;
     unsigned array;
     Op op;
@@ -44,19 +22,17 @@ struct Count {
     unsigned max_way = 0;
     Request costliest;
 };
-Log *last_log[1 << 16];  // by site: that of the array which it went to last, and from there the others
 List<Log *> touched;
-Count *counts;  // in the order of line, array, op, space
+
+namespace {
+Log *last_log[1 << 16];  // by site: that of the array which it went to last, and from there the others
+Count *counts;  // in the order of their keys
 
 Count *count_of(int line, const Log &log) {
-    auto order = [](int line, unsigned array, Op op, Space space) {
-        return uint64_t(line) << 40 | uint64_t(array) << 8 | unsigned(op) << 4 | unsigned(space);
-    };
-    uint64_t wanted = order(line, log.array, log.op, log.space), here = 0;
+    uint64_t key = uint64_t(line) << 40 | uint64_t(log.array) << 8 | unsigned(log.op) << 4 | unsigned(log.space);
     Count **at = &counts;
-    for (; *at; at = &(*at)->next)
-        if ((here = order((*at)->line, (*at)->array, (*at)->op, (*at)->space)) >= wanted) break;
-    if (!*at || here != wanted) *at = new Count{line, log.array, log.op, log.space, *at};
+    while (*at && (*at)->key < key) at = &(*at)->next;
+    if (!*at || (*at)->key != key) *at = new Count{key, line, log.array, log.op, log.space, *at};
     return *at;
 }
 
@@ -160,11 +136,6 @@ __attribute__((noinline)) void more_room(Log &log) {
     log.addresses.resize(log.room * size_t(32));
 }
 
-COURSE_HOT void add(Log &log, unsigned lane, uint64_t address) {
-    unsigned k = log.counts[lane]++;
-    log.addresses[log.at(lane, k)] = uint32_t(address);
-}
-
 // The first access by an instruction since its warp was last flushed, or the first to this array.
 __attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op op, const Place &place) {
     if (!log || log->array != place.id) log = log_of(site, place.id);
@@ -186,16 +157,8 @@ Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
     unsigned lane = self->index % 32;
     if (log->counts[lane] == kLongest) return log;
     if (log->counts[lane] == log->room) more_room(*log);
-    add(*log, lane, address);
+    log->add(lane, address);
     return log;
-}
-
-// Whether an access by the same instruction to the same array could be noted at once; then it has been.
-COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_once) {
-    if (!at_once && !log.open) log.open = log.room, touched.add(&log);
-    if (log.counts[lane] >= log.open) return false;
-    add(log, lane, address);
-    return true;
 }
 
 void warp_stands() {

@@ -280,10 +280,10 @@ void guesses_end() {
         for (const Guess &guess : own) all.add(guess);
         own.count = 0;
     }
-    auto before = [](const Guess &g, const Guess &h) {
-        return g.address < h.address || (g.address == h.address && g.finding.here.thread < h.finding.here.thread);
-    };
-    std::sort(all.begin(), all.end(), before);
+    qsort(all.items, all.count, sizeof(Guess), [](const void *a, const void *b) {
+        const Guess &g = *(const Guess *)a, &h = *(const Guess *)b;
+        return g.address != h.address ? g.address < h.address ? -1 : 1 : int(g.finding.here.thread) - int(h.finding.here.thread);
+    });
     for (const Guess &guess : all) report(guess.finding);
     free(all.items), guessed = 0;
 }

@@ -25,7 +25,8 @@ static List<Array *> arrays;
 constexpr uint64_t kFar = 1ull << 45, kSlotBits = 37, kSlots = 384, kSharedSlots = 64;
 static const Array *slots[kSlots];
 static uint8_t shared_written[kSharedBytes];  // one flag a byte
-static size_t first_symbol, first_shared, shared_top;  // shared_top: the end of this block's last shared array
+size_t first_symbol;
+static size_t first_shared, shared_top;  // shared_top: the end of this block's last shared array
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
 static uint32_t calls[kMaxThreads][16];  // the functions in which a thread is: where each one returns to
@@ -96,7 +97,7 @@ static void tell(Overrun &o) {
     o = {};
 }
 
-static void overruns_end() {
+void overruns_end() {
     for (unsigned i = 0; overruns && i < kMaxThreads; i++)
         if (overrun[i].at) tell(overrun[i]);
     overruns = 0;
@@ -236,7 +237,7 @@ static uint64_t distance(const Array &a, uint64_t address) {
     return address < a.start ? a.start - address : address - std::min(address, a.start + a.bytes);
 }
 
-static uint64_t cell_number(const Array &a, uint64_t offset) {
+uint64_t cell_number(const Array &a, uint64_t offset) {
     return ((a.space == Space::shared ? 0 : kSharedBytes) + a.home + offset) / 4;
 }
 
@@ -396,41 +397,6 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
 }
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
 void fence() { note_fence(); }
-
-// Does an element come from a variable without a first value? An integer may have been counted on from where such start
-// (see unset.py); that is a guess, so it is made only where a line has run that the compiler warns of.
-static bool is_unset(const Array &a, uint64_t i) {
-    if (a.floats && a.shape.element == 8) return is_unset(float(((const double *)a.start)[i]));
-    if (a.floats) return is_unset(((const float *)a.start)[i]);
-    uint32_t w = ((const uint32_t *)a.start)[i];
-    bool near = w - kUnsetInteger + 9999 < 19999;
-    return near && a.shape.element == 4 && strchr(course_reached, '1');
-}
-
-// Tells of the elements that this launch has written so. A vector may be stored of which only some numbers are set.
-static void look_for_unset(const Array &a) {
-    uint64_t step = a.shape.element, group = step ? 16 / step : 0;
-    for (uint64_t i = 0; (step == 4 || step == 8) && i < a.bytes / step; i++) {
-        Finding f = {"initcheck", "variable", &a, int64_t(i), {}, {}};
-        unsigned site, other;
-        if (!is_unset(a, i) || !last_write(cell_number(a, i * step), f.here, site)) continue;
-        bool all = true;
-        for (uint64_t j = i / group * group; j < std::min((i / group + 1) * group, a.bytes / step); j++)
-            all &= is_unset(a, j) || !last_write(cell_number(a, j * step), f.other, other) || other != site ||
-                   f.other.thread != f.here.thread || f.other.block != f.here.block;
-        f.other = {};
-        if (all) report(f);
-    }
-}
-
-Text trace_json(bool poison_told) {
-    guesses_end(), overruns_end();
-    for (unsigned i = 0; poison_told && i < first_symbol; i++) look_for_unset(*arrays[i]);
-    Text out;
-    out += "{\"errors\": [", add_errors(out, poison_told), out += "], \"warned\": ", out += course_warned, out += ", \"reached\": \"";
-    out += course_reached, out += "\", \"accesses\": [", add_profile(out), out += "]}";
-    return out;
-}
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
     for (size_t i = 0, n; i < bytes; i += n) {
