@@ -66,7 +66,7 @@ class Process:
         return self._child is not None and self._child.poll() is None
 
     def begin(self):
-        """What comes next, one launch at most, runs in a copy of the process (of a traced program). False: in itself."""
+        """What comes next, one launch at most, runs in a copy of a traced program's process. False: in itself."""
         return bool(self._ask(struct.pack("<I", 4), 30)[1])
 
     def end_copy(self):

@@ -230,25 +230,6 @@ def test_two_processes_compile_at_once(tmp_path):
     assert len(kept) == len(made) and not [name for name in kept if name.startswith("tmp")]
 
 
-def test_portable_fibers(tmp_path):
-    """What runs on processors for which no switch is written: the same barriers, only slower."""
-    code = f"""if True:
-        import sys; sys.path.insert(0, {str(ROOT)!r})
-        import numpy as np
-        from course_lib.gpu.cpu_engine import trace
-        A = np.arange(64, dtype=np.float32)
-        report = trace('''__global__ void k(float *A) {{
-            __shared__ float s[64];
-            s[threadIdx.x] = A[threadIdx.x];
-            __syncthreads();
-            A[threadIdx.x] = __shfl_xor_sync(~0u, s[63 - threadIdx.x], 1);
-        }}''', "k", 1, 64, [A])
-        assert report.ok and (A == (np.arange(64) ^ 62)).all(), (report, A)"""
-    chosen = " ".join([*compiler.compiler(), "-DCOURSE_PORTABLE_FIBERS"])
-    env = {**os.environ, "COURSE_CXX": chosen, "COURSE_CACHE": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], env=env, check=True)
-
-
 def test_device_memory():
     arena = Arena(1 << 20)
     a, b = arena.alloc(1000), arena.alloc(0)

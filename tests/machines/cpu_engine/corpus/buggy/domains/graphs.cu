@@ -33,7 +33,8 @@ __global__ void warp_rows_in_lockstep(const float *values, float *y) {
     if (lane < 1) y[row] = part[threadIdx.x] + part[threadIdx.x + 1];
 }
 
-//: ell_padding_is_used args=[np.where(arange(256, i4) % 5 == 4, -1, arange(256, i4) % 64).astype(i4), random(64), zeros(64)]
+//: ell_padding_is_used args=[np.where(arange(256, i4) % 5 == 4, -1, arange(256, i4) % 64).astype(i4), random(64),
+//+ zeros(64)]
 __global__ void ell_padding_is_used(const int *columns, const float *x, float *y) {
     int row = threadIdx.x;
     float sum = 0;

@@ -87,16 +87,6 @@ __global__ void scores_above_the_diagonal(const float *q, const float *k, float 
     sums[t] = sum;
 }
 
-//: packed_behind_a_header block=8 args=[random(33), zeros(32)]
-struct alignas(16) Packed {
-    float v[4];
-    __device__ static Packed load(const float *p) { return *(const Packed *)p; }  // <- memcheck in
-};
-__global__ void packed_behind_a_header(const float *in, float *out) {
-    Packed p = Packed::load(in + 1 + 4 * threadIdx.x);
-    for (int k = 0; k < 4; k++) out[4 * threadIdx.x + k] = p.v[k] * 0.5f;
-}
-
 //: mask_bits_set_plainly args=[random(64), zeros(2, u4)]
 __global__ void mask_bits_set_plainly(const float *x, unsigned *mask) {
     int i = threadIdx.x;
@@ -182,4 +172,27 @@ __global__ void a_barrier_in_each_case(int *x) {
         case 1: x[1] = 2; __syncthreads(); break;  // <- synccheck
         default: x[threadIdx.x] = 3; __syncthreads();  // <- synccheck
     }
+}
+
+//: halves_of_a_neighbour args=[random(64).astype(np.float16)]
+#include <cuda_fp16.h>
+__global__ void halves_of_a_neighbour(__half *x) {
+    int t = threadIdx.x;
+    x[t] = __hadd(x[t], x[(t + 2) % 64]);  // <- racecheck x
+}
+
+//: word_over_bytes_of_others args=[arange(64, i4), zeros(16, u4)]
+__global__ void word_over_bytes_of_others(const int *x, unsigned *words) {
+    __shared__ __align__(4) unsigned char bytes[64];
+    int t = threadIdx.x;
+    bytes[t] = x[t];  // <- racecheck bytes
+    if (t < 16) words[t] = ((const unsigned *)bytes)[t];  // <- racecheck bytes
+}
+
+//: bytes_over_words_of_others args=[arange(16, u4), zeros(64, np.uint8)]
+__global__ void bytes_over_words_of_others(const unsigned *x, unsigned char *bytes) {
+    __shared__ unsigned words[16];
+    int t = threadIdx.x;
+    if (t < 16) words[t] = x[t];  // <- racecheck words
+    bytes[t] = ((const unsigned char *)words)[t];  // <- racecheck words
 }
