@@ -16,7 +16,7 @@ static bool alike(const Finding &f, const Finding &g) {
 
 static bool at_barrier(const Finding &f) { return !strcmp(f.tool, "synccheck") && f.index < 0; }
 
-uint64_t outside[2];  // of both looks at a launch: where accesses in wrong places went
+uint64_t outside[2];
 
 void report(const Finding &f) {
     if (!strcmp(f.tool, "memcheck")) outside[second_look] = outside[second_look] * 31 + uint64_t(f.index);

@@ -53,8 +53,8 @@ struct Store {
     Finding finding;
 };
 List<Store> stores;  // of the last access, if it collides
-bool told, mute;            // of the last access a collision was told; those of its other bytes are not
-const uint32_t *visited;    // the word that it is about
+bool told, mute;         // of the last access a collision was told; those of its other bytes are not
+const uint32_t *visited;  // the word that it is about
 uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
@@ -76,14 +76,10 @@ Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from
     });
 }
 
-bool is(const List<Handed> &list, const Handed *h, uint64_t where, uint64_t from) {
-    return h < list.end() && h->where == where && h->from == from;
-}
-
 // What is there for this pair, or else `what`, put in.
 Handed &put(List<Handed> &list, uint64_t where, uint64_t from, const HandOver &what) {
     size_t at = first_not_before(list, where, from) - list.begin();
-    if (!is(list, list.begin() + at, where, from)) {
+    if (at == list.count || list[at].where != where || list[at].from != from) {
         list.resize(list.count + 1);
         memmove(&list[at + 1], &list[at], (list.count - 1 - at) * sizeof(Handed));
         list[at] = {where, from, what};
@@ -106,7 +102,7 @@ void forget(Guess *guess, unsigned thread) {
 // it may use it at once, the others of its block after a barrier.
 bool handed_over(const Access &before, const Access &now) {
     const Handed *found = first_not_before(taken, now.block, before.block);
-    if (!is(taken, found, now.block, before.block)) return false;
+    if (found == taken.end() || found->where != now.block || found->from != before.block) return false;
     const HandOver &h = found->what;
     if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
     return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));

@@ -76,7 +76,7 @@ struct Finding {
     uint64_t count = 1;
 };
 void report(const Finding &finding);
-extern uint64_t outside[2];
+extern uint64_t outside[2];  // of both looks at a launch: where accesses in wrong places went
 
 // races.cpp
 const char *op_name(Op op);
@@ -94,7 +94,7 @@ struct Cost {  // of a request: sectors or wavefronts, what it would be at best,
 };
 struct Count;
 struct Log {  // of one instruction and array, since its warp was last flushed
-    List<uint32_t> addresses;  // see `at`
+    List<uint32_t> addresses;         // see `at`
     unsigned room = 0, open = 0;      // for so many of each lane; the same, or 0 until its warp comes by
     Op op;
     Space space;
@@ -103,7 +103,7 @@ struct Log {  // of one instruction and array, since its warp was last flushed
     uint32_t counts[32] = {0};  // accesses of each lane
     Count *count = nullptr;
     Log *next = nullptr;  // of the same instruction and another array
-    unsigned lanes = 0;  // that took part in the last request: a bit each, with its addresses and cost
+    unsigned lanes = 0;   // that took part in the last request: a bit each, with its addresses and cost
     uint32_t last[32];
     Cost cost;
     // The first four of all lanes, then four of lane 0, four of lane 1, ...: unrolled loops and loops stay in the cache.
@@ -114,6 +114,7 @@ struct Log {  // of one instruction and array, since its warp was last flushed
     }
 };
 extern List<Log *> touched;  // since the warp last stood still
+
 Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const Place &place);
 // Whether an access by the same instruction to the same array could be noted at once; then it has been.
 COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_once) {
