@@ -29,9 +29,12 @@ TRACE_UNITS = ("traced", "blocks", "profile", "errors", "server")  # the longest
 COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
 COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
-# The engine's own parts. On a new machine a trace waits for the tracer longest; at -O3 it is no faster.
-RUNTIME = {"blocks": "-O3 -march=native", "errors": "-O1", "server": "-O1"}
-RUNTIME |= dict.fromkeys(("traced", "profile"), "-O2 -march=native")
+# The engine's own parts; the others, at -O1. On a new machine a trace waits for the tracer longest: at -O3 it is no faster.
+RUNTIME = {
+    "blocks": "-O3 -march=native",
+    "traced": "-O2 -march=native",
+    "profile": "-O2 -march=native",
+}
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 # Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
@@ -216,7 +219,7 @@ def spread(assembly, symbols):
 
 def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
-    flags = [*COMMON, *RUNTIME[name].split(), *(["-DCOURSE_TRACE"] * traced)]
+    flags = [*COMMON, *RUNTIME.get(name, "-O1").split(), *(["-DCOURSE_TRACE"] * traced)]
     path = _folder() / f"{name}-{_key(name, *flags)}.o"
     if not _found(path):
         with tempfile.TemporaryDirectory(dir=_folder()) as folder:

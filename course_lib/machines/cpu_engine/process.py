@@ -71,8 +71,9 @@ class Process:
 
     def end_copy(self):
         """Ends the copy that `begin` made, unless its launch has ended it."""
-        self._child.stdin.write(struct.pack("<I", 5))
-        self._child.stdin.flush()
+        child = self._started()
+        child.stdin.write(struct.pack("<I", 5))
+        child.stdin.flush()
 
     def write_symbol(self, address, data):
         self._ask(struct.pack("<IQQ", 2, address, len(data)) + bytes(data), 30)

@@ -182,14 +182,16 @@ def _without_inputs(report, names):
 
 
 def _fill(process, known, symbols):
+    if not isinstance(symbols, dict):
+        raise BadInput(f"symbols must be a dict of arrays by name, not {type(symbols).__name__}")
     for name, value in symbols.items():
         if name not in known:
             raise BadInput(
                 f"there is no variable {name!r}; the source has {', '.join(sorted(known)) or 'none'}"
             )
         address, size, *_ = known[name]
-        if not isinstance(value, np.ndarray) or value.nbytes != size:
-            raise BadInput(f"{name} has {size} bytes: pass a NumPy array of that size")
+        if not isinstance(value, np.ndarray) or value.nbytes != size or value.dtype.hasobject:
+            raise BadInput(f"{name} has {size} bytes: pass a NumPy array of numbers of that size")
         process.write_symbol(address, np.ascontiguousarray(value).tobytes())
 
 

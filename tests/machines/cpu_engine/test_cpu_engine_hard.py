@@ -357,7 +357,10 @@ __global__ void inside_the_array(float *A, int n) { if (threadIdx.x == 0) A[0 * 
 __global__ void stale(float *A, int n) { if (threadIdx.x > 0) A[threadIdx.x] = A[threadIdx.x] + 1; }
 __global__ void other_path(float *A, int n) { if (n > 1000) A[n] = 1; }
 struct alignas(16) Four { float v[4]; };
-__global__ void copy_of_a_struct(float *A, int n) { Four f = *(const Four *)(A + 1); A[64 + threadIdx.x] = f.v[0] + f.v[3]; }
+__global__ void copy_of_a_struct(float *A, int n) {
+    Four f = *(const Four *)(A + 1);
+    A[64 + threadIdx.x] = f.v[0] + f.v[3];
+}
 """
 
 
