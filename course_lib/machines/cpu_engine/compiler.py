@@ -29,7 +29,7 @@ TRACE_UNITS = ("traced", "blocks", "profile", "errors", "server")  # the longest
 COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
 COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
-# The engine's own parts, all others at -O1. On a new machine a trace waits for the tracer longest; at -O3 it is no faster.
+# The engine's own parts, all others at -O1. A first trace waits for the tracer longest; at -O3 it is no faster.
 FAST = "-O2 -march=native"
 RUNTIME = {"blocks": "-O3 -march=native", "traced": FAST, "profile": FAST}
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
