@@ -95,16 +95,18 @@ def _run(options, file, kernel, grid, block):
     if parameters and not options.arg:
         raise BadInput(_example(file, kernel, parameters))
     given = arguments(kernel, parameters, options.arg, options.seed)
+    symbols = _symbols(options)
     report = trace(
         file.source, kernel, grid, block, given, shared=options.shared, timeout=options.timeout,
         blocks=None if options.blocks is None else numbers("--blocks", options.blocks),
         options=(*file.flags(), *(f"-D{macro}" for macro in options.define)),
-        no_extern_c=True, symbols=_symbols(options),
+        no_extern_c=True, symbols=symbols,
     )  # fmt: skip
     if options.out:
-        for parameter, array in zip(parameters, given, strict=True):
+        named = zip([one.name for one in parameters], given, strict=True)
+        for name, array in [*named, *symbols.items()]:
             if isinstance(array, np.ndarray):
-                path = Path(options.out, kernel if options.against else "", f"{parameter.name}.npy")
+                path = Path(options.out, kernel if options.against else "", f"{name}.npy")
                 _write(path, lambda path, array=array: np.save(path, np.asarray(array)))
     return report
 

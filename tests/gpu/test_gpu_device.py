@@ -234,6 +234,8 @@ def test_cpu_refuses(cpu):
     ):
         with pytest.raises(BadInput, match=words):
             fill(*arguments, **{"block": (4, 1, 1), **how})
+    with pytest.raises(BadInput, match="a text of CUDA C, not int"):
+        device.SourceModule(5)
     with pytest.raises(BadInput, match="gaps"):
         device.In(x[:, ::2])
     with pytest.raises(BadInput, match="strides"):

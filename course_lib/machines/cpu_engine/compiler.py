@@ -25,12 +25,13 @@ KEEP = 500  # compiled programs, and parts of the engine
 NATIVE = Path(__file__).with_name("native")
 INCLUDE = Path(__file__).parents[1] / "cuda_c" / "include"
 PLAIN_UNITS = ("server", "blocks")
-TRACE_UNITS = ("traced", "server", "blocks")
+TRACE_UNITS = ("traced", "blocks", "profile", "errors", "server")  # the longest first
 COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
 COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
 PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
-# The engine's own parts. On a new machine a trace waits for the tracer longest; at -O3 it is no faster.
-RUNTIME = {"blocks": "-O3 -march=native", "traced": "-O2 -march=native", "server": "-O1"}
+# The engine's own parts, all others at -O1. A first trace waits for the tracer longest; at -O3 it is no faster.
+FAST = "-O2 -march=native"
+RUNTIME = {"blocks": "-O3 -march=native", "traced": FAST, "profile": FAST}
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 # Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
@@ -111,24 +112,21 @@ def build(program, options=(), traced=False):
         return path
     _prune()
     units = TRACE_UNITS if traced else PLAIN_UNITS
-    # on a new machine a header read beforehand comes with the second kernel: the first one is waited for longest
-    new = not all(_found(_object(name, traced)) for name in units)
-    with tempfile.TemporaryDirectory(dir=_folder()) as folder, ThreadPoolExecutor(4) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count())  # more at once would hold up the longest
+    with tempfile.TemporaryDirectory(dir=_folder()) as folder, pool:
         objects = pool.map(lambda name: str(_runtime(name, traced)), units)
-        unit = _kernels(program, options, traced, new, Path(folder))
+        unit = _kernels(program, options, traced, Path(folder))
         libraries = LINK + ZIG_LINK * ("zig" in _version())
         _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
         os.replace(Path(folder, "program"), path)
     return path
 
 
-def _kernels(program, options, traced, new, folder):
-    """The object or, traced, the assembly file of a source. new: on this machine it is the first one."""
+def _kernels(program, options, traced, folder):
+    """The object or, traced, the assembly file of a source."""
     source, unit = folder / "kernel.cpp", folder / ("kernel.s" if traced else "kernel.o")
     source.write_text(program.text, encoding="utf-8")
-    flags = _flags(traced, options)
-    header = INCLUDE / "cuda_subset.h" if options or new else _header(flags)
-    command = [*compiler(), *flags, "-include", str(header), "-S" if traced else "-c"]
+    command = [*compiler(), *_flags(traced, options), "-S" if traced else "-c"]
     said = _run([*command, str(source), "-o", str(unit)], DEADLINE)
     if traced:
         finished = _finished(unit.read_text(encoding="utf-8"), program, said)
@@ -155,28 +153,9 @@ def _flags(traced, options):
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
     common = [flag for flag in COMMON if flag != "-w" or not traced]
-    return [*common, *own, *options, "-idirafter", str(INCLUDE)]  # cooperative_groups.h, half.h
-
-
-def _header(flags):
-    """cuda_subset.h as `-include` wants it: with g++ one that has been read already, for half the time of a compile.
-
-    g++ takes the file NAME.h.gch for NAME.h if it was made with the same flags; if not, it reads NAME.h.
-    """
-    subset = INCLUDE / "cuda_subset.h"
-    if not _is_gcc():
-        return subset
-    path = _folder() / f"subset-{_key(*flags)}.h"
-    read = path.with_name(f"{path.name}.gch")
-    if not (_found(path) and _found(read)):
-        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-            text = Path(folder, path.name)
-            text.write_text(f'#include "{subset}"\n', encoding="utf-8")
-            made = Path(folder, read.name)
-            _run([*compiler(), *flags, "-x", "c++-header", str(text), "-o", str(made)])
-            os.replace(text, path)
-            os.replace(made, read)
-    return path
+    # the folder: cooperative_groups.h, half.h
+    headers = ["-include", str(INCLUDE / "cuda_subset.h"), "-idirafter", str(INCLUDE)]
+    return [*common, *own, *options, *headers]
 
 
 PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
@@ -235,23 +214,14 @@ def spread(assembly, symbols):
     return re.sub(rf"^\s*\.comm\s+{name},", gap, assembly, flags=re.MULTILINE)
 
 
-def _runtime_flags(name, traced):
-    return [*COMMON, *RUNTIME[name].split(), *(["-DCOURSE_TRACE"] * traced)]
-
-
-def _object(name, traced):
-    """Where the object file of one part of the engine lies."""
-    return _folder() / f"{name}-{_key(name, *_runtime_flags(name, traced))}.o"
-
-
 def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
-    path = _object(name, traced)
+    flags = [*COMMON, *RUNTIME.get(name, "-O1").split(), *(["-DCOURSE_TRACE"] * traced)]
+    path = _folder() / f"{name}-{_key(name, *flags)}.o"
     if not _found(path):
         with tempfile.TemporaryDirectory(dir=_folder()) as folder:
             source, made = NATIVE / f"{name}.cpp", Path(folder, "o")
-            command = [*compiler(), *_runtime_flags(name, traced)]
-            _run([*command, "-c", str(source), "-o", str(made)])
+            _run([*compiler(), *flags, "-c", str(source), "-o", str(made)])
             os.replace(made, path)
     return path
 

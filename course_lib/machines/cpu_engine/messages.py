@@ -2,95 +2,17 @@
 
 import math
 import re
+import tomllib
+from pathlib import Path
 
 from course_lib.machines.cuda_c.shared_memory import split
 
 OF_WARP = re.compile(r"\b(?:load_matrix|store_matrix|mma)_sync\b")
 DONE = {"load": "read", "store": "written", "atomic": "changed by an atomic"}
-FIRST = "Likely cause: a sum, a maximum or a tile without a first value, as in `float sum = 0;`."
+WORDS = Path(__file__).with_name("messages.toml").read_text(encoding="utf-8")
 TEXTS = {
-    ("memcheck", "outside"): "{who} goes to {element}{there}: outside of it{far}. Likely cause: a "
-    "guard such as `if (i < n)` is missing or off by one, or the array is too small.",
-    ("memcheck", "local"): "{who} uses index {index} for a `{type}`, its own array `{array}` or a "
-    "part of it: outside of it. Likely cause: a loop that runs one step too far, or an array that is too small.",
-    ("memcheck", "row"): "{who} goes past the end of a row, with an index too large for its "
-    "dimension, and gets to {element}. Likely cause: swapped indices or a missing guard; if that is meant, go "
-    "through a pointer.",
-    ("memcheck", "constant"): "{who} writes to {element}, which is `__constant__`: kernels may "
-    "only read it. Let the host set it, or make it `__device__`.",
-    ("memcheck", "misaligned"): "{who} accesses {element} at an address that is not a multiple of "
-    "the access size. Likely cause: a float2 or float4 at an index that is not divisible by 2 or 4.",
-    ("memcheck", "tile"): "{who} passes the address of {element} for a fragment: it is not a "
-    "multiple of 32 bytes (256 bits). Likely cause: a tile that starts at a column or row which is not a multiple "
-    "of its size.",
-    ("memcheck", "leading"): "{who} passes a leading dimension for a fragment of `{array}` that is "
-    "not a multiple of 16 bytes (8 elements of half, 4 of float). Likely cause: rows of a ragged matrix: pad them, "
-    "or stage the tile through shared memory.",
-    ("memcheck", "lanes"): "{who} passes another address or leading dimension for a fragment of "
-    "`{array}` than other lanes of its warp: all 32 must pass the same. Likely cause: threadIdx.x in it, where the "
-    "warp's number should be.",
-    ("memcheck", "copy"): "{who} asks for an asynchronous copy of a size that there is not: it "
-    "takes 4, 8 or 16 bytes, of which the last `zfill` become 0.",
-    ("memcheck", "to"): "{who} starts an asynchronous copy whose destination is not shared memory: "
-    "it goes from global to shared memory. Likely cause: destination and source have changed places.",
-    ("memcheck", "null"): "{who} dereferences a null pointer. Likely cause: None was passed for an "
-    "array that the kernel uses.",
-    ("memcheck", "wild"): "{who} accesses an address that belongs to no array. Likely cause: an "
-    "index that has overflowed or was never set, or a pointer computed wrongly.",
-    ("initcheck", "unset"): "{who} reads {element}, which nothing has written. "
-    "Likely cause: the array was not filled, or only a part of it.",
-    ("initcheck", "travels"): "{who} reads {element} while an asynchronous copy to it is on its "
-    "way. Likely cause: `__pipeline_commit()` or `__pipeline_wait_prior(0)` is missing before the barrier, or stands "
-    "behind it.",
-    ("initcheck", "fragment"): "{who} uses {fragment}, which was never loaded or filled. "
-    "Likely cause: fill_fragment(..., 0.0f) is missing before a loop, or load_matrix_sync in it.",
-    ("initcheck", "variable"): "the variable `{array}` is used here, but was never given a value. "
-    + FIRST,
-    ("initcheck", "stored"): "{who} writes to {element} a value from a variable that was never "
-    "initialised. " + FIRST,
-    ("racecheck", "block"): "{element} is {done} by thread {thread} and {other_done} in line "
-    "{other_line} by thread {other_thread} of the same block, and no barrier orders the two. Likely cause: a barrier "
-    "is missing between the two, or it is on the wrong side{warp}.",
-    ("racecheck", "together"): "{element} is written here by thread {thread} and by thread "
-    "{other_thread} of the same block, with different values: which one remains is undefined. Likely cause: several "
-    "threads compute the same index. A barrier cannot help here, because they write at the same time: give each "
-    "thread its own element, let one thread write, or use an atomic.",
-    ("racecheck", "statement"): "{element} is {done} by thread {thread} and {other_done} by thread "
-    "{other_thread} of the same block in one statement, and nothing orders the two. Likely cause: all threads update "
-    "one element, which needs an atomic; or each reads what another one writes, which needs a barrier in between: "
-    "read into a variable, barrier, write{warp}.",
-    ("racecheck", "same"): "{element} is written by {who} and by {other_who} in line {other_line}, "
-    "with the same value: the result is right whichever writes last, but one thread would be enough.",
-    ("racecheck", "blocks"): "{element} is {done} by {who} and {other_done} in line {other_line} "
-    "by {other_who}: blocks run in any order, and nothing orders these two. Likely cause: two blocks access the same "
-    "element; give each its own, or use an atomic.",
-    ("synccheck", "different"): "some threads of block {block} wait at this barrier while "
-    "{count} others wait at {elsewhere}. Likely cause: a barrier in both branches of an if; put one after it.",
-    ("synccheck", "exited"): "{count} threads of block {block} (the first: {thread}) have returned "
-    "when the others reach this barrier. Likely cause: an early return for threads without work, or a barrier inside "
-    "an if: let those threads skip the work but still reach the barrier.",
-    ("synccheck", "skipped"): "{count} threads of block {block} (the first: {thread}) went past "
-    "this barrier while the others wait at it. Likely cause: a barrier inside an if or a loop that not all threads "
-    "enter; put it where all threads reach it.",
-    ("synccheck", "stuck"): "{count} threads of block {block} wait here forever, for threads that "
-    "never come. Likely cause: a barrier, or a warp function's mask, that not all of its threads reach.",
-    ("synccheck", ""): "{who} takes the value of lane {index}, which {kind}: the value is "
-    "undefined, and the results depend on it. Likely cause: a loop of shuffles that starts too wide, a mask that "
-    "does not match the lanes that take part, an early return, or a block whose size is not a multiple of 32.",
-    (
-        "synccheck",
-        "part",
-    ): "a fragment needs all 32 lanes of a warp, but this warp of block {block} "
-    "has {count}. Likely cause: a block whose size is not a multiple of 32.",
-    ("synccheck", "mask"): "{who} calls a warp function with a mask that leaves out its own lane.",
-    ("crash", "assert"): "{who} fails the assertion in this line, which ends the kernel.",
-    ("crash", "stack"): "{who} needs more than the 60 KB that a thread has here for its own "
-    "variables. Likely cause: a large array (put it into shared or global memory), or a function that calls itself.",
-    ("crash", ""): "the kernel crashed ({kind}) while {who} ran; its last traced access was here.",
-    ("timeout", ""): "the kernel did not finish in time; {who} was running, and its last traced "
-    "access was here. Likely cause: a loop whose condition never becomes false; or nothing is wrong, but there is "
-    "more work than the tracer can do in that time: try a smaller grid and smaller arrays, or allow more time with "
-    "timeout=.",
+    tool: {kind: " ".join(text.split()) for kind, text in texts.items()}
+    for tool, texts in tomllib.loads(WORDS).items()
 }
 ONE = (
     ("{count} threads of block {block} (the first: {thread})", "{who}"),
@@ -104,7 +26,8 @@ ONE = (
 
 def message(error, source_line):
     """Two or three sentences for one finding of a Report."""
-    text = TEXTS.get((error["tool"], _kind(error))) or TEXTS[error["tool"], ""]
+    texts = TEXTS[error["tool"]]
+    text = texts.get(_kind(error)) or texts["otherwise"]
     if error["tool"] == "synccheck" and error["count"] == 1 and error["index"] < 0:
         for many, one in ONE:
             text = text.replace(many, one)

@@ -66,8 +66,14 @@ class Process:
         return self._child is not None and self._child.poll() is None
 
     def begin(self):
-        """What comes next, up to one launch, runs in a copy of the process (of a traced program). False: in itself."""
+        """What comes next, one launch at most, runs in a copy of a traced program's process. False: in itself."""
         return bool(self._ask(struct.pack("<I", 4), 30)[1])
+
+    def end_copy(self):
+        """Ends the copy that `begin` made, unless its launch has ended it."""
+        child = self._started()
+        child.stdin.write(struct.pack("<I", 5))
+        child.stdin.flush()
 
     def write_symbol(self, address, data):
         self._ask(struct.pack("<IQQ", 2, address, len(data)) + bytes(data), 30)

@@ -9,15 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from course_lib.errors import BadInput, check_number
+from course_lib.machines.cpu_engine import launching
 from course_lib.machines.cpu_engine.compiler import build
-from course_lib.machines.cpu_engine.launching import (
-    block_numbers,
-    check_arguments,
-    check_buffer,
-    check_shape,
-    pointer,
-    scalar,
-)
 from course_lib.machines.cpu_engine.memory import Arena
 from course_lib.machines.cpu_engine.process import LaunchFailed, Process
 from course_lib.machines.cpu_engine.report import Report, make_report
@@ -29,19 +22,9 @@ _kept: dict = {}
 
 
 def trace(
-    source,
-    kernel,
-    grid,
-    block,
-    args,
-    shared=0,
-    blocks=None,
-    timeout=30.0,
-    options=(),
-    no_extern_c=True,
-    symbols=None,
-    program=None,
-):
+    source, kernel, grid, block, args, shared=0, blocks=None, timeout=30.0,
+    options=(), no_extern_c=True, symbols=None, program=None,
+):  # fmt: skip
     """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
 
     grid, block: one to three ints. args: NumPy arrays (device buffers; updated in place), NumPy scalars of the
@@ -49,11 +32,12 @@ def trace(
     mask is cleared where the kernel writes. A plain array has all of its values, NaN too. But if the kernel writes one
     of floats that came with nothing but NaN, that is the caller's mark: all such arrays count as not written yet.
     shared: bytes of dynamic shared memory. blocks: run only these, as numbers (x first) or tuples. timeout: seconds.
-    symbols: arrays for `__constant__` and `__device__` variables, by name. program: what `compiled` gave of the source.
+    symbols: arrays for `__constant__` and `__device__` variables, by name; updated in place, unless the launch crashed.
+    All other variables start as in a module just loaded. program: what `compiled` gave of the source.
     Returns a Report.
     Raises CompileError for what does not compile, BadInput for arguments that do not fit.
     """
-    grid, block, shared = check_shape(grid, block, shared)
+    grid, block, shared = launching.check_shape(grid, block, shared)
     timeout = check_number("timeout", timeout)
     if not isinstance(kernel, str):
         raise BadInput(f"there is no kernel {kernel!r:.40}: give its name as a text")
@@ -62,17 +46,20 @@ def trace(
     program, path = program or compiled(source, options, no_extern_c, (kernel,))
     with _worker(path) as (process, known):
         arena = process.arena
-        parameters = check_arguments(kernel, known["kernels"], args)
+        parameters = launching.check_arguments(kernel, known["kernels"], args)
         buffers, values = _place(arena, kernel, program.kernels[kernel], parameters, args)
         _fill(process, known["symbols"], symbols or {})
         arrays = [(address, a.nbytes, _element(a), name) for address, a, name in buffers]
-        numbers = block_numbers(blocks, grid)
+        numbers = launching.block_numbers(blocks, grid)
         launch = (kernel, grid, block, shared, 1, values, arrays, numbers, timeout)
         inputs = [name for _, array, name in buffers if _only_nan(array)]
         report = _without_inputs(_launch(process, launch, source, known["symbols"]), inputs)
         for address, array, _ in buffers:
             if array.flags.writeable:
                 _to_host(arena, address, array)
+        if not any(error["tool"] in ("crash", "timeout") for error in report.errors):
+            _read_back(process, known["symbols"], symbols or {})
+            process.end_copy()
         return report
 
 
@@ -147,18 +134,18 @@ def _place(arena, kernel, names, parameters, args):
     buffers, values, known = [], [], {}
     for name, parameter, value in zip(names, parameters, args, strict=True):
         if parameter[0] != "p":
-            values.append(scalar(kernel, name, parameter, value))
+            values.append(launching.scalar(kernel, name, parameter, value))
             continue
-        check_buffer(kernel, name, value)
+        launching.check_buffer(kernel, name, value)
         if value is None:
-            values.append(pointer(0))
+            values.append(launching.pointer(0))
             continue
         key = (value.__array_interface__["data"][0], value.strides, value.shape)
         if key not in known:
             known[key] = arena.alloc(value.nbytes)
             _to_device(arena, known[key], value)
             buffers.append((known[key], value, name))
-        values.append(pointer(known[key]))
+        values.append(launching.pointer(known[key]))
     return buffers, values
 
 
@@ -195,12 +182,23 @@ def _without_inputs(report, names):
 
 
 def _fill(process, known, symbols):
+    if not isinstance(symbols, dict):
+        raise BadInput(f"symbols must be a dict of arrays by name, not {type(symbols).__name__}")
     for name, value in symbols.items():
         if name not in known:
             raise BadInput(
                 f"there is no variable {name!r}; the source has {', '.join(sorted(known)) or 'none'}"
             )
         address, size, *_ = known[name]
-        if not isinstance(value, np.ndarray) or value.nbytes != size:
-            raise BadInput(f"{name} has {size} bytes: pass a NumPy array of that size")
+        if not isinstance(value, np.ndarray) or value.nbytes != size or value.dtype.hasobject:
+            raise BadInput(f"{name} has {size} bytes: pass a NumPy array of numbers of that size")
         process.write_symbol(address, np.ascontiguousarray(value).tobytes())
+
+
+def _read_back(process, known, symbols):
+    """What the kernel has left in the variables that the caller gave, into the caller's arrays."""
+    for name, value in symbols.items():
+        address, size, constant, _ = known[name]
+        if value.flags.writeable and not constant:
+            raw = np.frombuffer(process.read_symbol(address, size), value.dtype)
+            value[...] = raw.reshape(value.shape)

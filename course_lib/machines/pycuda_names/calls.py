@@ -70,6 +70,8 @@ class SourceModule:
     """Kernels compiled for this CPU. Of `options` only -D, -U and -I count: the others are nvcc's."""
 
     def __init__(self, source, options=(), no_extern_c=False):
+        if not isinstance(source, str):
+            raise BadInput(f"the source must be a text of CUDA C, not {type(source).__name__}")
         self.given, self.instances, self.written = (source, no_extern_c), [], {}
         self.flags = tuple(option for option in options if option[:2] in ("-D", "-U", "-I"))
         self._start()

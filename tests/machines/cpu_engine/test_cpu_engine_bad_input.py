@@ -37,6 +37,7 @@ def test_the_call_that_the_others_change_is_right():
     assert add(y=y).ok and (y == 1).all()
 
 
+VARIABLE = "__device__ double c;\n" + ADD
 SWAPPED = np.dtype(np.float32).newbyteorder()
 
 
@@ -81,6 +82,10 @@ SWAPPED = np.dtype(np.float32).newbyteorder()
         ({"timeout": 0}, "timeout must be a finite number above 0"),
         ({"timeout": float("nan")}, "timeout"),
         ({"symbols": {"table": np.ones(4)}}, "no variable 'table'; the source has none"),
+        ({"symbols": ["table"]}, "symbols must be a dict of arrays by name, not list"),
+        ({"source": VARIABLE, "symbols": {"c": None}}, "c has 8 bytes: pass a NumPy array"),
+        ({"source": VARIABLE, "symbols": {"c": np.ones(3)}}, "c has 8 bytes"),
+        ({"source": VARIABLE, "symbols": {"c": np.array([None])}}, "array of numbers"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )

@@ -356,10 +356,16 @@ UNSEEN = r"""
 __global__ void inside_the_array(float *A, int n) { if (threadIdx.x == 0) A[0 * n + n] = 1; }
 __global__ void stale(float *A, int n) { if (threadIdx.x > 0) A[threadIdx.x] = A[threadIdx.x] + 1; }
 __global__ void other_path(float *A, int n) { if (n > 1000) A[n] = 1; }
+struct alignas(16) Four { float v[4]; };
+__global__ void copy_of_a_struct(float *A, int n) {
+    Four f = *(const Four *)(A + 1);
+    A[64 + threadIdx.x] = f.v[0] + f.v[3];
+}
 """
 
 
-@pytest.mark.parametrize("kernel", ["inside_the_array", "stale", "other_path"])
+@pytest.mark.parametrize("kernel", ["inside_the_array", "stale", "other_path", "copy_of_a_struct"])
 def test_what_it_cannot_see(kernel):
-    """A wrong row of the right array; old values that count as set; code that these arguments do not reach."""
+    """A wrong row of the right array; old values that count as set; code that these arguments do not reach; whether a
+    struct of one's own, whose members are moved one by one, lies where it may."""
     assert trace(UNSEEN, kernel, 1, 32, [np.zeros((4, 32), np.float32), np.int32(32)]).ok

@@ -226,54 +226,8 @@ def test_two_processes_compile_at_once(tmp_path):
     paths = {child.communicate()[0].strip() for child in both}
     assert [child.returncode for child in both] == [0, 0] and len(paths) == 1
     kept = sorted(path.name for path in (tmp_path / "engine").iterdir())
-    # the header is read for the second kernel
-    made = ["two", "programs", "server", "blocks"] + ["header", "header read"] * compiler._is_gcc()
+    made = ["two", "programs", "server", "blocks"]
     assert len(kept) == len(made) and not [name for name in kept if name.startswith("tmp")]
-
-
-@pytest.mark.skipif(not compiler._is_gcc(), reason="only g++ reads the header once")
-def test_a_header_read_once_is_that_of_these_flags(tmp_path, monkeypatch):
-    """A source compiled after it has the same code as with the header as text; other flags have one of their own."""
-    monkeypatch.setattr(compiler, "_folder", lambda: tmp_path)
-    source = tmp_path / "kernel.cpp"
-    source.write_text(rewrite(SOURCE).text)
-    made = []
-    for traced in (False, True):
-        flags = compiler._flags(traced, ())
-        header = compiler._header(flags)
-        was = header.with_name(f"{header.name}.gch").stat().st_ino
-        assert compiler._header(flags) == header
-        assert header.with_name(f"{header.name}.gch").stat().st_ino == was, "made once"
-        made.append(header)
-        code = []
-        for include in (header, compiler.INCLUDE / "cuda_subset.h"):
-            unit = tmp_path / "kernel.s"
-            options = ["-Winvalid-pch", "-Werror=invalid-pch", "-include", str(include)]
-            compiler._run(
-                [*compiler.compiler(), *flags, *options, "-S", str(source), "-o", str(unit)]
-            )
-            code.append([row for row in unit.read_text().splitlines() if ".file" not in row])
-        assert code[0] == code[1]
-    assert len(set(made)) == 2
-
-
-def test_portable_fibers(tmp_path):
-    """What runs on processors for which no switch is written: the same barriers, only slower."""
-    code = f"""if True:
-        import sys; sys.path.insert(0, {str(ROOT)!r})
-        import numpy as np
-        from course_lib.gpu.cpu_engine import trace
-        A = np.arange(64, dtype=np.float32)
-        report = trace('''__global__ void k(float *A) {{
-            __shared__ float s[64];
-            s[threadIdx.x] = A[threadIdx.x];
-            __syncthreads();
-            A[threadIdx.x] = __shfl_xor_sync(~0u, s[63 - threadIdx.x], 1);
-        }}''', "k", 1, 64, [A])
-        assert report.ok and (A == (np.arange(64) ^ 62)).all(), (report, A)"""
-    chosen = " ".join([*compiler.compiler(), "-DCOURSE_PORTABLE_FIBERS"])
-    env = {**os.environ, "COURSE_CXX": chosen, "COURSE_CACHE": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], env=env, check=True)
 
 
 def test_device_memory():

@@ -128,7 +128,7 @@ def on_engine(source, kernel, launch, seconds=SECONDS, program=None):
         list(after.values()),
         launch.shared,
         timeout=seconds,
-        symbols=launch.symbols,
+        symbols={name: value.copy() for name, value in launch.symbols.items()},
         program=program,
     )
     report.errors.extend(report.notes)  # one element, one thread: the course is stricter than a GPU

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <vector>
 
+#include "containers.h"
 #include "engine.h"
 #include "fiber.h"
 
@@ -203,12 +202,14 @@ struct Worker : Block {
         barrier_error({kind, barrier_line, mixed ? all[other].line : 0, index, other, count});
     }
 
-    // Threads that wait for a barrier which cannot open any more.
+    // Threads that wait for barriers which cannot open any more, barrier by barrier.
     void stuck() {
-        unsigned count = 0, first = 0;
-        for (unsigned i = launch.threads; i-- > 0;)
-            if (all[i].state != State::done) first = i, count++;
-        barrier_error({BarrierError::stuck, all[first].line, 0, index, first, count});
+        auto waits_as = [](const Thread &t, const Thread &u) { return t.state != State::done && t.line == u.line; };
+        for (Thread *t = all, *end = all + launch.threads; t < end; t++) {
+            auto here = [&](const Thread &u) { return waits_as(u, *t); };
+            if (t->state == State::done || std::any_of(all, t, here)) continue;
+            barrier_error({BarrierError::stuck, t->line, 0, index, t->index, unsigned(std::count_if(t, end, here))});
+        }
     }
 
     [[noreturn]] void leave_for(Thread &t, Thread *next) {
@@ -237,14 +238,13 @@ extern "C" void course_fiber_main() {
     }
 }
 
-static std::vector<Worker *> pool;
-static std::atomic<unsigned> next_block;
-static unsigned blocks;
+static List<Worker *> pool;
+static unsigned next_block, blocks;
 static const unsigned *chosen;  // the numbers of those blocks, or null for all of the grid
 
 static void *work(void *given) {
     Worker &worker = *(Worker *)given;
-    for (unsigned i; (i = next_block++) < blocks; worker.run()) worker.begin(chosen ? chosen[i] : i);
+    for (unsigned i; (i = __atomic_fetch_add(&next_block, 1, __ATOMIC_SEQ_CST)) < blocks; worker.run()) worker.begin(chosen ? chosen[i] : i);
     return nullptr;
 }
 
@@ -252,8 +252,9 @@ void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const un
     kernel_call = kernel.call, kernel_arguments = arguments, next_block = 0, chosen = only_count ? only : nullptr;
     blocks = only_count ? only_count : launch.grid_dim.x * launch.grid_dim.y * launch.grid_dim.z;
     workers = std::min(workers, blocks);
-    while (pool.size() < workers) pool.push_back(new (aligned_alloc(alignof(Worker), sizeof(Worker))) Worker);
-    std::vector<pthread_t> helpers(workers - 1);
+    while (pool.count < workers) pool.add(new (aligned_alloc(alignof(Worker), sizeof(Worker))) Worker);
+    static List<pthread_t> helpers;
+    helpers.resize(workers - 1);
     for (unsigned i = 1; i < workers; i++)
         if (pthread_create(&helpers[i - 1], nullptr, work, pool[i])) abort();
     work(pool[0]);

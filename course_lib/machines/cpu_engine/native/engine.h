@@ -174,6 +174,11 @@ template <class... A, void (*f)(A...)> struct Launcher<f> {
 // Is it the NaN that variables without a first value start from, if traced (see unset.py)? That of g++, also as a
 // double made a float, or that of clang.
 constexpr uint32_t kUnset = 0x7ffead01;
+#ifdef __clang__
+constexpr uint32_t kUnsetInteger = 0xaaaaaaaa;
+#else
+constexpr uint32_t kUnsetInteger = kUnset;
+#endif
 __attribute__((always_inline)) inline bool is_unset(float x) {
     uint32_t bits = 0, size = 0;
     __builtin_memcpy(&bits, &x, sizeof bits), size = bits & ~0u >> 1;

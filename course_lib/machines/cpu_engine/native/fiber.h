@@ -11,7 +11,7 @@
 extern "C" void course_switch(void **save, void *to);  // saves here, goes on there
 extern "C" void course_fiber_main();                   // where a new fiber begins; never returns
 
-#if defined(__x86_64__) && !defined(_WIN32) && !defined(COURSE_PORTABLE_FIBERS)
+#if defined(__x86_64__) && !defined(_WIN32)
 asm(".text\n.globl " COURSE_ASM_NAME(course_switch) "\n" COURSE_ASM_NAME(course_switch) ":\n"
     "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
     "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
@@ -25,7 +25,7 @@ inline void *course_new_fiber(char *stack, unsigned bytes) {
     *--top = (uint64_t)course_fiber_main;
     return top - 6;  // six registers, whatever they hold
 }
-#elif defined(__aarch64__) && !defined(_WIN32) && !defined(COURSE_PORTABLE_FIBERS)
+#elif defined(__aarch64__) && !defined(_WIN32)
 asm(".text\n.globl " COURSE_ASM_NAME(course_switch) "\n" COURSE_ASM_NAME(course_switch) ":\n"
     "sub sp, sp, #160\n"
     "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\nstp x25, x26, [sp, #48]\n"
@@ -43,24 +43,6 @@ inline void *course_new_fiber(char *stack, unsigned bytes) {
     top[11] = (uint64_t)course_fiber_main;  // x30, where ret goes
     return top;
 }
-#else  // the portable way: ucontext, some hundred times slower because it saves the signal mask
-#include <ucontext.h>
-struct CourseContext {
-    ucontext_t context;
-};
-extern "C" void course_switch(void **save, void *to) {
-    CourseContext here;
-    *save = &here;
-    swapcontext(&here.context, &((CourseContext *)to)->context);
-}
-
-inline void *course_new_fiber(char *stack, unsigned bytes) {
-    CourseContext *fiber = (CourseContext *)stack;  // at the far end, which the stack reaches last
-    getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = stack + sizeof(CourseContext);
-    fiber->context.uc_stack.ss_size = bytes - sizeof(CourseContext);
-    fiber->context.uc_link = nullptr;
-    makecontext(&fiber->context, course_fiber_main, 0);
-    return fiber;
-}
+#else
+#error "no switch from thread to thread is written for this processor"
 #endif

@@ -1,55 +1,38 @@
 // The profile: the n-th time that each lane of a warp comes by an instruction is one request of the warp.
 // Global memory moves in sectors of 32 bytes; shared memory has 32 banks of 4 bytes that serve a word at a time.
 #include <algorithm>
-#include <array>
 
 #include "trace.h"
 
 namespace course {
 
 constexpr size_t kLongest = 1 << 20;  // accesses of a lane between two barriers; more are not profiled
-struct Cost {  // of a request: sectors or wavefronts, what it would be at best, the most words of one bank
-    unsigned many = 0, ideal = 0, way = 0;
-};
-namespace {
-struct Count;
-}
-struct Log {  // of one instruction and array, since its warp was last flushed
-    std::vector<uint32_t> addresses;  // see `at`
-    unsigned room = 0, open = 0;      // for so many of each lane; the same, or 0 until its warp comes by
-    Op op;
-    Space space;
-    unsigned site, array, bytes;
-    uint32_t start;             // of the array
-    uint32_t counts[32] = {0};  // accesses of each lane
-    Count *count = nullptr;
-    Log *next = nullptr;  // of the same instruction and another array
-    unsigned lanes = 0;  // that took part in the last request: a bit each, with its addresses and cost
-    uint32_t last[32];
-    Cost cost;
-    // The first four of all lanes, then four of lane 0, four of lane 1, ...: unrolled loops and loops stay in the cache.
-    static size_t at(unsigned lane, size_t k) { return k < 4 ? k * 32 + lane : k / 4 * 128 + lane * 4 + k % 4; }
-};
-namespace {
 struct Request {  // with the most sectors or wavefronts; of equals, the first of the first warp of the first block
     unsigned cost = 0, block = ~0u, warp = 0, bytes = 0;
     int64_t offsets[32];  // of each lane, in the array; -1: it takes no part
 };
 struct Count {
-    std::array<int, 4> key;  // line, array, op, space
+    uint64_t key;  // their order: line, array, op, space
+    int line;
+    unsigned array;
+    Op op;
+    Space space;
     Count *next;
     uint64_t requests = 0, threads = 0, sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0, bytes = 0;
     unsigned max_way = 0;
     Request costliest;
 };
+List<Log *> touched;
+
+namespace {
 Log *last_log[1 << 16];  // by site: that of the array which it went to last, and from there the others
-std::vector<Log *> touched;
 Count *counts;  // in the order of their keys
 
-Count *count_of(std::array<int, 4> key) {
+Count *count_of(int line, const Log &log) {
+    uint64_t key = uint64_t(line) << 40 | uint64_t(log.array) << 8 | unsigned(log.op) << 4 | unsigned(log.space);
     Count **at = &counts;
     while (*at && (*at)->key < key) at = &(*at)->next;
-    if (!*at || (*at)->key != key) *at = new Count{key, *at};
+    if (!*at || (*at)->key != key) *at = new Count{key, line, log.array, log.op, log.space, *at};
     return *at;
 }
 
@@ -129,7 +112,7 @@ void flush(Log &log) {
     unsigned lanes[32], n = 0, mask = 0, until = 0;  // the lanes of the requests up to that one
     for (unsigned k = 0;; k++) {
         if (k == until && !(n = taking_part(log, k, lanes, mask, until))) break;
-        uint32_t addresses[32], *from = log.addresses.data();
+        uint32_t addresses[32], *from = log.addresses.items;
         for (unsigned i = 0; i < 32 && n == 32; i++) addresses[i] = from[log.at(i, k)];  // made of vectors
         for (unsigned i = 0; i < 32 && n < 32; i++) addresses[i] = from[log.at(lanes[i < n ? i : 0], k)];
         if (mask != log.lanes || !moved(log, addresses)) {
@@ -153,11 +136,6 @@ __attribute__((noinline)) void more_room(Log &log) {
     log.addresses.resize(log.room * size_t(32));
 }
 
-COURSE_HOT void add(Log &log, unsigned lane, uint64_t address) {
-    unsigned k = log.counts[lane]++;
-    log.addresses[log.at(lane, k)] = uint32_t(address);
-}
-
 // The first access by an instruction since its warp was last flushed, or the first to this array.
 __attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op op, const Place &place) {
     if (!log || log->array != place.id) log = log_of(site, place.id);
@@ -165,10 +143,10 @@ __attribute__((noinline)) Log *touch(Log *log, unsigned site, unsigned bytes, Op
     if (!log->count || log->op != op || log->bytes != bytes) {
         log->site = site, log->array = place.id, log->bytes = bytes, log->op = op, log->space = place.array->space;
         log->start = uint32_t(place.array->start), log->lanes = 0;
-        log->count = count_of({line_of(site), int(log->array), int(op), int(log->space)});
+        log->count = count_of(line_of(site), *log);
     }
     if (!log->room) more_room(*log);
-    log->open = log->room, touched.push_back(log);
+    log->open = log->room, touched.add(log);
     return log;
 }
 }  // namespace
@@ -179,32 +157,23 @@ Log *note_request(unsigned site, uint64_t address, unsigned bytes, Op op, const 
     unsigned lane = self->index % 32;
     if (log->counts[lane] == kLongest) return log;
     if (log->counts[lane] == log->room) more_room(*log);
-    add(*log, lane, address);
+    log->add(lane, address);
     return log;
-}
-
-// Whether an access by the same instruction to the same array could be noted at once; then it has been.
-COURSE_HOT bool note_again(Log &log, unsigned lane, uint64_t address, bool at_once) {
-    if (!at_once && !log.open) log.open = log.room, touched.push_back(&log);
-    if (log.counts[lane] >= log.open) return false;
-    add(log, lane, address);
-    return true;
 }
 
 void warp_stands() {
     changes++;
     for (Log *log : touched) flush(*log);
-    touched.clear();
+    touched.count = 0;
 }
 
 void add_profile(Text &out) {
     static const char *const spaces[] = {"global", "shared", "constant"};
     for (const Count *count = counts; count; count = count->next) {
         const Count &c = *count;
-        const auto &[line, array, op, space] = c.key;
         if (!c.requests) continue;  // its warp did not come to a stand
-        next(out) += '[', add(out, line), add(out, spaces[space]), add(out, op_name(Op(op)));
-        add(out, array_of(array).name.c_str());
+        next(out) += '[', add(out, c.line), add(out, spaces[int(c.space)]), add(out, op_name(c.op));
+        add(out, array_of(c.array).name);
         for (uint64_t number : {c.requests, c.threads, c.bytes, c.sectors, c.ideal_sectors, c.wavefronts,
                                 c.ideal_wavefronts, uint64_t(c.max_way), uint64_t(c.costliest.block),
                                 uint64_t(c.costliest.warp), uint64_t(c.costliest.bytes)})

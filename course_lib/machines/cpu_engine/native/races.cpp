@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <map>
+#include <algorithm>
 
 #include "trace.h"
 
@@ -26,13 +26,20 @@ union Access {
 struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
     Access write, atomic, reads[2];
 };
-Cell *cells;  // of shared memory, of the arena, of symbols
+Cell *cells, *byte_cells;  // of shared memory, of the arena, of symbols; of their bytes, where a word is split
+constexpr uint8_t kSplit = 16;  // in `atomic.bytes` of a word: its bytes have cells of their own
 // Matrices often have rows of a power of two: one cell in 33 stays unused, or a column would fight for a line of the cache.
 uint64_t spread(uint64_t word) { return word + word / 32; }
 Cell &cell_at(uint64_t word) { return cells[spread(word)]; }
+Cell *bytes_of(uint64_t word) { return byte_cells + 4 * spread(word); }
 // A plain read beside an atomic is a race, but for the usual start of an atomicCAS loop: there the read is a guess, and
 // if it is wrong the atomicCAS of the same thread finds out. So what it does next with that address is waited for.
-std::map<std::pair<uint64_t, uint64_t>, Finding> guesses;  // by address and thread of the running block
+struct Guess {
+    uint64_t address;
+    Finding finding;
+};
+List<Guess> guesses[kMaxThreads];  // of each thread of the running block
+size_t guessed;                    // by all of them
 struct {
     Place place;
     unsigned words;
@@ -45,30 +52,63 @@ struct Store {
     uint8_t bytes;  // a bit for each that both have stored
     Finding finding;
 };
-std::vector<Store> stores;  // of the last access, if it collides
-const uint32_t *visited;    // the word that it is about
+List<Store> stores;  // of the last access, if it collides
+bool told, mute;         // of the last access a collision was told; those of its other bytes are not
+const uint32_t *visited;  // the word that it is about
 uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
 struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
     unsigned epoch, thread, to_epoch, to_thread;
 };
-typedef std::pair<uint64_t, uint64_t> Pair;
-std::map<Pair, HandOver> released, taken;  // by the address of an atomic, or the block that takes; and who hands over
+struct Handed {
+    uint64_t where;  // the address of an atomic, or the block that takes
+    uint64_t from;   // the block that hands over
+    HandOver what;
+};
+List<Handed> released, taken;  // in order
 bool fenced[kMaxThreads];  // by thread of the running block: a fence since its start
 uint32_t fenced_block;
+
+Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from) {
+    return std::lower_bound(list.begin(), list.end(), 0, [&](const Handed &h, int) {
+        return h.where < where || (h.where == where && h.from < from);
+    });
+}
+
+// What is there for this pair, or else `what`, put in.
+Handed &put(List<Handed> &list, uint64_t where, uint64_t from, const HandOver &what) {
+    size_t at = first_not_before(list, where, from) - list.begin();
+    if (at == list.count || list[at].where != where || list[at].from != from) {
+        list.resize(list.count + 1);
+        memmove(&list[at + 1], &list[at], (list.count - 1 - at) * sizeof(Handed));
+        list[at] = {where, from, what};
+    }
+    return list[at];
+}
+
+Guess *guess_at(uint64_t address, unsigned thread) {
+    for (Guess &guess : guesses[thread])
+        if (guess.address == address) return &guess;
+    return nullptr;
+}
+
+void forget(Guess *guess, unsigned thread) {
+    *guess = *(guesses[thread].end() - 1);
+    guesses[thread].count--, guessed--;
+}
 
 // A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
 // it may use it at once, the others of its block after a barrier.
 bool handed_over(const Access &before, const Access &now) {
-    auto found = taken.find({now.block, before.block});
-    if (found == taken.end()) return false;
-    const HandOver &h = found->second;
+    const Handed *found = first_not_before(taken, now.block, before.block);
+    if (found == taken.end() || found->where != now.block || found->from != before.block) return false;
+    const HandOver &h = found->what;
     if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
     return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
 }
 
-COURSE_HOT bool ordered(const Access &before, const Access &now, bool any_taken = !taken.empty()) {
+COURSE_HOT bool ordered(const Access &before, const Access &now, bool any_taken = taken.count) {
     if (before.block == now.block) {
         if (before.thread == now.thread || before.epoch != now.epoch) return true;
         bool near = before.thread / 32 == now.thread / 32;
@@ -84,25 +124,29 @@ COURSE_HOT int distance(const Access &a, const Access &b) {
 __attribute__((noinline, cold)) void collide(const Access &before, const Access &now, const Place &place,
                                              unsigned bytes, Op op) {
     const char *kind = before.block == now.block ? "block" : "blocks";
+    told = true;
     Finding found = {"racecheck", kind, place.array, int64_t(place.offset / place.array->element(bytes)),
                      {line_of(now.site), now.block, now.thread, op_name(op)},
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
     if (op == Op::store && before.op == Op::store) {
-        stores.push_back({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
-    } else if (op == Op::load && before.op == Op::atomic)
-        guesses.insert({{place.array->start + place.offset, now.thread}, found});
-    else
+        stores.add({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
+    } else if (op == Op::load && before.op == Op::atomic) {
+        uint64_t address = place.array->start + place.offset;
+        if (!guess_at(address, now.thread)) guesses[now.thread].add({address, found}), guessed++;
+    } else {
         report(found);
+    }
 }
 
 void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
     bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
-    if (before.bytes & now.bytes && !both_atomic && !ordered(before, now)) collide(before, now, place, bytes, op);
+    bool apart = mute || both_atomic || !(before.bytes & now.bytes);
+    if (!apart && !ordered(before, now)) collide(before, now, place, bytes, op);
 }
 
 // Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
 // both of them orders it after all.
-COURSE_HOT void remember_read(Access *reads, const Access &now, bool any_taken = !taken.empty()) {
+COURSE_HOT void remember_read(Access *reads, const Access &now, bool any_taken = taken.count) {
     for (int i = 0; i < 2; i++)
         if (!reads[i].bytes || (reads[i].bytes == now.bytes && ordered(reads[i], now, any_taken))) {
             reads[i].both = now.both;
@@ -122,6 +166,17 @@ void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op
     (now.op == Op::atomic ? cell.atomic : cell.write).both = now.both;
 }
 
+// Threads that store bytes or halves side by side share a word, of which a cell remembers one write. So from the first
+// access to a part of a word on, each of its bytes has a cell. One byte of an access is told of.
+void visit_bytes(uint64_t word, const Access &now, const Place &place, unsigned bytes, Op op) {
+    Cell &whole = cell_at(word), *cell = bytes_of(word);
+    if (whole.atomic.bytes != kSplit) std::fill_n(cell, 4, whole), whole = {}, whole.atomic.bytes = kSplit;
+    told = false;
+    for (int i = 0; i < 4; i++, mute = told)
+        if (now.bytes >> i & 1) visit(cell[i], now, place, bytes, op);
+    mute = false;
+}
+
 COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
     const Thread &t = *self;
     Access now;
@@ -134,7 +189,7 @@ COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
 COURSE_HOT bool quiet(const Access &before, const Access &now) { return !before.bytes || ordered(before, now, false); }
 }  // namespace
 
-COURSE_HOT bool races_are_simple() { return guesses.empty() && taken.empty() && stores.empty(); }
+COURSE_HOT bool races_are_simple() { return !guessed && !taken.count && !stores.count; }
 
 // Whether a read of a whole word, by a thread that has passed no warp barrier, is one of many: there is no race, and the
 // two reads that are remembered stay. Most reads are, so `usual` asks this first.
@@ -163,7 +218,8 @@ __attribute__((noinline)) bool no_race(Cell &cell, const Access &now, Op op) {
 void races_begin(uint64_t words) {
     size_t bytes = spread(words + 32) * sizeof(Cell);  // pages come as they are touched
     int flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE;
-    cells = (Cell *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    cells = (Cell *)mmap(nullptr, 5 * bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    byte_cells = (Cell *)((char *)cells + bytes);
 #ifdef MADV_HUGEPAGE
     madvise(cells, bytes, MADV_HUGEPAGE);
 #endif
@@ -185,41 +241,51 @@ static void settle_stores() {
         if (same) s.finding.kind = blocks ? "same blocks" : "same block";
         report(s.finding);
     }
-    stores.clear();
+    stores.count = 0;
 }
 
 // A volatile access of global memory cannot be torn or kept back, so between two of them there is no race.
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
-    if (!stores.empty()) settle_stores();
+    if (stores.count) settle_stores();
     Access now = this_access(site, bytes < 4 ? ((1u << bytes) - 1) << place.offset % 4 : 15, is_volatile ? Op::atomic : op);
     if (op == Op::atomic) {
         last_atomic = {place, (bytes + 3) / 4};
-    } else if (!guesses.empty()) {
-        auto found = guesses.find({place.array->start + place.offset, self->index});
-        if (found != guesses.end()) report(found->second), guesses.erase(found);
+    } else if (Guess *guess = guess_at(place.array->start + place.offset, self->index)) {
+        report(guess->finding), forget(guess, self->index);
     }
     for (uint64_t word = place.cell; word < place.cell + (bytes + 3) / 4; word++) {
         visited = (const uint32_t *)((place.array->start + place.offset) & ~3ull) + (word - place.cell);
-        visit(cell_at(word), now, place, bytes, op);
+        bool whole = now.bytes == 15 && cell_at(word).atomic.bytes != kSplit;
+        whole ? visit(cell_at(word), now, place, bytes, op) : visit_bytes(word, now, place, bytes, op);
     }
 }
 
 void guess_held() {
     const Place &place = last_atomic.place;
-    guesses.erase({place.array->start + place.offset, self->index});
+    if (Guess *guess = guess_at(place.array->start + place.offset, self->index)) forget(guess, self->index);
     for (uint64_t word = place.cell; word < place.cell + last_atomic.words; word++)
-        for (Access &read : cell_at(word).reads)
-            if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
+        for (Cell *cell : {&cell_at(word), bytes_of(word), bytes_of(word) + 1, bytes_of(word) + 2, bytes_of(word) + 3})
+            for (Access &read : cell->reads)
+                if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
 }
 
 void guesses_end() {
     settle_stores();
-    for (const auto &[key, finding] : guesses) report(finding);
-    guesses.clear();
+    List<Guess> all;
+    for (List<Guess> &own : guesses) {
+        for (const Guess &guess : own) all.add(guess);
+        own.count = 0;
+    }
+    qsort(all.items, all.count, sizeof(Guess), [](const void *a, const void *b) {
+        const Guess &g = *(const Guess *)a, &h = *(const Guess *)b;
+        return g.address != h.address ? g.address < h.address ? -1 : 1 : int(g.finding.here.thread) - int(h.finding.here.thread);
+    });
+    for (const Guess &guess : all) report(guess.finding);
+    free(all.items), guessed = 0;
 }
 
 bool last_write(uint64_t word, Side &side, unsigned &site) {
-    const Cell &cell = cell_at(word);
+    const Cell &cell = cell_at(word).atomic.bytes == kSplit ? *bytes_of(word) : cell_at(word);
     const Access &a = cell.write.bytes ? cell.write : cell.atomic;
     side = {line_of(a.site), a.block, a.thread, op_name(a.op)}, site = a.site;
     return a.bytes;
@@ -232,23 +298,24 @@ void note_fence() {
 
 void note_atomic(uint64_t address) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
-    auto of = [](std::map<Pair, HandOver> &all, uint64_t whose) { return all.lower_bound({whose, 0}); };
-    for (auto at = of(released, address); at != released.end() && at->first.first == address; ++at) {
-        uint64_t from = at->first.second;
-        HandOver handed = at->second, got = {handed.epoch, handed.thread, epoch, thread};
-        auto [found, is_new] = taken.insert({{me, from}, got});
-        HandOver &old = found->second;
+    for (size_t i = first_not_before(released, address, 0) - released.begin(); i < released.count; i++) {
+        const auto &[where, from, handed] = released[i];
+        if (where != address) break;
+        HandOver got = {handed.epoch, handed.thread, epoch, thread};
+        size_t before = taken.count;
+        HandOver &old = put(taken, me, from, got).what;
+        bool is_new = taken.count > before;
         bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
         if (is_new || (known && from != me)) continue;
         if (from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }
     if (fenced_block != me || !fenced[thread]) return;
-    HandOver &mine = released.insert({{address, me}, {epoch, thread, 0, 0}}).first->second;
+    HandOver &mine = put(released, address, me, {epoch, thread, 0, 0}).what;
     if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
     if (mine.thread != thread) mine.thread = kMany;
-    for (auto at = of(taken, me); at != taken.end() && at->first.first == me; ++at)
-        released.insert({{address, at->first.second}, at->second});  // what was handed to this block, it hands on
+    for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++)
+        put(released, address, h->from, h->what);  // what was handed to this block, it hands on
 }
 
 }  // namespace course

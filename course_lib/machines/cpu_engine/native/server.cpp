@@ -50,13 +50,13 @@ template <class T> static T take() {
     take(&value, sizeof value);
     return value;
 }
-static Text take_text(size_t bytes) {
-    Text text(bytes, ' ');
-    take(&text[0], bytes);
-    return text;
+static const char *take_text() {
+    size_t bytes = take<uint32_t>();
+    char *text = (char *)calloc(bytes + 1, 1);
+    return take(text, bytes), text;
 }
 
-Text &next(Text &out) { return out.empty() || strchr("[{ ", out.back()) ? out : out += ", "; }
+Text &next(Text &out) { return !out.count || strchr("[{ ", out.end()[-1]) ? out : out += ", "; }
 void add(Text &out, long long number) {
     char digits[24];
     snprintf(digits, sizeof digits, "%lld", number), next(out) += digits;
@@ -69,46 +69,50 @@ void add(Text &out, const char *text) {
     out += '"';
 }
 
-static void answer(uint64_t nanoseconds, const Text &text) {
+static void answer(uint64_t nanoseconds, const char *text, size_t bytes) {
     fflush(stdout);
-    uint64_t head[2] = {nanoseconds, text.size()};
+    uint64_t head[2] = {nanoseconds, bytes};
     fwrite(head, 1, sizeof head, answers);
-    fwrite(text.data(), 1, text.size(), answers);
+    fwrite(text, 1, bytes, answers);
     fflush(answers);
 }
 
 // {"kernels": {name: [[kind, bytes], ...]}, "symbols": {name: [address, bytes, is constant, element]}}
 static void describe() {
-    Text out = "{\"kernels\": {";
+    Text out;
+    out += "{\"kernels\": {";
     for (const Kernel *k = Kernel::first; k; k = k->next) {
         add(out, k->name), out += ": [";
-        for (const Parameter *p = k->parameters; p->bytes; p++) add_row(out, Text(1, p->kind).c_str(), p->bytes);
+        for (const Parameter *p = k->parameters; p->bytes; p++) add_row(out, (const char[]){p->kind, 0}, p->bytes);
         out += ']';
     }
     out += "}, \"symbols\": {";
     for (const Symbol *s = Symbol::first; s; s = s->next)
         add(out, s->name), out += ": ", add_row(out, s->address, s->bytes, int(s->constant), s->element);
-    answer(0, out += "}}");
+    out += "}}", answer(0, out.items, out.count);
+    free(out.items);
 }
 
 static void copy_symbol(bool to_device) {
     uint64_t address = take<uint64_t>(), bytes = take<uint64_t>();
     if (to_device) take((void *)address, bytes);
-    answer(0, to_device ? "" : Text((const char *)address, bytes));
+    answer(0, (const char *)address, to_device ? 0 : bytes);
 }
 
 #ifdef COURSE_TRACE
 static void begin_launch(unsigned seconds) {
-    std::vector<Array> arrays(take<uint32_t>());
-    for (Array &a : arrays) {
+    List<Array *> arrays;
+    arrays.resize(take<uint32_t>());
+    for (Array *&place : arrays) {
+        Array &a = *(place = new Array);
         a.start = take<uint64_t>(), a.bytes = take<uint64_t>(), a.shape.element = take<uint32_t>();
         a.floats = a.shape.element >> 31, a.shape.element &= ~0u >> 1;
-        a.name = take_text(take<uint32_t>()), a.space = Space::global;
+        a.name = take_text(), a.space = Space::global;
         if (a.shape.element) a.shape.dimensions[0] = unsigned(a.bytes / a.shape.element);
     }
     for (const Symbol *s = Symbol::first; s; s = s->next)
-        arrays.push_back({s->name, s->address, s->bytes, s->constant ? Space::constant : Space::global,
-                          {s->element, {unsigned(s->bytes / s->element), 0, 0, 0}}});
+        arrays.add(new Array{s->name, s->address, s->bytes, s->constant ? Space::constant : Space::global,
+                             {s->element, {unsigned(s->bytes / s->element), 0, 0, 0}}});
     trace_begin(arrays);
     late = 0;
     alarm(seconds);
@@ -123,14 +127,14 @@ template <class Run> static Text look_again(const Text &before, Run run) {
     off_t printed = lseek(1, 0, SEEK_END);
     put_back(before), second_look = true, run(), second_look = false;
     fflush(stdout), (void)!ftruncate(1, printed), lseek(1, printed, SEEK_SET);
-    bool matters = contents() != after;
+    bool matters = contents() != after || outside[0] != outside[1];
     put_back(after);
     return matters ? last_answer : otherwise;
 }
 
 template <class Run> static Text launch_run(Run run) {
     Text before = contents();
-    poisoned = false, last_answer.clear();
+    poisoned = false, last_answer = {};
     run();
     return poisoned ? look_again(before, run) : trace_json();
 }
@@ -138,8 +142,8 @@ template <class Run> static Text launch_run(Run run) {
 // A traced kernel that crashes or runs too long still tells what it was doing.
 void last_words(const char *tool, const char *why, int line) {
     if (self) report_end(tool, why, line);
-    answer(0, last_answer.empty() ? trace_json() : last_answer);
-    end();
+    Text said = last_answer.count ? last_answer : trace_json();
+    answer(0, said.items, said.count), end();
 }
 
 // The alarm leaves that to the next traced access, which is not amid an allocation; the second alarm, to nobody.
@@ -152,11 +156,12 @@ static void on_signal(int signal, siginfo_t *info, void *) {
 }
 
 // A launch gets a process to itself, a copy of this one: what it leaves in its memory, and how it ends, is nothing to the
-// next. Where no copy is allowed this process goes on with the launch, and ends with it.
+// next. Where no copy is allowed this process goes on with the launch, and ends with it. The copy serves until it is told
+// to end, so that what the kernel left in variables can be read.
 static void begin_in_copy() {
     fflush(stdout);
     pid_t copy = fork();
-    if (copy <= 0) return answer(0, copy ? "" : "copy");
+    if (copy <= 0) return answer(0, "copy", copy ? 0 : 4);
     int status = 0;
     waitpid(copy, &status, 0);
     if (WIFSIGNALED(status)) signal(WTERMSIG(status), SIG_DFL), raise(WTERMSIG(status));
@@ -170,7 +175,8 @@ static void prepare() {
     sigaltstack(&stack, nullptr);
     struct sigaction action = {};
     action.sa_sigaction = on_signal, action.sa_flags = SA_ONSTACK | SA_SIGINFO;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGALRM}) sigaction(signal, &action, nullptr);
+    const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGALRM};
+    for (int signal : signals) sigaction(signal, &action, nullptr);
 }
 #else
 static char stuck[200];
@@ -181,7 +187,7 @@ static void begin_launch(unsigned seconds) {
 }
 template <class Run> static Text launch_run(Run run) {
     run();
-    return stuck;
+    return {{stuck, strlen(stuck), 0}};
 }
 static void begin_in_copy() {}
 static void prepare() {}
@@ -194,14 +200,15 @@ void barrier_error(const BarrierError &e) {
 #endif
 
 static void launch_kernel() {
-    Text name = take_text(take<uint32_t>());
+    const char *name = take_text();
     uint32_t numbers[9];
     take(numbers, sizeof numbers);
     launch = {{numbers[0], numbers[1], numbers[2]}, {numbers[3], numbers[4], numbers[5]}, numbers[6],
               numbers[3] * numbers[4] * numbers[5]};
-    std::vector<unsigned> only(take<uint32_t>());
-    take(only.data(), only.size() * 4);
-    std::vector<void *> arguments(take<uint32_t>());
+    List<unsigned> only;
+    only.resize(take<uint32_t>()), take(only.items, only.count * 4);
+    List<void *> arguments;
+    arguments.resize(take<uint32_t>());
     for (void *&argument : arguments) {
         size_t bytes = take<uint32_t>();
         argument = aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -209,17 +216,18 @@ static void launch_kernel() {
     }
     begin_launch(numbers[8]);
     const Kernel *kernel = Kernel::first;
-    while (name != kernel->name) kernel = kernel->next;
+    while (strcmp(name, kernel->name)) kernel = kernel->next;
 #ifdef COURSE_TRACE
-    for (size_t i = 0; i < arguments.size(); i++)
+    for (size_t i = 0; i < arguments.count; i++)
         if (kernel->parameters[i].kind == 'p') *(uint64_t *)arguments[i] = in_slot(*(uint64_t *)arguments[i]);
 #endif
     uint64_t start = ticks();
-    Text said = launch_run([&] { run_grid(*kernel, arguments.data(), numbers[7], only.data(), only.size()); });
+    Text said = launch_run([&] { run_grid(*kernel, arguments.items, numbers[7], only.items, only.count); });
     uint64_t spent = ticks() - start;
     alarm(0);
-    answer(spent, said);
+    answer(spent, said.items, said.count);
     for (void *argument : arguments) free(argument);
+    free(arguments.items), free(only.items), free((void *)name);
 }
 
 }  // namespace course
@@ -241,14 +249,12 @@ int main(int, char **arguments) {
     prepare();
     setvbuf(stdin, nullptr, _IONBF, 0);  // what comes after a request may be for a copy of this process
     for (;;) switch (take<uint32_t>()) {
-            case 0:
-                launch_kernel();
-                if (kTraced) end();
-                break;
-            case 4: begin_in_copy(); break;
+            case 0: launch_kernel(); break;
             case 1: describe(); break;
             case 2: copy_symbol(true); break;
             case 3: copy_symbol(false); break;
+            case 4: begin_in_copy(); break;
+            case 5: end();
             default: return 1;
         }
 }

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <deque>
 
 #ifdef __linux__
 extern "C" char __executable_start, __data_start, _end;  // of this program; what may only be read lies before the data
@@ -19,14 +18,15 @@ namespace course {
 volatile int late;
 uint32_t usual_block = kNever;
 uint64_t changes;
-// Global memory and symbols first, then shared declarations as they come. Findings point into it: so no vector.
-static std::deque<Array> arrays;
+// Global memory and symbols first, then shared declarations as they come.
+static List<Array *> arrays;
 // Each array of global and shared memory lies in the middle of a slot of addresses of its own, so far from all others
 // that an index of 32 bits leads to no other array.
 constexpr uint64_t kFar = 1ull << 45, kSlotBits = 37, kSlots = 384, kSharedSlots = 64;
 static const Array *slots[kSlots];
 static uint8_t shared_written[kSharedBytes];  // one flag a byte
-static size_t first_symbol, first_shared, shared_top;  // shared_top: the end of this block's last shared array
+size_t first_symbol;
+static size_t first_shared, shared_top;  // shared_top: the end of this block's last shared array
 static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
 static uint32_t calls[kMaxThreads][16];  // the functions in which a thread is: where each one returns to
@@ -74,9 +74,10 @@ static const Array &array_of(const Bounds &b) {
     for (unsigned &n : a.shape.dimensions)
         if ((at = strchr(at, '['))) n = unsigned(strtoul(++at, nullptr, 10));
         else break;
-    char column[16];
-    snprintf(column, sizeof column, "@%u", b.column);
-    return a.name = type, a.name += column, a;
+    size_t bytes = strlen(type) + 16;
+    char *name = (char *)malloc(bytes);
+    snprintf(name, bytes, "%s@%u", type, b.column);
+    return a.name = name, a;
 }
 
 // Of shared arrays the shapes are known, of symbols only how many elements they have. part: a row of it.
@@ -96,7 +97,7 @@ static void tell(Overrun &o) {
     o = {};
 }
 
-static void overruns_end() {
+void overruns_end() {
     for (unsigned i = 0; overruns && i < kMaxThreads; i++)
         if (overrun[i].at) tell(overrun[i]);
     overruns = 0;
@@ -110,35 +111,35 @@ static void out_of_bounds(const Bounds *at, uint64_t raw) {
     look_at_all();
     mine = {at, at->index->info & 1 ? int64_t(raw << more) >> more : int64_t(raw), self->block->index};
     overruns++;
-    for (const Array &a : arrays)
-        if (a.id >= first_symbol && may_be(mine, a)) return;
+    for (const Array *a : arrays)
+        if (a->id >= first_symbol && may_be(mine, *a)) return;
     tell(mine), self->block->ended_early = true, end_thread();
 }
 
 // Once: a launch has this process to itself.
-void trace_begin(const std::vector<Array> &given) {
+void trace_begin(const List<Array *> &given) {
     uint64_t used = 0, base = (uint64_t)arena.base;
-    for (const Array &a : given) arrays.push_back(a);
-    for (first_symbol = 0; first_symbol < std::min<size_t>(arrays.size(), kSlots - kSharedSlots); first_symbol++) {
-        Array &a = arrays[first_symbol];
+    arrays = given;
+    for (first_symbol = 0; first_symbol < std::min<size_t>(arrays.count, kSlots - kSharedSlots); first_symbol++) {
+        Array &a = *arrays[first_symbol];
         if ((a.home = a.start - base) >= arena.bytes) break;
         used = std::max(used, a.home + a.bytes);
         a.start = place_in_slot(first_symbol, a.home, a.bytes, arena.file), slots[first_symbol] = &a;
     }
-    for (unsigned i = 0; i < arrays.size(); i++) {
-        Array &a = arrays[i];
+    for (unsigned i = 0; i < arrays.count; i++) {
+        Array &a = *arrays[i];
         a.id = i;
         if (i >= first_symbol) a.home = (used + 15) / 16 * 16 + a.start % 16, used = a.home + a.bytes;
     }
-    first_shared = arrays.size(), last_site = 0;
+    first_shared = arrays.count, last_site = 0;
     races_begin((kSharedBytes + used) / 4 + 1);
 }
 
-const Array &array_of(unsigned id) { return arrays[id]; }
+const Array &array_of(unsigned id) { return *arrays[id]; }
 
 uint64_t in_slot(uint64_t address) {
     for (size_t i = 0; i < first_symbol; i++)
-        if (address - (uint64_t)arena.base == arrays[i].home) return arrays[i].start;
+        if (address - (uint64_t)arena.base == arrays[i]->home) return arrays[i]->start;
     return address;
 }
 
@@ -149,7 +150,7 @@ struct Copy {
     unsigned bytes, group;
     int line;
 };
-static std::vector<Copy> copies[kMaxThreads];  // of each thread, on their way
+static List<Copy> copies[kMaxThreads];  // of each thread, on their way
 static unsigned groups[kMaxThreads];           // that it has committed
 
 void block_begins() {
@@ -158,7 +159,7 @@ void block_begins() {
     std::fill_n(slots + kSlots - kSharedSlots, kSharedSlots, nullptr);
     memset(thread_lines, 0, sizeof thread_lines);
     memset(depth, 0, sizeof depth);
-    for (unsigned i = 0; i < launch.threads; i++) copies[i].clear(), groups[i] = 0;
+    for (unsigned i = 0; i < launch.threads; i++) copies[i].count = groups[i] = 0;
 }
 
 unsigned call_path() {
@@ -169,28 +170,28 @@ unsigned call_path() {
 
 Text contents() {
     Text all;
-    for (size_t i = 0; i < first_shared; i++) all.append((const char *)arrays[i].start, arrays[i].bytes);
+    for (size_t i = 0; i < first_shared; i++) all.append((const char *)arrays[i]->start, arrays[i]->bytes);
     return all;
 }
 
 void put_back(const Text &contents) {
     size_t at = 0;
-    for (size_t i = 0; i < first_shared; at += arrays[i++].bytes)
-        memcpy((void *)arrays[i].start, &contents[at], arrays[i].bytes);
+    for (size_t i = 0; i < first_shared; at += arrays[i++]->bytes)
+        memcpy((void *)arrays[i]->start, &contents[at], arrays[i]->bytes);
 }
 
 char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape) {
     size_t i = first_shared;
-    auto same = [&](const Array &a) { return a.home == offset && a.bytes == bytes && a.name == name; };
-    while (i < arrays.size() && !same(arrays[i])) i++;
+    auto same = [&](const Array &a) { return a.home == offset && a.bytes == bytes && !strcmp(a.name, name); };
+    while (i < arrays.count && !same(*arrays[i])) i++;
     uint64_t slot = kSlots - kSharedSlots + (i - first_shared) % kSharedSlots;
-    if (i == arrays.size())
-        arrays.push_back({name, place_in_slot(slot, offset, kSharedBytes, -1), bytes, Space::shared, shape, offset,
-                          unsigned(i)});
-    slots[slot] = &arrays[i];
+    if (i == arrays.count)
+        arrays.add(new Array{name, place_in_slot(slot, offset, kSharedBytes, -1), bytes, Space::shared, shape, offset,
+                             unsigned(i)});
+    slots[slot] = arrays[i];
     shared_top = std::max(shared_top, offset + bytes);
     std::fill_n(shared_written + offset, bytes, 0);
-    return (char *)arrays[i].start;
+    return (char *)arrays[i]->start;
 }
 
 void barrier_error(const BarrierError &e) {
@@ -236,7 +237,7 @@ static uint64_t distance(const Array &a, uint64_t address) {
     return address < a.start ? a.start - address : address - std::min(address, a.start + a.bytes);
 }
 
-static uint64_t cell_number(const Array &a, uint64_t offset) {
+uint64_t cell_number(const Array &a, uint64_t offset) {
     return ((a.space == Space::shared ? 0 : kSharedBytes) + a.home + offset) / 4;
 }
 
@@ -248,7 +249,7 @@ static bool inside(const Array &a, uint64_t address, unsigned bytes) {
 static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op op) {
     const Array *of_slot = near;
     for (size_t id = first_symbol; id < first_shared; id++) {
-        const Array &a = arrays[id];
+        const Array &a = *arrays[id];
         if (inside(a, address, bytes)) {
             if (a.space == Space::constant && op != Op::load) bad("constant", &a, address, bytes, op);
             return {&a, a.id, address - a.start, cell_number(a, address - a.start), nullptr};
@@ -259,7 +260,7 @@ static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op o
     char *end = first_symbol == first_shared ? &_end : op == Op::load ? &__data_start : nullptr;
     if (address >= (uint64_t)&__executable_start && address < (uint64_t)end) return {};
     for (size_t id = first_symbol; !of_slot && id < first_shared; id++)
-        if (!near || distance(arrays[id], address) < distance(*near, address)) near = &arrays[id];
+        if (!near || distance(*arrays[id], address) < distance(*near, address)) near = arrays[id];
     // An index of 32 bits leads no farther than this.
     if (near && distance(*near, address) >> 32 < bytes) bad("outside", near, address, bytes, op);
     bad("wild", nullptr, 0, bytes, op);
@@ -365,11 +366,11 @@ void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int lin
     if (zeros < bytes) element(from, bytes - zeros, false, line), memcpy(copy.what, from, bytes - zeros);
     element(to, bytes, true, line);
     memset(place_of(address, bytes, Op::store).written, kTravels, bytes);
-    copies[self->index].push_back(copy);
+    copies[self->index].add(copy);
 }
 void copies_commit() { groups[self->index]++; }
 void copies_arrive(size_t prior) {
-    std::vector<Copy> &mine = copies[self->index];
+    List<Copy> &mine = copies[self->index];
     size_t kept = 0;
     for (const Copy &copy : mine) {
         if (copy.group + prior >= groups[self->index]) {
@@ -380,7 +381,7 @@ void copies_arrive(size_t prior) {
         check_race(place, copy.bytes, kAtomicSite + copy.line, Op::store, false);  // with readers since it began, too
         memset(place.written, 1, copy.bytes), memcpy(copy.to, copy.what, copy.bytes);
     }
-    mine.resize(kept);
+    mine.count = kept;
 }
 
 static const Array roles[5] = {};  // of an unset fragment: each is a finding of its own
@@ -396,41 +397,6 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
 }
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
 void fence() { note_fence(); }
-
-// Does an element come from a variable without a first value? An integer may have been counted on from where such start
-// (see unset.py); that is a guess, so it is made only where the compiler warns of a variable.
-static bool is_unset(const Array &a, uint64_t i) {
-    if (a.floats && a.shape.element == 8) return is_unset(float(((const double *)a.start)[i]));
-    if (a.floats) return is_unset(((const float *)a.start)[i]);
-    uint32_t w = ((const uint32_t *)a.start)[i];
-    bool near = w - kUnset + 9999 < 19999 || w - 0xaaaaaaaa + 9999 < 19999;
-    return near && a.shape.element == 4 && course_warned[1] != ']';
-}
-
-// Tells of the elements that this launch has written so. A vector may be stored of which only some numbers are set.
-static void look_for_unset(const Array &a) {
-    uint64_t step = a.shape.element, group = step ? 16 / step : 0;
-    for (uint64_t i = 0; (step == 4 || step == 8) && i < a.bytes / step; i++) {
-        Finding f = {"initcheck", "variable", &a, int64_t(i), {}, {}};
-        unsigned site, other;
-        if (!is_unset(a, i) || !last_write(cell_number(a, i * step), f.here, site)) continue;
-        bool all = true;
-        for (uint64_t j = i / group * group; j < std::min((i / group + 1) * group, a.bytes / step); j++)
-            all &= is_unset(a, j) || !last_write(cell_number(a, j * step), f.other, other) || other != site ||
-                   f.other.thread != f.here.thread || f.other.block != f.here.block;
-        f.other = {};
-        if (all) report(f);
-    }
-}
-
-Text trace_json(bool poison_told) {
-    guesses_end(), overruns_end();
-    for (unsigned i = 0; poison_told && i < first_symbol; i++) look_for_unset(arrays[i]);
-    Text out = "{\"errors\": [";
-    add_errors(out, poison_told), out += "], \"warned\": ", out += course_warned, out += ", \"reached\": \"";
-    out += course_reached, out += "\", \"accesses\": [", add_profile(out), out += "]}";
-    return out;
-}
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
     for (size_t i = 0, n; i < bytes; i += n) {

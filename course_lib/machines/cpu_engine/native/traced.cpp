@@ -1,5 +1,3 @@
-// The tracer as one unit: the compiler sees all that an access passes through, and reads the library's headers once.
-#include "errors.cpp"
+// The checks as one unit: the compiler sees all that an access passes through.
 #include "races.cpp"
-#include "profile.cpp"
 #include "trace.cpp"

@@ -1,6 +1,8 @@
 // The part of CUDA C that the engine understands, for a host C++ compiler. Put in front of every kernel source.
 // What a name means is told in the CUDA C++ Programming Guide, "C++ Language Extensions"; here is only how.
 #pragma once
+#include <stdlib.h>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS  // of g++: its Bessel functions and their like take half of a kernel's compile
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -46,6 +46,8 @@ COURSE_FUNCTION(rnorm3df, float, (float x, float y, float z), 1 / norm3df(x, y, 
 COURSE_F(__saturatef, fminf(fmaxf(x, 0.0f), 1.0f)) COURSE_F(__frsqrt_rn, 1 / sqrt((double)x))
 COURSE_INLINE void course_sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 COURSE_INLINE void course_sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
+COURSE_INLINE void sincospif(float x, float *s, float *c) { *s = (float)course_sinpi(x), *c = (float)course_cospi(x); }
+COURSE_INLINE void sincospi(double x, double *s, double *c) { *s = course_sinpi(x), *c = course_cospi(x); }
 #define rsqrtf course_rsqrtf
 #define rsqrt course_rsqrt
 #define exp10f(x) ((float)course_exp10(x))
