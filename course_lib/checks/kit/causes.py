@@ -242,6 +242,11 @@ def _other_order(misses):
     for axis in range(misses[0][0].got.ndim):
         if all(m.got.ndim > axis and _near(np.flip(m.got, axis), m) for m, _ in misses):
             return f"the right values in reversed order along axis {axis}"
+    if all(m.got.ndim == 2 and _is_laid_by_columns(m) for m, _ in misses):
+        return (
+            "the right numbers in another order in memory: written row by row and read column by column, or the "
+            "reverse (a transpose, order='F', or a reshape with the axes exchanged)"
+        )
     if all(_near_sorted(m) and len(np.unique(m.want)) > 2 for m, _ in misses):
         return "the right values in the wrong order"
     return None
@@ -378,6 +383,14 @@ def _near(got, miss, times=1, like=None):
     want = np.asarray(miss.want if like is None else like)
     got = np.asarray(got)
     return got.shape == want.shape and not is_wrong(got, want, times * _slack(miss)).any()
+
+
+def _is_laid_by_columns(miss):
+    rows, columns = miss.want.ravel(), miss.want.ravel("F")
+    orders = (miss.got.ravel(), columns), (miss.got.ravel("F"), rows)
+    return min(miss.want.shape) > 1 and any(
+        not is_wrong(mine, theirs, _slack(miss)).any() for mine, theirs in orders
+    )
 
 
 def _near_sorted(miss):

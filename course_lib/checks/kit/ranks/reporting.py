@@ -1,5 +1,6 @@
 """The words of a failed check of ranks: what, cause, which rank, which line, which numbers, how to see it again."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -84,7 +85,7 @@ def cause_of(run, plain, runs):
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
     said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
-    if not said and miss.kind in ("values", "none", "shape", "type"):
+    if not said and miss.kind in ("values", "none", "shape", "type", "structure"):
         said = _of_ranks(run, plain, runs, miss)
     if said or _is_truth(miss.want):  # True and False show no pattern
         return said
@@ -110,11 +111,10 @@ def _of_pending(run):
 def _of_given_nan(run):
     """NaN on a rank whose arguments hold some: of what it is not to use."""
     rank, miss = run.misses[0]
-    if miss.kind != "values" or not _has_nan(miss.got) or not _has_nan(run.args[rank]):
+    if miss.kind != "values" or not _has_nan(miss.got) or not any(map(_has_nan, run.args)):
         return None
-    return (
-        "NaN from the arguments is in the result: this rank uses numbers that it must not look at"
-    )
+    who = "this rank" if _has_nan(run.args[rank]) else "another rank"
+    return f"NaN from the arguments is in the result: {who} uses numbers that it must not look at"
 
 
 def _has_nan(tree):
@@ -150,6 +150,16 @@ def _pairs(wrong, plain):
 def _of_ranks(run, plain, runs, miss):
     """What only ranks can get wrong."""
     wrong = {(r.n, at) for r in plain for at, _ in r.misses}
+    if miss.kind == "structure" and not len(miss.got):
+        return (
+            "an empty list: nothing was put into it, or a generator, zip or map was gone through a second time, "
+            "when it is used up; make a list of it first"
+        )
+    if miss.kind == "shape" and _is_cut_elsewhere(plain):
+        return (
+            "put together, the ranks' results are right, but they are cut at other places: how many entries "
+            "has each rank?"
+        )
     if miss.kind == "none":
         alone = all(at for _, at in wrong)
         return (
@@ -185,6 +195,16 @@ def _of_ranks(run, plain, runs, miss):
     if all(any(_is(m.got, arg, m) for arg in r.args[at]) for r, at, m in pairs):
         return "this is the rank's own input: nothing from the other ranks is in it"
     return None
+
+
+def _is_cut_elsewhere(plain):
+    """Are the arrays of all ranks, end to end, what they should be?"""
+    return all(
+        all(isinstance(x, np.ndarray) and x.ndim for x in [*r.values, *r.want])
+        and len({x.shape[1:] for x in [*r.values, *r.want]}) == 1
+        and np.array_equal(np.concatenate(r.values), np.concatenate(r.want))
+        for r in plain
+    )
 
 
 def _is(got, other, miss):
@@ -268,6 +288,9 @@ def _end(report, check, fn, run, runs):
     report.add(
         "right for", f"{', '.join(map(str, right))} rank{'s' * (right != [1])}" if right else ""
     )
+    amiss = {r.case.label for r in runs if r.report.errors or r.misses}
+    shown = dict.fromkeys(r.case.label for r in runs if r.n > 1 and r.case.label not in amiss)
+    report.add("right on", ", ".join(label for label in shown if not re.search(r"\d", label)))
     names = argument_names(fn, len(run.args[0]))
     args = [f"{name} {describe(arg)}" for name, arg in zip(names, run.args[0], strict=True)]
     report.add(
