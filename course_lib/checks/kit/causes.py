@@ -5,6 +5,7 @@ Each rule gets the mismatches of one part in all failing cases, and answers with
 
 import numpy as np
 
+from course_lib.checks.kit.inputs import is_unwritten
 from course_lib.checks.kit.tolerance import is_wrong
 
 
@@ -38,6 +39,11 @@ def _not_finite(misses):
         return None
     if result.inplace and np.isnan(miss.got).any():
         return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
+    if is_unwritten(miss.got):
+        return (
+            "np.empty holds whatever the memory held before, here NaN on purpose: a number is read or added to "
+            "before it is written, or never written; np.zeros begins with zeros"
+        )
     if np.isnan(miss.got).any():
         return "NaN comes from 0 / 0, inf - inf or the logarithm of a negative number"
     return "infinity comes from a division by zero, log(0) or exp of a large number"
