@@ -21,6 +21,7 @@ def likely_cause(misses, results, right=()):
         "none": (_nothing,),
         "type": (_wrong_type,),
         "dtype": (_wrong_dtype,),
+        "structure": (_empty_list, _flat_list),
     }
     for rule in rules.get(misses[0][0].kind, ()):
         text = rule([*misses, *right] if rule in EVERYWHERE else misses)
@@ -337,6 +338,25 @@ def _nothing(misses):
     if all(r.answer.printed.strip() for _, r in misses):
         return "it prints its result instead of returning it: end with `return ...`"
     return "no `return` was reached: end your function with `return ...`"
+
+
+def _empty_list(misses):
+    if any(len(m.got) for m, _ in misses):
+        return None
+    return (
+        "nothing is in it: nothing was put in, or a generator, zip or map was gone through a second time, when it "
+        "is used up; make a list of it first"
+    )
+
+
+def _flat_list(misses):
+    if all(isinstance(m.want, list) and _flattened(m.want) == len(m.got) for m, _ in misses):
+        return "one flat list: each pair belongs in a tuple of its own, [(dW, db), ...]"
+    return None
+
+
+def _flattened(want):
+    return sum(len(each) for each in want if isinstance(each, tuple))
 
 
 def _wrong_type(misses):

@@ -44,7 +44,9 @@ def normal(rng, *shape, dtype=np.float32, scale=1.0):
     return (scale * rng.standard_normal(shape)).astype(dtype)
 
 
-UNWRITTEN = np.uint32(0x7FC5A5A5).view(np.float32)  # a NaN that arithmetic keeps, and makes of nothing else
+UNWRITTEN = np.uint32(0x7FC5A5A5).view(
+    np.float32
+)  # a NaN that arithmetic keeps, and makes of nothing else
 
 
 @contextlib.contextmanager

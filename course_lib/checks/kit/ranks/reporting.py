@@ -85,7 +85,7 @@ def cause_of(run, plain, runs):
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
     said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
-    if not said and miss.kind in ("values", "none", "shape", "type", "structure"):
+    if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
     if said or _is_truth(miss.want):  # True and False show no pattern
         return said
@@ -150,11 +150,6 @@ def _pairs(wrong, plain):
 def _of_ranks(run, plain, runs, miss):
     """What only ranks can get wrong."""
     wrong = {(r.n, at) for r in plain for at, _ in r.misses}
-    if miss.kind == "structure" and not len(miss.got):
-        return (
-            "an empty list: nothing was put into it, or a generator, zip or map was gone through a second time, "
-            "when it is used up; make a list of it first"
-        )
     if miss.kind == "shape" and _is_cut_elsewhere(plain):
         return (
             "put together, the ranks' results are right, but they are cut at other places: how many entries "
@@ -280,17 +275,25 @@ def _of_exception(error):
     )
 
 
+def _add_right(report, runs):
+    """With how many ranks, and in which cases of several ranks, nothing was wrong; labels with numbers say little."""
+    amiss = [r for r in runs if r.report.errors or r.misses]
+    right = sorted({r.n for r in runs} - {r.n for r in amiss})
+    powers = {r.n for r in runs if r.n & (r.n - 1) == 0}
+    alone = ": powers of two alone" if set(right) == powers and len(powers) > 2 else ""
+    told = f"{', '.join(map(str, right))} rank{'s' * (right != [1])}{alone}"
+    report.add("right for", told if right else "")
+    labels = dict.fromkeys(r.case.label for r in runs if r.n > 1)
+    wrong = {r.case.label for r in amiss}
+    fine = [each for each in labels if each not in wrong and not re.search(r"\d", each)]
+    report.add("right on", ", ".join(fine))
+
+
 def _end(report, check, fn, run, runs):
     label = f", {run.case.label}" if run.case.label else ""
     order = f", in another order (schedule={run.schedule})" if run.schedule is not None else ""
     report.add("case", f"{count(run.n, 'rank')}{label}{order}")
-    right = sorted({r.n for r in runs} - {r.n for r in runs if r.report.errors or r.misses})
-    report.add(
-        "right for", f"{', '.join(map(str, right))} rank{'s' * (right != [1])}" if right else ""
-    )
-    amiss = {r.case.label for r in runs if r.report.errors or r.misses}
-    shown = dict.fromkeys(r.case.label for r in runs if r.n > 1 and r.case.label not in amiss)
-    report.add("right on", ", ".join(label for label in shown if not re.search(r"\d", label)))
+    _add_right(report, runs)
     names = argument_names(fn, len(run.args[0]))
     args = [f"{name} {describe(arg)}" for name, arg in zip(names, run.args[0], strict=True)]
     report.add(
