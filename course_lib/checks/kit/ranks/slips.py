@@ -36,11 +36,6 @@ SLIPS = [
         "np.zeros make float64, np.array of whole numbers int64: give all of them the same dtype",
     ),
     (
-        _stopped_with("mismatch in send count"),
-        "the array for the sum has another length than the summand: make a new one for each sum, with "
-        "np.empty_like(summand)",
-    ),
-    (
         _stopped_with("not contiguous"),
         "a slice with gaps, such as x[::2] or a column, cannot be sent or received into: take consecutive "
         "numbers, or a copy (np.ascontiguousarray)",
