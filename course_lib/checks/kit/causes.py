@@ -5,8 +5,8 @@ Each rule gets the mismatches of one part in all failing cases, and answers with
 
 import numpy as np
 
-from course_lib.checks.kit.inputs import is_unwritten
 from course_lib.checks.kit.tolerance import is_wrong
+from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 
 def likely_cause(misses, results, right=()):

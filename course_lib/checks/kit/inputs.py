@@ -1,7 +1,5 @@
 """Seeds and random inputs for checks: fresh each time, ragged, poisoned where a result belongs."""
 
-import contextlib
-import functools
 import os
 
 import numpy as np
@@ -42,39 +40,6 @@ def ragged(rng, count, low=2, high=9):
 def normal(rng, *shape, dtype=np.float32, scale=1.0):
     """An array (shape) of normal numbers of the dtype: asymmetric, no two alike."""
     return (scale * rng.standard_normal(shape)).astype(dtype)
-
-
-UNWRITTEN = np.uint32(0x7FC5A5A5).view(
-    np.float32
-)  # a NaN that arithmetic keeps, and makes of nothing else
-
-
-@contextlib.contextmanager
-def nothing_in_empty():
-    """Inside, floats of np.empty and np.empty_like are UNWRITTEN: to read them early is never right by luck."""
-    kept = np.empty, np.empty_like
-    np.empty, np.empty_like = map(_without_luck, kept)
-    try:
-        yield
-    finally:
-        np.empty, np.empty_like = kept
-
-
-def _without_luck(make):
-    @functools.wraps(make)
-    def made(*args, **kwargs):
-        array = make(*args, **kwargs)
-        if array.dtype.kind == "f":
-            array[...] = UNWRITTEN
-        return array
-
-    return made
-
-
-def is_unwritten(array):
-    """Has a number of np.empty come into this array?"""
-    bits = np.ravel(array).astype(np.float32).view(np.uint32)
-    return bool(((bits & 0x7FFFE000) == (UNWRITTEN.view(np.uint32) & 0x7FFFE000)).any())
 
 
 def poison(*shape, dtype=np.float32):

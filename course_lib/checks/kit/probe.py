@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.checks.kit.inputs import nothing_in_empty
 from course_lib.checks.kit.trees import copied, paths, same
+from course_lib.machines.rehearsal.memory.unwritten import nothing_in_empty
 
 PRINT_LIMIT = 4_000  # characters kept of what a student's function prints
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # checks/

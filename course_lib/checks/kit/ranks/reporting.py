@@ -16,6 +16,7 @@ from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.checks.kit.trees import describe, leaves, short
 from course_lib.checks.kit.words import _add_place, count
+from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
 
@@ -84,7 +85,8 @@ def cause_of(run, plain, runs):
         if m.kind == miss.kind and m.name == miss.name
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
-    said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
+    never = miss.kind == "values" and is_unwritten(miss.got)
+    said = None if never else _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
     if said or _is_truth(miss.want):  # True and False show no pattern
