@@ -113,11 +113,14 @@ def check_paper(fn, *, rng):
         for got in given:
             whole = isinstance(got[key], int | np.integer) and not isinstance(got[key], bool)
             require(whole, f"{key} must be an int", got=a_thing(got[key]), cause=_floats(got[key]))
+        pairs = list(zip(given, drawn, strict=True))
+        wrong = [(got, args) for got, args in pairs if got[key] != _truth(*args)[key]]
         require(
-            all(got[key] == _truth(*args)[key] for got, args in zip(given, drawn, strict=True)),
+            not wrong,
             f"{key} is not right",
-            got=", ".join(str(got[key]) for got in given),
+            got=", ".join(str(got[key]) for got, _ in wrong),
             wanted=rule,
-            where="; ".join(f"p = {p}, n = {n:,}" for p, n in drawn),
+            where="; ".join(f"p = {p}, n = {n:,}" for _, (p, n) in wrong)
+            + ", and there alone" * (len(wrong) < len(drawn)),
         )
     return "four ways, four values of p"

@@ -85,7 +85,7 @@ def _in_scatter(error):
 
 
 def _in_scatterv(error):
-    return error["tool"] == "mismatch" and "another size" in error["message"]
+    return _other_length(error) and "Scatterv" in error["message"]
 
 
 check_scatter_rows = RankCheck(
@@ -101,7 +101,7 @@ check_scatter_rows = RankCheck(
             "Scatter gives all ranks the same number of elements: with a remainder, use Scatterv",
         ),
         (
-            lambda error: "another type" in error["message"],
+            lambda error: "another type" in error["message"] and "Scatterv" in error["message"],
             "each rank's array must be float64, as X is",
         ),
         (

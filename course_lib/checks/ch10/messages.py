@@ -106,10 +106,6 @@ def _no_request(error):
     )
 
 
-def _pickled(error):
-    return error["tool"] == "truncation" and "uint8" in error["message"]
-
-
 SEND = 1.5  # seconds of a message on the model's clock; making a block takes one second
 AT_ONCE = (
     "making and sending do not overlap: rank 0 waits for a block before it makes the next one. Wait only for "
@@ -179,10 +175,6 @@ check_stream = RankCheck(
             _no_request,
             "a request that does not exist yet is None, even at the end, if there was only one block, or "
             "none: if request: request.Wait()",
-        ),
-        (
-            _pickled,
-            "isend with a small i sends a pickle, which has its own header: use Isend, with a capital I",
         ),
     ],
 )

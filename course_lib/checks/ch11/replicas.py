@@ -41,6 +41,10 @@ def _minus_zero(copy):
     copy[0][1][0] = -0.0
 
 
+def _exchanged(copy):
+    copy[0], copy[1] = copy[1], copy[0]
+
+
 def _nan(copy):
     copy[0][0][0, 0] = np.nan
 
@@ -58,6 +62,8 @@ def _replicas(rng, n):
         return RankCase([(copy,) for copy in copies], label)
 
     deep = [(normal(rng, 3, 3), normal(rng, 3)) for _ in range(4)]
+    turned = _copies(deep, n)
+    _exchanged(turned[last])
     large = [[(W.copy(), W[0].copy())] for W in [normal(rng, 50, 30)] * n]
     large[middle][0][0][25, 15] += 1  # where printing puts "..."
     return [
@@ -68,6 +74,7 @@ def _replicas(rng, n):
         case("0.0 on all ranks, -0.0 on rank 0", _minus_zero, 0),
         case("the same NaN on all ranks", _nan),
         RankCase([(copy,) for copy in _copies(deep, n)], "four layers"),
+        RankCase([(copy,) for copy in turned], f"two layers have changed places on rank {last}"),
         RankCase(
             [(_params_like(rng, params),) for _ in range(n)], "each rank has its own parameters"
         ),

@@ -58,10 +58,12 @@ def waiting(error):
 
 def _forward_cases(rng, n):
     cases = []
-    for few in (False, False, n > 1):
+    for few, dtype in ((False, np.float32), (False, np.float64), (n > 1, np.float32)):
         B, n0, n1, n2 = sizes(rng, n, few)
-        X, locals_ = normal(rng, B, n0), parts(network(rng, n0, n1, n2), n)
-        cases.append(RankCase([(local, X) for local in locals_], f"{n1} neurons", K=n0 + n1))
+        X, params = normal(rng, B, n0, dtype=dtype), network(rng, n0, n1, n2)
+        locals_ = parts([(W.astype(dtype), b.astype(dtype)) for W, b in params], n)
+        label = f"{n1} neurons, {np.dtype(dtype).name}"
+        cases.append(RankCase([(local, X) for local in locals_], label, K=n0 + n1))
     return cases
 
 

@@ -6,6 +6,7 @@ Each rule gets the mismatches of one part in all failing cases, and answers with
 import numpy as np
 
 from course_lib.checks.kit.tolerance import is_wrong
+from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 
 def likely_cause(misses, results, right=()):
@@ -20,6 +21,7 @@ def likely_cause(misses, results, right=()):
         "none": (_nothing,),
         "type": (_wrong_type,),
         "dtype": (_wrong_dtype,),
+        "structure": (_empty_list, _flat_list),
     }
     for rule in rules.get(misses[0][0].kind, ()):
         text = rule([*misses, *right] if rule in EVERYWHERE else misses)
@@ -38,6 +40,11 @@ def _not_finite(misses):
         return None
     if result.inplace and np.isnan(miss.got).any():
         return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
+    if is_unwritten(miss.got):
+        return (
+            "np.empty holds whatever the memory held before, here NaN on purpose: a number is read or added to "
+            "before it is written, or never written; np.zeros begins with zeros"
+        )
     if np.isnan(miss.got).any():
         return "NaN comes from 0 / 0, inf - inf, inf / inf or the logarithm of a negative number"
     return "infinity comes from a division by zero, log(0) or exp of a large number"
@@ -256,6 +263,11 @@ def _other_order(misses):
     for axis in range(misses[0][0].got.ndim):
         if all(m.got.ndim > axis and _near(np.flip(m.got, axis), m) for m, _ in misses):
             return f"the right values in reversed order along axis {axis}"
+    if all(m.got.ndim == 2 and _is_laid_by_columns(m) for m, _ in misses):
+        return (
+            "the right numbers in another order in memory: written row by row and read column by column, or the "
+            "reverse (a transpose, order='F', or a reshape with the axes exchanged)"
+        )
     if all(_near_sorted(m) and len(np.unique(m.want)) > 2 for m, _ in misses):
         return "the right values in the wrong order"
     return None
@@ -357,6 +369,25 @@ def _nothing(misses):
     return "no `return` was reached: end your function with `return ...`"
 
 
+def _empty_list(misses):
+    if any(len(m.got) for m, _ in misses):
+        return None
+    return (
+        "nothing is in it: nothing was put in, or a generator, zip or map was gone through a second time, when it "
+        "is used up; make a list of it first"
+    )
+
+
+def _flat_list(misses):
+    if all(isinstance(m.want, list) and _flattened(m.want) == len(m.got) for m, _ in misses):
+        return "one flat list: each pair belongs in a tuple of its own, [(dW, db), ...]"
+    return None
+
+
+def _flattened(want):
+    return sum(len(each) for each in want if isinstance(each, tuple))
+
+
 def _wrong_type(misses):
     miss = misses[0][0]
     if isinstance(miss.got, list) and isinstance(miss.want, np.ndarray):
@@ -410,6 +441,14 @@ def _near(got, miss, times=1, like=None):
     want = np.asarray(miss.want if like is None else like)
     got = np.asarray(got)
     return got.shape == want.shape and not is_wrong(got, want, times * _slack(miss)).any()
+
+
+def _is_laid_by_columns(miss):
+    rows, columns = miss.want.ravel(), miss.want.ravel("F")
+    orders = (miss.got.ravel(), columns), (miss.got.ravel("F"), rows)
+    return min(miss.want.shape) > 1 and any(
+        not is_wrong(mine, theirs, _slack(miss)).any() for mine, theirs in orders
+    )
 
 
 def _near_sorted(miss):

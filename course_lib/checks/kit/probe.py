@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.checks.kit.trees import copied, paths, same
+from course_lib.machines.rehearsal.memory.unwritten import nothing_in_empty
 
 PRINT_LIMIT = 4_000  # characters kept of what a student's function prints
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # checks/
@@ -58,7 +59,8 @@ def answer_to(case, fn, inplace=None, post=None):
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
         warnings.simplefilter("always")
         try:
-            value = fn(*args, **kwargs)
+            with nothing_in_empty():
+                value = fn(*args, **kwargs)
             if inplace is not None:
                 answer.returned, value = copied(value), argument(args, kwargs, inplace)
             answer.value = copied(_read(post, value))

@@ -73,9 +73,20 @@ ERRORS = (
             "many numbers as x has axes"
         ),
     ),
+    (
+        "ValueError",
+        ("mismatch in send count",),
+        "the array for the sum has another length than the summand: make a new one for each sum, with "
+        "np.empty_like(summand)",
+    ),
     ("IndexError", ("only integers",), _POSITIONS),
     ("IndexError", ("too many indices",), "more indices than the array has axes: print its shape"),
     ("IndexError", (), "an index beyond the end: axes and lists run from 0 to length - 1"),
+    (
+        "ZeroDivisionError",
+        (),
+        "a divisor is 0 here: a size, a count or a rank that can be 0, or a difference of equal numbers",
+    ),
     ("RecursionError", (), "the function calls itself without end"),
     ("UFuncTypeError", (), _FIXED),
     ("_UFuncOutputCastingError", (), _FIXED),

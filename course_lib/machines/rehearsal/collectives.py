@@ -106,14 +106,11 @@ def disagreement(calls):
     """What is not the same in all of these calls: "collective", "root", "op", "type" or "size"; or None."""
     if len({call.name for call in calls}) > 1:
         return "another collective"
-    return next(
-        (
-            f"another {key}"
-            for key in calls[0].terms
-            if len({call.terms.get(key) for call in calls}) > 1
-        ),
-        None,
-    )
+    other = (k for k in calls[0].terms if len({call.terms.get(k) for call in calls}) > 1)
+    key = next(other, None)
+    if key == "size" and len({call.terms[key].split()[0] for call in calls}) == 1:
+        key = "type"  # as many numbers: "2 int64" and "2 float64"
+    return key and f"another {key}"
 
 
 def exchange(rule, calls, root):

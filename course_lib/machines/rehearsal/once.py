@@ -14,6 +14,7 @@ from course_lib.machines.rehearsal.comm import Comm
 from course_lib.machines.rehearsal.memory.caught import written
 from course_lib.machines.rehearsal.memory.pending import NAN
 from course_lib.machines.rehearsal.memory.trail import Trail
+from course_lib.machines.rehearsal.memory.unwritten import nothing_in_empty
 from course_lib.machines.rehearsal.report import Report
 from course_lib.machines.rehearsal.turns import Turns
 from course_lib.machines.rehearsal.verdict import verdict
@@ -80,7 +81,7 @@ def play(copies, file, how, watcher=None):
 
     turns, begin = Turns(n, call, file, how.schedule, how.timeout), time.process_time()
     _prepare(turns, world, how, watcher)
-    with as_mpi(turns, bool(how.alpha or how.beta)):
+    with as_mpi(turns, bool(how.alpha or how.beta)), nothing_in_empty():
         # in here, so that a COMM_WORLD that fn knows by another name becomes ours
         calls += [
             pickle.loads(made) if isinstance(made, bytes) else (made[0], copy.deepcopy(made[1]))

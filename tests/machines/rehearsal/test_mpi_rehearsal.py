@@ -18,6 +18,7 @@ from mpi4py import MPI
 from course_lib import mpi
 from course_lib.errors import BadInput
 from course_lib.machines.ranks import launch
+from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 from course_lib.serial import Network, sgd_step
 from course_lib.serial.minibatch import gradients_and_loss
 
@@ -218,7 +219,7 @@ def test_a_rank_that_does_not_come_to_a_collective():
             [lambda c: c.Reduce(MPI.IN_PLACE, np.zeros(2)), lambda c: c.Reduce(np.zeros(3), None)],
         ),
         (
-            "another size",
+            "another type",
             [lambda c: c.Bcast(np.zeros(2)), lambda c: c.Bcast(np.zeros(2, np.float32))],
         ),
         (
@@ -659,3 +660,14 @@ def test_many_ranks_and_bad_input():
 def test_what_is_not_there_is_told():
     error = the_error(lambda comm: comm.Create_graph([], []), 1, "exception")
     assert "no 'Create_graph'" in error["message"]
+
+
+def test_what_np_empty_gives_is_nan_in_a_rehearsal_alone():
+    make = np.empty
+    report = mpi.rehearse(
+        lambda comm: (np.empty(3), np.empty_like(np.ones(2)), np.empty(2, int)), 2
+    )
+    first, second, whole = report.results[1]
+    assert np.isnan(first).all() and np.isnan(second).all() and whole.dtype == int
+    assert is_unwritten(first + 1) and not is_unwritten(np.full(2, np.nan))
+    assert np.empty is make

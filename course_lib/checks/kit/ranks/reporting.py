@@ -1,5 +1,6 @@
 """The words of a failed check of ranks: what, cause, which rank, which line, which numbers, how to see it again."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.checks.kit.trees import describe, leaves, short
 from course_lib.checks.kit.words import _add_place, count
+from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
 
@@ -83,7 +85,8 @@ def cause_of(run, plain, runs):
         if m.kind == miss.kind and m.name == miss.name
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
-    said = _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
+    never = miss.kind == "values" and is_unwritten(miss.got)
+    said = None if never else _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
     if said or _is_truth(miss.want):  # True and False show no pattern
@@ -110,11 +113,10 @@ def _of_pending(run):
 def _of_given_nan(run):
     """NaN on a rank whose arguments hold some: of what it is not to use."""
     rank, miss = run.misses[0]
-    if miss.kind != "values" or not _has_nan(miss.got) or not _has_nan(run.args[rank]):
+    if miss.kind != "values" or not _has_nan(miss.got) or not any(map(_has_nan, run.args)):
         return None
-    return (
-        "NaN from the arguments is in the result: this rank uses numbers that it must not look at"
-    )
+    who = "this rank" if _has_nan(run.args[rank]) else "another rank"
+    return f"NaN from the arguments is in the result: {who} uses numbers that it must not look at"
 
 
 def _has_nan(tree):
@@ -150,6 +152,11 @@ def _pairs(wrong, plain):
 def _of_ranks(run, plain, runs, miss):
     """What only ranks can get wrong."""
     wrong = {(r.n, at) for r in plain for at, _ in r.misses}
+    if miss.kind == "shape" and _is_cut_elsewhere(plain):
+        return (
+            "put together, the ranks' results are right, but they are cut at other places: how many entries "
+            "has each rank?"
+        )
     if miss.kind == "none":
         alone = all(at for _, at in wrong)
         return (
@@ -185,6 +192,16 @@ def _of_ranks(run, plain, runs, miss):
     if all(any(_is(m.got, arg, m) for arg in r.args[at]) for r, at, m in pairs):
         return "this is the rank's own input: nothing from the other ranks is in it"
     return None
+
+
+def _is_cut_elsewhere(plain):
+    """Are the arrays of all ranks, end to end, what they should be?"""
+    return all(
+        all(isinstance(x, np.ndarray) and x.ndim for x in [*r.values, *r.want])
+        and len({x.shape[1:] for x in [*r.values, *r.want]}) == 1
+        and np.array_equal(np.concatenate(r.values), np.concatenate(r.want))
+        for r in plain
+    )
 
 
 def _is(got, other, miss):
@@ -260,14 +277,25 @@ def _of_exception(error):
     )
 
 
+def _add_right(report, runs):
+    """With how many ranks, and in which cases of several ranks, nothing was wrong; labels with numbers say little."""
+    amiss = [r for r in runs if r.report.errors or r.misses]
+    right = sorted({r.n for r in runs} - {r.n for r in amiss})
+    powers = {r.n for r in runs if r.n & (r.n - 1) == 0}
+    alone = ": powers of two alone" if set(right) == powers and len(powers) > 2 else ""
+    told = f"{', '.join(map(str, right))} rank{'s' * (right != [1])}{alone}"
+    report.add("right for", told if right else "")
+    labels = dict.fromkeys(r.case.label for r in runs if r.n > 1)
+    wrong = {r.case.label for r in amiss}
+    fine = [each for each in labels if each not in wrong and not re.search(r"\d", each)]
+    report.add("right on", ", ".join(fine))
+
+
 def _end(report, check, fn, run, runs):
     label = f", {run.case.label}" if run.case.label else ""
     order = f", in another order (schedule={run.schedule})" if run.schedule is not None else ""
     report.add("case", f"{count(run.n, 'rank')}{label}{order}")
-    right = sorted({r.n for r in runs} - {r.n for r in runs if r.report.errors or r.misses})
-    report.add(
-        "right for", f"{', '.join(map(str, right))} rank{'s' * (right != [1])}" if right else ""
-    )
+    _add_right(report, runs)
     names = argument_names(fn, len(run.args[0]))
     args = [f"{name} {describe(arg)}" for name, arg in zip(names, run.args[0], strict=True)]
     report.add(

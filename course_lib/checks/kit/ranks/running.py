@@ -59,7 +59,9 @@ class Run:
     @property
     def fatal(self):
         """The error after which there are no results, or None."""
-        return next((e for e in self.report.errors if e["tool"] in FATAL), None)
+        fatal = [e for e in self.report.errors if e["tool"] in FATAL]
+        cut = (e for e in fatal if e["tool"] == "truncation")  # others may stop because of it
+        return next(cut, next(iter(fatal), None))
 
     @property
     def finding(self):
@@ -75,8 +77,8 @@ class Run:
         return None
 
 
-def run_case(fn, n, case, check, schedule=None):
-    """A `Run` of fn, which is given copies."""
+def run_case(fn, n, case, check, schedule=None, seconds=SECONDS):
+    """A `Run` of fn, which is given copies, and so many seconds."""
     args = [
         tuple(_poisoned(arg) if i in check.out else _copied(arg) for i, arg in enumerate(given))
         for given in case.for_ranks(n)
@@ -85,7 +87,7 @@ def run_case(fn, n, case, check, schedule=None):
     rehearse = getattr(fn, "rehearse_each", None) or functools.partial(
         rehearse_each, fn
     )  # its ranks may be elsewhere
-    report, after = rehearse(args, check.eager, schedule, alpha, beta, SECONDS)
+    report, after = rehearse(args, check.eager, schedule, alpha, beta, seconds)
     values = report.results
     if check.inplace is not None:
         values = [given[check.inplace] for given in after]

@@ -1,5 +1,7 @@
 """Slips with MPI's calls that every check of ranks knows: what was raised, and the likely cause."""
 
+import re
+
 
 def _stopped_with(words):
     return lambda error: error["tool"] == "exception" and words in error["message"]
@@ -14,7 +16,30 @@ def _receives(op):
     return op.startswith(("Recv", "recv", "Wait for Irecv", "Wait for irecv"))
 
 
+PICKLED = re.compile(r"has \d+ uint8, .* room for \d+ (?!uint8)")
+
+
+def _pickled(error):
+    """A message of bytes for an array of numbers: `send` pickles, `Recv` does not unpack."""
+    return error["tool"] == "truncation" and PICKLED.search(error["message"])
+
+
 SLIPS = [
+    (
+        _pickled,
+        "a lower-case call sends a pickle, which has its own header, and a call with a capital letter receives "
+        "the bytes as they are: use the capital letter on both sides (Isend, Send, Sendrecv)",
+    ),
+    (
+        lambda error: error["tool"] == "mismatch" and "another type" in error["message"],
+        "the ranks pass arrays of different dtypes: the bytes are not converted on the way. np.empty and "
+        "np.zeros make float64, np.array of whole numbers int64: give all of them the same dtype",
+    ),
+    (
+        _stopped_with("not contiguous"),
+        "a slice with gaps, such as x[::2] or a column, cannot be sent or received into: take consecutive "
+        "numbers, or a copy (np.ascontiguousarray)",
+    ),
     (
         _all_receive,
         "each of these ranks waits for a message before it sends its own: start the receive, send, and only "
@@ -27,7 +52,8 @@ SLIPS = [
     (
         _stopped_with("MPI datatypes"),
         "the array for the sum has a different dtype from the summand: make it with np.empty_like(summand); "
-        "np.zeros and np.empty make float64",
+        "np.zeros and np.empty make float64. Or MPI.IN_PLACE stands second: it takes the first place, that of the "
+        "array to send",
     ),
     (
         _stopped_with("'recvbuf'"),
