@@ -29,11 +29,6 @@ def slip_cause(module, name, fits, slips, limit=None):
     return _cause(module, name, fits, slips, limit)
 
 
-def proved_cause(module, name, fits, slips):
-    """The same of both, planted answers first."""
-    return planted_cause(module, name, fits) or slip_cause(module, name, fits, slips)
-
-
 def several_causes(module, name, evidence, fits, limit=None):
     """The sentence of several known mistakes that do together what the answer did, or None.
 
