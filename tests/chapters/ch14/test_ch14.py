@@ -168,6 +168,6 @@ def test_the_deep_network_meets_thirteen_times_in_a_step_with_split_weights():
     deep = serial.Network((128, *(128,) * 12, 10), "tanh")
     assert (
         'deep = serial.Network((128, *(128,) * 12, 10), "tanh")' in LECTURE
-        and "has 13 allreduces" in LECTURE
+        and "needs 13 allreduces per step" in LECTURE
     )
     assert sum(ranks > 1 for ranks, _, _ in cost.allreduces(deep, 64, 1, 2)) == 13
