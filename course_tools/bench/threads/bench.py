@@ -10,9 +10,11 @@ from course_lib.errors import BadInput, check_count
 from course_lib.measure import machine
 from course_tools.bench import frame
 from course_tools.bench.frame import Progress, Result, Worker, WorkerError
-from course_tools.bench.threads.profile_tables import profile_tables, shortfall
+from course_tools.bench.threads.cores_tables import cores_figure, cores_parts
+from course_tools.bench.threads.profile_tables import losses, profile_tables, shortfall
 from course_tools.bench.threads.scaling_tables import scaling_tables
 from course_tools.bench.threads.scheme_tables import scheme_tables
+from course_tools.bench.threads.step_figure import step_figure
 from course_tools.bench.threads.targets import targets
 from course_tools.bench.training import tables
 from course_tools.bench.training.catalogue import EPOCH, ETA, NETS, WAY, ways
@@ -138,6 +140,12 @@ def drawn(result: Result) -> dict[str, Any]:
     return figures(result, Style("threads", labels, "loops", *words, peak))
 
 
+def step_bars(result: Result) -> dict[str, Any]:
+    """{file name: figure} of where the quickest split's step goes."""
+    steps = {name: lost for name, (_, lost, _) in losses(result).items()}
+    return {"threads-step.png": step_figure(steps)} if steps else {}
+
+
 def _batches(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
@@ -172,10 +180,11 @@ BENCH = frame.Bench(
         "figures": lambda result: [drawn(result)],
         "schemes": scheme_tables,
         "profile": profile_tables,
-        "shortfall": lambda result: [shortfall(result)],
+        "shortfall": lambda result: [shortfall(result), step_bars(result)],
+        "cores": cores_parts,
     },
     targets=targets,
     stem=lambda result: "threads",
     title=lambda result: "",
-    figures=drawn,
+    figures=lambda result: drawn(result) | step_bars(result) | cores_figure(result),
 )

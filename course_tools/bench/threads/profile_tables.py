@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from course_lib.measure import step_flops
-from course_tools.bench.frame import Table, count, digits
-from course_tools.bench.training.catalogue import NETS
+from course_tools.bench.frame import Table, count, digits, median, runs
+from course_tools.bench.training.catalogue import EPOCH, NETS
 
 KINDS = ("product", "elementwise", "gather", "waiting", "rest")
 
@@ -74,25 +74,45 @@ def _products(case: dict[str, Any]) -> Table:
 
 
 def shortfall(result: dict[str, Any]) -> Table:
-    """What stands between GridStep's step and its flops at sgemm's rate, part by part."""
-    own = ("at sgemm's rate", "wide products", "thin products")
-    lines = [_lost(case) for case in result["profile"] if "error" not in case]
+    """What stands between GridStep's step and its flops at sgemm's rate, part by part; its products, all else gone."""
+    lines = []
+    for name, (whole, lost, products) in losses(result).items():
+        theirs = _pytorch(result, name)
+        share = "" if theirs is None else f"{products / theirs:.2f}"
+        lines.append((name, _ms(whole), *map(_ms, lost.values()), share))
     title = "From sgemm's rate to GridStep's quickest split, milliseconds a step: the other columns add up to the first"
-    return Table(title, ("net, B, split", "ms a step", *own, *KINDS[1:]), lines)
+    own = ("at sgemm's rate", "wide products", "thin products")
+    header = ("net, B, split", "ms a step", *own, *KINDS[1:], "products alone / PyTorch's step")
+    return Table(title, header, lines)
 
 
-def _lost(case: dict[str, Any]) -> tuple[str, ...]:
-    """The quickest split: its step, the same flops at sgemm's rate, and what each part takes beyond that."""
-    step = min(case["steps"], key=lambda step: step["step"])
+def losses(result: dict[str, Any]) -> dict[str, tuple[float, dict[str, float], float]]:
+    """{net, B and quickest split: (seconds of a step, {column of `shortfall`: seconds}, those of its products)}."""
+    found = {}
+    for case in result["profile"]:
+        if "error" not in case:
+            step = min(case["steps"], key=lambda step: step["step"])
+            found[_split(case, step)] = (step["step"], _lost(case, step), totals(step)["product"])
+    return found
+
+
+def _pytorch(result: dict[str, Any], name: str) -> float | None:
+    """Median seconds of PyTorch's step, for the net and the batch that the name begins with."""
+    net, B = name.split(", ")[:2]
+    for case in result["training"]:
+        if (case["net"], str(case["B"])) == (net, B):
+            epoch = median(runs(case, "torch"))
+            return None if epoch is None else epoch * case["B"] / EPOCH
+    return None
+
+
+def _lost(case: dict[str, Any], step: dict[str, Any]) -> dict[str, float]:
+    """The same flops at sgemm's rate, and what each part takes beyond that."""
     rate = case["sgemm"][str(step["T"] * step["P"])] * 1e9
     found, last = totals(step), f"layer {len(NETS[case['net']]) - 2}"
-    wide = thin = 0.0
+    beyond = {"wide products": 0.0, "thin products": 0.0}
     for part in (part for part in step["parts"] if part["kind"] == "product"):
-        beyond = part["seconds"] - part["flops"] / rate
-        if part["name"].startswith(last):
-            thin += beyond
-        else:
-            wide += beyond
+        kind = "thin products" if part["name"].startswith(last) else "wide products"
+        beyond[kind] += part["seconds"] - part["flops"] / rate
     ideal = step_flops(NETS[case["net"]], case["B"]).products / rate
-    numbers = (step["step"], ideal, wide, thin, *(found[kind] for kind in KINDS[1:]))
-    return (_split(case, step), *map(_ms, numbers))
+    return {"at sgemm's rate": ideal, **beyond, **{kind: found[kind] for kind in KINDS[1:]}}
