@@ -81,7 +81,8 @@ def test_profile_names_each_part_of_the_step(quick):
 
 @pytest.mark.slow
 def test_tables_and_figures_again_from_the_json(quick, tmp_path):
-    drawn = {f"threads-net-1h-{what}.png" for what in ("time", "gflops", "speedup")}
+    whats = ("net-1h-time", "net-1h-gflops", "net-1h-speedup", "step", "cores")
+    drawn = {f"threads-{what}.png" for what in whats}
     assert {path.name for path in quick[2].parent.iterdir()} == {"threads.json", *drawn}
     done = bench("threads", "--reuse", quick[2], "--out", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -201,5 +202,5 @@ def test_the_recorded_run_is_whole_and_the_report_its_own():
 def test_committed_figures_are_there():
     page = (ROOT / BENCH.document).read_text(encoding="utf-8")
     names = re.findall(r"\(\.\./benchmarks/results/([\w-]+\.png)\)", page)
-    assert len(names) == 6
+    assert len(names) == 8
     assert all((ROOT / "benchmarks/results" / name).is_file() for name in names)
