@@ -1,4 +1,4 @@
-"""`course trace FILE.cu`: one launch of a kernel of one's own under the CPU engine's tracer, from the command line.
+"""`course trace FILE.cu`: one launch of your own kernel under the CPU engine's tracer, from the command line.
 
 Exit status: 0 nothing was found, 1 a check speaks, 2 the call is wrong.
 """
