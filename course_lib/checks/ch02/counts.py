@@ -67,13 +67,19 @@ def _beyond_a_million(rng):
 
 
 def _batch_cases(rng):
-    """No B at which the bound is the peak exactly: there rounding would decide for a right answer."""
+    """But for the last no B at which the bound is the peak exactly: there rounding would decide for a right answer."""
     cases = []
     for n_in, n_out, peak, bandwidth, label in _plans(rng):
         while _on_the_edge(n_in, n_out, peak, bandwidth):
             n_in += 1
         cases.append(Case((n_in, n_out, peak, bandwidth), label))
-    return cases
+    return [*cases, Case(_met_exactly(rng), "a bound that meets the peak exactly")]
+
+
+def _met_exactly(rng):
+    """All numbers are powers of two, also what one computes on the way: no order of the operations rounds."""
+    n, bandwidth = (2 ** int(exponent) for exponent in rng.integers((7, 3), (10, 6)))
+    return n, n, n // 8 * bandwidth, bandwidth
 
 
 def _on_the_edge(n_in, n_out, peak, bandwidth):

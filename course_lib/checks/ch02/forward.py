@@ -28,14 +28,14 @@ def _forward_cases(rng):
     deep = ragged(rng, 5, 2, 9)
     deep[2], deep[-1] = deep[2] + 12, deep[-1] + 12  # wider than ten classes, hidden and last
     deep[1] = deep[-1]  # the last layer is not known by its width
-    equal = [sizes[0], *[sizes[1]] * 3, sizes[2]]
+    equal = [sizes[0], *[sizes[1]] * 4]  # nor by the shape of its W
     return [
         Case((make_params(rng, sizes), normal(rng, B, sizes[0])), "one hidden layer"),
         Case((make_params(rng, deep), normal(rng, 13, deep[0])), "three hidden layers"),
         Case((make_params(rng, sizes), normal(rng, 1, sizes[0])), "a batch of one"),
         Case((make_params(rng, sizes[:2]), normal(rng, B, sizes[0])), "one layer, no hidden one"),
         Case((make_params(rng, sizes), normal(rng, B, sizes[0], scale=30)), "large values"),
-        Case((make_params(rng, equal), normal(rng, B, sizes[0])), "hidden layers of one width"),
+        Case((make_params(rng, equal), normal(rng, B, sizes[0])), "layers of one width"),
     ]
 
 

@@ -230,6 +230,8 @@ def _results_cause(got, want):
         return "append adds in the order in which threads end: results[t] = ... keeps the order of the calls"
     if isinstance(got, (list, tuple)) and any(hasattr(item, "result") for item in got):
         return "these are futures: each one's .result() is what its call returned"
+    if isinstance(got, list) and len(got) < len(want) and got == [r for r in want if r is not None]:
+        return "a result that is None was left out: None is a result like any other"
     return None
 
 
