@@ -104,7 +104,7 @@ class Check:
         ]
         bad = sorted((r for r in results if r.misses), key=lambda r: _slightness(r.misses[0]))
         if bad:
-            raise CheckFailed(self.report(bad[0], results, seed))
+            raise CheckFailed(self.report(bad[0], results, seed, fn))
         return answers
 
     def draw(self, seed):
@@ -176,9 +176,9 @@ class Check:
             self.python_floats,
         )
 
-    def report(self, result, results, seed):
-        """The report on the first wrong case; results: of all cases."""
-        cause = diagnose(self, result, results, seed)
+    def report(self, result, results, seed, fn=None):
+        """The report on the first wrong case; results: of all cases; fn: the student's function."""
+        cause = diagnose(self, result, results, seed, fn)
         return failure_report(self.name, self.axes, result, results, cause, seed)
 
     def _changes(self, result):

@@ -16,29 +16,31 @@ from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map
 
 
-def diagnose(check, result, results, seed):
+def diagnose(check, result, results, seed, fn=None):
     """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases of the seed.
+
+    fn: the student's function, if it is one.
 
     It decides nothing: whatever goes wrong on the way is as if there were no cause.
     """
     try:
-        return _cause(check, result, results, seed) or None
+        return _cause(check, result, results, seed, fn) or None
     except Exception:
         return None
 
 
-def _cause(check, result, results, seed):
+def _cause(check, result, results, seed, fn):
     miss = result.misses[0]
     spoilt = _spoilt(check, results) if miss.kind == "values" else []
     if not spoilt:
-        return _of_what_came(check, result, results, seed)
+        return _of_what_came(check, result, results, seed, fn)
 
     def changes_too(mine, other):
         return bool(_undue(check, mine)) == bool(_undue(check, other))
 
     both = _fits(check, miss, results, seed, changes_too)
-    known = planted_cause(check.cases.__module__, check.name, both, EACH)
-    return known or _or_of_changes(_of_what_came(check, result, results, seed), spoilt)
+    known = planted_cause(check.cases.__module__, check.name, both, EACH, fn)
+    return known or _or_of_changes(_of_what_came(check, result, results, seed, fn), spoilt)
 
 
 def _spoilt(check, results):
@@ -62,11 +64,11 @@ def _or_of_changes(cause, spoilt):
     return f"{first}; or the numbers follow from this: {changed}"
 
 
-def _of_what_came(check, result, results, seed):
+def _of_what_came(check, result, results, seed, fn):
     miss = result.misses[0]
     fits = _fits(check, miss, results, seed)
     return (
-        planted_cause(check.cases.__module__, check.name, fits, EACH)
+        planted_cause(check.cases.__module__, check.name, fits, EACH, fn)
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
         or (_is_evidence(results) and _of_slip(check, fits))

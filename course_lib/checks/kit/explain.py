@@ -7,6 +7,7 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 import itertools
 
 from course_lib.checks.kit.limits import Late, at_most, harmless
+from course_lib.checks.kit.own_numbers import numbers_of, with_other_numbers
 from course_lib.checks.kit.parts import causes_of_parts
 from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
@@ -15,13 +16,20 @@ from course_lib.checks.kit.slips.merged import pairs
 MOST = 2  # causes that are named where several fit equally well
 
 
-def planted_cause(module, name, fits, limit=None):
+def planted_cause(module, name, fits, limit=None, answer=None):
     """The sentence of the planted answer that fits, "either ..., or ..." of two, or None.
 
     module, name: of the check and of the answer's variable. fits: (what the variable would hold) -> does it give what
-    the student's answer gave? limit: seconds for one try, where `fits` has no limit of its own.
+    the student's answer gave? limit: seconds for one try, where `fits` has no limit of its own. answer: the student's
+    function, whose numbers may stand in the place of a planted answer's own.
     """
-    return _cause(module, name, fits, _planted, limit)
+
+    def with_its_numbers(task):
+        pairs = harmless(with_other_numbers(task, numbers_of(answer)))
+        return ((says, _giver(task, source)) for says, source in pairs)
+
+    known = _cause(module, name, fits, _planted, limit)
+    return known or (answer and _cause(module, name, fits, with_its_numbers, limit)) or None
 
 
 def slip_cause(module, name, fits, slips, limit=None):

@@ -62,7 +62,7 @@ def _cause(body, name, value, seed, fails_alike, is_evidence):
     if evidence and not is_evidence and evidence.is_telling(evidence.wrong()):
         evidence = None
     return (
-        planted_cause(*place, fits, EACH)
+        planted_cause(*place, fits, EACH, value)
         or (is_evidence and slip_cause(*place, fits, python_slips, EACH))
         or (evidence and several_causes(*place, evidence, fits, EACH))
         or None

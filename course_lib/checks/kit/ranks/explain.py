@@ -57,7 +57,7 @@ def proved(check, fn, runs, seed):
             return None  # anything may leave it so
         return slip_cause(*place, _slips) or (_is_telling(runs) and pair_cause(*place)) or None
 
-    return Known(planted_cause(*place), find)
+    return Known(planted_cause(*place, answer=fn), find)
 
 
 def _is_empty(runs):
