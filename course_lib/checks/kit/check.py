@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.checks.kit.case import Case, Result
-from course_lib.checks.kit.compare import SLIGHT, Mismatch, Rules, compare
+from course_lib.checks.kit.case import Case, Result, drawn
+from course_lib.checks.kit.compare import SLIGHT, Mismatch, Rules, compare, dtypes
 from course_lib.checks.kit.diagnose import diagnose
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.messages import (
@@ -20,7 +20,7 @@ from course_lib.checks.kit.messages import (
     say_passed,
 )
 from course_lib.checks.kit.probe import answer_to, argument
-from course_lib.checks.kit.trees import a_thing, describe, leaves, short, upcast, working_dtype
+from course_lib.checks.kit.trees import a_thing, describe, leaves, short, upcast
 from course_lib.checks.kit.words import count, failure_report, not_a_function
 from course_lib.errors import BadInput
 
@@ -109,15 +109,7 @@ class Check:
 
     def draw(self, seed):
         """The cases of a seed, always the same ones."""
-        try:
-            cases = list(self.cases(np.random.default_rng(seed)))
-        except Exception as error:
-            raise cannot_check(self.name, "its cases raise", error, seed) from error
-        if not cases or not all(isinstance(case, Case) for case in cases):
-            raise CheckBroken(
-                self.name, "its cases must be a list of Case, and not an empty one", seed
-            )
-        return cases
+        return drawn(self, Case, seed, np.random.default_rng(seed))
 
     def result(self, case, answer, seed=None):
         """The `Result` of one case: the answer held against the reference."""
@@ -157,18 +149,11 @@ class Check:
 
     def rules(self, case, dtype):
         """The rules of comparison for a case; dtype as the field of that name."""
-        working = working_dtype([*case.args, *case.kwargs.values()])
-        wanted = (
-            working
-            if isinstance(dtype, str) and dtype == "input"
-            else dtype and np.dtype(dtype).name
-        )
         K = int(self.K(case) if callable(self.K) else self.K)
         return Rules(
             self.c,
             K,
-            wanted or working,
-            wanted,
+            *dtypes(dtype, [*case.args, *case.kwargs.values()]),
             self.parts,
             self.each,
             case.scale,

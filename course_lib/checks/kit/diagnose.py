@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.checks.kit.causes import likely_cause
-from course_lib.checks.kit.compare import SLIGHT, Mismatch, compare, part_pairs
+from course_lib.checks.kit.compare import SLIGHT, Mismatch, close, compare, part_pairs
 from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.limits import EACH, is_telling
 from course_lib.checks.kit.parts import Evidence, names_of
 from course_lib.checks.kit.probe import answer_to, short_error
@@ -16,20 +17,12 @@ from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map
 
 
+@guess
 def diagnose(check, result, results, seed, fn=None):
     """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases of the seed.
 
     fn: the student's function, if it is one.
-
-    It decides nothing: whatever goes wrong on the way is as if there were no cause.
     """
-    try:
-        return _cause(check, result, results, seed, fn) or None
-    except Exception:
-        return None
-
-
-def _cause(check, result, results, seed, fn):
     miss = result.misses[0]
     spoilt = _spoilt(check, results) if miss.kind == "values" else []
     if not spoilt:
@@ -237,12 +230,7 @@ def _is_like(check, wrong, result):
 
 def _close(check, result, value):
     """Is the student's result `value`, but for rounding?"""
-    got, like = tree_map(nan_is_inf, result.answer.value), tree_map(nan_is_inf, value)
-    rules = check.rules(result.case, None)
-    own = replace(
-        rules, scale=None
-    )  # a wrong result may be larger than the case's scale, or known less exactly
-    return not compare(got, like, own) or (rules.scale != "entry" and not compare(got, like, rules))
+    return close(result.answer.value, value, check.rules(result.case, None))
 
 
 def _about_returning(check, result):

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from course_lib.checks.kit.explain import slip_cause
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.batch import HEADER, TOGETHER, candidates
 from course_lib.checks.kit.kernels.pairs import Known, found, is_part, pairs
 from course_lib.checks.kit.kernels.source import without_comments
@@ -18,6 +19,7 @@ MOST = 4 * TOGETHER  # slips tried
 SECONDS = 6.0  # of the processor, for launches, as `stopwatch` counts them: then no more mistakes are compiled
 
 
+@guess
 def proved(check, runs):
     """The sentence of the known mistake that did in all launches what the student's kernel did, or None.
 
@@ -26,7 +28,7 @@ def proved(check, runs):
     """
     if any(error["tool"] == "timeout" for run in runs for error in run.report.errors):
         return None
-    order = sorted(runs, key=lambda run: (not (run.findings or run.report.errors), _size(run)))
+    order = sorted(runs, key=lambda run: (not run.amiss, _size(run)))
     search = _Search(check, runs, order)
     place = check.cases.__module__, check.name
     known = (slip_cause(*place, search.fits, find) for find in (search.planted, search.slips))
@@ -108,7 +110,7 @@ class _Search:
 
 def _is_telling(run):
     """Can equality in this launch be no luck? Not where an element or two are wrong, or were never written."""
-    bad = [f for f in run.findings if f.kind == "values" and f.got.dtype.kind == "f"]
+    bad = [f for f in run.wrong if f.kind == "values" and f.got.dtype.kind == "f"]
     written = sum((f.mask & ~f.silent & np.isfinite(f.got)).sum() for f in bad)
     return written > 2 or any(e["tool"] == "memcheck" for e in run.report.errors)
 
@@ -119,7 +121,7 @@ def _size(run):
 
 def _hints(runs):
     """What is known of the failure, in the catalogue's words."""
-    findings = [finding for run in runs for finding in run.findings]
+    findings = [finding for run in runs for finding in run.wrong]
     words = {error["tool"] for run in runs for error in run.report.errors}
     words |= {"values" for finding in findings if finding.kind == "values"}
     silent = [f.silent for f in findings if f.silent is not None and f.silent.any()]
