@@ -20,7 +20,7 @@ from course_lib.checks.kit.messages import (
     say_passed,
 )
 from course_lib.checks.kit.probe import answer_to, argument
-from course_lib.checks.kit.trees import a_thing, describe, leaves, short, upcast
+from course_lib.checks.kit.trees import describe, leaves, short, upcast
 from course_lib.checks.kit.words import count, failure_report, not_a_function
 from course_lib.errors import BadInput
 
@@ -34,8 +34,7 @@ class Check:
     diagnoses: (wrong function, "likely cause"): printed when the student's results are that function's on all cases.
     dtype: of float arrays in the result: "input" (that of the inputs), a NumPy dtype, or None for any.
     axes: names for the axes of the result, ("example", "neuron"), or a dict by part; parts: names of a tuple's parts;
-    each: names of the pairs in a list, ("dW", "db"). inplace: position or name of the argument that takes the result;
-    returns_inplace: the task asks to return that argument, too.
+    each: names of the pairs in a list, ("dW", "db"). inplace: position or name of the argument that takes the result.
     may_change: arguments that the function may change. post: applied to every result before comparing.
     call: (fn, *arguments) -> the result, where more is looked at than what fn returns.
     """
@@ -51,7 +50,6 @@ class Check:
     parts: tuple = ()
     each: tuple = ()
     inplace: int | str | None = None
-    returns_inplace: bool = False
     may_change: tuple = ()
     post: Callable | None = None
     call: Callable | None = None
@@ -127,9 +125,7 @@ class Check:
             result.misses = [Mismatch("error", "the call", f"it stopped with {answer.error}")]
         else:
             misses = compare(answer.value, want, self.rules(case, self.dtype))
-            result.misses = (
-                sorted(misses, key=_slightness) or self._returned(result) or self._changes(result)
-            )
+            result.misses = sorted(misses, key=_slightness) or self._changes(result)
         return result
 
     def truth(self, fn, case):
@@ -150,16 +146,9 @@ class Check:
     def rules(self, case, dtype):
         """The rules of comparison for a case; dtype as the field of that name."""
         K = int(self.K(case) if callable(self.K) else self.K)
-        return Rules(
-            self.c,
-            K,
-            *dtypes(dtype, [*case.args, *case.kwargs.values()]),
-            self.parts,
-            self.each,
-            case.scale,
-            self.digits,
-            self.python_floats,
-        )
+        working, wanted = dtypes(dtype, [*case.args, *case.kwargs.values()])
+        names, digits = (self.parts, self.each), (self.digits, self.python_floats)
+        return Rules(self.c, K, working, wanted, *names, case.scale, *digits)
 
     def report(self, result, results, seed, fn=None):
         """The report on the first wrong case; results: of all cases; fn: the student's function."""
@@ -178,22 +167,6 @@ class Check:
         )
         what = f"the result is right, but your function changes its argument {', '.join(spoilt)}{where}"
         return [Mismatch("changed", parts[0], what)] if spoilt else []
-
-    def _returned(self, result):
-        """The argument that takes the result must be returned as well, where the task asks for it."""
-        value = result.answer.returned
-        if not self.returns_inplace or not compare(
-            value, result.want, self.rules(result.case, None)
-        ):
-            return []
-        name = result.name_of(self.inplace)
-        return [
-            Mismatch(
-                "returned",
-                name,
-                f"{name} changes as it should, but your function returns {a_thing(value)}",
-            )
-        ]
 
     def _argument_names(self):
         """The names of the positional arguments, from the reference's signature."""

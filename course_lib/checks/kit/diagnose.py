@@ -122,7 +122,7 @@ def _of_author(check, miss, results):
 def _of_form(check, result, results):
     """What can be told from the results alone."""
     miss = result.misses[0]
-    if miss.kind in ("changed", "returned"):
+    if miss.kind == "changed":
         return _of_side_effect(check, miss, result)
     if miss.kind == "error":
         return cause_of_error(result.answer.error)
@@ -180,8 +180,6 @@ def _same_answer(check, result, other, miss):
         return mine.error == other.error
     if miss.kind == "changed" and mine.changes != other.changes:
         return False
-    if miss.kind == "returned":
-        return type(mine.returned) is type(other.returned)
     if miss.kind == "dtype" and _dtypes(mine.value) != _dtypes(other.value):
         return False
     return _close(check, result, other.value)
@@ -196,9 +194,7 @@ def _alike(check):
 
 
 def _of_side_effect(check, miss, result):
-    """The result is right; what it is that comes back, or that was changed, is not."""
-    if miss.kind == "returned":
-        return f"end with `return {miss.name}`, after the loop"
+    """The result is right; what was changed is not."""
     part, first = miss.name, result.changes({check.inplace, *check.may_change})[0]
     whole = result.name_of(first.argument)
     if first.slight:

@@ -20,7 +20,7 @@ USUAL = {*TINY, *(10.0**-k for k in range(1, 39)), 5, 10, 20, 30, 50, 80, 85, 88
 
 def with_other_numbers(task, numbers):
     """(what the mistake is, the cell's source) of planted answers of a `Task`, one of these numbers in each."""
-    known, found = numbers_in(task.solution), {}
+    known, found = numbers_in(task.solution), dict[str, str]()
     for says, source in task.planted:
         for own in sorted(numbers_in(source) - known - numbers_in(says) - SMALL):
             for other in sorted(numbers - {own}):

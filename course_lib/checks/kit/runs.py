@@ -1,12 +1,14 @@
 """What the checks of kernels and of ranks have in common: runs that are not right, limits that are not kept."""
 
+from typing import Any
+
 from course_lib.checks.kit.messages import cannot_check
 
 
 class Tried:
     """What came of a launch or of a rehearsal. report: what the machine found; wrong: all that is not as wanted."""
 
-    report: object
+    report: Any
     wrong: list
 
     @property

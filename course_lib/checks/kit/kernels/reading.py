@@ -9,7 +9,7 @@ from course_lib.checks.kit.kernels.compiling import source_line
 from course_lib.checks.kit.kernels.source import without_comments
 from course_lib.checks.kit.planted import task_of
 
-LOOP = re.compile(r"\bfor\s*\([^;]*;([^;]*);[^;{]*?\b\w+\s*\+=\s*(\d+)\b")
+LOOP = re.compile(r"\bfor\s*\([^;]*;([^;]*);[^;{]*?\b\w+\s*\+=\s*([1-9]\d*)\b")
 SHIFTED = re.compile(r"\b([A-Za-z_]\w*)\s*\+\s*(\d+)\b")
 
 

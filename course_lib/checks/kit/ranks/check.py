@@ -188,8 +188,9 @@ class RankCheck:
 
     def rules(self, run, dtype="as told"):
         """The rules of comparison for a run."""
-        told = dtypes(self.dtype if isinstance(dtype, str) else dtype, run.args)
-        return Rules(self.c, int(run.case.K), *told, scale=run.case.scale)
+        told = self.dtype if isinstance(dtype, str) else dtype
+        working, wanted = dtypes(told, run.args)
+        return Rules(self.c, int(run.case.K), working, wanted, scale=run.case.scale)
 
     def faults(self, fn, runs, seed):
         """The Report on the worst run, or None where all are right."""
