@@ -10,7 +10,8 @@ from course_lib.checks.kit import own_numbers
 from course_lib.checks.kit.core import CheckFailed
 from course_lib.checks.kit.planted import Task, task_of
 
-TASK = Task("t", "check_f", "f", "f = 0.5", (("clipped", "f = 88"), ("above 7", "f = 7")), ())
+PLANTED = ("clipped", "f = 88"), ("above 7", "f = 7"), ("beyond 1,000", "f = range(1001)")
+TASK = Task("t", "check_f", "f", "f = 0.5", PLANTED, ())
 EPS = 3e-9
 
 # (chapter, variable, words of the sentence, numbers that nobody has planted): first the planted answers themselves
@@ -74,7 +75,7 @@ def test_numbers_of_an_answer():
     assert own_numbers.numbers_of(lambda x: x * float("inf") + True) == set()
 
 
-def test_a_number_that_the_sentence_names_or_the_solution_has_stays():
+def test_numbers_stay_where_the_sentence_names_one_or_the_solution_has_them():
     known = own_numbers.with_other_numbers(TASK, {60.0, 0.125})
     assert known == [("clipped", "f = 60")]
 

@@ -1,7 +1,7 @@
 """Planted answers with the numbers of a student's answer in the place of their own.
 
 An author plants a mistake once, with one number: log(p + 1e-12), say. Who adds 1e-8 makes the same mistake. A number of
-a planted answer is its own where the solution does not have it, and where its sentence does not name it.
+a planted answer is its own if the solution does not have it; and none may be in its sentence, which would be false then.
 """
 
 import functools
@@ -22,7 +22,8 @@ def with_other_numbers(task, numbers):
     """(what the mistake is, the cell's source) of planted answers of a `Task`, one of these numbers in each."""
     known, found = numbers_in(task.solution), dict[str, str]()
     for says, source in task.planted:
-        for own in sorted(numbers_in(source) - known - numbers_in(says) - SMALL):
+        named = numbers_in(says.replace(",", "")) - known - SMALL  # 1,000
+        for own in sorted(numbers_in(source) - known - SMALL) if not named else ():
             for other in sorted(numbers - {own}):
                 if is_whole(other) == is_whole(own):
                     found.setdefault(_exchanged(source, own, other), says)
