@@ -10,14 +10,18 @@ from course_lib.checks.kit import own_numbers
 from course_lib.checks.kit.core import CheckFailed
 from course_lib.checks.kit.planted import Task, task_of
 
-PLANTED = ("clipped", "f = 88"), ("above 7", "f = 7"), ("beyond 1,000", "f = range(1001)")
-TASK = Task("t", "check_f", "f", "f = 0.5", PLANTED, ())
+PLANTED = (
+    ("clipped", "f = 88, 8  # any number: 88"),
+    ("eight", "f = 8"),
+    ("a", "f = .5 # any number: 0.5"),
+)
+TASK = Task("t", "check_f", "f", "f = 1", PLANTED, ())
 EPS = 3e-9
 
 # (chapter, variable, words of the sentence, numbers that nobody has planted): first the planted answers themselves
 FAMILIES = [
-    ("ch01", "numeric_gradient", "eps is ignored", (0.1, 1e-5, 1e-7)),
-    ("ch01", "numeric_gradient", "the default of eps", (0.1, 0.01)),
+    ("ch01", "numeric_gradient", "eps is ignored", (1, 0.1, 1e-5, 1e-7)),
+    ("ch01", "numeric_gradient", "the default of eps", (1, 0.1, 0.01)),
     ("ch01", "softmax", "z is clipped", (10, 30, 60)),
     ("ch01", "softmax", "a small number in the denominator", (1e-3, 1e-8, 1e-30)),
     ("ch01", "smoothed_cross_entropy", "a small number inside", (1e-3, 1e-8, 1e-30)),
@@ -70,14 +74,18 @@ def test_numbers_of_an_answer():
 
         return inner(x) * 2 + EPS + eps - cap, (-4, 5)
 
-    assert own_numbers.numbers_of(answer) == {1e-6, 70.0, 0.25, EPS, 4, 5}
+    assert own_numbers.numbers_of(answer) >= {1e-6, 70.0, 0.25, EPS, 4, 5, 2}
     assert own_numbers.numbers_of(lambda x: x + np.finfo(np.float32).eps) >= {2.0**-23, 2.0**-52}
-    assert own_numbers.numbers_of(lambda x: x * float("inf") + True) == set()
+    assert own_numbers.numbers_of(lambda x: x * float("inf") + True) <= {0}
 
 
-def test_numbers_stay_where_the_sentence_names_one_or_the_solution_has_them():
-    known = own_numbers.with_other_numbers(TASK, {60.0, 0.125})
-    assert known == [("clipped", "f = 60")]
+def test_a_number_stands_for_any_where_the_planted_answer_says_so():
+    assert own_numbers.with_other_numbers(TASK, {60.0, 1e-9}) == [
+        ("clipped", "f = 1e-09, 8  # any number: 1e-09"),
+        ("clipped", "f = 60, 8  # any number: 60"),
+        ("a", "f = 1e-09 # any number: 1e-09"),
+        ("a", "f = 60.0 # any number: 60.0"),
+    ]
 
 
 def test_numbers_are_told_from_names():

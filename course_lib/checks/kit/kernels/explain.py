@@ -11,7 +11,7 @@ from course_lib.checks.kit.kernels.pairs import Known, found, is_part, pairs
 from course_lib.checks.kit.kernels.source import without_comments
 from course_lib.checks.kit.kernels.values import differs, tolerance
 from course_lib.checks.kit.limits import stopwatch
-from course_lib.checks.kit.own_numbers import is_whole, numbers_in, with_other_numbers
+from course_lib.checks.kit.own_numbers import numbers_in, with_other_numbers
 from course_lib.checks.kit.slips import cuda
 
 PART = "one of several mistakes: "  # an author's own cause of a finding says more
@@ -67,8 +67,7 @@ class _Search:
     def planted(self, task):
         """The planted answers, compiled at once, and those with a number of the student's kernel."""
         numbers = numbers_in(without_comments(self.runs[0].report.source))
-        others = with_other_numbers(task, {n for n in numbers if not is_whole(n)})
-        known = [*task.planted, *others[:TOGETHER]]
+        known = [*task.planted, *with_other_numbers(task, numbers)]
         return self._given([(says, task.value_of(source)) for says, source in known], True)
 
     def slips(self, task):
