@@ -31,12 +31,9 @@ def proved(check, runs):
     order = sorted(runs, key=lambda run: (not run.amiss, _size(run)))
     search = _Search(check, runs, order)
     place = check.cases.__module__, check.name
-    known = (slip_cause(*place, search.fits, find) for find in (search.planted, search.slips))
-    return (
-        next((says for says in known if says), None)
-        or slip_cause(*place, search.fits, search.pairs)
-        or search.partly()
-    )
+    steps = search.planted, search.with_its_numbers, search.slips, search.pairs
+    known = (slip_cause(*place, search.fits, find) for find in steps)
+    return next((says for says in known if says), None) or search.partly()
 
 
 class _Search:
@@ -65,10 +62,13 @@ class _Search:
         return alike
 
     def planted(self, task):
-        """The planted answers, compiled at once, and those with a number of the student's kernel."""
+        """The planted answers, compiled at once."""
+        return self._given(_values(task, task.planted), True)
+
+    def with_its_numbers(self, task):
+        """Those of them that may have another number, with one of the student's kernel."""
         numbers = numbers_in(without_comments(self.runs[0].report.source))
-        known = [*task.planted, *with_other_numbers(task, numbers)]
-        return self._given([(says, task.value_of(source)) for says, source in known], True)
+        return self._given(_values(task, with_other_numbers(task, numbers)), True)
 
     def slips(self, task):
         """The likely slips of the solution."""
@@ -105,6 +105,10 @@ class _Search:
         for (says, source), again in zip(known, runners, strict=True):
             if again:
                 yield says, functools.partial(Known, says, source, again, planted)
+
+
+def _values(task, cells):
+    return [(says, task.value_of(source)) for says, source in cells]
 
 
 def _is_telling(run):
