@@ -67,14 +67,21 @@ def test_an_answer_in_another_process_is_tried_with_usual_numbers():
     assert "a small number inside" in told("ch02", "weighted_cross_entropy", Remote(), 1)
 
 
+def _helper(x):
+    return x + 0.125
+
+
 def test_numbers_of_an_answer():
+    def around(y):
+        return y * 11
+
     def answer(x, eps=1e-6, *, cap=70.0):
         def inner(y):
-            return y - 0.25
+            return _helper(around(y)) - 0.25
 
         return inner(x) * 2 + EPS + eps - cap, (-4, 5)
 
-    assert own_numbers.numbers_of(answer) >= {1e-6, 70.0, 0.25, EPS, 4, 5, 2}
+    assert own_numbers.numbers_of(answer) >= {1e-6, 70.0, 0.25, EPS, 4, 5, 2, 11, 0.125}
     assert own_numbers.numbers_of(lambda x: x + np.finfo(np.float32).eps) >= {2.0**-23, 2.0**-52}
     assert own_numbers.numbers_of(lambda x: x * float("inf") + True) <= {0}
 

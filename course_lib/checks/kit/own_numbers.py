@@ -40,15 +40,28 @@ def numbers_in(text):
 
 
 def numbers_of(answer):
-    """The numbers that a student's function uses: in its code, as defaults, by a name of the notebook, of np.finfo."""
+    """The numbers that a student's function uses, and the functions of the notebook that it calls: in their code, as
+    defaults, by a name of the notebook, of np.finfo."""
     answer = answer.args[0] if isinstance(answer, functools.partial) else answer
     if not isinstance(answer, types.FunctionType):
         return USUAL
-    codes = list(_codes(answer.__code__))
-    names = {name for code in codes for name in code.co_names}
-    held = [answer.__globals__.get(name) for name in names] + [code.co_consts for code in codes]
-    found = set(_numbers([held, answer.__defaults__, list((answer.__kwdefaults__ or {}).values())]))
-    return found | (TINY if "finfo" in names else set())
+    functions, found = [answer], set[float]()
+    for fn in functions:
+        codes = list(_codes(fn.__code__))
+        names = {name for code in codes for name in code.co_names}
+        held = _held(fn, names)
+        found |= {*_numbers([held, [code.co_consts for code in codes]])}
+        found |= TINY if "finfo" in names else set()
+        own = (x for x in held if isinstance(x, types.FunctionType))
+        functions += [x for x in own if x.__globals__ is fn.__globals__ and x not in functions]
+    return found
+
+
+def _held(fn, names):
+    """What a function uses besides its own code: by name, from the function around it, as defaults."""
+    around = [cell.cell_contents for cell in fn.__closure__ or ()]
+    given = [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+    return [*(fn.__globals__.get(name) for name in names), *around, *given]
 
 
 def _codes(code):
