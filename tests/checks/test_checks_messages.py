@@ -281,25 +281,6 @@ def test_zeros_may_come_from_whole_number_division():
     assert "every number was turned into 0" in row(failure(DOUBLE, lambda x: 2 // 7 * x), "cause")
 
 
-# What a function in place returns ---------------------------------------------------------------------------------
-
-
-def test_the_return_value_of_a_function_in_place_is_checked_where_the_task_asks_for_it(capsys):
-    def right(x):
-        x *= 2
-        return x
-
-    def silent(x):
-        x *= 2
-
-    check = Check("double", _vectors, right, inplace=0, returns_inplace=True)
-    check(right, seed=1)
-    report = failure(check, silent)
-    assert "returns None" in row(report, "what") and "end with `return x`" in row(report, "cause")
-    assert "returns 42" in row(failure(check, lambda x: [right(x), 42][1]), "what")
-    assert "returns a tuple of 2" in row(failure(check, lambda x: (right(x), 1)), "what")
-
-
 def test_each_entry_may_have_a_tolerance_of_its_own_size():
     check = Check(
         "tiny", lambda rng: [Case((np.array([1.0, 1e-9]),), scale="entry")], lambda x: 1 * x

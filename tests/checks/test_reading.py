@@ -50,6 +50,13 @@ def test_a_loop_that_takes_two_at_a_time_leaves_one_over():
     assert "the loop up to `K` takes 2 at a time" in told(ch06.check_max_plus, LEFT_OVER)
 
 
+def test_a_step_of_0_in_a_loop_that_never_runs_is_no_division_by_0():
+    """A cause that raises must not decide: the check once ended with a ZeroDivisionError."""
+    idle = "float most = -INFINITY;\n    for (int u = 0; u < K && u < 0; u += 0) most = 0;"
+    source = LEFT_OVER.replace("float most = -INFINITY;", idle)
+    assert "the loop up to `K` takes 2 at a time" in told(ch06.check_max_plus, source)
+
+
 def test_nothing_is_left_over_where_the_rest_is_done():
     rest = "    if (K % 2) most = fmaxf(most, A[i * K + K - 1] + B[(K - 1) * N + j]);\n    D[i"
     ch06.check_max_plus(LEFT_OVER.replace("    D[i", rest), seed=SEED)

@@ -1,6 +1,6 @@
 """The checks of chapter 01: one neuron to one network, per example.
 
-Each check holds the truth in float64 and the wrong answers that students give, each with its likely cause.
+Each check holds the truth in float64; the wrong answers that students give are planted in the exercise.
 """
 
 from course_lib.checks.ch01.backward import check_backward_skip, check_repaired_backward

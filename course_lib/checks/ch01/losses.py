@@ -73,39 +73,7 @@ def _softmax(z):
     return e / e.sum()
 
 
-def _clipped(limit):
-    def softmax(z):
-        e = np.exp(np.clip(z, -limit, limit))
-        return e / e.sum()
-
-    return softmax
-
-
-def _over_more(tiny):
-    """A small number added to the sum, so that it is never 0."""
-
-    def softmax(z):
-        e = np.exp(z.astype(np.float32))
-        return e / (e.sum() + np.float32(tiny))
-
-    return softmax
-
-
-_CLIPPED = "z is clipped, so all values beyond the limit become equal: subtract max(z) instead"
-_MORE = (
-    "a small number in the denominator hides that exp has overflowed, or vanished: subtract max(z)"
-)
-
-check_softmax = Check(
-    "softmax",
-    _softmax_cases,
-    _softmax,
-    K=12,
-    diagnoses=[
-        *((_clipped(limit), _CLIPPED) for limit in (10, 20, 30, 50, 80, 85, 88, 100, 500, 700)),
-        *((_over_more(10.0**-k), _MORE) for k in range(3, 38)),
-    ],
-)
+check_softmax = Check("softmax", _softmax_cases, _softmax, K=12)
 
 # Task smoothed_cross_entropy ----------------------------------------------------------------------------------
 
@@ -131,39 +99,15 @@ def _entropy_cases(rng):
     ]  # z may cancel, as in m - z[c]
 
 
-def _smoothed(z, c, smooth, log):
-    """The loss with `log`, a function z -> the logarithms of all probabilities."""
-    logs = log(z)
-    return float(-((1 - smooth) * logs[c] + smooth * logs.mean()))
-
-
 def _log_softmax(z):
     return z - z.max() - np.log(np.exp(z - z.max()).sum())
 
 
 def _smoothed_cross_entropy(z, c, smooth):
-    return _smoothed(z, c, smooth, _log_softmax)
+    logs = _log_softmax(z)
+    return float(-((1 - smooth) * logs[c] + smooth * logs.mean()))
 
-
-def _capped(cap, tiny):
-    """A number added inside the logarithm, or a probability that is at least so large."""
-
-    def wrong(z, c, smooth):
-        p = cap(_softmax(z.astype(np.float32)), np.float32(tiny))
-        return _smoothed(z, c, smooth, lambda _: np.log(p))
-
-    return wrong
-
-
-_CAPPED = "a small number inside the logarithm hides that p is 0 but caps the loss: use log-sum-exp, without any p"
 
 check_smoothed_cross_entropy = Check(
-    "smoothed_cross_entropy",
-    _entropy_cases,
-    _smoothed_cross_entropy,
-    K=12,
-    dtype=None,
-    diagnoses=[
-        (_capped(cap, 10.0**-k), _CAPPED) for cap in (np.add, np.maximum) for k in range(3, 39)
-    ],
+    "smoothed_cross_entropy", _entropy_cases, _smoothed_cross_entropy, K=12, dtype=None
 )

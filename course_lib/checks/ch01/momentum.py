@@ -57,14 +57,6 @@ def _call(fn, params, velocity, *rest):
     return params, velocity
 
 
-def _with(eta=None, beta=None):
-    def wrong(params, velocity, X, Y, given_eta, given_beta, *rest):
-        rates = (eta or given_eta, beta or given_beta)
-        return _momentum_epoch(params, velocity, X, Y, *rates, *rest)
-
-    return wrong
-
-
 check_momentum_epoch = Check(
     "momentum_epoch",
     _cases,
@@ -73,14 +65,4 @@ check_momentum_epoch = Check(
     call=_call,
     may_change=(0, 1),
     parts=("params", "velocity"),
-    diagnoses=[
-        *(
-            (_with(eta=rate), "eta is not used: a number of your own is used instead")
-            for rate in (0.1, 0.05, 0.02, 0.01, 0.001)
-        ),
-        *(
-            (_with(beta=part), "beta is not used: a number of your own is used instead")
-            for part in (0.99, 0.95)
-        ),
-    ],
 )

@@ -125,6 +125,8 @@ def check_grid_search(fn, *, rng):
         )
         pair = isinstance(given, (tuple, list)) and len(given) == 2
         require(pair, "the result must be the pair (best_eta, test_accuracy)", got=given)
+        numbers = all(np.ndim(part) == 0 for part in given)
+        require(numbers, "best_eta and test_accuracy must be one number each", got=given)
         tried = len(set(diary.trained))
         require(
             tried == len(etas),
@@ -145,7 +147,7 @@ _OTHER_NET = "this is the test accuracy of another run: keep the winner's params
 
 
 def _check_choice(given, diary):
-    got, accuracy = given
+    got, accuracy = (np.asarray(part).item() for part in given)
     best = _winner(diary.scores, 1)
     swapped = got == diary.scores[best][2] and accuracy == best
     require(

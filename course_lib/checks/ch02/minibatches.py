@@ -55,6 +55,14 @@ def _batches(fn, X, Y, B, rng):
         np.shape(xb)[1:] == Y.shape[1:] and np.shape(yb)[1:] == X.shape[1:] for xb, yb in batches
     )
     require(not swapped, "the pairs are (yb, xb)", cause="the images come first: (xb, yb)")
+    widths = [np.shape(xb)[1:] + np.shape(yb)[1:] for xb, yb in batches]
+    whole = X.shape[1:] + Y.shape[1:]
+    require(
+        all(width == whole for width in widths),
+        "a batch has other columns than X and Y",
+        got=f"{widths[0]}, of xb and of yb",
+        wanted=f"{whole}",
+    )
     found = {np.asarray(part).dtype.name for pair in batches for part in pair} - {"float32"}
     require(
         not found,
@@ -112,9 +120,12 @@ def _runs(sizes):
     return f"batches: {text}" + (", and more" if len(runs) > 8 else "")
 
 
-def _check_rows(batches, N, C):
-    """No example lost or doubled, and each with its own label."""
-    rows = np.concatenate([np.asarray(xb)[:, 0] for xb, _ in batches]).astype(int)
+def _check_rows(batches, X, C):
+    """No example changed, lost or doubled, and each with its own label."""
+    images, N = np.concatenate([np.asarray(xb) for xb, _ in batches]), len(X)
+    known = np.isin(images[:, 0], X[:, 0])
+    rows = np.where(known, images[:, 0], 0).astype(int)
+    require(known.all() and (images == X[rows]).all(), "there are images that are not in X")
     labels = np.concatenate([np.asarray(yb) for _, yb in batches])
     times = np.bincount(rows, minlength=N)
     lost, doubled = int((times == 0).sum()), int((times > 1).sum())
@@ -139,11 +150,11 @@ def check_minibatches(fn, *, rng):
         X, Y = _numbered(N, 4, C)
         batches = _batches(fn, X, Y, B, np.random.default_rng(seed))
         _check_sizes(batches, N, B)
-        _check_rows(batches, N, C)
+        _check_rows(batches, X, C)
     N, B = 203, 10
     X, Y = _numbered(N, 4, C)
     stream = np.random.default_rng(seed)
-    first, second = (_check_rows(_batches(fn, X, Y, B, stream), N, C) for _ in range(2))
+    first, second = (_check_rows(_batches(fn, X, Y, B, stream), X, C) for _ in range(2))
     require(
         (first != np.arange(N)).any(),
         "the examples come in the order of the file",
@@ -165,7 +176,7 @@ def check_minibatches(fn, *, rng):
         "the same examples are left over in both epochs",
         cause="the remainder is set aside before the shuffle: permute all N examples, then cut",
     )
-    again = _check_rows(_batches(fn, X, Y, B, np.random.default_rng(seed)), N, C)
+    again = _check_rows(_batches(fn, X, Y, B, np.random.default_rng(seed)), X, C)
     require(
         np.array_equal(first, again),
         "the same seed gives another order",

@@ -36,8 +36,8 @@ def _softplus(Z):
     return np.maximum(Z, 0) + np.log1p(np.exp(-np.abs(Z)))
 
 
-def _loss_with(entry):
-    return lambda Z, Y: float(entry(Z, Y).sum() / len(Z))
+def _loss_of_eq8(Z, Y):
+    return float((_softplus(Z) - Y * Z).sum() / len(Z))
 
 
 def _loss_cases(rng):
@@ -58,61 +58,7 @@ def _loss_cases(rng):
     ]
 
 
-CLIPPED = (
-    "cut off at the ends, or a tiny number is added: that hides the overflow, but then an output that is surely wrong "
-    "costs the same at any z, and the loss no longer has the slope A - Y. Work with z, and put logarithm and sigmoid "
-    "together"
-)
-
-
-def _clip(A, least):
-    A = np.clip(A, least, 1 - least)
-    return A, 1 - A
-
-
-def _raise(A, least):
-    return np.maximum(A, least), np.maximum(1 - A, least)
-
-
-def _add(A, least):
-    return A + least, 1 - A + least
-
-
-def _patched(least, patch):
-    """From a sigmoid in float32 and the rest to 1, both kept away from 0."""
-
-    def entry(Z, Y):
-        A, rest = patch(1 / (1 + np.exp(-Z.astype(np.float32))), least)
-        return -Y * np.log(A) - (1 - Y) * np.log(rest)
-
-    return _loss_with(entry)
-
-
-def _z_clipped(most, everywhere):
-    def entry(Z, Y):
-        near = np.clip(Z, -most, most)
-        return _softplus(near) - Y * (near if everywhere else Z)
-
-    return _loss_with(entry)
-
-
-LEAST = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30)
-
-check_loss_of_eq8 = Check(
-    "loss_of_eq8",
-    _loss_cases,
-    _loss_with(lambda Z, Y: _softplus(Z) - Y * Z),
-    dtype=None,
-    K=40,
-    diagnoses=[
-        *((_patched(least, patch), CLIPPED) for least in LEAST for patch in (_clip, _raise, _add)),
-        *(
-            (_z_clipped(most, everywhere), CLIPPED)
-            for most in (10, 20, 30, 50, 80, 88, 100, 500, 700)
-            for everywhere in (True, False)
-        ),
-    ],
-)
+check_loss_of_eq8 = Check("loss_of_eq8", _loss_cases, _loss_of_eq8, dtype=None, K=40)
 
 # layer_step -----------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.trees import a_thing
 
 # who has what ---------------------------------------------------------------------------------------------------------
@@ -52,11 +53,8 @@ def check_who_has_what(fn, *, rng):
     for place, call in enumerate(CALLS):
         for rank, have in enumerate(got):
             want = HAVE[rank][place]
-            right = (
-                have[place] is None
-                if want is None
-                else have[place] is not None and have[place] == want
-            )
+            number = have[place] is not None and np.ndim(have[place]) == 0
+            right = have[place] is None if want is None else number and have[place] == want
             require(
                 right,
                 f"not what rank {rank} has after {call}",
@@ -67,6 +65,7 @@ def check_who_has_what(fn, *, rng):
     return "all fifteen entries"
 
 
+@guess
 def _because(got, place, rank):
     """The cause for an entry, seen together with those of the other ranks."""
     column = [have[place] for have in got]

@@ -21,7 +21,7 @@ def check_crossing(crossing, *, rng):
         fits = (
             isinstance(pair, tuple | list)
             and len(pair) == 2
-            and all(name in INDICES for name in pair)
+            and all(isinstance(name, str) and name in INDICES for name in pair)
         )
         require(
             fits,

@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+import numpy as np
+
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
 from course_lib.checks.kit.trees import a_thing
@@ -72,6 +74,7 @@ def _form(given, args):
     require(pair, "the pair ((name, m), why) is wanted", got=a_thing(given))
     chosen, why = given
     good = isinstance(chosen, tuple | list) and len(chosen) == 2
+    good = good and isinstance(chosen[0], str) and isinstance(chosen[1], int | np.integer)
     good = good and chosen[0] in NAMES and chosen[1] in args[2]
     require(good, "the choice must be (name, m), one of NAMES and one of choices", got=chosen)
     require(isinstance(why, dict), "why must be a dict", got=a_thing(why))

@@ -29,7 +29,7 @@ def check_stands(stands, *, rng):
     require(listed, f"{P} texts are wanted in a tuple or a list, one per rank", got=a_thing(stands))
     for rank, said in enumerate(stands):
         require(
-            said in orders[rank],
+            isinstance(said, str) and said in orders[rank],
             f"rank {rank} has no such task",
             got=repr(said),
             wanted="one of " + ", ".join(orders[rank]),

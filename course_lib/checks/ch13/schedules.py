@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import numpy as np
+
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
 from course_lib.checks.kit.trees import a_thing
@@ -53,6 +55,7 @@ def _four_each(tasks, where):
     """Each task is (rank, kind, stage, micro)."""
     for task in tasks:
         good = isinstance(task, tuple | list) and len(task) == 4
+        good = good and all(isinstance(task[i], int | np.integer) for i in (0, 2, 3))
         form = "each task must be (rank, kind, stage, micro)"
         nested = isinstance(task, list) and bool(task) and isinstance(task[0], tuple | list)
         cause = "a list for each rank: make one list of them all, += instead of append"

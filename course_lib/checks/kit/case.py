@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from course_lib.checks.kit.messages import CheckBroken, cannot_check
 from course_lib.checks.kit.probe import Answer
 
 
@@ -19,6 +20,18 @@ class Case:
     label: str = ""
     kwargs: dict = field(default_factory=dict)
     scale: float | str | None = None
+
+
+def drawn(check, kind, seed, *given):
+    """The cases of a check, a list of this kind that is not empty. given: what its `cases` takes."""
+    try:
+        cases = list(check.cases(*given))
+    except Exception as error:
+        raise cannot_check(check.name, "its cases raise", error, seed) from error
+    if not cases or not all(isinstance(case, kind) for case in cases):
+        what = f"its cases must be a list of {kind.__name__}, and not an empty one"
+        raise CheckBroken(check.name, what, seed)
+    return cases
 
 
 @dataclass

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.checks.kit.case import Case, Result
-from course_lib.checks.kit.compare import SLIGHT, Mismatch, Rules, compare
+from course_lib.checks.kit.case import Case, Result, drawn
+from course_lib.checks.kit.compare import SLIGHT, Mismatch, Rules, compare, dtypes
 from course_lib.checks.kit.diagnose import diagnose
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.messages import (
@@ -20,7 +20,7 @@ from course_lib.checks.kit.messages import (
     say_passed,
 )
 from course_lib.checks.kit.probe import answer_to, argument
-from course_lib.checks.kit.trees import a_thing, describe, leaves, short, upcast, working_dtype
+from course_lib.checks.kit.trees import describe, leaves, short, upcast
 from course_lib.checks.kit.words import count, failure_report, not_a_function
 from course_lib.errors import BadInput
 
@@ -34,8 +34,7 @@ class Check:
     diagnoses: (wrong function, "likely cause"): printed when the student's results are that function's on all cases.
     dtype: of float arrays in the result: "input" (that of the inputs), a NumPy dtype, or None for any.
     axes: names for the axes of the result, ("example", "neuron"), or a dict by part; parts: names of a tuple's parts;
-    each: names of the pairs in a list, ("dW", "db"). inplace: position or name of the argument that takes the result;
-    returns_inplace: the task asks to return that argument, too.
+    each: names of the pairs in a list, ("dW", "db"). inplace: position or name of the argument that takes the result.
     may_change: arguments that the function may change. post: applied to every result before comparing.
     call: (fn, *arguments) -> the result, where more is looked at than what fn returns.
     """
@@ -51,7 +50,6 @@ class Check:
     parts: tuple = ()
     each: tuple = ()
     inplace: int | str | None = None
-    returns_inplace: bool = False
     may_change: tuple = ()
     post: Callable | None = None
     call: Callable | None = None
@@ -104,20 +102,12 @@ class Check:
         ]
         bad = sorted((r for r in results if r.misses), key=lambda r: _slightness(r.misses[0]))
         if bad:
-            raise CheckFailed(self.report(bad[0], results, seed))
+            raise CheckFailed(self.report(bad[0], results, seed, fn))
         return answers
 
     def draw(self, seed):
         """The cases of a seed, always the same ones."""
-        try:
-            cases = list(self.cases(np.random.default_rng(seed)))
-        except Exception as error:
-            raise cannot_check(self.name, "its cases raise", error, seed) from error
-        if not cases or not all(isinstance(case, Case) for case in cases):
-            raise CheckBroken(
-                self.name, "its cases must be a list of Case, and not an empty one", seed
-            )
-        return cases
+        return drawn(self, Case, seed, np.random.default_rng(seed))
 
     def result(self, case, answer, seed=None):
         """The `Result` of one case: the answer held against the reference."""
@@ -135,9 +125,7 @@ class Check:
             result.misses = [Mismatch("error", "the call", f"it stopped with {answer.error}")]
         else:
             misses = compare(answer.value, want, self.rules(case, self.dtype))
-            result.misses = (
-                sorted(misses, key=_slightness) or self._returned(result) or self._changes(result)
-            )
+            result.misses = sorted(misses, key=_slightness) or self._changes(result)
         return result
 
     def truth(self, fn, case):
@@ -157,28 +145,14 @@ class Check:
 
     def rules(self, case, dtype):
         """The rules of comparison for a case; dtype as the field of that name."""
-        working = working_dtype([*case.args, *case.kwargs.values()])
-        wanted = (
-            working
-            if isinstance(dtype, str) and dtype == "input"
-            else dtype and np.dtype(dtype).name
-        )
         K = int(self.K(case) if callable(self.K) else self.K)
-        return Rules(
-            self.c,
-            K,
-            wanted or working,
-            wanted,
-            self.parts,
-            self.each,
-            case.scale,
-            self.digits,
-            self.python_floats,
-        )
+        working, wanted = dtypes(dtype, [*case.args, *case.kwargs.values()])
+        names, digits = (self.parts, self.each), (self.digits, self.python_floats)
+        return Rules(self.c, K, working, wanted, *names, case.scale, *digits)
 
-    def report(self, result, results, seed):
-        """The report on the first wrong case; results: of all cases."""
-        cause = diagnose(self, result, results, seed)
+    def report(self, result, results, seed, fn=None):
+        """The report on the first wrong case; results: of all cases; fn: the student's function."""
+        cause = diagnose(self, result, results, seed, fn)
         return failure_report(self.name, self.axes, result, results, cause, seed)
 
     def _changes(self, result):
@@ -193,22 +167,6 @@ class Check:
         )
         what = f"the result is right, but your function changes its argument {', '.join(spoilt)}{where}"
         return [Mismatch("changed", parts[0], what)] if spoilt else []
-
-    def _returned(self, result):
-        """The argument that takes the result must be returned as well, where the task asks for it."""
-        value = result.answer.returned
-        if not self.returns_inplace or not compare(
-            value, result.want, self.rules(result.case, None)
-        ):
-            return []
-        name = result.name_of(self.inplace)
-        return [
-            Mismatch(
-                "returned",
-                name,
-                f"{name} changes as it should, but your function returns {a_thing(value)}",
-            )
-        ]
 
     def _argument_names(self):
         """The names of the positional arguments, from the reference's signature."""

@@ -1,14 +1,14 @@
 """Compare a result with the wanted one, part by part, and write down the first thing wrong with each part."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from course_lib.checks.kit.tolerance import Tolerance, is_wrong
-from course_lib.checks.kit.trees import a_thing, short
+from course_lib.checks.kit.trees import a_thing, nan_is_inf, short, tree_map, working_dtype
 
 NUMBER = (bool, int, float, np.generic)
-SLIGHT = ("dtype", "returned", "changed")  # told only when nothing worse is
+SLIGHT = ("dtype", "changed")  # told only when nothing worse is
 
 
 @dataclass
@@ -57,6 +57,13 @@ class Rules:
         )
 
 
+def dtypes(told, args):
+    """(the dtype of the tolerance, the wanted float dtype or None). told: "input" for that of the arguments."""
+    working = working_dtype(args)
+    wanted = working if isinstance(told, str) and told == "input" else told and np.dtype(told).name
+    return wanted or working, wanted
+
+
 def compare(got, want, rules, path=()):
     """All mismatches of a result tree against the wanted tree, in order; an empty list means right."""
     name = part_name(path, rules)
@@ -70,6 +77,15 @@ def compare(got, want, rules, path=()):
         found = _compare_numbers(got, want, rules, name)
         return [found] if found else []
     return [] if _plainly_equal(got, want) else [_plain_mismatch(name, got, want)]
+
+
+def close(got, like, rules):
+    """Are they the same but for rounding, on the scale of the rules or on their own? NaN is like NaN here.
+
+    A wrong result may be larger than the scale of a case, or known less exactly.
+    """
+    got, like = tree_map(nan_is_inf, got), tree_map(nan_is_inf, like)
+    return not compare(got, like, replace(rules, scale=None)) or not compare(got, like, rules)
 
 
 def part_name(path, rules):

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.checks.kit.causes import likely_cause
-from course_lib.checks.kit.compare import SLIGHT, Mismatch, compare, part_pairs
+from course_lib.checks.kit.compare import SLIGHT, Mismatch, close, compare, part_pairs
 from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.limits import EACH, is_telling
 from course_lib.checks.kit.parts import Evidence, names_of
 from course_lib.checks.kit.probe import answer_to, short_error
@@ -16,29 +17,23 @@ from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map
 
 
-def diagnose(check, result, results, seed):
+@guess
+def diagnose(check, result, results, seed, fn=None):
     """A sentence on the likely cause, or None. result: the first wrong one; results: of all cases of the seed.
 
-    It decides nothing: whatever goes wrong on the way is as if there were no cause.
+    fn: the student's function, if it is one.
     """
-    try:
-        return _cause(check, result, results, seed) or None
-    except Exception:
-        return None
-
-
-def _cause(check, result, results, seed):
     miss = result.misses[0]
     spoilt = _spoilt(check, results) if miss.kind == "values" else []
     if not spoilt:
-        return _of_what_came(check, result, results, seed)
+        return _of_what_came(check, result, results, seed, fn)
 
     def changes_too(mine, other):
         return bool(_undue(check, mine)) == bool(_undue(check, other))
 
     both = _fits(check, miss, results, seed, changes_too)
-    known = planted_cause(check.cases.__module__, check.name, both, EACH)
-    return known or _or_of_changes(_of_what_came(check, result, results, seed), spoilt)
+    known = planted_cause(check.cases.__module__, check.name, both, EACH, fn)
+    return known or _or_of_changes(_of_what_came(check, result, results, seed, fn), spoilt)
 
 
 def _spoilt(check, results):
@@ -62,11 +57,11 @@ def _or_of_changes(cause, spoilt):
     return f"{first}; or the numbers follow from this: {changed}"
 
 
-def _of_what_came(check, result, results, seed):
+def _of_what_came(check, result, results, seed, fn):
     miss = result.misses[0]
     fits = _fits(check, miss, results, seed)
     return (
-        planted_cause(check.cases.__module__, check.name, fits, EACH)
+        planted_cause(check.cases.__module__, check.name, fits, EACH, fn)
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
         or (_is_evidence(results) and _of_slip(check, fits))
@@ -127,7 +122,7 @@ def _of_author(check, miss, results):
 def _of_form(check, result, results):
     """What can be told from the results alone."""
     miss = result.misses[0]
-    if miss.kind in ("changed", "returned"):
+    if miss.kind == "changed":
         return _of_side_effect(check, miss, result)
     if miss.kind == "error":
         return cause_of_error(result.answer.error)
@@ -185,8 +180,6 @@ def _same_answer(check, result, other, miss):
         return mine.error == other.error
     if miss.kind == "changed" and mine.changes != other.changes:
         return False
-    if miss.kind == "returned":
-        return type(mine.returned) is type(other.returned)
     if miss.kind == "dtype" and _dtypes(mine.value) != _dtypes(other.value):
         return False
     return _close(check, result, other.value)
@@ -201,9 +194,7 @@ def _alike(check):
 
 
 def _of_side_effect(check, miss, result):
-    """The result is right; what it is that comes back, or that was changed, is not."""
-    if miss.kind == "returned":
-        return f"end with `return {miss.name}`, after the loop"
+    """The result is right; what was changed is not."""
     part, first = miss.name, result.changes({check.inplace, *check.may_change})[0]
     whole = result.name_of(first.argument)
     if first.slight:
@@ -235,12 +226,7 @@ def _is_like(check, wrong, result):
 
 def _close(check, result, value):
     """Is the student's result `value`, but for rounding?"""
-    got, like = tree_map(nan_is_inf, result.answer.value), tree_map(nan_is_inf, value)
-    rules = check.rules(result.case, None)
-    own = replace(
-        rules, scale=None
-    )  # a wrong result may be larger than the case's scale, or known less exactly
-    return not compare(got, like, own) or (rules.scale != "entry" and not compare(got, like, rules))
+    return close(result.answer.value, value, check.rules(result.case, None))
 
 
 def _about_returning(check, result):

@@ -6,7 +6,9 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 
 import itertools
 
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.limits import Late, at_most, harmless
+from course_lib.checks.kit.own_numbers import numbers_of, with_other_numbers
 from course_lib.checks.kit.parts import causes_of_parts
 from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
@@ -15,13 +17,20 @@ from course_lib.checks.kit.slips.merged import pairs
 MOST = 2  # causes that are named where several fit equally well
 
 
-def planted_cause(module, name, fits, limit=None):
+def planted_cause(module, name, fits, limit=None, answer=None):
     """The sentence of the planted answer that fits, "either ..., or ..." of two, or None.
 
     module, name: of the check and of the answer's variable. fits: (what the variable would hold) -> does it give what
-    the student's answer gave? limit: seconds for one try, where `fits` has no limit of its own.
+    the student's answer gave? limit: seconds for one try, where `fits` has no limit of its own. answer: the student's
+    function, whose numbers may stand in the place of a planted answer's own.
     """
-    return _cause(module, name, fits, _planted, limit)
+
+    def with_its_numbers(task):
+        pairs = harmless(with_other_numbers(task, numbers_of(answer)))
+        return ((says, _giver(task, source)) for says, source in pairs)
+
+    known = _cause(module, name, fits, _planted, limit)
+    return known or (answer and _cause(module, name, fits, with_its_numbers, limit)) or None
 
 
 def slip_cause(module, name, fits, slips, limit=None):
@@ -29,18 +38,16 @@ def slip_cause(module, name, fits, slips, limit=None):
     return _cause(module, name, fits, slips, limit)
 
 
+@guess
 def several_causes(module, name, evidence, fits, limit=None):
     """The sentence of several known mistakes that do together what the answer did, or None.
 
     evidence: what the answer gave, case by case. A part explained is better than nothing, and worse than two mistakes
     that explain all.
     """
-    try:
-        if not evidence.is_telling(evidence.wrong()):
-            return _only_pair(module, name, evidence, fits, limit)
-        whole, part = _of_parts(module, name, evidence)
-    except Exception:
-        return None
+    if not evidence.is_telling(evidence.wrong()):
+        return _only_pair(module, name, evidence, fits, limit)
+    whole, part = _of_parts(module, name, evidence)
     return whole or _cause(module, name, fits, _pairs, limit, most=1) or part
 
 
@@ -69,13 +76,11 @@ def _pairs(task):
     return ((says, _giver(task, source)) for says, source in pairs(task))
 
 
+@guess
 def _cause(module, name, fits, known, limit, most=MOST):
-    try:
-        task = task_of(module, name)
-        within = (lambda value: _within(limit, fits, value)) if limit else fits
-        return _first(known(task), within, most) if task else None
-    except Exception:
-        return None
+    task = task_of(module, name)
+    within = (lambda value: _within(limit, fits, value)) if limit else fits
+    return _first(known(task), within, most) if task else None
 
 
 def _planted(task):

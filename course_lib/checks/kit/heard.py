@@ -11,6 +11,7 @@ import numpy as np
 
 from course_lib.checks.kit.compare import Rules, compare, part_pairs
 from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.limits import EACH, Late, at_most
 from course_lib.checks.kit.parts import WHOLE, Evidence, names_of
 from course_lib.checks.kit.planted import task_of
@@ -29,15 +30,8 @@ class Call:
     result: object
 
 
-def cause_of_property(*given):
-    """As `_cause`; whatever goes wrong on the way is as if there were no cause."""
-    try:
-        return _cause(*given)
-    except Exception:
-        return None
-
-
-def _cause(body, name, value, seed, fails_alike, is_evidence):
+@guess
+def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
     """The sentence of the known mistakes that do all that an answer did, or None.
 
     body: of the check; name: of the task's variable; fails_alike: (value) -> does it fail in the same words?
@@ -62,10 +56,9 @@ def _cause(body, name, value, seed, fails_alike, is_evidence):
     if evidence and not is_evidence and evidence.is_telling(evidence.wrong()):
         evidence = None
     return (
-        planted_cause(*place, fits, EACH)
+        planted_cause(*place, fits, EACH, value)
         or (is_evidence and slip_cause(*place, fits, python_slips, EACH))
         or (evidence and several_causes(*place, evidence, fits, EACH))
-        or None
     )
 
 

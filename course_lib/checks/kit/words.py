@@ -19,7 +19,7 @@ def failure_report(name, axes, result, results, cause, seed):
     report.add("cause", cause)
     report.add("case", result.case.label)
     if miss.kind == "values":
-        _add_place(report, miss, _axis_names(axes, miss.name))
+        add_place(report, miss, _axis_names(axes, miss.name))
     if miss.kind == "error":
         report.add("at", result.answer.line and short(result.answer.line, 110))
     if miss.kind != "changed" and result.inplace is None:
@@ -60,14 +60,18 @@ def plain(value):
     return value if isinstance(value, str) else describe(value)
 
 
-def _add_place(report, miss, axes):
+def add_place(report, miss, axes):
     """Rows where, got, wanted, and how far off, at the first wrong entry."""
     at = tuple(int(i) for i in np.argwhere(miss.wrong)[0]) if miss.wrong.ndim else ()
     report.add("where", _index_text(miss.name.removeprefix("the "), at, axes) if at else "")
-    got, want = _two_numbers(miss.got[at], miss.want[at])
+    got, want = two_numbers(miss.got[at], miss.want[at])
     report.add("got", got).add("wanted", want)
-    if not miss.tolerance:
-        return
+    if miss.tolerance:
+        add_allowed(report, miss, at)
+
+
+def add_allowed(report, miss, at):
+    """How far off the number at this place is, and how far off it may be."""
     off, allowed = abs(float(miss.got[at]) - float(miss.want[at])), miss.tolerance.at(at)
     if off <= NEAR * allowed.value or allowed.digits is not None:
         report.add("allowed", f"a difference of {allowed}\nhere it is {off:.2g}")
@@ -89,7 +93,7 @@ def _axis_names(axes, name):
     return axes.get(name, axes.get(name.split("[")[0], ())) if isinstance(axes, dict) else axes
 
 
-def _two_numbers(got, want):
+def two_numbers(got, want):
     """Both numbers with as many digits as it takes to tell them apart."""
     if got.dtype.kind != "f" and want.dtype.kind != "f":
         return str(got), str(want)

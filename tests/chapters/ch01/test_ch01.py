@@ -1,11 +1,10 @@
-"""Chapter 01's checks: the truth passes, and every wrong answer that they know gets the cause written for it."""
+"""Chapter 01's checks: the truth passes, other right ways as well, and what nobody knows gets no wrong cause."""
 
 import numpy as np
 import pytest
 
 from course_lib.checks import ch01
 from course_lib.checks.kit.core import CheckFailed
-from course_lib.checks.kit.trees import upcast
 
 CHECKS = {name: check for name, check in vars(ch01).items() if name.startswith("check_")}
 SEEDS = range(5)
@@ -22,13 +21,6 @@ def in_the_dtype_of_the_inputs(function):
     return answer
 
 
-def in_float64(check, wrong):
-    """A known wrong answer as a check tries it: in float64, so that nothing overflows but what would there too."""
-    if check.inplace is not None or check.call:
-        return wrong
-    return in_the_dtype_of_the_inputs(lambda *args: wrong(*upcast(args)))
-
-
 def words(text):
     return " ".join(str(text).split())
 
@@ -39,21 +31,6 @@ def test_the_truth_passes(name, capsys):
     for seed in SEEDS:
         check(in_the_dtype_of_the_inputs(check.reference), seed=seed)
     assert capsys.readouterr().out.count("✔") == len(SEEDS)
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong", "cause"),
-    [
-        pytest.param(n, *pair, id=f"{n}-{i}")
-        for n, check in CHECKS.items()
-        for i, pair in enumerate(check.diagnoses)
-    ],
-)
-def test_a_known_wrong_answer_gets_its_cause(name, wrong, cause):
-    for seed in SEEDS:
-        with pytest.raises(CheckFailed) as failure:
-            CHECKS[name](in_float64(CHECKS[name], wrong), seed=seed)
-        assert f"cause {words(cause)}" in words(failure.value), f"seed {seed}"
 
 
 def test_an_unknown_wrong_answer_fails_without_a_wrong_cause():

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.checks.kit.case import drawn
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kernels.compiling import does_not_compile
 from course_lib.checks.kit.kernels.explain import proved
@@ -40,7 +41,6 @@ from course_lib.checks.kit.kernels.notices import notices
 from course_lib.checks.kit.kernels.reporting import (
     fault_report,
     is_fatal,
-    is_late_alone,
     limit_report,
     numbers_report,
 )
@@ -53,7 +53,7 @@ from course_lib.checks.kit.kernels.running import (
     x_across,
 )
 from course_lib.checks.kit.kernels.source import check_source
-from course_lib.checks.kit.kernels.values import is_like, wanted, wrongs
+from course_lib.checks.kit.kernels.values import wanted, wrongs
 from course_lib.checks.kit.kinds import CLOCK, WRONG, kind_of
 from course_lib.checks.kit.messages import (
     CheckBroken,
@@ -63,6 +63,7 @@ from course_lib.checks.kit.messages import (
     say_passed,
 )
 from course_lib.checks.kit.probe import short_error
+from course_lib.checks.kit.runs import is_late_alone, unkept
 from course_lib.checks.kit.words import again
 from course_lib.errors import BadInput
 from course_lib.machines.cpu_engine import CompileError, LaunchFailed
@@ -99,7 +100,6 @@ class KernelCheck:
     launch's arguments by name, floats in float64; gives what the output must hold (several: a tuple in the order of
     out and inout, or a dict by name). It may be smaller than the output: what lies beyond must stay as it was.
     limits: functions (report, launch) -> None or (what, cause), looked at when all else is right (kernels_limits.py).
-    diagnoses: (wrong reference, "likely cause"): told when the numbers are those in every launch.
     causes: (function of an error of the engine's Report (a dict) -> bool, "likely cause"): told in the place of the
     engine's own sentence. c: rounding steps per term, in |got - wanted| <= c * K * eps(dtype) * largest |wanted|.
     axes: names for the axes of the output, ("row", "column"), or a dict by output.
@@ -110,7 +110,6 @@ class KernelCheck:
     cases: Callable
     reference: Callable
     limits: Sequence = ()
-    diagnoses: Sequence = ()
     causes: Sequence = ()
     c: float = 4.0
     axes: tuple | dict = ()
@@ -136,15 +135,7 @@ class KernelCheck:
 
     def draw(self, seed):
         """The launches of a seed, always the same ones."""
-        try:
-            launches = list(self.cases(np.random.default_rng(seed)))
-        except Exception as error:
-            raise cannot_check(self.name, "its cases raise", error, seed) from error
-        if not launches or not all(isinstance(launch, Launch) for launch in launches):
-            raise CheckBroken(
-                self.name, "its cases must be a list of Launch, and not an empty one", seed
-            )
-        return launches
+        return drawn(self, Launch, seed, np.random.default_rng(seed))
 
     def found(self, source, launches, seed):
         """(the Report on what is wrong, or None; the kind of failure that it is)."""
@@ -165,13 +156,13 @@ class KernelCheck:
         return report.add("cause", types)
 
     def run(self, source, launches, seed):
-        """Every launch on the engine, what is Wrong in `findings`; nothing after a crash or an endless loop."""
+        """Every launch on the engine, what is not right in `wrong`; nothing after a crash or an endless loop."""
         runs: list = []
         for launch in launches:
             runs.append(run := on_engine(source, self.kernel, launch))
             if is_fatal(run):
                 break
-            run.findings = wrongs(self, launch, run.before, run.after, self.want(run, seed))
+            run.wrong = wrongs(self, launch, run.before, run.after, self.want(run, seed))
         return runs
 
     def want(self, run, seed):
@@ -200,46 +191,19 @@ class KernelCheck:
 
     def faults(self, runs):
         """The Report on the worst launch: crash, a tool's finding, wrong numbers; None where all are right."""
-        bad = [run for run in runs if run.report.errors or run.findings]
+        bad = [run for run in runs if run.amiss]
         if not bad:
             return None
-        known, fatal = self.diagnosis(runs), [run for run in bad if is_fatal(run)]
-        cause = None if known else proved(self, runs)
-        found = [run for run in bad if run.report.errors]
-        plain = [run for run in bad if not run.report.errors]
-        if fatal or (found and not (known and plain)):
-            return fault_report(self, (fatal or found)[0], runs, known, cause)
-        return numbers_report(self, plain[0], runs, known or cause)
-
-    def diagnosis(self, runs):
-        """The author's cause whose wrong numbers are the student's in every launch that ran to its end, or None."""
-        whole = [
-            run
-            for run in runs
-            if not is_fatal(run) and all(e["tool"] != "memcheck" for e in run.report.errors)
-        ]
-        if not any(run.findings and run.findings[0].kind == "values" for run in whole):
-            return None
-        return next(
-            (
-                text
-                for wrong, text in self.diagnoses
-                if all(is_like(self, wrong, run) for run in whole)
-            ),
-            None,
-        )
+        fatal, found = filter(is_fatal, bad), (run for run in bad if run.report.errors)
+        cause = proved(self, runs)
+        if worst := next(fatal, None) or next(found, None):
+            return fault_report(self, worst, runs, cause)
+        return numbers_report(self, bad[0], runs, cause)
 
     def over_limits(self, runs, seed):
         """The Report on the first limit that is not kept, or None."""
-        for check in self.limits:
-            for run in runs:
-                try:
-                    broken = check(run.report, run.launch)
-                except Exception as error:
-                    raise cannot_check(self.name, "a limit raises", error, seed) from error
-                if broken:
-                    return limit_report(self, run, *broken)
-        return None
+        found = unkept(self, runs, seed, lambda limit, run: limit(run.report, run.launch))
+        return limit_report(self, found[0], *found[1]) if found else None
 
     def on_gpu(self, source, runs, seed):
         """The Report on a GPU that disagrees, or None; also None where there is no GPU."""
@@ -254,8 +218,8 @@ class KernelCheck:
                 if (kind := kind_of(error)) != WRONG:
                     raise CheckFailed(report, kind) from None
                 return report
-            run.findings = wrongs(self, run.launch, run.before, run.after, self.want(run, seed))
-            if run.findings:
+            run.wrong = wrongs(self, run.launch, run.before, run.after, self.want(run, seed))
+            if run.wrong:
                 return numbers_report(
                     self, run, [run], ON_GPU, " on the GPU, and right on the CPU engine"
                 )

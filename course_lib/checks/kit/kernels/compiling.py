@@ -7,6 +7,7 @@ from course_lib.checks.kit.trees import short
 from course_lib.machines.cuda_c.rewrite import TOKEN
 
 MESSAGE = re.compile(r"kernel\.cu(?::(\d+)(?::\d+)?|\((\d+)\)): *(?:fatal )?error *:? *(.*)")
+CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
 def source_line(source, number):
@@ -66,7 +67,7 @@ def _slips(source):
     """(line, what, cause) of slips that compilers tell badly: read only once the source has failed to compile."""
     bare = TOKEN.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), source)
     found = [
-        (_line(bare, m.start()), what.format(*m.groups()), cause)
+        (line_of(bare, m.start()), what.format(*m.groups()), cause)
         for pattern, what, cause in SLIPS
         for m in re.finditer(pattern, bare)
     ]
@@ -75,48 +76,28 @@ def _slips(source):
 
 def _braces(bare):
     """The bracket that is never closed, or the one that closes nothing."""
-    opened, pairs = [], {")": "(", "]": "[", "}": "{"}
-    for m in re.finditer(r"[(){}\[\]]", bare):
-        if m[0] in "([{":
-            opened.append(m)
-        elif opened and opened[-1][0] == pairs[m[0]]:
+    opened: list = []
+    for found in re.finditer(r"[(){}\[\]]", bare):
+        closing = [CLOSED_BY[each[0]] for each in opened]
+        if found[0] in CLOSED_BY:
+            opened.append(found)
+        elif found[0] in closing[-1:]:
             opened.pop()
-        elif opened and pairs[m[0]] not in [o[0] for o in opened]:
-            return [(_line(bare, m.start()), f"this {m[0]} closes nothing", "an extra bracket")]
-        elif opened:
-            last = opened[-1]
-            return [
-                (
-                    _line(bare, last.start()),
-                    f"this {last[0]} is never closed",
-                    f"a {_closing(last[0])} is missing",
-                )
-            ]
+        elif found[0] in closing:
+            break
         else:
-            return [
-                (
-                    _line(bare, m.start()),
-                    f"this {m[0]} closes nothing",
-                    "an extra brace, here or above",
-                )
-            ]
-    if not opened:
-        return []
-    last = opened[-1]
-    return [
-        (
-            _line(bare, last.start()),
-            f"this {last[0]} is never closed",
-            f"a {_closing(last[0])} is missing",
-        )
-    ]
+            cause = "an extra bracket" if opened else "an extra brace, here or above"
+            return [(line_of(bare, found.start()), f"this {found[0]} closes nothing", cause)]
+    return [_unclosed(bare, opened[-1])] if opened else []
 
 
-def _closing(bracket):
-    return {"(": ")", "[": "]", "{": "}"}[bracket]
+def _unclosed(bare, last):
+    what, cause = f"this {last[0]} is never closed", f"a {CLOSED_BY[last[0]]} is missing"
+    return line_of(bare, last.start()), what, cause
 
 
-def _line(text, at):
+def line_of(text, at):
+    """The number of the line in which the character `at` of a text stands."""
     return text.count("\n", 0, at) + 1
 
 

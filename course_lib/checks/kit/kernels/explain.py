@@ -5,11 +5,13 @@ import functools
 import numpy as np
 
 from course_lib.checks.kit.explain import slip_cause
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.batch import HEADER, TOGETHER, candidates
 from course_lib.checks.kit.kernels.pairs import Known, found, is_part, pairs
 from course_lib.checks.kit.kernels.source import without_comments
 from course_lib.checks.kit.kernels.values import differs, tolerance
 from course_lib.checks.kit.limits import stopwatch
+from course_lib.checks.kit.own_numbers import numbers_in, with_other_numbers
 from course_lib.checks.kit.slips import cuda
 
 PART = "one of several mistakes: "  # an author's own cause of a finding says more
@@ -17,6 +19,7 @@ MOST = 4 * TOGETHER  # slips tried
 SECONDS = 6.0  # of the processor, for launches, as `stopwatch` counts them: then no more mistakes are compiled
 
 
+@guess
 def proved(check, runs):
     """The sentence of the known mistake that did in all launches what the student's kernel did, or None.
 
@@ -25,15 +28,12 @@ def proved(check, runs):
     """
     if any(error["tool"] == "timeout" for run in runs for error in run.report.errors):
         return None
-    order = sorted(runs, key=lambda run: (not (run.findings or run.report.errors), _size(run)))
+    order = sorted(runs, key=lambda run: (not run.amiss, _size(run)))
     search = _Search(check, runs, order)
     place = check.cases.__module__, check.name
-    known = (slip_cause(*place, search.fits, find) for find in (search.planted, search.slips))
-    return (
-        next((says for says in known if says), None)
-        or slip_cause(*place, search.fits, search.pairs)
-        or search.partly()
-    )
+    steps = search.planted, search.with_its_numbers, search.slips, search.pairs
+    known = (slip_cause(*place, search.fits, find) for find in steps)
+    return next((says for says in known if says), None) or search.partly()
 
 
 class _Search:
@@ -63,7 +63,12 @@ class _Search:
 
     def planted(self, task):
         """The planted answers, compiled at once."""
-        return self._given([(says, task.value_of(source)) for says, source in task.planted], True)
+        return self._given(_values(task, task.planted), True)
+
+    def with_its_numbers(self, task):
+        """Those of them that may have another number, with one of the student's kernel."""
+        numbers = numbers_in(without_comments(self.runs[0].report.source))
+        return self._given(_values(task, with_other_numbers(task, numbers)), True)
 
     def slips(self, task):
         """The likely slips of the solution."""
@@ -102,9 +107,13 @@ class _Search:
                 yield says, functools.partial(Known, says, source, again, planted)
 
 
+def _values(task, cells):
+    return [(says, task.value_of(source)) for says, source in cells]
+
+
 def _is_telling(run):
     """Can equality in this launch be no luck? Not where an element or two are wrong, or were never written."""
-    bad = [f for f in run.findings if f.kind == "values" and f.got.dtype.kind == "f"]
+    bad = [f for f in run.wrong if f.kind == "values" and f.got.dtype.kind == "f"]
     written = sum((f.mask & ~f.silent & np.isfinite(f.got)).sum() for f in bad)
     return written > 2 or any(e["tool"] == "memcheck" for e in run.report.errors)
 
@@ -115,7 +124,7 @@ def _size(run):
 
 def _hints(runs):
     """What is known of the failure, in the catalogue's words."""
-    findings = [finding for run in runs for finding in run.findings]
+    findings = [finding for run in runs for finding in run.wrong]
     words = {error["tool"] for run in runs for error in run.report.errors}
     words |= {"values" for finding in findings if finding.kind == "values"}
     silent = [f.silent for f in findings if f.silent is not None and f.silent.any()]

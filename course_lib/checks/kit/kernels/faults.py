@@ -5,6 +5,7 @@ The engine's own sentences are for any kernel. Those that would send a student o
 
 import numpy as np
 
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.running import owner_of
 
 MOST = 20_000  # elements whose owner is looked up
@@ -23,6 +24,7 @@ WHOSE_ELSE = (
 IN_A_TABLE = "the index runs past the end of the array: check the loop's bound, the offset, and the array's size"
 
 
+@guess
 def cause_of_fault(run, error, said):
     """The likely cause of a finding; `said`: what the engine says of it."""
     if error["tool"] == "racecheck":

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 
+from course_lib.checks.kit.kernels.compiling import line_of
 from course_lib.checks.kit.kernels.source import without_comments
 
 RATES = {
@@ -176,8 +177,7 @@ def mentions(word, cause, least=0, most=None):
     def check(report, launch):
         bare = without_comments(report.source)
         at = [
-            bare.count("\n", 0, m.start()) + 1
-            for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", bare)
+            line_of(bare, m.start()) for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", bare)
         ]
         if len(at) < least:
             return f"{word} appears {len(at)} times in the source, but {least} are needed", cause

@@ -2,6 +2,7 @@
 
 import re
 
+from course_lib.checks.kit.kernels.compiling import line_of
 from course_lib.checks.kit.kernels.source import without_comments
 
 DOUBLE = re.compile(r"\bdouble\b|(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
@@ -20,7 +21,7 @@ def _double(bare):
         return None
     what = "double" if found[0] == "double" else f"{found[0]}, which is a double"
     return (
-        f"line {_line(bare, found.start())} has {what}: most GPUs compute with double many times more slowly "
+        f"line {line_of(bare, found.start())} has {what}: most GPUs compute with double many times more slowly "
         "than with float (2.0f is a float)"
     )
 
@@ -33,7 +34,7 @@ def _local(bare):
             words = set(re.findall(r"[A-Za-z_]\w*", use[1])) - counters
             if words and not words <= _constants(bare):
                 return (
-                    f"line {_line(bare, use.start())} indexes {name} with a value known only at run time: a "
+                    f"line {line_of(bare, use.start())} indexes {name} with a value known only at run time: a "
                     f"GPU then keeps {name} in local memory, not in registers"
                 )
     return None
@@ -50,7 +51,3 @@ def _constants(bare):
     return set(re.findall(r"#\s*define\s+(\w+)", bare)) | set(
         re.findall(r"\bconst(?:expr)?\s+int\s+(\w+)\s*=\s*\d+\s*[;,]", bare)
     )
-
-
-def _line(text, at):
-    return text.count("\n", 0, at) + 1

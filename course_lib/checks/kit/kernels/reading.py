@@ -4,14 +4,16 @@ import re
 
 import numpy as np
 
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.compiling import source_line
 from course_lib.checks.kit.kernels.source import without_comments
 from course_lib.checks.kit.planted import task_of
 
-LOOP = re.compile(r"\bfor\s*\([^;]*;([^;]*);[^;{]*?\b\w+\s*\+=\s*(\d+)\b")
+LOOP = re.compile(r"\bfor\s*\([^;]*;([^;]*);[^;{]*?\b\w+\s*\+=\s*([1-9]\d*)\b")
 SHIFTED = re.compile(r"\b([A-Za-z_]\w*)\s*\+\s*(\d+)\b")
 
 
+@guess
 def read(check, runs, whole=False):
     """A fact of the source that the launches bear out, or None. whole: no unused float can explain it."""
     bare = without_comments(runs[0].report.source)
@@ -40,7 +42,7 @@ def _times(name, text):
 
 def _left_over(runs, bare):
     """A loop that takes several at a time, and wrong numbers exactly where its bound is no multiple of them."""
-    bad = [bool(run.report.errors or run.findings) for run in runs]
+    bad = [run.amiss for run in runs]
     for condition, step in LOOP.findall(bare) if not all(bad) else ():
         ahead = [int(more) + 1 for _, more in SHIFTED.findall(condition)]
         for name in _sizes(runs[0].launch):

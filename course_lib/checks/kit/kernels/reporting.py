@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.compiling import source_line
 from course_lib.checks.kit.kernels.explain import PART
 from course_lib.checks.kit.kernels.faults import cause_of_fault
@@ -10,7 +11,7 @@ from course_lib.checks.kit.kernels.running import SECONDS, owner_of, triple
 from course_lib.checks.kit.kernels.values import cause_of
 from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.trees import short
-from course_lib.checks.kit.words import NEAR, _two_numbers, count
+from course_lib.checks.kit.words import add_allowed, count, two_numbers
 
 FATAL, PRINTED = (
     ("crash", "timeout"),
@@ -28,16 +29,13 @@ CRASHES = {
 }
 
 
-def fault_report(check, run, runs, known, proved=None):
-    """The report on the first thing that the engine found in a launch.
-
-    known: a cause of the wrong numbers; proved: one of all that was found.
-    """
+def fault_report(check, run, runs, proved):
+    """The report on the first thing that the engine found in a launch. proved: the cause of all that was found."""
     error = run.report.errors[0]
     head = error["message"].partition("\n    ")[0]
     what, _, cause = head.partition(" Likely cause: ")
     what, tool = what.partition(": ")[2] or what, error["tool"]
-    right = not run.findings and not is_fatal(run)
+    right = not run.wrong and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
     own, whole = _own_cause(check, error), proved and not proved.startswith(PART)
@@ -48,10 +46,9 @@ def fault_report(check, run, runs, known, proved=None):
     report.add(
         "meets", source_line(run.report.source, error["other"]["line"]) if _elsewhere(error) else ""
     )
-    if run.findings:
-        first = run.findings[0]
+    if run.wrong:
+        first = run.wrong[0]
         report.add("numbers", f"{first.what}, {element(first.name, first.first)} first")
-        report.add("likely", known)
     report.add("also", _also(run.report.errors[1:]))
     return _end(report, check, run, runs)
 
@@ -84,15 +81,9 @@ def is_fatal(run):
     return any(error["tool"] in FATAL for error in run.report.errors)
 
 
-def is_late(run):
+def _is_late(run):
     """Was the launch stopped because it took too long?"""
     return any(error["tool"] == "timeout" for error in run.report.errors)
-
-
-def is_late_alone(runs):
-    """Is it all that was found that the last launch was stopped because it took too long?"""
-    tools = {error["tool"] for run in runs for error in run.report.errors}
-    return tools == {"timeout"} and not any(run.findings for run in runs)
 
 
 def _elsewhere(error):
@@ -101,6 +92,7 @@ def _elsewhere(error):
     )
 
 
+@guess
 def _own_cause(check, error):
     """The author's cause for a finding, or that of a crash, or None."""
     said = next((text for like, text in check.causes if like(error)), None)
@@ -112,10 +104,8 @@ def _own_cause(check, error):
 
 def numbers_report(check, run, runs, known, where=""):
     """The report on wrong numbers, on writes outside, on changed inputs."""
-    bad = run.findings[0]
-    same = [
-        (r, f) for r in runs for f in r.findings[:1] if (f.kind, f.name) == (bad.kind, bad.name)
-    ]
+    bad = run.wrong[0]
+    same = [(r, f) for r in runs for f in r.wrong[:1] if (f.kind, f.name) == (bad.kind, bad.name)]
     same.sort(key=lambda pair: pair[0] is not run)  # the one that is shown comes first
     values, at = bad.kind == "values", bad.first
     report = _title(check, runs)
@@ -127,13 +117,13 @@ def numbers_report(check, run, runs, known, where=""):
         "where",
         element(bad.name, at) + _axes(check, run.launch, bad, at) + _owner(run.launch, at, bad),
     )
-    got, want = _two_numbers(bad.got[at], bad.want[at])
+    got, want = two_numbers(bad.got[at], bad.want[at])
     never = values and bad.silent[at]
     report.add("got", f"{got}, as it arrived" if never else got).add(
         "wanted" if values else "before", want
     )
-    if values and not never:
-        _add_allowed(report, bad, at)
+    if values and not never and bad.tolerance:
+        add_allowed(report, bad, at)
     errors = run.report.errors
     report.add("also", f"{errors[0]['tool']} has {count(len(errors), 'finding')}" if errors else "")
     return _end(report, check, run, runs)
@@ -153,23 +143,13 @@ def element(name, at):
 
 
 def _title(check, runs):
-    wrong, fatal = sum(bool(run.report.errors or run.findings) for run in runs), is_fatal(runs[-1])
+    wrong, fatal = sum(run.amiss for run in runs), is_fatal(runs[-1])
     if fatal and wrong == 1:
-        did = f"was stopped after {SECONDS:g} s" if is_late(runs[-1]) else "crashed"
+        did = f"was stopped after {SECONDS:g} s" if _is_late(runs[-1]) else "crashed"
         return Report(f"{check.name}: launch {len(runs)} {did}")
     return Report(
         f"{check.name}: {wrong} of {len(runs)} launch{'es' * (len(runs) != 1)} not right yet"
     )
-
-
-def _add_allowed(report, bad, at):
-    if not bad.tolerance or not np.isfinite(bad.got[at]):
-        return
-    off, allowed = abs(float(bad.got[at]) - float(bad.want[at])), bad.tolerance.at(at)
-    if off <= NEAR * allowed.value:
-        report.add("allowed", f"a difference of {allowed}\nhere it is {off:.2g}")
-    else:
-        report.add("off by", f"{off:.2g}, far more than rounding")
 
 
 def _axes(check, launch, bad, at):
@@ -199,9 +179,7 @@ def _end(report, check, run, runs):
     report.add("case", run.launch.label)
     where = f"{_shape(run.launch.grid)}, {_shape(run.launch.block)}{shared}"
     report.add("launch", f"{check.kernel}<<<{where}>>>({', '.join(args)})")
-    right = [
-        r.launch.label for r in runs if not r.report.errors and not r.findings and r.launch.label
-    ]
+    right = [r.launch.label for r in runs if not r.report.errors and not r.wrong and r.launch.label]
     report.add("right on", "; ".join(right))
     printed = run.report.printed.strip().splitlines()
     shown = [short(line, 90) for line in printed[:PRINTED]] + ["..."] * (len(printed) > PRINTED)

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.checks.kit.kinds import CLOCK
 from course_lib.checks.kit.messages import CheckFailed, Report
+from course_lib.checks.kit.runs import Tried
 from course_lib.errors import BadInput
 from course_lib.gpu import device
 from course_lib.machines.cpu_engine import Report as Traced
@@ -82,14 +83,14 @@ class Launch:
 
 
 @dataclass
-class Run:
+class Run(Tried):
     """What a launch gave: the engine's Report, and the arguments before and after."""
 
     launch: Launch
     report: Traced
     before: dict
     after: dict
-    findings: list = field(default_factory=list)
+    wrong: list = field(default_factory=list)
 
 
 def traced(*args, **named):

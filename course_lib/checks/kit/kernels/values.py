@@ -7,8 +7,9 @@ import numpy as np
 from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import Mismatch, Rules
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.pattern import pattern
-from course_lib.checks.kit.kernels.running import bits_of, poisoned
+from course_lib.checks.kit.kernels.running import bits_of
 from course_lib.checks.kit.probe import Answer
 from course_lib.checks.kit.tolerance import Tolerance, is_wrong
 from course_lib.checks.kit.trees import upcast
@@ -151,28 +152,7 @@ def _count(mask):
     return f"{n:,} element{'s' * (n != 1)}"
 
 
-def is_like(check, wrong, run):
-    """Did this launch give what this known wrong function gives?"""
-    try:
-        like = wanted(wrong, run.launch, run.before)
-        return all(_alike(check, run, name, value) for name, value in like.items())
-    except Exception:  # a wrong function need not fit all cases
-        return False
-
-
-def _alike(check, run, name, value):
-    got = corner(run.after[name], value)
-    if got.shape != value.shape:
-        return False
-    bad = np.asarray(differs(got, value, tolerance(check, run.launch, got, value)))
-    both = (
-        np.isnan(value) & np.isnan(got)
-        if got.dtype.kind == "f" and value.dtype.kind == "f"
-        else False
-    )
-    return not (bad & ~np.asarray(both)).any()
-
-
+@guess
 def cause_of(bad, pairs):
     """A sentence on the likely cause of what is `Wrong`, or None. pairs: (Run, its Wrong of the same array)."""
     if bad.kind == "outside":
@@ -257,6 +237,3 @@ def _everywhere(pairs):
         misses.append((miss, Result(case, Answer(bad.got), bad.want, [miss], list(arrays))))
     said = likely_cause(misses, [result for _, result in misses])
     return said and next((text for words, text in IN_C.items() if said.startswith(words)), said)
-
-
-__all__ = ["Wrong", "cause_of", "corner", "is_like", "poisoned", "wanted", "wrongs"]

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.checks.kit.compare import SLIGHT, Rules, compare
+from course_lib.checks.kit.compare import SLIGHT, Rules, compare, dtypes
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kernels.limits import looked_at
 from course_lib.checks.kit.kinds import CLOCK, WRONG
@@ -54,7 +54,8 @@ from course_lib.checks.kit.ranks.reporting import (
     numbers_report,
 )
 from course_lib.checks.kit.ranks.running import RankCase, run_case
-from course_lib.checks.kit.trees import upcast, working_dtype
+from course_lib.checks.kit.runs import is_late_alone, unkept
+from course_lib.checks.kit.trees import upcast
 from course_lib.checks.kit.words import again, count, not_a_function
 from course_lib.errors import BadInput
 from course_lib.machines.rehearsal.apart import one_process
@@ -128,7 +129,7 @@ class RankCheck:
             raise not_written(self.name, blank)
         report = self.faults(fn, runs, seed) or self.over_limits(fn, runs, seed)
         if report:
-            kind = CLOCK if _is_late_alone(runs) else WRONG
+            kind = CLOCK if is_late_alone(runs) else WRONG
             raise CheckFailed(report.add("again", again(seed)), kind)
         kept = looked_at(self.limits)
         least, most = min(self.ranks), max(self.ranks)
@@ -149,7 +150,7 @@ class RankCheck:
                 if isinstance(run.want, Exception):
                     what = "its reference raises"
                     raise cannot_check(self.name, what, run.want, seed) from run.want
-                run.misses = [] if run.fatal else self.misses(run)
+                run.wrong = [] if run.fatal else self.misses(run)
         return runs
 
     def draw(self, rng, n, seed):
@@ -187,18 +188,15 @@ class RankCheck:
 
     def rules(self, run, dtype="as told"):
         """The rules of comparison for a run."""
-        working = working_dtype(run.args)
         told = self.dtype if isinstance(dtype, str) else dtype
-        wanted = (
-            working if isinstance(told, str) and told == "input" else told and np.dtype(told).name
-        )
-        return Rules(self.c, int(run.case.K), wanted or working, wanted, scale=run.case.scale)
+        working, wanted = dtypes(told, run.args)
+        return Rules(self.c, int(run.case.K), working, wanted, scale=run.case.scale)
 
     def faults(self, fn, runs, seed):
         """The Report on the worst run, or None where all are right."""
-        plain = [run for run in runs if run.misses]
-        amiss = any(run.misses or run.report.errors for run in runs)
-        cause = proved(self, fn, runs, seed) if amiss else Known()
+        plain = [run for run in runs if run.wrong]
+        amiss = any(run.amiss for run in runs)
+        cause = (amiss and proved(self, fn, runs, seed)) or Known()
         fatal = next((run for run in runs if run.fatal), None)
         if fatal and not (cause.planted and plain):
             return fault_report(self, fn, fatal, runs, fatal.fatal, cause)
@@ -218,15 +216,8 @@ class RankCheck:
 
     def over_limits(self, fn, runs, seed):
         """The Report on the first limit that is not kept, or None."""
-        for check in self.limits:
-            for run in runs:
-                try:
-                    broken = check(run.report, run.n, run.case)
-                except Exception as error:
-                    raise cannot_check(self.name, "a limit raises", error, seed) from error
-                if broken:
-                    return limit_report(self, fn, run, *broken)
-        return None
+        found = unkept(self, runs, seed, lambda limit, run: limit(run.report, run.n, run.case))
+        return limit_report(self, fn, found[0], *found[1]) if found else None
 
 
 def _require_mpi(name):
@@ -243,9 +234,3 @@ def _blank(run, fn):
         return None
     name = error["ranks"][error["rank"]]["function"]
     return "" if name == getattr(fn, "__name__", name) else name
-
-
-def _is_late_alone(runs):
-    """Is it all that was found that the last rehearsal took too long?"""
-    tools = {error["tool"] for run in runs for error in run.report.errors}
-    return tools == {"timeout"} and not any(run.misses for run in runs)

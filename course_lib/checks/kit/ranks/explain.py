@@ -3,15 +3,15 @@
 import contextlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.checks.kit.compare import compare
+from course_lib.checks.kit.compare import close
 from course_lib.checks.kit.explain import pair_cause, planted_cause, python_slips, slip_cause
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.parts import seldom
 from course_lib.checks.kit.ranks.running import run_case
-from course_lib.checks.kit.trees import nan_is_inf, tree_map
 from course_lib.machines.rehearsal.apart import not_apart
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
@@ -36,11 +36,12 @@ class Known:
         return self.find()
 
 
+@guess
 def proved(check, fn, runs, seed):
     """The `Known` mistakes that explain what the runs show."""
     if any(run.fatal and run.fatal["tool"] == "timeout" for run in runs) or _is_empty(runs):
         return Known()
-    order = sorted(runs, key=lambda run: (not (run.misses or run.report.errors), run.n))
+    order = sorted(runs, key=lambda run: (not run.amiss, run.n))
     rest: list = []
 
     def fits(known):
@@ -51,31 +52,32 @@ def proved(check, fn, runs, seed):
 
     place = check.cases.__module__, check.name, fits
 
+    @guess
     def find():
-        missed = [run for run in runs if run.misses]
+        missed = [run for run in runs if run.wrong]
         if missed and all(map(_is_unwritten, missed)):
             return None  # anything may leave it so
-        return slip_cause(*place, _slips) or (_is_telling(runs) and pair_cause(*place)) or None
+        return slip_cause(*place, _slips) or (_is_telling(runs) and pair_cause(*place))
 
-    return Known(planted_cause(*place), find)
+    return Known(planted_cause(*place, answer=fn), find)
 
 
 def _is_empty(runs):
     """Is all that is wrong an empty list? Many mistakes end in one."""
-    missed = [miss for run in runs for _, miss in run.misses]
+    missed = [miss for run in runs for _, miss in run.wrong]
     return bool(missed) and all(m.kind == "structure" and not len(m.got) for m in missed)
 
 
 def _is_unwritten(run):
     """Is all that is wrong from np.empty?"""
-    return bool(run.misses) and all(
-        miss.kind == "values" and is_unwritten(miss.got[miss.wrong]) for _, miss in run.misses
+    return bool(run.wrong) and all(
+        miss.kind == "values" and is_unwritten(miss.got[miss.wrong]) for _, miss in run.wrong
     )
 
 
 def _is_telling(runs):
     """Do wrong numbers show that nobody hits by chance? Two mistakes are found among thousands."""
-    missed = [miss for run in runs if not run.fatal for _, miss in run.misses]
+    missed = [miss for run in runs if not run.fatal for _, miss in run.wrong]
     return any(len(seldom(miss.got)) > 1 for miss in missed if miss.kind == "values")
 
 
@@ -92,7 +94,7 @@ def _again(check, known, run):
         other = run_case(known, run.n, run.case, check, run.schedule, EACH)
     if run.want and not other.fatal:
         other.want = run.want
-        other.misses = check.misses(other)
+        other.wrong = check.misses(other)
     return other
 
 
@@ -119,14 +121,8 @@ def _alike(check, mine, other):
         return False
     if (mine.finding or _is_unwritten(mine)) and _calls(mine) != _calls(other):
         return False
-    return all(_close(check, mine, a, b) for a, b in zip(mine.values, other.values, strict=True))
-
-
-def _close(check, run, got, like):
-    """Equal but for rounding, on the scale of the case or on their own: wrong results may be larger than right ones."""
-    got, like = tree_map(nan_is_inf, got), tree_map(nan_is_inf, like)
-    rules = check.rules(run, None)
-    return not compare(got, like, replace(rules, scale=None)) or not compare(got, like, rules)
+    rules = check.rules(mine, None)
+    return all(close(a, b, rules) for a, b in zip(mine.values, other.values, strict=True))
 
 
 def _found(run):
@@ -136,7 +132,7 @@ def _found(run):
 
 def _kinds(run):
     """What is wrong with which part on which rank; a wrong dtype is told from wrong numbers, and from none."""
-    return [(rank, miss.kind, miss.name) for rank, miss in run.misses]
+    return [(rank, miss.kind, miss.name) for rank, miss in run.wrong]
 
 
 def _calls(run):

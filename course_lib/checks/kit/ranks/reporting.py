@@ -8,6 +8,7 @@ import numpy as np
 from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT
+from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.probe import Answer, short_error
 from course_lib.checks.kit.raised import cause_of_error
@@ -15,7 +16,7 @@ from course_lib.checks.kit.ranks.running import FATAL, argument_names
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.checks.kit.trees import describe, leaves, short
-from course_lib.checks.kit.words import _add_place, count
+from course_lib.checks.kit.words import add_place, count
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
@@ -25,13 +26,13 @@ def fault_report(check, fn, run, runs, error, known):
     """The report on what the rehearsal found in a run. known: causes that are proved."""
     report = _title(check, runs)
     tool, (head, *rows) = error["tool"], error["message"].split("\n")
-    right = "" if tool in FATAL or run.misses else "the numbers are right, but "
+    right = "" if tool in FATAL or run.wrong else "the numbers are right, but "
     report.add("what", right + (head if tool != "exception" else head.removeprefix("exception: ")))
     report.add("cause", _fault_cause(check, error, known))
     label = "at" if tool in NO_REST or len(rows) == 1 else "ranks"
     report.add(label, "\n".join(short(row.strip(), 150) for row in rows))
-    if run.misses:
-        rank, miss = run.misses[0]
+    if run.wrong:
+        rank, miss = run.wrong[0]
         report.add("numbers", _named(check, fn, rank, miss).what)
     others = [e["tool"] for e in run.report.errors if e is not error and e["tool"] != tool]
     report.add("also", ", ".join(dict.fromkeys(others)))
@@ -40,14 +41,14 @@ def fault_report(check, fn, run, runs, error, known):
 
 def numbers_report(check, fn, plain, runs, known):
     """The report on wrong results; plain: the runs that have some."""
-    run = next((r for r in plain if r.misses[0][1].kind not in SLIGHT), plain[0])
-    rank, miss = run.misses[0]
+    run = next((r for r in plain if r.wrong[0][1].kind not in SLIGHT), plain[0])
+    rank, miss = run.wrong[0]
     named = _named(check, fn, rank, miss)
     report = _title(check, runs)
     report.add("what", named.what + _others(run, rank))
     report.add("cause", known.planted or known.slip or cause_of(run, plain, runs))
     if miss.kind == "values":
-        _add_place(report, named, check.axes)
+        add_place(report, named, check.axes)
     return _end(report, check, fn, run, runs)
 
 
@@ -75,13 +76,14 @@ def _is_truth(want):
     return all(np.asarray(leaf).dtype == bool for leaf in leaves(want))
 
 
+@guess
 def cause_of(run, plain, runs):
     """A sentence on the likely cause of wrong results, or None."""
-    miss = run.misses[0][1]
+    miss = run.wrong[0][1]
     same = [
         (m, _result(r, at))
         for r in plain
-        for at, m in r.misses
+        for at, m in r.wrong
         if m.kind == miss.kind and m.name == miss.name
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
@@ -102,7 +104,7 @@ def _of_pending(run):
     started = sorted({e["op"] for e in run.report.events if e["op"].lower().startswith(STARTED)})
     if not started or any(_has_nan(args) for args in run.args):
         return None
-    if not any(miss.kind == "values" and _has_nan(miss.got) for _, miss in run.misses):
+    if not any(miss.kind == "values" and _has_nan(miss.got) for _, miss in run.wrong):
         return None
     return (
         f"the receiving array of {started[0]} holds NaN until Wait returns: the array was read, copied or "
@@ -112,7 +114,7 @@ def _of_pending(run):
 
 def _of_given_nan(run):
     """NaN on a rank whose arguments hold some: of what it is not to use."""
-    rank, miss = run.misses[0]
+    rank, miss = run.wrong[0]
     if miss.kind != "values" or not _has_nan(miss.got) or not any(map(_has_nan, run.args)):
         return None
     who = "this rank" if _has_nan(run.args[rank]) else "another rank"
@@ -135,7 +137,7 @@ def _of_roots(plain):
     """One rank has the right result, and what was called gives results to one rank alone."""
     called = {name for run in plain for calls in run.report.collectives for name in calls}
     rooted = sorted(called & ROOTED)
-    wrong = [{rank for rank, _ in run.misses} for run in plain]
+    wrong = [{rank for rank, _ in run.wrong} for run in plain]
     if not rooted or any(
         0 in ranks or len(ranks) < run.n - 1 for ranks, run in _pairs(wrong, plain)
     ):
@@ -151,7 +153,7 @@ def _pairs(wrong, plain):
 
 def _of_ranks(run, plain, runs, miss):
     """What only ranks can get wrong."""
-    wrong = {(r.n, at) for r in plain for at, _ in r.misses}
+    wrong = {(r.n, at) for r in plain for at, _ in r.wrong}
     if miss.kind == "shape" and _is_cut_elsewhere(plain):
         return (
             "put together, the ranks' results are right, but they are cut at other places: how many entries "
@@ -164,7 +166,7 @@ def _of_ranks(run, plain, runs, miss):
             if alone
             else None
         )
-    pairs = [(r, at, m) for r in plain for at, m in r.misses if m.kind == "values"]
+    pairs = [(r, at, m) for r in plain for at, m in r.wrong if m.kind == "values"]
     if len(pairs) < len(wrong) or any(m.want.dtype.kind != "f" or r.n == 1 for r, _, m in pairs):
         return None
     tries = (
@@ -216,13 +218,13 @@ def _is(got, other, miss):
 
 
 def _result(run, rank):
-    args, misses = run.args[rank], [miss for at, miss in run.misses if at == rank]
+    args, misses = run.args[rank], [miss for at, miss in run.wrong if at == rank]
     names = [str(i) for i in range(len(args))]
     return Result(Case(args), Answer(run.values[rank]), run.want[rank], misses, names)
 
 
 def _title(check, runs):
-    wrong = sum(bool(run.report.errors or run.misses) for run in runs)
+    wrong = sum(run.amiss for run in runs)
     return Report(f"{check.name}: {wrong} of {count(len(runs), 'rehearsal')} not right yet")
 
 
@@ -241,7 +243,7 @@ def _named(check, fn, rank, miss):
 
 
 def _others(run, rank):
-    ranks = sorted({at for at, _ in run.misses} - {rank})
+    ranks = sorted({at for at, _ in run.wrong} - {rank})
     if not ranks:
         return "" if run.n == 1 else "; the other ranks' are right"
     return (
@@ -262,6 +264,7 @@ def _fault_cause(check, error, known):
     )
 
 
+@guess
 def _own_cause(check, error):
     """What the author knows of such an error, or everybody."""
     return next((text for fits, text in [*check.causes, *SLIPS] if fits(error)), None)
@@ -279,7 +282,7 @@ def _of_exception(error):
 
 def _add_right(report, runs):
     """With how many ranks, and in which cases of several ranks, nothing was wrong; labels with numbers say little."""
-    amiss = [r for r in runs if r.report.errors or r.misses]
+    amiss = [r for r in runs if r.amiss]
     right = sorted({r.n for r in runs} - {r.n for r in amiss})
     powers = {r.n for r in runs if r.n & (r.n - 1) == 0}
     alone = ": powers of two alone" if set(right) == powers and len(powers) > 2 else ""

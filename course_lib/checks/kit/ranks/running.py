@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from course_lib.checks.kit.inputs import poison
+from course_lib.checks.kit.runs import Tried
 from course_lib.checks.kit.trees import copied, same, tree_map
 from course_lib.errors import BadInput
 from course_lib.machines.rehearsal.report import Report
@@ -43,7 +44,7 @@ class RankCase:
 
 
 @dataclass
-class Run:
+class Run(Tried):
     """What a rehearsal gave. args: of each rank, as they were; after: as they are now; values: what is compared."""
 
     n: int
@@ -53,7 +54,7 @@ class Run:
     after: list
     values: list
     want: list = field(default_factory=list)
-    misses: list = field(default_factory=list)  # (rank, Mismatch)
+    wrong: list = field(default_factory=list)  # (rank, Mismatch)
     schedule: int | None = None
 
     @property

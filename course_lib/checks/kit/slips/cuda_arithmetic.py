@@ -16,20 +16,18 @@ def signs(code):
             if code.binary(at) and _top(code, segment, at):
                 other = {"+": "-", "-": "+"}[code[at]]
                 told = code.quote(at + 1, _term_end(code, segment, at), "term")
-                says = f"before {told}, `{other}` is used where `{code[at]}` belongs: the sign"
-                yield says, (at, at + 1, other)
+                says, edit = code.instead(at, other, ": the sign")
+                yield f"before {told}, {says}", edit
             elif at == segment.a:
                 told = code.quote(at, segment.b, "term")
                 yield f"the minus of {told} is missing: the sign", (at, at + 1, "")
     for at, _ in _stores(code):
         if code[at] == "=":
-            yield (
-                "minus the result is stored: the sign",
-                (at + 1, _end(code, at), _negated(code, at)),
-            )
+            a, b = _value(code, at)
+            yield "minus the result is stored: the sign", (a, b, f"-({code.text(a, b)})")
         elif code[at] in ("+=", "-="):
             other = {"+=": "-=", "-=": "+="}[code[at]]
-            yield f"`{other}` is used where `{code[at]}` belongs: the sign", (at, at + 1, other)
+            yield code.instead(at, other, ": the sign")
 
 
 def _term_end(code, segment, at):
@@ -42,23 +40,15 @@ def _top(code, segment, at):
     return not any(i < at < code.partner[i] for i in range(segment.a, at) if code[i] in OPEN)
 
 
-def _negated(code, at):
-    return f"-({code.text(at + 1, _end(code, at))})"
-
-
-def _end(code, at):
-    """Behind the value of the assignment at token `at`."""
-    end = at
-    while code[end] not in (";", ","):
-        end = code.partner.get(end, end) + 1 if code[end] in OPEN else end + 1
-    return end
+def _value(code, at):
+    """(start, end) of the value of the assignment at token `at`."""
+    return at + 1, code.until(at, ";", ",")
 
 
 def _stores(code):
     """(the token of the assignment, the array) of each store to an argument."""
-    closed = {end: start for start, end in code.partner.items()}
     for at in code.all("=", "+=", "-="):
-        name = code[closed.get(at - 1, 1) - 1]
+        name = code[code.opening.get(at - 1, 1) - 1]
         if code[at - 1] == "]" and name in code.params:
             yield at, name
 
@@ -130,9 +120,9 @@ def scalars(code):
             if name < other:
                 swap = {name: other, other: name}
                 says = f"`{name}` and `{other}` are swapped"
-                yield says, *[(i, i + 1, swap[code[i]]) for i in code.all(name, other)]
+                yield says, *code.exchange(code.all(name, other), swap)
             for i in (i for i in at if code[i] == name):
-                yield f"`{other}` is used where `{name}` belongs", (i, i + 1, other)
+                yield code.instead(i, other)
     for i in at:
         yield f"`{code[i]}` is multiplied twice", (i, i + 1, f"{code[i]} * {code[i]}")
 
@@ -140,23 +130,22 @@ def scalars(code):
 def extra_factor(code):
     """A mean for a sum: the result divided by the length of an axis; twice or half of it."""
     for at, name in _stores(code):
-        value = code.text(at + 1, _end(code, at))
+        a, b = _value(code, at)
+        value = f"({code.text(a, b)})"
         for size in code.sizes:
             says = f"what is stored in `{name}` is divided by `{size}`: a mean, where a sum belongs"
-            yield says, (at + 1, _end(code, at), f"({value}) / {size}")
-        yield f"what is stored in `{name}` is doubled", (at + 1, _end(code, at), f"2 * ({value})")
+            yield says, (a, b, f"{value} / {size}")
+        yield f"what is stored in `{name}` is doubled", (a, b, f"2 * {value}")
 
 
 def accumulation(code):
     """= for +=, += for =."""
     for at in code.all("+=", "-="):
         if not _in_step(code, at):
-            says = f"`=` is used where `{code[at]}` belongs: only the last value is kept"
-            yield says, (at, at + 1, "=")
+            yield code.instead(at, "=", ": only the last value is kept")
     for at, name in _stores(code):
         if code[at] == "=":
-            says = f"`+=` is used where `=` belongs: what was in `{name}` before is added"
-            yield says, (at, at + 1, "+=")
+            yield code.instead(at, "+=", f": what was in `{name}` before is added")
 
 
 def _in_step(code, at):
@@ -201,8 +190,8 @@ def functions(code):
         name, end = f"`{code[at]}`", code.partner[at + 1]
         other = FUNCTIONS.get(code[at])
         if other:
-            yield f"`{other}` is used where {name} belongs", (at, at + 1, other)
-        comma = next((i for i in range(at, end) if code[i] == ","), None)
+            yield code.instead(at, other)
+        comma = code.first(at, end, ",")
         if comma is None and end > at + 2:
             yield f"{name} is left out: its argument is used as it is", (at, at + 1, "")
         elif comma is not None and code[end + 1] == ";":
@@ -222,11 +211,10 @@ def _positive_alone(code, at, value, end):
 
 def whole_division(code):
     """A division of integers, or a divisor made whole; / and % exchanged."""
-    both = [i for i in code.all("/", "%") if code.binary(i)]
-    if {code[i] for i in both} == {"/", "%"}:
-        swap = {"/": "%", "%": "/"}
+    both, swap = [i for i in code.all("/", "%") if code.binary(i)], {"/": "%", "%": "/"}
+    if {code[i] for i in both} == {*swap}:
         says = "`/` and `%` are swapped: the row for the column"
-        yield says, *[(i, i + 1, swap[code[i]]) for i in both]
+        yield says, *code.exchange(both, swap)
     for segment, factors in products(code):
         for (_, b), (c, d) in zip(factors, factors[1:], strict=False):
             if code[b] == "/":
@@ -235,9 +223,7 @@ def whole_division(code):
                     says = f"1 / {code[c]} is a division of whole numbers: it gives 0"
                     yield says, (b, d, f"* (1 / {code[c]})")
             if code[b] in "/%" and segment.whole:
-                other = {"/": "%", "%": "/"}[code[b]]
-                says = f"`{other}` is used where `{code[b]}` belongs"
-                yield says, (b, b + 1, other)
+                yield code.instead(b, swap[code[b]])
 
 
 def statement_left_out(code):

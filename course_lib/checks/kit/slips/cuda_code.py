@@ -55,13 +55,16 @@ class Code:
     def __post_init__(self):
         self.tokens = tokens(self.source)
         self.partner = _partners(self.tokens)
+        self.opening = {end: start for start, end in self.partner.items()}
         self._find_bodies()
         for body in self.bodies:
             self._statement(body, 0)
         self.ints = {n for n, kind in self.params.items() if "int" in kind and "*" not in kind}
         self.scalars = [n for n, kind in self.params.items() if kind.split() == ["float"]]
         self.sizes = [n for n in self.params if n in self.ints]
-        self.ints |= {name for name, kind, _ in self.locals() if kind == "int"}
+        whole = [name for name, kind, _ in self.locals() if kind == "int"]
+        self.counters = list(dict.fromkeys(whole))
+        self.ints |= {*whole}
         self.functions = set(re.findall(r"__device__[^;{}()]*?\b(\w+)\s*\(", self.source))
 
     def _find_bodies(self):
@@ -115,6 +118,24 @@ class Code:
         """Where these tokens stand in the bodies."""
         inside = [i for body in self.bodies for i in range(body, self.partner[body])]
         return [i for i in inside if self[i] in texts]
+
+    def first(self, a, b, *texts):
+        """The first of the tokens a to b - 1 that is one of these; None: there is none."""
+        return next((i for i in range(a, b) if self[i] in texts), None)
+
+    def until(self, i, *texts):
+        """The first token from i on that is one of these, outside of the brackets that open on the way."""
+        while self[i] not in texts:
+            i = self.partner.get(i, i) + 1
+        return i
+
+    def instead(self, i, other, more=""):
+        """The slip of another text at token i."""
+        return f"`{other}` is used where `{self[i]}` belongs{more}", (i, i + 1, other)
+
+    def exchange(self, at, swap):
+        """The edits of tokens each of which becomes what `swap` has for it."""
+        return [(i, i + 1, swap[self[i]]) for i in at]
 
     def quote(self, a, b, noun):
         """The tokens a to b - 1 for a student: as they are, or "the <noun> with `A`", or "one <noun>".
@@ -184,10 +205,7 @@ class Code:
             if self[end] == "else":
                 end = self._statement(end + 1, depth + 1)
         else:
-            end = i
-            while self[end] != ";":
-                end = self.partner.get(end, end) + 1 if self[end] in OPEN else end + 1
-            end += 1
+            end = self.until(i, ";") + 1
         kind = "for" if kind == "while" else kind
         self.statements.insert(place, Statement(kind, i, body, end, depth))
         return end

@@ -20,8 +20,7 @@ def conditions(code):
 
 def _before(code, i):
     """The token before token i, brackets skipped as a whole."""
-    closed = {end: start for start, end in code.partner.items()}
-    return closed.get(i - 1, i - 1)
+    return code.opening.get(i - 1, i - 1)
 
 
 def left_out(code):
@@ -61,13 +60,8 @@ def _quoted(code, a, b):
 
 def _choice(code, at):
     """(its colon, the token behind the choice) of the `?` at token `at`."""
-    colon = end = at
-    while code[colon] != ":":
-        colon = code.partner.get(colon, colon) + 1
-    end = colon
-    while code[end] not in (";", ",", ")"):
-        end = code.partner.get(end, end) + 1
-    return colon, end
+    colon = code.until(at, ":")
+    return colon, code.until(colon, ";", ",", ")")
 
 
 def half(code):
@@ -121,7 +115,7 @@ def exchanged(code):
         if len(at) == 2 and code[at[0]] != code[at[1]]:
             one, two = at
             says = f"`{code[one]}` and `{code[two]}` are swapped in a guard"
-            yield says, (one, one + 1, code[two]), (two, two + 1, code[one])
+            yield says, *code.exchange(at, {code[one]: code[two], code[two]: code[one]})
 
 
 def for_the_store_alone(code):

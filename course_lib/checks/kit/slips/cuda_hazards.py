@@ -1,6 +1,5 @@
 """Slips among the threads of a block: barriers, atomics, shared memory, shuffles."""
 
-from course_lib.checks.kit.slips.cuda_code import OPEN
 from course_lib.checks.kit.slips.cuda_guards import conditions
 
 COUNTED = ("first", "second", "third", "fourth", "fifth")
@@ -80,7 +79,7 @@ def atomics(code):
     """atomicAdd left out: a sum or a store that others come between."""
     for at in code.all("atomicAdd"):
         end = code.partner[at + 1]
-        place, value = [code.text(a, b) for a, b in _arguments(code, at + 1)]
+        place, value = [code.text(a, b) for a, b in code.parts(at + 2, end, ",")]
         target = place[1:] if place[0] == "&" else f"*({place})"
         plain = {
             "atomicAdd is missing: `+=` reads, adds and writes, and other threads can write in between": "+=",
@@ -97,28 +96,15 @@ def atomics(code):
         )
 
 
-def _arguments(code, at):
-    """(start, end) of each argument behind the bracket at token `at`."""
-    start, found, i = at + 1, [], at + 1
-    while i < code.partner[at]:
-        if code[i] == ",":
-            found.append((start, i))
-            start = i + 1
-        i = code.partner.get(i, i) + 1 if code[i] in OPEN else i + 1
-    return [*found, (start, i)]
-
-
 def _shared(code):
     """(name, [tokens of its sizes]) of each array in shared memory."""
     for at in code.all("__shared__"):
-        i = at
-        while code[i] != ";":
+        for i in range(at, code.until(at, ";")):
             if code[i] == "[" and code[i - 1] != "]":
                 sizes = [i + 1]
                 while code[sizes[-1] + 2] == "[":
                     sizes.append(sizes[-1] + 3)
                 yield code[i - 1], sizes
-            i += 1
 
 
 def _uses(code, name):
@@ -194,9 +180,9 @@ def _filled(code):
     """(Statement, tokens of its `=`, `?` and `:`) of each place = guard ? value : 0;"""
     for s in code.statements:
         marks = [i for i in range(s.start, s.end) if code[i] == "?"]
-        equals = next((i for i in range(s.start, s.end) if code[i] == "="), None)
+        equals = code.first(s.start, s.end, "=")
         if s.kind == ";" and len(marks) == 1 and equals and not _declares(code, s):
-            colon = next(i for i in range(marks[0], s.end) if code[i] == ":")
+            colon = code.first(marks[0], s.end, ":")
             if code[colon + 1] == "0":
                 yield s, equals, marks[0], colon
 
@@ -215,6 +201,8 @@ def shuffles(code):
     for at in code.all("__shfl_xor_sync", "__shfl_down_sync", "__shfl_up_sync"):
         for other in ("__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync"):
             if other != code[at]:
-                yield f"`{other}` is used where `{code[at]}` belongs", (at, at + 1, other)
-        (a, b), *_ = _arguments(code, at + 1)
-        yield f"the mask of `{code[at]}` has half of the warp", (a, b, "0xffff")
+                yield code.instead(at, other)
+        yield (
+            f"the mask of `{code[at]}` has half of the warp",
+            (at + 2, code.until(at + 2, ","), "0xffff"),
+        )

@@ -3,7 +3,13 @@
 import re
 
 from course_lib.checks.kit.slips.cuda_code import BUILTIN
-from course_lib.checks.kit.slips.cuda_segments import products, segments, sums, without
+from course_lib.checks.kit.slips.cuda_segments import (
+    other_counters,
+    products,
+    segments,
+    sums,
+    without,
+)
 
 PART_OF = {
     "threadIdx": "the thread's place in its block",
@@ -30,10 +36,7 @@ def axes_exchanged(code):
             yield says, *[(i, i + 1, _turned(code[i])) for i in at]
     if {name[-1] for name in _builtins(code)} >= {"x", "y"}:
         for i in code.all(*_builtins(code)):
-            yield (
-                f"`{_turned(code[i])}` is used where `{code[i]}` belongs",
-                (i, i + 1, _turned(code[i])),
-            )
+            yield code.instead(i, _turned(code[i]))
 
 
 def _builtins(code):
@@ -53,8 +56,7 @@ def another_builtin(code):
     for i in code.all(*_builtins(code)):
         name, axis = code[i].split(".")
         for other in OTHERS[name]:
-            told = f"{other}.{axis}" if other.isalpha() else other
-            yield f"`{told}` is used where `{code[i]}` belongs", (i, i + 1, told)
+            yield code.instead(i, f"{other}.{axis}" if other.isalpha() else other)
 
 
 def _dealt(code, a, d):
@@ -159,8 +161,8 @@ def strides_exchanged(code):
         ends = [b - 1 for _, b in terms if "_" in code[b - 1] and code[b - 1] in code.sizes]
         if len(ends) == 2:
             one, two = ends
-            edits = [(one, one + 1, code[two]), (two, two + 1, code[one])]
-            yield f"`{code[one]}` and `{code[two]}` are swapped", *edits
+            swap = {code[one]: code[two], code[two]: code[one]}
+            yield f"`{code[one]}` and `{code[two]}` are swapped", *code.exchange(ends, swap)
         for at in ends:
             yield f"`{code[at]}` is assumed to be 1", (at - 1, at + 1, "")
 
@@ -187,10 +189,9 @@ def number_left_out(code):
 
 def places_exchanged(code):
     """Two integer variables exchanged in all of a statement."""
-    names = list(dict.fromkeys(name for name, kind, _ in code.locals() if kind == "int"))
     for s in code.statements:
         if s.kind == ";" or code[s.body - 1] == ")":
-            here = [n for n in names if n in code.texts(s.start, s.end)]
+            here = [n for n in code.counters if n in code.texts(s.start, s.end)]
             for one, two in ((one, two) for one in here for two in here if one < two):
                 swap = {one: two, two: one}
                 at = [i for i in range(s.start, s.end) if code[i] in swap]
@@ -199,7 +200,7 @@ def places_exchanged(code):
                     told = f"{code.named(one)} and {code.named(two)}"
                     told = "row and column, or two other indices," if "another" in told else told
                     says = f"{told} are swapped in a whole statement"
-                    yield says, *[(i, i + 1, swap[code[i]]) for i in at]
+                    yield says, *code.exchange(at, swap)
 
 
 def one_beside(code):
@@ -232,13 +233,7 @@ def indirection(code):
 
 def another_index(code):
     """One integer variable for another of the same statement: i for j."""
-    names = [name for name, kind, _ in code.locals() if kind == "int"]
     for segment in segments(code):
-        if segment.array is None:
-            continue
-        for at in range(segment.a, segment.b):
-            for other in dict.fromkeys(names) if code[at] in names else ():
-                if other != code[at] and code.visible(other, at):
-                    told = f"{code.named(other)}, not with {code.named(code[at])}"
-                    says = f"{_array(code, segment.array)} is indexed with {told}"
-                    yield says, (at, at + 1, other)
+        for at, other in other_counters(code, segment) if segment.array else ():
+            told = f"{code.named(other)}, not with {code.named(code[at])}"
+            yield f"{_array(code, segment.array)} is indexed with {told}", (at, at + 1, other)

@@ -45,7 +45,7 @@ def end_of_loop(code):
 def _ends(code):
     """(which loop, the token of the comparison that ends it, the token behind its bound)."""
     for _, _, (a, b), _ in _loops(code):
-        at = next((i for i in range(a, b) if code[i] in COMPARE), None)
+        at = code.first(a, b, *COMPARE)
         if at is not None:
             yield _told(code, (a, b)), at, b
 
@@ -53,30 +53,24 @@ def _ends(code):
 def last_tile(code):
     """k0 + 32 <= K for k0 < K: the part of a tile that is left goes missing."""
     for _, _, (a, b), (c, d) in _loops(code):
-        at = next((i for i in range(a, b) if code[i] == "<"), None)
-        plus = next((i for i in range(c, d) if code[i] == "+="), None)
+        at, plus = code.first(a, b, "<"), code.first(c, d, "+=")
         if at is None or plus is None:
             continue
-        step = code.text(plus + 1, _commas(code, plus, d)[0][1])
-        test = f"{code.text(a, at)} + {step} <= {code.text(at + 1, b)}"
-        yield (
-            f"{_told(code, (a, b))} leaves out the last part, which is shorter than a step",
-            (a, b, test),
-        )
-        whole = f"{code.text(at + 1, b)} / {step} * {step}"
-        yield (
-            f"{_told(code, (a, b))} runs only whole rounds: the remainder of the division is left out",
-            (at + 1, b, whole),
-        )
+        name, bound = _told(code, (a, b)), code.text(at + 1, b)
+        step = code.text(plus + 1, code.parts(plus, d, ",")[0][1])
+        test = f"{code.text(a, at)} + {step} <= {bound}"
+        yield f"{name} leaves out the last part, which is shorter than a step", (a, b, test)
+        says = f"{name} runs only whole rounds: the remainder of the division is left out"
+        yield says, (at + 1, b, f"{bound} / {step} * {step}")
 
 
 def begin_of_loop(code):
     """The first round left out, or the loop of each thread begins where all begin."""
     for _, (a, b), cond, step in _loops(code):
-        at = next((i for i in range(a, b) if code[i] == "="), None)
+        at = code.first(a, b, "=")
         if at is None:
             continue
-        end = next((i for i in range(at, b) if code[i] == ","), b)
+        end = code.first(at, b, ",") or b
         start = code.text(at + 1, end)
         name = _told(code, cond)
         if start.isdigit():
@@ -96,27 +90,14 @@ def step_of_loop(code):
     """The wrong step: of a block for that of the grid, 1, half, double; one of two steps left out."""
     for _, _, cond, (c, d) in _loops(code):
         name = _told(code, cond)
-        steps = _commas(code, c, d)
+        steps = code.parts(c, d, ",")
         for k, (x, y) in enumerate(steps if len(steps) > 1 else ()):
-            yield f"{name} leaves out {_step(code, x, y)}", (*without(steps, k), "")
+            yield f"{name} leaves out {code.quote(x, y, 'step')}", (*without(steps, k), "")
         for x, y in steps:
-            at = next((i for i in range(x, y) if code[i] in ("+=", "/=")), None)
+            at = code.first(x, y, "+=", "/=")
             if at is not None:
                 for other in _other_steps(code, at, y):
                     yield f"{name} advances by `{code[at]} {other}`", (at + 1, y, other)
-
-
-def _step(code, x, y):
-    return code.quote(x, y, "step")
-
-
-def _commas(code, c, d):
-    start, found = c, []
-    for i in range(c, d):
-        if code[i] == ",":
-            found.append((start, i))
-            start = i + 1
-    return [*found, (start, d)]
 
 
 def _other_steps(code, at, end):

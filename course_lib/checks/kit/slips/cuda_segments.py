@@ -56,15 +56,22 @@ def _segment(code, a, b, stack):
 
 def _named(code, index):
     """The name of the array whose `[` stands at token `index`: of a[i][j], a."""
-    closed = {end: start for start, end in code.partner.items()}
     while code[index - 1] == "]":
-        index = closed[index - 1]
+        index = code.opening[index - 1]
     return code[index - 1]
 
 
-def sums(code, found=None):
+def other_counters(code, segment):
+    """(token, another integer variable that can stand there) for each integer variable of a segment."""
+    for at in range(segment.a, segment.b):
+        for other in code.counters if code[at] in code.counters else ():
+            if other != code[at] and code.visible(other, at):
+                yield at, other
+
+
+def sums(code):
     """(Segment, its terms) of each segment that is a sum; a term is (start, end), the sign not in it."""
-    for segment in segments(code) if found is None else found:
+    for segment in segments(code):
         terms = code.parts(segment.a, segment.b, "+", "-")
         if len(terms) > 1:
             yield segment, terms

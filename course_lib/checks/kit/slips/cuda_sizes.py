@@ -1,7 +1,7 @@
 """Slips in sizes: one size for another, a size by heart, arguments of a call exchanged, a wrong number."""
 
 from course_lib.checks.kit.slips.cuda_code import TYPES
-from course_lib.checks.kit.slips.cuda_segments import COMPARE, segments
+from course_lib.checks.kit.slips.cuda_segments import COMPARE, other_counters, segments
 
 COUNTED = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 HEART = ("16", "32", "64", "256")
@@ -9,25 +9,26 @@ HEART = ("16", "32", "64", "256")
 
 def another_size(code):
     """`rows` for `columns` in an index or as an argument; at one place, or wherever it stands."""
-    for name in code.sizes:
-        at = [i for i in code.all(name) if not {code[i - 1], code[i + 1]} & COMPARE]
+    for name, at in _unguarded(code):
         for other in (n for n in code.sizes if n != name):
-            says = f"`{other}` is used where `{name}` belongs, and not in a guard"
             for i in at:
-                yield says, (i, i + 1, other)
+                yield code.instead(i, other, ", and not in a guard")
             if len(at) > 1:
-                yield (
-                    f"`{other}` is used for `{name}` in all indices",
-                    *[(i, i + 1, other) for i in at],
-                )
+                says = f"`{other}` is used for `{name}` in all indices"
+                yield says, *code.exchange(at, {name: other})
+
+
+def _unguarded(code):
+    """(a size, where it stands in no comparison)."""
+    for name in code.sizes:
+        yield name, [i for i in code.all(name) if not {code[i - 1], code[i + 1]} & COMPARE]
 
 
 def by_heart(code):
     """A size taken for 16, 32, 64 or 256, one of the numbers of the kernel."""
-    for name in code.sizes:
-        at = [i for i in code.all(name) if not {code[i - 1], code[i + 1]} & COMPARE]
+    for name, at in _unguarded(code):
         for number in HEART if at else ():
-            yield f"`{name}` is assumed to be {number}", *[(i, i + 1, number) for i in at]
+            yield f"`{name}` is assumed to be {number}", *code.exchange(at, {name: number})
 
 
 def arguments_exchanged(code):
@@ -58,16 +59,10 @@ def _is_whole(code, a, b):
 def constants(code):
     """A number twice, four times, half or a quarter as large, or one beside."""
     found = _groups(code)
-    for other in (
-        _quarter,
-        lambda n: 4 * n,
-        lambda n: n // 2,
-        lambda n: 2 * n,
-        _less,
-        lambda n: n + 1,
-    ):
-        for number, at in found:
-            if (new := other(number)) > 1:
+    changed = [(n // 4, 4 * n, n // 2, 2 * n, n - 1, n + 1) for n, _ in found]
+    for news in zip(*changed, strict=True):
+        for new, (number, at) in zip(news, found, strict=True):
+            if new > 1:
                 says = f"{new} is used where {number} belongs{_where(code, at[0])}"
                 yield says, *[(i, i + 1, str(new)) for i in at]
 
@@ -94,16 +89,8 @@ def _groups(code):
     return [(int(code[at[0]]), at) for at in [*together, *([at] for at in each)]]
 
 
-def _quarter(n):
-    return n // 4
-
-
-def _less(n):
-    return n - 1
-
-
 def _numbers(code):
-    declared = {i for at in code.all("__shared__") for i in range(at, _end_of(code, at))}
+    declared = {i for at in code.all("__shared__") for i in range(at, code.until(at, ";"))}
     numbers = []
     declared |= {at + 2 for _, _, at in code.locals() if code[at + 1] == "["}
     for body in code.bodies:
@@ -113,18 +100,9 @@ def _numbers(code):
     return numbers
 
 
-def _end_of(code, at):
-    while code[at] != ";":
-        at += 1
-    return at
-
-
 def guard_variable(code):
     """One integer variable for another in a comparison: i > 0 for t > 0."""
-    names = list(dict.fromkeys(name for name, kind, _ in code.locals() if kind == "int"))
     for segment in segments(code):
-        for at in range(segment.a, segment.b) if segment.compared else ():
-            for other in names if code[at] in names else ():
-                if other != code[at] and code.visible(other, at):
-                    says = f"a comparison uses {code.named(other)}, not {code.named(code[at])}"
-                    yield says, (at, at + 1, other)
+        for at, other in other_counters(code, segment) if segment.compared else ():
+            says = f"a comparison uses {code.named(other)}, not {code.named(code[at])}"
+            yield says, (at, at + 1, other)

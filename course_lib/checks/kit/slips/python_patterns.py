@@ -23,6 +23,7 @@ class Line:
 def _lines(table):
     for name, look, new, says in LINE.findall(re.sub(r" \\\n +", " ", table)):
         text = re.sub(r"\$(_?\w)", r"any_\1", look.replace("\\n", "\n"))
+        says = says.replace("$$", new)
         yield Line(name, ast.parse(text).body, new.replace("\\n", "\n"), says)
 
 

@@ -2,7 +2,8 @@
   :: what the student reads.
 
 $a, $b, ... stand for any expression, $i and $j for a name, $_a for one that is no number; in a sentence, an
-expression between backticks is filled in likewise. \\n parts two statements; a line may go on below.
+expression between backticks is filled in likewise, and `$$` is what is written. \\n parts two statements; a line may
+go on below.
 """
 
 EXPRESSIONS = r"""
@@ -23,8 +24,7 @@ sign: $a - $b => $a + $b :: `$b` is added: it must be subtracted
 sign: $a + $b => $a - $b :: `$b` is subtracted: it must be added
 sign: -$a => $a :: the minus before `$a` is missing
 slope: $a * $x * (1 - $x) => $a :: the derivative `$x * (1 - $x)` is left out
-slope: 1 - $x ** 2 => $x * (1 - $x) \
-  :: this is the derivative of the sigmoid, `$x * (1 - $x)`: here f is tanh
+slope: 1 - $x ** 2 => $x * (1 - $x) :: this is the derivative of the sigmoid, `$$`: here f is tanh
 slope: sigmoid_prime($z) => sigmoid_prime(sigmoid($z)) \
   :: the derivative is taken at a, the output, not at z
 no-function: 1 / (1 + np.exp(-$z)) => $z :: the sigmoid is left out: `$z` itself
@@ -43,33 +43,21 @@ product: $a / $b => $a * $b :: multiplied by `$b` instead of divided by it
 product: $a - $_b => $a / $b :: divided by `$b`: subtract it
 product: $a / $_b => $a - $b :: `$b` is subtracted: divide `$a` by it
 upside-down: $a / $b => $b / $a :: the fraction is upside down: `$b / $a`
-brackets: $a @ $b + $c => $a @ ($b + $c) :: the result you get from `$a @ ($b + $c)`
+brackets: $a @ $b + $c => $a @ ($b + $c) :: the result you get from `$$`
 brackets: $i($a + $b) => $i($a) + $b :: `$b` is added after `$i(...)`: it belongs inside the brackets
-brackets: $a / ($b + $c) => $a / $b + $c \
-  :: the result you get from `$a / $b + $c`: brackets are missing
-brackets: $a / ($b * $c) => $a / $b * $c \
-  :: the result you get from `$a / $b * $c`: brackets are missing
-brackets: ($a + $b) / $c => $a + $b / $c \
-  :: the result you get from `$a + $b / $c`: brackets are missing
-brackets: ($a - $b) / $c => $a - $b / $c \
-  :: the result you get from `$a - $b / $c`: brackets are missing
-brackets: ($a + $b) * $c => $a + $b * $c \
-  :: the result you get from `$a + $b * $c`: brackets are missing
-brackets: ($a - $b) * $c => $a - $b * $c \
-  :: the result you get from `$a - $b * $c`: brackets are missing
-brackets: $a * ($b + $c) => $a * $b + $c \
-  :: the result you get from `$a * $b + $c`: brackets are missing
-brackets: $a * ($b - $c) => $a * $b - $c \
-  :: the result you get from `$a * $b - $c`: brackets are missing
-brackets: $a + $b / $c => ($a + $b) / $c \
-  :: the result you get from `($a + $b) / $c`: too much is divided
-brackets: $a + $b + $c / $d => $a + ($b + $c) / $d \
-  :: the result you get from `$a + ($b + $c) / $d`: too much is divided
+brackets: $a / ($b + $c) => $a / $b + $c :: the result you get from `$$`: brackets are missing
+brackets: $a / ($b * $c) => $a / $b * $c :: the result you get from `$$`: brackets are missing
+brackets: ($a + $b) / $c => $a + $b / $c :: the result you get from `$$`: brackets are missing
+brackets: ($a - $b) / $c => $a - $b / $c :: the result you get from `$$`: brackets are missing
+brackets: ($a + $b) * $c => $a + $b * $c :: the result you get from `$$`: brackets are missing
+brackets: ($a - $b) * $c => $a - $b * $c :: the result you get from `$$`: brackets are missing
+brackets: $a * ($b + $c) => $a * $b + $c :: the result you get from `$$`: brackets are missing
+brackets: $a * ($b - $c) => $a * $b - $c :: the result you get from `$$`: brackets are missing
+brackets: $a + $b / $c => ($a + $b) / $c :: the result you get from `$$`: too much is divided
+brackets: $a + $b + $c / $d => $a + ($b + $c) / $d :: the result you get from `$$`: too much is divided
 brackets: $a + max($b, $c) => max($a + $b, $c) :: `$a` is inside the `max`: it belongs before it
-brackets: $a + $b * $c => ($a + $b) * $c \
-  :: the result you get from `($a + $b) * $c`: too much is multiplied
-brackets: $a // ($b * $c) => $a // $b * $c \
-  :: the result you get from `$a // $b * $c`: brackets are missing
+brackets: $a + $b * $c => ($a + $b) * $c :: the result you get from `$$`: too much is multiplied
+brackets: $a // ($b * $c) => $a // $b * $c :: the result you get from `$$`: brackets are missing
 operands: $a @ $b => $b @ $a :: the operands of `@` are swapped: `$b @ $a`
 operands: $a @ $b => $a * $b \
   :: `$a * $b` multiplies element by element: the product of matrices is `@`
@@ -77,7 +65,7 @@ transposed: $a.T => $a :: `$a` is used as it is: transpose it
 transposed: $a @ $b => $a.T @ $b :: `$a.T @ $b`: an extra `.T`
 transposed: $a @ $b => $a @ $b.T :: `$a @ $b.T`: an extra `.T`
 rounding: -(-$a // $b) => $a // $b :: `$a // $b` rounds down: round up
-rounding: -(-$a // $b) => $a // $b + 1 :: `$a // $b + 1` is one too many where it divides evenly
+rounding: -(-$a // $b) => $a // $b + 1 :: `$$` is one too many where it divides evenly
 rounding: -(-$a // $b) => $a / $b :: `$a / $b` is not rounded: round it up
 rounding: -(-$a // $b) * $c => -(-($a * $c) // $b) \
   :: the product with `$c` is rounded up: round up `$a / $b` alone, then multiply
@@ -93,10 +81,9 @@ rounding: math.floor($a) + 1 => $a :: `$a` is not rounded
 alias: $a.copy() => $a :: a second name for `$a`, not a copy: both are the same array
 alias: np.empty_like($a) => $a :: a second name for `$a`, not a new array: both are the same array
 alias: [[] for $i in range($n)] => [[]] * $n :: `[[]] * $n` is one list under many names
-dtype: np.empty_like($a) => np.empty($a.shape) \
-  :: `np.empty($a.shape)` makes float64, whatever `$a` is
-dtype: np.empty($a) => np.empty($a, np.float32) :: `np.empty($a, np.float32)` is not float64
-dtype: np.zeros($a, $d) => np.zeros($a) :: `np.zeros($a)` without a dtype makes float64
+dtype: np.empty_like($a) => np.empty($a.shape) :: `$$` makes float64, whatever `$a` is
+dtype: np.empty($a) => np.empty($a, np.float32) :: `$$` is not float64
+dtype: np.zeros($a, $d) => np.zeros($a) :: `$$` without a dtype makes float64
 dtype: $a.astype($d) => $a :: `$a` keeps its dtype: a conversion is missing
 condition: $a if $c else $b => $a :: `$a` is always used, not only where `$c` is true
 condition: $a if $c else $b => $b :: `$b` is always used, even where `$c` is true
@@ -107,8 +94,8 @@ condition: $a & $b => $b :: the condition `$a` is not checked
 collection: {$a for $i in $c} => [$a for $i in $c] \
   :: equal ones are counted more than once: every `$a`, not a set of them
 backwards: reversed($a) => $a :: the loop runs forwards over `$a`
-neighbour: $a[$i] => $a[$i + 1] :: `$a[$i + 1]` is used: the entry after the right one
-neighbour: $a[$i] => $a[$i - 1] :: `$a[$i - 1]` is used: the entry before the right one
+neighbour: $a[$i] => $a[$i + 1] :: `$$` is used: the entry after the right one
+neighbour: $a[$i] => $a[$i - 1] :: `$$` is used: the entry before the right one
 neighbour: $a[$i] => $a[0] :: `$a[0]` is used for all
 neighbour: $a[$b[$i]] => $a :: all of `$a` is passed, not one part of it
 neighbour: $a[$i] => $a :: all of `$a` is passed, not one part of it
@@ -121,7 +108,7 @@ called: $f(target=$w, args=($t,)) => $f(target=$w($t)) \
   :: `target=$w($t)` calls the work at once, in this thread
 called: $t.start() => $t.run() :: `.run()` does the work in the calling thread: `.start()` is meant
 no-sum: $c.allreduce($m) => $m :: only the rank's own `$m` is used: the sum over the ranks is missing
-no-sum: $c.allreduce($m) => $m * $c.size :: every rank is assumed to be like this one: `$m * $c.size`
+no-sum: $c.allreduce($m) => $m * $c.size :: every rank is assumed to be like this one: `$$`
 collective: $c.allreduce($m) => $c.reduce($m) \
   :: `reduce` gives the sum only to rank 0, and None to the others
 no-sum: $c.bcast($a if $r else None) => $a :: only rank 0 has `$a`: the others must get it too
