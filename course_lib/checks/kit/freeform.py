@@ -54,13 +54,20 @@ class Unmet(Exception):
         self.what, self.rows, self.kind = what, rows, kind
 
 
-def require(condition, what, got=None, wanted=None, where=None, cause=None, kind=WRONG):
+def require(condition, what, got=None, wanted=None, where=None, cause=None, kind=WRONG, likely=None):
     """Inside a `property_check`: fail with this message unless the condition holds (a NaN comparison does not).
 
-    kind: of the failure, one of `kinds.KINDS`.
+    cause: what is certain; likely: what speaks for itself, unproved: a known mistake that does all that the answer did
+    takes its place. kind: of the failure, one of `kinds.KINDS`.
     """
     if not np.all(condition):
-        given = [("cause", cause), ("where", where), ("got", got), ("wanted", wanted)]
+        given = [
+            ("cause", cause),
+            ("likely", likely),
+            ("where", where),
+            ("got", got),
+            ("wanted", wanted),
+        ]
         rows = [(label, plain(value)) for label, value in given if value is not None]
         raise Unmet(what, rows, kind)
 
@@ -150,7 +157,9 @@ def _explain(failure, body, name, error, value, seed):
 
     cause = cause_of_property(body, name, value, seed, fails_alike, _is_evidence(error))
     if cause:
-        failure.report.rows.insert(labels.index("what") + 1, ("cause", cause))
+        rows = [row for row in report.rows if row[0] != "likely"]
+        rows.insert(labels.index("what") + 1, ("cause", cause))
+        report.rows = rows
         failure.args = (str(failure.report),)
 
 
@@ -165,10 +174,10 @@ def _unmet(error):
 
 
 def _words(error):
-    """What a failure says, without its cause."""
+    """What a failure says, without why."""
     if not isinstance(error, Unmet):
         return short_error(error)
-    return error.what, [row for row in error.rows if row[0] != "cause"]
+    return error.what, [row for row in error.rows if row[0] not in ("cause", "likely")]
 
 
 def _called_wrongly(error, functions):
