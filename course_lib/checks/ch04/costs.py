@@ -165,7 +165,7 @@ def _float_trap(rng):
 
 
 def _hidden_by_rounding(f, f3, k):
-    """Does every usual way to compute the saving of k threads in floats miss it? So the verdict is no matter of luck."""
+    """Does every usual way to compute the saving of k threads in floats miss it? Then no verdict is luck."""
     ways = (
         (1 - 1 / k) * f3 / f,
         (1 - 1 / k) * (f3 / f),
@@ -244,7 +244,8 @@ def check_smallest_k(fn, *, rng):
     require(
         not wrong,
         f"{len(wrong)} of {len(plan)} are not the smallest k that saves as much",
-        got=f"k = {given[first]}" + ("" if given[first] else " means that no k is enough, but here one is"),
+        got=f"k = {given[first]}"
+        + ("" if given[first] else " means that no k is enough, but here one is"),
         wanted=f"k = {_smallest(*plan[first][0])}",
         where=_place(*plan[first]),
         likely=_seen(plan, given, wrong) if wrong else None,

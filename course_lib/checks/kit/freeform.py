@@ -1,5 +1,6 @@
 """Checks of one value, and free-form checks with the same look."""
 
+import contextlib
 import functools
 import re
 
@@ -54,7 +55,9 @@ class Unmet(Exception):
         self.what, self.rows, self.kind = what, rows, kind
 
 
-def require(condition, what, got=None, wanted=None, where=None, cause=None, kind=WRONG, likely=None):
+def require(
+    condition, what, got=None, wanted=None, where=None, cause=None, kind=WRONG, likely=None
+):
     """Inside a `property_check`: fail with this message unless the condition holds (a NaN comparison does not).
 
     cause: what is certain; likely: what speaks for itself, unproved: a known mistake that does all that the answer did
@@ -70,6 +73,19 @@ def require(condition, what, got=None, wanted=None, where=None, cause=None, kind
         ]
         rows = [(label, plain(value)) for label, value in given if value is not None]
         raise Unmet(what, rows, kind)
+
+
+@contextlib.contextmanager
+def at(where):
+    """Inside: a `require` that fails says where, before what it says itself."""
+    try:
+        yield
+    except Unmet as unmet:
+        told = [text for label, text in unmet.rows if label == "where"]
+        rows = [row for row in unmet.rows if row[0] != "where"]
+        place = sum(label in ("cause", "likely") for label, _ in rows)
+        unmet.rows = [*rows[:place], ("where", "; ".join([where, *told])), *rows[place:]]
+        raise
 
 
 def require_in_time(condition, what, where=None, cause=None):
@@ -106,6 +122,20 @@ def property_check(name, changes=False, slow=False):
         return check
 
     return wrap
+
+
+def cause_of_numbers(check, fn, seed):
+    """The cause that a plain `Check` of the same function names, or None: for checks of threads, of wrong numbers.
+
+    The Check looks at nothing but numbers, and so has time to try what is known.
+    """
+    try:
+        check.right_answers(fn, seed)
+    except CheckFailed as failure:
+        return dict(failure.report.rows).get("cause")
+    except Exception:
+        return None
+    return None
 
 
 def _patiently(body, given, kwargs, seed):
