@@ -30,9 +30,12 @@ class Run:
     faults: list = field(default_factory=list)
     noted: object = None  # what `watch` said just when the call ended
     busy: int = 0  # threads of the student's that were alive then, at work or idle
-    left: list = field(
-        default_factory=list
-    )  # threads of the student's that are alive a moment later, still
+    left: list = field(default_factory=list)  # threads of the student's still alive a moment later
+
+    @property
+    def at_work(self):
+        """How many threads were at work when the call ended, an idle pool being none, where `watch` counted tasks."""
+        return min(self.busy, self.noted or 0)
 
 
 def guarded(fn, *args, watch=lambda: None, stumble=False):
@@ -243,8 +246,8 @@ def require_met(meeting, what, apart, few=None, where=None):
     require_in_time(not meeting.missed, f"{who} {what} at the same time", where=where, cause=cause)
 
 
-def require_told(run, what):
-    """The caller must have heard of a worker's ArithmeticError."""
+def require_told(run, what, too=""):
+    """The caller must have heard of a worker's ArithmeticError, once all others had ended. too: what else to raise."""
     told, chain = False, run.error
     while chain is not None:
         told = told or isinstance(chain, ArithmeticError)
@@ -255,4 +258,9 @@ def require_told(run, what):
         f"{what} raised an ArithmeticError, but the caller never saw it{other}",
         cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep it "
         "in a list, and raise that same exception after the join",
+    )
+    require(
+        not run.at_work,
+        f"after a fault in {what} another one was still at work when the caller continued",
+        cause=f"join all threads first, always; then raise what was caught{too}",
     )
