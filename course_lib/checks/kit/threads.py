@@ -95,19 +95,8 @@ def value_of(fn, *args):
 
 def outcome(run):
     """The value of a `Run`, or its failure, as `value_of` tells it."""
-    for fault in run.faults:
-        if isinstance(
-            fault, (NotImplementedError, Unmet)
-        ):  # a blank, or a `require` inside a stand-in of ours
-            raise fault
-    lost = [short_error(fault) for fault in run.faults]
-    then = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
-    require(
-        not lost,
-        f"one of your threads stopped with {(lost or [''])[0]}",
-        cause="an exception ends only its own thread: the thread that started it never sees it"
-        + then,
-    )
+    stopped = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
+    require_none_lost(run.faults, stopped)
     if run.error is not None:
         raise run.error
     require_in_time(
@@ -116,6 +105,22 @@ def outcome(run):
         cause="join every thread before you return (a pool: use it in a `with`, or shut it down)",
     )
     return run.value
+
+
+def require_none_lost(faults, then=""):
+    """No exception may have ended a thread and reached nobody. then: what followed from it."""
+    for fault in faults:
+        if isinstance(
+            fault, (NotImplementedError, Unmet)
+        ):  # a blank, or a stand-in of ours refuses
+            raise fault
+    lost = [short_error(fault) for fault in faults]
+    require(
+        not lost,
+        f"one of your threads stopped with {(lost or [''])[0]}",
+        cause="an exception ends only its own thread: the thread that started it never sees it"
+        + then,
+    )
 
 
 @contextmanager
