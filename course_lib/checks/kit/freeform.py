@@ -173,8 +173,10 @@ def _failure(name, error, given, seed):
 
 def _explain(failure, body, name, error, value, seed):
     """Add the cause to a failure that has none, if a known mistake does all that the answer did."""
-    report = getattr(failure, "report", None)  # a check that is broken has none
-    labels = [label for label, _ in report.rows] if report else []
+    if not isinstance(failure, CheckFailed):
+        return  # the check is broken
+    report = failure.report
+    labels = [label for label, _ in report.rows]
     if failure.kind != WRONG or "cause" in labels or "what" not in labels:
         return
 
@@ -190,7 +192,7 @@ def _explain(failure, body, name, error, value, seed):
         rows = [row for row in report.rows if row[0] != "likely"]
         rows.insert(labels.index("what") + 1, ("cause", cause))
         report.rows = rows
-        failure.args = (str(failure.report),)
+        failure.args = (str(report),)
 
 
 def _is_evidence(error):

@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from course_lib.checks.kit.freeform import Unmet, require, require_in_time
 from course_lib.checks.kit.probe import short_error
@@ -28,7 +29,7 @@ class Run:
     value: object = None
     error: BaseException | None = None
     faults: list = field(default_factory=list)
-    noted: object = None  # what `watch` said just when the call ended
+    noted: Any = None  # what `watch` said just when the call ended
     busy: int = 0  # threads of the student's that were alive then, at work or idle
     left: list = field(default_factory=list)  # threads of the student's still alive a moment later
 
