@@ -204,12 +204,12 @@ def same_calls(given, calls):
 def _check_each_once(calls):
     lost = [t for t, n in enumerate(calls.made) if not n]
     again = [t for t, n in enumerate(calls.made) if n > 1]
-    late = " A function made in a loop reads the loop's variable when it runs: pass the value, args=(t,)"
+    late = "a function made in a loop reads the loop's variable when it runs: pass the value, args=(t,)"
     first = min(again, default=0)
     require(
         not again,
         f"call {first} was made {calls.made[first]} times",
-        cause="each call is made once." + late * bool(lost),
+        likely=late if lost else "each call is made once",
     )
     require(
         not lost,

@@ -93,7 +93,7 @@ def _check_handed(walks):
         require(
             times <= 1,
             f"thread {j}'s tasks were done {times} times",
-            cause="a lambda (or function) made in a loop reads j when it RUNS, and by then the loop has advanced: "
+            likely="a lambda (or function) made in a loop reads j when it RUNS, and by then the loop has advanced: "
             "pass it, Thread(target=work, args=(j,))",
         )
     for j in walks.busy:
