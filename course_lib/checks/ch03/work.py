@@ -175,7 +175,7 @@ def first_row(X):
 
 def explain_gradient(got, shards, B, K, late=None):
     """The likely cause of a wrong mean gradient, or None. shards: exact sums; late: the shard that came last."""
-    return _combined_wrongly(got, shards, B, K) or _explain_missing(got, shards, B, K, late)
+    return _explain_missing(got, shards, B, K, late) or _combined_wrongly(got, shards, B, K)
 
 
 def _combined_wrongly(got, shards, B, K):
