@@ -185,10 +185,16 @@ def caller_waits():
 def come_late(seconds=0.15, patience=0.8):
     """A worker comes late: not before the caller waits for somebody, however long it may sleep instead."""
     alone = threading.current_thread().name == "check"  # the caller does this one itself
-    end = time.monotonic() + (0 if alone else patience)
-    while time.monotonic() < end and not caller_waits():
-        time.sleep(0.005)
-    time.sleep(seconds)
+    _sleep(0 if alone else patience, caller_waits)
+    _sleep(seconds)
+
+
+def _sleep(seconds, until=lambda: False, nap=0.005):
+    """Sleep in naps: whatever time the machine stands still, the others get as many turns in between."""
+    for _ in range(round(seconds / nap)):
+        if until():
+            return
+        time.sleep(nap)
 
 
 def _ends_soon(thread):
