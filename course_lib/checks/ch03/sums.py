@@ -4,16 +4,14 @@ import numpy as np
 
 from course_lib.checks.ch03.work import added, scaled, shard_slices
 from course_lib.checks.kit.core import Case, Check, normal, poison, ragged, require
-from course_lib.checks.kit.freeform import at, function_check
+from course_lib.checks.kit.freeform import at, function_check, require_returned
 from course_lib.checks.kit.threads import value_of
 from course_lib.checks.kit.trees import a_thing, same
 
 
 def _as_slices(got, B, T):
     """The slices as (start, stop) pairs of whole numbers, or a failure that says what they are instead."""
-    require(
-        got is not None, "shards returned None", cause="end with `return` and the list of slices"
-    )
+    require_returned(got, "shards", "`return` and the list of slices")
     require(isinstance(got, (list, tuple)), "the result must be a list of slices", got=a_thing(got))
     wrong = [item for item in got if not isinstance(item, slice)]
     require(

@@ -15,7 +15,7 @@ from course_lib.checks.ch04.guard import (
     require_none_waits,
 )
 from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import at, function_check, require_in_time
+from course_lib.checks.kit.freeform import at, function_check, require_in_time, require_returned
 from course_lib.checks.kit.threads import HELD_BACK, Meeting, started_since
 from course_lib.checks.kit.trees import a_thing
 
@@ -191,7 +191,7 @@ def _check_results(run, chain):
         cause="a thread stopped while there was work: end at the None, not before; and send the Nones after the "
         "last layer",
     )
-    require(given is not None, "deferred_backward returned None", cause="end with `return grads`")
+    require_returned(given, "deferred_backward", "`return grads`")
     is_list = isinstance(given, (list, tuple)) and len(given) == L
     require(is_list, f"the result must be a list of {L} gradients", got=a_thing(given))
     right = [f"gradient of layer {layer}" for layer in range(L)]

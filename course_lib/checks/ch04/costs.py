@@ -5,7 +5,7 @@ from fractions import Fraction
 from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.ch04.schedules import flat, leapfrog
 from course_lib.checks.kit.core import Case, Check, require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import at, function_check, require_returned
 from course_lib.checks.kit.trees import a_thing
 
 # 7. step_costs --------------------------------------------------------------------------------------------------
@@ -238,7 +238,8 @@ def check_smallest_k(fn, *, rng):
     must_end(fn, [args for args, _ in plan], _ENDLESS)
     given = [fn(*args) for args, _ in plan]
     for got, (args, label) in zip(given, plan, strict=True):
-        _require_count(got, _place(args, label))
+        with at(_place(args, label)):
+            _require_count(got)
     wrong = [i for i, (args, _) in enumerate(plan) if given[i] != _smallest(*args)]
     first = min(wrong, default=0)
     require(
@@ -257,12 +258,11 @@ def _place(args, label):
     return f"f1, f2, f3 = {args[0]}, {args[1]}, {args[2]}; wanted = {args[3]}: {label}"
 
 
-def _require_count(got, where):
-    cause = "end with `return k`; where no k is enough, return 0"
-    require(got is not None, "smallest_k returned None", where=where, cause=cause)
+def _require_count(got):
+    require_returned(got, "smallest_k", "`return k`; where no k is enough, return 0")
     whole = (
         isinstance(got, int)
         or (hasattr(got, "dtype") and got.dtype.kind in "iu")
         or (isinstance(got, Fraction) and got.denominator == 1)
     )
-    require(whole, "k must be a whole number", got=a_thing(got), where=where)
+    require(whole, "k must be a whole number", got=a_thing(got))

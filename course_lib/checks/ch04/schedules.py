@@ -2,7 +2,7 @@
 
 from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.kit.core import Case, Check, require
-from course_lib.checks.kit.freeform import Unmet, _failure, at, function_check
+from course_lib.checks.kit.freeform import Unmet, _failure, at, function_check, require_returned
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.probe import short_error
 from course_lib.checks.kit.trees import a_thing
@@ -133,8 +133,7 @@ check_thread_levels = _LoopCheck(
 
 def _form(given, k):
     """The answer as (parent, children), or a failure that says what it is instead."""
-    cause = "end with `return parent, children`"
-    require(given is not None, "leapfrog_schedule returned None", cause=cause)
+    require_returned(given, "leapfrog_schedule", "`return parent, children`")
     pair = isinstance(given, (tuple, list)) and len(given) == 2
     require(pair, "the result must be the pair (parent, children)", got=a_thing(given))
     parent, children = given

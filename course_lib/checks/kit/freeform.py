@@ -75,6 +75,11 @@ def require(
         raise Unmet(what, rows, kind)
 
 
+def require_returned(got, name, what):
+    """Something must have come back. what: to write there, "`return` and the width" """
+    require(got is not None, f"{name} returned None", cause=f"end with {what}")
+
+
 @contextlib.contextmanager
 def at(where):
     """Inside: a `require` that fails says where, before what it says itself."""
