@@ -49,7 +49,8 @@ def _check_given(got, A, B):
     for name, X, whole in (("left", left, B), ("right", right, A)):
         begins = X.__array_interface__["data"][0] == whole.__array_interface__["data"][0]
         require(begins and X.size == whole.size, f"{name} is only a part of the matrix")
-    D = _by_columns(*map(int, given), left, right)
+    M, N, K = map(int, given)
+    D = _by_columns(M, N, K, left, right)
     same = np.allclose(D, (A.astype(np.float64) @ B).reshape(-1), atol=1e-5)
     require(same, "the kernel computes a different product")
 
