@@ -19,7 +19,7 @@ from course_lib.checks.kit.core import (
     ragged,
     require,
 )
-from course_lib.checks.kit.freeform import require_in_time
+from course_lib.checks.kit.freeform import at, function_check, require_in_time
 from course_lib.checks.kit.stalls import Stalls
 from course_lib.errors import BadInput
 
@@ -216,3 +216,27 @@ def test_a_wrong_answer_is_not_tried_again(monkeypatch):
 
     refusal(check, len, seed=1)
     assert calls == [1]
+
+
+def test_a_place_is_said_once_around_what_is_required():
+    @property_check("x")
+    def check_x(x, *, rng):
+        with at("T = 3"):
+            require(x != 1, "x is 1", where="line 5", cause="because")
+            with at("batch 2"):
+                require(x != 2, "x is 2", got=x)
+
+    assert "where     T = 3; line 5" in refusal(check_x, 1)
+    report = refusal(check_x, 2)
+    assert "where     T = 3; batch 2" in report and "got       2" in report
+
+
+def test_what_is_likely_makes_room_for_what_is_proved(monkeypatch):
+    @function_check("x")
+    def check_x(x, *, rng):
+        require(x() == 1, "x is not 1", likely="the sum begins too late")
+
+    assert "likely    the sum begins too late" in refusal(check_x, lambda: 2)
+    monkeypatch.setattr(freeform, "cause_of_property", lambda *given: "the first is left out")
+    report = refusal(check_x, lambda: 2)
+    assert "cause     the first is left out" in report and "likely" not in report

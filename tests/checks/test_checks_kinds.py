@@ -10,8 +10,8 @@ from engine_runs import needs_compiler
 from kernel_tasks import solved
 
 from course_lib.checks import ch03, ch04, ch07
+from course_lib.checks.ch04 import chain as ch04_chain
 from course_lib.checks.ch04 import patience as ch04_patience
-from course_lib.checks.ch04 import threads as ch04_threads
 from course_lib.checks.ch07 import hazards
 from course_lib.checks.kit import threads as guard
 from course_lib.checks.kit.core import Case, Check, CheckBroken, CheckFailed, NotWritten, require
@@ -221,23 +221,23 @@ def test_no_solution_is_wrong_where_its_threads_never_meet(monkeypatch, checks, 
 def test_no_solution_is_wrong_where_its_threads_begin_late(monkeypatch):
     """The chain of deltas is done before any other thread has begun."""
 
-    class Chain(ch04_threads._Chain):
+    class Chain(ch04_chain._Chain):
         def __init__(self, *args, **named):
             super().__init__(*args, **named)
             self.begun.wait = lambda seconds: False
 
-    monkeypatch.setattr(ch04_threads, "_Chain", Chain)
+    monkeypatch.setattr(ch04_chain, "_Chain", Chain)
     assert kind(ch04.check_deferred_backward, solution_of(ch04, "deferred_backward")) == CLOCK
 
 
 def test_no_solution_is_wrong_where_its_chain_comes_too_late_to_help(monkeypatch):
     """The fault of the chain's own gradients cannot be seen where the other threads have done them all."""
 
-    class Chain(ch04_threads._Chain):
+    class Chain(ch04_chain._Chain):
         def grad(self, layer, dZ):
             mine = threading.current_thread() is self.chain_thread
             self.grad_fault = None if self.grad_fault == "chain" and mine else self.grad_fault
             return super().grad(layer, dZ)
 
-    monkeypatch.setattr(ch04_threads, "_Chain", Chain)
+    monkeypatch.setattr(ch04_chain, "_Chain", Chain)
     assert kind(ch04.check_deferred_backward, solution_of(ch04, "deferred_backward")) == CLOCK

@@ -1,15 +1,18 @@
 """A cause is proved before it is printed: a known mistake gives what the answer gave in all cases (kit/explain.py)."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
-from course_lib.checks import ch01, ch05, ch15
+from course_lib.checks import ch01, ch03, ch05, ch15
+from course_lib.checks.ch03 import work as ch03_work
 from course_lib.checks.kit import explain, planted
 from course_lib.checks.kit.core import Case, Check, normal
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.slips import python
+from course_lib.threads import fork_join
 
 SEED = 4
 
@@ -138,3 +141,30 @@ def test_files_hold_every_planted_answer_that_says_what_it_is():
         cells = json.loads(path.read_text(encoding="utf-8"))
         assert any(cell.get("planted") for cell in cells), path
         assert all(entry["says"].strip() for cell in cells for entry in cell.get("planted", ()))
+
+
+def filled_with_a_part_missing(partials, out, t, B):
+    """As a planted answer does it, and not as it is written there: in a loop, into the caller's array."""
+    cut = ch03_work.shard_slices(partials.shape[1], len(partials))[t]
+    total = np.zeros_like(partials[0, cut])
+    for row in partials[1:]:
+        total += row[cut]
+    out[cut] = total / B
+
+
+def test_what_a_function_leaves_in_its_arguments_is_held_against_known_mistakes():
+    with pytest.raises(CheckFailed, match="the partial sum of thread 0 is missing"):
+        ch03.check_reduce_slice(filled_with_a_part_missing, seed=SEED)
+
+
+def test_wrong_numbers_of_threads_are_held_against_known_mistakes():
+    def climbs(gradient_sum, params, batches, T, eta):
+        for X, Y in batches:
+            cuts = ch03_work.shard_slices(len(X), min(T, len(X)))
+            sums = fork_join([partial(gradient_sum, params, X[cut], Y[cut]) for cut in cuts])
+            for layer, pair in enumerate(params):
+                for part, array in enumerate(pair):
+                    array += eta * sum(one[layer][part] for one in sums) / np.float32(len(X))
+
+    with pytest.raises(CheckFailed, match="climbs the loss"):
+        ch03.check_train_parallel(climbs, seed=SEED)

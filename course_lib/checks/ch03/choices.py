@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from course_lib.checks.kit.core import Case, Check, require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import function_check, require_returned
 
 
 def _speedup(B, T, c, s, o):
@@ -94,8 +94,7 @@ def check_pick_threads(fn, *, rng):
     plan, given = _pick_plan(rng), []
     for B, table, _ in plan:
         got = fn(B, len(table), _Costs(B, table))
-        cause = "end with `return` and the number of threads"
-        require(got is not None, "pick_threads returned None", cause=cause)
+        require_returned(got, "pick_threads", "`return` and the number of threads")
         given.append(got)
     best = [int(np.argmin(table[: min(B, len(table))])) + 1 for B, table, _ in plan]
     wrong = [i for i, got in enumerate(given) if not _is_count(got) or got != best[i]]

@@ -14,7 +14,7 @@ from course_lib.checks.ch03.work import (
     sums_of_shards,
 )
 from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check, require_in_time
+from course_lib.checks.kit.freeform import at, function_check, require_in_time
 from course_lib.checks.kit.probe import short_error, students_line
 from course_lib.checks.kit.threads import guarded, outcome, require_told
 from course_lib.checks.kit.trees import copied, same
@@ -25,18 +25,18 @@ def _check_calls(workers, T):
     calls, B = workers.calls, sum(n for _, n in workers.rows)
     counts = [calls.count(rows) for rows in workers.rows]
     lost, again = [t for t in range(T) if not counts[t]], [t for t in range(T) if counts[t] > 1]
-    if again:
-        require(
-            False,
-            f"shard {again[0]} was computed {counts[again[0]]} times"
-            + (f", and shard {lost[0]} never" if lost else ""),
-            cause="a function made in a loop reads the loop's variable when it runs, not when it was made, and by "
-            "then the variable has changed: pass the value, Thread(target=work, args=(t,))",
-        )
+    first = min(again, default=0)
+    require(
+        not again,
+        f"shard {first} was computed {counts[first]} times"
+        + (f", and shard {lost[0]} never" if lost else ""),
+        likely="a function made in a loop reads the loop's variable when it runs, not when it was made, and by "
+        "then the variable has changed: pass the value, Thread(target=work, args=(t,))",
+    )
     _check_rows([rows for rows in calls if rows not in workers.rows], lost, B, T)
     require(
         not lost,
-        f"shard {lost[0] if lost else ''} was never computed",
+        f"shard {min(lost, default='')} was never computed",
         cause="start() runs a thread; making it does not. Is there one for every shard?",
     )
     require_in_time(
@@ -63,12 +63,7 @@ def _check_rows(strange, lost, B, T):
     if (first, n) == (0, B):
         cause = "all of X was passed, not a shard of it: gradient_sum(params, X[s], Y[s])"
     never = f", and shard {lost[0]} was never computed" if lost else ""
-    require(
-        False,
-        f"{n} rows from row {first} on are no shard{never}",
-        where=f"B = {B}, T = {T}",
-        cause=cause,
-    )
+    require(False, f"{n} rows from row {first} on are no shard{never}", cause=cause)
 
 
 def _apart_cause(workers, T):
@@ -98,8 +93,8 @@ def _check_fork_join(fn, params, X, Y, T, slow):
     if run.error is not None and not isinstance(run.error, NotImplementedError):
         _explain_stop(fn, run, workers, T)
     require(
-        not _at_work(run),
-        f"it returned while {_at_work(run)} of its threads were still at work",
+        not run.at_work,
+        f"it returned while {run.at_work} of its threads were still at work",
         cause="a join is missing, for some threads or all: t.join() waits until thread t has ended",
     )
     got = outcome(run)
@@ -112,17 +107,12 @@ def _check_fork_join(fn, params, X, Y, T, slow):
     _require_gradient(fn, got, sums_of_shards(params, X, Y, T), len(X), len(X) + 12, slow)
 
 
-def _at_work(run):
-    """How many threads were at a shard when the call ended; an idle pool is none."""
-    return min(run.busy, run.noted)
-
-
 def _explain_stop(fn, run, workers, T):
     """It stopped with an exception: is it the join that is missing, a shard, or a place for a part?"""
     what, line = f"it stopped with {short_error(run.error)}", students_line(run.error, fn)
     require(
-        not _at_work(run),
-        what + f", while {_at_work(run)} of its threads were still at work",
+        not run.at_work,
+        what + f", while {run.at_work} of its threads were still at work",
         where=line,
         cause="the parts were added up before the join: a part that is not ready is None, or missing",
     )
@@ -149,7 +139,7 @@ def _explain_stop(fn, run, workers, T):
             "NoneType" not in str(run.error),
             what,
             where=line,
-            cause="a part is None when all threads have ended: each must write to its own place, sums[t]",
+            likely="a part is None when all threads have ended: each must write to its own place, sums[t]",
         )
 
 
@@ -161,7 +151,7 @@ def _require_gradient(fn, got, shards, B, K, late=None):
         cause = explain_gradient(got, shards, B, K, late) if found[0].kind == "values" else None
         if found[0].kind == "none" and got is None:
             cause = "end with `return` and the list of (dW, db)"
-        require(False, found[0].what, where=f"B = {B}, T = {len(shards)}", cause=cause)
+        require(False, found[0].what, cause=cause)
 
 
 def _check_fault(fn, rng, fault, slow):
@@ -172,13 +162,7 @@ def _check_fault(fn, rng, fault, slow):
     if fault == "caller" and not workers.raised:
         return  # it computes none itself
     who = "the caller's own shard" if fault == "caller" else f"shard {fault}"
-    require_told(run, who)
-    require(
-        not _at_work(run),
-        f"after a fault in {who} another one was still at work when the caller continued",
-        cause="join all threads first, always; then raise what was caught"
-        + ", the caller's own fault as well" * (fault == "caller"),
-    )
+    require_told(run, who, ", the caller's own fault as well" * (fault == "caller"))
 
 
 def _check_race(fn, rng):
@@ -205,7 +189,8 @@ def check_fork_join_gradient(fn, *, rng):
         (int(rng.integers(5, 9)) * 2 + 1, 2),
     ):
         params, X, Y = make_batch(rng, B)
-        _check_fork_join(fn, params, X, Y, T, slow=int(rng.integers(T)))
+        with at(f"B = {B}, T = {T}"):
+            _check_fork_join(fn, params, X, Y, T, slow=int(rng.integers(T)))
     _check_race(fn, rng)
     _check_fault(fn, rng, fault=int(rng.integers(1, 3)), slow=0)
     _check_fault(fn, rng, fault=0, slow=2)

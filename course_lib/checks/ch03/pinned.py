@@ -3,11 +3,12 @@
 import functools
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 
-from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.core import Case, Check, require
+from course_lib.checks.kit.freeform import at, cause_of_numbers, function_check
 from course_lib.checks.kit.probe import short_error
 from course_lib.checks.kit.threads import (
     HELD_BACK,
@@ -87,7 +88,7 @@ class _Calls:
         return len(self.made) - self.ended
 
 
-def _check_pins(blas, workers, cores, seen):
+def _check_pins(fn, blas, workers, cores, seen):
     budget = max(1, cores // workers)
     require(
         bool(blas.pins) or not blas.made,
@@ -96,8 +97,7 @@ def _check_pins(blas, workers, cores, seen):
     )
     require(
         bool(blas.pins),
-        "pin was never called: every worker's products use all BLAS threads",
-        where=f"{workers} workers on {cores} cores: {workers} times {cores} = {workers * cores} threads",
+        f"pin was never called: every worker's products use all BLAS threads, {workers * cores} in all",
         cause="oversubscription. `with pin(...):` around the fork and the join",
     )
     inside = [t for t in blas.by if t.name != "check"]
@@ -107,12 +107,13 @@ def _check_pins(blas, workers, cores, seen):
         cause="the number of BLAS threads is one setting for the whole process: the worker that leaves first "
         "resets it for all. Set it once, by the caller, around fork and join",
     )
+    right = blas.pins == [budget]
     require(
-        blas.pins == [budget],
-        f"pin({blas.pins[0]}) for {workers} workers on {cores} cores",
+        right,
+        f"pin({blas.pins[0]}): {workers} workers times {blas.pins[0]} BLAS threads are {workers * blas.pins[0]}",
         got=str(blas.pins),
         wanted=str([budget]),
-        cause=_pin_cause(blas.pins[0], workers, cores),
+        cause=None if right else cause_of_numbers(_BUDGETS, fn, 0),
     )
     require(
         all(n == budget for n in seen),
@@ -123,64 +124,76 @@ def _check_pins(blas, workers, cores, seen):
     )
 
 
-def _pin_cause(n, workers, cores):
-    if n == cores and workers > 1:
-        return f"oversubscription: {workers} workers times {n} BLAS threads are {workers * n} threads for {cores} cores"
-    if n == workers and n != -(-cores // workers):
-        return "this is the number of workers, not what each of them may use: cores // workers"
-    if n * workers > cores and n > 1:
-        return f"rounded up: {workers} workers times {n} BLAS threads are more than {cores} cores"
-    return "cores are left idle: each worker may use cores // workers" if n == 1 else None
+BUDGETS = ((2, 8), (3, 8), (1, 6), (4, 4), (9, 3))  # workers, cores
+
+
+def _pins_of(fn, workers, cores):
+    """The numbers that it pins, of workers that do nothing."""
+    pins = []
+
+    @contextmanager
+    def pin(n):
+        pins.append(n)
+        yield n
+
+    fn([int] * workers, cores, pin)
+    return pins
+
+
+_BUDGETS = Check(
+    "run_pinned",
+    lambda rng: [Case(budget, f"{budget[0]} workers, {budget[1]} cores") for budget in BUDGETS],
+    lambda workers, cores: [max(1, cores // workers)],
+    dtype=None,
+    call=_pins_of,
+)
 
 
 def _check_pinned_run(fn, workers, cores, nothing=None):
     blas = _Blas(cores)
     calls = _Calls(blas, workers, slow=0, nothing=nothing)
-    where = f"{workers} workers on {cores} cores" + f", call {nothing} returns None" * (
-        nothing is not None
-    )
+    special = "" if nothing is None else f", call {nothing} returns None"
+    with at(f"{workers} workers on {cores} cores{special}"):
+        got = _run(fn, blas, calls, cores, nothing)
+        _check_each_once(calls)
+        _check_pins(fn, blas, workers, cores, calls.seen)
+        want = calls.results
+        require(
+            isinstance(got, (list, tuple))
+            and len(got) == workers
+            and all(map(_is_number, got, want)),
+            "the results are not those of the calls, in their order",
+            str(got)[:200],
+            wanted=str(want),
+            cause=_results_cause(got, want),
+        )
+        require(
+            blas.threads == cores,
+            f"afterwards BLAS has {blas.threads} threads, before it had {cores}",
+            cause="`with pin(n):` restores the old number at its end",
+        )
+
+
+def _run(fn, blas, calls, cores, nothing):
     given = list(calls.list)
     run = guarded(fn, given, cores, blas.pin, watch=calls.unfinished)
-    busy = min(run.busy, run.noted)
     require(
-        run.error is not None or not busy,
-        f"it returned while {busy} of its threads were still at work",
-        where=where,
+        run.error is not None or not run.at_work,
+        f"it returned while {run.at_work} of its threads were still at work",
         cause="join them all, inside the `with`: a sleep does not replace a join",
     )
     require(
         run.error is None or nothing is None,
         f"it stopped with {short_error(run.error) if run.error else ''}",
-        where=where,
         cause="None is a result like any other: only an exception means that a call has failed",
     )
     got = outcome(run)
     require(
         same_calls(given, calls.list),
         "the list of calls was changed",
-        where=where,
         cause="it belongs to the caller: only read it",
     )
-    _check_each_once(calls, where)
-    _check_pins(blas, workers, cores, calls.seen)
-    want = calls.results
-    right = (
-        isinstance(got, (list, tuple)) and len(got) == workers and all(map(_is_number, got, want))
-    )
-    require(
-        right,
-        "the results are not those of the calls, in their order",
-        str(got)[:200],
-        wanted=str(want),
-        where=where,
-        cause=_results_cause(got, want),
-    )
-    require(
-        blas.threads == cores,
-        f"afterwards BLAS has {blas.threads} threads, before it had {cores}",
-        where=where,
-        cause="`with pin(n):` restores the old number at its end",
-    )
+    return got
 
 
 def same_calls(given, calls):
@@ -188,22 +201,19 @@ def same_calls(given, calls):
     return len(given) == len(calls) and all(a is b for a, b in zip(given, calls, strict=True))
 
 
-def _check_each_once(calls, where):
-    lost, again = (
-        [t for t, n in enumerate(calls.made) if not n],
-        [t for t, n in enumerate(calls.made) if n > 1],
-    )
-    late = " A function made in a loop reads the loop's variable when it runs: pass the value, args=(t,)"
+def _check_each_once(calls):
+    lost = [t for t, n in enumerate(calls.made) if not n]
+    again = [t for t, n in enumerate(calls.made) if n > 1]
+    late = "a function made in a loop reads the loop's variable when it runs: pass the value, args=(t,)"
+    first = min(again, default=0)
     require(
         not again,
-        f"call {again[0] if again else ''} was made {calls.made[again[0]] if again else 0} times",
-        where=where,
-        cause="each call is made once." + (late if lost else ""),
+        f"call {first} was made {calls.made[first]} times",
+        likely=late if lost else "each call is made once",
     )
     require(
         not lost,
-        f"call {lost[0] if lost else ''} was never made",
-        where=where,
+        f"call {min(lost, default=0)} was never made",
         cause="is there a thread for each, and is it started?",
     )
     require_met(
@@ -213,7 +223,6 @@ def _check_each_once(calls, where):
         "each one before the next one begins: first start all, then join all",
         "one thread for each call, also where there are more calls than cores: start all of them before the first "
         "join (a pool: as many threads as calls)",
-        where,
     )
 
 
@@ -238,7 +247,7 @@ def _results_cause(got, want):
 @function_check("run_pinned", slow=True)
 def check_run_pinned(fn, *, rng):
     """Each worker gets cores // workers BLAS threads, set once by the caller, and put back, after a fault as well."""
-    for workers, cores in ((2, 8), (3, 8), (1, 6), (4, 4), (9, 3)):
+    for workers, cores in BUDGETS:
         _check_pinned_run(fn, workers, cores)
     _check_pinned_run(fn, 2, 8, nothing=1)
     for fault in (0, 1):
@@ -246,11 +255,6 @@ def check_run_pinned(fn, *, rng):
         calls = _Calls(blas, 2, fault=fault, slow=1 - fault)
         run = guarded(fn, calls.list, 6, blas.pin, watch=calls.unfinished)
         require_told(run, f"call {fault}")
-        require(
-            not min(run.busy, run.noted),
-            "after a fault in one call another one was still at work when the function ended",
-            cause="join all threads first, always; then raise what was caught",
-        )
         require(
             blas.threads == 6,
             f"after a fault in a worker BLAS has {blas.threads} threads, before it had 6",

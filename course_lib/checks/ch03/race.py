@@ -11,7 +11,8 @@ from collections import Counter
 
 import numpy as np
 
-PATIENCE = 0.3  # seconds that a writer waits for the others
+PATIENCE = 0.3  # seconds that a writer waits for the others, in naps: of a machine that stands still one counts
+NAP = 0.001
 
 
 class Traffic:
@@ -30,13 +31,16 @@ class Traffic:
         """Wait until every other worker that still lives has come to as many writes, but not for long."""
         me = threading.current_thread()
         self.writes[me] += 1
-        end = time.monotonic() + PATIENCE
-        while not self.in_vain and any(
-            t.is_alive() and self.writes[t] < self.writes[me] for t in self.workers - {me}
-        ):
-            if time.monotonic() > end:
-                self.in_vain = True
-            time.sleep(0.001)
+        for _ in range(round(PATIENCE / NAP)):
+            if self.in_vain or not self._is_awaited(me):
+                return
+            time.sleep(NAP)
+        self.in_vain = True
+
+    def _is_awaited(self, me):
+        """Has another worker that lives still come to fewer writes?"""
+        others = self.workers - {me}
+        return any(t.is_alive() and self.writes[t] < self.writes[me] for t in others)
 
 
 class Shared(np.ndarray):

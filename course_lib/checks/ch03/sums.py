@@ -4,16 +4,14 @@ import numpy as np
 
 from course_lib.checks.ch03.work import added, scaled, shard_slices
 from course_lib.checks.kit.core import Case, Check, normal, poison, ragged, require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import at, function_check, require_returned
 from course_lib.checks.kit.threads import value_of
 from course_lib.checks.kit.trees import a_thing, same
 
 
 def _as_slices(got, B, T):
     """The slices as (start, stop) pairs of whole numbers, or a failure that says what they are instead."""
-    require(
-        got is not None, "shards returned None", cause="end with `return` and the list of slices"
-    )
+    require_returned(got, "shards", "`return` and the list of slices")
     require(isinstance(got, (list, tuple)), "the result must be a list of slices", got=a_thing(got))
     wrong = [item for item in got if not isinstance(item, slice)]
     require(
@@ -49,43 +47,30 @@ def _as_slices(got, B, T):
 def _check_cover(pairs, B, T):
     rows = [r for a, b in pairs for r in range(a, b)]
     lost, twice = sorted(set(range(B)) - set(rows)), sorted({r for r in rows if rows.count(r) > 1})
-    where = f"B = {B}, T = {T}: {', '.join(f'{a} to {b - 1}' for a, b in pairs)}"
     require(
         not twice,
         f"{len(twice)} rows are in two shards, the first is row {min(twice, default=0)}",
-        where=where,
         cause="stop is not included in a slice: the next shard begins at stop, not before it",
     )
     rest = f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: some thread must take them"
     require(
         not lost,
         f"{len(lost)} of {B} rows are in no shard, the first is row {min(lost, default=0)}",
-        where=where,
         cause=rest
         if len(lost) == B % T
         else "stop is not included in a slice: the next shard begins at stop",
     )
-    require(
-        rows == list(range(B)), "the shards are not in order, or go beyond the batch", where=where
-    )
+    require(rows == list(range(B)), "the shards are not in order, or go beyond the batch")
     sizes = [b - a for a, b in pairs]
     uneven = f"shards of {min(sizes)} and of {max(sizes)} rows: sizes may differ by one"
-    require(max(sizes) - min(sizes) <= 1, uneven, where=where, cause=_uneven_cause(sizes, B, T))
+    evenly = "all wait for the thread with the most rows: distribute them evenly"
+    require(max(sizes) - min(sizes) <= 1, uneven, likely=evenly)
     require(
         sizes == sorted(sizes, reverse=True),
         "the larger shards come first",
-        where=where,
         got=str(sizes),
         cause="the first B % T shards have one row more; here the order is another",
     )
-
-
-def _uneven_cause(sizes, B, T):
-    if sizes[0] == -(-B // T) and min(sizes) == sizes[-1]:
-        return "B / T is rounded up for all, so the last thread has too few: only the first B % T take one more"
-    if sorted(sizes)[-2:] == [B // T, B // T + B % T]:
-        return "one thread has the whole remainder, and all wait for it: give one row each to the first B % T"
-    return "all wait for the thread with the most rows: distribute them evenly"
 
 
 @function_check("shards")
@@ -103,7 +88,9 @@ def check_shards(fn, *, rng):
         (64, 3),
     ]
     for B, T in plan:
-        _check_cover(_as_slices(fn(B, T), B, T), B, T)
+        pairs = _as_slices(fn(B, T), B, T)
+        with at(f"B = {B}, T = {T}: {', '.join(f'{a} to {b - 1}' for a, b in pairs)}"):
+            _check_cover(pairs, B, T)
     return f"{len(plan)} pairs of B and T: every row once, and no shard more than a row larger than another"
 
 
@@ -142,45 +129,28 @@ check_combine = Check(
 )
 
 
-def _own_entries(fn, partials, out, t, B):
-    """The entries of out that thread t writes; out is poisoned, so that a written entry can be told."""
-    before = partials.copy()
+def _written_by(fn, partials, t, B):
+    """Which entries of out thread t writes, and rightly. out is poisoned, so that a written entry can be told."""
+    (T, n), before, out = partials.shape, partials.copy(), poison(partials.shape[1])
     value_of(fn, partials, out, t, B)
+    own = ~np.isnan(out)
     require(
         same(partials, before),
         f"thread {t} changes the partial sums",
-        where=f"partials of shape {partials.shape}",
         cause="`total = partials[0, s]` is a view: += writes into the buffer that the other threads read",
     )
-    return ~np.isnan(out)
-
-
-def _slice_cause(got, partials, own, t, B):
-    """Why are these entries of out wrong?"""
-    T, rows = len(partials), partials[:, own].astype(np.float64)
-    total = rows.sum(axis=0)
-
-    def like(want):
-        return np.allclose(got, want, rtol=1e-4, atol=1e-5 * np.abs(rows).max(initial=1e-30))
-
-    for divisor, text in (
-        (1, "the sum is not divided: divide by B"),
-        (T, "divided by T: the mean is over B examples"),
-        (B / T, "divided by B/T, the size of a shard: by B, all examples of the batch"),
-        (B * T, "divided by B and by T: divide only by B"),
-    ):
-        if like(total / divisor):
-            return text
-    for lost in range(T):
-        if like((total - rows[lost]) / B):
-            return (
-                f"the partial sum of thread {lost} is missing: range over all {T} rows of partials"
-            )
-        if like((total + rows[lost]) / B):
-            return f"the partial sum of thread {lost} is counted twice: begin with it, or add it, not both"
-    if like(rows[t] / B):
-        return f"only thread {t}'s own partial sum is in it: slice t of ALL partials is added up"
-    return None
+    require(
+        own.any(),
+        f"thread {t} wrote nothing into out (or NaN)",
+        cause=None if own.any() else _nothing_cause(fn, partials, t, B),
+    )
+    require(
+        own.sum() <= -(-n // T),
+        f"thread {t} wrote {int(own.sum())} of {n} entries, more than its slice has",
+        cause="each thread writes its own slice of out and no other, not even zeros: then no lock is needed",
+    )
+    _check_values(out, own, partials, t, B)
+    return own
 
 
 def _nothing_cause(fn, partials, t, B):
@@ -194,75 +164,46 @@ def _nothing_cause(fn, partials, t, B):
     )
 
 
-def _check_values(out, want, own, off, partials, t, B):
-    """The entries that thread t wrote (own) must be right; off: where out is not what is wanted."""
-    wrong = own & off
+def _check_values(out, own, partials, t, B):
+    """The entries that thread t wrote (own) must be right."""
+    want = partials.astype(np.float64).sum(axis=0) / B
+    scale = 8 * (len(partials) + 1) * np.finfo(np.float32).eps * np.abs(partials).max() / B
+    wrong = own & ~(np.abs(out - want) <= scale)
     got, wanted = ((float(a[wrong][0]) if wrong.any() else None) for a in (out, want))
     require(
         not wrong.any(),
         f"{int(wrong.sum())} of the {int(own.sum())} entries that thread {t} wrote are wrong",
         got=got,
         wanted=wanted,
-        where=f"partials of shape {partials.shape}, B = {B}",
-        cause=_slice_cause(out[own], partials, own, t, B) if wrong.any() else None,
     )
 
 
 def _check_reduction(fn, rng, T, n, B):
     partials = normal(rng, T, n)
-    want = partials.astype(np.float64).sum(axis=0) / B
-    written, strays = np.zeros(n, dtype=int), []
-    for t in rng.permutation(T).tolist():
-        out = poison(n)
-        own = _own_entries(fn, partials, out, t, B)
+    own = {t: _written_by(fn, partials, t, B) for t in rng.permutation(T).tolist()}
+    _check_ownership(np.sum([*own.values()], axis=0), T, n)
+    for t, mine in enumerate(shard_slices(n, T)):
+        got, want = np.flatnonzero(own[t]).tolist(), list(range(n))[mine]
         require(
-            own.any(),
-            f"thread {t} wrote nothing into out (or NaN)",
-            where=f"partials of shape {(T, n)}",
-            cause=None if own.any() else _nothing_cause(fn, partials, t, B),
+            got == want,
+            f"thread {t} wrote other entries than those of its slice",
+            got=str(got),
+            wanted=str(want),
+            cause="all threads must cut in the same way: out[shards(n, T)[t]]",
         )
-        require(
-            own.sum() <= -(-n // T),
-            f"thread {t} wrote {int(own.sum())} of {n} entries, more than its slice has",
-            where=f"partials of shape {(T, n)}",
-            cause="each thread writes its own slice of out and no other, not even zeros: then no lock is needed",
-        )
-        scale = 8 * (T + 1) * np.finfo(np.float32).eps * np.abs(partials).max() / B
-        _check_values(out, want, own, ~(np.abs(out - want) <= scale), partials, t, B)
-        written += own
-        mine = np.zeros(n, dtype=bool)
-        mine[shard_slices(n, T)[t]] = True
-        strays += (
-            []
-            if same(own, mine)
-            else [(t, np.flatnonzero(own).tolist(), np.flatnonzero(mine).tolist())]
-        )
-    _check_ownership(written, T, n)
-    t, got, want = min(strays, default=(0, None, None))
-    require(
-        not strays,
-        f"thread {t} wrote other entries than those of its slice",
-        got=str(got),
-        wanted=str(want),
-        where=f"partials of shape {(T, n)}",
-        cause="all threads must cut in the same way: out[shards(n, T)[t]]",
-    )
 
 
 def _check_ownership(written, T, n):
-    where = f"partials of shape {(T, n)}"
     doubled, lost = int((written > 1).sum()), int((written == 0).sum())
     require(
         not doubled,
         f"{doubled} of {n} entries are written by more than one thread",
-        where=where,
         cause="each thread must write its own slice of out, and no other: then no lock is needed. "
         "out[shards(n, T)[t]], not all of out",
     )
     require(
         not lost,
         f"{lost} of {n} entries are written by no thread",
-        where=where,
         cause=f"n // T = {n // T} entries for each thread leave {n % T} over: cut with your shards(n, T)"
         if lost == n % T
         else "thread t takes slice t of n entries, n being the longer side: T, n = partials.shape",
@@ -273,5 +214,7 @@ def _check_ownership(written, T, n):
 def check_reduce_slice(fn, *, rng):
     """Slice t, and nothing else, is the sum of slice t over all partials, over B; whatever order the threads run in."""
     for T, n in ((3, int(rng.integers(5, 9)) * 3 + 2), (4, 4), (2, 9), (1, 5), (5, 23)):
-        _check_reduction(fn, rng, T, n, B=int(rng.integers(20, 50)) * 2 + 1)
+        B = int(rng.integers(20, 50)) * 2 + 1
+        with at(f"partials of shape {(T, n)}, B = {B}"):
+            _check_reduction(fn, rng, T, n, B)
     return "5 buffers: every entry written once, by one thread, in a random order of the threads"

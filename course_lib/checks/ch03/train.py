@@ -7,16 +7,19 @@ import numpy as np
 from course_lib.checks.ch03.race import Traffic, plain_gradient
 from course_lib.checks.ch03.work import (
     LOST_UPDATE,
-    alike,
     as_parts,
     first_row,
     gradient_sum,
     make_batch,
     misses,
-    scaled,
 )
-from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check, require_in_time
+from course_lib.checks.kit.core import Case, Check, require
+from course_lib.checks.kit.freeform import (
+    at,
+    cause_of_numbers,
+    function_check,
+    require_in_time,
+)
 from course_lib.checks.kit.probe import short_error
 from course_lib.checks.kit.threads import Meeting, guarded, outcome, require_told
 from course_lib.checks.kit.trees import copied, same
@@ -69,38 +72,6 @@ def _serial_steps(params, batches, eta):
     return after
 
 
-def _step_cause(got, before, want, rows, threads, K):
-    """Compare the move that was made with the right one, and with known wrong ones."""
-    moved = [(W - V, b - c) for (W, b), (V, c) in zip(got, before, strict=True)]
-    right = [(W - V, b - c) for (W, b), (V, c) in zip(want, before, strict=True)]
-    T = min(rows, threads)
-    for factor, text in (
-        (
-            0.0,
-            "params did not change: W -= eta * dW changes the array itself, W = W - ... does not",
-        ),
-        (-1.0, "W += eta dW climbs the loss: descend"),
-        (2.0, "the step was made twice"),
-        (float(rows), "not divided by the number of examples in the batch"),
-        (1.0 / rows, "divided by the number of examples twice: the gradient is already a mean"),
-        (
-            T / threads,
-            f"the step is {T}/{threads} of the right one: the mean is over this batch's own rows already",
-        ),
-        (float(T), "the step is T times too large: does every thread make it?"),
-        (1.0 / T, "the step is divided by T: the mean over B is enough"),
-    ):
-        if alike(moved, scaled(right, factor), 100 * K):
-            return text
-    for layer, (was, is_, should) in enumerate(zip(before, got, want, strict=True)):
-        for part, name in enumerate("Wb"):
-            if same(was[part], is_[part]) and not np.allclose(
-                was[part], should[part], rtol=1e-6, atol=0
-            ):
-                return f"{name} of layer {layer} is not updated: walk over all of params and grads, W and b"
-    return None
-
-
 def _make_batches(rng, rows):
     """(params, pairs (X, Y) of so many rows)."""
     params, X, Y = make_batch(rng, sum(rows))
@@ -108,11 +79,59 @@ def _make_batches(rng, rows):
     return params, [(X[a:b], Y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
 
 
+def _plain_cases(rng):
+    """Trainings without a watch on the threads: even, ragged, with fewer rows than threads, in one thread."""
+    cases = []
+    for rows, T in (((8,), 3), ((7, 3), 4), ((8, 8, 5), 3), ((2,), 5), ((6, 6), 1)):
+        params, batches = _make_batches(rng, rows)
+        label = f"T = {T}, batches of {', '.join(map(str, rows))}"
+        cases.append(Case((gradient_sum, params, batches, T, 0.2), label))
+    return cases
+
+
+def _trained(fn, gradient_sum, params, batches, T, eta):
+    fn(gradient_sum, params, iter(batches), T, eta)
+    return params
+
+
+_NUMBERS = Check(
+    "train_parallel",
+    _plain_cases,
+    lambda gradient_sum, params, batches, T, eta: _serial_steps(params, batches, eta)[-1],
+    K=120,
+    c=8.0,
+    each=("W", "b"),
+    may_change=(1,),
+    call=_trained,
+)
+
+
 def _check_training(fn, rng, rows, T, eta):
     params, batches = _make_batches(rng, rows)
     first, held, noted, given = copied(params), list(params), _Noted(rows, T), copied(batches)
     steps = _serial_steps(first, batches, eta)
-    where = f"T = {T}, batches of {', '.join(map(str, rows))}"
+    with at(f"T = {T}, batches of {', '.join(map(str, rows))}"):
+        _run(fn, noted, params, batches, T, eta)
+        require(same(batches, given), "X or Y of a batch was changed", cause="only read them")
+        _check_used(noted, rows, T)
+        after = [*(noted.before[i] for i in range(1, len(rows))), copied(params)]
+        _check_moved(first, after)
+        wrong = [i for i, want in enumerate(steps) if misses(after[i], want, 40 * (i + 1))]
+        require(
+            not wrong,
+            f"after step {min(wrong, default=0) + 1} of {len(rows)} the parameters are not those of serial training",
+            cause=cause_of_numbers(_NUMBERS, fn, int(rng.integers(2**31))) if wrong else None,
+        )
+        _check_hands(noted, rows, T)
+        require(
+            all(a is b for a, b in zip(sum(held, ()), sum(params, ()), strict=True)),
+            "params hold other arrays than before",
+            cause="the step must change the arrays themselves, W -= eta * dW: other code that holds the old ones (a "
+            "model, another thread) never sees the new ones",
+        )
+
+
+def _run(fn, noted, params, batches, T, eta):
     run = guarded(fn, noted, params, iter(batches), T, eta)
     indexed = isinstance(run.error, TypeError) and "list_iterator" in str(run.error)
     require(
@@ -122,75 +141,40 @@ def _check_training(fn, rng, rows, T, eta):
         "have a length or an index",
     )
     outcome(run)
-    require(
-        same(batches, given),
-        "X or Y of a batch was changed",
-        where=where,
-        cause="only read them",
-    )
+
+
+def _check_used(noted, rows, T):
+    """Was a gradient taken of every batch?"""
     unused = [i for i in range(len(rows)) if not noted.calls[i]]
-    small = (
-        f"a batch of {min(rows)} rows made no step: with fewer rows than threads use fewer "
-        "threads, but still make the step"
-    )
+    cause = "one step for each batch: is a return inside the loop?"
+    if len(unused) == 1 and rows[unused[0]] < T:
+        cause = (
+            f"a batch of {min(rows)} rows made no step: with fewer rows than threads use fewer "
+            "threads, but still make the step"
+        )
+    first = min(unused, default=0)
+    require(not unused, f"batch {first + 1} of {len(rows)} got no gradient", cause=cause)
+
+
+def _check_moved(first, after):
+    """Were the caller's arrays changed, and by each step? after: what they held after each."""
     require(
-        not unused,
-        f"batch {unused[0] + 1 if unused else ''} of {len(rows)} got no gradient",
-        where=where,
-        cause=small
-        if unused and rows[unused[0]] < T and len(unused) == 1
-        else "one step for each batch: is a return inside the loop?",
-    )
-    after = [*(noted.before[i] for i in range(1, len(rows))), copied(params)]
-    own = len(rows) > 1 and same(after[-1], first) and not same(noted.before[1], first)
-    require(
-        not own,
+        len(after) == 1 or not same(after[-1], first) or same(after[0], first),
         "the arrays in params are as they were at the beginning",
-        where=where,
         cause="the steps were made on different arrays: `params = [...]` or `W = W - ...` makes new ones; W -= eta "
         "* dW changes the caller's",
     )
-    idle = (
-        len(rows) > 1 and all(same(now, first) for now in after[:-1]) and not same(after[-1], first)
-    )
     require(
-        not idle,
+        len(after) == 1
+        or same(after[-1], first)
+        or not all(same(now, first) for now in after[:-1]),
         "all gradients were taken before the first step was made",
-        where=where,
         cause="take a batch, make its step, then take the next: each gradient must use the parameters after the "
         "step before",
     )
-    _check_each_step([first, *after], steps, rows, T, where)
-    _check_hands(noted, rows, T, where)
-    kept = all(
-        a is b for old, new in zip(held, params, strict=True) for a, b in zip(old, new, strict=True)
-    )
-    require(
-        kept,
-        "params hold other arrays than before",
-        where=where,
-        cause="the step must change the arrays themselves, W -= eta * dW: other code that holds the old ones (a "
-        "model, another thread) never sees the new ones",
-    )
 
 
-def _check_each_step(points, steps, rows, T, where):
-    """points: the student's parameters before the first step and after each; steps: the true ones after each."""
-    for i, want in enumerate(steps):
-        K = 40 * (i + 1)
-        if misses(points[i + 1], want, K):
-            cause = _step_cause(points[i + 1], points[i], want, rows[i], T, K) or _ragged_cause(
-                i, rows
-            )
-            require(
-                False,
-                f"after step {i + 1} of {len(rows)} the parameters are not those of serial training",
-                where=where,
-                cause=cause,
-            )
-
-
-def _check_hands(noted, rows, T, where):
+def _check_hands(noted, rows, T):
     """Did min(T, rows) threads share each batch?"""
     for i, n in enumerate(rows):
         want, got = min(T, n), len(noted.calls[i])
@@ -198,19 +182,16 @@ def _check_hands(noted, rows, T, where):
         require(
             want == 1 or bool(made),
             "no thread was at work",
-            where=where,
             cause="fork_join_gradient takes the gradient, with min(T, rows of the batch) threads",
         )
         require(
             got == want,
             f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}",
-            where=where,
             cause="min(T, rows of this batch) threads: is T changed, and not restored for the next batch?",
         )
         require_in_time(
             not noted.meetings[i].missed,
             f"the parts of batch {i + 1} were not computed side by side",
-            where=where,
         )
 
 
@@ -233,17 +214,6 @@ def _check_training_fault(fn, rng):
     noted = _Noted((6, 6, 6), 2, fault=1)
     run = guarded(fn, noted, params, iter(batches), 2, 0.01)
     require_told(run, "a shard of batch 2")
-
-
-def _ragged_cause(i, rows):
-    if rows[i] != rows[0]:
-        return (
-            f"the steps before are right, and this batch has {rows[i]} rows, not {rows[0]}: divide by its own "
-            "number of rows"
-        )
-    if i:
-        return "the first step is right: is the gradient of each batch taken at the parameters after the step before?"
-    return None
 
 
 @function_check("train_parallel", changes=True, slow=True)

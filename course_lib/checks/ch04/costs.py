@@ -1,12 +1,11 @@
 """The checks of chapter 04 on costs: the formulas, the smallest k, the makespan of a schedule."""
 
 from fractions import Fraction
-from math import ceil, floor
 
 from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.ch04.schedules import flat, leapfrog
 from course_lib.checks.kit.core import Case, Check, require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import at, function_check, require_returned
 from course_lib.checks.kit.trees import a_thing
 
 # 7. step_costs --------------------------------------------------------------------------------------------------
@@ -161,14 +160,26 @@ def _float_trap(rng):
     """Costs and a saving that k saves exactly, while rounded numbers say that it does not."""
     while True:
         f1, f2, f3, k = (int(n) for n in rng.integers(1, 40, 4))
-        total = f1 + f2 + f3
-        wanted = (1 - Fraction(1, k)) * Fraction(f3, total)
-        if (
-            k > 2
-            and (1 - 1 / k) * f3 / total < float(wanted)
-            and (1 - 1 / k) * (f3 / total) < float(wanted)
-        ):
-            return f1, f2, f3, wanted
+        if k > 2 and _hidden_by_rounding(f1 + f2 + f3, f3, k):
+            return f1, f2, f3, (1 - Fraction(1, k)) * Fraction(f3, f1 + f2 + f3)
+
+
+def _hidden_by_rounding(f, f3, k):
+    """Does every usual way to compute the saving of k threads in floats miss it? Then no verdict is luck."""
+    ways = (
+        (1 - 1 / k) * f3 / f,
+        (1 - 1 / k) * (f3 / f),
+        (k - 1) / k * f3 / f,
+        (k - 1) / k * (f3 / f),
+        f3 * (k - 1) / k / f,
+        f3 / f * (k - 1) / k,
+        f3 / f - f3 / f / k,
+        (f3 - f3 / k) / f,
+        (f - (f - f3 + f3 / k)) / f,
+        1 - (f - f3 + f3 / k) / f,
+    )
+    wanted = (1 - Fraction(1, k)) * Fraction(f3, f)
+    return max(ways) < min(wanted, float(wanted))
 
 
 def _smallest_plan(rng):
@@ -195,97 +206,50 @@ _ENDLESS = (
     "there is no such k. Test for that first, and return 0"
 )
 
-# What a number of threads may come from that is not the smallest: (f2, f3, share, wanted, k) -> k, and its name.
-_KNOWN = (
-    (
-        lambda f2, f3, share, wanted, k: ceil(1 / wanted),
-        "⌈1/wanted⌉ is the formula of Saraiya 2018 with ε for the saving: ε is what may be LEFT there",
-    ),
-    (
-        lambda f2, f3, share, wanted, k: ceil(1 / (1 - wanted)),
-        "the share f3/f is missing: 1 - 1/k is saved only of f3, not of the whole step",
-    ),
-    (
-        lambda f2, f3, share, wanted, k: ceil(1 / (share - wanted)),
-        "⌈1/ε⌉, ε being the share f3/f less `wanted`: the share itself is missing, k = share/(share - wanted) at least",
-    ),
-    (
-        lambda f2, f3, share, wanted, k: ceil(1 / (1 - wanted / Fraction(f3, f2 + f3))),
-        "f3/(f2 + f3) is used as the share: the saving is relative to the whole step, f1 + f2 + f3",
-    ),
-    (
-        lambda f2, f3, share, wanted, k: k + (k == share / (share - wanted)),
-        "the task wants at least `wanted`: a k that saves exactly that is enough",
-    ),
-    (lambda f2, f3, share, wanted, k: floor(share / (share - wanted)), "one too few: round up"),
-    (lambda f2, f3, share, wanted, k: k + 1, "one too many"),
-    (lambda f2, f3, share, wanted, k: k - 1, "one too few"),
-)
 
-
-def _cause_of_k(plan, given, first):
-    """Why the `first` of the given numbers is wrong; a known way must explain all that lie between 1 and the limit."""
-    f1, f2, f3, wanted = plan[first][0]
-    got, share = given[first], Fraction(f3, f1 + f2 + f3)
-    if wanted == 0:
-        zero = "0 means that no k is enough, but here one is: " * (got == 0)
-        return zero + "nothing is wanted, and one thread saves nothing: start from k = 1"
-    if wanted >= share:
+def _seen(plan, given, wrong):
+    """What the wrong numbers have in common, where no known mistake gives them all; or None."""
+    f1, f2, f3, wanted = plan[wrong[0]][0]
+    if not any(given[i] for i in wrong):
+        return "the search gives up too early, or a test before it refuses too much"
+    if wanted >= Fraction(f3, f1 + f2 + f3):
         return (
             "no k saves so much: (1 - 1/k) stays below 1, so the saving stays below f3/f. Test for that "
             "before you search or divide, and return 0"
         )
-    usual = [
-        i for i, (args, _) in enumerate(plan) if 0 < args[3] < Fraction(args[2], sum(args[:3]))
-    ]
-    for way, text in _KNOWN:
-        if all(_by(way, plan[i][0]) == given[i] for i in usual):
-            return text
-    missed = [(plan[i][0], given[i]) for i in usual if given[i] != _smallest(*plan[i][0])]
-    if not any(k for _, k in missed):
-        return (
-            "0 means that no k is enough, but here one is: the search gives up too early, or a test before it "
-            "refuses too much"
-        )
-    if all(_is_hit(*args) and k == _smallest(*args) + 1 for args, k in missed):
+    if all(_is_hit(*plan[i][0]) and given[i] == _smallest(*plan[i][0]) + 1 for i in wrong):
         return (
             "rounded numbers: where a k saves just what is wanted, (1 - 1/k) * f3 / f seems to miss it by a "
             "hair. Fraction is exact for whole numbers: Fraction(f3 / f) has been rounded before"
         )
-    return "0 means that no k is enough, but here one is" if got == 0 else None
+    return None
 
 
 def _is_hit(f1, f2, f3, wanted):
     """Does a number of threads save just what is wanted?"""
     share = Fraction(f3, f1 + f2 + f3)
-    return (share / (share - wanted)).denominator == 1
+    return 0 < wanted < share and (share / (share - wanted)).denominator == 1
 
 
-def _by(way, args):
-    f1, f2, f3, wanted = args
-    try:
-        return way(f2, f3, Fraction(f3, f1 + f2 + f3), wanted, _smallest(*args))
-    except ZeroDivisionError:
-        return None
-
-
-@function_check("smallest_k", slow=True)
+@function_check("smallest_k")
 def check_smallest_k(fn, *, rng):
     """Exact, also where k saves just what is wanted; 0 where no k does; never an endless search."""
     plan = _smallest_plan(rng)
     must_end(fn, [args for args, _ in plan], _ENDLESS)
     given = [fn(*args) for args, _ in plan]
     for got, (args, label) in zip(given, plan, strict=True):
-        _require_count(got, _place(args, label))
+        with at(_place(args, label)):
+            _require_count(got)
     wrong = [i for i, (args, _) in enumerate(plan) if given[i] != _smallest(*args)]
     first = min(wrong, default=0)
     require(
         not wrong,
         f"{len(wrong)} of {len(plan)} are not the smallest k that saves as much",
-        got=f"k = {given[first]}",
+        got=f"k = {given[first]}"
+        + ("" if given[first] else " means that no k is enough, but here one is"),
         wanted=f"k = {_smallest(*plan[first][0])}",
         where=_place(*plan[first]),
-        cause=_cause_of_k(plan, given, first) if wrong else None,
+        likely=_seen(plan, given, wrong) if wrong else None,
     )
     return f"{len(plan)} costs and savings, the impossible ones among them"
 
@@ -294,12 +258,11 @@ def _place(args, label):
     return f"f1, f2, f3 = {args[0]}, {args[1]}, {args[2]}; wanted = {args[3]}: {label}"
 
 
-def _require_count(got, where):
-    cause = "end with `return k`; where no k is enough, return 0"
-    require(got is not None, "smallest_k returned None", where=where, cause=cause)
+def _require_count(got):
+    require_returned(got, "smallest_k", "`return k`; where no k is enough, return 0")
     whole = (
         isinstance(got, int)
         or (hasattr(got, "dtype") and got.dtype.kind in "iu")
         or (isinstance(got, Fraction) and got.denominator == 1)
     )
-    require(whole, "k must be a whole number", got=a_thing(got), where=where)
+    require(whole, "k must be a whole number", got=a_thing(got))

@@ -2,7 +2,7 @@
 
 from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.kit.core import Case, Check, require
-from course_lib.checks.kit.freeform import Unmet, _failure, function_check
+from course_lib.checks.kit.freeform import Unmet, _failure, at, function_check, require_returned
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.probe import short_error
 from course_lib.checks.kit.trees import a_thing
@@ -133,135 +133,103 @@ check_thread_levels = _LoopCheck(
 
 def _form(given, k):
     """The answer as (parent, children), or a failure that says what it is instead."""
-    require(
-        given is not None,
-        "leapfrog_schedule returned None",
-        cause="end with `return parent, children`",
-    )
+    require_returned(given, "leapfrog_schedule", "`return parent, children`")
     pair = isinstance(given, (tuple, list)) and len(given) == 2
     require(pair, "the result must be the pair (parent, children)", got=a_thing(given))
     parent, children = given
-    nested = (
-        isinstance(parent, (list, tuple))
-        and bool(parent)
-        and all(isinstance(c, list) for c in parent)
+    swapped = _is_nested(parent) and len(parent) == k and not _is_nested(children)
+    cause = "the two are swapped: return parent, children"
+    require(not swapped, "parent is a list of lists", cause=cause)
+    is_list = isinstance(children, (list, tuple))
+    require(is_list, "children must be a list of k lists", got=a_thing(children))
+    _check_number(children, k)
+    names = ["parent", *(f"children[{j}]" for j in range(k))]
+    for name, tasks in zip(names, (parent, *children), strict=True):
+        good = isinstance(tasks, (list, tuple)) and all(map(_is_task, tasks))
+        what = f'{name} must be a list of pairs ("delta" or "grad", layer)'
+        require(good, what, got=str(tasks)[:80])
+    return [tuple(t) for t in parent], [[tuple(t) for t in c] for c in children]
+
+
+def _is_nested(tasks):
+    return (
+        isinstance(tasks, (list, tuple)) and bool(tasks) and all(isinstance(c, list) for c in tasks)
     )
-    require(
-        not (nested and len(parent) == k and not all(isinstance(c, list) for c in children)),
-        "parent is a list of lists",
-        cause="the two are swapped: return parent, children",
-    )
-    require(
-        isinstance(children, (list, tuple)),
-        "children must be a list of k lists",
-        got=a_thing(children),
-    )
-    few = "every thread has its list, even an empty one: append it for each j, not only if it has tasks"
-    require(
-        len(children) == k,
-        f"there must be k = {k} children",
-        got=f"{len(children)} lists",
-        cause=few
-        if len(children) < k
-        else "one list for each of the threads 0 to k - 1; the parent's is not one",
-    )
-    shared = (
-        k > 1 and isinstance(children[0], list) and bool(children[0]) and children[0] is children[1]
-    )
+
+
+def _is_task(task):
+    return isinstance(task, (list, tuple)) and len(task) == 2 and task[0] in ("delta", "grad")
+
+
+def _check_number(children, k):
+    """Is there a list for each thread, and no list twice?"""
+    cause = "one list for each of the threads 0 to k - 1; the parent's is not one"
+    if len(children) < k:
+        cause = "every thread has its list, even an empty one: append it for each j, not only if it has tasks"
+    got = f"{len(children)} lists"
+    require(len(children) == k, f"there must be k = {k} children", got=got, cause=cause)
+    shared = k > 1 and isinstance(children[0], list) and children[0] and children[0] is children[1]
     require(
         not shared,
         "children[0] and children[1] are one and the same list",
         cause="[[]] * k holds one list k times: [[] for _ in range(k)]",
     )
-    for name, tasks in [
-        ("parent", parent),
-        *((f"children[{j}]", c) for j, c in enumerate(children)),
-    ]:
-        good = isinstance(tasks, (list, tuple)) and all(
-            isinstance(t, (list, tuple)) and len(t) == 2 and t[0] in ("delta", "grad")
-            for t in tasks
-        )
-        require(
-            good, f'{name} must be a list of pairs ("delta" or "grad", layer)', got=str(tasks)[:80]
-        )
-    return [tuple(t) for t in parent], [[tuple(t) for t in c] for c in children]
 
 
-def _check_covers(parent, children, L, k, where):
+def _check_covers(parent, children, L):
     done = [layer for tasks in (parent, *children) for kind, layer in tasks if kind == "grad"]
-    ghosts = sorted({layer for layer in done if not 0 <= layer < L})
+    ghosts = [layer for layer in done if not 0 <= layer < L]
     require(
         not ghosts,
-        f"a gradient at layer {ghosts[0] if ghosts else ''}, which does not exist",
-        where=where,
+        f"a gradient at layer {min(ghosts, default='')}, which does not exist",
         cause="the layers are 0 to L - 1: stop at 0",
     )
     lost = [layer for layer in range(L) if layer not in done]
-    causes = {
-        "the last layer's gradient is missing: this is the mistake of algorithm 1 as printed. The parent must "
-        "apply eq. 6 and 7 right after eq. 4": lost == [L - 1],
-        "layer 0 is missing: range(..., 0, -1) stops before it": lost == [0],
-        "the parent goes down to layer L - k: k layers, the last one among them": lost == [L - k],
-        "the parent's gradients are missing: it computes delta AND gradient at its layers": lost
-        == list(range(L - k, L - 1)),
-    }
-    cause = next((text for text, holds in causes.items() if holds), None)
-    cause = cause or "thread j's gradients are at L - 1 - j - k, and every k layers below"
     require(
         not lost,
         f"the gradient of layer {', '.join(map(str, lost))} is never computed",
-        where=where,
-        cause=cause,
+        likely="thread j's gradients are at L - 1 - j - k, and every k layers below",
     )
     twice = sorted({layer for layer in done if done.count(layer) > 1}, reverse=True)
-    again = (
-        f"the children begin with the parent's layers (the proof's levels, L - 1 - j - km): thread j's first "
-        f"gradient is k layers below its delta, at L - 1 - j - k = {L - 1 - k} for thread 0"
-    )
     require(
         not twice,
         f"the gradient of layer {', '.join(map(str, twice))} is computed more than once",
-        where=where,
-        cause=again
-        if all(layer >= L - k for layer in twice)
-        else "each thread takes every k-th layer",
+        likely="each thread takes every k-th layer",
     )
 
 
-def _check_chain(tasks, start, name, where, L):
+def _check_chain(tasks, start, name, L):
     """Each delta comes right after the one above; each gradient when its delta is the one at hand."""
-    at = start
+    last = start
     for kind, layer in tasks:
         if kind == "delta":
-            back = (
-                "the deltas go down one layer at a time, on each thread"
-                if start < L
-                else "the parent begins with the delta of the last layer, eq. 4"
-            )
-            require(
-                layer == at - 1,
-                f"{name}: the delta of layer {layer} comes right after that of layer {at}"
-                if at < L
-                else f"{name} begins with the delta of layer {layer}",
-                where=where,
-                wanted=f"layer {at - 1}",
-                cause=f"thread j gets the delta of layer L - 1 - j; {back}"
-                if at == start
-                else f"{back}: none may be skipped, eq. 5 needs the delta of the next layer",
-            )
-            at = layer
+            _check_delta(layer, last, start, name, L)
+            last = layer
         else:
-            no_delta = (
-                "it has no delta yet" if at == L else f"the thread's delta is that of layer {at}"
-            )
-            require(
-                layer == at,
-                f"{name}: the gradient of layer {layer} is taken when {no_delta}",
-                where=where,
-                cause="the parent begins with eq. 4, the delta of the last layer"
-                if at == L
-                else "a stale delta: the order is delta, gradient, layer by layer, so that one current delta is enough",
-            )
+            _check_gradient(layer, last, name, L)
+
+
+def _check_delta(layer, last, start, name, L):
+    """last: the layer of the delta before it, which is `start` where the thread begins, and L where there is none."""
+    way = "the parent begins with the delta of the last layer, eq. 4"
+    if start < L:
+        way = "the deltas go down one layer at a time, on each thread"
+    cause = f"{way}: none may be skipped, eq. 5 needs the delta of the next layer"
+    if last == start:
+        cause = f"thread j gets the delta of layer L - 1 - j; {way}"
+    what = f"{name} begins with the delta of layer {layer}"
+    if last < L:
+        what = f"{name}: the delta of layer {layer} comes right after that of layer {last}"
+    require(layer == last - 1, what, wanted=f"layer {last - 1}", cause=cause)
+
+
+def _check_gradient(layer, last, name, L):
+    has, cause = "it has no delta yet", "the parent begins with eq. 4, the delta of the last layer"
+    if last < L:
+        has = f"the thread's delta is that of layer {last}"
+        cause = "a stale delta: the order is delta, gradient, layer by layer, so that one current delta is enough"
+    what = f"{name}: the gradient of layer {layer} is taken when {has}"
+    require(layer == last, what, cause=cause)
 
 
 @function_check("leapfrog_schedule")
@@ -271,14 +239,15 @@ def check_leapfrog_schedule(fn, *, rng):
     plan = [(8, 3), (8, 2), (L, 4), (L, 1), (L, 3), (5, 5), (6, 4), (2, 1), (1, 1), (2, 2), (23, 6)]
     must_end(fn, plan, "each loop must advance to the next layer, or by k")
     for L, k in plan:
-        where = f"L = {L}, k = {k}"
-        parent, children = _form(_called(fn, L, k), k)
-        _check_covers(parent, children, L, k, where)
-        _check_chain(parent, L, "the parent", where, L)
-        for j, tasks in enumerate(children):
-            _check_chain(tasks, L - 1 - j, f"thread {j}", where, L)
-        _check_same(parent, children, L, k, where)
-    _check_refuses(fn)
+        with at(f"L = {L}, k = {k}"):
+            parent, children = _form(_called(fn, L, k), k)
+            _check_covers(parent, children, L)
+            _check_chain(parent, L, "the parent", L)
+            for j, tasks in enumerate(children):
+                _check_chain(tasks, L - 1 - j, f"thread {j}", L)
+            _check_same(parent, children, L, k)
+    for L, k in ((4, 5), (3, 0), (6, -1)):
+        _check_refused(fn, L, k)
     return f"{len(plan)} pairs of L and k: every gradient once, every delta at hand"
 
 
@@ -295,52 +264,34 @@ def _called(fn, L, k):
         raise
 
 
-def _check_same(parent, children, L, k, where):
-    want = leapfrog(L, k)
-    for name, got, wanted in [
-        ("the parent", parent, want[0]),
-        *((f"thread {j}", children[j], want[1][j]) for j in range(k)),
-    ]:
-        tail = len(got) > len(wanted) and got[: len(wanted)] == wanted
+def _check_same(parent, children, L, k):
+    """The tasks of algorithm 1, and no others."""
+    own, others = leapfrog(L, k)
+    names = ["the parent", *(f"thread {j}" for j in range(k))]
+    for name, got, wanted in zip(names, (parent, *children), (own, *others), strict=True):
+        cause = "thread j's gradients are at L - 1 - j - k, and every k layers below"
+        if got[: len(wanted)] == wanted:
+            cause = "it continues after its last gradient: nothing uses those deltas"
         require(
             got == wanted,
             f"{name} has other tasks than in algorithm 1",
-            where=where,
             got=str(got)[:150],
             wanted=str(wanted)[:150],
-            cause="it continues after its last gradient: nothing uses those deltas"
-            if tail
-            else "thread j's gradients are at L - 1 - j - k, and every k layers below",
-        )
-
-
-def _check_refuses(fn):
-    for L, k in ((4, 5), (3, 0), (6, -1)):
-        cause = (
-            "k goes from 1 to L: with more, the parent's loop would run past layer 0"
-            if k > 0
-            else "k goes from 1 to L: there is at least one thread"
-        )
-        try:
-            given = fn(L, k)
-        except ValueError:
-            continue
-        except AssertionError as error:
-            raise Unmet(
-                f"k = {k} threads for L = {L} layers end in an AssertionError",
-                [
-                    ("wanted", "a ValueError"),
-                    (
-                        "cause",
-                        "`if not ...: raise ValueError(...)`: python -O leaves out every assert",
-                    ),
-                ],
-            ) from error
-        if isinstance(given, Exception):
-            cause = "an exception was returned: `raise` it"
-        require(
-            False,
-            f"k = {k} threads for L = {L} layers were accepted",
-            wanted="a ValueError",
             cause=cause,
         )
+
+
+def _check_refused(fn, L, k):
+    cause = "k goes from 1 to L: there is at least one thread"
+    if k > 0:
+        cause = "k goes from 1 to L: with more, the parent's loop would run past layer 0"
+    what = "were accepted"
+    try:
+        if isinstance(fn(L, k), Exception):
+            cause = "an exception was returned: `raise` it"
+    except ValueError:
+        return
+    except AssertionError:
+        what = "end in an AssertionError"
+        cause = "`if not ...: raise ValueError(...)`: python -O leaves out every assert"
+    require(False, f"k = {k} threads for L = {L} layers {what}", wanted="a ValueError", cause=cause)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.checks.ch05.device import Ledger
-from course_lib.checks.kit.freeform import function_check, require
+from course_lib.checks.kit.freeform import at, function_check, require, require_returned
 
 SAXPY = r"""
 __global__ void saxpy(int n, float a, const float *x, float *y)
@@ -14,12 +14,8 @@ __global__ void saxpy(int n, float a, const float *x, float *y)
 """
 
 
-def _check_result(got, a, x, y, times, book):
-    require(
-        got is not None,
-        "repeat_saxpy returned None",
-        cause="end with `return` and y, copied back",
-    )
+def _check_result(got, a, x, y, times):
+    require_returned(got, "repeat_saxpy", "`return` and y, copied back")
     require(
         isinstance(got, np.ndarray),
         f"repeat_saxpy returned {type(got).__name__}, not a NumPy array",
@@ -39,7 +35,6 @@ def _check_result(got, a, x, y, times, book):
     require(
         not wrong.any(),
         f"{int(wrong.sum()):,} of {len(y):,} numbers are wrong, from y[{wrong.argmax()}] on{as_before}",
-        where=f"n = {len(x)}, times = {times}: {book}",
         got=_ends(got),
         wanted=_ends(want),
     )
@@ -51,46 +46,39 @@ def _ends(y):
 
 
 def _check_books(book, n, times):
-    where = f"n = {n}, times = {times}: {book}"
     require(
         book.launches == times,
         "the numbers are right, but not the number of launches",
         got=str(book.launches),
         wanted=str(times),
-        where=where,
         cause="make one launch per step; each one reads the y that the one before has written",
     )
     told = next((told for what, told in book.calls if what == "launch" and told != n), n)
     require(
         told == n,
         f"the kernel gets n = {told}, but the arrays have {n} elements",
-        where=where,
         cause="n counts elements, not bytes or threads: beyond the arrays lies memory that is not yours",
     )
     require(
         book.sent > 0 or not times,
         "no copy to the device was counted",
-        where=where,
         cause="use the device that is passed in: its to_device, from_device, In, Out, gpuarray",
     )
     require(
         book.fetched <= 1,
         f"the numbers are right, but {book.fetched} copies came back from the device",
-        where=where,
         wanted="1",
         cause="InOut, or a copy back, in every step: y can stay on the device",
     )
     require(
         book.sent <= 2,
         f"the numbers are right, but {book.sent} copies went to the device",
-        where=where,
         wanted="2",
         cause="x or y is sent more than once: send each once, before the loop",
     )
     require(
         book.bytes <= 12 * n,
         f"{book.bytes:,} bytes crossed the bus",
-        where=where,
         wanted=f"{12 * n:,}",
         cause="x and y go there, y comes back: 4 bytes each for an element",
     )
@@ -106,19 +94,17 @@ def check_repeat_saxpy(fn, *, rng):
         a, (x, y) = float(rng.uniform(2.2, 3.8)), rng.normal(size=(2, n)).astype(np.float32)
         kept = x.copy(), y.copy()
         got = fn(book, saxpy, a, x, y, times)
-        same = np.array_equal(x, kept[0]) and np.array_equal(y, kept[1])
-        require(
-            same,
-            "x or y, the host's arrays, were changed",
-            where=f"n = {n}, times = {times}",
-            cause="InOut(y) and memcpy_dtoh(y, ...) write into the caller's y: copy back into a new array",
-        )
-        _check_result(got, a, *kept, times, book)
-        _check_books(book, n, times)
-        require(
-            np.array_equal(got, book.back),
-            "the numbers are right, but not those that came back from the device",
-            where=f"n = {n}, times = {times}",
-            cause="return the array that was copied back, unchanged: the launches have done the work",
-        )
+        with at(f"n = {n}, times = {times}: {book}"):
+            require(
+                np.array_equal(x, kept[0]) and np.array_equal(y, kept[1]),
+                "x or y, the host's arrays, were changed",
+                cause="InOut(y) and memcpy_dtoh(y, ...) write into the caller's y: copy back into a new array",
+            )
+            _check_result(got, a, *kept, times)
+            _check_books(book, n, times)
+            require(
+                np.array_equal(got, book.back),
+                "the numbers are right, but not those that came back from the device",
+                cause="return the array that was copied back, unchanged: the launches have done the work",
+            )
     return f"{len(plan)} runs right, three copies each, whatever the number of steps"

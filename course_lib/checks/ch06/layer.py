@@ -4,10 +4,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from course_lib.checks.kit.core import normal, ragged, require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.core import normal, poison, ragged, require
+from course_lib.checks.kit.freeform import at, function_check
 from course_lib.checks.kit.kernels.running import traced
 from course_lib.checks.kit.tolerance import is_wrong
+from course_lib.checks.kit.trees import copied
 from course_lib.gpu.gemm import RUNGS
 
 RUNG = RUNGS["naive"]
@@ -121,51 +122,43 @@ def _launched(launcher, name):
     return " and ".join(said) or f"no launch wrote to {name}"
 
 
-def _require_by_launches(arrays, given, launcher, where):
+def _require_by_launches(arrays, given, launcher):
     """Inputs as they were, results as the launches left them."""
     for name, before in given.items():
-        require(
-            (arrays[name] == before).all(), f"{name} is an input, and it has changed", where=where
-        )
+        kept = (arrays[name] == before).all()
+        require(kept, f"{name} is an input, and it has changed")
     for name, formula in FORMULAS.items():
         left = launcher.held.get(name, np.full_like(arrays[name], np.nan))
-        same = np.array_equal(arrays[name], left, equal_nan=True)
         require(
-            same,
+            np.array_equal(arrays[name], left, equal_nan=True),
             f"{formula} was not filled by a launch",
-            where=where,
             cause="let the kernel do the arithmetic: only pass Z, dW and dA to launch",
         )
 
 
-@function_check("layer_products")
-def check_layer_products(fn, *, rng):
-    """The three products of a layer through strides: right numbers, no copies, the tracer silent."""
-    for B, n_in, n_out in (ragged(rng, 3, 33, 60), ragged(rng, 3, 5, 40), [24, 24, 24], [1, 7, 40]):
-        given = {
-            "A_prev": normal(rng, B, n_in),
-            "W": normal(rng, n_in, n_out),
-            "dZ": normal(rng, B, n_out),
-        }
-        outs = {"Z": (B, n_out), "dW": (n_in, n_out), "dA": (B, n_in)}
-        arrays = {
-            **{name: X.copy() for name, X in given.items()},
-            **{name: np.full(shape, np.nan, np.float32) for name, shape in outs.items()},
-        }
-        launcher = _Launcher(arrays)
-        fn(launcher, *arrays.values())
-        where = f"B = {B}, n_in = {n_in}, n_out = {n_out}"
-        _require_by_launches(arrays, given, launcher, where)
+def _check_layer(fn, rng, B, n_in, n_out):
+    shapes = {"A_prev": (B, n_in), "W": (n_in, n_out), "dZ": (B, n_out)}
+    given = {name: normal(rng, *shape) for name, shape in shapes.items()}
+    outs = {"Z": (B, n_out), "dW": (n_in, n_out), "dA": (B, n_in)}
+    arrays = copied(given) | {name: poison(*shape) for name, shape in outs.items()}
+    launcher = _Launcher(arrays)
+    fn(launcher, *arrays.values())
+    with at(f"B = {B}, n_in = {n_in}, n_out = {n_out}"):
+        _require_by_launches(arrays, given, launcher)
         for name, want in _wanted(given).items():
             wrong = is_wrong(arrays[name], want, 4e-7 * (B + n_in + n_out) ** 1.5)
             require(
                 not wrong.any(),
                 f"{FORMULAS[name]} is not right: {int(wrong.sum())} of {wrong.size} elements",
-                where=f"{where}; {_launched(launcher, name)}",
+                where=_launched(launcher, name),
             )
-        require(
-            len(launcher.done) == 3,
-            f"{len(launcher.done)} launches where three are enough",
-            where=where,
-        )
+        done = len(launcher.done)
+        require(done == 3, f"{done} launches where three are enough")
+
+
+@function_check("layer_products")
+def check_layer_products(fn, *, rng):
+    """The three products of a layer through strides: right numbers, no copies, the tracer silent."""
+    for sizes in (ragged(rng, 3, 33, 60), ragged(rng, 3, 5, 40), [24, 24, 24], [1, 7, 40]):
+        _check_layer(fn, rng, *sizes)
     return "Z, dW and dA right for 4 layers, in 3 launches each, without a copy; the tracer silent"

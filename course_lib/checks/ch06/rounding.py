@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.checks.kit.core import ragged, require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import function_check, require_returned
 
 U = 2.0**-24
 
@@ -165,7 +165,7 @@ def _said(what, labels):
 def _answer(fn, D, A, B):
     """What the student's function says of copies."""
     got = fn(D.copy(), A.copy(), B.copy())
-    require(got is not None, "accepts returned None", cause="end with `return` and True or False")
+    require_returned(got, "accepts", "`return` and True or False")
     require(
         isinstance(got, bool | np.bool_),
         "accepts must return True or False",

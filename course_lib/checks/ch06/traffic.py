@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.checks.kit.core import Case, Check, require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import function_check, require_returned
 from course_lib.checks.kit.kernels.running import traced
 from course_lib.machines.cpu_engine import tracing
 
@@ -97,9 +97,7 @@ def check_best_width(fn, *, rng):
     given = {order: fn(*order) for order in ORDERS}
     for (a, b), got in given.items():
         stored = f"A by {'rows' if a else 'columns'}, B by {'rows' if b else 'columns'}"
-        require(
-            got is not None, "best_width returned None", cause="end with `return` and the width"
-        )
+        require_returned(got, "best_width", "`return` and the width")
         known = isinstance(got, int | float | np.number) and got in WIDTHS
         widths = ", ".join(map(str, given.values()))
         where = f"{stored}; both by rows, A by columns, B by columns, both by columns: {widths}"

@@ -4,10 +4,8 @@ import functools
 
 import numpy as np
 
-from course_lib.checks.kit.freeform import property_check, require
+from course_lib.checks.kit.freeform import function_check, require
 from course_lib.checks.kit.kernels.running import traced
-from course_lib.checks.kit.messages import CheckFailed
-from course_lib.checks.kit.words import not_a_function
 
 GIVEN = ("MIRROR",)  # the exercise shows it
 BARRIERS = "ABCDE"
@@ -70,11 +68,9 @@ def hazard_of(barrier):
     return "WAR" if below.strip().startswith("s[t] =") else "RAW"
 
 
-@property_check("hazards")
+@function_check("hazards")
 def check_hazards(fn, *, rng):
     """The five answers, each held against the kernel without that barrier."""
-    if not callable(fn):
-        raise CheckFailed(not_a_function("hazards", fn))
     got = fn()
     require(
         isinstance(got, dict) and set(got) == set(BARRIERS),

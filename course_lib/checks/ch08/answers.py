@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.checks.kit.core import require
-from course_lib.checks.kit.freeform import function_check
+from course_lib.checks.kit.freeform import at, function_check
 from course_lib.checks.kit.trees import a_thing
 from course_lib.gpu import trace_gemm
 
@@ -29,66 +29,47 @@ def check_turned(turned, *, rng):
             got=a_thing(got),
             cause="no `return` was reached" if got is None else None,
         )
-        *given, left, right = got
-        shapes = f"A {A.shape}, B {B.shape}"
-        require(
-            all(isinstance(X, np.ndarray) for X in (left, right)),
-            "left and right must be NumPy arrays",
-            where=shapes,
-        )
-        _names(given, (M, N, K), left, A, B, shapes)
-        for name, X, whole in (("left", left, B), ("right", right, A)):
-            require(
-                np.shares_memory(X, whole),
-                f"{name} is a copy, or the wrong matrix",
-                where=shapes,
-                cause=(
-                    "nothing must be copied or moved: a row-major matrix is its transpose in column-major order"
-                ),
-            )
-            require(X.flags.c_contiguous or X.flags.f_contiguous, f"{name} has gaps", where=shapes)
-        _memory_order(left, right, B, A, shapes)
-        D = _by_columns(int(given[0]), int(given[1]), int(given[2]), left, right)
-        require(
-            np.allclose(D, (A.astype(np.float64) @ B).reshape(-1), atol=1e-5),
-            "the kernel computes a different product",
-            where=shapes,
-        )
+        with at(f"A {A.shape}, B {B.shape}"):
+            _check_given(got, A, B)
     return "the kernel's columns are your rows: D comes out row-major, without a copy"
 
 
-def _names(given, truth, left, A, B, shapes):
-    M, N, K = truth
-    cause = None
-    if tuple(given) == (M, N, K):
-        cause = "the kernel computes D^T, which has N rows and M columns: swap the two sizes too"
-    require(
-        np.shares_memory(left, B),
-        "left is not B",
-        where=shapes,
-        cause=(
-            "the kernel sees each matrix transposed: D^T = B^T A^T. Which matrix is on the left now?"
-            if np.shares_memory(left, A)
-            else "left must be B itself, not a copy: the kernel reads it column-major, and sees B^T"
-        ),
-    )
+def _check_given(got, A, B):
+    *given, left, right = got
+    arrays = isinstance(left, np.ndarray) and isinstance(right, np.ndarray)
+    require(arrays, "left and right must be NumPy arrays")
+    _check_order(given, left, A, B)
+    for name, X, whole in (("left", left, B), ("right", right, A)):
+        require(
+            np.shares_memory(X, whole),
+            f"{name} is a copy, or the wrong matrix",
+            cause="nothing must be copied or moved: a row-major matrix is its transpose in column-major order",
+        )
+        require(X.flags.c_contiguous or X.flags.f_contiguous, f"{name} has gaps")
+    for name, X, whole in (("left", left, B), ("right", right, A)):
+        begins = X.__array_interface__["data"][0] == whole.__array_interface__["data"][0]
+        require(begins and X.size == whole.size, f"{name} is only a part of the matrix")
+    M, N, K = map(int, given)
+    D = _by_columns(M, N, K, left, right)
+    same = np.allclose(D, (A.astype(np.float64) @ B).reshape(-1), atol=1e-5)
+    require(same, "the kernel computes a different product")
+
+
+def _check_order(given, left, A, B):
+    """B on the left, and the sizes of D^T."""
+    (M, K), N = A.shape, B.shape[1]
+    cause = "left must be B itself, not a copy: the kernel reads it column-major, and sees B^T"
+    if np.shares_memory(left, A):
+        cause = "the kernel sees each matrix transposed: D^T = B^T A^T. Which matrix is on the left now?"
+    require(np.shares_memory(left, B), "left is not B", cause=cause)
+    unswapped = "the kernel computes D^T, which has N rows and M columns: swap the two sizes too"
     require(
         tuple(given) == (N, M, K),
         "the sizes are not those of D^T = B^T A^T",
         got=str(tuple(given)),
         wanted=str((N, M, K)),
-        where=shapes,
-        cause=cause,
+        cause=unswapped if tuple(given) == (M, N, K) else None,
     )
-
-
-def _memory_order(left, right, B, A, shapes):
-    for name, X, whole in (("left", left, B), ("right", right, A)):
-        same = (
-            X.__array_interface__["data"][0] == whole.__array_interface__["data"][0]
-            and X.size == whole.size
-        )
-        require(same, f"{name} is only a part of the matrix", where=shapes)
 
 
 # advantage ------------------------------------------------------------------------------------------------------------

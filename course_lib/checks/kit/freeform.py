@@ -1,5 +1,6 @@
 """Checks of one value, and free-form checks with the same look."""
 
+import contextlib
 import functools
 import re
 
@@ -54,15 +55,42 @@ class Unmet(Exception):
         self.what, self.rows, self.kind = what, rows, kind
 
 
-def require(condition, what, got=None, wanted=None, where=None, cause=None, kind=WRONG):
+def require(
+    condition, what, got=None, wanted=None, where=None, cause=None, kind=WRONG, likely=None
+):
     """Inside a `property_check`: fail with this message unless the condition holds (a NaN comparison does not).
 
-    kind: of the failure, one of `kinds.KINDS`.
+    cause: what is certain; likely: what speaks for itself, unproved: a known mistake that does all that the answer did
+    takes its place. kind: of the failure, one of `kinds.KINDS`.
     """
     if not np.all(condition):
-        given = [("cause", cause), ("where", where), ("got", got), ("wanted", wanted)]
+        given = [
+            ("cause", cause),
+            ("likely", likely),
+            ("where", where),
+            ("got", got),
+            ("wanted", wanted),
+        ]
         rows = [(label, plain(value)) for label, value in given if value is not None]
         raise Unmet(what, rows, kind)
+
+
+def require_returned(got, name, what):
+    """Something must have come back. what: to write there, "`return` and the width" """
+    require(got is not None, f"{name} returned None", cause=f"end with {what}")
+
+
+@contextlib.contextmanager
+def at(where):
+    """Inside: a `require` that fails says where, before what it says itself."""
+    try:
+        yield
+    except Unmet as unmet:
+        told = [text for label, text in unmet.rows if label == "where"]
+        rows = [row for row in unmet.rows if row[0] != "where"]
+        place = sum(label in ("cause", "likely") for label, _ in rows)
+        unmet.rows = [*rows[:place], ("where", "; ".join([where, *told])), *rows[place:]]
+        raise
 
 
 def require_in_time(condition, what, where=None, cause=None):
@@ -101,6 +129,20 @@ def property_check(name, changes=False, slow=False):
     return wrap
 
 
+def cause_of_numbers(check, fn, seed):
+    """The cause that a plain `Check` of the same function names, or None: for checks of threads, of wrong numbers.
+
+    The Check looks at nothing but numbers, and so has time to try what is known.
+    """
+    try:
+        check.right_answers(fn, seed)
+    except CheckFailed as failure:
+        return dict(failure.report.rows).get("cause")
+    except Exception:
+        return None
+    return None
+
+
 def _patiently(body, given, kwargs, seed):
     """What the body gives. A wait that ran out while the machine stood still is no evidence: then once more."""
     with Stalls() as stalls:
@@ -136,8 +178,10 @@ def _failure(name, error, given, seed):
 
 def _explain(failure, body, name, error, value, seed):
     """Add the cause to a failure that has none, if a known mistake does all that the answer did."""
-    report = getattr(failure, "report", None)  # a check that is broken has none
-    labels = [label for label, _ in report.rows] if report else []
+    if not isinstance(failure, CheckFailed):
+        return  # the check is broken
+    report = failure.report
+    labels = [label for label, _ in report.rows]
     if failure.kind != WRONG or "cause" in labels or "what" not in labels:
         return
 
@@ -150,8 +194,10 @@ def _explain(failure, body, name, error, value, seed):
 
     cause = cause_of_property(body, name, value, seed, fails_alike, _is_evidence(error))
     if cause:
-        failure.report.rows.insert(labels.index("what") + 1, ("cause", cause))
-        failure.args = (str(failure.report),)
+        rows = [row for row in report.rows if row[0] != "likely"]
+        rows.insert(labels.index("what") + 1, ("cause", cause))
+        report.rows = rows
+        failure.args = (str(report),)
 
 
 def _is_evidence(error):
@@ -165,10 +211,10 @@ def _unmet(error):
 
 
 def _words(error):
-    """What a failure says, without its cause."""
+    """What a failure says, without why."""
     if not isinstance(error, Unmet):
         return short_error(error)
-    return error.what, [row for row in error.rows if row[0] != "cause"]
+    return error.what, [row for row in error.rows if row[0] not in ("cause", "likely")]
 
 
 def _called_wrongly(error, functions):

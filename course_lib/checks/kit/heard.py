@@ -23,7 +23,7 @@ RULES = Rules(4.0, 4, "float32", None)  # equal but for rounding
 
 @dataclass(frozen=True)
 class Call:
-    """One call: its arguments, and what the right answer gave."""
+    """One call: its arguments, and what the right answer gave: what it returned, or else left in its arguments."""
 
     args: tuple
     kwargs: dict
@@ -115,7 +115,7 @@ def _written_down(right, calls):
     def answer(*args, **kwargs):
         given = copied(args), copied(kwargs)
         result = right(*args, **kwargs)
-        calls.append(Call(*given, copied(result)))
+        calls.append(Call(*given, copied(_given(result, args))))
         return result
 
     return answer
@@ -133,10 +133,16 @@ def _each_answer(fn, calls):
 
 
 def _answer(fn, call):
+    args = copied(call.args)
     try:
-        return copied(fn(*copied(call.args), **copied(call.kwargs)))
+        return copied(_given(fn(*args, **copied(call.kwargs)), args))
     except (Exception, SystemExit) as error:
         return type(error).__name__  # its words are the student's own
+
+
+def _given(result, args):
+    """What a call gave: of a function that works in place, which returns nothing, its arguments afterwards."""
+    return args if result is None else result
 
 
 def _differing(_, got, want):

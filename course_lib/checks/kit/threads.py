@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from course_lib.checks.kit.freeform import Unmet, require, require_in_time
 from course_lib.checks.kit.probe import short_error
@@ -28,11 +29,14 @@ class Run:
     value: object = None
     error: BaseException | None = None
     faults: list = field(default_factory=list)
-    noted: object = None  # what `watch` said just when the call ended
+    noted: Any = None  # what `watch` said just when the call ended
     busy: int = 0  # threads of the student's that were alive then, at work or idle
-    left: list = field(
-        default_factory=list
-    )  # threads of the student's that are alive a moment later, still
+    left: list = field(default_factory=list)  # threads of the student's still alive a moment later
+
+    @property
+    def at_work(self):
+        """How many threads were at work when the call ended, an idle pool being none, where `watch` counted tasks."""
+        return min(self.busy, self.noted or 0)
 
 
 def guarded(fn, *args, watch=lambda: None, stumble=False):
@@ -92,19 +96,8 @@ def value_of(fn, *args):
 
 def outcome(run):
     """The value of a `Run`, or its failure, as `value_of` tells it."""
-    for fault in run.faults:
-        if isinstance(
-            fault, (NotImplementedError, Unmet)
-        ):  # a blank, or a `require` inside a stand-in of ours
-            raise fault
-    lost = [short_error(fault) for fault in run.faults]
-    then = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
-    require(
-        not lost,
-        f"one of your threads stopped with {(lost or [''])[0]}",
-        cause="an exception ends only its own thread: the thread that started it never sees it"
-        + then,
-    )
+    stopped = f"; here the caller then stopped with {short_error(run.error)}" if run.error else ""
+    require_none_lost(run.faults, stopped)
     if run.error is not None:
         raise run.error
     require_in_time(
@@ -113,6 +106,22 @@ def outcome(run):
         cause="join every thread before you return (a pool: use it in a `with`, or shut it down)",
     )
     return run.value
+
+
+def require_none_lost(faults, then=""):
+    """No exception may have ended a thread and reached nobody. then: what followed from it."""
+    for fault in faults:
+        if isinstance(
+            fault, (NotImplementedError, Unmet)
+        ):  # a blank, or a stand-in of ours refuses
+            raise fault
+    lost = [short_error(fault) for fault in faults]
+    require(
+        not lost,
+        f"one of your threads stopped with {(lost or [''])[0]}",
+        cause="an exception ends only its own thread: the thread that started it never sees it"
+        + then,
+    )
 
 
 @contextmanager
@@ -176,10 +185,16 @@ def caller_waits():
 def come_late(seconds=0.15, patience=0.8):
     """A worker comes late: not before the caller waits for somebody, however long it may sleep instead."""
     alone = threading.current_thread().name == "check"  # the caller does this one itself
-    end = time.monotonic() + (0 if alone else patience)
-    while time.monotonic() < end and not caller_waits():
-        time.sleep(0.005)
-    time.sleep(seconds)
+    _sleep(0 if alone else patience, caller_waits)
+    _sleep(seconds)
+
+
+def _sleep(seconds, until=lambda: False, nap=0.005):
+    """Sleep in naps: whatever time the machine stands still, the others get as many turns in between."""
+    for _ in range(round(seconds / nap)):
+        if until():
+            return
+        time.sleep(nap)
 
 
 def _ends_soon(thread):
@@ -243,8 +258,8 @@ def require_met(meeting, what, apart, few=None, where=None):
     require_in_time(not meeting.missed, f"{who} {what} at the same time", where=where, cause=cause)
 
 
-def require_told(run, what):
-    """The caller must have heard of a worker's ArithmeticError."""
+def require_told(run, what, too=""):
+    """The caller must have heard of a worker's ArithmeticError, once all others had ended. too: what else to raise."""
     told, chain = False, run.error
     while chain is not None:
         told = told or isinstance(chain, ArithmeticError)
@@ -255,4 +270,9 @@ def require_told(run, what):
         f"{what} raised an ArithmeticError, but the caller never saw it{other}",
         cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep it "
         "in a list, and raise that same exception after the join",
+    )
+    require(
+        not run.at_work,
+        f"after a fault in {what} another one was still at work when the caller continued",
+        cause=f"join all threads first, always; then raise what was caught{too}",
     )

@@ -1,6 +1,7 @@
 """Arguments and results as trees: arrays and numbers inside tuples, lists and dicts."""
 
 import copy
+from fractions import Fraction
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def numbers(value):
     """How many numbers an argument holds; None if it is not made of numbers alone."""
     if isinstance(value, np.ndarray):
         return value.size if value.dtype.kind in "biuf" else None
-    if isinstance(value, (bool, int, float, str, np.generic)):
+    if isinstance(value, (bool, int, float, str, Fraction, np.generic)):
         return 1
     if isinstance(value, (list, tuple)):
         counts = [numbers(item) for item in value]

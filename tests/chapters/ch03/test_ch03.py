@@ -5,6 +5,7 @@ That each planted wrong answer gets its message is tested with the chapter itsel
 
 import _thread
 import gc
+import itertools
 import sys
 import threading
 import time
@@ -311,6 +312,26 @@ def test_a_race_is_certain_however_total_is_written(way):
     for seed in range(3):
         with pytest.raises(CheckFailed, match="a lost update"):
             ch03.check_shared_sum(races, seed=seed)
+
+
+def test_a_write_waits_for_the_others_on_a_machine_that_stands_still(monkeypatch):
+    """A second goes by between two looks at the clock; the other thread comes all the same, and is waited for."""
+    clock = SimpleNamespace(monotonic=itertools.count().__next__, sleep=time.sleep)
+    monkeypatch.setattr("course_lib.checks.ch03.race.time", clock)
+    traffic = Traffic()
+
+    def other():
+        traffic.enter()
+        time.sleep(0.02)
+        traffic.before_write()
+
+    late = threading.Thread(target=other)
+    late.start()
+    while not traffic.workers:
+        time.sleep(0.001)
+    traffic.before_write()
+    late.join()
+    assert not traffic.in_vain
 
 
 @pytest.mark.parametrize("way", UNGUARDED)

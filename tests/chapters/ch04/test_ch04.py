@@ -15,6 +15,7 @@ import pytest
 from course_lib import threads
 from course_lib.checks import ch04
 from course_lib.checks.ch04 import costs as ch04_costs
+from course_lib.checks.ch04 import patience
 from course_lib.checks.ch04 import schedules as ch04_schedules
 from course_lib.checks.kit.core import CheckFailed
 
@@ -306,6 +307,12 @@ def test_a_loop_without_end_is_told_and_stopped(check, wrong, words, monkeypatch
         check(wrong, seed=1)
     if hasattr(time, "pthread_getcpuclockid"):
         assert not [t for t in threading.enumerate() if t.name == "check" and is_busy(t)]
+
+
+def test_a_call_that_is_kept_waiting_is_no_loop_without_end(monkeypatch):
+    """As on a machine with other things to do: more than PATIENCE by the clock, next to nothing of the processor."""
+    monkeypatch.setattr(patience, "PATIENCE", 0.2)
+    patience.must_end(time.sleep, [(0.3 if patience.TELLS else 0.0,)], "a loop without end")
 
 
 def is_busy(thread):

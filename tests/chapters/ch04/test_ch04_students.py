@@ -635,3 +635,33 @@ def test_the_ghost_at_layer_minus_1_is_found_by_the_check():
         return counts
 
     assert "LAST entry" in told(ch04.check_coverage, no_fence, 1)
+
+
+def in_floats(saving):
+    """smallest_k with the saving of k threads computed in floats."""
+
+    def smallest_k(f1, f2, f3, wanted):
+        if wanted >= Fraction(f3, f1 + f2 + f3):
+            return 1 if wanted == 0 else 0
+        k = 1
+        while saving(k, f1, f2, f3) < float(wanted):
+            k += 1
+        return k
+
+    return smallest_k
+
+
+@pytest.mark.parametrize(
+    "saving",
+    [
+        lambda k, f1, f2, f3: (1 - 1 / k) * f3 / (f1 + f2 + f3),
+        lambda k, f1, f2, f3: (1 - 1 / k) * (f3 / (f1 + f2 + f3)),
+        lambda k, f1, f2, f3: f3 / (f1 + f2 + f3) - f3 / (f1 + f2 + f3) / k,
+        lambda k, f1, f2, f3: (f3 - f3 / k) / (f1 + f2 + f3),
+        lambda k, f1, f2, f3: (k - 1) / k * f3 / (f1 + f2 + f3),
+    ],
+)
+def test_rounded_numbers_are_refused_whatever_is_drawn(saving, monkeypatch):
+    monkeypatch.setenv("COURSE_CAUSES", "0")
+    for seed in range(30):
+        assert "not the smallest k" in told(ch04.check_smallest_k, in_floats(saving), seed)
