@@ -86,7 +86,7 @@ def cause_of(run, plain, runs):
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
     never = miss.kind == "values" and is_unwritten(miss.got)
-    said = None if never else _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
+    said = (None if never else _of_given_nan(run) or _of_pending(run)) or _of_roots(plain)
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
     if said or _is_truth(miss.want):  # True and False show no pattern
