@@ -90,7 +90,7 @@ def cause_of(run, plain, runs):
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
     if said or _is_truth(miss.want):  # True and False show no pattern
-        return said
+        return said or run.case.shows or None
     return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
 
 
