@@ -144,6 +144,17 @@ def reduced_into_empty(comm, x):
     return got
 
 
+def test_ranks_that_are_to_return_nothing():
+    def root_alone(ranks):
+        return [total(ranks), *[None] * (len(ranks) - 1)]
+
+    check = RankCheck("total", cases, root_alone)
+    said = failure(check, lambda comm, x: mpi.ring_allreduce(comm, x.copy()))
+    assert "these ranks are to return None" in said
+    said = failure(check, lambda comm, x: 2 * mpi.ring_allreduce(comm, x.copy()))
+    assert "to return None" not in said
+
+
 def test_a_case_tells_what_a_wrong_truth_value_in_it_shows():
     def equal(rng, n):
         nan = np.full(3, np.nan, np.float32)
