@@ -138,6 +138,36 @@ def test_a_deadlock_names_its_lines():
     eager(total, seed=1)
 
 
+def reduced_into_empty(comm, x):
+    got = np.empty_like(x)
+    comm.Reduce(x, got)
+    return got
+
+
+def test_ranks_that_are_to_return_nothing():
+    def root_alone(ranks):
+        return [total(ranks), *[None] * (len(ranks) - 1)]
+
+    check = RankCheck("total", cases, root_alone)
+    said = failure(check, lambda comm, x: mpi.ring_allreduce(comm, x.copy()))
+    assert "these ranks are to return None" in said
+    said = failure(check, lambda comm, x: 2 * mpi.ring_allreduce(comm, x.copy()))
+    assert "to return None" not in said
+
+
+def test_a_case_tells_what_a_wrong_truth_value_in_it_shows():
+    def equal(rng, n):
+        nan = np.full(3, np.nan, np.float32)
+        return [
+            RankCase((np.ones(3, np.float32),), "numbers"),
+            RankCase((nan,), "NaN", shows="NaN is not equal to itself"),
+        ]
+
+    check = RankCheck("is_itself", equal, lambda ranks: True, dtype=None)
+    assert "NaN is not equal to itself" in failure(check, lambda comm, x: bool((x == x).all()))
+    assert "not equal" not in failure(check, lambda comm, x: False)
+
+
 def total_of_all(ranks):
     return [total(ranks) for _ in ranks]
 
@@ -155,6 +185,8 @@ def test_wrong_numbers():
         "rank 1's result is None; the other ranks' are right" in said
         and "gives its result only to the root" in said
     )
+    said = failure(check_total, reduced_into_empty)
+    assert "Reduce gives its result only to the root" in said
     said = failure(check_total, lambda comm, x: mpi.ring_allreduce(comm, x.astype(np.float64)))
     assert "dtype float64, not float32" in said
     said = failure(check_total, lambda comm, x: np.full_like(x, np.nan))

@@ -81,6 +81,7 @@ def _to_the_right(report, n, case):
             continue
         allowed = {(rank + 1) % n, (rank - 1) % n} if isinstance(peers, list) else {(rank + 1) % n}
         strange = sorted({*(peers if isinstance(peers, list) else [peers])} - allowed)
+        strange = strange or [to for to in [event["dest"]] if to not in (None, (rank + 1) % n)]
         if strange:
             return (
                 f"with {count(n, 'rank')}, rank {rank} sends to rank {strange[0]}, or receives from it",

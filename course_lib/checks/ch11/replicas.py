@@ -10,6 +10,10 @@ from course_lib.checks.kit.messages import CheckFailed, Report
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 
 MOST = 200  # bytes of a rank in a collective
+VALUES = (
+    "NaN does not equal itself, and -0.0 equals 0.0: numbers, or sums of them, are compared or tested here, where "
+    "bits are to be compared"
+)
 
 
 def _params(rng):
@@ -55,11 +59,11 @@ def _replicas(rng, n):
     params[0][1][0] = 0.0
     middle, last = n // 2, n - 1
 
-    def case(label, change, odd=None):
+    def case(label, change, odd=None, shows=""):
         copies = _copies(params, n)
         for copy in copies if odd is None else [copies[odd]]:
             change(copy)
-        return RankCase([(copy,) for copy in copies], label)
+        return RankCase([(copy,) for copy in copies], label, shows=shows)
 
     deep = [(normal(rng, 3, 3), normal(rng, 3)) for _ in range(4)]
     turned = _copies(deep, n)
@@ -71,8 +75,8 @@ def _replicas(rng, n):
         case(f"one bit differs in b of the last layer of rank {last}", _last_bit, last),
         case(f"two rows of W are swapped on rank {middle}", _swapped, middle),
         case(f"b of the first layer differs on rank {middle}", _first_bias, middle),
-        case("0.0 on all ranks, -0.0 on rank 0", _minus_zero, 0),
-        case("the same NaN on all ranks", _nan),
+        case("0.0 on all ranks, -0.0 on rank 0", _minus_zero, 0, shows=VALUES),
+        case("the same NaN on all ranks", _nan, shows=VALUES),
         RankCase([(copy,) for copy in _copies(deep, n)], "four layers"),
         RankCase([(copy,) for copy in turned], f"two layers have changed places on rank {last}"),
         RankCase(

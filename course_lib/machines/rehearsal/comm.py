@@ -215,7 +215,8 @@ class Comm(MoreCalls, CollectiveCalls):
         )
         moved = min((part.moved for part in parts if part.moved is not None), default=None)
         peers = sorted({*sending.peers(), *receiving.peers()})
-        self._world.event(rank, name, peers or None, sending.nbytes, begin, place, moved)
+        to = next(iter(sending.peers()), None)
+        self._world.event(rank, name, peers or None, sending.nbytes, begin, place, moved, to)
         sending.finished = receiving.finished = True
         receiving.land(status)
         return receiving.value

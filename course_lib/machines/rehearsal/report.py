@@ -26,8 +26,8 @@ class Report:
     messages, bytes: sent by each rank point to point, in rank order; collectives: a Counter of calls by name for each
     rank. All three are as CountingComm counts them.
     events: dicts with rank, op, peer (a rank, a list of ranks or None), bytes (of a Wait: of what it waits for), begin,
-    end, wait (seconds of the time from begin to end in which nothing moved: the partner was not there yet), line; times
-    in seconds of the model's clock.
+    end, wait (seconds of the time from begin to end in which nothing moved: the partner was not there yet), line, dest
+    (of a Sendrecv, else None); times in seconds of the model's clock.
     printed: what each rank printed, in rank order. seconds: the model's clock when the last rank was done.
     orders: how many orders of arrival were tried; outcomes: how many different results they gave. An error of another
     order than the first also has `order`; results, counts and events are those of the first.

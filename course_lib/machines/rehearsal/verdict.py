@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from course_lib.machines.rehearsal.collectives import disagreement
 from course_lib.machines.rehearsal.places import in_words, place_of_error
+from course_lib.machines.rehearsal.world import fits
 
 SENDS = ("Send", "send", "Ssend", "ssend", "Sendrecv", "sendrecv")
 SHOWN = 8  # ranks that a message names one by one
@@ -137,21 +138,43 @@ def _deadlock(world, turns, stuck):
     elif done:
         have = "has" if len(done) == 1 else "have"
         said = f"\n    {_ranks(done)} {have} finished and will not come"
-    lone = []
-    for r, at in stuck.items():
-        for s in _unread(world, r) if "ecv" in at["op"] else ():
-            sent = f"a message from rank {s.rank.index} to rank {r} with tag {s.envelope[1]}"
-            lone.append(f"{sent} has arrived, but no receive matches it")
+    lone, other = _unmatched(world, stuck)
     what = "every rank waits" if len(stuck) == len(turns.ranks) else "no rank can continue"
     lines = _listed([at["text"] for at in stuck.values()])
-    message, cause = f"deadlock: {what}{lines}{said}{_listed(lone)}", _why(stuck, cycle, done, lone)
+    cause = _why(stuck, cycle, done, lone, other)
+    message = f"deadlock: {what}{lines}{said}{_listed(lone + other)}"
     return error("deadlock", message, cause, min(stuck), stuck, cycle=cycle)
 
 
-def _why(stuck, cycle, done, lone):
+def _unmatched(world, stuck):
+    """Messages that no receive of a rank matches, and those beside a begun receive for another tag: a line each."""
+    lone, other = [], []
+    for r, at in stuck.items():
+        for key, s in _unread(world, r):
+            sent = f"a message from rank {s.rank.index} to rank {r} with tag {s.envelope[1]} has arrived, but"
+            wanted = [call for call in world.asked.get(key, ()) if _is_apart(call, s)]
+            if "ecv" in at["op"]:
+                lone.append(f"{sent} no receive matches it")
+            elif wanted:
+                other.append(f"{sent} its {wanted[0].op} asks for another tag")
+    return lone, other
+
+
+def _is_apart(receiving, sending):
+    """From this sender, but with another tag."""
+    sent, wanted = sending.envelope, receiving.envelope
+    return fits(sent[:1], wanted[:1]) and not fits(sent, wanted)
+
+
+def _why(stuck, cycle, done, lone, other):
     ops = {at["op"].split("(")[0] for r, at in stuck.items() if not cycle or r in cycle}
     if lone:
         return "the two sides use different tags or ranks"
+    if other:
+        return (
+            "the receives that have begun ask for other tags than these messages have: a receive takes only a "
+            "message with its tag"
+        )
     if cycle and ops <= {"Send", "Ssend", "send", "ssend"}:
         return (
             "each waits for the other to receive first. MPI may buffer a short message and let the sender "
@@ -161,11 +184,21 @@ def _why(stuck, cycle, done, lone):
         return "each waits for a message that the other sends only afterwards: let one of them send first"
     if done:
         return "a send needs a receive, a receive a send, and a collective all ranks"
+    if cycle and len({_is_message(op) for op in ops}) == 2:
+        return (
+            "some of these ranks are in a collective, others in a send or a receive: a collective is called by all "
+            "ranks, and no send or receive answers it"
+        )
     return ""
 
 
+def _is_message(op):
+    return "end" in op or "ecv" in op
+
+
 def _unread(world, r):
-    return [s for (_, receiver), queue in world.sent.items() for s in queue if r in s.peers()]
+    """(its queue, the message) of all that rank r has not received."""
+    return [(key, s) for key, queue in world.sent.items() for s in queue if r in s.peers()]
 
 
 def _cycle(stuck):

@@ -39,8 +39,8 @@ class World:
         self.mismatches: list = []  # (what differs, {rank: Call}) of collectives that nobody leaves
         self.events, self.findings = [], []
 
-    def event(self, rank, op, peer, nbytes, begin, place, moved=None):
-        """Write down what a rank has done from begin until now, on its clock."""
+    def event(self, rank, op, peer, nbytes, begin, place, moved=None, dest=None):
+        """Write down what a rank has done from begin until now, on its clock. dest: of a send with a receive."""
         end = rank.clock
         wait = 0.0 if moved is None else min(max(moved - begin, 0.0), end - begin)
         self.events.append(
@@ -53,6 +53,7 @@ class World:
                 "end": end,
                 "wait": wait,
                 "line": place["line"],
+                "dest": dest,
             }
         )
 

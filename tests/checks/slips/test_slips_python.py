@@ -46,6 +46,7 @@ SLIPS = [  # kind, the solution's last lines, those with the slip in them, words
     ("rounding", "return eta / lam", "return eta // lam", "an integer division"),
     ("rounding", "return -(-eta // lam) * 3", "return -(-(eta * 3) // lam)", "then multiply"),
     ("rounding", "return math.ceil(3 * eta / lam)", "return 3 * math.ceil(eta / lam)", "round at the end"),
+    ("number", "return W / comm.size", "return W / 4", "`4` is written for the number of ranks"),
     ("alias", "return x.copy()", "return x", "not a copy"),
     ("alias", "W -= eta", "W = W - eta", "the old one does not change"),
     ("alias", "return [[] for i in range(eta)]", "return [[]] * eta", "one list under many"),

@@ -180,6 +180,39 @@ def test_receives_first():
     assert error["cycle"] == [0, 1, 0] and "send first" in error["cause"]
 
 
+def test_a_receive_that_has_begun_and_asks_for_another_tag():
+    def program(comm):
+        other, got = 1 - comm.rank, np.empty(4)
+        request = comm.Irecv(got, source=other, tag=comm.rank)
+        comm.Send(np.ones(4), dest=other, tag=comm.rank)
+        request.Wait()
+
+    (error,) = mpi.rehearse(program, 2).errors
+    assert "Irecv(source=1, tag=0) asks for another tag" in error["message"]
+    assert "other tags" in error["cause"]
+
+
+def test_a_send_that_is_stuck_beside_a_receive_from_somebody_else_is_not_told_of_tags():
+    def program(comm):
+        request = comm.Irecv(np.empty(4), source=(comm.rank + 1) % 3, tag=1)
+        comm.Send(np.ones(4), dest=(comm.rank + 1) % 3)
+        request.Wait()
+
+    (error,) = mpi.rehearse(program, 3).errors
+    assert "tag" not in error["cause"] and "receive first" in error["cause"]
+
+
+def test_a_collective_that_others_answer_with_a_receive():
+    def program(comm):
+        if comm.rank == 0:
+            comm.Scatter(np.ones(6), np.empty(2), root=0)
+        else:
+            comm.Recv(np.empty(2), source=0)
+
+    (error,) = mpi.rehearse(program, 3).errors
+    assert "a collective is called by all" in error["cause"]
+
+
 def test_a_message_with_another_tag_and_a_rank_that_is_done():
     def program(comm):
         if comm.rank == 0:

@@ -88,11 +88,15 @@ def cause_of(run, plain, runs):
     ]
     same.sort(key=lambda pair: pair[0] is not miss)
     never = miss.kind == "values" and is_unwritten(miss.got)
-    said = None if never else _of_given_nan(run) or _of_pending(run) or _of_roots(plain)
+    said = (
+        (None if never else _of_given_nan(run) or _of_pending(run))
+        or _of_roots(plain)
+        or _of_none(plain)
+    )
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
     if said or _is_truth(miss.want):  # True and False show no pattern
-        return said
+        return said or run.case.shows or None
     return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
 
 
@@ -128,6 +132,13 @@ def _has_nan(tree):
         for leaf in leaves(tree)
         if isinstance(leaf, kinds) and np.asarray(leaf).dtype.kind == "f"
     )
+
+
+def _of_none(plain):
+    """All results are right but those of ranks that are to have none."""
+    if all(run.want[rank] is None for run in plain for rank, _ in run.misses):
+        return "the results are right where they are wanted: these ranks are to return None"
+    return None
 
 
 ROOTED = {"Reduce", "reduce", "Gather", "Gatherv", "gather"}

@@ -27,13 +27,14 @@ FATAL = (
 class RankCase:
     """One run: args, a tuple that every rank gets a copy of, or a list of n tuples; a label for messages.
 
-    K: additions in the longest sum. scale: as in `Case`.
+    K: additions in the longest sum. scale: as in `Case`. shows: what a wrong True or False in this case alone tells.
     """
 
     args: tuple | list
     label: str = ""
     K: int = 1
     scale: float | str | None = None
+    shows: str = ""
 
     def for_ranks(self, n):
         """The n tuples."""

@@ -107,6 +107,7 @@ late-binding: $f(target=$w, args=($t,)) => $f(target=lambda: $w($t)) \
 called: $f(target=$w, args=($t,)) => $f(target=$w($t)) \
   :: `target=$w($t)` calls the work at once, in this thread
 called: $t.start() => $t.run() :: `.run()` does the work in the calling thread: `.start()` is meant
+number: comm.size => 4 :: `4` is written for the number of ranks: take `comm.size`
 no-sum: $c.allreduce($m) => $m :: only the rank's own `$m` is used: the sum over the ranks is missing
 no-sum: $c.allreduce($m) => $m * $c.size :: every rank is assumed to be like this one: `$$`
 collective: $c.allreduce($m) => $c.reduce($m) \
