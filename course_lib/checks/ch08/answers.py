@@ -12,8 +12,8 @@ from course_lib.gpu import trace_gemm
 
 def _by_columns(M, N, K, left, right):
     """What a kernel computes that takes every matrix by columns: D, flat, by columns."""
-    A = np.ravel(left, order="K")[: M * K].reshape(K, M).T
-    B = np.ravel(right, order="K")[: K * N].reshape(N, K).T
+    A = np.ravel(left)[: M * K].reshape(K, M).T
+    B = np.ravel(right)[: K * N].reshape(N, K).T
     return (A.astype(np.float64) @ B).T.reshape(-1)
 
 
@@ -46,7 +46,7 @@ def check_turned(turned, *, rng):
                     "nothing must be copied or moved: a row-major matrix is its transpose in column-major order"
                 ),
             )
-            require(X.flags.c_contiguous or X.flags.f_contiguous, f"{name} has gaps", where=shapes)
+            _by_rows(name, X, shapes)
         _memory_order(left, right, B, A, shapes)
         D = _by_columns(int(given[0]), int(given[1]), int(given[2]), left, right)
         require(
@@ -55,6 +55,18 @@ def check_turned(turned, *, rng):
             where=shapes,
         )
     return "the kernel's columns are your rows: D comes out row-major, without a copy"
+
+
+def _by_rows(name, X, shapes):
+    """A launch copies an array row by row: what is stored otherwise would arrive in another order."""
+    require(X.flags.c_contiguous or X.flags.f_contiguous, f"{name} has gaps", where=shapes)
+    require(
+        X.flags.c_contiguous,
+        f"{name} is a transposed view",
+        where=shapes,
+        cause="a launch copies an array row by row, and a view by its own rows: the kernel would get a transposed "
+        "copy. Pass the array itself, which the kernel sees transposed anyway",
+    )
 
 
 def _names(given, truth, left, A, B, shapes):

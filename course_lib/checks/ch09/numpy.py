@@ -78,11 +78,11 @@ def _add(A, least):
     return A + least, 1 - A + least
 
 
-def _patched(least, patch):
-    """From a sigmoid in float32 and the rest to 1, both kept away from 0."""
+def _patched(least, patch, dtype):
+    """From a sigmoid in that precision and the rest to 1, both kept away from 0."""
 
     def entry(Z, Y):
-        A, rest = patch(1 / (1 + np.exp(-Z.astype(np.float32))), least)
+        A, rest = patch(1 / (1 + np.exp(-Z.astype(dtype))), least)
         return -Y * np.log(A) - (1 - Y) * np.log(rest)
 
     return _loss_with(entry)
@@ -105,7 +105,12 @@ check_loss_of_eq8 = Check(
     dtype=None,
     K=40,
     diagnoses=[
-        *((_patched(least, patch), CLIPPED) for least in LEAST for patch in (_clip, _raise, _add)),
+        *(
+            (_patched(least, patch, dtype), CLIPPED)
+            for least in LEAST
+            for patch in (_clip, _raise, _add)
+            for dtype in (np.float32, np.float64)
+        ),
         *(
             (_z_clipped(most, everywhere), CLIPPED)
             for most in (10, 20, 30, 50, 80, 88, 100, 500, 700)

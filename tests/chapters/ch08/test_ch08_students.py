@@ -305,7 +305,7 @@ def turned_flat(A, B):
 
 
 def turned_by_names(A, B):
-    return B.T.shape[0], A.T.shape[1], A.shape[1], B.T, A.T
+    return B.T.shape[0], A.T.shape[1], A.shape[1], B, A
 
 
 def advantage_in_floats(M, N, K):
@@ -395,6 +395,8 @@ def test_a_limit_left_out_is_refused(name, wrong, words):
     [
         (lambda A, B: (len(A), B.shape[1], len(B), A.T, B.T), "Which matrix is on the left now?"),
         (lambda A, B: (B.shape[1], len(A), len(B), B, A.copy()), "right is a copy"),
+        (lambda A, B: (B.shape[1], len(A), len(B), B.T, A.T), "left is a transposed view"),
+        (lambda A, B: (B.shape[1], len(A), len(B), B, A.T), "right is a transposed view"),
         (lambda A, B: (B.shape[1], len(A), len(B), B[:, :-1], A), "gaps"),
         (lambda A, B: None, "five things"),
         (lambda A, B: None, "no `return` was reached"),
