@@ -24,7 +24,10 @@ __global__ void both(int n, const float *z, float *a, float *slope)
 """
 
 EXP_OVERFLOWS = 88.8
-NOT_A_NUMBER = "above z = 88.7 expf(z) is infinite and df is NaN, as of infinity over infinity: write the sigmoid with exp(-z)"
+NOT_A_NUMBER = (
+    "expf(z) is infinite above z = 88.7 and df is NaN there, as of infinity over infinity: write the sigmoid "
+    "with exp(-z)"
+)
 
 
 def values(activation, z):
