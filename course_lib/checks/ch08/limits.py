@@ -16,6 +16,7 @@ def _load_cases(rng):
         Case((0, 1), "side by side"),
         Case((0, 0), "all the same"),
         Case((0, 2), "every second"),
+        Case((1, 1), "side by side, one element on"),
     ]
     cases += [
         Case((int(rng.integers(1, 8)), 1), "side by side, from the middle of a sector"),
@@ -41,6 +42,9 @@ check_sectors_of_load = Check(
 A100 = {"threads": 2048, "blocks": 32, "registers": 65536, "shared": 164 * 1024, "reserved": 1024}
 T4 = {"threads": 1024, "blocks": 16, "registers": 65536, "shared": 64 * 1024, "reserved": 0}
 V100 = {"threads": 2048, "blocks": 32, "registers": 65536, "shared": 96 * 1024, "reserved": 0}
+SMALL = A100 | {
+    "shared": 8 * 1024
+}  # what it reserves for a block limits a block that asks for none
 
 
 def warps_of_registers(registers, sm):
@@ -69,6 +73,7 @@ def _blocks_cases(rng):
         Case((64, 41, 512, A100), "41 registers"),
         Case((96, 104, 512, A100), "96 threads"),
         Case((64, 32, 4096, T4), "4 KiB of shared memory on a T4"),
+        Case((64, 16, 0, SMALL), "limited by the reserved bytes"),
     ]
 
 

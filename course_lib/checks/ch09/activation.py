@@ -23,6 +23,12 @@ __global__ void both(int n, const float *z, float *a, float *slope)
 }
 """
 
+EXP_OVERFLOWS = 88.8
+NOT_A_NUMBER = (
+    "expf(z) is infinite above z = 88.7 and df is NaN there, as of infinity over infinity: write the sigmoid "
+    "with exp(-z)"
+)
+
 
 def values(activation, z):
     """f(z) and df(z, f(z)) as the engine computes them. z: (n,) float32."""
@@ -37,19 +43,24 @@ def _points(rng):
     return np.concatenate([*some, [-100, 100, 95, -95, 0]]).astype(np.float32)
 
 
-def _hold(what, z, got, want):
-    """Fail unless the values are right to four digits, with the first that is no number, or else is wrong."""
+def _hold(what, z, got, want, nan=None):
+    """Fail unless the values are right to four digits, with the first that is no number, or else is wrong.
+
+    nan: the cause of a NaN where expf overflows.
+    """
     wrong = ~(abs(got - want) <= 2e-5 * want + 1e-30)
     if not wrong.any():
         return
     at = int(np.flatnonzero(wrong if np.isfinite(got).all() else ~np.isfinite(got))[0])
     span = f"from z = {z[wrong].min():.4g} to {z[wrong].max():.4g}"
+    overflow = np.isnan(got[at]) and abs(z[at]) > EXP_OVERFLOWS
     require(
         False,
         f"{what}: {wrong.sum()} of {len(z)} points, {span}",
         where=f"z = {z[at]:.6g}",
         got=f"{got[at]:.4g}",
         wanted=f"{want[at]:.4g}",
+        cause=nan if overflow else None,
     )
 
 
@@ -87,5 +98,5 @@ def check_softplus(fn, *, rng):
     a, slope = _measured(activation, z)
     wide = z.astype(np.float64)
     _hold("f is not softplus", z, a, np.maximum(wide, 0) + np.log1p(np.exp(-abs(wide))))
-    _hold("df is not the derivative of f", z, slope, 1 / (1 + np.exp(-wide)))
+    _hold("df is not the derivative of f", z, slope, 1 / (1 + np.exp(-wide)), NOT_A_NUMBER)
     return f"f and df right at {len(z)} points, from -100 to 100"

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib.checks.kit.kernels.running import owner_of, triple
 
 MOST = 20_000  # elements looked at one by one
+END = "the ragged edge"
 
 
 def pattern(mask, launch):
@@ -50,13 +51,11 @@ def _along(mask, at, name):
     if last == 0:
         return None
     if np.array_equal(mask, at > 0):
+        if last == 1 and name.startswith("block"):  # both readings fit
+            return f"exactly the elements with {name} = 1, the last: {END}, or does the index not use {name} correctly?"
         return f"everything is right only where {name} is 0: does the index use {name} correctly?"
     if np.array_equal(mask, at == last):
-        end = (
-            "the ragged edge"
-            if name.startswith("block")
-            else "its neighbour belongs to another block"
-        )
+        end = END if name.startswith("block") else "its neighbour belongs to another block"
         return f"exactly the elements with the last {name} ({last}): {end}"
     if np.array_equal(mask, at == 0):
         return f"exactly the elements with {name} = 0"
