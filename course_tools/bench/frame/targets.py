@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from course_tools.bench.frame.numbers import Runs, known, median, quartiles, ratio
-from course_tools.bench.frame.tables import digits
+from course_tools.bench.frame.tables import Runs, digits, known, median, quartiles, ratio
 
 MET, MISSED = "met", "NOT MET"
 NOISY, ABSENT = "too noisy to judge", "not measured"
@@ -19,9 +18,8 @@ class Found(NamedTuple):
 
 def alone(runs: Runs | None) -> Found:
     """The runs of one way; the ends are its quartiles."""
-    if len(known(runs)) < 2:
-        return Found(median(runs), None)
-    return Found(median(runs), quartiles(known(runs))[1:])
+    several = len(known(runs)) > 1
+    return Found(median(runs), quartiles(known(runs))[1:] if several else None)
 
 
 def over(top: Runs | None, bottom: Runs | None) -> Found:
@@ -49,11 +47,10 @@ def _both(got: float | None, top: Any, bottom: Any, how: Callable[[float, float]
 class Target(NamedTuple):
     """What was wanted, where, what was found, and the verdict.
 
-    The rule: the verdict must be the same at the median and at both ends of the quartile ranges (`alone`, `over`,
-    `beyond` say what these are; the table shows them as the range). All within the bound
-    is "met", all beyond it "NOT MET"; otherwise the runs vary so much that the comparison is not resolved, and it is
-    "too noisy to judge". A single run has no spread: it can miss a target, but within the bound it is "too noisy to
-    judge". A number that is counted, not timed, is exact. Nothing at all is "not measured".
+    The verdict must be the same at the median and at both ends of the quartile ranges (`alone`, `over`, `beyond`; the
+    table shows them as the range). All within the bound is "met", all beyond it "NOT MET"; otherwise the runs vary too
+    much, and it is "too noisy to judge". A single run has no spread: it can miss a target, but within the bound it is
+    "too noisy to judge". A number that is counted, not timed, is exact. Nothing at all is "not measured".
     """
 
     what: str

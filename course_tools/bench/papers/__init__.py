@@ -4,10 +4,10 @@ claims/*.toml    the claims of each text; errata.toml what is wrong or loose in 
 data_files.py    reads and checks both; claim.py Claim, Row, Erratum
 findings/        the functions that the claims name: they look into a result
 arithmetic.py    the numbers that the claims name: no result is needed
-command.py       options and files; settings.py what is measured and how long; measuring.py runs the parts
+bench.py         options, files, the run; settings.py what is measured and how long
 parts/           the parts: timing.py those with a clock, counting.py what the CPU engine counts, digits.py,
                  kddcup.py, fashion.py what is learned from the data sets
-tables.py        the rows as tables; documents.py the made blocks of docs/papers.md and docs/errata.md
+tables.py        the rows as text, and the made blocks of docs/papers.md and docs/errata.md
 """
 
 from typing import Any

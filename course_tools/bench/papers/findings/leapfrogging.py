@@ -4,8 +4,8 @@ from course_tools.bench.frame import median, ratio
 from course_tools.bench.papers.arithmetic import exact_saving
 from course_tools.bench.papers.claim import Part
 from course_tools.bench.papers.findings.wording import each_case
-from course_tools.bench.threads.scheme_tables import parts as parts_of
 from course_tools.bench.threads.schemes import LAYERS
+from course_tools.bench.threads.tables import parts as parts_of
 
 BY_LAYER = ("f1", "f2", "f3", "least", "most", "rest", "eq10", "exact")
 
