@@ -73,14 +73,12 @@ class Target(NamedTuple):
 
 def at_most(what: str, where: str, bound: float, found: Found, absent: str = ABSENT) -> Target:
     """A target whose number is to be at most that."""
-    verdict = _verdict(found, lambda value: value <= bound, absent)
-    return Target(what, where, f"at most {bound:g}", *found, verdict)
+    return _judged(what, where, f"at most {bound:g}", found, lambda x: x <= bound, absent)
 
 
 def at_least(what: str, where: str, bound: float, found: Found, absent: str = ABSENT) -> Target:
     """A target whose number is to be at least that."""
-    verdict = _verdict(found, lambda value: value >= bound, absent)
-    return Target(what, where, f"at least {bound:g}", *found, verdict)
+    return _judged(what, where, f"at least {bound:g}", found, lambda x: x >= bound, absent)
 
 
 def none_at_all(what: str, where: str, number: int) -> Target:
@@ -88,10 +86,10 @@ def none_at_all(what: str, where: str, number: int) -> Target:
     return Target(what, where, "none", float(number), None, MISSED if number else MET)
 
 
-def _verdict(found: Found, within: Callable[[float], bool], absent: str) -> str:
-    if found.got is None:
-        return absent
-    verdicts = [within(value) for value in (found.got, *(found.ends or ()))]
-    if not any(verdicts):
-        return MISSED
-    return MET if found.ends and all(verdicts) else NOISY
+def _judged(what: str, where: str, want: str, found: Found, within: Any, absent: str) -> Target:
+    verdicts = [within(value) for value in (found.got, *(found.ends or ())) if value is not None]
+    verdict = absent
+    if verdicts:
+        resolved = MET if found.ends and all(verdicts) else NOISY
+        verdict = resolved if any(verdicts) else MISSED
+    return Target(what, where, want, *found, verdict)

@@ -5,7 +5,14 @@ from typing import NamedTuple
 from course_tools.bench.training import catalogue
 
 _THREADS = (f"{kind}_8x8" for kind in ("register", "vector", "buffered"))
-RUNGS = ("naive", "shared", "register_16x4", *_THREADS, "warptile", "async")  # as course_lib.gpu.gemm has them
+RUNGS = (
+    "naive",
+    "shared",
+    "register_16x4",
+    *_THREADS,
+    "warptile",
+    "async",
+)  # as course_lib.gpu.gemm has them
 SIZES = (64, 128, 256, 512)  # on the CPU: M = N = K
 TRACED = 128  # the largest that is traced: at 256 a trace takes seconds
 # on a GPU: M, N, K

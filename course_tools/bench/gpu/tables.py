@@ -6,24 +6,7 @@ import numpy as np
 
 from course_lib.measure import format_seconds
 from course_tools.bench import frame
-from course_tools.bench.frame import (
-    Result,
-    Runs,
-    Table,
-    Target,
-    alone,
-    at_least,
-    at_most,
-    digits,
-    median,
-    over,
-    percent,
-    quartiles,
-    quickest,
-    ratio,
-    runs,
-    typical,
-)
+from course_tools.bench.frame import Result, Runs, Table, digits, quartiles, ratio, runs
 from course_tools.bench.gpu.catalogue import HALF, KERNELS, PEERS, RUNGS, WAY
 
 # fmt: off
@@ -60,7 +43,7 @@ def scaling_table(result: Result) -> Table:
     """Medians by size, and how the time grows: exponent 3 is time in proportion to the operations."""
     cases, lines = result["products"], []
     for key, way in WAY.items():
-        times = {case["n"]: median(runs(case, key)) for case in cases}
+        times = {case["n"]: frame.median(runs(case, key)) for case in cases}
         if any(times.values()):
             threads = result["settings"]["threads"] if way.threads == "T" else 1
             shown = [format_seconds(time) if time else "" for time in times.values()]
@@ -83,7 +66,7 @@ def engine_tables(result: Result) -> Iterator[Table]:
     lines: list[tuple[str, ...]] = []
     for block, row in result["barrier"].items():
         ns = [1e9 * seconds for seconds in row.get("seconds", ())]
-        lines.append((block, typical(ns), frame.spread(ns)) if ns else (block, row["error"]))
+        lines.append((block, frame.typical(ns), frame.spread(ns)) if ns else (block, row["error"]))
     header = ("threads of a block", "median", "quartiles")
     yield Table("A barrier of the engine, ns a thread", header, lines)
     if "kernels" in result:
@@ -97,7 +80,8 @@ def _kernel_table(kernels: Result) -> Table:
     for n, kind, rung in KERNELS:
         rows = [kernels.get(f"{kind}-{rung}-{n} {when}", {}) for when in ("before", "now")]
         times = [
-            typical(row.get("seconds"), format_seconds) or row.get("error", "") for row in rows
+            frame.typical(row.get("seconds"), format_seconds) or row.get("error", "")
+            for row in rows
         ]
         gain = digits(ratio(*(row.get("seconds") for row in rows)))
         lines.append((f"{n}^3, {rung}, {KINDS[kind]}", *times, gain))
@@ -111,7 +95,7 @@ def _compile_table(case: Result) -> Table:
         return Table(title, ("kernel", ""), [("", case["error"])])
 
     def row(label: str, found: Result) -> tuple[str, ...]:
-        return (label, *(typical(found[kind], format_seconds) for kind in TWICE))
+        return (label, *(frame.typical(found[kind], format_seconds) for kind in TWICE))
 
     first = "the very first kernel on a machine, with them"
     lines = [row(first, case["first"])] if "first" in case else []
@@ -144,7 +128,7 @@ def _gpu_table(case: Result) -> Table:
 
     def more(seconds: Runs) -> Iterator[str]:
         yield f"{2 * M * N * K / quartiles(seconds)[0] / 1e12:.2f}"
-        yield percent(ratio(cublas(case), seconds))
+        yield frame.percent(ratio(cublas(case), seconds))
 
     labels = {**PEERS, **HALF}
     lines = [
@@ -180,35 +164,41 @@ def gpu_note(result: Result) -> str:
     )
 
 
-def targets(result: Result) -> Iterator[Target]:
+def targets(result: Result) -> Iterator[frame.Target]:
     """Of products, traces and barriers on the CPU, then of a GPU, in the order of the list in docs/bench-gpu.md."""
     yield from _of_products({case["n"]: case for case in result["products"]})
     for block, row in result["barrier"].items():
-        found = alone([1e9 * seconds for seconds in row.get("seconds", ())])
-        yield at_most("A barrier, ns a thread", f"{block} threads a block", 20, found)
+        found = frame.alone([1e9 * seconds for seconds in row.get("seconds", ())])
+        yield frame.at_most("A barrier, ns a thread", f"{block} threads a block", 20, found)
     yield from _of_kernels(result.get("kernels", {}))
     for case in result["compile"][:1]:
         for kind, seconds in case.get("first", {}).items():
-            yield at_most("The first compile on a machine, seconds", kind, 1, alone(seconds))
+            yield frame.at_most(
+                "The first compile on a machine, seconds", kind, 1, frame.alone(seconds)
+            )
     yield from _of_gpu(result["gpu"])
 
 
-def _of_products(sizes: dict[int, Result]) -> Iterator[Target]:
+def _of_products(sizes: dict[int, Result]) -> Iterator[frame.Target]:
     ways = {key for case in sizes.values() for key in case["ways"]}
     # a result of the day when there were fewer rungs has no targets for the others
     rungs = [rung for rung in RUNGS if f"plain-{rung}" in ways]
     for rung in rungs:
-        found = over(runs(sizes.get(512), f"plain-{rung}"), runs(sizes.get(512), "blas"))
-        yield at_most("The engine's time over one BLAS thread's", f"512^3, {rung}", 100, found)
+        found = frame.over(runs(sizes.get(512), f"plain-{rung}"), runs(sizes.get(512), "blas"))
+        yield frame.at_most(
+            "The engine's time over one BLAS thread's", f"512^3, {rung}", 100, found
+        )
     for rung in RUNGS[:2]:
-        found = over(*(runs(sizes.get(64), f"{way}-{rung}") for way in ("numba", "plain")))
-        yield at_least("Numba's simulator's time over the engine's", f"64^3, {rung}", 200, found)
+        found = frame.over(*(runs(sizes.get(64), f"{way}-{rung}") for way in ("numba", "plain")))
+        yield frame.at_least(
+            "Numba's simulator's time over the engine's", f"64^3, {rung}", 200, found
+        )
     for rung in rungs:
-        found = alone(runs(sizes.get(128), f"traced-{rung}"))
-        yield at_most("A whole trace, seconds", f"128^3, {rung}", 0.5, found)
+        found = frame.alone(runs(sizes.get(128), f"traced-{rung}"))
+        yield frame.at_most("A whole trace, seconds", f"128^3, {rung}", 0.5, found)
 
 
-def _of_kernels(kernels: Result) -> Iterator[Target]:
+def _of_kernels(kernels: Result) -> Iterator[frame.Target]:
     """Their rate against that of another clone's, and what the tracer costs."""
 
     def seconds(kind: str, rung: str, n: int, when: str = "now") -> Runs | None:
@@ -217,23 +207,25 @@ def _of_kernels(kernels: Result) -> Iterator[Target]:
     for n, kind, rung in KERNELS:
         now, where = seconds(kind, rung, n), f"{n}^3, {rung}"
         if kind == "traced" and f"{kind}-{rung}-{n} now" in kernels:
-            found = over(now, seconds("single", rung, n))
-            yield at_most("A kernel's time traced over plain", where, 25, found)
+            found = frame.over(now, seconds("single", rung, n))
+            yield frame.at_most("A kernel's time traced over plain", where, 25, found)
         elif n == 256 and (before := seconds(kind, rung, n, "before")):
             where = f"{where}, {KINDS[kind]}"
-            yield at_least("A kernel's rate over that before", where, 2, over(before, now))
+            yield frame.at_least(
+                "A kernel's rate over that before", where, 2, frame.over(before, now)
+            )
 
 
 def cublas(case: Result | None) -> Runs | None:
     """The runs of cuBLAS: of the quicker library, where there are two."""
-    return quickest(*(runs(case, key) for key in PEERS))
+    return frame.quickest(*(runs(case, key) for key in PEERS))
 
 
-def _of_gpu(gpu: Result) -> Iterator[Target]:
+def _of_gpu(gpu: Result) -> Iterator[frame.Target]:
     cases, large = gpu.get("products", []), [4096, 4096, 4096]
     case = next((case for case in cases if case["shape"] == large), None)
     absent = ("not measured: no GPU",) if "error" in gpu else ()
-    name, found = "4096^3 on the GPU", over(cublas(case), runs(case, "warptile"))
-    yield at_least("gemm_warptile's rate over cuBLAS's in float32", name, 0.9, found, *absent)
-    found = over(runs(case, "shared"), runs(case, "register_16x4"))
-    yield at_least("gemm_register_16x4's rate over gemm_shared's", name, 3, found, *absent)
+    name, found = "4096^3 on the GPU", frame.over(cublas(case), runs(case, "warptile"))
+    yield frame.at_least("gemm_warptile's rate over cuBLAS's in float32", name, 0.9, found, *absent)
+    found = frame.over(runs(case, "shared"), runs(case, "register_16x4"))
+    yield frame.at_least("gemm_register_16x4's rate over gemm_shared's", name, 3, found, *absent)

@@ -5,21 +5,7 @@ from collections.abc import Iterator
 from course_lib.measure import format_seconds
 from course_lib.mpi.pipeline import bubble
 from course_tools.bench import frame
-from course_tools.bench.frame import (
-    Found,
-    Result,
-    Runs,
-    Table,
-    Target,
-    digits,
-    median,
-    percent,
-    quartiles,
-    ratio,
-    runs,
-    tiny,
-    typical,
-)
+from course_tools.bench.frame import Result, Runs, Table, digits, ratio, runs, typical
 from course_tools.bench.mpi import predictions
 from course_tools.bench.mpi.catalogue import ALLREDUCES, SCHEDULES, SCHEME, TARGET_BATCH
 from course_tools.bench.mpi.ranks import WAITING
@@ -72,7 +58,7 @@ def _predicted(result: Result, case: Result, names: list[str]) -> tuple[str, ...
     cells = []
     for name in names:
         model = predictions.allreduce_seconds(result, case["p"], case["size"], name) or 0.0
-        found = median(runs(case, name))
+        found = frame.median(runs(case, name))
         times = f", x {digits(found / model)}" if found and model else ""
         cells.append(format_seconds(model) + times)
     return (f"{case['size']:,}", *cells)
@@ -97,8 +83,8 @@ def _scheme_row(result: Result, case: Result, key: str) -> tuple[str, ...]:
         yield digits(predictions.epoch_seconds(result, case, key))
         yield digits(ratio(runs(case, "serial-1"), seconds))
         speed = ratio(runs(case, base), seconds)
-        yield percent(speed and speed / p)
-        yield tiny(row.get("disagreement"))
+        yield frame.percent(speed and speed / p)
+        yield frame.tiny(row.get("disagreement"))
 
     label = SCHEME[row["scheme"]].label
     if row["scheme"] == "torch":
@@ -119,7 +105,7 @@ def _part_row(result: Result, case: Result, p: int) -> tuple[str, ...]:
     rows = str(-(-case["B"] // p))
     alone, found = (frame.medians(case["parts"][str(n)]) for n in (1, p))
     parts = [found["allreduce"] if p > 1 else 0.0, found["gather"], found["update"]]
-    step = median(runs(case, "serial-1" if p == 1 else f"data-mpi-{p}"))
+    step = frame.median(runs(case, "serial-1" if p == 1 else f"data-mpi-{p}"))
     whole = step and step * case["B"] / result["settings"]["epoch"]
     cells = [found[rows], alone[rows], *parts, sum(parts, found[rows]), whole]
     return (f"{case['net']}, {case['B']}", str(p), rows, *map(_time, cells))
@@ -140,8 +126,8 @@ def _cost_row(result: Result, key: str, found: Result) -> tuple[str, ...]:
         format_seconds(alpha),
         f"{1e-9 / beta:.1f} GB/s" if beta else "",
         *(typical(found["allreduces"][name], format_seconds) for name in ("mpi", "ring")),
-        f"{percent(sum(found['waiting']) / len(found['waiting']))} of a core",
-        percent(found["beside"] / found["alone"]),
+        f"{frame.percent(sum(found['waiting']) / len(found['waiting']))} of a core",
+        frame.percent(found["beside"] / found["alone"]),
         _step(result, f"data-mpi-{p}" if ours else f"data-mpi-{p}-{way}"),
     )
 
@@ -172,11 +158,11 @@ def _pipeline_row(result: Result, case: Result, key: str) -> tuple[str, ...]:
         yield _ms(predictions.step_seconds(result, case, name, row["ranks"])) if piped else ""
         yield digits(ratio(runs(case, "mpi-alone-1"), seconds))
         yield digits(ratio(runs(case, key.replace("mpi", "torch")), seconds)) if ours else ""
-        waited = median(case["bubbles"].get(f"bubble-{key}"))
-        yield percent(waited)
+        waited = frame.median(case["bubbles"].get(f"bubble-{key}"))
+        yield frame.percent(waited)
         line = waited is not None and predictions.timeline(result, case, name, row["ranks"])
-        yield percent(bubble(line)) if line else ""
-        yield tiny(row.get("disagreement"))
+        yield frame.percent(bubble(line)) if line else ""
+        yield frame.tiny(row.get("disagreement"))
 
     label = SCHEDULES.get(name, "") + ("" if ours else ", PyTorch over gloo")
     if name == "alone":
@@ -184,7 +170,7 @@ def _pipeline_row(result: Result, case: Result, key: str) -> tuple[str, ...]:
     return frame.timed_row((label, str(row["ranks"])), row, more, _ms)
 
 
-def pipeline_targets(result: Result) -> Iterator[Target]:
+def pipeline_targets(result: Result) -> Iterator[frame.Target]:
     """For each net and number of ranks: by which share a step differs from the simulated, where most."""
     for case in result.get("pipelines", []):
         for p in (p for p in result["settings"]["ranks"] if p > 1):
@@ -194,11 +180,11 @@ def pipeline_targets(result: Result) -> Iterator[Target]:
             yield frame.at_most("A pipeline's step off the simulated", where, BOUND, far[name])
 
 
-def _deviation(result: Result, case: Result, name: str, p: int) -> Found:
-    """How far the median step, and its quartiles, are from the prediction, as shares of it."""
+def _deviation(result: Result, case: Result, name: str, p: int) -> frame.Found:
+    """How far the median step, and its frame.quartiles, are from the prediction, as shares of it."""
     seconds = runs(case, f"mpi-{name}-{p}")
     step = predictions.step_seconds(result, case, name, p)
     if not seconds or step is None:
-        return Found(None, None)
-    got, *ends = (abs(each / step - 1) for each in quartiles(seconds))
-    return Found(got, (min(ends), max(ends)) if len(seconds) > 1 else None)
+        return frame.Found(None, None)
+    got, *ends = (abs(each / step - 1) for each in frame.quartiles(seconds))
+    return frame.Found(got, (min(ends), max(ends)) if len(seconds) > 1 else None)

@@ -10,21 +10,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.measure import format_seconds
-from course_tools.bench.frame import (
-    Result,
-    Table,
-    Target,
-    at_least,
-    at_most,
-    digits,
-    median,
-    over,
-    quickest,
-    ratio,
-    runs,
-    spread,
-    typical,
-)
+from course_tools.bench import frame
+from course_tools.bench.frame import Result, Table, digits, over, ratio, runs
 from course_tools.bench.threads.schemes import LAYERS
 from course_tools.bench.training.catalogue import WAY
 from course_tools.bench.training.tables import rates
@@ -70,7 +57,7 @@ def _batches(result: Result) -> Table:
     small, large = min(result["settings"]["batches"]), max(result["settings"]["batches"])
     nets, lines = result["settings"]["nets"], []
     for key, way in WAY.items():
-        found = {(c["net"], c["B"]): median(runs(c, key)) for c in result["training"]}
+        found = {(c["net"], c["B"]): frame.median(runs(c, key)) for c in result["training"]}
         pairs = [(found.get((net, large)), found.get((net, small))) for net in nets]
         cells = [digits(a / b) if a and b else "" for a, b in pairs]
         lines += [(way.label, *cells)] if any(cells) else []
@@ -105,8 +92,10 @@ def _row(case: Result, f: Any, key: str, threads: int) -> tuple[str, ...]:
     label = NAMES[name] + (f", {several} threads" if several > 1 else "")
     if "error" in found:
         return (label, found["error"])
-    backward, whole = (typical(found.get(part), format_seconds) for part in ("backward", "whole"))
-    quarters = spread(found["whole"], format_seconds)
+    backward, whole = (
+        frame.typical(found.get(part), format_seconds) for part in ("backward", "whole")
+    )
+    quarters = frame.spread(found["whole"], format_seconds)
     predicted = _predict(name, several, f, threads) if f else (None, None)
     shown = ("" if seconds is None else format_seconds(seconds) for seconds in predicted)
     over = ratio(case["runs"].get("serial", {}).get("whole"), found["whole"])
@@ -128,25 +117,25 @@ def _predict(name: str, k: int, f: Any, cores: int) -> tuple[float | None, float
     return formula, simulate(schedule, f["f2"], f["f3"], f["f1"], cores=cores).makespan
 
 
-def targets(result: Result) -> Iterator[Target]:
+def targets(result: Result) -> Iterator[frame.Target]:
     """Of the steps at batches of 256 or more, then of the schemes, as docs/bench-threads.md lists them."""
     T = result["settings"]["threads"]
     cases = {f"{c['net']}, B = {c['B']}": c for c in result["training"] if c["B"] >= 256}
     for where, case in cases.items():
         found = over(runs(case, "grid"), runs(case, "torch"))
-        yield at_most("GridStep's time over PyTorch's, equal threads", where, 0.9, found)
+        yield frame.at_most("GridStep's time over PyTorch's, equal threads", where, 0.9, found)
     for where, case in cases.items():
         speed = rates(result, case, runs(case, "grid") or [])
         found = over(speed, case["rates"].get(f"sgemm-{T}"))
-        yield at_least("GridStep's GFLOP/s over the machine's sgemm rate", where, 0.9, found)
+        yield frame.at_least("GridStep's GFLOP/s over the machine's sgemm rate", where, 0.9, found)
     for where, case in cases.items():
-        best = quickest(*(runs(case, key) for key in ("loops", "numpy", "grid-1")))
+        best = frame.quickest(*(runs(case, key) for key in ("loops", "numpy", "grid-1")))
         if case["B"] == 1024:
             found = over(best, runs(case, "grid"))
-            yield at_least(f"GridStep on {T} threads over our best on one", where, 1.9, found)
+            yield frame.at_least(f"GridStep on {T} threads over our best on one", where, 1.9, found)
     for case in (case for case in result["schemes"] if case["B"] >= 128):
         two = [case["runs"].get(f"{name}-2", {}) for name in ("leapfrog", "deferred")]
         for what, name in (("backward pass", "backward"), ("forward and backward", "whole")):
             title = f"Leapfrogging's time over deferred gradients', {what}"
             found = over(*(each.get(name) for each in two))
-            yield at_least(title, f"k = 2, B = {case['B']}", 1.15, found)
+            yield frame.at_least(title, f"k = 2, B = {case['B']}", 1.15, found)
