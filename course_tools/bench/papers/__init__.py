@@ -13,9 +13,7 @@ tables.py        the rows as text, and the made blocks of docs/papers.md and doc
 from typing import Any
 
 from course_tools.bench.papers.claim import STATUSES as STATUSES
-from course_tools.bench.papers.claim import Claim as Claim
-from course_tools.bench.papers.claim import Erratum as Erratum
-from course_tools.bench.papers.claim import Row as Row
+from course_tools.bench.papers.claim import Claim, Row
 from course_tools.bench.papers.data_files import ERRATA as ERRATA
 from course_tools.bench.papers.data_files import TEXTS as TEXTS
 from course_tools.build.papers import named as named

@@ -89,8 +89,7 @@ def all_rates(result: Result, key: str) -> list[float]:
 
 def noise(result: Result) -> Result:
     """How even the machine was: the sgemm rate at T threads over all rounds, and how often the rate of one thread."""
-    T = result["settings"]["threads"]
-    middle, low, high = frame.quartiles(all_rates(result, f"sgemm-{T}"))
-    rates = [case["rates"] for case in result["training"]]
-    scaling = frame.median([ratio(rate.get(f"sgemm-{T}"), rate.get("sgemm-1")) for rate in rates])
-    return {"median": middle, "spread": (high - low) / middle, "scaling": scaling}
+    T, rates = result["settings"]["threads"], [case["rates"] for case in result["training"]]
+    scaling = [ratio(rate.get(f"sgemm-{T}"), rate.get("sgemm-1")) for rate in rates]
+    middle = frame.median(all_rates(result, f"sgemm-{T}"))
+    return {"median": middle, "scaling": frame.median(scaling)}
