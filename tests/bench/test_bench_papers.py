@@ -381,7 +381,7 @@ def test_a_gpu_by_hand():
     )
     with pytest.raises(NotMeasured):
         gpu.products(made, rung="register_16x4")
-    assert tables.machine_name(EMPTY | {"parts": {"gpu": made}}) == "A GPU"
+    assert papers.machine_name(EMPTY | {"parts": {"gpu": made}}) == "A GPU"
 
 
 def test_a_detector_is_shown_beside_the_majority():
@@ -567,7 +567,7 @@ def test_recorded_runs_are_whole(path):
         part["quick"] for part in result["parts"].values()
     )
     assert (
-        failures(result) == [] and path.name == f"papers-{slug(tables.machine_name(result))}.json"
+        failures(result) == [] and path.name == f"papers-{slug(papers.machine_name(result))}.json"
     )
     rows = papers.rows(result)
     assert result["rows"] == [row._asdict() for row in rows], (

@@ -29,10 +29,18 @@ def claims() -> tuple[Claim, ...]:
 def rows(result: dict[str, Any]) -> list[Row]:
     """Every claim with what this result says of it; result: of `recorded()`, or as the command writes it."""
     from course_tools.bench.papers.claim import row_of
-    from course_tools.bench.papers.tables import machine_name
 
     machine = machine_name(result)
     return [row_of(claim, result, machine) for claim in claims()]
+
+
+def machine_name(result: dict[str, Any]) -> str:
+    """The GPU's name, or the processor's with its cores."""
+    from course_tools.bench.frame import document
+
+    if "device" in result["parts"].get("gpu", {}):
+        return result["parts"]["gpu"]["device"]
+    return document.machine_name({**result, "settings": {"cores": result["machine"]["usable"]}})
 
 
 def recorded() -> list[dict[str, Any]]:

@@ -13,16 +13,9 @@ from course_tools.bench.frame import Progress, Result, slug
 from course_tools.bench.frame.bench import Bench, clocked
 from course_tools.bench.frame.document import rewrite
 from course_tools.bench.frame.results import SCHEMA, dump, rounded
-from course_tools.bench.papers import recorded, rows
+from course_tools.bench.papers import machine_name, recorded, rows, tables
 from course_tools.bench.papers.parts import counting, digits, fashion, kddcup, timing
 from course_tools.bench.papers.settings import PARTS, QUICK, Settings
-from course_tools.bench.papers.tables import (
-    drawn,
-    errata_blocks,
-    machine_name,
-    papers_blocks,
-    report,
-)
 
 DOCUMENT, ERRATA = Path("docs/papers.md"), Path("docs/errata.md")
 MEASURES: dict[str, Callable[[Settings, Progress], Result]] = {
@@ -91,11 +84,11 @@ class Papers(Bench):
         return dump({**kept, "rows": [row._asdict() for row in rows(kept)]})
 
     def report(self, result: Result) -> str:
-        return report(result)
+        return tables.report(result)
 
     def write_documents(self) -> None:
-        rewrite(DOCUMENT, papers_blocks(recorded()))
-        rewrite(ERRATA, errata_blocks())
+        rewrite(DOCUMENT, tables.papers_blocks(recorded()))
+        rewrite(ERRATA, tables.errata_blocks())
 
 
 BENCH = Papers(
@@ -111,5 +104,5 @@ BENCH = Papers(
     chosen=chosen,
     measure=measure_papers,
     stem=lambda result: f"papers-{slug(machine_name(result))}",
-    figures=drawn,
+    figures=tables.drawn,
 )

@@ -11,7 +11,7 @@ from course_tools.bench import frame
 from course_tools.bench.frame import Result, document
 from course_tools.bench.frame.document import Makers, for_each, machine_line
 from course_tools.bench.frame.tables import markdown
-from course_tools.bench.papers import named, rows
+from course_tools.bench.papers import machine_name, named, rows
 from course_tools.bench.papers.claim import STATUSES, Row
 from course_tools.bench.papers.data_files import ERRATA, TEXT_OF, TEXTS
 from course_tools.bench.threads.bench import DRAWN
@@ -21,13 +21,6 @@ from course_tools.bench.training.tables import noise, training_tables
 
 WIDTH = 110
 ID = re.compile(r"\b00\d-[a-z0-9-]+")  # of a claim, in the words of another
-
-
-def machine_name(result: Result) -> str:
-    """The GPU's name, or the processor's with its cores."""
-    if "device" in result["parts"].get("gpu", {}):
-        return result["parts"]["gpu"]["device"]
-    return frame.machine_name({**result, "settings": {"cores": result["machine"]["usable"]}})
 
 
 def report(result: Result) -> str:
