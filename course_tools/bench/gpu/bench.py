@@ -126,16 +126,18 @@ def _compile(settings: Settings, name: str, progress: Progress) -> Result:
                         found.append(worker.ask("first", traced=kind == "traced"))
                 case |= worker.ask("ready")
                 for rung in RUNGS:
-                    case["kernels"][rung] = {
-                        kind: [
-                            worker.ask("kernel", rung=rung, traced=kind == "traced")
-                            for _ in settings.few
-                        ]
-                        for kind in ("plain", "traced")
-                    }
+                    case["kernels"][rung] = _kernel(worker, rung, settings)
             except WorkerError as error:
                 case["error"] = f"failed: {error}"
     return case
+
+
+def _kernel(worker: Worker, rung: str, settings: Settings) -> dict[str, list[float]]:
+    kinds = {"plain": False, "traced": True}
+    return {
+        kind: [worker.ask("kernel", rung=rung, traced=traced) for _ in settings.few]
+        for kind, traced in kinds.items()
+    }
 
 
 def on_gpu(workers: Workers, settings: Settings, progress: Progress) -> Result:

@@ -43,10 +43,11 @@ def started(
     save(folder, data.x_train[:examples], data.y_train[:examples])
     groups: Groups = {}
     for p in ranks:
-        for way in (*(WAITING if p > 1 else ("plain",)), ""):  # "": PyTorch's
+        for way in WAITING if p > 1 else ("plain",):
             with interrupts_wait():
-                ranks_of_it = Ranks("mpi", p, way) if way else Ranks("torch", p, python=python)
-                groups[f"mpi-{p}-{way}" if way else f"torch-{p}"] = stack.enter_context(ranks_of_it)
+                groups[f"mpi-{p}-{way}"] = stack.enter_context(Ranks("mpi", p, way))
+        with interrupts_wait():
+            groups[f"torch-{p}"] = stack.enter_context(Ranks("torch", p, python=python))
     versions: dict[str, str] = {}
     for name, group in groups.items():
         try:
