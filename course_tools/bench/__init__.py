@@ -9,6 +9,7 @@ papers/      the claims of the five texts beside what is found: measured in part
 
 import argparse
 import importlib
+from typing import Any
 
 BENCHES = {
     "threads": "training steps: loops, NumPy, threads, GridStep, PyTorch, scikit-learn",
@@ -25,18 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Measure side by side; results name the machine."
     what = parser.add_subparsers(dest="what", required=True, metavar="{" + ",".join(BENCHES) + "}")
     for name, text in BENCHES.items():
-        _command(name).add_arguments(what.add_parser(name, help=text))
+        _bench(name).add_arguments(what.add_parser(name, help=text))
 
 
 def command(options: argparse.Namespace) -> int:
     """Run the benchmark that was asked for; return its exit status."""
-    return _command(options.what).run(options)
+    return _bench(options.what).run(options)
 
 
-def _command(name: str):
-    """The command line of a bench; two have their own."""
-    from course_tools.bench.frame.command import Command
-
-    if name in ("papers", "checks"):
-        return importlib.import_module(f"course_tools.bench.{name}.command").COMMAND
-    return Command(importlib.import_module(f"course_tools.bench.{name}.bench").BENCH)
+def _bench(name: str) -> Any:
+    return importlib.import_module(f"course_tools.bench.{name}.bench").BENCH

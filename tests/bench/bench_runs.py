@@ -16,8 +16,7 @@ import pytest
 
 from course_tools.__main__ import main
 from course_tools.bench.frame.document import blocks, written
-from course_tools.bench.frame.measure import failures
-from course_tools.bench.frame.results import RESULTS, recorded, text
+from course_tools.bench.frame.results import RESULTS, failures, recorded
 
 ROOT = Path(__file__).resolve().parents[2]
 SUPPORT = Path(__file__).resolve().parents[1] / "support"  # where the stand-ins are
@@ -61,9 +60,9 @@ def committed(one):
     for result in found:
         assert not result["settings"]["quick"] and failures(result) == []
         said = (ROOT / RESULTS / f"{one.stem(result)}.json").read_text(encoding="utf-8")
-        assert text(one, result) == said, "written again it is the same text"
+        assert one.text(result) == said, "written again it is the same text"
         names_no_place(said)
-    document = (ROOT / one.document).read_text(encoding="utf-8")
+    document = (ROOT / one.documents[0]).read_text(encoding="utf-8")
     again = (
         f"make it again: course bench {one.name} --record --reuse benchmarks/results/<file>.json"
     )

@@ -6,7 +6,7 @@ import pytest
 
 from course_lib.checks.kit.planted import task_named
 from course_lib.errors import BadInput
-from course_tools.bench.checks import command
+from course_tools.bench.checks import bench
 from course_tools.bench.checks.answers import Answer, read
 from course_tools.bench.checks.trying import Outcome, tried
 
@@ -91,7 +91,7 @@ def affine(X, W, b):
     ],
 )
 def test_kinds(verdict, told, outcome, kind):
-    assert command.kind(answer("", verdict, told), outcome) == kind
+    assert bench.kind(answer("", verdict, told), outcome) == kind
 
 
 def test_table_counts_by_chapter():
@@ -99,6 +99,6 @@ def test_table_counts_by_chapter():
         (answer(""), Outcome("passed"), "accepted"),
         (answer("", "right"), Outcome("passed"), "right"),
     ]
-    head, chapter, together = command.table(rows).splitlines()
+    head, chapter, together = bench.table(rows).splitlines()
     assert chapter.split()[:6] == ["00", "1", "0", "0", "0", "1"]
     assert together.split()[0] == "all" and "accepted" in head

@@ -19,11 +19,9 @@ from course_tools.bench.frame import (
     Worker,
     WorkerError,
     document,
-    measure,
     processes,
     results,
 )
-from course_tools.bench.frame.command import Command
 from course_tools.bench.frame.document import drawn, written
 from course_tools.bench.frame.rounds import why
 from course_tools.bench.frame.tables import Table, markdown, plain
@@ -82,9 +80,8 @@ BENCH = frame.Bench(
 
 def run(*arguments):
     parser = ArgumentParser()
-    command = Command(BENCH)
-    command.add_arguments(parser)
-    return command.run(parser.parse_args([str(one) for one in arguments]))
+    BENCH.add_arguments(parser)
+    return BENCH.run(parser.parse_args([str(one) for one in arguments]))
 
 
 def test_a_run_is_written_and_shown(tmp_path, capsys):
@@ -170,9 +167,9 @@ def test_another_json_is_refused(tmp_path, capsys):
 
 def test_failures_say_where():
     made = {"training": [{"net": "Net-1h", "B": 256, "ways": {"x": {"error": "failed: no"}}}]}
-    assert measure.failures(made) == ["training, net = Net-1h, B = 256: ways: x: failed: no"]
+    assert results.failures(made) == ["training, net = Net-1h, B = 256: ways: x: failed: no"]
     made["training"][0]["ways"]["x"]["error"] = "not installed: pip install x"
-    assert measure.failures(made) == []
+    assert results.failures(made) == []
 
 
 # Verdicts ---------------------------------------------------------------------------------------

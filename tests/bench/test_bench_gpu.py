@@ -12,7 +12,7 @@ from fake_gemm import _rounded
 
 from course_tools.bench.frame import Progress, Worker, WorkerError, workers
 from course_tools.bench.frame.document import report
-from course_tools.bench.frame.measure import failures
+from course_tools.bench.frame.results import failures
 from course_tools.bench.frame.tables import plain
 from course_tools.bench.gpu import bench as gpu
 from course_tools.bench.gpu import products, tables

@@ -12,7 +12,7 @@ from engine_runs import needs_compiler
 
 from course_lib.measure import step_flops
 from course_tools.bench.frame import Progress, Worker, WorkerError, start, workers
-from course_tools.bench.frame.measure import failures
+from course_tools.bench.frame.results import failures
 from course_tools.bench.frame.tables import markdown, plain
 from course_tools.bench.gpu import training
 from course_tools.bench.gpu.bench import BENCH, Settings

@@ -12,12 +12,12 @@ from bench_runs import bench, committed, interrupted, posix, quick_run
 from course_lib.machines.ranks import launch
 from course_lib.serial import Network
 from course_tools.bench.frame import WorkerError
-from course_tools.bench.frame.measure import failures
 from course_tools.bench.frame.processes import START
+from course_tools.bench.frame.results import failures
 from course_tools.bench.mpi import predictions, ranks, tables
 from course_tools.bench.mpi.bench import BENCH, QUICK
 from course_tools.bench.mpi.catalogue import ALLREDUCES, CASES, RANKS, SCHEMES, SIZES
-from course_tools.bench.mpi.pipelines import wanted
+from course_tools.bench.mpi.measuring import wanted
 from course_tools.bench.mpi.ranks import Ranks
 
 # The quick run ----------------------------------------------------------------------------------

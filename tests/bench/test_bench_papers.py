@@ -17,8 +17,9 @@ from course_lib.measure import step_flops
 from course_tools.__main__ import main
 from course_tools.bench import papers
 from course_tools.bench.frame import document, slug
-from course_tools.bench.frame.measure import failures
-from course_tools.bench.papers import arithmetic, command, data_files, documents, tables
+from course_tools.bench.frame.results import failures
+from course_tools.bench.papers import arithmetic, data_files, tables
+from course_tools.bench.papers import bench as bench_of_papers
 from course_tools.bench.papers.claim import NOT_MEASURED, STATUSES, NotMeasured
 from course_tools.bench.papers.findings import figures, gpu, kddcup
 from course_tools.bench.papers.findings.wording import by_batch, each_case
@@ -380,7 +381,7 @@ def test_a_gpu_by_hand():
     )
     with pytest.raises(NotMeasured):
         gpu.products(made, rung="register_16x4")
-    assert tables.machine_name(EMPTY | {"parts": {"gpu": made}}) == "A GPU"
+    assert papers.machine_name(EMPTY | {"parts": {"gpu": made}}) == "A GPU"
 
 
 def test_a_detector_is_shown_beside_the_majority():
@@ -566,7 +567,7 @@ def test_recorded_runs_are_whole(path):
         part["quick"] for part in result["parts"].values()
     )
     assert (
-        failures(result) == [] and path.name == f"papers-{slug(tables.machine_name(result))}.json"
+        failures(result) == [] and path.name == f"papers-{slug(papers.machine_name(result))}.json"
     )
     rows = papers.rows(result)
     assert result["rows"] == [row._asdict() for row in rows], (
@@ -596,16 +597,16 @@ GPU_ROWS = {
 
 
 def test_document_is_made_from_the_results():
-    path = ROOT / command.DOCUMENT
+    path = ROOT / bench_of_papers.DOCUMENT
     text = path.read_text(encoding="utf-8")
-    assert document.written(text, documents.papers_blocks(papers.recorded())) == text, (
+    assert document.written(text, tables.papers_blocks(papers.recorded())) == text, (
         "course bench papers --record"
     )
 
 
 def test_figures_of_the_document_are_there():
     """The names are those of the figures drawn: the document is made anew by the test above."""
-    text = (ROOT / command.DOCUMENT).read_text(encoding="utf-8")
+    text = (ROOT / bench_of_papers.DOCUMENT).read_text(encoding="utf-8")
     names = re.findall(r"\]\(\.\./(benchmarks/results/[\w.-]+\.png)\)", text)
     assert len(names) >= 6 and all((ROOT / name).is_file() for name in names)
 
@@ -619,7 +620,7 @@ def test_no_line_of_a_cell_is_a_row_of_numbers():
 
 
 def test_ids_of_claims_lead_to_their_rows():
-    text = (ROOT / command.DOCUMENT).read_text(encoding="utf-8")
+    text = (ROOT / bench_of_papers.DOCUMENT).read_text(encoding="utf-8")
     assert set(re.findall(r'href="#([^"]+)"', text)) == set(re.findall(r'a id="([^"]+)"', text))
     plain = re.sub(r"<a [^>]*>", "", text)
     assert not [claim.id for claim in papers.claims() if claim.id in plain], "an id without a link"

@@ -11,10 +11,10 @@ from course_lib.errors import BadInput
 from course_lib.mpi.pipeline import Costs, simulate
 from course_lib.serial import Network
 from course_tools.bench.frame import Progress, WorkerError
-from course_tools.bench.mpi import our_pipeline, pipeline_predictions, pipeline_tables, ranks
+from course_tools.bench.mpi import our_pipeline, predictions, ranks, tables
 from course_tools.bench.mpi.catalogue import MICRO, PIPELINE_NETS, SCHEDULES, plan
 from course_tools.bench.mpi.desk_ranks import RankDesk
-from course_tools.bench.mpi.pipelines import measure_pipelines, wanted
+from course_tools.bench.mpi.measuring import pipelines, wanted
 from course_tools.bench.mpi.ranks import Ranks
 from course_tools.bench.mpi.shared_cores import simulate_shared
 
@@ -150,7 +150,7 @@ def test_what_is_run_and_what_is_said_of_the_rest(monkeypatch):
     groups = {f"mpi-{p}-plain": ours for p in (1, 2)} | {f"torch-{p}": absent for p in (1, 2)}
     chosen = (("12 layers of 48", 64),)
     settings = SimpleNamespace(pipelines=chosen, ranks=(1, 2), seconds=0.1, rounds=2)
-    (case,) = measure_pipelines(groups, settings, Progress("test", 2), 0.0)
+    (case,) = pipelines(groups, settings, Progress("test", 2))
     keys = [f"{library}-{name}-{p}" for library, name, p in wanted((1, 2))]
     assert list(case["ways"]) == keys and len(keys) == 3 + 2 * len(SCHEDULES)
     assert case["ways"]["torch-zb-h1-2"]["error"] == absent
@@ -217,21 +217,18 @@ def test_predicted_steps_by_hand():
     """The layers are cut 5 and 7: (200,704 + 4 times 65,536) weights beside 6 times 65,536 + 2,560."""
     result = made()
     (case,) = result["pipelines"]
-    costs = pipeline_predictions.stage_costs(result, case, "gpipe", 2)
+    costs = predictions.stage_costs(result, case, "gpipe", 2)
     assert costs.forward == pytest.approx([5e-3, 7e-3]) and costs.grad == pytest.approx(
         [15e-3, 21e-3]
     )
     assert costs.message == pytest.approx([ALPHA + BETA * 128 * 256 * 4], rel=1e-6)
     one = 12 * 6e-3 * MICRO + 0.5e-3 + 4e-3
-    assert pipeline_predictions.predicted_step(result, case, "gpipe", 1) == pytest.approx(one)
+    assert predictions.step_seconds(result, case, "gpipe", 1) == pytest.approx(one)
     first, all_of_them = (784 + 1 + 4 * 257) * 256, 785 * 256 + 10 * 257 * 256 + 257 * 10
     two = MICRO * 7 * 6e-3 + 5 * 6e-3 + 2 * costs.message[0]
     two += 0.5e-3 + 4e-3 * max(first, all_of_them - first) / all_of_them
-    assert pipeline_predictions.predicted_step(result, case, "gpipe", 2) == pytest.approx(two)
-    assert (
-        pipeline_predictions.predicted_step(made(tasks=False), case | {"tasks": {}}, "gpipe", 2)
-        is None
-    )
+    assert predictions.step_seconds(result, case, "gpipe", 2) == pytest.approx(two)
+    assert predictions.step_seconds(made(tasks=False), case | {"tasks": {}}, "gpipe", 2) is None
 
 
 # Tables and targets -----------------------------------------------------------------------------
@@ -239,7 +236,7 @@ def test_predicted_steps_by_hand():
 
 def test_tables_show_ours_beside_pytorchs():
     result = made()
-    (table,) = pipeline_tables.pipeline_tables(result)
+    (table,) = tables.pipeline_tables(result)
     rows = {(row[0], row[1]): row for row in table.rows}
     ours, theirs = rows["ZB-H1", "2"], rows["ZB-H1, PyTorch over gloo", "2"]
     assert (ours[2], ours[5], ours[6], ours[7], ours[9]) == (
@@ -258,24 +255,24 @@ def test_what_is_missing_is_said_in_words():
     result = made(tasks=False)
     ways = result["pipelines"][0]["ways"]
     ways["torch-gpipe-2"] = {"ranks": 2, "library": "torch", "schedule": "gpipe", "error": "why"}
-    (table,) = pipeline_tables.pipeline_tables(result)
+    (table,) = tables.pipeline_tables(result)
     rows = {(row[0], row[1]): row for row in table.rows}
     assert rows["GPipe, PyTorch over gloo", "2"] == ("GPipe, PyTorch over gloo", "2", "why")
     assert rows["GPipe", "2"][4] == rows["GPipe", "2"][6] == rows["GPipe", "2"][8] == ""
-    assert list(pipeline_tables.pipeline_tables({})) == ["This run has no pipelines."]
-    assert list(pipeline_tables.targets({})) == []
-    assert [target.verdict for target in pipeline_tables.targets(result)] == ["not measured"]
+    assert list(tables.pipeline_tables({})) == ["This run has no pipelines."]
+    assert list(tables.pipeline_targets({})) == []
+    assert [target.verdict for target in tables.pipeline_targets(result)] == ["not measured"]
 
 
 def test_the_target_is_the_farthest_schedules():
     result = made()
     (case,) = result["pipelines"]
     for name in SCHEDULES:
-        step = pipeline_predictions.predicted_step(result, case, name, 2)
+        step = predictions.step_seconds(result, case, name, 2)
         case["ways"][f"mpi-{name}-2"]["seconds"] = [step, step]
-    (target,) = pipeline_tables.targets(result)
+    (target,) = tables.pipeline_targets(result)
     assert target.met and target.got == pytest.approx(0)
-    step = pipeline_predictions.predicted_step(result, case, "1f1b", 2)
+    step = predictions.step_seconds(result, case, "1f1b", 2)
     case["ways"]["mpi-1f1b-2"]["seconds"] = [0.8 * step, 0.8 * step]
-    (target,) = pipeline_tables.targets(result)
+    (target,) = tables.pipeline_targets(result)
     assert target.met is False and target.got == pytest.approx(0.2) and "1F1B" in target.where

@@ -9,7 +9,7 @@ from bench_runs import ROOT, bench, committed, interrupted, posix, quick_run, re
 from course_lib import measure
 from course_tools.bench import frame
 from course_tools.bench.frame.document import report
-from course_tools.bench.frame.results import recorded, text
+from course_tools.bench.frame.results import recorded
 from course_tools.bench.frame.tables import plain
 from course_tools.bench.threads import profile_tables, schemes
 from course_tools.bench.threads.bench import BENCH
@@ -186,8 +186,8 @@ def test_written_again_it_is_the_same_text():
         for run in case["runs"].values():
             for i, part in enumerate(("whole", "backward")):
                 run[part] = [s * (1 + 1e-7 * (i + 1)) for s in run.get(part, [])]
-    first = text(BENCH, made)
-    assert text(BENCH, json.loads(first)) == first
+    first = BENCH.text(made)
+    assert BENCH.text(json.loads(first)) == first
 
 
 def test_the_recorded_run_is_whole_and_the_report_its_own():
@@ -200,7 +200,7 @@ def test_the_recorded_run_is_whole_and_the_report_its_own():
 
 
 def test_committed_figures_are_there():
-    page = (ROOT / BENCH.document).read_text(encoding="utf-8")
+    page = (ROOT / BENCH.documents[0]).read_text(encoding="utf-8")
     names = re.findall(r"\(\.\./benchmarks/results/([\w-]+\.png)\)", page)
     assert len(names) == 8
     assert all((ROOT / "benchmarks/results" / name).is_file() for name in names)

@@ -16,8 +16,8 @@ from course_lib.gpu.gemm import RUNGS
 from course_lib.mpi.flat import shard
 from course_lib.serial.network import Network
 from course_tools.bench.frame.document import written
-from course_tools.bench.papers import ERRATA, documents
-from course_tools.bench.papers.command import ERRATA as ERRATA_DOCUMENT
+from course_tools.bench.papers import ERRATA, tables
+from course_tools.bench.papers.bench import ERRATA as ERRATA_DOCUMENT
 from course_tools.bench.papers.parts.counting import update_wavefronts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -701,6 +701,6 @@ def test_every_erratum_has_its_test():
 
 def test_document_is_made_from_the_list():
     text = (ROOT / ERRATA_DOCUMENT).read_text(encoding="utf-8")
-    assert written(text, documents.errata_blocks()) == text, (
+    assert written(text, tables.errata_blocks()) == text, (
         "course bench papers --reuse FILE --record"
     )

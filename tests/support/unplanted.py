@@ -7,7 +7,7 @@ from zlib import crc32
 import pytest
 
 from course_tools.bench.checks.answers import read
-from course_tools.bench.checks.command import SEED, SHOWN, kind
+from course_tools.bench.checks.bench import SEED, SHOWN, kind
 from course_tools.bench.checks.trying import tried
 
 ROOT = Path(__file__).parents[2]

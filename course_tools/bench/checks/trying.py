@@ -14,12 +14,11 @@ from course_lib.checks.kit.planted import task_named
 from course_lib.machines.ranks.supervisor import unlink_shared_memory
 
 SECONDS = 90.0  # for one answer, however busy the machine is
-OUTCOMES = ("passed", "failed", "broken")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """state: one of `OUTCOMES`; message: what the student reads; cause: the row of that name, ""."""
+    """state: "passed", "failed" or "broken"; message: what the student reads; cause: the row of that name, ""."""
 
     state: str
     message: str = ""

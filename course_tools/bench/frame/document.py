@@ -1,36 +1,103 @@
 """A result in words and tables: the report for a terminal, and the made blocks of docs/bench-*.md."""
 
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from course_lib.errors import BadInput
-from course_tools.bench.frame.bench import Bench, Part, Result
-from course_tools.bench.frame.conditions import machine_line, settings_line, versions_line
-from course_tools.bench.frame.results import ROOT, recorded
-from course_tools.bench.frame.tables import Table, markdown, plain
+from course_lib.measure import Machine
+from course_tools.bench.frame.results import ROOT
+from course_tools.bench.frame.tables import (
+    Result,
+    Runs,
+    Table,
+    count,
+    known,
+    markdown,
+    plain,
+    quartiles,
+)
 
 FIGURES = "../benchmarks/results/"  # seen from docs/
 MARK = re.compile(r"(<!-- made: ([a-z]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 Makers = Mapping[str, Callable[[Result], str]]
 
 
-def report(bench: Bench, result: Result) -> str:
+def load() -> float | None:
+    """Processes that wanted a processor in the last minute, on average; None where the system does not tell."""
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):
+        return None
+
+
+def say(what: str, text: str) -> None:
+    """A line on standard error."""
+    print(f"course bench {what}: {text}", file=sys.stderr)
+
+
+def machine_line(result: Result) -> str:
+    """The machine that the numbers come from, in one line."""
+    names = {field.name for field in fields(Machine)}
+    return str(Machine(**{key: value for key, value in result["machine"].items() if key in names}))
+
+
+def machine_name(result: Result) -> str:
+    """The machine, for a title and a file: its processor and the cores that were used."""
+    cpu = result["machine"]["cpu"] or "unknown processor"
+    return f"{cpu}, {count(result['settings']['cores'], 'core')}"
+
+
+def versions_line(versions: Mapping[str, str]) -> str:
+    """What ran, with versions."""
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def load_line(result: Result) -> str:
+    """How busy the machine was with other things."""
+    before, after = result["load"]["before"], result["load"]["after"]
+    return "unknown" if before is None else f"{before:g} before, {after:g} after"
+
+
+def noise_note(result: Result, what: str, rates: Runs) -> str:
+    """How even the machine was during the run, by rates of one thing in GFLOP/s, from all rounds."""
+    values = known(rates)
+    middle, low, high = quartiles(values)
+    text = (
+        f"Noise: {what} ran at {middle:.0f} GFLOP/s (quartiles {low:.0f} to {high:.0f}, "
+        f"extremes {min(values):.0f} to {max(values):.0f}); load average {load_line(result)}."
+    )
+    apart = 100 * (high - low) / middle
+    if apart > 5:
+        text += f" The quartiles lie {apart:.0f} % apart: take differences below that as noise."
+    return text
+
+
+def report(bench: Any, result: Result) -> str:
     """Everything as text, figures apart."""
-    parts = [part for make in bench.sections.values() for part in make(result)]
-    shown = list(_texts([*parts, bench.target_table(result)], plain, lambda figures: iter(())))
+    parts = [part for make in bench.sections.values() for part in _parts(make(result))]
+    shown = _texts([*parts, bench.target_table(result)], plain, lambda figures: ())
     head = _head(bench, result)
     return "\n\n".join(["\n".join(head), *(text for text in shown if text not in head)])
 
 
-def _head(bench: Bench, result: Result) -> list[str]:
-    how = settings_line(result, bench.how(result))
-    lines = [machine_line(result), *bench.before(result), versions_line(result), how]
-    return [*lines, *bench.notes(result)]
+def _head(bench: Any, result: Result) -> list[str]:
+    glance = " (--quick: a glance, not a measurement)" if result["settings"]["quick"] else ""
+    how = f"{result['when']}: {bench.how(result)}; {result['seconds']:.0f} s in all{glance}"
+    versions = versions_line(result["versions"])
+    return [machine_line(result), *bench.before(result), versions, how, *bench.notes(result)]
 
 
-def _texts(parts: Sequence[Part], table, figures) -> Iterator[str]:
+def _parts(made: Any) -> Iterable[Any]:
+    """A section is one part, or several: a part is a Table, a text, or {file name: Figure}."""
+    return [made] if isinstance(made, Table | str | dict) else made
+
+
+def _texts(parts: Iterable[Any], table: Any, figures: Any) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Table):
             yield table(part)
@@ -40,16 +107,11 @@ def _texts(parts: Sequence[Part], table, figures) -> Iterator[str]:
             yield from figures(part)
 
 
-def write_document(bench: Bench) -> None:
-    """The document of the clone, its made blocks anew from all recorded results."""
-    rewrite(bench.document, blocks(bench, recorded(bench.name)))
-
-
-def blocks(bench: Bench, results: Sequence[Result]) -> Makers:
+def blocks(bench: Any, results: Sequence[Result]) -> Makers:
     """The makers of the document's blocks, which show all results."""
 
-    def section(make):
-        return lambda result: "\n\n".join(_texts(list(make(result)), markdown, drawn))
+    def section(make: Any) -> Callable[[Result], str]:
+        return lambda result: "\n\n".join(_texts(_parts(make(result)), markdown, drawn))
 
     makers = {name: section(make) for name, make in bench.sections.items()}
     makers["targets"] = lambda result: markdown(bench.target_table(result))
@@ -57,11 +119,11 @@ def blocks(bench: Bench, results: Sequence[Result]) -> Makers:
     return for_each(results, makers, bench.title)
 
 
-def for_each(results: Sequence[Result], makers: Makers, title: Any) -> dict[str, Any]:
+def for_each(results: Sequence[Result], makers: Makers, title: Any) -> Makers:
     """Makers of blocks that show all results, each under its title; they get no result of their own."""
 
     def each(make: Callable[[Result], str]) -> Callable[[Result], str]:
-        def one(result):
+        def one(result: Result) -> str:
             return f"*{title(result)}*\n\n{make(result)}" if title(result) else make(result)
 
         return lambda _: "\n\n".join(map(one, results))
@@ -85,9 +147,5 @@ def written(document: str, makers: Makers) -> str:
 
 def drawn(figures: Mapping) -> list[str]:
     """Figures as Markdown shows them, each with its alt text, whose brackets would end it."""
-    alts = {name: re.sub(r"[\[\]\n]", _harmless, figure.alt) for name, figure in figures.items()}
-    return [f"![{alt}]({FIGURES}{name})" for name, alt in alts.items()]
-
-
-def _harmless(sign: re.Match) -> str:
-    return {"[": "(", "]": ")", "\n": " "}[sign[0]]
+    harmless = str.maketrans("[]\n", "() ")
+    return [f"![{each.alt.translate(harmless)}]({FIGURES}{name})" for name, each in figures.items()]

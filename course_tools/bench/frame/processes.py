@@ -1,6 +1,6 @@
 """The parent's end of the processes that do the work: one for each library, or one for each rank of a group.
 
-Each has a socket to the parent, waits there without using a processor, and obeys one command at a time: a library's
+Each has a connection to the parent, waits there without using a processor, and obeys one command at a time: a library's
 thread pool, or a rank, never spins beside another that is measured. Several groups are alive at once, so that their
 runs can be interleaved; only one is at work. A group with a limit is ended when a command takes longer.
 """
@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import secrets
-import selectors
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +56,12 @@ class Group:
         self.folder = tempfile.TemporaryDirectory(prefix="bench")
         self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (close ends it)
         self.token = secrets.token_hex(16)
-        self.sockets: dict[int, socket.socket] = {}
-        self.rest: dict[int, bytes] = {}
+        self.links: dict[int, Connection] = {}
         self.hello: Any = None  # rank 0's answer to `hello`: versions
         self.server, address = listen(Path(self.folder.name, "socket"))
         command = [*launcher, python or sys.executable, str(START), desk, address]
-        self.processes: list[subprocess.Popen] = []
-        for rank in range(1 if launcher else n):
-            self.processes.append(self._start(command, {**os.environ, **(env or {})}, rank))
+        starts = range(1 if launcher else n)
+        self.processes = [self._start(command, {**os.environ, **(env or {})}, i) for i in starts]
 
     def _start(self, command: list[str], env: dict[str, str], rank: int) -> subprocess.Popen:
         said = {"TOKEN": self.token, "RANK": str(rank), "SIZE": str(self.n)}
@@ -76,26 +74,30 @@ class Group:
         """Wait until all are there; what rank 0 says of its versions. Raises WorkerError."""
         end = time.monotonic() + (self.limit or STARTING)
         self.server.settimeout(0.2)
-        while len(self.sockets) < self.n:
+        while len(self.links) < self.n:
             try:
-                one, _ = self.server.accept()
+                self._greet(Connection(self.server.accept()[0].detach()))
             except TimeoutError:
                 ended = any(process.poll() is not None for process in self.processes)
                 if time.monotonic() > end or ended:
                     self._fail("did not start")
-                continue
-            one.settimeout(self.limit or STARTING)
-            self._greet(one, json.loads(_line(one)))
         return self.hello
 
-    def _greet(self, one: socket.socket, said: dict[str, Any]) -> None:
-        """Take in one who has told who it is."""
+    def _greet(self, one: Connection) -> None:
+        """Take in one who tells who it is."""
+        if not one.poll(self.limit or STARTING):
+            self._fail("did not start")
+        try:
+            said = json.loads(one.recv_bytes())
+        except (EOFError, OSError):
+            words = "a process left before it had said who it is"
+            raise WorkerError(words, "died") from None
         if said.get("token") != self.token:
             return
         if "error" in said:
             self._end(patience=0.0)
             raise WorkerError(said["error"], said["kind"])
-        self.sockets[said["rank"]] = one
+        self.links[said["rank"]] = one
         self.hello = said["answer"] if said["rank"] == 0 else self.hello
         if said["size"] != self.n:
             self._fail(f"are {said['size']}")
@@ -104,13 +106,13 @@ class Group:
         """The same command to all; rank 0's answer. Raises WorkerError where one fails, dies or is late."""
         if self.hello is None:
             self.connect()
-        if not self.sockets:
+        if not self.links:
             raise WorkerError(f"{self.name} ended earlier", "died")
         limit = limit or self.limit
-        line = json.dumps({"do": do, "limit": limit, **arguments}).encode() + b"\n"
-        for one in self.sockets.values():
+        line = json.dumps({"do": do, "limit": limit, **arguments}).encode()
+        for one in self.links.values():
             with contextlib.suppress(OSError):  # it died: the answers will say so
-                one.sendall(line)
+                one.send_bytes(line)
         replies = self._replies(limit)
         errors = [reply for _, reply in sorted(replies.items()) if "error" in reply]
         if len(replies) < self.n:
@@ -123,30 +125,22 @@ class Group:
     def _replies(self, limit: float | None) -> dict[int, dict[str, Any]]:
         """{rank: its reply}, of all, or of those that replied in time, or soon after one failed."""
         replies: dict[int, dict[str, Any]] = {}
+        ranks = {one: rank for rank, one in self.links.items()}
         end = time.monotonic() + limit if limit else float("inf")
-        with selectors.DefaultSelector() as ready:
-            for rank, one in self.sockets.items():
-                ready.register(one, selectors.EVENT_READ, rank)
-            while len(replies) < self.n and (left := end - time.monotonic()) > 0:
-                for key, _ in ready.select(left if limit else None):
-                    rank = key.data
-                    if self._heard(rank):
-                        replies[rank] = json.loads(self.rest.pop(rank))
-                        if limit and "error" in replies[rank]:
-                            end = min(end, time.monotonic() + GRACE)
+        while len(replies) < self.n and (left := end - time.monotonic()) > 0:
+            for one in wait(list(ranks), left if limit else None):
+                rank = ranks[one]  # type: ignore[index]
+                try:
+                    replies[rank] = json.loads(self.links[rank].recv_bytes())
+                except (EOFError, OSError):
+                    self._fail(f"rank {rank} died" if self.n > 1 else "its process ended")
+                if limit and "error" in replies[rank]:
+                    end = min(end, time.monotonic() + GRACE)
         return replies
-
-    def _heard(self, rank: int) -> bool:
-        """Take in what has come of a reply; is it whole?"""
-        more = received(self.sockets[rank])
-        if not more:
-            self._fail(f"rank {rank} died" if self.n > 1 else "its process ended")
-        self.rest[rank] = self.rest.get(rank, b"") + more
-        return self.rest[rank].endswith(b"\n")
 
     def _fail(self, what: str) -> None:
         """End the group and say why, with the last words of a library, or of ranks that never came."""
-        speak = self.n == 1 or not self.sockets
+        speak = self.n == 1 or not self.links
         self._end(patience=0.0)
         self.log.seek(0)
         words = [line for line in self.log.read().strip().splitlines() if line.strip(" =")]
@@ -154,10 +148,10 @@ class Group:
         raise WorkerError(f"{self.name}: {what}{last}", "died")
 
     def _end(self, patience: float) -> None:
-        """Closed sockets are the sign to leave; who does not within `patience` seconds is killed, with all its own."""
-        for one in self.sockets.values():
+        """Closed connections say: leave. Who does not within `patience` seconds is killed, with all its own."""
+        for one in self.links.values():
             one.close()
-        self.sockets, self.hello = {}, self.hello or {}
+        self.links, self.hello = {}, self.hello or {}
         end = time.monotonic() + patience
         for process in self.processes:
             try:
@@ -204,24 +198,6 @@ def listen(path: Path) -> tuple[socket.socket, str]:
         return server, str(path)
     server = socket.create_server(("127.0.0.1", 0))
     return server, str(server.getsockname()[1])
-
-
-def received(one: socket.socket) -> bytes:
-    """What has come; nothing from one that has gone, in whichever way."""
-    try:
-        return one.recv(65536)
-    except ConnectionError:
-        return b""
-
-
-def _line(one: socket.socket) -> bytes:
-    data = b""
-    while not data.endswith(b"\n"):
-        more = received(one)
-        if not more:
-            raise WorkerError("a process left before it had said who it is", "died")
-        data += more
-    return data
 
 
 def kill(process: subprocess.Popen) -> None:

@@ -1,18 +1,20 @@
-"""The JSON of a result: six digits a number, a list a line; where it goes, and how it is read again."""
+"""The JSON of a result: six digits a number, a list a line; where it goes, how it is read again, what failed in it."""
 
 import json
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from course_lib.errors import BadInput
-from course_tools.bench.frame.bench import SCHEMA, Bench, Result
+from course_tools.bench.frame.tables import Result
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = Path("benchmarks/results")
+SCHEMA = 1
+NAMES = ("net", "B", "p", "size", "n", "shape", "which")  # by which a case is known
 
 
 def folder(what: str, record: bool, out: Path | None, document: Path) -> Path:
@@ -33,34 +35,27 @@ def folder(what: str, record: bool, out: Path | None, document: Path) -> Path:
     return made
 
 
-def read(path: Path, what: str, schema: int = SCHEMA) -> Result:
+def read(path: Path, what: str) -> Result:
     """The result of `bench what` in a file. Raises BadInput for anything else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"--reuse: {path} cannot be read as JSON: {error}") from None
-    if not _is(found, what, schema):
-        raise BadInput(f"--reuse: {path} holds no result of `course bench {what}`, schema {schema}")
+    if not _is(found, what):
+        raise BadInput(f"--reuse: {path} holds no result of `course bench {what}`, schema {SCHEMA}")
     return found
 
 
-def recorded(what: str, schema: int = SCHEMA) -> list[Result]:
+def recorded(what: str) -> list[Result]:
     """All results of `bench what` in benchmarks/results, by file name."""
     paths = sorted((ROOT / RESULTS).glob("*.json"))
     found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    return [result for result in found if _is(result, what, schema)]
+    return [result for result in found if _is(result, what)]
 
 
-def _is(found: Any, what: str, schema: int) -> bool:
+def _is(found: Any, what: str) -> bool:
     known = isinstance(found, dict)
-    return known and (found.get("benchmark"), found.get("schema")) == (what, schema)
-
-
-def text(bench: Bench, result: Result) -> str:
-    """The JSON; the targets are judged by the digits that are kept."""
-    kept = rounded(result)
-    targets = [{**target._asdict(), "met": target.met} for target in bench.targets(kept)]
-    return dump({**kept, "targets": targets})
+    return known and (found.get("benchmark"), found.get("schema")) == (what, SCHEMA)
 
 
 def dump(value: Any) -> str:
@@ -97,3 +92,21 @@ def _write(value: Any, depth: int) -> str:
 def slug(name: str) -> str:
     """The name of a device or machine as a file name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def failures(result: Result) -> list[str]:
+    """What did not work, each in a line; what is not installed or cannot be is no failure."""
+    return [line for line in _errors(result, "") if ": failed: " in line]
+
+
+def _errors(value: Any, where: str) -> Iterator[str]:
+    """ "case: way: error" of every "error" in a result."""
+    if isinstance(value, dict):
+        if isinstance(value.get("error"), str):
+            yield f"{where}: {value['error']}"
+        for key, item in value.items():
+            yield from _errors(item, key if where in ("", key) else f"{where}: {key}")
+    elif isinstance(value, list):
+        for item in (item for item in value if isinstance(item, dict)):
+            called = [f"{name} = {item[name]}" for name in NAMES if name in item]
+            yield from _errors(item, ", ".join([where, *called]))

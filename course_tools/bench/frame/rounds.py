@@ -1,5 +1,6 @@
 """Runs of all ways in turn, round after round, so that a slow moment of the machine meets all of them alike."""
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,6 +9,30 @@ from course_tools.bench.frame.processes import WorkerError
 
 SETTLE = 0.15  # seconds of rest between two runs: OpenBLAS's idle threads spin for 2^28 ticks, 0.1 s at 2.6 GHz
 REFUSALS = {"BadInput", "VGREError"}  # of a library that cannot do this one thing, and says so
+
+
+class Progress:
+    """On standard error: one line that overwrites itself in a terminal; elsewhere one line for each part."""
+
+    def __init__(self, command: str, parts: int = 0):
+        self.command, self.parts, self.done, self.start = command, parts, 0, time.monotonic()
+        self.live, self.width = sys.stderr.isatty(), 0
+
+    def part(self, what: str) -> None:
+        """The next part begins."""
+        self.done += 1
+        line = f"{self.command}: part {self.done} of {self.parts}, {time.monotonic() - self.start:.0f} s: {what}"
+        over = {"end": "", "flush": True} if self.live else {"flush": True}
+        shown = "\r" + line.ljust(self.width) if self.live else line
+        print(shown, file=sys.stderr, **over)
+        self.width = len(line)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.live:
+            print(file=sys.stderr, flush=True)
 
 
 class Series:
@@ -52,6 +77,18 @@ def kept(found: Any) -> dict[str, Any]:
     return {"error": f"failed: {found}"} if failed else {"seconds": found}
 
 
+def answered(answers: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Those without an error."""
+    return {name: found for name, found in answers.items() if isinstance(found, list)}
+
+
+def by_name(found: Any) -> dict[str, list[Any]]:
+    """{part: its numbers, round by round} of answers that have several; nothing of a WorkerError."""
+    if isinstance(found, WorkerError):
+        return {}
+    return {part: [one[part] for one in found] for part in found[0]}
+
+
 def why(error: WorkerError) -> str:
     """What stands in a row without numbers. More threads than examples, for one, is nobody's failure."""
     if error.kind in REFUSALS:
@@ -78,14 +115,12 @@ def interleave(
         for name in names[first:] + names[:first]:
             if isinstance(answers[name], WorkerError):
                 continue
+            if name in seldom and i not in few:
+                answers[name].append(None)
+                continue
+            time.sleep(settle)
             try:
-                rests = name in seldom and i not in few
-                answers[name].append(None if rests else _settled(runs[name], i, settle))
+                answers[name].append(runs[name](i))
             except WorkerError as error:
                 answers[name] = error
     return answers
-
-
-def _settled(run: Callable[[int], Any], i: int, settle: float) -> Any:
-    time.sleep(settle)
-    return run(i)

@@ -1,34 +1,36 @@
-"""A process of a bench: `python start_desk.py MODULE:CLASS ADDRESS` makes a desk, and obeys what comes by the socket.
+"""A process of a bench: `python start_desk.py MODULE:CLASS ADDRESS` makes a desk, and obeys what comes from the parent.
 
-A command is a line of JSON, {"do": method, "limit": seconds or null, ...arguments}; so is its answer. This file needs
-the standard library alone. It imports course_lib and course_tools from the very folders that it lies in, and puts
-nothing else of this Python on the path: PyTorch may live in another one. COURSE_BENCH_CLONE names another clone of the
+A command is JSON, {"do": method, "limit": seconds or null, ...arguments}; so is its answer. This file needs the
+standard library alone. It imports course_lib and course_tools from the very folders that it lies in, and puts nothing
+else of this Python on the path: PyTorch may live in another one. COURSE_BENCH_CLONE names another clone of the
 course, whose course_lib is measured instead.
 
 A rank that is blocked in MPI hears nothing: where the system has alarms, one ends it soon after its deadline, also if
 the parent is no more.
 """
 
+import contextlib
 import importlib
 import importlib.util
 import json
 import os
 import signal
-import socket
 import sys
 import traceback
+from multiprocessing.connection import Client
 from pathlib import Path
 
 SPARE = 5  # seconds after which a rank ends itself, if nobody else has
 
 
 def main(desk, address):
-    """Serve until the parent leaves."""
-    with connect(address) as parent, parent.makefile("r", encoding="utf-8") as lines:
+    """Serve until the parent leaves. address: the name of a socket's file, or the number of a port."""
+    with Client(("127.0.0.1", int(address)) if address.isdigit() else address) as parent:
         made, hello = introduce(desk)
         tell(parent, {"token": os.environ["COURSE_BENCH_TOKEN"], **hello})
-        for line in lines if made else ():
-            tell(parent, reply(made, json.loads(line)))
+        with contextlib.suppress(EOFError, OSError):
+            while made:
+                tell(parent, reply(made, json.loads(parent.recv_bytes())))
         if hasattr(made, "close"):
             made.close()
 
@@ -57,18 +59,9 @@ def load(name):
     spec.loader.exec_module(module)
 
 
-def connect(address):
-    """A socket to the parent: a file's name, or the number of a port."""
-    if address.isdigit():
-        return socket.create_connection(("127.0.0.1", int(address)))
-    one = socket.socket(socket.AF_UNIX)
-    one.connect(address)
-    return one
-
-
 def tell(parent, what):
-    """One line of JSON."""
-    parent.sendall(json.dumps(what).encode() + b"\n")
+    """A message as JSON."""
+    parent.send_bytes(json.dumps(what).encode())
 
 
 def reply(desk, command):

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from course_tools.bench.frame.numbers import Runs, known, median, quartiles, ratio
-from course_tools.bench.frame.tables import digits
+from course_tools.bench.frame.tables import Runs, digits, known, median, quartiles, ratio
 
 MET, MISSED = "met", "NOT MET"
 NOISY, ABSENT = "too noisy to judge", "not measured"
@@ -19,9 +18,8 @@ class Found(NamedTuple):
 
 def alone(runs: Runs | None) -> Found:
     """The runs of one way; the ends are its quartiles."""
-    if len(known(runs)) < 2:
-        return Found(median(runs), None)
-    return Found(median(runs), quartiles(known(runs))[1:])
+    several = len(known(runs)) > 1
+    return Found(median(runs), quartiles(known(runs))[1:] if several else None)
 
 
 def over(top: Runs | None, bottom: Runs | None) -> Found:
@@ -49,11 +47,10 @@ def _both(got: float | None, top: Any, bottom: Any, how: Callable[[float, float]
 class Target(NamedTuple):
     """What was wanted, where, what was found, and the verdict.
 
-    The rule: the verdict must be the same at the median and at both ends of the quartile ranges (`alone`, `over`,
-    `beyond` say what these are; the table shows them as the range). All within the bound
-    is "met", all beyond it "NOT MET"; otherwise the runs vary so much that the comparison is not resolved, and it is
-    "too noisy to judge". A single run has no spread: it can miss a target, but within the bound it is "too noisy to
-    judge". A number that is counted, not timed, is exact. Nothing at all is "not measured".
+    The verdict must be the same at the median and at both ends of the quartile ranges (`alone`, `over`, `beyond`; the
+    table shows them as the range). All within the bound is "met", all beyond it "NOT MET"; otherwise the runs vary too
+    much, and it is "too noisy to judge". A single run has no spread: it can miss a target, but within the bound it is
+    "too noisy to judge". A number that is counted, not timed, is exact. Nothing at all is "not measured".
     """
 
     what: str
@@ -76,14 +73,12 @@ class Target(NamedTuple):
 
 def at_most(what: str, where: str, bound: float, found: Found, absent: str = ABSENT) -> Target:
     """A target whose number is to be at most that."""
-    verdict = _verdict(found, lambda value: value <= bound, absent)
-    return Target(what, where, f"at most {bound:g}", *found, verdict)
+    return _judged(what, where, f"at most {bound:g}", found, lambda x: x <= bound, absent)
 
 
 def at_least(what: str, where: str, bound: float, found: Found, absent: str = ABSENT) -> Target:
     """A target whose number is to be at least that."""
-    verdict = _verdict(found, lambda value: value >= bound, absent)
-    return Target(what, where, f"at least {bound:g}", *found, verdict)
+    return _judged(what, where, f"at least {bound:g}", found, lambda x: x >= bound, absent)
 
 
 def none_at_all(what: str, where: str, number: int) -> Target:
@@ -91,10 +86,10 @@ def none_at_all(what: str, where: str, number: int) -> Target:
     return Target(what, where, "none", float(number), None, MISSED if number else MET)
 
 
-def _verdict(found: Found, within: Callable[[float], bool], absent: str) -> str:
-    if found.got is None:
-        return absent
-    verdicts = [within(value) for value in (found.got, *(found.ends or ()))]
-    if not any(verdicts):
-        return MISSED
-    return MET if found.ends and all(verdicts) else NOISY
+def _judged(what: str, where: str, want: str, found: Found, within: Any, absent: str) -> Target:
+    verdicts = [within(value) for value in (found.got, *(found.ends or ())) if value is not None]
+    verdict = absent
+    if verdicts:
+        resolved = MET if found.ends and all(verdicts) else NOISY
+        verdict = resolved if any(verdicts) else MISSED
+    return Target(what, where, want, *found, verdict)

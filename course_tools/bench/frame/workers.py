@@ -45,11 +45,9 @@ LIBRARIES = {
 class Worker(Group):
     """The process of one library."""
 
-    def __init__(
-        self, library: str, python: str | None = None, env: Mapping[str, str] | None = None
-    ):
+    def __init__(self, library: str, python: str | None = None, env: Mapping[str, str] = {}):
         known = LIBRARIES[library]
-        super().__init__(library, known.desk, python=python, env={**known.env, **(env or {})})
+        super().__init__(library, known.desk, python=python, env={**known.env, **env})
 
 
 Workers = dict[str, Worker | str]  # by library; a text says why there is none

@@ -11,7 +11,6 @@ from course_tools.bench import frame
 from course_tools.bench.frame import Progress, Result, Series, Worker, WorkerError, Workers
 from course_tools.bench.gpu import catalogue, tables, training
 from course_tools.bench.gpu.catalogue import HALF, PEERS, RUNGS, WAYS
-from course_tools.bench.gpu.targets import targets
 from course_tools.bench.training.catalogue import NETS
 
 LIBRARIES = ("engine", "numba-sim", "vgre", "gpu", "torch-gpu")
@@ -36,6 +35,11 @@ class Settings:
     python: str | None = None
     before: str | None = None
 
+    @property
+    def few(self) -> range:
+        """Times that something is done which varies little."""
+        return range(1 if self.quick else 3)
+
 
 # fmt: off
 QUICK = {"sizes": (64,), "shapes": ((256, 256, 256), (333, 129, 65)), "rounds": 2, "seconds": 0.02,
@@ -54,7 +58,7 @@ def measure_gpu(settings: Settings, progress: Progress) -> Result:
         progress.parts -= more if isinstance(workers["gpu"], str) else 0
         threads = engine.ask("threads")
         sizes, compilers = settings.sizes, settings.compilers
-        found: dict[str, Any] = {
+        found: Result = {
             "products": [products(workers, settings, n, threads, progress) for n in sizes],
             "barrier": _barrier(engine, settings, progress),
             "kernels": _kernels(engine, settings, progress),
@@ -71,7 +75,7 @@ def measure_gpu(settings: Settings, progress: Progress) -> Result:
 
 def products(
     workers: Workers, settings: Settings, n: int, threads: int, progress: Progress
-) -> dict[str, Any]:
+) -> Result:
     """All ways on the CPU, for one size."""
     what = f"{n} x {n} x {n} on the CPU: making and checking each way"
     progress.part(f"{what}, then {settings.rounds} rounds")
@@ -84,7 +88,7 @@ def products(
     return {"n": n, "ways": series.rows, "rates": rates}
 
 
-def _barrier(engine: Worker, settings: Settings, progress: Progress) -> dict[str, Any]:
+def _barrier(engine: Worker, settings: Settings, progress: Progress) -> Result:
     """Seconds a barrier and thread, for each size of a block."""
     progress.part("barriers of the CPU engine")
     series = Series()
@@ -93,36 +97,33 @@ def _barrier(engine: Worker, settings: Settings, progress: Progress) -> dict[str
     return {block: frame.kept(found) for block, found in series.run(settings.rounds).items()}
 
 
-def _kernels(engine: Worker, settings: Settings, progress: Progress) -> dict[str, Any]:
+def _kernels(engine: Worker, settings: Settings, progress: Progress) -> Result:
     """Seconds of the engine's kernels alone; with another clone also of its kernels, "before", in the same rounds."""
     progress.part("kernels of the CPU engine")
-    series = Series()
+    series, workers = Series(), {"now": engine}
     with contextlib.ExitStack() as stack:
-        workers = {"now": engine}
         if settings.before:
             clone = {"COURSE_BENCH_CLONE": settings.before}
             workers["before"] = stack.enter_context(Worker("engine", env=clone))
-        for (n, kind, rung), (when, worker) in itertools.product(
-            catalogue.KERNELS, workers.items()
-        ):
-            case = {"n": n, "kind": kind, "rung": rung}
-            series.add(f"{kind}-{rung}-{n} {when}", worker, "kernel", **case)
-        found = series.run(settings.rounds)
-    return {key: frame.kept(runs) for key, runs in found.items()}
+        for n, kind, rung in catalogue.KERNELS:
+            for when, worker in workers.items():
+                case = {"n": n, "kind": kind, "rung": rung}
+                series.add(f"{kind}-{rung}-{n} {when}", worker, "kernel", **case)
+        return {key: frame.kept(found) for key, found in series.run(settings.rounds).items()}
 
 
-def _compile(settings: Settings, name: str, progress: Progress) -> dict[str, Any]:
+def _compile(settings: Settings, name: str, progress: Progress) -> Result:
     """Cold compiles with one compiler: the first that is found ("") or ziglang's."""
     progress.part(f"compiling the kernels, nothing cached{', with ziglang' if name else ''}")
-    case: dict[str, Any] = {"which": name or "default", "kernels": {}}
+    case: Result = {"which": name or "default", "kernels": {}}
     with tempfile.TemporaryDirectory() as cache:
         env = {"COURSE_CACHE": cache, **({"COURSE_CXX": name} if name else {})}
         with Worker("compile", env=env) as worker:
             try:
                 case["first"] = {"plain": [], "traced": []}
-                for _, traced in itertools.product(_few(settings), (False, True)):
-                    seconds = worker.ask("first", traced=traced)
-                    case["first"]["traced" if traced else "plain"].append(seconds)
+                for _ in settings.few:
+                    for kind, found in case["first"].items():
+                        found.append(worker.ask("first", traced=kind == "traced"))
                 case |= worker.ask("ready")
                 for rung in RUNGS:
                     case["kernels"][rung] = _kernel(worker, rung, settings)
@@ -132,23 +133,19 @@ def _compile(settings: Settings, name: str, progress: Progress) -> dict[str, Any
 
 
 def _kernel(worker: Worker, rung: str, settings: Settings) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {"plain": [], "traced": []}
-    for kind, seconds in found.items():
-        for _ in _few(settings):
-            seconds.append(worker.ask("kernel", rung=rung, traced=kind == "traced"))
-    return found
+    kinds = {"plain": False, "traced": True}
+    return {
+        kind: [worker.ask("kernel", rung=rung, traced=traced) for _ in settings.few]
+        for kind, traced in kinds.items()
+    }
 
 
-def _few(settings: Settings) -> range:
-    return range(1 if settings.quick else 3)
-
-
-def on_gpu(workers: Workers, settings: Settings, progress: Progress) -> dict[str, Any]:
+def on_gpu(workers: Workers, settings: Settings, progress: Progress) -> Result:
     """Everything on a GPU, or why nothing."""
     worker = workers["gpu"]
     if isinstance(worker, str):
         return {"error": worker}
-    gpu: dict[str, Any] = {"attributes": worker.ask("attributes")}
+    gpu: Result = {"attributes": worker.ask("attributes")}
     shapes = settings.shapes
     gpu["products"] = [_gpu_products(workers, settings, shape, progress) for shape in shapes]
     try:
@@ -163,9 +160,7 @@ def on_gpu(workers: Workers, settings: Settings, progress: Progress) -> dict[str
     return gpu
 
 
-def _gpu_products(
-    workers: Workers, settings: Settings, shape: Any, progress: Progress
-) -> dict[str, Any]:
+def _gpu_products(workers: Workers, settings: Settings, shape: Any, progress: Progress) -> Result:
     name = " x ".join(map(str, shape))
     progress.part(f"{name} on the GPU: checked, warmed up, {settings.rounds} rounds")
     series, how = Series(), {"shape": shape, "seconds": settings.seconds}
@@ -179,13 +174,12 @@ def _gpu_products(
     return {"shape": list(shape), "ways": series.rows}
 
 
-def _transfers(worker: Worker, settings: Settings) -> list[dict[str, Any]]:
+def _transfers(worker: Worker, settings: Settings) -> list[Result]:
     """Seconds of copies of each size, kind of memory and direction, round by round."""
     found = []
     for size, pinned, to in itertools.product(settings.transfers, (False, True), (True, False)):
         case = {"bytes": size, "pinned": pinned, "to_device": to}
-        seconds = [worker.ask("transfer", **case) for _ in _few(settings)]
-        found.append({**case, "seconds": seconds})
+        found.append({**case, "seconds": [worker.ask("transfer", **case) for _ in settings.few]})
     return found
 
 
@@ -211,6 +205,7 @@ def _small(result: Result) -> list[Any]:
     return list(training.engine_training_tables(result)) or [training.training_note(result)]
 
 
+BEFORE = "another clone of the course, whose engine is timed beside this one"
 BENCH = frame.Bench(
     name="gpu",
     about="The CPU engine, plain and traced, beside Numba's CUDA simulator, vgre and one BLAS thread; where a GPU is, "
@@ -219,12 +214,7 @@ BENCH = frame.Bench(
     settings=Settings,
     quick=QUICK,
     help="under a minute: 64^3 and few runs. A glance, not a measurement",
-    options={
-        "--before": {
-            "metavar": "CLONE",
-            "help": "another clone of the course, whose engine is timed beside this one",
-        }
-    },
+    options={"--before": {"metavar": "CLONE", "help": BEFORE}},
     chosen=lambda options: {"before": options.before},
     python=("--peers-python", "a Python with vgre and PyTorch, if they are not in this one"),
     measure=measure_gpu,
@@ -233,13 +223,13 @@ BENCH = frame.Bench(
     before=lambda result: [tables.gpu_note(result)],
     sections={
         "products": tables.product_tables,
-        "scaling": lambda result: [tables.scaling_table(result)],
+        "scaling": tables.scaling_table,
         "engine": tables.engine_tables,
         "gpu": lambda result: [tables.gpu_note(result), *tables.gpu_tables(result)],
         "training": _training,
         "small": _small,
     },
-    targets=targets,
+    targets=tables.targets,
     stem=lambda result: frame.slug(result["device"]),
     title=lambda result: result["device"],
     figures=training.training_figures,

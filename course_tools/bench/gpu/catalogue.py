@@ -4,24 +4,22 @@ from typing import NamedTuple
 
 from course_tools.bench.training import catalogue
 
+_THREADS = (f"{kind}_8x8" for kind in ("register", "vector", "buffered"))
 RUNGS = (
     "naive",
     "shared",
     "register_16x4",
-    "register_8x8",
-    "vector_8x8",
-    "buffered_8x8",
+    *_THREADS,
     "warptile",
     "async",
-)  # as in course_lib.gpu.gemm, in its order
+)  # as course_lib.gpu.gemm has them
 SIZES = (64, 128, 256, 512)  # on the CPU: M = N = K
 TRACED = 128  # the largest that is traced: at 256 a trace takes seconds
+# on a GPU: M, N, K
 SHAPES = (
     *((n, n, n) for n in (1024, 2048, 4096, 1000)),
-    (4095, 4097, 1023),
-    (37, 4096, 2000),
-    (4096, 10, 784),
-)  # on a GPU: M, N, K
+    *((4095, 4097, 1023), (37, 4096, 2000), (4096, 10, 784)),
+)
 
 
 class Way(NamedTuple):
@@ -70,13 +68,9 @@ BATCHES = (64, 256, 1024, 4096)  # of the training on a GPU
 TORCH = "torch-gpu-training"
 TRAINING_WAYS = (
     *(catalogue.WAY[key] for key in ("numpy", "grid", "torch-1", "torch")),
-    catalogue.Way(
-        "mlp-paper", "our kernels as in Kamra 2016", "1", "mlp"
-    ),  # a thread for each element
+    catalogue.Way("mlp-paper", "our kernels as in Kamra 2016", "1", "mlp"),  # a thread an element
     catalogue.Way("mlp-tiles", "our kernels, 4 x 4 a thread", "1", "mlp"),
-    catalogue.Way(
-        "mlp-chosen", "our kernels, chosen by size", "1", "mlp"
-    ),  # course_lib.gpu.mlp's default
+    catalogue.Way("mlp-chosen", "our kernels, chosen by size", "1", "mlp"),  # gpu.mlp's default
     catalogue.Way("torch-gpu-sent", "PyTorch, GPU, batches sent in", "1", TORCH),  # as ours
     catalogue.Way("torch-gpu-resident", "PyTorch, GPU, examples there", "1", TORCH),  # beforehand
 )

@@ -25,10 +25,8 @@ class CompileDesk:
         start = time.perf_counter()
         for traced in (False, True):
             compiler.build(rewrite("__global__ void nothing() {}"), traced=traced)
-        return {
-            "seconds": time.perf_counter() - start,
-            "compiler": compiler._version().partition("\n")[0],
-        }
+        seconds = time.perf_counter() - start
+        return {"seconds": seconds, "compiler": compiler._version().partition("\n")[0]}
 
     def first(self, traced):
         """Seconds of the very first compile on a machine: nothing is there."""
@@ -42,9 +40,8 @@ class CompileDesk:
         """Seconds to compile a rung; each time with another macro, so that it is never found in the cache."""
         self.fresh += 1
         start = time.perf_counter()
-        path = compiler.build(
-            rewrite(f"{RUNGS[rung].source}\n#define FRESH {self.fresh}"), (), traced
-        )
+        source = f"{RUNGS[rung].source}\n#define FRESH {self.fresh}"
+        path = compiler.build(rewrite(source), traced=traced)
         seconds = time.perf_counter() - start
         Path(path).unlink()
         return seconds

@@ -1,5 +1,6 @@
 """The CPU engine and one BLAS thread: whole calls from NumPy arrays to a NumPy array."""
 
+import contextlib
 import os
 import platform
 
@@ -46,13 +47,8 @@ class EngineDesk(ProductDesk):
         return Product(lambda: gemm(A, B, kernel=rung))
 
     def time(self, key, seed):
-        workers = calls.WORKERS
-        try:
-            calls.WORKERS = 1 if key.startswith("single-") else workers
-            with blas_threads(1):
-                return super().time(key, seed)
-        finally:
-            calls.WORKERS = workers
+        with workers(key.partition("-")[0]), blas_threads(1):
+            return super().time(key, seed)
 
     def kernel(self, n, kind, rung):
         """Seconds of a kernel alone, without the call around it: plain on all threads, on a single one, traced."""
@@ -60,16 +56,13 @@ class EngineDesk(ProductDesk):
         if kind == "traced":
             return trace_gemm(A, B, kernel=rung)[1].seconds
         A, B, D = (device.gpuarray.to_gpu(X) for X in (A, B, np.zeros_like(A)))
-        rung, workers = RUNGS[rung], calls.WORKERS
+        rung = RUNGS[rung]
         (M, N, K), left, right, out = turned(rung, A, B, D)
         how = {"block": rung.block, "grid": rung.grid(M, N), "time_kernel": True}
         function = device.SourceModule(rung.source).get_function(f"gemm_{rung.name}")
         args = rung.arguments(M, N, K, 1, left, right, 0, out, out)
-        try:
-            calls.WORKERS = 1 if kind == "single" else workers
+        with workers(kind):
             return min(function(*args, **how) for _ in range(3))
-        finally:
-            calls.WORKERS = workers
 
     def rate(self, seconds):
         """GFLOP/s of NumPy's product of two 1024 x 1024 matrices on one BLAS thread."""
@@ -83,6 +76,17 @@ class EngineDesk(ProductDesk):
         function(np.int32(1), x, **how)
         with_, without = (function(np.int32(count), x, **how) for count in (n, 0))
         return (with_ - without) / n / block
+
+
+@contextlib.contextmanager
+def workers(kind):
+    """What is called "single" runs on one thread of the engine."""
+    usual = calls.WORKERS
+    calls.WORKERS = 1 if kind == "single" else usual
+    try:
+        yield
+    finally:
+        calls.WORKERS = usual
 
 
 def _traced(A, B, rung):

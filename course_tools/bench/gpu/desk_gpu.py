@@ -6,6 +6,7 @@ Kernels are launched by PyCUDA, as in the course, where it works; else by CuPy, 
 import time
 from typing import Any
 
+from course_tools.bench.gpu.graphs import KernelsOfAStep
 from course_tools.bench.gpu.products import GpuProductDesk, HalfProblem, check
 from course_tools.bench.gpu.with_cupy import CupyGpu, cublas
 from course_tools.bench.gpu.with_pycuda import PycudaGpu
@@ -86,8 +87,6 @@ class GpuDesk(GpuProductDesk):
         """
         if self.gpu.name != "PyCUDA":
             return {"error": f"not measured: {self.why['PyCUDA']}"}
-        from course_tools.bench.gpu.step import KernelsOfAStep  # it picks the device
-
         gpu: Any = self.gpu
         step = KernelsOfAStep(gpu.device)
         launched = self.until_done(step.launch)

@@ -62,9 +62,8 @@ class TorchGpuTrainingDesk(Desk):
 
     def make(self, key, net, B, threads):
         trainer = {"torch-gpu-sent": SentTrainer, "torch-gpu-resident": ResidentTrainer}[key]
-        return trainer(
-            net, B, threads, torch.from_numpy(self.X), torch.from_numpy(self.Y), device="cuda"
-        )
+        X, Y = torch.from_numpy(self.X), torch.from_numpy(self.Y)
+        return trainer(net, B, threads, X, Y, device="cuda")
 
 
 class SentTrainer(TorchTrainer):

@@ -1,10 +1,11 @@
 """The GPU through CuPy: cuBLAS, and the ladder's kernels where PyCUDA is missing. Not run on a GPU so far."""
 
 import os
+from typing import Any
 
 import numpy as np
 
-from course_lib.gpu.gemm import RUNGS
+from course_lib.gpu.gemm import RUNGS, turned
 from course_lib.gpu.gemm_half import HALF_RUNGS
 from course_tools.bench.gpu.products import SPIN, GpuCall, Product
 
@@ -20,8 +21,9 @@ def load():
 
 
 def compiled(cupy, source, kernel):
-    """A kernel compiled by NVRTC, the source wrapped as PyCUDA does it."""
-    return cupy.RawModule(code=f'extern "C" {{\n{source}\n}}').get_function(kernel)
+    """A kernel compiled by NVRTC, the source wrapped as PyCUDA does it; <mma.h> is C++ and stands in no extern "C"."""
+    code = source if "<mma.h>" in source else f'extern "C" {{\n{source}\n}}'
+    return cupy.RawModule(code=code).get_function(kernel)
 
 
 class CupyGpu:
@@ -41,9 +43,7 @@ class CupyGpu:
         return {**told, "multiprocessors": count, "compute_capability": capability}
 
     def product(self, rung, problem):
-        if rung.startswith("half-"):
-            return Product(HalfLaunch(self.cupy, HALF_RUNGS[rung.removeprefix("half-")], problem))
-        return Product(Launch(self.cupy, RUNGS[rung], problem))
+        return Product(Launch(self.cupy, rung, problem))
 
     def copier(self, bytes, pinned, to_device):
         import cupyx
@@ -56,10 +56,7 @@ class CupyGpu:
             memory.set(host)
             self.synchronize()
 
-        def back():
-            memory.get(out=host)
-
-        return to if to_device else back
+        return to if to_device else lambda: memory.get(out=host)
 
     def launcher(self, source, kernel):
         function = compiled(self.cupy, source, kernel)
@@ -67,12 +64,12 @@ class CupyGpu:
 
     def graph(self, source, kernel, times):
         """A function that launches a graph of so many launches."""
-        function = compiled(self.cupy, source, kernel)
+        launch = self.launcher(source, kernel)
         stream = self.cupy.cuda.Stream(non_blocking=True)
         with stream:
             stream.begin_capture()
             for _ in range(times):
-                function((1, 1), (32, 1, 1), ())
+                launch()
             graph = stream.end_capture()
         return lambda: graph.launch(stream)
 
@@ -103,34 +100,22 @@ class Blas(GpuCall):
 
 
 class Launch(Blas):
-    """A rung, with the arguments that course_lib.gpu.gemm gives it for matrices stored by rows."""
+    """A rung, or "half-" and a kernel of half precision, with the arguments that course_lib.gpu gives it."""
 
-    def __init__(self, cupy, rung, problem):
+    def __init__(self, cupy, name, problem):
         super().__init__(cupy, problem)
+        A, B, D, (M, N, _) = self.A, self.B, self.D, problem.shape
+        rung: Any = {**RUNGS, **HALF_RUNGS}[name.removeprefix("half-")]
+        if rung.name in HALF_RUNGS:
+            self.arguments = rung.arguments(A, B, D, D, 1, 0)
+        else:
+            (M, N, K), left, right, out = turned(rung, A, B, D)
+            self.arguments = rung.arguments(M, N, K, 1, left, right, 0, out, out)
         self.function = compiled(cupy, rung.source, f"gemm_{rung.name}")
-        M, N, K = problem.shape
-        left, right, out = (self.A, K, 1), (self.B, N, 1), (self.D, N, 1)
-        if rung.by_columns:  # D^T = B^T A^T
-            left, right, out, M, N = (self.B, 1, N), (self.A, 1, K), (self.D, 1, N), N, M
         self.grid, self.block = rung.grid(M, N), rung.block
-        sizes = map(np.int32, (M, N, K))
-        (A, *a), (B, *b), (D, *d) = (
-            (array, *map(np.int32, strides)) for array, *strides in (left, right, out)
-        )
-        self.arguments = (*sizes, np.float32(1), A, *a, B, *b, np.float32(0), D, D, *d)
 
     def launch(self):
         self.function(self.grid, self.block, self.arguments)
-
-
-class HalfLaunch(Launch):
-    """A kernel of half precision; <mma.h> is C++ and stands in no extern "C"."""
-
-    def __init__(self, cupy, rung, problem):
-        Blas.__init__(self, cupy, problem)
-        self.function = cupy.RawModule(code=rung.source).get_function(f"gemm_{rung.name}")
-        self.grid, self.block = rung.grid(*problem.shape[:2]), rung.block
-        self.arguments = rung.arguments(self.A, self.B, self.D, self.D, 1, 0)
 
 
 def cublas(problem):

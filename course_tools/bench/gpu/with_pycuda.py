@@ -41,8 +41,7 @@ class PycudaGpu:
         return {**self.device.attributes(), "memory": memory}
 
     def product(self, rung, problem):
-        call = HalfCall if rung.startswith("half-") else Call
-        return Product(call(self.device, rung, problem))
+        return Product(Call(self.device, rung, problem))
 
     def copier(self, bytes, pinned, to_device):
         empty = self.driver.pagelocked_empty if pinned else np.empty
@@ -58,10 +57,8 @@ class PycudaGpu:
 
     def graph(self, source, kernel, times):
         """A function that launches a graph of so many launches."""
-        function, stream = (
-            self.device.SourceModule(source).get_function(kernel),
-            self.device.Stream(),
-        )
+        function = self.device.SourceModule(source).get_function(kernel)
+        stream = self.device.Stream()
         how = {"block": (32, 1, 1), "grid": (1, 1), "stream": stream}
         return Graph(stream, lambda: [function(**how) for _ in range(times)]).launch
 
@@ -70,16 +67,16 @@ class PycudaGpu:
 
 
 class Call(GpuCall):
-    """gemm on device arrays; beta = 0 and C given, so that D needs no new memory."""
+    """gemm, or gemm_half, on device arrays; beta = 0 and C given, so that D needs no new memory."""
 
     def __init__(self, device, rung, problem):
-        self.rung, self.event = rung, device.Event
-        empty = np.full(problem.shape[:2], np.nan, np.float32)
+        self.half, self.rung = rung.startswith("half-"), rung.removeprefix("half-")
+        self.event, empty = device.Event, np.full(problem.shape[:2], np.nan, np.float32)
         self.A, self.B, self.D = map(device.gpuarray.to_gpu, (problem.A, problem.B, empty))
         self.spinner = device.SourceModule(SPIN).get_function("spin")
 
     def launch(self):
-        gemm(self.A, self.B, self.D, kernel=self.rung)
+        (gemm_half if self.half else gemm)(self.A, self.B, self.D, kernel=self.rung)
 
     def fetch(self):
         return self.D.get()
@@ -89,10 +86,3 @@ class Call(GpuCall):
 
     def milliseconds(self, start, end):
         return end.time_since(start)
-
-
-class HalfCall(Call):
-    """gemm_half on device arrays."""
-
-    def launch(self):
-        gemm_half(self.A, self.B, self.D, kernel=self.rung.removeprefix("half-"))

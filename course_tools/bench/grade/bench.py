@@ -1,7 +1,6 @@
 """`course bench grade`: what is measured, what is shown."""
 
 import argparse
-import json
 import platform
 import shutil
 import statistics
@@ -16,12 +15,12 @@ from course_lib.errors import check_count
 from course_lib.measure import machine
 from course_tools.bench import frame
 from course_tools.bench.frame import Progress, Result, WorkerError
-from course_tools.bench.grade import cells, ours, rivals, tables
-from course_tools.bench.grade.course import release, run, steps, submissions
+from course_tools.bench.grade import ours, rivals, tables
+from course_tools.bench.grade.course import release, steps, submissions
+from course_tools.bench.grade.rivals import NO_NBGRADER
 
 LOOKS = 5  # times that the classes of `sizes` are graded, for the peak of their memory
 AGAIN = ("course", "nbgrader")  # graders whose rates are compared by a target: each round runs both
-NO_NBGRADER = "not measured: --nbgrader-python names no Python that has it"
 
 
 @dataclass(frozen=True)
@@ -72,14 +71,11 @@ def measure_grade(settings: Settings, progress: Progress) -> Result:
     versions |= {name: metadata.version(name) for name in packages}
     if settings.python:
         versions["nbgrader"] = rivals.version(settings.python)
-    cores = machine().usable or 1
-    own = settings.workers is None
+    cores, own = machine().usable or 1, settings.workers is None
     shown = {"workers": settings.workers or 2 * cores, "chooses": own, "cores": cores}
-    folder = Path(tempfile.mkdtemp(prefix="bench-grade-"))
-    try:
-        found = Run(settings, shown["workers"], folder, progress).all()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    how: Any = {"prefix": "bench-grade-", "ignore_cleanup_errors": True}
+    with tempfile.TemporaryDirectory(**how) as folder:
+        found = Run(settings, shown["workers"], Path(folder), progress).all()
     return {"settings": shown, "versions": versions, **found}
 
 
@@ -99,21 +95,19 @@ class Run:
         """Submissions in a folder of that name: {student: kind}."""
         return submissions(self.release, chapter, count, self.settings.seed, self.folder / name)
 
-    def _graded(self, name: str, out: str, *more: Any) -> dict[str, Any]:
+    def _graded(self, name: str, out: str, *more: Any) -> Result:
         """`course grade` over a folder of submissions."""
         own = self.settings.workers  # as it comes, it chooses by itself
-        chosen = () if own is None or "--workers" in more else ("--workers", own)
-        how = (*chosen, *more)
+        how = more if own is None or "--workers" in more else ("--workers", own, *more)
         return ours.grade(self.folder / name, self.release, self.folder / out, *how)
 
-    def all(self) -> dict[str, Any]:
+    def all(self) -> Result:
         """Everything, in order."""
         kinds, solved = list(self.kinds.values()), self._solved()
         graders = {name: self._grader(name, way) for name, way in self._ways("").items()}
         for number in range(1, self.settings.rounds):
             self._round(number, graders)
         memory = [self._light(size) for size in self.settings.sizes]
-        killed = self._killed(memory[-1])
         return {
             "chapter_name": self.name,
             "kinds": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
@@ -121,10 +115,10 @@ class Run:
             "graders": graders,
             "same_points": _same(graders),
             "memory": memory,
-            "killed": killed,
+            "killed": self._killed(memory[-1]),
         }
 
-    def _solved(self) -> dict[str, Any]:
+    def _solved(self) -> Result:
         """What one right submission costs in the grader, and what its cells take in plain IPython, in turns."""
         count, place = self.settings.solved, self.folder / "solved"
         words = f"{count} right submissions, one at a time, and their cells without a grader"
@@ -133,12 +127,12 @@ class Run:
         place.mkdir()
         for n in range(count):
             shutil.copy(right, place / f"s{n:03d}.ipynb")
-        plain = [_cells(right)]
+        plain = [ours.cells_alone(right)]
         graded = ours.alone(place, self.release, self.folder / "solved-out")
-        plain += [_cells(right) for _ in range(1 if self.settings.quick else 2)]
+        plain += [ours.cells_alone(right) for _ in range(1 if self.settings.quick else 2)]
         return {"graded": graded, "cells": plain}
 
-    def _round(self, number: int, graders: dict[str, dict[str, Any]]) -> None:
+    def _round(self, number: int, graders: dict[str, Result]) -> None:
         """The graders of AGAIN once more; their seconds and peaks are added to what was found."""
         ways = self._ways(str(number))
         for name in AGAIN:
@@ -153,24 +147,19 @@ class Run:
             found["seconds"] = statistics.median(found["rounds"])
             found["peak"] = max(found["peak"] or 0, more["peak"] or 0) or None
 
-    def _ways(self, suffix: str) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _ways(self, suffix: str) -> dict[str, Callable[[], Result]]:
         """{grader: how it grades the class}. suffix: of its folder's name, another one for each round."""
         blank, python = self.release / "exercises" / f"{self.name}.ipynb", self.settings.python
-        given = rivals.Class(self.files, blank, self.steps)
-
-        def nbgrader() -> dict[str, Any]:
-            if python is None:
-                raise WorkerError(NO_NBGRADER, "missing")
-            return rivals.nbgrader(given, self.workers, self.folder / f"nbgrader{suffix}", python)
-
+        nbval, nbgrader = (self.folder / f"{name}{suffix}" for name in ("nbval", "nbgrader"))
+        given = (self.files, self.workers)
         return {
             "course": lambda: self._graded("class", f"out{suffix}"),
             "course-whole": lambda: self._graded("class", f"out-whole{suffix}", "--whole"),
-            "nbval": lambda: rivals.nbval(given, self.workers, self.folder / f"nbval{suffix}"),
-            "nbgrader": nbgrader,
+            "nbval": lambda: rivals.nbval(*given, nbval),
+            "nbgrader": lambda: rivals.nbgrader(*given, nbgrader, blank, self.steps, python),
         }
 
-    def _grader(self, name: str, way: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _grader(self, name: str, way: Callable[[], Result]) -> Result:
         chapter = self.settings.chapter
         self.progress.part(f"{name}: {len(self.files)} submissions of chapter {chapter}")
         try:
@@ -178,24 +167,21 @@ class Run:
         except (WorkerError, OSError) as error:
             if name.startswith("course"):
                 raise
-            return {"error": str(error) if str(error) == NO_NBGRADER else rivals.failure(error)}
+            return {"error": f"{'' if str(error) == NO_NBGRADER else 'failed: '}{error}"}
 
-    def _light(self, size: int) -> dict[str, Any]:
+    def _light(self, size: int) -> Result:
         """A class, always as many side by side, several times: its peak is seen in few looks."""
-        self._class(f"light{size}", self.settings.light, size)
+        name = f"light{size}"
+        self._class(name, self.settings.light, size)
         times = 1 if self.settings.quick else LOOKS
-        outs = [f"light{size}-out", *(f"light{size}-out{n}" for n in range(1, times))]
-        found = [self._graded(f"light{size}", out, "--workers", self.workers) for out in outs]
+        outs = [f"{name}-out", *(f"{name}-out{n}" for n in range(1, times))]
+        found = [self._graded(name, out, "--workers", self.workers) for out in outs]
         peaks = [one["peak"] for one in found]
         seconds = statistics.median(one["seconds"] for one in found)
-        return {
-            "students": size,
-            "seconds": seconds,
-            "peak": max(filter(None, peaks), default=None),
-            "peaks": peaks,
-        }
+        peak = max(filter(None, peaks), default=None)
+        return {"students": size, "seconds": seconds, "peak": peak, "peaks": peaks}
 
-    def _killed(self, whole: dict[str, Any]) -> dict[str, Any]:
+    def _killed(self, whole: Result) -> Result:
         size, chapter = whole["students"], self.settings.light
         words = f"{size} submissions of chapter {chapter}, the grader killed in the middle"
         self.progress.part(words)
@@ -205,12 +191,7 @@ class Run:
         return ours.killed(place, self.release, out, *how)
 
 
-def _cells(file: Path) -> float:
-    """Seconds of all its cells in plain IPython."""
-    return json.loads(run(cells.__file__, file))["seconds"]
-
-
-def _same(graders: dict[str, dict[str, Any]]) -> dict[str, int] | None:
+def _same(graders: dict[str, Result]) -> dict[str, int] | None:
     """On how many tasks of how many our grader and nbgrader give the same points; takes the points out."""
     points = {name: found.pop("points", None) for name, found in graders.items()}
     mine, theirs = points["course"], points["nbgrader"]
@@ -243,9 +224,9 @@ BENCH = frame.Bench(
     notes=lambda result: [f"Load average: {frame.load_line(result)}."],
     sections={
         "graders": lambda result: [tables.grader_table(result), tables.same_line(result)],
-        "solved": lambda result: [tables.solved_table(result)],
-        "memory": lambda result: [tables.memory_table(result)],
-        "killed": lambda result: [tables.killed_line(result)],
+        "solved": tables.solved_table,
+        "memory": tables.memory_table,
+        "killed": tables.killed_line,
     },
     targets=tables.targets,
     stem=lambda result: f"grade-{frame.slug(frame.machine_name(result))}",

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from course_tools.bench.grade import cells
 from course_tools.bench.grade.course import environment, run
 from course_tools.bench.grade.watching import Watch
 
@@ -27,15 +28,10 @@ def grade(place: Path, release: Path, out: Path, *more: Any) -> dict[str, Any]:
     with Watch() as watch:
         run(*line(place, release, out, *more), codes=(0, 1))
     points = {}
-    for row in results(out):
-        points[row["student"]] = {task["task"]: task["points"] for task in row["tasks"]}
+    for _, text in sorted(_files(out).items()):
+        for row in json.loads(text)["chapters"]:
+            points[row["student"]] = {task["task"]: task["points"] for task in row["tasks"]}
     return {"seconds": watch.seconds, "peak": watch.peak, "points": points}
-
-
-def results(out: Path) -> list[dict[str, Any]]:
-    """What stands in the files of results, a chapter of a student each."""
-    files = [json.loads(text) for _, text in sorted(_files(out).items())]
-    return [row for file in files for row in file["chapters"]]
 
 
 def alone(place: Path, release: Path, out: Path) -> list[float]:
@@ -43,6 +39,11 @@ def alone(place: Path, release: Path, out: Path) -> list[float]:
     grade(place, release, out, "--workers", 1, "--whole")
     ends = sorted(file.stat().st_mtime for file in out.glob("s[0-9]*.json"))
     return [after - before for before, after in zip(ends, ends[1:], strict=False)]
+
+
+def cells_alone(file: Path) -> float:
+    """Seconds of all cells of a submission in plain IPython."""
+    return float(run(cells.__file__, file))
 
 
 def killed(
@@ -59,22 +60,16 @@ def killed(
     time.sleep(wait)
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
-    said = _run_again(place, release, out)
-    kept, now, want = said.pop("before"), _files(out), _files(whole)
+    began = time.monotonic()
+    time.sleep(1.0)  # the workers of the first end: what they still write counts as theirs
+    kept = _files(out)
+    told = json.loads(run(*line(place, release, out), codes=(0, 1)))
+    spent, now, want = time.monotonic() - began, _files(out), _files(whole)
     rewritten = sum(now.get(name) != text for name, text in kept.items())
     different = [name for name in want if _plain(now.get(name)) != _plain(want[name])]
     bad = {"lost": len(want.keys() - now.keys()), "rewritten": rewritten}
-    return {**said, "after": wait, "students": len(want), **bad, "different": len(different)}
-
-
-def _run_again(place: Path, release: Path, out: Path) -> dict[str, Any]:
-    """The second run waits for the workers of the first to end: what they still write counts as theirs."""
-    began = time.monotonic()
-    time.sleep(1.0)
-    before = _files(out)
-    told = json.loads(run(*line(place, release, out), codes=(0, 1)))
-    counted = {"kept": told["kept"], "graded": told["graded"]}
-    return {"before": before, **counted, "seconds": time.monotonic() - began}
+    said = {"kept": told["kept"], "graded": told["graded"], "seconds": spent, "after": wait}
+    return {**said, "students": len(want), **bad, "different": len(different)}
 
 
 def _files(out: Path) -> dict[str, bytes]:

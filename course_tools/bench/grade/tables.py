@@ -1,21 +1,10 @@
 """The tables of `bench grade` and its targets, from the JSON's dict alone."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from course_tools.bench import frame
-from course_tools.bench.frame import (
-    Found,
-    Table,
-    Target,
-    at_least,
-    at_most,
-    digits,
-    over,
-    quartiles,
-)
+from course_tools.bench.frame import Found, Result, Table, Target, digits, over, quartiles
 
-Result = dict[str, Any]
 LABELS = {
     "course": "course grade",
     "course-whole": "course grade --whole",
@@ -29,26 +18,20 @@ def targets(result: Result) -> Iterator[Target]:
     """All targets, in the order of the list in docs/bench-grade.md."""
     s, killed = result["settings"], result["killed"]
     where, more = f"a right submission of chapter {s['chapter']}", _beyond(result)
-    yield at_most("Seconds beyond what its cells take", where, 0.5, more)
+    yield frame.at_most("Seconds beyond what its cells take", where, 0.5, more)
     where, rate = f"chapter {s['chapter']}, {s['students']} submissions", over(*_rounds(result))
-    yield at_least("Submissions an hour over nbgrader's", where, 5, rate)
+    yield frame.at_least("Submissions an hour over nbgrader's", where, 5, rate)
     few, many = (found["students"] for found in result["memory"])
     where, growth = f"{many} over {few} submissions", _growth(result)
-    yield at_most("Peak memory over that of the smaller class", where, 1.1, growth)
+    yield frame.at_most("Peak memory over that of the smaller class", where, 1.1, growth)
     bad = killed["lost"] + killed["rewritten"] + killed["different"]
     what = "Results lost, changed or different after a kill"
     yield frame.none_at_all(what, f"{killed['students']} submissions", bad)
 
 
-def _beyond(result: Result):
+def _beyond(result: Result) -> Found:
     """Seconds of our grader for a right submission, less those of its cells in plain IPython."""
     return frame.beyond(result["solved"]["graded"], result["solved"]["cells"])
-
-
-def times(result: Result, name: str, ours: str = "course") -> float | None:
-    """How many times the rate of another grader ours has; None where that one has no number."""
-    theirs = result["graders"][name].get("seconds")
-    return theirs / result["graders"][ours]["seconds"] if theirs else None
 
 
 def _rounds(result: Result) -> list[list[float]]:
@@ -82,9 +65,9 @@ def _row(result: Result, name: str) -> tuple[str, ...]:
     if "seconds" not in found:
         return (LABELS[name], found["error"])
     each = found["seconds"] / count
-    times_ours = digits(times(result, name))
-    told = (digits(found["seconds"]), digits(each), digits(3600 / each))
-    return (LABELS[name], *told, memory(found["peak"]), times_ours)
+    told = map(digits, (found["seconds"], each, 3600 / each))
+    times = found["seconds"] / result["graders"]["course"]["seconds"]
+    return (LABELS[name], *told, memory(found["peak"]), digits(times))
 
 
 def solved_table(result: Result) -> Table:
@@ -105,8 +88,8 @@ def memory_table(result: Result) -> Table:
     lines = []
     for found in result["memory"]:
         count, seconds = found["students"], found["seconds"]
-        told = (digits(seconds), digits(seconds / count), memory(found["peak"]))
-        lines.append((str(count), *told))
+        each = seconds / count
+        lines.append((str(count), digits(seconds), digits(each), memory(found["peak"])))
     title = f"Chapter {result['settings']['light']}, {result['settings']['workers']} side by side"
     return Table(title, ("submissions", "s in all", "s a submission", "peak memory"), lines)
 

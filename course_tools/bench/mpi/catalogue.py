@@ -19,18 +19,10 @@ ALLREDUCES = {
     "tree": "tree",
     "gloo": "PyTorch, gloo",
 }
-WAITING = {"plain": "as MPICH has it", "quiet": "heavy yield"}
-
 
 # Pipelines: chapter 13's net of 12 layers, wide and narrow
-PIPELINE_NETS = {
-    "12 layers of 256": (784, *[256] * 11, 10),
-    "12 layers of 48": (784, *[48] * 11, 10),
-}
-PIPELINE_NET = (
-    "tanh",
-    "cross_entropy",
-)  # through 12 layers of sigmoids hardly a gradient would come
+PIPELINE_NETS = {f"12 layers of {n}": (784, *[n] * 11, 10) for n in (256, 48)}
+PIPELINE_NET = ("tanh", "cross_entropy")  # through 12 sigmoids hardly a gradient would come
 PIPELINES = (("12 layers of 256", 1024), ("12 layers of 48", 1024))
 MICRO = 8  # micro-batches a step
 SCHEDULES = {
@@ -63,9 +55,10 @@ class Scheme(NamedTuple):
 SCHEMES = (
     Scheme("serial", "serial: one rank, one BLAS thread", "mpi", (1,)),
     Scheme("data-mpi", "data parallel, MPI's allreduce", "mpi", (2, 4), "data"),
-    Scheme("data-ring", "data parallel, ring", "mpi", (2, 4), "data", "ring"),
-    Scheme("data-doubling", "data parallel, recursive doubling", "mpi", (2, 4), "data", "doubling"),
-    Scheme("data-tree", "data parallel, tree", "mpi", (2, 4), "data", "tree"),
+    *(
+        Scheme(f"data-{name}", f"data parallel, {ALLREDUCES[name]}", "mpi", (2, 4), "data", name)
+        for name in ("ring", "doubling", "tree")
+    ),
     Scheme("overlapped", "data parallel, overlapped", "mpi", (2, 4), "overlap"),
     Scheme("master", "master and workers", "mpi", (2, 4), "master"),
     Scheme("model", "model parallel", "mpi", (2, 4), "model"),

@@ -68,19 +68,16 @@ class MpiDesk(RankDesk):
         for size in sizes:
             data, times = np.zeros(size, np.uint8), [0.0]
             for _ in range(repeats if self.rank < 2 else 0):
-                times.append(self._there_and_back(data) / 2)
+                start = time.perf_counter()
+                for sender in (0, 1):
+                    if self.rank == sender:
+                        self.comm.Send(data, dest=1 - sender)
+                    else:
+                        self.comm.Recv(data, source=sender)
+                times.append((time.perf_counter() - start) / 2)
             self.barrier()
             found.append(self.first(float(np.median(times[2:] or times))))
         return found
-
-    def _there_and_back(self, data):
-        start = time.perf_counter()
-        for sender in (0, 1):
-            if self.rank == sender:
-                self.comm.Send(data, dest=1 - sender)
-            else:
-                self.comm.Recv(data, source=sender)
-        return time.perf_counter() - start
 
     def waiting(self, seconds):
         """(processor seconds a second that each waiting rank uses, GFLOP/s of rank 0 beside them, and alone)."""
@@ -124,15 +121,6 @@ class MpiDesk(RankDesk):
         summed = self.allreduce("mpi", flat)
         return found | {"allreduce": float(np.median([self.timed(summed, 1) for _ in range(5)]))}
 
-    def tasks(self, sizes, B):
-        """Seconds of each layer's tasks for a micro-batch, of the batch's gathering and of the update."""
-        net = Network(tuple(sizes), *PIPELINE_NET)
-        return our_pipeline.tasks(self, net, B) | our_pipeline.around(self, net, B)
-
-    def bubble(self, key):
-        """The share of a step that ranks waited: the median of three."""
-        return self.trainers[key].bubble()
-
     def _median(self, call, seconds):
         call()
         self.barrier()
@@ -143,20 +131,32 @@ class MpiDesk(RankDesk):
             times.append(time.perf_counter() - start)
         return self.slowest(float(np.median(times[1:])))
 
+    def tasks(self, sizes, B):
+        """Seconds of each layer's tasks for a micro-batch, of the batch's gathering and of the update."""
+        net = Network(tuple(sizes), *PIPELINE_NET)
+        return our_pipeline.tasks(self, net, B) | our_pipeline.around(self, net, B)
+
+    def bubble(self, key):
+        """The share of a step that ranks waited: the median of three."""
+        return self.trainers[key].bubble()
+
     def make(self, key, net, B, threads):
         if key.startswith("pipeline-"):
             return our_pipeline.trainer(self, key.removeprefix("pipeline-"), net, B)
         weights = net.init_params(0)
         if key in ("model", "grid"):
             return StepTrainer(B, *self._split(key, net, weights))
-        if key == "master":
-            return StepTrainer(B, self._master(net, weights), lambda: weights)
-        if key.startswith("sharded-"):
-            return StepTrainer(B, *self._sharded(net, weights, int(key[-1])))
-        way = self._way(key)
+        if key.startswith("sharded-"):  # ZeRO's stage: each rank its rows, and its parts
+            made = Sharded(self.comm, net, weights, SGD(ETA), int(key[-1]))
+            return StepTrainer(B, lambda rows: made.step(self.X[rows], self.Y[rows]), made.params)
+        way = None if key == "master" else self._way(key)
 
         def step(rows):
-            sgd_step(weights, way(net, weights, self.X[rows], self.Y[rows])[0], ETA)
+            X, Y = (self.X[rows], self.Y[rows]) if way or self.rank == 0 else (None, None)
+            if way:
+                sgd_step(weights, way(net, weights, X, Y)[0], ETA)
+            else:
+                mpi.master_worker_step(self.comm, net, weights, X, Y, ETA)
 
         return StepTrainer(B, step, lambda: weights)
 
@@ -168,30 +168,18 @@ class MpiDesk(RankDesk):
             return mpi.Overlapped(self.comm)
         return mpi.DataParallel(self.comm, ALLREDUCE[key.removeprefix("data-")])
 
-    def _master(self, net, weights):
-        def step(rows):
-            X, Y = (self.X[rows], self.Y[rows]) if self.rank == 0 else (None, None)
-            mpi.master_worker_step(self.comm, net, weights, X, Y, ETA)
-
-        return step
-
-    def _sharded(self, net, weights, stage):
-        """ZeRO's stage: each rank its rows, and its parts."""
-        made = Sharded(self.comm, net, weights, SGD(ETA), stage)
-        return lambda rows: made.step(self.X[rows], self.Y[rows]), made.params
-
     def _split(self, key, net, weights):
         """Model parallelism, alone or in a grid of 2 groups: each rank trains its part."""
         grid = mpi.Grid(self.comm, net, 2, self.size // 2) if key == "grid" else None
         model = grid.model if grid else mpi.ModelParallel(self.comm, net)
         local = model.split(weights)
 
-        def gradients(X, Y):
-            if grid:
-                return grid.gradients(local, X, Y)
-            return model.backward(local, model.forward(local, X), Y)
-
         def step(rows):
-            sgd_step(local, gradients(self.X[rows], self.Y[rows]), ETA)
+            X, Y = self.X[rows], self.Y[rows]
+            if grid:
+                grads = grid.gradients(local, X, Y)
+            else:
+                grads = model.backward(local, model.forward(local, X), Y)
+            sgd_step(local, grads, ETA)
 
         return step, lambda: model.join(local)

@@ -1,7 +1,5 @@
 """PyTorch's pipelines as its users write them: torch.distributed.pipelining over gloo, cut into our stages."""
 
-from itertools import pairwise
-
 import torch
 import torch.distributed as dist
 
@@ -10,7 +8,7 @@ from course_lib.mpi.pipeline import layer_flops, layers_of, split
 from course_tools.bench.mpi.catalogue import MICRO, plan
 from course_tools.bench.mpi.desk_ranks import WholeSteps
 from course_tools.bench.training.catalogue import ETA
-from course_tools.bench.training.pytorch import params_of
+from course_tools.bench.training.pytorch import model_of, params_of
 
 # Its names for our schedules. With one stage a rank the last is ZB-H1: the same tasks in the same order.
 SCHEDULES = {
@@ -24,23 +22,18 @@ SEVERAL = ("interleaved", "zb-h1")  # these take a list of stages
 
 def trainer(desk, name, net, B):
     """Training by the schedule of this name; "alone": the whole model on one rank, without a pipeline."""
-    own = Whole if name == "alone" else Pipelined
-    return own(desk, name, net, B)
+    if name != "alone":
+        return Pipelined(desk, name, net, B)
+    model = model_of(net)
+    optimiser = torch.optim.SGD(model.parameters(), lr=ETA)
 
+    def step(rows):
+        optimiser.zero_grad()
+        X, Y = (torch.from_numpy(array[rows]) for array in (desk.X, desk.Y))
+        torch.nn.functional.cross_entropy(model(X), Y).backward()
+        optimiser.step()
 
-class Whole(WholeSteps):
-    """One rank with all layers."""
-
-    def __init__(self, desk, name, net, B):
-        self.desk, self.model = desk, stage_model(net, range(net.n_layers))
-        self.optimiser = torch.optim.SGD(self.model.parameters(), lr=ETA)
-        super().__init__(B, self._train, lambda: params_of(self.model))
-
-    def _train(self, rows):
-        self.optimiser.zero_grad()
-        X, Y = (torch.from_numpy(array[rows]) for array in (self.desk.X, self.desk.Y))
-        torch.nn.functional.cross_entropy(self.model(X), Y).backward()
-        self.optimiser.step()
+    return WholeSteps(B, step, lambda: params_of(model))
 
 
 class Pipelined(WholeSteps):
@@ -51,7 +44,7 @@ class Pipelined(WholeSteps):
         layers = layers_of(split(layer_flops(net), schedule.S))
         mine = range(desk.rank, schedule.S, desk.size)
         self.desk, self.ends = desk, (0 in mine, schedule.S - 1 in mine)
-        self.models = {stage: stage_model(net, layers[stage]) for stage in mine}
+        self.models = {stage: model_of(net, layers[stage]) for stage in mine}
         self.order = piped(name, self.models, schedule.S)
         whole = torch.nn.ModuleList(self.models.values())
         self.optimiser = torch.optim.SGD(whole.parameters(), lr=ETA)
@@ -85,15 +78,3 @@ def piped(name, models, S):
     stages = [pipelining.PipelineStage(model, s, S, device) for s, model in models.items()]
     what = stages if name in SEVERAL else stages[0]
     return kind(what, MICRO, torch.nn.functional.cross_entropy)
-
-
-def stage_model(net, layers):
-    """nn.Sequential of these layers, with the serial library's parameters; the last gives what softmax takes."""
-    params, parts = net.init_params(0), []
-    for layer in layers:
-        n_in, n_out = list(pairwise(net.sizes))[layer]
-        linear = torch.nn.Linear(n_in, n_out)
-        linear.weight.data[:] = torch.from_numpy(params[layer][0].T.copy())
-        linear.bias.data[:] = torch.from_numpy(params[layer][1])
-        parts += [linear, torch.nn.Tanh()] if layer < net.n_layers - 1 else [linear]
-    return torch.nn.Sequential(*parts)

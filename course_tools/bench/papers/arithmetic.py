@@ -92,10 +92,8 @@ def exact_saving(k: int) -> float:
 
 def schedules() -> dict[str, Any]:
     """saved, printed: of f3, by k; missing: layers that [002]'s algorithm 1 leaves out; children: gradients of each."""
-    printed, repaired = (
-        leapfrog_schedule(LAYERS, 3, form="algorithm 1"),
-        leapfrog_schedule(LAYERS, 3),
-    )
+    printed = leapfrog_schedule(LAYERS, 3, form="algorithm 1")
+    repaired = leapfrog_schedule(LAYERS, 3)
     threads = [task.thread for task in repaired[repaired.fork :] if task.kind == "grad"]
     return {
         "saved": {k: exact_saving(k) for k in (2, 3, 4, 6, 12)},

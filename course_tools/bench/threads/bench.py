@@ -3,20 +3,17 @@
 import argparse
 import contextlib
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from course_lib.errors import BadInput, check_count
 from course_lib.measure import machine
 from course_tools.bench import frame
 from course_tools.bench.frame import Progress, Result, Worker, WorkerError
+from course_tools.bench.threads import tables
 from course_tools.bench.threads.cores_tables import cores_figure, cores_parts
 from course_tools.bench.threads.profile_tables import losses, profile_tables, shortfall
-from course_tools.bench.threads.scaling_tables import scaling_tables
-from course_tools.bench.threads.scheme_tables import scheme_tables
 from course_tools.bench.threads.step_figure import step_figure
-from course_tools.bench.threads.targets import targets
-from course_tools.bench.training import tables
+from course_tools.bench.training import tables as training
 from course_tools.bench.training.catalogue import EPOCH, ETA, NETS, WAY, ways
 from course_tools.bench.training.figures import Style, figures
 from course_tools.bench.training.measure import Case, Effort, train
@@ -84,7 +81,7 @@ def measure_threads(settings: Settings, progress: Progress) -> Result:
         }
 
 
-def measure_schemes(worker: Any, settings: Any, B: int, progress: Progress) -> dict[str, Any]:
+def measure_schemes(worker: Any, settings: Any, B: int, progress: Progress) -> Result:
     """The schemes of chapter 04 at one batch size. settings: threads and rounds."""
     ks = list(range(2, max(2, min(settings.threads, 12)) + 1))
     progress.part(f"12 layers of width 1024, B = {B}: schemes, {settings.rounds} rounds")
@@ -92,24 +89,18 @@ def measure_schemes(worker: Any, settings: Any, B: int, progress: Progress) -> d
         troubles = worker.ask("schemes", B=B, threads=settings.threads, ks=ks)
     except WorkerError as error:
         return {"B": B, "runs": {}, "error": f"failed: {error}"}
-    good = [key for key, trouble in troubles.items() if trouble is None]
     rows = {key: {"error": trouble} for key, trouble in troubles.items() if trouble is not None}
-    runs = {key: partial(_scheme, worker, key) for key in good}
-    for key, found in frame.interleave(runs, settings.rounds).items():
-        if isinstance(found, WorkerError):
-            rows[key] = frame.kept(found)
-        else:
-            rows[key] = {name: [one[name] for one in found] for name in found[0]}
+    series = frame.Series()
+    for key in (key for key in troubles if key not in rows):
+        series.add(key, worker, "scheme", key=key)
+    for key, found in series.run(settings.rounds).items():
+        rows[key] = frame.by_name(found) or frame.kept(found)
     with contextlib.suppress(WorkerError):
         worker.ask("finish")
     return {"B": B, "runs": rows}
 
 
-def _scheme(worker: Worker, key: str, i: int) -> dict[str, Any]:
-    return worker.ask("scheme", key=key)
-
-
-def _profile(worker: Worker, settings: Settings, case: Case, progress: Progress) -> dict[str, Any]:
+def _profile(worker: Worker, settings: Settings, case: Case, progress: Progress) -> Result:
     """Where GridStep's time goes, with one thread and with T threads shared in either way."""
     T = settings.threads
     splits = [(1, 1), *(split for split in ((T, 1), (1, T)) if T > 1 and split[0] <= case.B)]
@@ -124,9 +115,9 @@ def _profile(worker: Worker, settings: Settings, case: Case, progress: Progress)
 
 def notes(result: Result) -> list[str]:
     """How even the machine was during the run."""
-    T, scaling = result["settings"]["threads"], tables.noise(result)["scaling"]
+    T, scaling = result["settings"]["threads"], training.noise(result)["scaling"]
     what = f"over all rounds sgemm on {frame.count(T, 'thread')}"
-    text = frame.noise_note(result, what, tables.all_rates(result, f"sgemm-{T}"))
+    text = frame.noise_note(result, what, training.all_rates(result, f"sgemm-{T}"))
     if scaling is not None and scaling < 0.8 * T:
         text += f" That is only {scaling:.2f} times the rate of one: the machine was shared, or has no {T} cores."
     return [text]
@@ -135,7 +126,7 @@ def notes(result: Result) -> list[str]:
 def drawn(result: Result) -> dict[str, Any]:
     """The figures."""
     T, labels = result["settings"]["threads"], {key: WAY[key].label for key in DRAWN}
-    peak = tables.noise(result)["median"], f"sgemm on {frame.count(T, 'thread')}"
+    peak = training.noise(result)["median"], f"sgemm on {frame.count(T, 'thread')}"
     words = ("the Numba loops", "the compiled loops on one thread")
     return figures(result, Style("threads", labels, "loops", *words, peak))
 
@@ -148,7 +139,7 @@ def step_bars(result: Result) -> dict[str, Any]:
 
 def _batches(text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(part) for part in text.split(","))
+        return tuple(map(int, text.split(",")))
     except ValueError:
         words = "is no list of whole numbers such as 64,256,1024"
         raise argparse.ArgumentTypeError(f"{text!r} {words}") from None
@@ -171,20 +162,19 @@ BENCH = frame.Bench(
     options=OPTIONS,
     chosen=chosen,
     measure=measure_threads,
-    how=lambda result: tables.how(result, "threads"),
+    how=lambda result: training.how(result, "threads"),
     notes=notes,
     sections={
-        "training": tables.training_tables,
-        "rates": lambda result: [tables.rate_table(result)],
-        "scaling": scaling_tables,
-        "figures": lambda result: [drawn(result)],
-        "schemes": scheme_tables,
+        "training": training.training_tables,
+        "rates": training.rate_table,
+        "scaling": tables.scaling_tables,
+        "figures": drawn,
+        "schemes": tables.scheme_tables,
         "profile": profile_tables,
         "shortfall": lambda result: [shortfall(result), step_bars(result)],
         "cores": cores_parts,
     },
-    targets=targets,
+    targets=tables.targets,
     stem=lambda result: "threads",
-    title=lambda result: "",
     figures=lambda result: drawn(result) | step_bars(result) | cores_figure(result),
 )

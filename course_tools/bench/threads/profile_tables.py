@@ -6,33 +6,32 @@ list of {"name", "kind", "seconds"}: seconds of a step in that part, the mean ov
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from course_lib.measure import step_flops
-from course_tools.bench.frame import Table, count, digits, median, runs
+from course_tools.bench.frame import Result, Table, count, digits, median, runs
 from course_tools.bench.training.catalogue import EPOCH, NETS
 
 KINDS = ("product", "elementwise", "gather", "waiting", "rest")
 
 
-def profile_tables(result: dict[str, Any]) -> Iterator[Table]:
+def profile_tables(result: Result) -> Iterator[Table]:
     """The parts of a step by kind; then each product by itself."""
     cases = [case for case in result["profile"] if "error" not in case]
     if cases:
         yield _kinds(cases)
-        yield from (_products(case) for case in cases)
+        yield from map(_products, cases)
     else:
         errors = ", ".join(sorted({case["error"] for case in result["profile"]}))
         yield Table("Profile", ("",), [(errors or "not made",)])
 
 
-def totals(step: dict[str, Any]) -> dict[str, float]:
+def totals(step: Result) -> dict[str, float]:
     """Seconds of a step by kind; "rest" is what the clocks around the parts did not see."""
     found = {kind: sum(p["seconds"] for p in step["parts"] if p["kind"] == kind) for kind in KINDS}
     return {**found, "rest": found["rest"] + step["step"] - sum(found.values())}
 
 
-def _split(case: dict[str, Any], step: dict[str, Any]) -> str:
+def _split(case: Result, step: Result) -> str:
     """T groups that share the examples, P threads in each that share a product."""
     return f"{case['net']}, {case['B']}, {step['T']} x {step['P']}"
 
@@ -41,7 +40,7 @@ def _ms(seconds: float) -> str:
     return f"{1e3 * seconds:.3f}"
 
 
-def _kinds(cases: list[dict[str, Any]]) -> Table:
+def _kinds(cases: list[Result]) -> Table:
     lines = []
     for case in cases:
         for step in case["steps"]:
@@ -53,7 +52,7 @@ def _kinds(cases: list[dict[str, Any]]) -> Table:
     return Table(title, header, lines)
 
 
-def _products(case: dict[str, Any]) -> Table:
+def _products(case: Result) -> Table:
     """GFLOP/s of each product, all threads together, in the step and alone."""
     steps = case["steps"]
     splits = [f"{step['T']} x {step['P']}" for step in steps]
@@ -73,7 +72,7 @@ def _products(case: dict[str, Any]) -> Table:
     return Table(title, ("product", "% of flops", *splits, *(f"{s} alone" for s in splits)), lines)
 
 
-def shortfall(result: dict[str, Any]) -> Table:
+def shortfall(result: Result) -> Table:
     """What stands between GridStep's step and its flops at sgemm's rate, part by part; its products, all else gone."""
     lines = []
     for name, (whole, lost, products) in losses(result).items():
@@ -86,7 +85,7 @@ def shortfall(result: dict[str, Any]) -> Table:
     return Table(title, header, lines)
 
 
-def losses(result: dict[str, Any]) -> dict[str, tuple[float, dict[str, float], float]]:
+def losses(result: Result) -> dict[str, tuple[float, dict[str, float], float]]:
     """{net, B and quickest split: (seconds of a step, {column of `shortfall`: seconds}, those of its products)}."""
     found = {}
     for case in result["profile"]:
@@ -96,7 +95,7 @@ def losses(result: dict[str, Any]) -> dict[str, tuple[float, dict[str, float], f
     return found
 
 
-def _pytorch(result: dict[str, Any], name: str) -> float | None:
+def _pytorch(result: Result, name: str) -> float | None:
     """Median seconds of PyTorch's step, for the net and the batch that the name begins with."""
     net, B = name.split(", ")[:2]
     for case in result["training"]:
@@ -106,7 +105,7 @@ def _pytorch(result: dict[str, Any], name: str) -> float | None:
     return None
 
 
-def _lost(case: dict[str, Any], step: dict[str, Any]) -> dict[str, float]:
+def _lost(case: Result, step: Result) -> dict[str, float]:
     """The same flops at sgemm's rate, and what each part takes beyond that."""
     rate = case["sgemm"][str(step["T"] * step["P"])] * 1e9
     found, last = totals(step), f"layer {len(NETS[case['net']]) - 2}"

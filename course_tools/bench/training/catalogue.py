@@ -2,10 +2,8 @@
 
 from typing import NamedTuple
 
-NETS = {
-    "Net-1h": (784, 1024, 10),
-    "Net-2h": (784, 1024, 1024, 10),
-}  # [000] section 5.2, [001] "Network structures"
+# [000] section 5.2, [001] "Network structures"
+NETS = {"Net-1h": (784, 1024, 10), "Net-2h": (784, 1024, 1024, 10)}
 EPOCH = 50_000  # training examples of MNIST as the papers divide it
 ETA = 0.1
 

@@ -37,8 +37,8 @@ class CourseDesk(Desk):
 
     def rate(self, key, threads, seconds):
         """GFLOP/s of this machine: see rates.py."""
-        rate = rates.separate_rate if key == "sgemm-separate" else rates.product_rate
-        return rate(threads, seconds)
+        separate = key == "sgemm-separate"
+        return (rates.separate_rate if separate else rates.product_rate)(threads, seconds)
 
     def schemes(self, B, threads, ks):
         """Make the schemes of chapter 04: {scheme: what is wrong with it, or None}."""
@@ -64,10 +64,9 @@ class CourseDesk(Desk):
 class GradientTrainer(Trainer):
     """Any function (net, params, X, Y) -> grads, followed by serial.sgd_step."""
 
-    def __init__(self, net, gradients, blas=1, close=None):
+    def __init__(self, net, gradients, blas=1):
         self.net, self.gradients, self.blas = net, gradients, blas
         self.weights = net.init_params(0)
-        self._close = close
 
     def step(self, rows):
         grads = self.gradients(self.net, self.weights, self.X[rows], self.Y[rows])
@@ -76,9 +75,17 @@ class GradientTrainer(Trainer):
     def params(self):
         return self.weights
 
+
+class ParallelTrainer(GradientTrainer):
+    """DataParallel's threads compute the gradients, by Numba's loops or by NumPy."""
+
+    def __init__(self, net, B, threads, body):
+        super().__init__(net, None)
+        self.workers = DataParallel(net, self.weights, B, threads, body=body)
+        self.gradients = self.workers.__enter__()
+
     def close(self):
-        if self._close:
-            self._close()
+        self.workers.__exit__(None, None, None)
 
 
 class SlowTrainer(GradientTrainer):
@@ -94,7 +101,7 @@ class SlowTrainer(GradientTrainer):
     def scaled(self, order, seconds):
         """As per_example.gradients does: arrays to lists once a batch, then each example, then the step."""
         x, y = self.X[order[0]].tolist(), self.Y[order[0]].tolist()
-        sums = [(np.zeros(W.shape), np.zeros(b.shape)) for W, b in self.weights]
+        sums = [[np.zeros(W.shape), np.zeros(b.shape)] for W, b in self.weights]
         clock = [time.perf_counter()]
         lists = [(W.tolist(), b.tolist()) for W, b in self.weights]
         clock.append(time.perf_counter())
@@ -135,17 +142,6 @@ def _bare(module):
     return lambda net, params, X, Y: module.gradients(params, X, Y)
 
 
-def _parallel(body):
-    def make(net, B, threads):
-        weights = net.init_params(0)
-        workers = DataParallel(net, weights, B, threads, body=body).__enter__()
-        trainer = GradientTrainer(net, workers, close=lambda: workers.__exit__(None, None, None))
-        trainer.weights = weights
-        return trainer
-
-    return make
-
-
 def _chosen(net, B, threads):
     with measure.blas_threads(1):
         T, P = choose_split(net, B, threads)
@@ -161,10 +157,10 @@ def _hybrid(net, B, threads):
 MAKERS = {
     "python": lambda net, B, threads: SlowTrainer(net, _bare(per_example)),
     "loops": lambda net, B, threads: GradientTrainer(net, _bare(per_example_numba)),
-    "loops-threads": _parallel("numba"),
-    "numpy": lambda net, B, threads: GradientTrainer(net, serial.gradients, 1),
+    "loops-threads": lambda net, B, threads: ParallelTrainer(net, B, threads, "numba"),
+    "numpy": lambda net, B, threads: GradientTrainer(net, serial.gradients),
     "numpy-blas": lambda net, B, threads: GradientTrainer(net, serial.gradients, threads),
-    "numpy-threads": _parallel("numpy"),
+    "numpy-threads": lambda net, B, threads: ParallelTrainer(net, B, threads, "numpy"),
     "grid-1": lambda net, B, threads: GridTrainer(net, B, 1, 1),
     "grid-examples": lambda net, B, threads: GridTrainer(net, B, threads, 1),
     "grid-products": lambda net, B, threads: GridTrainer(net, B, 1, threads),

@@ -30,6 +30,7 @@ class Trainer:
     note = ""
     ragged = True  # can a batch be smaller than the others?
     examples = 0  # of a run, where that is not found out by a clock
+    blas = 0  # threads inside BLAS, where these are not those of the way
 
     def epoch(self, order):
         """Train once over the examples named in `order`, B at a time."""
@@ -55,7 +56,7 @@ class Desk:
 
     def __init__(self):
         self.load()
-        self.trainers, self.examples, self.threads_of = {}, {}, {}
+        self.trainers = {}
         gc.collect()
         gc.freeze()  # what the libraries have made so far is not searched for garbage before each run
 
@@ -89,12 +90,12 @@ class Desk:
     def build(self, key, sizes, B, seconds, check, threads=1, activation="sigmoid", loss="mse"):
         """Make a way to train; compare it with the serial library; find how many examples last for `seconds`."""
         net = Network(tuple(sizes), activation, loss)
-        trainer = self.make(key, net, B, threads)
-        self.trainers[key], self.threads_of[key] = trainer, getattr(trainer, "blas", threads)
-        with self.limit(self.threads_of[key]):
+        trainer = self.trainers[key] = self.make(key, net, B, threads)
+        trainer.blas = trainer.blas or threads
+        with self.limit(trainer.blas):
             error = self.disagreement(trainer, net, B) if check else None
-            self.examples[key] = trainer.examples or self._examples(trainer, B, seconds)
-        return {"disagreement": error, "examples": self.examples[key], "note": trainer.note}
+            trainer.examples = trainer.examples or self._examples(trainer, B, seconds)
+        return {"disagreement": error, "examples": trainer.examples, "note": trainer.note}
 
     def disagreement(self, trainer, net, B):
         """Largest difference to serial after three steps, over the largest change. On rank 0.
@@ -141,9 +142,9 @@ class Desk:
 
     def time(self, key, seed):
         """Seconds an epoch, from one run: a short one to wake caches and threads, then the timed one."""
-        trainer, examples = self.trainers[key], self.examples[key]
+        trainer, examples = self.trainers[key], self.trainers[key].examples
         order = np.random.default_rng(seed).permutation(len(self.X))
-        with self.limit(self.threads_of[key]):
+        with self.limit(trainer.blas):
             if examples >= 8:
                 trainer.epoch(order[: examples // 8])
             gc.collect()
@@ -158,10 +159,9 @@ class Desk:
         """Forget all trainers and end their threads."""
         for trainer in self.trainers.values():
             trainer.close()
-        self.trainers, self.examples, self.threads_of = {}, {}, {}
+        self.trainers = {}
 
-    def close(self):
-        self.clear()
+    close = clear
 
 
 def differences(left, right):

@@ -1,15 +1,13 @@
 """Training, measured: all ways for one net and batch size, checked, then timed in rounds; for every benchmark."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from course_tools.bench.frame import Group, Progress, Series, Workers, clear
+from course_tools.bench.frame import Group, Progress, Result, Series, Workers, answered, clear
 from course_tools.bench.training.catalogue import Way
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     """threads: for all that have several. seconds: how long a timed run lasts, about."""
 
     threads: int
@@ -28,7 +26,7 @@ class Case(NamedTuple):
 
 def train(
     workers: Workers, effort: Effort, ways: Sequence[Way], case: Case, progress: Progress
-) -> dict[str, Any]:
+) -> Result:
     """All these ways for one case: what each is, and the seconds an epoch of each round; and the machine's rates."""
     name, series = f"{case.net}, B = {case.B}", Series()
     progress.part(f"{name}: making and checking each way")
@@ -39,8 +37,7 @@ def train(
         series.make(way.key, {"threads": T}, worker, way.slow, threads=T, **how)
     _add_rates(series, workers, effort)
     progress.part(f"{name}: {effort.rounds} rounds of {len(series.runs)} runs")
-    answers = series.run(effort.rounds)
-    rates = {key: found for key, found in answers.items() if isinstance(found, list)}
+    rates = answered(series.run(effort.rounds))
     clear(workers.values())
     head = {"net": case.net, "sizes": list(case.sizes), "B": case.B}
     return {**head, "ways": series.rows, "rates": rates}

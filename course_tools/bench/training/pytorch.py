@@ -1,13 +1,11 @@
 """PyTorch as its users write it: nn.Sequential, autograd, optim.SGD; the batch gathered by an index tensor."""
 
-import time
-
 import numpy as np
 import torch
 
 from course_tools.bench.training.catalogue import ETA
 from course_tools.bench.training.desk import Desk, Trainer
-from course_tools.bench.training.rates import N, matrices
+from course_tools.bench.training.rates import matrices, rate_of
 
 
 class TorchDesk(Desk):
@@ -22,23 +20,21 @@ class TorchDesk(Desk):
         """GFLOP/s of torch.mm over that many seconds."""
         torch.set_num_threads(threads)
         A, B, D = (torch.from_numpy(M) for M in matrices())
-        torch.mm(A, B, out=D)
-        start, calls = time.perf_counter(), 0
-        while time.perf_counter() - start < seconds:
-            torch.mm(A, B, out=D)
-            calls += 1
-        return calls * 2 * N**3 / (time.perf_counter() - start) / 1e9
+        return rate_of(lambda: torch.mm(A, B, out=D), seconds)
 
 
-def model_of(net):
-    """nn.Sequential of Linear and Sigmoid that starts from the serial library's parameters."""
-    layers = []
-    for W, b in net.init_params(0):
-        layer = torch.nn.Linear(*W.shape)
-        layer.weight.data[:] = torch.from_numpy(W.T.copy())
-        layer.bias.data[:] = torch.from_numpy(b)
-        layers += [layer, torch.nn.Sigmoid()]
-    return torch.nn.Sequential(*layers)
+def model_of(net, layers=None):
+    """nn.Sequential of these layers, or all, with the serial library's parameters; before softmax nothing stands."""
+    params, parts = net.init_params(0), []
+    for layer in range(net.n_layers) if layers is None else layers:
+        W, b = params[layer]
+        linear = torch.nn.Linear(*W.shape)
+        linear.weight.data[:] = torch.from_numpy(W.T.copy())
+        linear.bias.data[:] = torch.from_numpy(b)
+        last, softmax = layer == net.n_layers - 1, net.loss == "cross_entropy"
+        activation = getattr(torch.nn, "Sigmoid" if last else net.activation.capitalize())
+        parts += [linear] if last and softmax else [linear, activation()]
+    return torch.nn.Sequential(*parts)
 
 
 def params_of(model):

@@ -19,26 +19,31 @@ def matrices(which=0):
     return A, B, np.zeros((N, N), np.float32)
 
 
-def product_rate(threads, seconds=0.1):
+def product_rate(threads, seconds):
     """GFLOP/s of np.matmul on that many BLAS threads, over that many seconds."""
+    A, B, D = matrices()
     with blas_threads(threads):
-        calls, seconds = _repeat(matrices(), seconds)
-    return calls * 2 * N**3 / seconds / 1e9
+        return rate_of(lambda: np.matmul(A, B, out=D), seconds)
 
 
-def separate_rate(threads, seconds=0.1):
+def separate_rate(threads, seconds):
     """GFLOP/s of that many products at a time, each on one BLAS thread: sharing without any waiting."""
-    sets = [matrices(which) for which in range(threads)]
+
+    def one(which):
+        A, B, D = matrices(which)
+        return rate_of(lambda: np.matmul(A, B, out=D), seconds)
+
+    for which in range(threads):
+        matrices(which)
     with blas_threads(1), ThreadPoolExecutor(threads) as pool:
-        runs = list(pool.map(lambda three: _repeat(three, seconds), sets))
-    return sum(calls * 2 * N**3 / seconds for calls, seconds in runs) / 1e9
+        return sum(pool.map(one, range(threads)))
 
 
-def _repeat(three, seconds):
-    A, B, D = three
-    np.matmul(A, B, out=D)
+def rate_of(product, seconds):
+    """GFLOP/s of a product of these matrices, called again and again for that many seconds."""
+    product()
     start, calls = time.perf_counter(), 0
     while time.perf_counter() - start < seconds:
-        np.matmul(A, B, out=D)
+        product()
         calls += 1
-    return calls, time.perf_counter() - start
+    return calls * 2 * N**3 / (time.perf_counter() - start) / 1e9

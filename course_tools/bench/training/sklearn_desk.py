@@ -10,6 +10,8 @@ from course_lib.measure import blas_threads
 from course_tools.bench.training.catalogue import ETA
 from course_tools.bench.training.desk import Desk, Trainer
 
+PLAIN = {"alpha": 0, "momentum": 0, "nesterovs_momentum": False, "shuffle": False}
+
 
 class SklearnDesk(Desk):
     def hello(self):
@@ -29,18 +31,9 @@ class SklearnTrainer(Trainer):
 
     def __init__(self, net, B, X, y):
         self.X, self.y = X, y
-        self.model = MLPClassifier(
-            net.sizes[1:-1],
-            activation="logistic",
-            solver="sgd",
-            alpha=0,
-            batch_size=B,
-            learning_rate_init=ETA,
-            momentum=0,
-            nesterovs_momentum=False,
-            shuffle=False,
-            random_state=0,
-        )
+        how = {"activation": "logistic", "solver": "sgd", "random_state": 0, **PLAIN}
+        how |= {"batch_size": B, "learning_rate_init": ETA}
+        self.model = MLPClassifier(net.sizes[1:-1], **how)
         warnings.simplefilter("ignore")  # a last run shorter than B is "clipped"
         self.model.partial_fit(X[:B], y[:B], classes=np.arange(net.sizes[-1]))
 

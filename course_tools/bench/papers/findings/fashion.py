@@ -18,11 +18,9 @@ def clothes(made: Part) -> str:
 def classes(made: Part) -> str:
     """The data set's names of the classes, beside the table of [004]."""
     pairs = list(zip(TABLE.split(", "), made["classes"], strict=True))
-    other = [
-        f"{i} is {name}" for i, (said, name) in enumerate(pairs) if said.lower() != name.lower()
-    ]
-    n = len(pairs)
-    return f"{n - len(other)} of {n} as the data set has them; {', '.join(other)}"
+    other = [f"{i} is {b}" for i, (a, b) in enumerate(pairs) if a.lower() != b.lower()]
+    same = f"{len(pairs) - len(other)} of {len(pairs)}"
+    return f"{same} as the data set has them; {', '.join(other)}"
 
 
 def learned(made: Part) -> str:

@@ -8,8 +8,8 @@ from course_tools.bench.papers.findings.wording import listed
 
 def faster(made: Part, *, net: str) -> str:
     """How many times as fast our kernels train on the GPU as NumPy on one thread of the same machine's CPU."""
-    ways = {"key": "mlp-paper", "over": "numpy"}
-    return figures.faster(made["training"], net=net, head=made["device"], **ways)
+    ways = {"key": "mlp-paper", "over": "numpy", "head": made["device"]}
+    return figures.faster(made["training"], net=net, **ways)
 
 
 def times(made: Part, *, net: str, key: str) -> str:

@@ -4,8 +4,8 @@ from course_tools.bench.frame import median, ratio
 from course_tools.bench.papers.arithmetic import exact_saving
 from course_tools.bench.papers.claim import Part
 from course_tools.bench.papers.findings.wording import each_case
-from course_tools.bench.threads.scheme_tables import parts as parts_of
 from course_tools.bench.threads.schemes import LAYERS
+from course_tools.bench.threads.tables import parts as parts_of
 
 BY_LAYER = ("f1", "f2", "f3", "least", "most", "rest", "eq10", "exact")
 
@@ -24,10 +24,9 @@ def _threads(case: Part) -> int | None:
 
 def _steps(case: Part) -> Part:
     """ms of a step, and the share saved; how many times as fast the backward pass is by each scheme."""
-    k, runs = _threads(case), case["runs"]
-    serial, leapfrog, deferred = (
-        runs.get(key, {}) for key in ("serial", f"leapfrog-{k}", f"deferred-{k}")
-    )
+    k = _threads(case)
+    keys = ("serial", f"leapfrog-{k}", f"deferred-{k}")
+    serial, leapfrog, deferred = (case["runs"].get(key, {}) for key in keys)
     one, more = (median(found.get("whole")) for found in (serial, leapfrog))
     left, backward = ratio(leapfrog.get("whole"), serial.get("whole")), serial.get("backward")
     return {

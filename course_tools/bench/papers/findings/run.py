@@ -1,6 +1,6 @@
 """What a result says of its own run."""
 
-from course_tools.bench.frame.conditions import machine_line
+from course_tools.bench.frame.document import machine_line
 from course_tools.bench.papers.claim import Result
 
 

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from course_lib import serial
-from course_lib.data import load_fashion_mnist, one_hot
+from course_lib.data import load_fashion_mnist
 from course_lib.measure import blas_threads
 from course_tools.bench.frame import Progress, Series, WorkerError, clear
-from course_tools.bench.mpi.bench import SETTLE
 from course_tools.bench.mpi.catalogue import EXAMPLES
-from course_tools.bench.mpi.ranks import Ranks
+from course_tools.bench.mpi.ranks import SETTLE, Ranks, save
 from course_tools.bench.papers.parts.digits import sizes_of
 from course_tools.bench.papers.settings import FASHION_ITERATIONS, FASHION_SIZES, Settings
 
@@ -59,7 +58,8 @@ def _times(data: Any, settings: Settings) -> list[dict[str, Any]]:
     batches = BATCHES[:1] if settings.quick else BATCHES
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fashion")))
-        _write(folder, data)
+        rows = np.arange(EXAMPLES) % len(data.y_train)
+        save(folder, data.x_train[rows], data.y_train[rows])
         groups = {p: stack.enter_context(Ranks("mpi", p)) for p in sorted(set(GROUPS.values()))}
         try:
             for group in groups.values():
@@ -68,12 +68,6 @@ def _times(data: Any, settings: Settings) -> list[dict[str, Any]]:
             return [_case(groups, B, settings) for B in batches]
         except WorkerError as error:
             return [{"error": f"not measured: {error}"}]
-
-
-def _write(folder: Path, data: Any) -> None:
-    rows = np.arange(EXAMPLES) % len(data.y_train)
-    np.save(folder / "x.npy", data.x_train[rows])
-    np.save(folder / "y.npy", one_hot(data.y_train[rows], 10))
 
 
 def _case(groups: dict[int, Ranks], B: int, settings: Settings) -> dict[str, Any]:

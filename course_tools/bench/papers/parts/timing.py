@@ -2,11 +2,10 @@
 them, in the same form, so that the same arithmetic and the same tables serve."""
 
 import contextlib
-from typing import Any
+from itertools import product
 
 from course_tools.bench import frame
-from course_tools.bench.frame import Progress, WorkerError
-from course_tools.bench.frame.measure import measure
+from course_tools.bench.frame import Progress, Result, WorkerError
 from course_tools.bench.gpu import bench as gpu_bench
 from course_tools.bench.mpi import bench as mpi_bench
 from course_tools.bench.papers.settings import Settings
@@ -19,24 +18,22 @@ DRAWN = "loops loops-threads numpy numpy-blas numpy-threads torch-1 torch"
 WAYS = tuple(WAY[key] for key in DRAWN.split())
 
 
-def figures(settings: Settings, progress: Progress) -> dict[str, Any]:
+def figures(settings: Settings, progress: Progress) -> Result:
     """Seconds an epoch of each way, by net and batch size."""
     effort = Effort(settings.threads, settings.rounds, settings.seconds)
     with contextlib.ExitStack() as stack:
         workers, versions = frame.start(stack, ("course", "torch"), settings.python)
         frame.needed(workers, "course", "the course's own worker")
         progress.parts += 2 * len(settings.nets) * len(settings.batches)
-        training = []
-        for net in settings.nets:
-            for B in settings.batches:
-                case = Case(net, NETS[net], B, min(settings.batches) == B)
-                training.append(train(workers, effort, WAYS, case, progress))
+        small, pairs = min(settings.batches), product(settings.nets, settings.batches)
+        cases = [Case(net, NETS[net], B, small == B) for net, B in pairs]
+        training = [train(workers, effort, WAYS, case, progress) for case in cases]
     shown = {name: getattr(settings, name) for name in ("threads", "nets", "batches")}
     shown |= {"rounds": settings.rounds, "seconds": settings.seconds, "epoch": EPOCH, "eta": ETA}
     return {"settings": shown, "versions": versions, "training": training}
 
 
-def leapfrogging(settings: Settings, progress: Progress) -> dict[str, Any]:
+def leapfrogging(settings: Settings, progress: Progress) -> Result:
     """The schemes of chapter 04 on 12 equal layers, for one example, as [002] has it, and for a batch."""
     T, rounds = settings.threads, settings.rounds
     batches = (1,) if settings.quick else (1, 128)
@@ -48,7 +45,7 @@ def leapfrogging(settings: Settings, progress: Progress) -> dict[str, Any]:
     return {"settings": {"threads": T, "rounds": rounds}, "schemes": schemes}
 
 
-def ranks(settings: Settings, progress: Progress) -> dict[str, Any]:
+def ranks(settings: Settings, progress: Progress) -> Result:
     """Allreduces and all schemes of training for the network of [003], on 1, 2 and 4 ranks."""
     how = mpi_bench.Settings(
         sizes=(8, 3_200_000),
@@ -62,13 +59,13 @@ def ranks(settings: Settings, progress: Progress) -> dict[str, Any]:
         examples=2048 if settings.quick else 20_480,
     )
     try:
-        found = measure(mpi_bench.BENCH, how)
+        found = mpi_bench.BENCH.measured(how)
     except WorkerError as error:
         return {"error": f"not measured: our ranks did not start: {error}"}
     return {key: found[key] for key in ("settings", "versions", "costs", "allreduces", "training")}
 
 
-def gpu(settings: Settings, progress: Progress) -> dict[str, Any]:
+def gpu(settings: Settings, progress: Progress) -> Result:
     """On a GPU: products and the papers' networks, as `bench gpu` measures them. Without one: why nothing."""
     with contextlib.ExitStack() as stack:
         worker = frame.start(stack, ("gpu",), None)[0]["gpu"]
@@ -86,5 +83,5 @@ def gpu(settings: Settings, progress: Progress) -> dict[str, Any]:
         quick=settings.quick,
         python=settings.python,
     )
-    found = measure(gpu_bench.BENCH, how)
+    found = gpu_bench.BENCH.measured(how)
     return {key: found[key] for key in ("settings", "versions", "device", "gpu", "training")}

@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from course_lib.measure import machine
 from course_tools.bench.checks.answers import read
@@ -14,34 +15,31 @@ from course_tools.bench.checks.trying import tried
 SEED = 20160501
 KINDS = ("cause", "other", "none", "accepted", "broken", "right", "refused")
 SHOWN = ("other", "none", "accepted", "broken", "refused")
+ABOUT = (
+    "Try every answer in tests/answers, written by readers who saw the notebooks alone, and say how many of "
+    "the wrong ones are told their true cause, another, or none, and how many are accepted; how many of the "
+    "right ones are refused. Exit status 1 if one is accepted, refused, or not told what its entry asks for."
+)
+# fmt: off
+OPTIONS: dict[str, dict[str, Any]] = {
+    "chapters": {"nargs": "*", "metavar": "NN", "help": "chapters by number; all if none"},
+    "--task": {"help": "this task alone"},
+    "--seed": {"type": int, "default": SEED, "help": "of the checks' inputs (%(default)s)"},
+    "--jobs": {"type": int, "default": machine().usable or 1, "help": "at a time (%(default)s)"},
+    "--show": {"action": "store_true", "help": "print the messages that are not as they should be"},
+    "--json": {"type": Path, "metavar": "FILE", "help": "write every answer with its message"},
+}
+# fmt: on
 
 
-class ChecksCommand:
+class ChecksBench:
     """Its arguments, and what it does."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """The arguments of `bench checks`."""
-        parser.description = (
-            "Try every answer in tests/answers, written by readers who saw the notebooks alone, and say how many of "
-            "the wrong ones are told their true cause, another, or none, and how many are accepted; how many of the "
-            "right ones are refused. Exit status 1 if one is accepted, refused, or not told what its entry asks for."
-        )
-        parser.add_argument(
-            "chapters", nargs="*", metavar="NN", help="chapters by number; all if none"
-        )
-        parser.add_argument("--task", help="this task alone")
-        parser.add_argument(
-            "--seed", type=int, default=SEED, help="of the checks' inputs (%(default)s)"
-        )
-        parser.add_argument(
-            "--jobs", type=int, default=machine().usable or 1, help="at a time (%(default)s)"
-        )
-        parser.add_argument(
-            "--show", action="store_true", help="print the messages that are not as they should be"
-        )
-        parser.add_argument(
-            "--json", type=Path, metavar="FILE", help="write every answer with its message"
-        )
+        parser.description = ABOUT
+        for name, how in OPTIONS.items():
+            parser.add_argument(name, **how)
 
     def run(self, options: argparse.Namespace) -> int:
         """Try the answers, print the table; return the exit status."""
@@ -51,14 +49,16 @@ class ChecksCommand:
             outcomes = list(pool.map(lambda answer: tried(answer, options.seed), answers))
         rows = [(a, o, kind(a, o)) for a, o in zip(answers, outcomes, strict=True)]
         if options.json:
-            options.json.write_text(dumped(rows), encoding="utf-8")
+            made = [{**asdict(a), **asdict(o), "kind": what} for a, o, what in rows]
+            text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+            options.json.write_text(text, encoding="utf-8")
         print(table(rows))
         if options.show:
             print("\n".join(shown(rows)))
         return int(any(what in SHOWN for answer, _, what in rows if answer.told or what != "none"))
 
 
-COMMAND = ChecksCommand()
+BENCH = ChecksBench()
 
 
 def kind(answer, outcome):
@@ -81,14 +81,12 @@ def table(rows):
     chapters = sorted({answer.chapter for answer, _, _ in rows})
     for chapter in [*chapters, ""]:
         some = [row for row in rows if chapter in ("", row[0].chapter)]
-        found, wrong = (
-            Counter(what for *_, what in some),
-            [r for r in some if r[0].verdict == "wrong"],
-        )
+        found = Counter(what for *_, what in some)
+        wrong = sum(answer.verdict == "wrong" for answer, *_ in some)
         told = Counter(answer.first for answer, *_ in some if answer.first)
         numbers = "  ".join(f"{found[name]:>8}" for name in KINDS)
         first = ", ".join(f"{name} {n}" for name, n in sorted(told.items()))
-        lines.append(f"{chapter[:2] or 'all':7}  {len(wrong):5}  {numbers}   {first}")
+        lines.append(f"{chapter[:2] or 'all':7}  {wrong:5}  {numbers}   {first}")
     return "\n".join(lines)
 
 
@@ -98,12 +96,6 @@ def shown(rows):
         if what in SHOWN:
             yield f"\n--- {what}: {answer.chapter[:2]} {answer.task} {answer.name}\n    {answer.because}"
             yield outcome.message
-
-
-def dumped(rows):
-    """The rows as JSON."""
-    found = [{**asdict(answer), **asdict(outcome), "kind": what} for answer, outcome, what in rows]
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def _plain(text):
