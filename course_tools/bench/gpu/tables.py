@@ -68,7 +68,7 @@ def engine_tables(result: Result) -> Iterator[Table]:
         ns = [1e9 * seconds for seconds in row.get("seconds", ())]
         lines.append((block, frame.typical(ns), frame.spread(ns)) if ns else (block, row["error"]))
     header = ("threads of a block", "median", "quartiles")
-    yield Table("A barrier of the engine, ns a thread", header, lines)
+    yield Table("A barrier of the engine, ns per thread", header, lines)
     if "kernels" in result:
         yield _kernel_table(result["kernels"])
     yield from map(_compile_table, result["compile"])
@@ -169,7 +169,7 @@ def targets(result: Result) -> Iterator[frame.Target]:
     yield from _of_products({case["n"]: case for case in result["products"]})
     for block, row in result["barrier"].items():
         found = frame.alone([1e9 * seconds for seconds in row.get("seconds", ())])
-        yield frame.at_most("A barrier, ns a thread", f"{block} threads a block", 20, found)
+        yield frame.at_most("A barrier, ns per thread", f"{block} threads a block", 20, found)
     yield from _of_kernels(result.get("kernels", {}))
     for case in result["compile"][:1]:
         for kind, seconds in case.get("first", {}).items():

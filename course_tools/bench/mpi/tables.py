@@ -17,7 +17,7 @@ PARTS = ("net, B", "ranks", "rows a rank", "gradient and packing", "on one rank 
          "gathering the batch", "update", "sum", "the step")
 COSTS = ("ranks, way of waiting", "alpha", "1/beta", "3.2 MB, MPI's", "3.2 MB, ring", "a waiting rank",
          "work beside it", "data parallel")
-PIPELINES = ("schedule", "ranks", "ms a step", "quartiles", "predicted", "x serial", "x PyTorch", "bubble",
+PIPELINES = ("schedule", "ranks", "ms per step", "quartiles", "predicted", "x serial", "x PyTorch", "bubble",
              "predicted bubble", "differs by")
 # fmt: on
 BOUND = 0.15  # by how much a measured step may differ from the simulated one: set before anything was measured

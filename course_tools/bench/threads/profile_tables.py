@@ -47,7 +47,7 @@ def _kinds(cases: list[Result]) -> Table:
             found, whole = totals(step), step["step"]
             shares = [f"{_ms(found[kind])} ({100 * found[kind] / whole:.0f} %)" for kind in KINDS]
             lines.append((_split(case, step), _ms(whole), _ms(step["plain"]), *shares))
-    header = ("net, B, split T x P", "ms a step", "without clocks", "products", *KINDS[1:])
+    header = ("net, B, split T x P", "ms per step", "without clocks", "products", *KINDS[1:])
     title = "Where a step of GridStep goes: milliseconds of a thread's step, and their share"
     return Table(title, header, lines)
 
@@ -81,7 +81,7 @@ def shortfall(result: Result) -> Table:
         lines.append((name, _ms(whole), *map(_ms, lost.values()), share))
     title = "From sgemm's rate to GridStep's quickest split, milliseconds a step: the other columns add up to the first"
     own = ("at sgemm's rate", "wide products", "thin products")
-    header = ("net, B, split", "ms a step", *own, *KINDS[1:], "products alone / PyTorch's step")
+    header = ("net, B, split", "ms per step", *own, *KINDS[1:], "products alone / PyTorch's step")
     return Table(title, header, lines)
 
 

@@ -58,7 +58,7 @@ def _time(net: str, batches: list[int], series: Any) -> Figure:
 
 def _gflops(net: str, batches: list[int], series: Any, style: Style, result: Result) -> Figure:
     peak, reached = style.peak or (None, "")
-    title = f"{net}: floating-point operations a second{reached and f', {reached} as the peak'}"
+    title = f"{net}: floating-point operations per second{reached and f', {reached} as the peak'}"
     points = series(lambda case, seconds: quartiles(rates(result, case, seconds))[0])
     return gflops_against_batch(batches, points, peak=peak, title=title)
 

@@ -18,7 +18,7 @@ def product(made: Part, *, rung: str, over: str = "") -> str:
         raise NotMeasured(NOT_COUNTED)
     large = gemm_cost(rung, LARGE, LARGE, LARGE)
     text = (
-        f"{made['side']}^3: {_told(found)}; {large['flops'] / large['bytes']:.2f} flops a byte "
+        f"{made['side']}^3: {_told(found)}; {large['flops'] / large['bytes']:.2f} flops per byte "
         f"at {LARGE:,}^3, by the cost model"
     )
     if not over:
@@ -31,16 +31,16 @@ def product(made: Part, *, rung: str, over: str = "") -> str:
 
 
 def conflicts(made: Part) -> str:
-    """Wavefronts beyond the least of the tiled product, both matrices by rows."""
+    """Wavefronts beyond the least of the tiled product, both matrices row-major."""
     found = made["products"]["shared"]
     return (
-        f"both matrices by rows, as in the CUDA samples: {found['sectors'] / found['requests']:g} sectors "
-        f"a request, and {found['wavefronts'] - found['ideal_wavefronts']} wavefronts more than the least"
+        f"row-major matrices, as in the CUDA samples: {found['sectors'] / found['requests']:g} sectors "
+        f"per request, and {found['wavefronts'] - found['ideal_wavefronts']} wavefronts more than the least"
     )
 
 
 def coalesced(made: Part) -> str:
-    """Sectors a request of the transposed product and of the update, beside the least."""
+    """Sectors per request of the transposed product and of the update, beside the least."""
     if "global" not in made:
         raise NotMeasured(NOT_COUNTED)
     told = [
@@ -82,7 +82,7 @@ def difference(made: Part) -> str:
 
 def _told(found: dict[str, Any]) -> str:
     intensity = found["flops"] / (32 * found["sectors"])  # a sector has 32 bytes
-    text = f"{intensity:.2f} flops a byte of global memory, {found['loads']:,} loads"
+    text = f"{intensity:.2f} flops per byte of global memory, {found['loads']:,} loads"
     if not found["wavefronts"]:
         return text
     fma = found["flops"] / 2 / 32  # of a warp
