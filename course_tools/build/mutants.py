@@ -23,7 +23,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 # The checks know the planted answers of the source as it is now, built or not.
 TAKE = """import json
-from course_lib.checks.kit import planted
+from course_lib.checks.kit.known import planted
 planted.take({chapter!r}, json.loads({cells!r}))"""
 
 

@@ -1,7 +1,7 @@
 """The planted wrong answers of an exercise for its checks: `course_lib/checks/chNN/planted.json`.
 
 A mistake is written once, in exercise.md. Where its author says what it is (`says:`), the check of the task tries it on
-an answer that is not right: course_lib/checks/kit/explain.py.
+an answer that is not right: course_lib/checks/kit/known/explain.py.
 """
 
 import ast

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.checks.kit.kinds import WRONG
+from course_lib.checks.kit.known.planted import task_named
 from course_lib.checks.kit.messages import CheckFailed
-from course_lib.checks.kit.planted import task_named
 from course_lib.errors import BadInput
 from course_tools.build import source
 from course_tools.build.files import clone

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.checks.kit.planted import task_named
+from course_lib.checks.kit.known.planted import task_named
 from course_lib.errors import BadInput
 from course_tools.bench.checks import bench
 from course_tools.bench.checks.answers import Answer, read

@@ -7,9 +7,9 @@ import pytest
 
 from course_lib.checks.kit.core import Case, Check, require
 from course_lib.checks.kit.freeform import property_check
+from course_lib.checks.kit.known.planted import Task
 from course_lib.checks.kit.limits import ALL, Late, at_most, harmless, is_telling
 from course_lib.checks.kit.messages import CheckFailed
-from course_lib.checks.kit.planted import Task
 
 FOR_EVER = "def f(n):\n    while n == n:\n        pass\n"
 HALF = "def f(n):\n    return n // 2\n"
@@ -50,7 +50,7 @@ def test_numbers_tell_something():
 
 def _planted(monkeypatch, *planted):
     task = Task("f", "check_f", "f", HALF, planted, ())
-    monkeypatch.setattr("course_lib.checks.kit.explain.task_of", lambda module, name: task)
+    monkeypatch.setattr("course_lib.checks.kit.known.explain.task_of", lambda module, name: task)
 
 
 def _cause(check, fn):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.checks.kit.core import CheckFailed
-from course_lib.checks.kit.planted import task_of
+from course_lib.checks.kit.known.planted import task_of
 
 
 def eta_in_a_list(result):

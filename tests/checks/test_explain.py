@@ -1,4 +1,4 @@
-"""A cause is proved before it is printed: a known mistake gives what the answer gave in all cases (kit/explain.py)."""
+"""A cause is proved before it is printed: a known mistake gives what the answer gave in all cases (kit/known/explain.py)."""
 
 import json
 from functools import partial
@@ -8,8 +8,8 @@ import pytest
 
 from course_lib.checks import ch01, ch03, ch05, ch15
 from course_lib.checks.ch03 import work as ch03_work
-from course_lib.checks.kit import explain, planted
 from course_lib.checks.kit.core import Case, Check, normal
+from course_lib.checks.kit.known import explain, planted
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.slips import python
 from course_lib.threads import fork_join

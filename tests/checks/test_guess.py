@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from course_lib.checks import ch06, ch10
-from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels import explain, faults, reading, reporting, values
+from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.ranks import explain as ranks_explain
 from course_lib.checks.kit.ranks import reporting as ranks_reporting

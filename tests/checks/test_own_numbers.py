@@ -6,9 +6,9 @@ import importlib
 import numpy as np
 import pytest
 
-from course_lib.checks.kit import own_numbers
 from course_lib.checks.kit.core import CheckFailed
-from course_lib.checks.kit.planted import Task, task_of
+from course_lib.checks.kit.known import own_numbers
+from course_lib.checks.kit.known.planted import Task, task_of
 
 PLANTED = (
     ("clipped", "f = 88, 8  # any number: 88"),

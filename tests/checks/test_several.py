@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from course_lib.checks import ch06, ch09, ch10, ch12, ch14
-from course_lib.checks.kit import heard
+from course_lib.checks.kit.known import heard
+from course_lib.checks.kit.known.parts import Evidence, causes_of_parts, names_of
+from course_lib.checks.kit.known.planted import Task
 from course_lib.checks.kit.messages import CheckFailed
-from course_lib.checks.kit.parts import Evidence, causes_of_parts, names_of
-from course_lib.checks.kit.planted import Task
 from course_lib.checks.kit.slips import merged
 
 SEED = 4

@@ -83,7 +83,7 @@ def test_wheel_works_in_an_empty_folder(tmp_path):
 import sys
 sys.path.insert(0, {str(place)!r})
 import course_lib, course_lib.data
-from course_lib.checks.kit import planted
+from course_lib.checks.kit.known import planted
 from course_tools.__main__ import main
 assert course_lib.__file__.startswith({str(place)!r}), course_lib.__file__
 assert course_lib.data.load_mnist().x_train.shape == (50000, 784)

@@ -11,7 +11,7 @@ import numpy as np
 from course_lib.checks.ch03.race import part
 from course_lib.checks.kit.compare import Rules, compare
 from course_lib.checks.kit.core import normal, ragged
-from course_lib.checks.kit.planted import task_of
+from course_lib.checks.kit.known.planted import task_of
 from course_lib.checks.kit.threads import Meeting, come_late, started_since
 
 STEP = 64  # X[i, 0] is i / STEP, exactly: a worker can be asked which rows it has

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
-from course_lib.checks.kit.guess import guess
+from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.trees import a_thing
 
 # who has what ---------------------------------------------------------------------------------------------------------

@@ -7,11 +7,16 @@ import numpy as np
 
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT, Mismatch, close, compare, part_pairs
-from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
 from course_lib.checks.kit.forms import cause_of_form
-from course_lib.checks.kit.guess import guess
+from course_lib.checks.kit.known.explain import (
+    planted_cause,
+    python_slips,
+    several_causes,
+    slip_cause,
+)
+from course_lib.checks.kit.known.guess import guess
+from course_lib.checks.kit.known.parts import Evidence, names_of
 from course_lib.checks.kit.limits import EACH, is_telling
-from course_lib.checks.kit.parts import Evidence, names_of
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map

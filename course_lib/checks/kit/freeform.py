@@ -8,9 +8,9 @@ import numpy as np
 
 from course_lib.checks.kit.case import Case
 from course_lib.checks.kit.check import Check
-from course_lib.checks.kit.heard import cause_of_property
 from course_lib.checks.kit.inputs import choose_seed
 from course_lib.checks.kit.kinds import CLOCK, WRONG, is_lacking
+from course_lib.checks.kit.known.heard import cause_of_property
 from course_lib.checks.kit.messages import (
     CheckFailed,
     Report,

@@ -9,8 +9,8 @@ import sys
 import warnings
 from dataclasses import dataclass
 
+from course_lib.checks.kit.known.planted import task_named
 from course_lib.checks.kit.messages import CheckFailed
-from course_lib.checks.kit.planted import task_named
 from course_lib.machines.ranks.supervisor import unlink_shared_memory
 
 SECONDS = 90.0  # for one answer, however busy the machine is

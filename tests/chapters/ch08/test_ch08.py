@@ -23,7 +23,7 @@ from course_lib.checks.ch08 import answers as ch08_answers
 from course_lib.checks.ch08 import limits as ch08_limits
 from course_lib.checks.ch08 import tiles as ch08_tiles
 from course_lib.checks.ch08.kernels import sizes
-from course_lib.checks.kit.planted import task_of
+from course_lib.checks.kit.known.planted import task_of
 from course_lib.gpu import gemm_cost, trace_gemm
 from course_lib.gpu.gemm import RUNGS
 from course_lib.gpu.inspect import _compile as compiled

@@ -14,7 +14,7 @@ from course_lib.checks import ch15 as checks
 from course_lib.checks.ch15 import backward, ridge, rounding, scales
 from course_lib.checks.kit.core import CheckFailed
 from course_lib.checks.kit.kernels import batch
-from course_lib.checks.kit.planted import task_named
+from course_lib.checks.kit.known.planted import task_named
 from course_lib.serial.formats import FORMATS, rounded
 
 CHAPTER = "15-half-precision"

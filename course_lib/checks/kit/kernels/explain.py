@@ -4,14 +4,14 @@ import functools
 
 import numpy as np
 
-from course_lib.checks.kit.explain import slip_cause
-from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.batch import HEADER, TOGETHER, candidates
 from course_lib.checks.kit.kernels.pairs import Known, found, is_part, pairs
 from course_lib.checks.kit.kernels.source import without_comments
 from course_lib.checks.kit.kernels.values import differs, tolerance
+from course_lib.checks.kit.known.explain import slip_cause
+from course_lib.checks.kit.known.guess import guess
+from course_lib.checks.kit.known.own_numbers import numbers_in, with_other_numbers
 from course_lib.checks.kit.limits import stopwatch
-from course_lib.checks.kit.own_numbers import numbers_in, with_other_numbers
 from course_lib.checks.kit.slips import cuda
 
 PART = "one of several mistakes: "  # an author's own cause of a finding says more

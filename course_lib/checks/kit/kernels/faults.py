@@ -5,8 +5,8 @@ The engine's own sentences are for any kernel. Those that would send a student o
 
 import numpy as np
 
-from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.running import owner_of
+from course_lib.checks.kit.known.guess import guess
 
 MOST = 20_000  # elements whose owner is looked up
 EACH_ITS_OWN = (

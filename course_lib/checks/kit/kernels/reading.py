@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 
-from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.compiling import source_line
 from course_lib.checks.kit.kernels.source import without_comments
-from course_lib.checks.kit.planted import task_of
+from course_lib.checks.kit.known.guess import guess
+from course_lib.checks.kit.known.planted import task_of
 
 LOOP = re.compile(r"\bfor\s*\([^;]*;([^;]*);[^;{]*?\b\w+\s*\+=\s*([1-9]\d*)\b")
 SHIFTED = re.compile(r"\b([A-Za-z_]\w*)\s*\+\s*(\d+)\b")

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.compiling import source_line
 from course_lib.checks.kit.kernels.explain import PART
 from course_lib.checks.kit.kernels.faults import cause_of_fault
 from course_lib.checks.kit.kernels.reading import read
 from course_lib.checks.kit.kernels.running import SECONDS, owner_of, triple
 from course_lib.checks.kit.kernels.values import cause_of
+from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.trees import short
 from course_lib.checks.kit.words import add_allowed, count, two_numbers

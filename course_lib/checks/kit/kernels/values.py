@@ -7,9 +7,9 @@ import numpy as np
 from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import Mismatch, Rules
-from course_lib.checks.kit.guess import guess
 from course_lib.checks.kit.kernels.pattern import pattern
 from course_lib.checks.kit.kernels.running import bits_of
+from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.probe import Answer
 from course_lib.checks.kit.tolerance import Tolerance, is_wrong
 from course_lib.checks.kit.trees import upcast

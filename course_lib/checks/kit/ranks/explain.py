@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.checks.kit.compare import close
-from course_lib.checks.kit.explain import pair_cause, planted_cause, python_slips, slip_cause
-from course_lib.checks.kit.guess import guess
-from course_lib.checks.kit.parts import seldom
+from course_lib.checks.kit.known.explain import pair_cause, planted_cause, python_slips, slip_cause
+from course_lib.checks.kit.known.guess import guess
+from course_lib.checks.kit.known.parts import seldom
 from course_lib.checks.kit.ranks.running import run_case
 from course_lib.machines.rehearsal.apart import not_apart
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten

@@ -8,7 +8,7 @@ import numpy as np
 from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT
-from course_lib.checks.kit.guess import guess
+from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.probe import Answer, short_error
 from course_lib.checks.kit.raised import cause_of_error

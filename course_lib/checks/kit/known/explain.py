@@ -6,11 +6,11 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 
 import itertools
 
-from course_lib.checks.kit.guess import guess
+from course_lib.checks.kit.known.guess import guess
+from course_lib.checks.kit.known.own_numbers import numbers_of, with_other_numbers
+from course_lib.checks.kit.known.parts import causes_of_parts
+from course_lib.checks.kit.known.planted import task_of
 from course_lib.checks.kit.limits import Late, at_most, harmless
-from course_lib.checks.kit.own_numbers import numbers_of, with_other_numbers
-from course_lib.checks.kit.parts import causes_of_parts
-from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.slips import python
 from course_lib.checks.kit.slips.merged import pairs
 

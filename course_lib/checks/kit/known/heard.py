@@ -10,11 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.checks.kit.compare import Rules, compare, part_pairs
-from course_lib.checks.kit.explain import planted_cause, python_slips, several_causes, slip_cause
-from course_lib.checks.kit.guess import guess
+from course_lib.checks.kit.known.explain import (
+    planted_cause,
+    python_slips,
+    several_causes,
+    slip_cause,
+)
+from course_lib.checks.kit.known.guess import guess
+from course_lib.checks.kit.known.parts import WHOLE, Evidence, names_of
+from course_lib.checks.kit.known.planted import task_of
 from course_lib.checks.kit.limits import EACH, Late, at_most
-from course_lib.checks.kit.parts import WHOLE, Evidence, names_of
-from course_lib.checks.kit.planted import task_of
 from course_lib.checks.kit.trees import copied, leaves, nan_is_inf, numbers, tree_map
 
 MOST = 60  # calls that are looked at

@@ -13,7 +13,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-CHECKS = Path(__file__).parent.parent
+CHECKS = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
