@@ -1,4 +1,4 @@
-"""A cause is proved before it is printed: a known mistake gives what the answer gave in all cases (kit/known/explain.py)."""
+"""A cause is proved before it is printed: a known mistake gives what the answer gave in all cases."""
 
 import json
 from functools import partial
