@@ -21,8 +21,9 @@ NOT_WRITTEN = "not written yet"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-# The checks know the planted answers of the source as it is now, built or not.
-TAKE = """import json
+# The checks know the planted answers of the source as it is now, built or not; and a cause that raises is a fault.
+TAKE = """import json, os
+os.environ["COURSE_CAUSES"] = "raise"
 from course_lib.checks.kit.known import planted
 planted.take({chapter!r}, json.loads({cells!r}))"""
 

@@ -62,3 +62,10 @@ def test_a_function_of_ranks_is_refused_whatever_raises(module, name, monkeypatc
 def test_a_guess_is_what_was_found_or_none():
     assert guess(lambda x: x + 1)(2) == 3
     assert guess(lambda: "")() is guess(raises)() is None
+
+
+def test_where_planted_answers_are_tried_a_fault_in_a_cause_is_seen(monkeypatch):
+    assert guess(raises)() is None
+    monkeypatch.setenv("COURSE_CAUSES", "raise")
+    with pytest.raises(ZeroDivisionError):
+        guess(raises)()
