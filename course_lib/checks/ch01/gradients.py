@@ -44,10 +44,13 @@ check_mse_gradient = Check("mse_gradient", _mse_cases, _mse_gradient, K=40, part
 
 
 def _cubic(theta):
-    """f(theta) = sum of c (theta^3 + theta^2) + products of neighbours: each entry has its own slope and curvature."""
+    """f(theta) = sum of c (theta^3 + theta^2) + products of neighbours: each entry has its own slope and curvature.
+
+    Neighbours lie along the first axis: a flat copy of a matrix has others.
+    """
     t = theta.ravel()
     c = np.arange(1, t.size + 1) / t.size
-    return float(c @ (t**3 + t**2) + t[:-1] @ t[1:])
+    return float(c @ (t**3 + t**2) + np.sum(theta[:-1] * theta[1:]))
 
 
 def _wavy(theta):

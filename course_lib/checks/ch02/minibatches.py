@@ -97,6 +97,8 @@ def _check_sizes(batches, N, B):
         "order[-0:] is everything: add the rest only where there is one": sizes == [*full, N]
         and not N % B,
         "there is an empty batch at the end": sizes and sizes[-1] == 0,
+        "there is an empty batch at the front: np.split cuts at each place that it is given, so give it no 0": sizes
+        == [0, *wanted],
         "batches of size N // B: B is the size of a batch, not their number": sizes
         and sizes[0] == N // B != B,
     }

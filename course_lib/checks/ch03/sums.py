@@ -36,12 +36,23 @@ def _as_slices(got, B, T):
         if None in ends
         else "// divides whole numbers; / gives a float, and a slice of floats cannot cut an array",
     )
+    pairs = [(int(s.start), int(s.stop)) for s in got]
     require(
         len(got) == T,
         f"{len(got)} shards for B = {B}, T = {T}: there must be one for each thread",
-        cause="T threads, T shards; Kamra 2016, algorithm 3 has B/T of them in print, a slip",
+        cause=_cause_of_count(pairs, B, T),
     )
-    return [(int(s.start), int(s.stop)) for s in got]
+    return pairs
+
+
+def _cause_of_count(pairs, B, T):
+    """Why there are not T shards: one is missing at an end, or another rule has made them."""
+    starts, stops = {start for start, _ in pairs}, {stop for _, stop in pairs}
+    if len(pairs) == T - 1 and 0 not in starts:
+        return "the first shard is missing: it starts at row 0"
+    if len(pairs) == T - 1 and B not in stops:
+        return f"the last shard is missing: it stops at B = {B}"
+    return "T threads, T shards; Kamra 2016, algorithm 3 has B/T of them in print, a slip"
 
 
 def _check_cover(pairs, B, T):

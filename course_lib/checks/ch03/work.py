@@ -175,7 +175,11 @@ def first_row(X):
 
 def explain_gradient(got, shards, B, K, late=None):
     """The likely cause of a wrong mean gradient, or None. shards: exact sums; late: the shard that came last."""
-    return _explain_missing(got, shards, B, K, late) or _combined_wrongly(got, shards, B, K)
+    return (
+        _explain_missing(got, shards, B, K, late)
+        or _combined_wrongly(got, shards, B, K)
+        or _as_if_equal(got, shards, B, K)
+    )
 
 
 def _combined_wrongly(got, shards, B, K):
@@ -184,6 +188,18 @@ def _combined_wrongly(got, shards, B, K):
     for says, source in task.planted if task and len(shards) > 1 else ():
         if alike(got, task.value_of(source)(shards, shard_sizes(B, len(shards))), K):
             return says
+    return None
+
+
+def _as_if_equal(got, shards, B, K):
+    """Were the sums divided by T times the same number of rows, where the shards are not equally long?"""
+    T = len(shards)
+    for rows in (B // T, -(-B // T)):
+        if rows * T != B and alike(got, scaled(added(shards), 1 / (rows * T)), K):
+            return (
+                f"divided by T x {rows} = {rows * T} rows, as if all shards were equally long: here they have {B} "
+                "rows together, s.stop - s.start each"
+            )
     return None
 
 

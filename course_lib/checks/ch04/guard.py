@@ -6,9 +6,13 @@ from course_lib.checks.ch04.patience import stop
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import Unmet, require_in_time
 from course_lib.checks.kit.probe import short_error
-from course_lib.checks.kit.threads import guarded, require_none_lost, started_since
+from course_lib.checks.kit.threads import FULL, guarded, require_none_lost, started_since
 
 FAULT = "cannot be computed"  # in the words of each fault that a check makes
+_LIMITED = (
+    "the queue is full: one with a maxsize makes put wait until somebody takes a delta out, and then the chain "
+    "stands still. Give the queue no maxsize"
+)
 
 
 class Delta:
@@ -29,7 +33,8 @@ def hang(fn, args, cause):
     except Unmet as unmet:
         stop(started_since(before))
         where = [row for row in unmet.rows if row[0] == "where"]
-        raise Unmet(unmet.what, [("cause", cause), *where], unmet.kind) from None
+        told = _LIMITED if any(FULL in words for _, words in where) else cause
+        raise Unmet(unmet.what, [("cause", told), *where], unmet.kind) from None
 
 
 def require_no_strange_fault(run):

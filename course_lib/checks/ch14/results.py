@@ -118,6 +118,9 @@ def _differences(rng):
     def kept_once(got, exact, bound):
         got[1, 1], bound[1, 1], got[0, 5], bound[0, 5] = exact[1, 1], 0, exact[0, 5] + 1e-9, 0
 
+    def infinite_twice(got, exact, bound):
+        got[0, 4], bound[0, 4], got[2, 1] = exact[0, 4] - 1e-9, 0, np.nan
+
     def equal(got, exact, bound):
         got[:] = exact
 
@@ -129,6 +132,7 @@ def _differences(rng):
         case("two bounds of 0, one of them kept", 3, 8, change=kept_once),
         case("a bound of 0, and it is kept", 2, 9, change=kept),
         case("all entries equal", 3, 5, change=equal),
+        case("off a bound of 0, and a NaN after it", 3, 6, change=infinite_twice),
     ]
 
 

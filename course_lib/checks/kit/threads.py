@@ -5,6 +5,7 @@ goes on. Each new thread is held back for a moment at its start, as a busy machi
 unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
 """
 
+import queue
 import random
 import sys
 import threading
@@ -20,6 +21,7 @@ DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
 HELD_BACK = 0.03  # seconds that each new thread waits before its first line
 MEETING = 2.0  # seconds that workers wait for each other before they go on alone
 STUMBLE = 0.01  # seconds that a worker waits at the most before each line of a student's, where that is asked for
+FULL = ", at a full queue"  # what is said of a line that waits in `put`
 
 
 @dataclass
@@ -207,13 +209,14 @@ def _report_hang(fn, caller, before):
     frames, own = sys._current_frames(), getattr(getattr(fn, "__code__", None), "co_filename", None)
     places = []
     for thread in [caller, *(t for t in started_since(before) if t is not caller)]:
-        frame = frames.get(thread.ident)
+        frame, full = frames.get(thread.ident), ""
         while frame is not None and not (
             frame.f_code.co_filename == own or "ipykernel_" in frame.f_code.co_filename
         ):
+            full = full or FULL * (frame.f_code is queue.Queue.put.__code__)
             frame = frame.f_back
         if frame is not None:
-            places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}")
+            places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}{full}")
     require_in_time(
         False,
         f"it did not finish within {DEADLINE:g} s: a deadlock or an endless loop",
