@@ -72,7 +72,7 @@ def _blocks_cases(rng):
         Case((128, some - 3, 8192, V100), "some kernel"),
         Case((64, 41, 512, A100), "41 registers"),
         Case((96, 104, 512, A100), "96 threads"),
-        Case((64, 32, 4096, T4), "4 KiB of shared memory on a T4"),
+        Case((64, 64, 4096, T4), "4 KiB of shared memory on a T4"),
         Case((64, 16, 0, SMALL), "limited by the reserved bytes"),
     ]
 
