@@ -136,7 +136,7 @@ def _has_nan(tree):
 
 def _of_none(plain):
     """All results are right but those of ranks that are to have none."""
-    if all(run.want[rank] is None for run in plain for rank, _ in run.misses):
+    if all(run.want[rank] is None for run in plain for rank, _ in run.wrong):
         return "the results are right where they are wanted: these ranks are to return None"
     return None
 
