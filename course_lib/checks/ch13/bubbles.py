@@ -35,6 +35,7 @@ def _micro_cases(rng):
         ("three ranks", 3, _share(rng, 3)),
         ("next to no bubble", odd, _share(rng, odd, 4e-4 * (odd - 1) / 8, 6e-4 * (odd - 1) / 8)),
         ("a large bubble is allowed", 4, 0.9),
+        ("half of the step may be waiting", 6, 0.5),
         ("one rank", 1, 0.1),
     ]
     return [Case((p, most), f"{label}: p = {p}, most = {most}") for label, p, most in plan]

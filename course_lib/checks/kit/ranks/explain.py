@@ -17,7 +17,9 @@ from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 SLIPS = 120  # of the solution: so many are tried
 EACH = 0.5  # seconds for a rehearsal of one of them: some never end
-DTYPE = re.compile(r"\b(?:u?int|float)\d+\b")
+SENT = re.compile(
+    r"\b(?:\d+ )?(?:u?int|float)\d+\b"
+)  # 5 float32: so many of them, and of which dtype
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,9 @@ def _calls(run):
 
 
 def _said(run):
-    """What ended the run: of an exception its words, of all else who waits in which call, and the dtypes named."""
+    """What ended the run: of an exception its words, of all else who waits in which call, and what is sent."""
     error = run.fatal
     if error["tool"] == "exception":
         return error["message"].split("\n")[0]
     places = {rank: place["op"] for rank, place in error["ranks"].items()}
-    return places, DTYPE.findall(error["message"])
+    return places, SENT.findall(error["message"])
