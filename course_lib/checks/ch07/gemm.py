@@ -170,7 +170,8 @@ check_gemm_tiled = KernelCheck(
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "B"),
             "a load beyond the edge: A and B have K rows, A has M columns and B has N: check the row and the "
-            "column. Row k of A begins at k * M",
+            "column that this line loads. Where x runs along a row of A, the column is i0 + x, not i. Row k of A "
+            "begins at k * M",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] not in ("A", "B", "C", "D", ""),

@@ -146,6 +146,11 @@ def _is_gcc():
     return "clang" not in _version()
 
 
+def unmoved():
+    """Options for a source whose loads are to stay where they stand, and not to move into a branch behind them."""
+    return ("-fno-tree-sink",) if _is_gcc() else ("-mllvm", "-instcombine-code-sinking=false")
+
+
 def _flags(traced, options):
     """How kernels are compiled, before their source and what becomes of it."""
     own = [*TRACED, *(GCC if _is_gcc() else CLANG)] if traced else PLAIN[:]
