@@ -18,7 +18,7 @@ namespace course {
 Launch launch;
 __thread Thread *self;
 #ifdef COURSE_TRACE
-uint16_t seen[kMaxThreads][32];
+uint32_t seen[kMaxThreads][32];
 #endif
 Kernel *Kernel::first;
 Symbol *Symbol::first;
@@ -73,7 +73,7 @@ struct Worker : Block {
         for (unsigned i = 0; i < launch.threads; i++) {
             Thread &t = all[i];
             t.thread_idx = at, t.index = i, t.block = this;
-            t.state = State::ready, t.warp_epoch = 0, t.line = 0, t.stack = nullptr;
+            t.state = State::ready, t.warp_epoch = has_parts, t.line = 0, t.stack = nullptr;
 #ifdef COURSE_TRACE
             memset(seen[i], 0, sizeof seen[i]);
 #endif
@@ -143,22 +143,22 @@ struct Worker : Block {
             if (!(mask >> j & 1)) continue;
             if (t.line != first.line && (first.converged || t.converged))
                 barrier_error({BarrierError::different, first.line, t.line, index, t.index, 1}), apart = true;
-            t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch += first.orders;
+            t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch += !first.converged;
             shown[t.index] = given[t.index];
         }
-        if (first.orders) tell_each_other(lane, count, mask);
+        if (!first.converged) tell_each_other(lane, count, mask);
         for (unsigned j = 0; j < count; j++)
-            if (apart && !lane[j].orders) lane[j].mask = 0;  // see `meet`
+            if (apart && lane[j].meets) lane[j].mask = 0;  // see `meet`
     }
 
     // What one lane of the mask knew, all of them know now: a barrier of half a warp orders nothing for the other half.
     void tell_each_other([[maybe_unused]] Thread *lane, [[maybe_unused]] unsigned count, [[maybe_unused]] unsigned mask) {
 #ifdef COURSE_TRACE
-        uint16_t known[32] = {};
+        uint32_t known[32] = {};
         for (unsigned j = 0; j < count; j++)
             for (unsigned k = 0; k < 32 && mask >> j & 1; k++) known[k] = std::max(known[k], seen[lane[j].index][k]);
         for (unsigned j = 0; j < count; j++)
-            if (mask >> j & 1) known[j] = uint16_t(lane[j].warp_epoch);
+            if (mask >> j & 1) known[j] = lane[j].warp_epoch;
         for (unsigned j = 0; j < count; j++)
             if (mask >> j & 1) memcpy(seen[lane[j].index], known, sizeof known);
 #endif
@@ -281,7 +281,7 @@ unsigned active_mask(int line) {
     return me.mask;
 }
 
-void warp_barrier(unsigned mask, int line, bool converged, bool orders) {
+void warp_barrier(unsigned mask, int line, bool converged, bool meets) {
     Thread &me = *self;
     if (!(mask >> lane() & 1)) {
         barrier_error({BarrierError::mask, line, 0, me.block->index, me.index, 1});
@@ -289,7 +289,7 @@ void warp_barrier(unsigned mask, int line, bool converged, bool orders) {
     }
     unsigned count = lanes(me.index / 32);
     me.mask = count < 32 ? mask & ((1u << count) - 1) : mask;
-    me.line = site_of(line), me.converged = converged, me.orders = orders, me.state = State::at_warp_barrier;
+    me.line = site_of(line), me.converged = converged, me.meets = meets, me.state = State::at_warp_barrier;
     worker_of(me).wait(me);
 }
 
@@ -309,7 +309,7 @@ unsigned exchange(unsigned mask, uint64_t bits, int line) {
 // Lanes that are missing have returned (or a block whose size is no multiple of 32 does not have them).
 unsigned meet(uint64_t bits, int line) {
     worker_of(*self).given[self->index] = bits;
-    warp_barrier(~0u, line, true, false);
+    warp_barrier(~0u, line, true, true);
     unsigned came = self->mask, there = lanes(self->index / 32), first = self->index / 32 * 32;
     if (came == ~0u || (came && !kTraced)) return came;
     if (came && !self->block->ended_early) {

@@ -15,15 +15,17 @@ const char *op_name(Op op) { return op == Op::load ? "load" : op == Op::store ? 
 namespace {
 union Access {
     struct {
-        uint32_t block, epoch;
-        uint16_t thread, warp_epoch, site;
+        uint32_t block, epoch, thread : 10, warp_epoch : 22;
+        uint16_t site;
         uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
         Op op;
     };
     uint64_t when;                                   // block and epoch
     uint64_t both __attribute__((vector_size(16)));  // all of it, to be set and copied at one go
 };
-struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
+// What is remembered of a word: its last write and atomic, and two reads by different threads since. If another thread's
+// atomic came before the last one, unordered, it takes the place of the write, which is ordered before both, or told.
+struct Cell {
     Access write, atomic, reads[2];
 };
 Cell *cells, *byte_cells;  // of shared memory, of the arena, of symbols; of their bytes, where a word is split
@@ -59,7 +61,7 @@ uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks h
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
 struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
-    unsigned epoch, thread, to_epoch, to_thread;
+    unsigned epoch, thread, to_epoch, to_thread, warp_epoch;
 };
 struct Handed {
     uint64_t where;  // the address of an atomic, or the block that takes
@@ -105,20 +107,21 @@ bool handed_over(const Access &before, const Access &now) {
     if (found == taken.end() || found->where != now.block || found->from != before.block) return false;
     const HandOver &h = found->what;
     if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
-    return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
+    bool handed = h.thread == kMany || (h.thread == before.thread && before.warp_epoch <= h.warp_epoch);
+    return before.epoch < h.epoch || (before.epoch == h.epoch && handed);
 }
 
 COURSE_HOT bool ordered(const Access &before, const Access &now, bool any_taken = taken.count) {
     if (before.block == now.block) {
         if (before.thread == now.thread || before.epoch != now.epoch) return true;
         bool near = before.thread / 32 == now.thread / 32;
-        if (near && int16_t(seen[now.thread][before.thread % 32] - before.warp_epoch) > 0) return true;
+        if (near && int((seen[now.thread][before.thread % 32] - before.warp_epoch) << 10) > 0) return true;
     }
     return any_taken && handed_over(before, now);
 }
 
 COURSE_HOT int distance(const Access &a, const Access &b) {
-    return a.block != b.block ? 3 : a.thread / 32 != b.thread / 32 ? 2 : a.thread != b.thread;
+    return a.block != b.block ? kMaxThreads : a.thread ^ b.thread;
 }
 
 __attribute__((noinline, cold)) void collide(const Access &before, const Access &now, const Place &place,
@@ -130,7 +133,7 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
     if (op == Op::store && before.op == Op::store) {
         stores.add({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
-    } else if (op == Op::load && before.op == Op::atomic) {
+    } else if (op == Op::load && before.op >= Op::atomic) {
         uint64_t address = place.array->start + place.offset;
         if (!guess_at(address, now.thread)) guesses[now.thread].add({address, found}), guessed++;
     } else {
@@ -139,7 +142,8 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
 }
 
 void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
-    bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
+    bool both_atomic = (before.op == Op::atomic && now.op == Op::atomic) ||
+                       (before.op >= Op::atomic && now.op >= Op::atomic && before.block == now.block);
     bool apart = mute || both_atomic || !(before.bytes & now.bytes);
     if (!apart && !ordered(before, now)) collide(before, now, place, bytes, op);
 }
@@ -156,14 +160,16 @@ COURSE_HOT void remember_read(Access *reads, const Access &now, bool any_taken =
 }
 
 void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op op) {
-    compare(cell.write, now, place, bytes, op);
+    // The last of several atomics may tell its thread that it is the last: a plain store is left to it.
+    if (cell.write.op < Op::atomic || op != Op::store) compare(cell.write, now, place, bytes, op);
     compare(cell.atomic, now, place, bytes, op);
     if (op == Op::load) return remember_read(cell.reads, now);
     for (Access &read : cell.reads) {
         compare(read, now, place, bytes, op);
         if (ordered(read, now)) read.bytes &= ~now.bytes;
     }
-    (now.op == Op::atomic ? cell.atomic : cell.write).both = now.both;
+    if (now.op >= Op::atomic && cell.atomic.bytes && !ordered(cell.atomic, now)) cell.write.both = cell.atomic.both;
+    (now.op >= Op::atomic ? cell.atomic : cell.write).both = now.both;
 }
 
 // Threads that store bytes or halves side by side share a word, of which a cell remembers one write. So from the first
@@ -181,7 +187,7 @@ COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
     const Thread &t = *self;
     Access now;
     now.both = decltype(now.both){t.block->index | uint64_t(t.block->epoch) << 32,
-                                  t.index | uint64_t(uint16_t(t.warp_epoch)) << 16 | uint64_t(uint16_t(site)) << 32 |
+                                  t.index | t.warp_epoch << 10 | uint64_t(uint16_t(site)) << 32 |
                                       uint64_t(mask) << 48 | uint64_t(op) << 56};
     return now;
 }
@@ -248,7 +254,7 @@ static void settle_stores() {
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
     if (stores.count) settle_stores();
     Access now = this_access(site, bytes < 4 ? ((1u << bytes) - 1) << place.offset % 4 : 15, is_volatile ? Op::atomic : op);
-    if (op == Op::atomic) {
+    if (op >= Op::atomic) {
         last_atomic = {place, (bytes + 3) / 4};
     } else if (Guess *guess = guess_at(place.array->start + place.offset, self->index)) {
         report(guess->finding), forget(guess, self->index);
@@ -301,21 +307,25 @@ void note_atomic(uint64_t address) {
     for (size_t i = first_not_before(released, address, 0) - released.begin(); i < released.count; i++) {
         const auto &[where, from, handed] = released[i];
         if (where != address) break;
-        HandOver got = {handed.epoch, handed.thread, epoch, thread};
+        HandOver got = {handed.epoch, handed.thread, epoch, thread, handed.warp_epoch};
         size_t before = taken.count;
         HandOver &old = put(taken, me, from, got).what;
         bool is_new = taken.count > before;
         bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
+        if (known) old.warp_epoch = std::max(old.warp_epoch, got.warp_epoch);
         if (is_new || (known && from != me)) continue;
         if (from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }
     if (fenced_block != me || !fenced[thread]) return;
-    HandOver &mine = put(released, address, me, {epoch, thread, 0, 0}).what;
-    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
+    HandOver &mine = put(released, address, me, {epoch, thread, 0, 0, 0}).what;
+    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0, 0};
     if (mine.thread != thread) mine.thread = kMany;
-    for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++)
-        put(released, address, h->from, h->what);  // what was handed to this block, it hands on
+    mine.warp_epoch = self->warp_epoch++;  // what this thread does from now on is not handed over
+    for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++) {
+        HandOver &on = put(released, address, h->from, h->what).what;  // what was handed to this block, it hands on
+        if (on.epoch == h->what.epoch) on.warp_epoch = std::max(on.warp_epoch, h->what.warp_epoch);
+    }
 }
 
 }  // namespace course

@@ -389,8 +389,8 @@ void fragment_unset(int which, int line) {
     report({"initcheck", "fragment", &roles[which], which, {line, self->block->index, self->index, "load"}, {}});
 }
 
-uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
-    access((void *)pointer, bytes, kAtomicSite + line, Op::atomic);
+uint64_t atomic_load(const void *pointer, unsigned bytes, int line, bool of_block) {
+    access((void *)pointer, bytes, kAtomicSite + line, of_block ? Op::atomic_of_block : Op::atomic);
     uint64_t bits = 0;
     memcpy(&bits, pointer, bytes);
     return bits;

@@ -15,7 +15,7 @@ extern "C" const int course_site_lines[];  // written by the assembly pass: sour
 namespace course {
 
 enum class Space : uint8_t { global, shared, constant };
-enum class Op : uint8_t { load, store, atomic };
+enum class Op : uint8_t { load, store, atomic, atomic_of_block };
 constexpr unsigned kAtomicSite = 0x8000;  // sites from here on are atomics and fragments: kAtomicSite + line
 inline int line_of(unsigned site) { return site >= kAtomicSite ? int(site - kAtomicSite) : course_site_lines[site]; }
 
