@@ -174,3 +174,82 @@ __global__ void mapped_flag_with_system_fence(float *data, int *done)
     if (threadIdx.x == 0)
         atomicAdd(done, 1);
 }
+
+//: progress_told_step_by_step grid=2 block=1 args={"data": zeros(4), "progress": zeros(1, i4), "y": zeros(4)} gives={"y": [1, 2, 3, 4]}
+__global__ void progress_told_step_by_step(float *data, int *progress, float *y) {
+    for (int k = 0; k < 4; k++)
+        if (blockIdx.x == 0) {
+            data[k] = k + 1;
+            __threadfence();
+            atomicAdd(progress, 1);
+        } else {
+            while (atomicAdd(progress, 0) <= k) {}
+            __threadfence();
+            y[k] = data[k];
+        }
+}
+
+//: handed_on_by_a_block_between grid=3 block=1 args={"data": zeros(2), "f": zeros(1, i4), "g": zeros(1, i4), "y": zeros(2)}
+//+ gives={"y": [1, 2]}
+__global__ void handed_on_by_a_block_between(float *data, int *f, int *g, float *y) {
+    for (int k = 1; k <= 2; k++) {
+        if (blockIdx.x == 0) data[k - 1] = k;
+        if (blockIdx.x == 1)
+            while (atomicAdd(f, 0) < k) {}
+        if (blockIdx.x == 2)
+            while (atomicAdd(g, 0) < k) {}
+        __threadfence();
+        if (blockIdx.x == 0) atomicExch(f, k);
+        if (blockIdx.x == 1) atomicExch(g, k);
+        if (blockIdx.x == 2) y[k - 1] = data[k - 1];
+    }
+}
+
+//: taken_again_while_others_read grid=2 block=64 args={"data": zeros(64), "flag": zeros(1, i4), "y": zeros(64)}
+//+ gives={"y": np.arange(64)[::-1]}
+__global__ void taken_again_while_others_read(float *data, int *flag, float *y) {
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        data[t] = t;
+        __syncthreads();
+        for (int k = 0; k < 2 && t == 0; k++) {
+            __threadfence();
+            atomicAdd(flag, 1);
+        }
+    } else {
+        while (t == 0 && atomicAdd(flag, 0) < 1) {}
+        __threadfence();
+        __syncthreads();
+        if (t == 0) atomicAdd(flag, 1);
+        y[t] = data[63 - t];
+    }
+}
+
+//: atomic_sum_read_behind_the_counter grid=4 block=32 args={"sum": zeros(1, i4), "done": zeros(1, i4), "y": zeros(1, i4)}
+//+ gives={"y": [128]}
+__global__ void atomic_sum_read_behind_the_counter(int *sum, int *done, int *y) {
+    atomicAdd(sum, 1);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(done, 1) == gridDim.x - 1) {
+        __threadfence();
+        *y = *sum;
+    }
+}
+
+//: retirement_count_reset grid=4 block=32 args={"x": arange(128), "part": unset(4), "y": zeros(1)} gives={"y": [8128]}
+__device__ unsigned retired;
+__global__ void retirement_count_reset(const float *x, volatile float *part, float *y) {
+    float v = x[blockIdx.x * 32 + threadIdx.x];
+    for (int d = 16; d; d >>= 1) v += __shfl_down_sync(~0u, v, d);
+    if (threadIdx.x == 0) {
+        part[blockIdx.x] = v;
+        __threadfence();
+        if (atomicInc(&retired, gridDim.x) == gridDim.x - 1) {
+            float sum = 0;
+            for (int i = 0; i < 4; i++) sum += part[i];
+            y[0] = sum;
+            retired = 0;
+        }
+    }
+}
