@@ -18,7 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput, OutOfTime, Unavailable
-from course_lib.machines.cpu_engine.unset import mark, poison, warned
+from course_lib.machines.cpu_engine.messages import refused
+from course_lib.machines.cpu_engine.unset import MARK, marks_of, poison, tables, warned
 from course_lib.machines.cuda_c.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
@@ -80,9 +81,7 @@ def compiler():
             return [name]
     if (zig := find_spec("ziglang")) and zig.origin:
         return [str(Path(zig.origin).with_name("zig")), "c++"]
-    raise Unavailable(
-        "the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang"
-    )
+    raise Unavailable(refused("compiler"))
 
 
 def _gcc_before(version, said):
@@ -107,19 +106,35 @@ def _version():
 
 def build(program, options=(), traced=False):
     """The path of the executable that runs the kernels of `program` (from `rewrite`). Raises CompileError."""
-    path = _folder() / _key(program.text, *options, str(traced))
-    if _found(path):
-        return path
-    _prune()
-    units = TRACE_UNITS if traced else PLAIN_UNITS
-    pool = ThreadPoolExecutor(os.cpu_count())  # more at once would hold up the longest
-    with tempfile.TemporaryDirectory(dir=_folder()) as folder, pool:
-        objects = pool.map(lambda name: str(_runtime(name, traced)), units)
-        unit = _kernels(program, options, traced, Path(folder))
-        libraries = LINK + ZIG_LINK * ("zig" in _version())
-        _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
-        os.replace(Path(folder, "program"), path)
+
+    def make(folder, made):
+        _prune()
+        units = TRACE_UNITS if traced else PLAIN_UNITS
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # more at once would hold up the longest
+            objects = pool.map(lambda name: _runtime(name, traced), units)
+            unit = _kernels(program, options, traced, folder)
+            libraries = LINK + ZIG_LINK * ("zig" in _version())
+            _run([*compiler(), unit, *objects, *libraries, "-o", made])
+
+    return _kept(_key(program.text, *options, str(traced)), make)
+
+
+def _kept(name, make):
+    """The path of a file of the cache; make(folder, path) makes it, unless it is there."""
+    path = _folder() / name
+    if not _found(path):
+        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+            make(Path(folder), Path(folder, "made"))
+            os.replace(Path(folder, "made"), path)
     return path
+
+
+def _found(path):
+    """Whether it is there; notes that it is in use."""
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(path)
+        return True
+    return False
 
 
 def _kernels(program, options, traced, folder):
@@ -127,7 +142,7 @@ def _kernels(program, options, traced, folder):
     source, unit = folder / "kernel.cpp", folder / ("kernel.s" if traced else "kernel.o")
     source.write_text(program.text, encoding="utf-8")
     command = [*compiler(), *_flags(traced, options), "-S" if traced else "-c"]
-    said = _run([*command, str(source), "-o", str(unit)], DEADLINE)
+    said = _run([*command, source, "-o", unit], DEADLINE)
     if traced:
         finished = _finished(unit.read_text(encoding="utf-8"), program, said)
         unit.write_text(finished, encoding="utf-8")
@@ -138,8 +153,7 @@ def _finished(assembly, program, said):
     """What becomes of the assembly of a traced program before it is assembled."""
     arm = platform.machine().lower() in ("arm64", "aarch64")
     assembly = poison(assembly, program.text) if _is_gcc() else assembly
-    assembly = number_sites(spread(assembly, program.symbols), arm)
-    return mark(assembly, [] if arm else warned(said), FILE, LOC)
+    return number_sites(spread(assembly, program.symbols), arm, [] if arm else warned(said))
 
 
 def _is_gcc():
@@ -163,35 +177,36 @@ CALL = re.compile(rf"^\s*(?:callq?|bl)\s+_?__tsan_(?:{PLACE})\b")
 # of a function of the source, not of what the compiler has put in
 OWN_CALL = re.compile(r"^\s*callq?\s+(?!_*(?:tsan|ubsan|asan|tls)_|\*)")
 FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
-CALL_LINE = "_course_call_line" if sys.platform == "darwin" else "course_call_line"
 LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 
 
-def number_sites(assembly, arm=False):
+def number_sites(assembly, arm=False, warnings=()):
     """Puts a number for each traced instruction into the register of the callback's next argument.
 
     The compiler calls __tsan_read4(address) and leaves the other argument registers alone, so its source line can be
     handed over there: no debugger's tables are needed to find it. A table of the lines by number is added at the end.
-    Calls of the source's own functions note their line as well, for the path by which a barrier was reached.
+    Calls of the source's own functions note their line as well, for the path by which a barrier was reached; and so do
+    the lines of `warnings` (see unset.py), once they have run.
     """
     lines: list[str] = []
     sites, files, current = [0], set[str](), 0
     for line in assembly.splitlines():
+        marks = []
         if found := FILE.match(line):
             files.add(found[1])
         elif (found := LOC.match(line)) and found[1] in files and found[2] != "0":
             current = int(found[2])
+            marks = marks_of(current, warnings)
         elif found := CALL.match(line):
             lines.append(_handed_over(found, len(sites), arm))
             sites.append(current)
         elif OWN_CALL.match(line) and not arm:  # a call that the compiler has doubled is one call
-            lines.append(f"\tmovl ${current}, {CALL_LINE}(%rip)")
-        lines.append(line)
+            lines.append(f"\tmovl ${current}, {MARK}call_line(%rip)")
+        lines += [line, *marks]
     if len(sites) >= 0x8000:
         raise BadInput("this source has too many memory accesses to trace: split it")
-    name = "_course_site_lines" if sys.platform == "darwin" else "course_site_lines"
-    lines += [".data", ".p2align 2", f".globl {name}"]
-    lines += [f"{name}: .long {', '.join(map(str, sites))}"]
+    lines += [".data", ".p2align 2", f".globl {MARK}site_lines"]
+    lines += [f"{MARK}site_lines: .long {', '.join(map(str, sites))}", *tables(warnings)]
     return "\n".join(lines) + "\n"
 
 
@@ -217,13 +232,8 @@ def spread(assembly, symbols):
 def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
     flags = [*COMMON, *RUNTIME.get(name, "-O1").split(), *(["-DCOURSE_TRACE"] * traced)]
-    path = _folder() / f"{name}-{_key(name, *flags)}.o"
-    if not _found(path):
-        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-            source, made = NATIVE / f"{name}.cpp", Path(folder, "o")
-            _run([*compiler(), *flags, "-c", str(source), "-o", str(made)])
-            os.replace(made, path)
-    return path
+    command = [*compiler(), *flags, "-c", NATIVE / f"{name}.cpp", "-o"]
+    return _kept(f"{name}-{_key(name, *flags)}.o", lambda _, made: _run([*command, made]))
 
 
 def _run(command, deadline=None):
@@ -244,14 +254,6 @@ def _run(command, deadline=None):
         warnings = re.compile(r"^.*: warning: .*\n(?:\s.*\n)*", re.MULTILINE)
         raise kind("the kernel does not compile:\n" + complaints(warnings.sub("", said)))
     return said
-
-
-def _found(path):
-    """Whether it is there; notes that it is in use."""
-    with contextlib.suppress(FileNotFoundError):
-        os.utime(path)
-        return True
-    return False
 
 
 def _prune():
@@ -296,9 +298,8 @@ def _engine_key():
     cpu = Path("/proc/cpuinfo")
     said = cpu.read_text() if cpu.exists() else ""
     features = re.search(r"^(?:flags|Features)\s*:.*$", said, re.MULTILINE)
-    flags = str([COMMON, RUNTIME, PLAIN, TRACED, GCC, CLANG, UNSET, LINK, ZIG_LINK])
-    machine = platform.machine() + (features[0] if features else "")
-    return "|".join([*compiler(), _version(), native, machine, flags])
+    machine = sys.platform + platform.machine() + (features[0] if features else "")
+    return "|".join([*compiler(), _version(), native, machine])
 
 
 def _key(*parts):

@@ -131,16 +131,13 @@ def _meant(row, symbols, source, kernel):
 
 def _place(arena, kernel, names, parameters, args):
     """Copies the arrays to the device. Returns [(address, array, name)] and the arguments as bytes."""
-    buffers, values, known = [], [], {}
+    buffers, values, known = [], [], dict[object, int]({None: 0})  # a null pointer
     for name, parameter, value in zip(names, parameters, args, strict=True):
         if parameter[0] != "p":
             values.append(launching.scalar(kernel, name, parameter, value))
             continue
         launching.check_buffer(kernel, name, value)
-        if value is None:
-            values.append(launching.pointer(0))
-            continue
-        key = (value.__array_interface__["data"][0], value.strides, value.shape)
+        key = value if value is None else (value.ctypes.data, value.strides, value.shape)
         if key not in known:
             known[key] = arena.alloc(value.nbytes)
             _to_device(arena, known[key], value)
@@ -186,9 +183,8 @@ def _fill(process, known, symbols):
         raise BadInput(f"symbols must be a dict of arrays by name, not {type(symbols).__name__}")
     for name, value in symbols.items():
         if name not in known:
-            raise BadInput(
-                f"there is no variable {name!r}; the source has {', '.join(sorted(known)) or 'none'}"
-            )
+            there = ", ".join(sorted(known)) or "none"
+            raise BadInput(f"there is no variable {name!r}; the source has {there}")
         address, size, *_ = known[name]
         if not isinstance(value, np.ndarray) or value.nbytes != size or value.dtype.hasobject:
             raise BadInput(f"{name} has {size} bytes: pass a NumPy array of numbers of that size")

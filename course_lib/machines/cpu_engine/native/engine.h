@@ -41,7 +41,7 @@ struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its blo
     bool vote, converged;     // what it gives to a vote; waits in a vote or shuffle, which lanes must make in one place
     bool meets;               // in a call on a fragment
 };
-extern "C" void course_switch(void **save, void *to);  // see fiber.h
+extern "C" void course_switch(void **save, void *to);  // saves here, goes on there: see fiber.h
 extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
 
 struct Block {  // one block of threads, run by one worker
@@ -194,36 +194,27 @@ constexpr unsigned kSharedBytes = 64 << 10;  // a worker's arena for it: the arr
 constexpr unsigned kMaxThreads = 1024;
 
 void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
-[[noreturn]] void end_thread();  // the current CUDA thread stops here
+[[noreturn]] void end_thread();  // the current CUDA thread stops here, by an error
 
 // Where a barrier stands: its line, and in the upper 16 bits a number that tells it from others in that line.
 constexpr int line_of_site(int site) { return site & 0xffff; }
 
-// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or
-// of a shuffle: `thread` takes from `lane`, which the mask leaves out, has returned, or which the block does not have.
-struct BarrierError {
-    enum Kind { different, exited, stuck, mask, left_out, gone, beyond, part } kind;
-    int line, other_line;
-    unsigned block, thread, count;
-    int lane = -1;
-};
-void barrier_error(const BarrierError &error);
+// What a barrier of this block found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or
+// gone; or of a shuffle: `thread` takes from `lane`, which (says the kind) is not there. The kinds: see messages.toml.
+void barrier_error(const char *kind, int line, unsigned thread, unsigned count = 1, int other_line = 0, int lane = -1);
 
+extern uint32_t seen[kMaxThreads][32];  // warp barriers of each lane of its warp that a thread knows to be passed
+extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
+extern uint64_t changes;  // counts all but the reads of a warp's lanes, one after the other, that nothing came of
 #ifdef COURSE_TRACE  // what the tracer wants to know
 void block_begins();
 void warp_stands();  // all lanes of a warp stand still
 char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape);  // where it lies
-extern uint32_t seen[kMaxThreads][32];  // warp barriers of each lane of its warp that a thread knows to be passed
 unsigned call_path();  // a number for the calls by which the thread came here
 constexpr bool kTraced = true;
-extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
-extern uint64_t changes;  // counts all but the reads of a warp's lanes, one after the other, that nothing came of
 #else
 constexpr bool kTraced = false;
 constexpr unsigned call_path() { return 0; }
-static bool poisoned __attribute__((unused));
-static uint64_t changes __attribute__((unused));
-constexpr bool second_look = false;
 inline void block_begins() {}
 inline void warp_stands() {}
 inline char *shared_declared(size_t offset, const char *, size_t, const Shape &) {

@@ -42,10 +42,8 @@ struct Guess {
 };
 List<Guess> guesses[kMaxThreads];  // of each thread of the running block
 size_t guessed;                    // by all of them
-struct {
-    Place place;
-    unsigned words;
-} last_atomic;
+Place last_atomic;
+unsigned atomic_words;  // of it
 // Two stores of one value leave that value, whichever comes last. What a store stores is seen once it has been done.
 struct Store {
     const uint32_t *word;
@@ -60,17 +58,13 @@ const uint32_t *visited;  // the word that it is about
 uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
-struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
-    unsigned epoch, thread, to_epoch, to_thread, warp_epoch;
-};
-struct Handed {
+struct Handed {  // by a thread of one block when it had come so far, and (once taken) to a thread of another block
     uint64_t where;  // the address of an atomic, or the block that takes
     uint64_t from;   // the block that hands over
-    HandOver what;
+    unsigned epoch, thread, warp_epoch, to_epoch, to_thread;
 };
 List<Handed> released, taken;  // in order
 bool fenced[kMaxThreads];  // by thread of the running block: a fence since its start
-uint32_t fenced_block;
 
 Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from) {
     return std::lower_bound(list.begin(), list.end(), 0, [&](const Handed &h, int) {
@@ -79,12 +73,12 @@ Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from
 }
 
 // What is there for this pair, or else `what`, put in.
-Handed &put(List<Handed> &list, uint64_t where, uint64_t from, const HandOver &what) {
-    size_t at = first_not_before(list, where, from) - list.begin();
-    if (at == list.count || list[at].where != where || list[at].from != from) {
+Handed &put(List<Handed> &list, const Handed &what) {
+    size_t at = first_not_before(list, what.where, what.from) - list.begin();
+    if (at == list.count || list[at].where != what.where || list[at].from != what.from) {
         list.resize(list.count + 1);
         memmove(&list[at + 1], &list[at], (list.count - 1 - at) * sizeof(Handed));
-        list[at] = {where, from, what};
+        list[at] = what;
     }
     return list[at];
 }
@@ -103,9 +97,8 @@ void forget(Guess *guess, unsigned thread) {
 // A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
 // it may use it at once, the others of its block after a barrier.
 bool handed_over(const Access &before, const Access &now) {
-    const Handed *found = first_not_before(taken, now.block, before.block);
-    if (found == taken.end() || found->where != now.block || found->from != before.block) return false;
-    const HandOver &h = found->what;
+    const Handed &h = *first_not_before(taken, now.block, before.block);
+    if (&h == taken.end() || h.where != now.block || h.from != before.block) return false;
     if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
     bool handed = h.thread == kMany || (h.thread == before.thread && before.warp_epoch <= h.warp_epoch);
     return before.epoch < h.epoch || (before.epoch == h.epoch && handed);
@@ -229,10 +222,11 @@ void races_begin(uint64_t words) {
 #ifdef MADV_HUGEPAGE
     madvise(cells, bytes, MADV_HUGEPAGE);
 #endif
-    fenced_block = ~0u;
 }
 
-void races_of_next_block(size_t shared_bytes) { std::fill_n(cells, spread(shared_bytes / 4), Cell()); }
+void races_of_next_block(size_t shared_bytes) {
+    std::fill_n(cells, spread(shared_bytes / 4), Cell()), memset(fenced, 0, sizeof fenced);
+}
 
 // A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
 static void settle_stores() {
@@ -255,7 +249,7 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
     if (stores.count) settle_stores();
     Access now = this_access(site, bytes < 4 ? ((1u << bytes) - 1) << place.offset % 4 : 15, is_volatile ? Op::atomic : op);
     if (op >= Op::atomic) {
-        last_atomic = {place, (bytes + 3) / 4};
+        last_atomic = place, atomic_words = (bytes + 3) / 4;
     } else if (Guess *guess = guess_at(place.array->start + place.offset, self->index)) {
         report(guess->finding), forget(guess, self->index);
     }
@@ -267,9 +261,9 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
 }
 
 void guess_held() {
-    const Place &place = last_atomic.place;
+    const Place &place = last_atomic;
     if (Guess *guess = guess_at(place.array->start + place.offset, self->index)) forget(guess, self->index);
-    for (uint64_t word = place.cell; word < place.cell + last_atomic.words; word++)
+    for (uint64_t word = place.cell; word < place.cell + atomic_words; word++)
         for (Cell *cell : {&cell_at(word), bytes_of(word), bytes_of(word) + 1, bytes_of(word) + 2, bytes_of(word) + 3})
             for (Access &read : cell->reads)
                 if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
@@ -282,9 +276,8 @@ void guesses_end() {
         for (const Guess &guess : own) all.add(guess);
         own.count = 0;
     }
-    qsort(all.items, all.count, sizeof(Guess), [](const void *a, const void *b) {
-        const Guess &g = *(const Guess *)a, &h = *(const Guess *)b;
-        return g.address != h.address ? g.address < h.address ? -1 : 1 : int(g.finding.here.thread) - int(h.finding.here.thread);
+    std::sort(all.begin(), all.end(), [](const Guess &g, const Guess &h) {
+        return std::pair(g.address, g.finding.here.thread) < std::pair(h.address, h.finding.here.thread);
     });
     for (const Guess &guess : all) report(guess.finding);
     free(all.items), guessed = 0;
@@ -297,34 +290,33 @@ bool last_write(uint64_t word, Side &side, unsigned &site) {
     return a.bytes;
 }
 
-void note_fence() {
-    if (fenced_block != self->block->index) memset(fenced, 0, sizeof fenced), fenced_block = self->block->index;
-    fenced[self->index] = true;
-}
+void fence() { fenced[self->index] = true; }
 
 void note_atomic(uint64_t address) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
     for (size_t i = first_not_before(released, address, 0) - released.begin(); i < released.count; i++) {
-        const auto &[where, from, handed] = released[i];
-        if (where != address) break;
-        HandOver got = {handed.epoch, handed.thread, epoch, thread, handed.warp_epoch};
+        if (released[i].where != address) break;
+        Handed got = released[i];
+        got.where = me, got.to_epoch = epoch, got.to_thread = thread;
         size_t before = taken.count;
-        HandOver &old = put(taken, me, from, got).what;
+        Handed &old = put(taken, got);
         bool is_new = taken.count > before;
         bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
         if (known) old.warp_epoch = std::max(old.warp_epoch, got.warp_epoch);
-        if (is_new || (known && from != me)) continue;
-        if (from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
+        if (is_new || (known && got.from != me)) continue;
+        if (got.from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }
-    if (fenced_block != me || !fenced[thread]) return;
-    HandOver &mine = put(released, address, me, {epoch, thread, 0, 0, 0}).what;
-    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0, 0};
+    if (!fenced[thread]) return;
+    Handed now = {address, me, epoch, thread, 0, 0, 0}, &mine = put(released, now);
+    if (mine.epoch != epoch) mine = now;
     if (mine.thread != thread) mine.thread = kMany;
     mine.warp_epoch = self->warp_epoch++;  // what this thread does from now on is not handed over
     for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++) {
-        HandOver &on = put(released, address, h->from, h->what).what;  // what was handed to this block, it hands on
-        if (on.epoch == h->what.epoch) on.warp_epoch = std::max(on.warp_epoch, h->what.warp_epoch);
+        Handed its = *h;  // what was handed to this block, it hands on
+        its.where = address;
+        Handed &on = put(released, its);
+        if (on.epoch == its.epoch) on.warp_epoch = std::max(on.warp_epoch, its.warp_epoch);
     }
 }
 
