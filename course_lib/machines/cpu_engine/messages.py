@@ -32,7 +32,7 @@ def message(error, source_line):
     other = error["other"]
     shape = error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
-    words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
+    words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape) or 'no'} elements"
     words["far"] = _far(error, source_line)
     words["done"] = DONE.get(error["op"], "")
     if other:

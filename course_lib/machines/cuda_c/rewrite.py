@@ -76,7 +76,7 @@ def rewrite(source, no_extern_c=False, instances=()):
         tail += _instance(text, name, number, kernels)
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
     parts = f"namespace course {{ extern const bool has_parts = {int(bool(PARTS.search(text)))}; }}"
-    lines = [opened, '#line 1 "kernel.cu"', body, closed, parts, *tail, ""]
+    lines = [f"{parts} {opened}", '#line 1 "kernel.cu"', body, closed, *tail, ""]
     return Program("\n".join(lines), kernels, symbols)
 
 
