@@ -48,18 +48,18 @@ struct {
 struct Store {
     const uint32_t *word;
     uint32_t before;
-    unsigned site;
-    uint8_t bytes;  // a bit for each that both have stored
+    unsigned site, part;  // part: which word of the access
+    uint8_t bytes;        // a bit for each that both have stored
     Finding finding;
 };
 List<Store> stores;  // of the last access, if it collides
 bool told, mute;         // of the last access a collision was told; those of its other bytes are not
 const uint32_t *visited;  // the word that it is about
-uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
+uint64_t stored_by_all[1 << 16][4];  // by instruction and part: the one value stored by blocks, and a bit above it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
-struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
-    unsigned epoch, thread, to_epoch, to_thread;
+struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of a block
+    unsigned epoch, thread, to_epoch, to_thread, near = 0;  // near: only to threads of the same block
 };
 struct Handed {
     uint64_t where;  // the address of an atomic, or the block that takes
@@ -67,7 +67,7 @@ struct Handed {
     HandOver what;
 };
 List<Handed> released, taken;  // in order
-bool fenced[kMaxThreads];  // by thread of the running block: a fence since its start
+uint8_t fenced[kMaxThreads];  // by thread of the running block: a fence since its start, 1 for its block, 2 for all
 uint32_t fenced_block;
 
 Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from) {
@@ -129,7 +129,8 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
                      {line_of(now.site), now.block, now.thread, op_name(op)},
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
     if (op == Op::store && before.op == Op::store) {
-        stores.add({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
+        unsigned part = unsigned((uint64_t)visited / 4 - (place.array->start + place.offset) / 4);
+        stores.add({visited, *visited, now.site, part, uint8_t(before.bytes & now.bytes), found});
     } else if (op == Op::load && before.op == Op::atomic) {
         uint64_t address = place.array->start + place.offset;
         if (!guess_at(address, now.thread)) guesses[now.thread].add({address, found}), guessed++;
@@ -139,8 +140,7 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
 }
 
 void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
-    bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
-    bool apart = mute || both_atomic || !(before.bytes & now.bytes);
+    bool apart = mute || !(before.bytes & now.bytes) || (before.op == Op::atomic && now.op == Op::atomic);
     if (!apart && !ordered(before, now)) collide(before, now, place, bytes, op);
 }
 
@@ -233,10 +233,9 @@ static void settle_stores() {
     for (Store &s : stores) {
         uint32_t mask = 0;
         for (int i = 0; i < 4; i++) mask |= (s.bytes >> i & 1) * 0xffu << 8 * i;
-        uint32_t value = *s.word & mask;
-        bool same = value == (s.before & mask);
-        bool blocks = !strcmp(s.finding.kind, "blocks");
-        uint64_t &known = stored_by_all[s.site];
+        uint32_t value = (*s.word & mask) >> 8 * __builtin_ctz(s.bytes);  // wherever in its word
+        bool same = !((*s.word ^ s.before) & mask), blocks = !strcmp(s.finding.kind, "blocks");
+        uint64_t &known = stored_by_all[s.site][s.part % 4];
         if (same && blocks) known = known ? known : 1ull << 32 | value, same = uint32_t(known) == value;
         if (same) s.finding.kind = blocks ? "same blocks" : "same block";
         report(s.finding);
@@ -291,16 +290,17 @@ bool last_write(uint64_t word, Side &side, unsigned &site) {
     return a.bytes;
 }
 
-void note_fence() {
+void fence(bool of_all) {
     if (fenced_block != self->block->index) memset(fenced, 0, sizeof fenced), fenced_block = self->block->index;
-    fenced[self->index] = true;
+    fenced[self->index] = std::max<uint8_t>(fenced[self->index], of_all ? 2 : 1);
 }
 
-void note_atomic(uint64_t address) {
+void note_atomic(uint64_t address, bool shared) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
     for (size_t i = first_not_before(released, address, 0) - released.begin(); i < released.count; i++) {
         const auto &[where, from, handed] = released[i];
         if (where != address) break;
+        if (handed.near && from != me) continue;
         HandOver got = {handed.epoch, handed.thread, epoch, thread};
         size_t before = taken.count;
         HandOver &old = put(taken, me, from, got).what;
@@ -311,10 +311,12 @@ void note_atomic(uint64_t address) {
         old = got;
     }
     if (fenced_block != me || !fenced[thread]) return;
-    HandOver &mine = put(released, address, me, {epoch, thread, 0, 0}).what;
-    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
+    bool near = shared || fenced[thread] == 1;
+    HandOver &mine = put(released, address, me, {epoch, thread, 0, 0, near}).what;
+    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0, near};
     if (mine.thread != thread) mine.thread = kMany;
-    for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++)
+    mine.near &= near;
+    for (const Handed *h = first_not_before(taken, me, 0); !near && h < taken.end() && h->where == me; h++)
         put(released, address, h->from, h->what);  // what was handed to this block, it hands on
 }
 

@@ -309,7 +309,7 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     is_volatile &= a.space == Space::global;
     if (a.space != Space::constant) check_race(place, bytes, site, op, is_volatile);
     Log *log = note_request(site, address, bytes, op, place);
-    if (is_volatile || op == Op::atomic) note_atomic(address);
+    if (is_volatile || op == Op::atomic) note_atomic(address, a.space == Space::shared);
     else if (place.written && site < kAtomicSite)
         hits[site] = {uint32_t(self->block->serial), uint32_t(std::min<uint64_t>(a.bytes - bytes, ~0u)), a.start,
                       place.written - place.offset, place.cell - place.offset / 4, log, line_of(site), 0, 0};
@@ -396,7 +396,6 @@ uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
     return bits;
 }
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
-void fence() { note_fence(); }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
     for (size_t i = 0, n; i < bytes; i += n) {

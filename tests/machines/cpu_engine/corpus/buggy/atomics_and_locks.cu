@@ -105,3 +105,31 @@ __global__ void visited_flags_by_bfs(const int *first, const int *edge, int *lev
             if (level[edge[e]] < 0)  // <- racecheck level
                 level[edge[e]] = now + 1;  // <- racecheck level
 }
+
+//: fence_of_the_block_for_all_blocks grid=4 block=32 args={"x": random(128), "part": unset(4), "done": zeros(1, u4), "out": unset(1)}
+__global__ void fence_of_the_block_for_all_blocks(const float *x, float *part, unsigned *done, float *out)
+{
+    float v = x[blockIdx.x * 32 + threadIdx.x];
+    for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
+    if (threadIdx.x > 0) return;
+    part[blockIdx.x] = v;  // <- racecheck part
+    __threadfence_block();
+    if (atomicAdd(done, 1u) < gridDim.x - 1) return;
+    float all = 0;
+    for (unsigned b = 0; b < gridDim.x; b++) all += part[b];  // <- racecheck part
+    *out = all;
+}
+
+//: shared_counter_orders_no_other_block grid=2 block=32 args={"x": random(64), "sum": zeros(1)}
+__global__ void shared_counter_orders_no_other_block(const float *x, float *sum)
+{
+    __shared__ int turns;
+    if (threadIdx.x == 0) turns = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(&turns, 1);
+        *sum += x[blockIdx.x];  // <- racecheck sum
+        __threadfence();
+        atomicAdd(&turns, 1);
+    }
+}
