@@ -37,7 +37,7 @@ RUNTIME = {"blocks": "-O3 -march=native", "traced": FAST, "profile": FAST}
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
 TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE"]
 # a line even for a statement inlined away
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fno-ivopts"]
 GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1"]
