@@ -27,26 +27,25 @@ NATIVE = Path(__file__).with_name("native")
 INCLUDE = Path(__file__).parents[1] / "cuda_c" / "include"
 PLAIN_UNITS = ("server", "blocks")
 TRACE_UNITS = ("traced", "blocks", "profile", "errors", "server")  # the longest first
-COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
+COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE"]
 COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
-PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
+PLAIN = ["-O3", "-march=native", "-ffp-contract=fast", "-w"]
 # The engine's own parts, all others at -O1. A first trace waits for the tracer longest; at -O3 it is no faster.
 FAST = "-O2 -march=native"
 RUNTIME = {"blocks": "-O3 -march=native", "traced": FAST, "profile": FAST}
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 # Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
-TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE"]
-# a line even for a statement inlined away
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
-GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
+TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE", "-Wuninitialized"]
+# A line even for a statement inlined away, or for a load that a loop begins with.
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fno-ivopts"]
+GCC += ["-fsanitize=bounds", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1"]
-CLANG += ["-mllvm", "-tsan-instrument-read-before-write=1"]
+CLANG += ["-mllvm", "-tsan-instrument-read-before-write=1", "-Wconditional-uninitialized"]
 # two calls in two branches stay two
 CLANG += ["-mllvm", "-simplifycfg-sink-common=false", "-mllvm", "-enable-tail-merge=0"]
 CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
-CLANG += ["-Wuninitialized", "-Wconditional-uninitialized"]
 # A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
 UNSET = "-ftrivial-auto-var-init=pattern"
 # no symbols: a tenth of the size
@@ -166,10 +165,9 @@ def _flags(traced, options):
     own += [UNSET] * (traced and not _gcc_before(12, _version()))
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
-    common = [flag for flag in COMMON if flag != "-w" or not traced]
     # the folder: cooperative_groups.h, half.h
     headers = ["-include", str(INCLUDE / "cuda_subset.h"), "-idirafter", str(INCLUDE)]
-    return [*common, *own, *options, *headers]
+    return [*COMMON, *own, *options, *headers]
 
 
 PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
@@ -231,7 +229,7 @@ def spread(assembly, symbols):
 
 def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
-    flags = [*COMMON, *RUNTIME.get(name, "-O1").split(), *(["-DCOURSE_TRACE"] * traced)]
+    flags = [*COMMON, "-w", *RUNTIME.get(name, "-O1").split(), *(["-DCOURSE_TRACE"] * traced)]
     command = [*compiler(), *flags, "-c", NATIVE / f"{name}.cpp", "-o"]
     return _kept(f"{name}-{_key(name, *flags)}.o", lambda _, made: _run([*command, made]))
 

@@ -19,8 +19,7 @@ def check_shape(grid, block, shared):
     grid = _triple("grid", grid, (2**31 - 1, 65535, 65535))
     block = _triple("block", block, (1024, 1024, 64))
     if math.prod(block) > MAX_THREADS:
-        words = {"block": block, "threads": math.prod(block), "most": MAX_THREADS}
-        raise BadInput(refused("threads", **words))
+        raise BadInput(refused("threads", block=block, threads=math.prod(block), most=MAX_THREADS))
     if math.prod(grid) >= 2**32:
         raise BadInput(f"grid {grid} has {math.prod(grid):,} blocks, too many for the CPU engine")
     return grid, block, check_count("shared", shared, 0, MAX_SHARED)

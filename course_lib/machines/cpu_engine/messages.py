@@ -29,8 +29,7 @@ def message(error, source_line):
     text = texts.get(_kind(error)) or texts["otherwise"]
     if at_barrier and OF_WARP.search(source_line):
         text = text.replace("barrier", "warp-wide call")
-    other = error["other"]
-    shape = error["shape"]
+    other, shape = error["other"], error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
     words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape) or 'no'} elements"
     words["far"] = _far(error, source_line)

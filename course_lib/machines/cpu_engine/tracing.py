@@ -28,9 +28,11 @@ def trace(
     """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
 
     grid, block: one to three ints. args: NumPy arrays (device buffers; updated in place), NumPy scalars of the
-    parameters' types, None for a null pointer. What is masked in an array of `numpy.ma` counts as not written yet; the
-    mask is cleared where the kernel writes. A plain array has all of its values, NaN too. But if the kernel writes one
-    of floats that came with nothing but NaN, that is the caller's mark: all such arrays count as not written yet.
+    parameters' types, None for a null pointer. An array without gaps is copied as it lies in memory, as PyCUDA's In,
+    Out and InOut do: given B.T, the kernel sees the same as given B. Other arrays are copied row by row, and so are
+    those of `numpy.ma`. What is masked in one of them counts as not written yet; the mask is cleared where the kernel
+    writes. A plain array has all of its values, NaN too. But if the kernel writes one of floats that came with nothing
+    but NaN, that is the caller's mark: all such arrays count as not written yet.
     shared: bytes of dynamic shared memory. blocks: run only these, as numbers (x first) or tuples. timeout: seconds.
     symbols: arrays for `__constant__` and `__device__` variables, by name; updated in place, unless the launch crashed.
     All other variables start as in a module just loaded. program: what `compiled` gave of the source.
@@ -137,6 +139,8 @@ def _place(arena, kernel, names, parameters, args):
             values.append(launching.scalar(kernel, name, parameter, value))
             continue
         launching.check_buffer(kernel, name, value)
+        if value is not None and value.flags.fnc and not isinstance(value, np.ma.MaskedArray):
+            value = value.T  # the same memory, and its shape is of no matter to the device
         key = value if value is None else (value.ctypes.data, value.strides, value.shape)
         if key not in known:
             known[key] = arena.alloc(value.nbytes)

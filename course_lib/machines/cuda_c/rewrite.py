@@ -30,7 +30,7 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\
 UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 HEADER = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"]"
-    r"(?:(?:(?:cuda|device_|sm_|math_|vector_)\w*|cooperative_groups/(?:reduce|scan)|assert)\.h|cassert)[>\"]",
+    r"(?:(?:(?:cuda|device_|sm_|math_(?!constants)|vector_)\w*|cooperative_groups/(?:reduce|scan)|assert)\.h|cassert)[>\"]",
     re.MULTILINE,
 )
 FOR_HOSTS = (

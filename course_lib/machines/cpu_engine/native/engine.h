@@ -111,7 +111,7 @@ void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int lin
 void copies_commit();
 void copies_arrive(size_t prior);
 void guess_held();  // the last atomic was an atomicCAS, and found what its thread expected
-void fence();
+void fence(bool of_all = true);  // for all blocks, or for its own one
 // Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
 __attribute__((const)) uint3 thread_idx();
 __attribute__((const)) uint3 block_idx();
@@ -126,7 +126,7 @@ inline void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, 
 inline void copies_commit() {}
 inline void guess_held() {}
 inline void copies_arrive(size_t) {}
-inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void fence(bool = true) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline uint3 thread_idx() { return self->thread_idx; }
 inline uint3 block_idx() { return self->block->block_idx; }
 inline dim3 block_dim() { return launch.block_dim; }

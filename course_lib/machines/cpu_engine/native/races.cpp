@@ -48,23 +48,24 @@ unsigned atomic_words;  // of it
 struct Store {
     const uint32_t *word;
     uint32_t before;
-    unsigned site;
-    uint8_t bytes;  // a bit for each that both have stored
+    unsigned site, part;  // part: which word of the access
+    uint8_t bytes;        // a bit for each that both have stored
     Finding finding;
 };
 List<Store> stores;  // of the last access, if it collides
 bool told, mute;         // of the last access a collision was told; those of its other bytes are not
 const uint32_t *visited;  // the word that it is about
-uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
+uint64_t stored_by_all[1 << 16][4];  // by instruction and part: the one value stored by blocks, and a bit above it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
-struct Handed {  // by a thread of one block when it had come so far, and (once taken) to a thread of another block
+struct Handed {  // by a thread of one block when it had come so far, and (once taken) to a thread of a block
     uint64_t where;  // the address of an atomic, or the block that takes
     uint64_t from;   // the block that hands over
     unsigned epoch, thread, warp_epoch, to_epoch, to_thread;
+    unsigned only;  // the block that alone may take it, or kMany
 };
 List<Handed> released, taken;  // in order
-bool fenced[kMaxThreads];  // by thread of the running block: a fence since its start
+uint8_t fenced[kMaxThreads];  // by thread of the running block: a fence since its start, 1 for its block, 2 for all
 
 Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from) {
     return std::lower_bound(list.begin(), list.end(), 0, [&](const Handed &h, int) {
@@ -125,7 +126,8 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
                      {line_of(now.site), now.block, now.thread, op_name(op)},
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
     if (op == Op::store && before.op == Op::store) {
-        stores.add({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
+        unsigned part = unsigned((uint64_t)visited / 4 - (place.array->start + place.offset) / 4);
+        stores.add({visited, *visited, now.site, part, uint8_t(before.bytes & now.bytes), found});
     } else if (op == Op::load && before.op >= Op::atomic) {
         uint64_t address = place.array->start + place.offset;
         if (!guess_at(address, now.thread)) guesses[now.thread].add({address, found}), guessed++;
@@ -135,10 +137,9 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
 }
 
 void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
-    bool both_atomic = (before.op == Op::atomic && now.op == Op::atomic) ||
-                       (before.op >= Op::atomic && now.op >= Op::atomic && before.block == now.block);
-    bool apart = mute || both_atomic || !(before.bytes & now.bytes);
-    if (!apart && !ordered(before, now)) collide(before, now, place, bytes, op);
+    bool near = before.block == now.block, atomics = before.op >= Op::atomic && now.op >= Op::atomic;
+    bool apart = atomics && (near || std::max(before.op, now.op) == Op::atomic);  // no atomic is one of its block alone
+    if (!mute && !apart && (before.bytes & now.bytes) && !ordered(before, now)) collide(before, now, place, bytes, op);
 }
 
 // Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
@@ -233,10 +234,9 @@ static void settle_stores() {
     for (Store &s : stores) {
         uint32_t mask = 0;
         for (int i = 0; i < 4; i++) mask |= (s.bytes >> i & 1) * 0xffu << 8 * i;
-        uint32_t value = *s.word & mask;
-        bool same = value == (s.before & mask);
-        bool blocks = !strcmp(s.finding.kind, "blocks");
-        uint64_t &known = stored_by_all[s.site];
+        uint32_t value = (*s.word & mask) >> 8 * __builtin_ctz(s.bytes);  // wherever in its word
+        bool same = !((*s.word ^ s.before) & mask), blocks = !strcmp(s.finding.kind, "blocks");
+        uint64_t &known = stored_by_all[s.site][s.part % 4];
         if (same && blocks) known = known ? known : 1ull << 32 | value, same = uint32_t(known) == value;
         if (same) s.finding.kind = blocks ? "same blocks" : "same block";
         report(s.finding);
@@ -290,32 +290,35 @@ bool last_write(uint64_t word, Side &side, unsigned &site) {
     return a.bytes;
 }
 
-void fence() { fenced[self->index] = true; }
+void fence(bool of_all) { fenced[self->index] = std::max<uint8_t>(fenced[self->index], of_all ? 2 : 1); }
 
-void note_atomic(uint64_t address) {
+void note_atomic(uint64_t address, bool near) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
     for (size_t i = first_not_before(released, address, 0) - released.begin(); i < released.count; i++) {
-        if (released[i].where != address) break;
         Handed got = released[i];
+        bool ours = got.from == me || got.only == me;
+        if (got.where != address) break;
+        if (!ours && (near || got.only != kMany)) continue;
         got.where = me, got.to_epoch = epoch, got.to_thread = thread;
-        size_t before = taken.count;
         Handed &old = put(taken, got);
-        bool is_new = taken.count > before;
         bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
         if (known) old.warp_epoch = std::max(old.warp_epoch, got.warp_epoch);
-        if (is_new || (known && got.from != me)) continue;
+        if (known && got.from != me) continue;
         if (got.from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }
     if (!fenced[thread]) return;
-    Handed now = {address, me, epoch, thread, 0, 0, 0}, &mine = put(released, now);
+    unsigned only = near || fenced[thread] == 1 ? me : kMany;
+    Handed now = {address, me, epoch, thread, 0, 0, 0, only}, &mine = put(released, now);
     if (mine.epoch != epoch) mine = now;
     if (mine.thread != thread) mine.thread = kMany;
+    if (mine.only != kMany) mine.only = only;
     mine.warp_epoch = self->warp_epoch++;  // what this thread does from now on is not handed over
     for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++) {
         Handed its = *h;  // what was handed to this block, it hands on
-        its.where = address;
+        its.where = address, its.only = only;
         Handed &on = put(released, its);
+        if (on.only != kMany) on.only = only;
         if (on.epoch == its.epoch) on.warp_epoch = std::max(on.warp_epoch, its.warp_epoch);
     }
 }

@@ -220,8 +220,7 @@ void report_end(const char *tool, const char *why, int line) {
 static void settle(const Place &place, uint64_t address, unsigned bytes, Op op) {
     Overrun &mine = overrun[self->index];
     if (!mine.at) return;
-    bool here = mine.at->line == unsigned(line_of(last_site));
-    if (!here) tell(mine), end_thread();
+    if (mine.at->line != unsigned(line_of(last_site))) tell(mine), end_thread();
     if (!place.array || !may_be(mine, *place.array, true)) return;
     find("memcheck", "row", place.array, address, bytes, op);
     mine = {};
@@ -306,7 +305,7 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     is_volatile &= a.space == Space::global;
     if (a.space != Space::constant) check_race(place, bytes, site, op, is_volatile);
     Log *log = note_request(site, address, bytes, op, place);
-    if (is_volatile || op == Op::atomic) note_atomic(address);
+    if (is_volatile || op >= Op::atomic) note_atomic(address, a.space == Space::shared || op == Op::atomic_of_block);
     else if (place.written && site < kAtomicSite)
         hits[site] = {uint32_t(self->block->serial), uint32_t(std::min<uint64_t>(a.bytes - bytes, ~0u)), a.start,
                       place.written - place.offset, place.cell - place.offset / 4, log, line_of(site), 0, 0};

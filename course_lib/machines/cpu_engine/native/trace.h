@@ -85,7 +85,7 @@ void races_of_next_block(size_t shared_bytes);  // how much of it the last block
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
 void guesses_end();  // no atomicCAS will check them any more
 bool last_write(uint64_t word, Side &side, unsigned &site);  // of a word, in this launch
-void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
+void note_atomic(uint64_t address, bool near);  // or a volatile access: may hand data over; near: in its block alone
 
 // profile.cpp
 struct Cost {  // of a request: sectors or wavefronts, what it would be at best, the most words of one bank

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdlib.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS  // of g++: its Bessel functions and their like take half of a kernel's compile
+#include <limits.h>  // as CUDA's own headers do
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ COURSE_INLINE int __syncthreads_or(int p, COURSE_HERE) { return course::block_ba
 COURSE_INLINE int __syncthreads_and(int p, COURSE_HERE) { return course::block_barrier(p == 0, line) == 0; }
 COURSE_INLINE void __syncwarp(unsigned mask = ~0u, COURSE_HERE) { course::warp_barrier(mask, line); }
 COURSE_INLINE void __threadfence() { course::fence(); }
-COURSE_INLINE void __threadfence_block() {}
+COURSE_INLINE void __threadfence_block() { course::fence(false); }
 COURSE_INLINE void __threadfence_system() { course::fence(); }
 COURSE_INLINE unsigned __activemask(COURSE_HERE) { return course::active_mask(line); }
 COURSE_INLINE void __nanosleep(unsigned) {}

@@ -181,3 +181,49 @@ __global__ void plain_store_under_a_relaxed_ticket(int *slots, int *n) {
     slots[(at + threadIdx.x) % 64] = blockIdx.x;
     if (threadIdx.x == 0) atomicAdd(n, 32);  // <- racecheck n
 }
+
+//: fence_of_the_block_for_all_blocks grid=4 block=32 args={"x": random(128), "part": unset(4), "done": zeros(1, u4), "out": unset(1)}
+__global__ void fence_of_the_block_for_all_blocks(const float *x, float *part, unsigned *done, float *out)
+{
+    float v = x[blockIdx.x * 32 + threadIdx.x];
+    for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
+    if (threadIdx.x > 0) return;
+    part[blockIdx.x] = v;  // <- racecheck part
+    __threadfence_block();
+    if (atomicAdd(done, 1u) < gridDim.x - 1) return;
+    float all = 0;
+    for (unsigned b = 0; b < gridDim.x; b++) all += part[b];  // <- racecheck part
+    *out = all;
+}
+
+//: shared_counter_orders_no_other_block grid=2 block=32 args={"x": random(64), "sum": zeros(1)}
+__global__ void shared_counter_orders_no_other_block(const float *x, float *sum)
+{
+    __shared__ int turns;
+    if (threadIdx.x == 0) turns = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(&turns, 1);
+        *sum += x[blockIdx.x];  // <- racecheck sum
+        __threadfence();
+        atomicAdd(&turns, 1);
+    }
+}
+
+//: block_atomic_hands_over_to_no_other_block grid=2 block=1 args={"data": zeros(1), "flag": zeros(1, i4), "y": zeros(1)}
+__device__ float handed_by_another_block(const float *data)
+{
+    return data[0];  // <- racecheck data
+}
+__global__ void block_atomic_hands_over_to_no_other_block(float *data, int *flag, float *y)
+{
+    if (blockIdx.x == 0) {
+        data[0] = 42;
+        __threadfence();
+        atomicExch(flag, 1);
+    } else {
+        while (atomicAdd_block(flag, 0) == 0) {
+        }
+        y[0] = handed_by_another_block(data);
+    }
+}

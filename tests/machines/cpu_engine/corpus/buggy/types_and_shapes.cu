@@ -179,3 +179,47 @@ __global__ void named_union_type_pun_unset(float *y) {
     __syncthreads();
     y[threadIdx.x] = s[31 - threadIdx.x].f;  // <- initcheck s
 }
+
+//: vector_loads_along_odd_rows grid=2 block=32 args={"A": random((8, 22)), "B": random((22, 16)), "C": zeros((2, 16))}
+template <int BM, int BN, int BK>
+__device__ float product_of_rows(const float *A, const float *B, int K, int N)
+{
+    __shared__ float As[BK * BM], Bs[BK * BN];
+    const unsigned rowA = threadIdx.x % (BK / 4 * BM) / (BK / 4), colA = threadIdx.x % (BK / 4);
+    const unsigned rowB = threadIdx.x / (BN / 4), colB = threadIdx.x % (BN / 4);
+    float sum = 0.0f;
+    for (int k = 0; k < K; k += BK) {
+        float4 four = reinterpret_cast<const float4 *>(&A[rowA * K + colA * 4])[0];  // <- memcheck A
+        As[(colA * 4 + 0) * BM + rowA] = four.x;
+        As[(colA * 4 + 1) * BM + rowA] = four.y;
+        As[(colA * 4 + 2) * BM + rowA] = four.z;
+        As[(colA * 4 + 3) * BM + rowA] = four.w;
+        reinterpret_cast<float4 *>(&Bs[rowB * BN + colB * 4])[0] =
+            reinterpret_cast<const float4 *>(&B[rowB * N + colB * 4])[0];
+        __syncthreads();
+        A += BK;
+        B += BK * N;
+        for (int i = 0; i < BK; i++) sum += As[i * BM] * Bs[i * BN + threadIdx.x % BN];
+        __syncthreads();
+    }
+    return sum;
+}
+__global__ void vector_loads_along_odd_rows(const float *A, const float *B, float *C)
+{
+    C[blockIdx.x * 16 + threadIdx.x % 16] = product_of_rows<4, 16, 8>(A + blockIdx.x * 4 * 22, B, 22, 16);
+}
+
+//: signed_bytes_as_bins block=64 args={"pixel": (arange(64, i4) * 4).astype(np.uint8), "bins": zeros(256, i4)}
+__global__ void signed_bytes_as_bins(const unsigned char *pixel, int *bins)
+{
+    char value = pixel[threadIdx.x];  // 128 and more are negative
+    atomicAdd(&bins[value], 1);  // <- memcheck bins
+}
+
+//: pairs_share_a_half block=64 args={"x": random(64).astype(np.float16), "sum": np.zeros(32, np.float16)}
+#include <cuda_fp16.h>
+__global__ void pairs_share_a_half(const half *x, half *sum)
+{
+    int i = threadIdx.x / 2;
+    sum[i] = __hadd(sum[i], x[threadIdx.x]);  // <- racecheck sum
+}

@@ -199,3 +199,14 @@ __global__ void tile_shuffle_is_no_memory_barrier(const float *x, float *y) {
     float first = tile.shfl(x[t], 0);
     y[t] = first + s[31 - t];  // <- racecheck s
 }
+
+//: narrow_tile_reads_its_neighbour block=64 args={"x": arange(64, i4), "out": zeros(64, i4)}
+#include <cooperative_groups.h>
+__global__ void narrow_tile_reads_its_neighbour(const int *x, int *out)
+{
+    __shared__ int s[64];
+    auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
+    s[threadIdx.x] = x[threadIdx.x];  // <- racecheck s
+    tile.sync();
+    out[threadIdx.x] = s[threadIdx.x ^ 8];  // <- racecheck s
+}

@@ -253,3 +253,77 @@ __global__ void retirement_count_reset(const float *x, volatile float *part, flo
         }
     }
 }
+
+//: last_thread_of_the_block grid=3 block=64 args={"x": random(192, 6), "sum": unset(3)} gives={"sum": x.reshape(3, 64).sum(1)} rtol=1e-4
+__global__ void last_thread_of_the_block(const float *x, float *sum)
+{
+    __shared__ float part[64];
+    __shared__ unsigned done;
+    if (threadIdx.x == 0)
+        done = 0;
+    __syncthreads();
+    part[threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x];
+    __threadfence_block();
+    if (atomicAdd(&done, 1u) < 63)
+        return;
+    __threadfence_block();
+    float all = 0;
+    for (int i = 0; i < 64; ++i)
+        all += part[i];
+    sum[blockIdx.x] = all;
+}
+
+//: lock_in_shared_memory grid=2 block=48 args={"x": arange(96, i4), "total": unset(2, i4)} gives={"total": x.reshape(2, 48).sum(1)}
+__global__ void lock_in_shared_memory(const int *x, int *total)
+{
+    __shared__ int lock, sum;
+    if (threadIdx.x == 0)
+        lock = sum = 0;
+    __syncthreads();
+    for (bool done = false; !done;)
+        if (atomicCAS(&lock, 0, 1) == 0) {
+            __threadfence_block();
+            sum += x[blockIdx.x * 48 + threadIdx.x];
+            __threadfence_block();
+            atomicExch(&lock, 0);
+            done = true;
+        }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        total[blockIdx.x] = sum;
+}
+
+//: handed_on_in_the_block grid=3 block=64 args={"x": arange(3), "part": unset(3), "done": zeros(1, i4), "sum": unset(1)} gives={"sum": [3]}
+__global__ void handed_on_in_the_block(const float *x, float *part, int *done, float *sum)
+{
+    __shared__ int arrived, turn;
+    if (threadIdx.x == 0)
+        arrived = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        part[blockIdx.x] = x[blockIdx.x];
+        __threadfence();
+        turn = atomicAdd(done, 1);
+    }
+    __threadfence();
+    if (atomicAdd(&arrived, 1) < 63 || turn < gridDim.x - 1)
+        return;
+    __threadfence();
+    *sum = part[0] + part[1] + part[2];
+}
+
+//: released_by_an_atomic_of_the_block grid=2 block=64 args={"x": arange(128), "arrived": zeros(2, i4), "sum": unset(2)}
+//+ gives={"sum": x.reshape(2, 64).sum(1)}
+__global__ void released_by_an_atomic_of_the_block(const float *x, int *arrived, float *sum)
+{
+    __shared__ float part[64];
+    part[threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x];
+    __threadfence_block();
+    if (atomicAdd_block(&arrived[blockIdx.x], 1) < 63)
+        return;
+    __threadfence_block();
+    float all = 0;
+    for (int i = 0; i < 64; i++)
+        all += part[i];
+    sum[blockIdx.x] = all;
+}
