@@ -53,12 +53,12 @@ def value(spec, name, rng, parameter=None):
     found = SPEC.fullmatch(spec)
     word, shape, fill = found.groups() if found else (None, None, None)
     dtype = _dtype(word) if word else parameter and not parameter.is_pointer and parameter.dtype
-    if not dtype:
+    if not dtype or not (shape or fill):
         raise BadInput(
             f"{name}: {spec} is not understood: write float32[1024], int32=5, x.npy or null"
         )
     if shape is None:
-        return dtype.type(_number(name, fill or "", dtype))
+        return dtype.type(_number(name, fill, dtype))
     text = re.sub(r"\s", "", shape[1:-1])
     if not re.fullmatch(r"\d+(,\d+)*", text):
         raise BadInput(f"{name}: {shape} is no shape: write [1024] or [64,64]")
@@ -97,8 +97,11 @@ def _number(name, text, dtype):
 def _from_file(path, name):
     try:
         array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise BadInput(f"{name}: {path} cannot be read: {error}") from None
+    except OSError as error:
+        raise BadInput(f"{name}: {path} cannot be read: {error.strerror}") from None
+    except (ValueError, EOFError):
+        why = "NumPy has not written it, or it holds Python objects instead of numbers"
+        raise BadInput(f"{name}: {path} cannot be read: {why}") from None
     return np.ascontiguousarray(array)
 
 

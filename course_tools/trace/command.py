@@ -2,13 +2,14 @@
 
 import argparse
 import difflib
+import re
 import sys
 from html import escape
 from pathlib import Path
 
 import numpy as np
 
-from course_lib.errors import BadInput
+from course_lib.errors import BadInput, check_count
 from course_lib.gpu.cpu_engine import compare, trace
 from course_tools.trace.arguments import arguments, numbers, value
 from course_tools.trace.kernel_file import read
@@ -58,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Trace, print, write what was asked for; the exit status."""
+    _check(options)
     file = read(options.file)
     if file.left_out:
         places = ", ".join(f"{first} to {last}" for first, last in file.left_out)
@@ -81,6 +83,17 @@ def command(options: argparse.Namespace) -> int:
         _write(options.html, lambda path: path.write_text(text, encoding="utf-8"))
     print(as_json(traced, launches, comparison) if options.json else _text(traced, comparison))
     return 0 if all(report.ok for report in traced) else 1
+
+
+def _check(options):
+    """Raises BadInput for words that fit no file."""
+    check_count("--seed", options.seed, 0)
+    for macro in options.define:
+        if not re.fullmatch(r"[A-Za-z_]\w*(\([\w, .]*\))?(=.*)?", macro, re.DOTALL):
+            raise BadInput(f"--define {macro!r}: give NAME or NAME=VALUE")
+    for text in options.symbol:
+        if not re.fullmatch(r"[A-Za-z_]\w*=.+", text, re.DOTALL):
+            raise BadInput(f"--symbol {text!r}: give NAME=SPEC, as factors=float32[4]=ones")
 
 
 def _run(options, file, kernel, grid, block):

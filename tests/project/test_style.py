@@ -22,7 +22,7 @@ MOST_LINES_OF_A_FUNCTION = 25  # without its head and docstring
 MACHINES = {
     # 80 lines of it let the fragments of tensor cores (wmma) meet, and name their misuse;
     # 60 do so for asynchronous copies, which are told when they are read on their way
-    "machines/cpu_engine": (500, 2801),
+    "machines/cpu_engine": (500, 2700),
     "machines/pycuda_names": (50, 300),
     "machines/trace_page": (50, 200),
     "machines/cuda_c": (300, 1100),  # 120 lines of it are include/mma.h, fragments of tensor cores

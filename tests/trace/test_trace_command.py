@@ -305,6 +305,11 @@ def test_what_a_kernel_prints(course, tmp_path):
         (["--kernel", "add", *ADD, "--symbol", "other=float32[4]"], "no variable 'other'; the source has factors"),
         (["--kernel", "add", *ADD, "-D", "STEP=(", ], r"does not compile:\n.*\n?kernel.cu:15"),
         (["--kernel", "add", *ADD, "--out", "/dev/null/x"], "x.npy cannot be written"),
+        (["--kernel", "add", *ADD, "--seed", "-1"], "--seed must be a whole number of at least 0, not -1"),
+        (["--kernel", "add", *ADD, "--symbol", "factors"], "--symbol 'factors': give NAME=SPEC"),
+        (["--kernel", "add", *ADD, "--symbol", "=5"], "--symbol '=5': give NAME=SPEC"),
+        (["--kernel", "add", *ADD, "-D", ""], "--define '': give NAME or NAME=VALUE"),
+        (["--kernel", "add", *ADD, "-D", "2X=1"], "--define '2X=1': give NAME or NAME=VALUE"),
     ],
 )  # fmt: skip
 @needs_compiler

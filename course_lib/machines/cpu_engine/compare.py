@@ -51,11 +51,9 @@ class Comparison:
     def _totals(self, name, **where):
         return tuple(report.total(name, **where) for report in self.reports.values())
 
-    def _found(self):
-        return [f"{name}: {said(report)}" for name, report in self.reports.items()]
-
     def __str__(self):
-        return "\n".join([*self._found(), "", *aligned(*self.table())])
+        found = (f"{name}: {said(report)}" for name, report in self.reports.items())
+        return "\n".join([*found, "", *aligned(*self.table())])
 
     def _repr_html_(self):
         found = table(("kernel", "found"), [(n, said(r)) for n, r in self.reports.items()], names=1)

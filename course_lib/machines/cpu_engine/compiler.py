@@ -18,7 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.errors import BadInput, OutOfTime, Unavailable
-from course_lib.machines.cpu_engine.unset import mark, poison, warned
+from course_lib.machines.cpu_engine.messages import refused
+from course_lib.machines.cpu_engine.unset import MARK, marks_of, poison, tables, warned
 from course_lib.machines.cuda_c.complaints import complaints
 
 KEEP = 500  # compiled programs, and parts of the engine
@@ -26,26 +27,25 @@ NATIVE = Path(__file__).with_name("native")
 INCLUDE = Path(__file__).parents[1] / "cuda_c" / "include"
 PLAIN_UNITS = ("server", "blocks")
 TRACE_UNITS = ("traced", "blocks", "profile", "errors", "server")  # the longest first
-COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE", "-w"]
+COMMON = ["-std=gnu++17", "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fPIE"]
 COMMON += ["-D_LIBCPP_VERBOSE_ABORT(...)=__builtin_abort()"]
-PLAIN = ["-O3", "-march=native", "-ffp-contract=fast"]
+PLAIN = ["-O3", "-march=native", "-ffp-contract=fast", "-w"]
 # The engine's own parts, all others at -O1. A first trace waits for the tracer longest; at -O3 it is no faster.
 FAST = "-O2 -march=native"
 RUNTIME = {"blocks": "-O3 -march=native", "traced": FAST, "profile": FAST}
 # -O1 without vectors: an access of the source is an access of the program, and small arrays still live in registers.
 # Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
-TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE"]
-# a line even for a statement inlined away
-GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers"]
-GCC += ["-fsanitize=bounds", "-Wuninitialized", "-Wmaybe-uninitialized"]
+TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE", "-Wuninitialized"]
+# A line even for a statement inlined away, or for a load that a loop begins with.
+GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fno-ivopts"]
+GCC += ["-fsanitize=bounds", "-Wmaybe-uninitialized"]
 # Vectors of 32 or 64 bytes would not be traced at all. Before-write: a += 1 reads too.
 CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1"]
-CLANG += ["-mllvm", "-tsan-instrument-read-before-write=1"]
+CLANG += ["-mllvm", "-tsan-instrument-read-before-write=1", "-Wconditional-uninitialized"]
 # two calls in two branches stay two
 CLANG += ["-mllvm", "-simplifycfg-sink-common=false", "-mllvm", "-enable-tail-merge=0"]
 CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
-CLANG += ["-Wuninitialized", "-Wconditional-uninitialized"]
 # A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
 UNSET = "-ftrivial-auto-var-init=pattern"
 # no symbols: a tenth of the size
@@ -80,9 +80,7 @@ def compiler():
             return [name]
     if (zig := find_spec("ziglang")) and zig.origin:
         return [str(Path(zig.origin).with_name("zig")), "c++"]
-    raise Unavailable(
-        "the CPU engine needs a C++ compiler: install g++ 11 or newer or clang++, or pip install ziglang"
-    )
+    raise Unavailable(refused("compiler"))
 
 
 def _gcc_before(version, said):
@@ -107,19 +105,35 @@ def _version():
 
 def build(program, options=(), traced=False):
     """The path of the executable that runs the kernels of `program` (from `rewrite`). Raises CompileError."""
-    path = _folder() / _key(program.text, *options, str(traced))
-    if _found(path):
-        return path
-    _prune()
-    units = TRACE_UNITS if traced else PLAIN_UNITS
-    pool = ThreadPoolExecutor(os.cpu_count())  # more at once would hold up the longest
-    with tempfile.TemporaryDirectory(dir=_folder()) as folder, pool:
-        objects = pool.map(lambda name: str(_runtime(name, traced)), units)
-        unit = _kernels(program, options, traced, Path(folder))
-        libraries = LINK + ZIG_LINK * ("zig" in _version())
-        _run([*compiler(), str(unit), *objects, *libraries, "-o", str(Path(folder, "program"))])
-        os.replace(Path(folder, "program"), path)
+
+    def make(folder, made):
+        _prune()
+        units = TRACE_UNITS if traced else PLAIN_UNITS
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # more at once would hold up the longest
+            objects = pool.map(lambda name: _runtime(name, traced), units)
+            unit = _kernels(program, options, traced, folder)
+            libraries = LINK + ZIG_LINK * ("zig" in _version())
+            _run([*compiler(), unit, *objects, *libraries, "-o", made])
+
+    return _kept(_key(program.text, *options, str(traced)), make)
+
+
+def _kept(name, make):
+    """The path of a file of the cache; make(folder, path) makes it, unless it is there."""
+    path = _folder() / name
+    if not _found(path):
+        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+            make(Path(folder), Path(folder, "made"))
+            os.replace(Path(folder, "made"), path)
     return path
+
+
+def _found(path):
+    """Whether it is there; notes that it is in use."""
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(path)
+        return True
+    return False
 
 
 def _kernels(program, options, traced, folder):
@@ -127,7 +141,7 @@ def _kernels(program, options, traced, folder):
     source, unit = folder / "kernel.cpp", folder / ("kernel.s" if traced else "kernel.o")
     source.write_text(program.text, encoding="utf-8")
     command = [*compiler(), *_flags(traced, options), "-S" if traced else "-c"]
-    said = _run([*command, str(source), "-o", str(unit)], DEADLINE)
+    said = _run([*command, source, "-o", unit], DEADLINE)
     if traced:
         finished = _finished(unit.read_text(encoding="utf-8"), program, said)
         unit.write_text(finished, encoding="utf-8")
@@ -138,8 +152,7 @@ def _finished(assembly, program, said):
     """What becomes of the assembly of a traced program before it is assembled."""
     arm = platform.machine().lower() in ("arm64", "aarch64")
     assembly = poison(assembly, program.text) if _is_gcc() else assembly
-    assembly = number_sites(spread(assembly, program.symbols), arm)
-    return mark(assembly, [] if arm else warned(said), FILE, LOC)
+    return number_sites(spread(assembly, program.symbols), arm, [] if arm else warned(said))
 
 
 def _is_gcc():
@@ -157,10 +170,9 @@ def _flags(traced, options):
     own += [UNSET] * (traced and not _gcc_before(12, _version()))
     # an error in a macro is one where the macro is used
     own += ["-ftrack-macro-expansion=0"] * _is_gcc()
-    common = [flag for flag in COMMON if flag != "-w" or not traced]
     # the folder: cooperative_groups.h, half.h
     headers = ["-include", str(INCLUDE / "cuda_subset.h"), "-idirafter", str(INCLUDE)]
-    return [*common, *own, *options, *headers]
+    return [*COMMON, *own, *options, *headers]
 
 
 PLACE = r"(?:unaligned_)?(?:volatile_)?(?:read|write)(?:\d+|(?P<third>_range))|(?P<fourth>mem(?:set|cpy|move))"
@@ -168,35 +180,36 @@ CALL = re.compile(rf"^\s*(?:callq?|bl)\s+_?__tsan_(?:{PLACE})\b")
 # of a function of the source, not of what the compiler has put in
 OWN_CALL = re.compile(r"^\s*callq?\s+(?!_*(?:tsan|ubsan|asan|tls)_|\*)")
 FILE = re.compile(r'^\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"kernel\.cu"')
-CALL_LINE = "_course_call_line" if sys.platform == "darwin" else "course_call_line"
 LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 
 
-def number_sites(assembly, arm=False):
+def number_sites(assembly, arm=False, warnings=()):
     """Puts a number for each traced instruction into the register of the callback's next argument.
 
     The compiler calls __tsan_read4(address) and leaves the other argument registers alone, so its source line can be
     handed over there: no debugger's tables are needed to find it. A table of the lines by number is added at the end.
-    Calls of the source's own functions note their line as well, for the path by which a barrier was reached.
+    Calls of the source's own functions note their line as well, for the path by which a barrier was reached; and so do
+    the lines of `warnings` (see unset.py), once they have run.
     """
     lines: list[str] = []
     sites, files, current = [0], set[str](), 0
     for line in assembly.splitlines():
+        marks = []
         if found := FILE.match(line):
             files.add(found[1])
         elif (found := LOC.match(line)) and found[1] in files and found[2] != "0":
             current = int(found[2])
+            marks = marks_of(current, warnings)
         elif found := CALL.match(line):
             lines.append(_handed_over(found, len(sites), arm))
             sites.append(current)
         elif OWN_CALL.match(line) and not arm:  # a call that the compiler has doubled is one call
-            lines.append(f"\tmovl ${current}, {CALL_LINE}(%rip)")
-        lines.append(line)
+            lines.append(f"\tmovl ${current}, {MARK}call_line(%rip)")
+        lines += [line, *marks]
     if len(sites) >= 0x8000:
         raise BadInput("this source has too many memory accesses to trace: split it")
-    name = "_course_site_lines" if sys.platform == "darwin" else "course_site_lines"
-    lines += [".data", ".p2align 2", f".globl {name}"]
-    lines += [f"{name}: .long {', '.join(map(str, sites))}"]
+    lines += [".data", ".p2align 2", f".globl {MARK}site_lines"]
+    lines += [f"{MARK}site_lines: .long {', '.join(map(str, sites))}", *tables(warnings)]
     return "\n".join(lines) + "\n"
 
 
@@ -221,14 +234,9 @@ def spread(assembly, symbols):
 
 def _runtime(name, traced):
     """The object file of one part of the engine, compiled once."""
-    flags = [*COMMON, *RUNTIME.get(name, "-O1").split(), *(["-DCOURSE_TRACE"] * traced)]
-    path = _folder() / f"{name}-{_key(name, *flags)}.o"
-    if not _found(path):
-        with tempfile.TemporaryDirectory(dir=_folder()) as folder:
-            source, made = NATIVE / f"{name}.cpp", Path(folder, "o")
-            _run([*compiler(), *flags, "-c", str(source), "-o", str(made)])
-            os.replace(made, path)
-    return path
+    flags = [*COMMON, "-w", *RUNTIME.get(name, "-O1").split(), *(["-DCOURSE_TRACE"] * traced)]
+    command = [*compiler(), *flags, "-c", NATIVE / f"{name}.cpp", "-o"]
+    return _kept(f"{name}-{_key(name, *flags)}.o", lambda _, made: _run([*command, made]))
 
 
 def _run(command, deadline=None):
@@ -249,14 +257,6 @@ def _run(command, deadline=None):
         warnings = re.compile(r"^.*: warning: .*\n(?:\s.*\n)*", re.MULTILINE)
         raise kind("the kernel does not compile:\n" + complaints(warnings.sub("", said)))
     return said
-
-
-def _found(path):
-    """Whether it is there; notes that it is in use."""
-    with contextlib.suppress(FileNotFoundError):
-        os.utime(path)
-        return True
-    return False
 
 
 def _prune():
@@ -301,9 +301,8 @@ def _engine_key():
     cpu = Path("/proc/cpuinfo")
     said = cpu.read_text() if cpu.exists() else ""
     features = re.search(r"^(?:flags|Features)\s*:.*$", said, re.MULTILINE)
-    flags = str([COMMON, RUNTIME, PLAIN, TRACED, GCC, CLANG, UNSET, LINK, ZIG_LINK])
-    machine = platform.machine() + (features[0] if features else "")
-    return "|".join([*compiler(), _version(), native, machine, flags])
+    machine = sys.platform + platform.machine() + (features[0] if features else "")
+    return "|".join([*compiler(), _version(), native, machine])
 
 
 def _key(*parts):

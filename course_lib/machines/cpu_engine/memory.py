@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 
 from course_lib.errors import BadInput
+from course_lib.machines.cpu_engine.messages import refused
 
 BASE = 1 << 44  # where the engine's processes map it: an address is the same number in all of them
 RED_ZONE = 256
@@ -36,9 +37,8 @@ class Arena:
             os.unlink(name)  # nothing is left behind, however this process ends
         weakref.finalize(self, os.close, self.handle)
         os.truncate(self.handle, 2 * self.bytes)  # takes room only as it is used
-        self._map = np.frombuffer(mmap.mmap(self.handle, 2 * self.bytes), np.uint8).reshape(
-            2, self.bytes
-        )
+        both = np.frombuffer(mmap.mmap(self.handle, 2 * self.bytes), np.uint8)
+        self._map = both.reshape(2, self.bytes)
         self.live: dict[int, int] = {}  # address -> bytes
 
     def alloc(self, bytes):
@@ -49,10 +49,7 @@ class Arena:
                 break
             at = -(-(address - BASE + size + RED_ZONE) // 256) * 256
         if bytes < 0 or at + bytes + RED_ZONE > self.bytes:
-            raise OutOfMemory(
-                f"no {bytes:,} bytes left of {self.bytes:,} of device memory: "
-                "free some, or set COURSE_GPU_BYTES"
-            )
+            raise OutOfMemory(refused("full", bytes=bytes, all=self.bytes))
         self.live[BASE + at] = bytes
         self._map[0, at : at + bytes], self._map[1, at : at + bytes] = unset(bytes), 0
         return BASE + at
@@ -66,9 +63,7 @@ class Arena:
     def free(self, address):
         """Gives the memory back. Raises BadInput for an address that is not the start of an allocation."""
         if self.live.pop(address, None) is None:
-            raise BadInput(
-                f"{address:#x} is not the start of an allocation, or it has been freed already"
-            )
+            raise BadInput(refused("freed", address=address))
 
     def write(self, address, data):
         """Copies an array's bytes to the device."""
@@ -104,15 +99,11 @@ class Arena:
 
     def owner(self, address):
         """The start of the allocation in which an address lies, or None."""
-        return next(
-            (start for start, size in self.live.items() if start <= address < start + max(size, 1)),
-            None,
-        )
+        owners = (at for at, size in self.live.items() if at <= address < at + max(size, 1))
+        return next(owners, None)
 
     def _check(self, address, bytes):
         start = self.owner(address)
         if start is None or address + bytes > start + self.live[start]:
-            raise BadInput(
-                f"{bytes:,} bytes at {address:#x} do not lie in one allocation of device memory"
-            )
+            raise BadInput(refused("apart", bytes=bytes, address=address))
         return address - BASE

@@ -14,29 +14,24 @@ TEXTS = {
     tool: {kind: " ".join(text.split()) for kind, text in texts.items()}
     for tool, texts in tomllib.loads(WORDS).items()
 }
-ONE = (
-    ("{count} threads of block {block} (the first: {thread})", "{who}"),
-    ("{count} threads", "a thread"),
-    ("have returned", "has returned"),
-    ("wait here forever", "waits here forever"),
-    ("threads that never come", "others that never come"),
-    ("{count} others wait", "another waits"),
-)
+
+
+def refused(kind, **words):
+    """What is said of input that does not fit."""
+    return TEXTS["input"][kind].format(**words)
 
 
 def message(error, source_line):
     """Two or three sentences for one finding of a Report."""
-    texts = TEXTS[error["tool"]]
+    at_barrier = error["tool"] == "synccheck"
+    alone = at_barrier and error["count"] == 1
+    texts = TEXTS[error["tool"]] | (TEXTS["one thread"] if alone else {})
     text = texts.get(_kind(error)) or texts["otherwise"]
-    if error["tool"] == "synccheck" and error["count"] == 1 and error["index"] < 0:
-        for many, one in ONE:
-            text = text.replace(many, one)
-    if error["tool"] == "synccheck" and OF_WARP.search(source_line):
+    if at_barrier and OF_WARP.search(source_line):
         text = text.replace("barrier", "warp-wide call")
-    other = error["other"]
-    shape = error["shape"]
+    other, shape = error["other"], error["shape"]
     words = dict(error, element=_element(error), who=_who(error))
-    words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape)} elements" if shape else ""
+    words["there"] = f", which has {' x '.join(f'{n:,}' for n in shape) or 'no'} elements"
     words["far"] = _far(error, source_line)
     words["done"] = DONE.get(error["op"], "")
     if other:
@@ -45,7 +40,7 @@ def message(error, source_line):
         words["other_done"] = DONE.get(other["op"], "")
         near = other["warp"] == error["warp"]
         words["warp"] = " (threads of one warp need __syncwarp() too)" if near else ""
-    counted = error["tool"] != "synccheck" or error["index"] >= 0
+    counted = not at_barrier or error["index"] >= 0
     many = f" ({error['count']:,} times)" if error["count"] > 1 and counted else ""
     where = f"line {error['line']}" if error["line"] else "somewhere"
     return f"{error['tool']}, {where}{many}: {text.format(**words)}\n    {source_line.strip()}".rstrip()
@@ -55,10 +50,10 @@ def own_array(told, source_line):
     """{"array": name, "type": type} of a thread's own array, told as "float [8]@12": its type, and the column where its
     name begins (clang) or the bracket of the index closes (g++)."""
     kind, column = told.rsplit("@", 1)
+    before, after = source_line[: int(column)], source_line[int(column) - 1 :]
     brackets = r"(\w+)(?:\s*\[(?:[^][]|\[[^][]*\])*\])+$"
-    found = re.search(brackets, source_line[: int(column)]) or re.match(
-        r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()", source_line[int(column) - 1 :]
-    )
+    name = r"(?:\w+(?:\.|->))*(\w+)(?!\w*\s*\()"
+    found = re.search(brackets, before) or re.match(name, after)
     return {"array": found[1] if found else "", "type": kind.strip("')")}
 
 

@@ -13,6 +13,7 @@ import weakref
 
 from course_lib.errors import OutOfTime
 from course_lib.machines.cpu_engine.memory import BASE
+from course_lib.machines.cpu_engine.messages import refused
 
 before_program = None  # called in each new process before it becomes the program: a grader takes rights away there
 
@@ -50,9 +51,7 @@ class Process:
         parts += [struct.pack("<I", len(values)), *map(_text, values)]
         if arrays is not None:
             parts.append(struct.pack("<I", len(arrays)))
-            parts += [
-                struct.pack("<QQI", *array[:3]) + _text(array[3].encode()) for array in arrays
-            ]
+            parts += [struct.pack("<QQI", *a[:3]) + _text(a[3].encode()) for a in arrays]
         late = 0 if arrays is None else 3  # a traced kernel that is late says itself where it was
         nanoseconds, answer = self._ask(b"".join(parts), timeout, late)
         return nanoseconds * 1e-9, answer.decode(), self._printed()
@@ -97,19 +96,15 @@ class Process:
             return nanoseconds, _read(child.stdout, size, deadline)
         except TimeoutError:
             self.close()
-            message = (
-                f"the kernel did not finish within {timeout:g} s and was stopped: is there a loop that "
-                "never ends?"
-            )
-            raise LaunchTooSlow(message, "timeout", self._printed()) from None
+            late = refused("late", timeout=timeout)
+            raise LaunchTooSlow(late, "timeout", self._printed()) from None
         except (EOFError, BrokenPipeError):
             code = child.wait()
             self.close()
             name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
             printed = self._printed()
-            raise LaunchFailed(
-                f"the kernel crashed ({name})\n{printed}".rstrip(), "crash", printed
-            ) from None
+            message = f"the kernel crashed ({name})\n{printed}".rstrip()
+            raise LaunchFailed(message, "crash", printed) from None
         except BaseException:  # an interrupt: the kernel must not go on by itself
             self.close()
             raise
@@ -119,9 +114,7 @@ class Process:
             self.close()
             self._output = tempfile.TemporaryFile()  # noqa: SIM115  (what the kernels print)
             handles = self.arena.handle, self._output.fileno()
-            command = [
-                str(part) for part in (self.program, handles[0], self.arena.bytes, BASE, handles[1])
-            ]
+            command = [self.program, *map(str, (handles[0], self.arena.bytes, BASE, handles[1]))]
             how: dict = {"start_new_session": True, "preexec_fn": before_program}
             how |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._output}
             self._child = subprocess.Popen(command, pass_fds=handles, **how)

@@ -47,11 +47,8 @@ class Report:
 
     def total(self, name, **where):
         """Sum of one number over the accesses that match: total("sectors", space="global", op="load")."""
-        return sum(
-            row[name]
-            for row in self.accesses
-            if all(row[key] == value for key, value in where.items())
-        )
+        rows = [row for row in self.accesses if all(row[key] == where[key] for key in where)]
+        return sum(row[name] for row in rows)
 
     def intensity(self, flops):
         """Flops per byte moved from or to global memory, 32 bytes a sector, as if there were no cache."""
@@ -110,13 +107,11 @@ def _merged(rows):
     """The engine's rows; stores of one value count with those of other values at the same lines, if there are such."""
     same = [row for row in rows if row[1].startswith("same ")]
     kept, notes = [list(row) for row in rows if row not in same], []
+    races = [row for row in kept if row[0] == "racecheck"]
     for row in same:
-        worse = [
-            other for other in kept if other[0] == "racecheck" and _place(other) == _place(row)
-        ]
-        worse.sort(key=lambda other: other[1] != row[1].removeprefix("same "))
+        worse = [race for race in races if _place(race) == _place(row)]
         if worse:
-            worse[0][4] += row[4]
+            min(worse, key=lambda race: race[1] != row[1].removeprefix("same "))[4] += row[4]
         else:
             notes.append(row)
     return kept + notes
@@ -135,19 +130,14 @@ def _graded(findings):
 
 def _without_shadows(errors):
     """Who reads in a race may read before anything is written: which is one mistake, not two."""
-    races = {
-        (e["array"], side["line"])
-        for e in errors
-        if e["tool"] == "racecheck"
-        for side in (e, e["other"])
-    }
-    return [
-        e
-        for e in errors
-        if e["kind"] == "travels"
-        or e["tool"] != "initcheck"
-        or (e["array"], e["line"]) not in races
-    ]
+    races = [error for error in errors if error["tool"] == "racecheck"]
+    places = {(error["array"], side["line"]) for error in races for side in (error, error["other"])}
+
+    def is_shadow(error):
+        no_race = error["tool"] == "initcheck" and error["kind"] != "travels"
+        return no_race and (error["array"], error["line"]) in places
+
+    return [error for error in errors if not is_shadow(error)]
 
 
 def _side(row, launch):

@@ -28,9 +28,11 @@ def trace(
     """Runs `kernel` of a CUDA C source: what memcheck, racecheck, initcheck and synccheck find, and a profile.
 
     grid, block: one to three ints. args: NumPy arrays (device buffers; updated in place), NumPy scalars of the
-    parameters' types, None for a null pointer. What is masked in an array of `numpy.ma` counts as not written yet; the
-    mask is cleared where the kernel writes. A plain array has all of its values, NaN too. But if the kernel writes one
-    of floats that came with nothing but NaN, that is the caller's mark: all such arrays count as not written yet.
+    parameters' types, None for a null pointer. An array without gaps is copied as it lies in memory, as PyCUDA's In,
+    Out and InOut do: given B.T, the kernel sees the same as given B. Other arrays are copied row by row, and so are
+    those of `numpy.ma`. What is masked in one of them counts as not written yet; the mask is cleared where the kernel
+    writes. A plain array has all of its values, NaN too. But if the kernel writes one of floats that came with nothing
+    but NaN, that is the caller's mark: all such arrays count as not written yet.
     shared: bytes of dynamic shared memory. blocks: run only these, as numbers (x first) or tuples. timeout: seconds.
     symbols: arrays for `__constant__` and `__device__` variables, by name; updated in place, unless the launch crashed.
     All other variables start as in a module just loaded. program: what `compiled` gave of the source.
@@ -131,16 +133,15 @@ def _meant(row, symbols, source, kernel):
 
 def _place(arena, kernel, names, parameters, args):
     """Copies the arrays to the device. Returns [(address, array, name)] and the arguments as bytes."""
-    buffers, values, known = [], [], {}
+    buffers, values, known = [], [], dict[object, int]({None: 0})  # a null pointer
     for name, parameter, value in zip(names, parameters, args, strict=True):
         if parameter[0] != "p":
             values.append(launching.scalar(kernel, name, parameter, value))
             continue
         launching.check_buffer(kernel, name, value)
-        if value is None:
-            values.append(launching.pointer(0))
-            continue
-        key = (value.__array_interface__["data"][0], value.strides, value.shape)
+        if value is not None and value.flags.fnc and not isinstance(value, np.ma.MaskedArray):
+            value = value.T  # the same memory, and its shape is of no matter to the device
+        key = value if value is None else (value.ctypes.data, value.strides, value.shape)
         if key not in known:
             known[key] = arena.alloc(value.nbytes)
             _to_device(arena, known[key], value)
@@ -186,9 +187,8 @@ def _fill(process, known, symbols):
         raise BadInput(f"symbols must be a dict of arrays by name, not {type(symbols).__name__}")
     for name, value in symbols.items():
         if name not in known:
-            raise BadInput(
-                f"there is no variable {name!r}; the source has {', '.join(sorted(known)) or 'none'}"
-            )
+            there = ", ".join(sorted(known)) or "none"
+            raise BadInput(f"there is no variable {name!r}; the source has {there}")
         address, size, *_ = known[name]
         if not isinstance(value, np.ndarray) or value.nbytes != size or value.dtype.hasobject:
             raise BadInput(f"{name} has {size} bytes: pass a NumPy array of numbers of that size")

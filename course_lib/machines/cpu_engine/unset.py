@@ -16,6 +16,7 @@ PATTERNS = [
     (r"-72340172838076674\b|0x(?:fe){8}\b", str(NAN << 32 | NAN)),
     (r"\$254(?=, %esi\n(?:.*\n){0,5}?\s*call\s+memset)", "$255"),
 ]
+MARK = "_" * (sys.platform == "darwin") + "course_"  # before the engine's names in assembly
 OWN = re.compile(r"fefefefe|01010101|16843009|16843010|4278124286", re.IGNORECASE)
 WARNING = re.compile(
     r"^kernel\.cu:(\d+):\d+: warning: (?:variable )?['‘](\w+)['’] (is|may be) (?:used )?uninitialized( whenever)?",
@@ -36,21 +37,16 @@ def warned(said):
     return [[int(m[1]), m[2], m[3] == "is" and not m[4]] for m in WARNING.finditer(said)]
 
 
-def mark(assembly, warnings, file, loc):
-    """Lets each line that the compiler warns of note that it has run. file, loc: the directives that tell the line."""
-    mark = "_" * (sys.platform == "darwin") + "course_"
-    lines, files = list[str](), set[str]()
-    for line in assembly.splitlines():
-        lines.append(line)
-        if found := file.match(line):
-            files.add(found[1])
-        elif (found := loc.match(line)) and found[1] in files:
-            ran = [i for i, (number, *_) in enumerate(warnings) if number == int(found[2])]
-            lines += [f"\tmovb $'1', {mark}reached+{i}(%rip)" for i in ran]
-    text = json.dumps(warnings).replace('"', '\\"')
-    for name, said in (("warned", text), ("reached", "0" * len(warnings))):
-        lines += [".data", f".globl {mark}{name}", f'{mark}{name}: .asciz "{said}"']
-    return "\n".join(lines) + "\n"
+def marks_of(line, warnings):
+    """Instructions behind the start of a line, by which each warning of it notes that it has run."""
+    ran = [i for i, (number, *_) in enumerate(warnings) if number == line]
+    return [f"\tmovb $'1', {MARK}reached+{i}(%rip)" for i in ran]
+
+
+def tables(warnings):
+    """The warnings as JSON, and for each a 0 or 1: did its line run?"""
+    said = {"warned": json.dumps(warnings).replace('"', '\\"'), "reached": "0" * len(warnings)}
+    return [f'.data\n.globl {MARK}{name}\n{MARK}{name}: .asciz "{said[name]}"' for name in said]
 
 
 def findings(rows, warnings, reached):

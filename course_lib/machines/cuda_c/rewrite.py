@@ -30,13 +30,15 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\
 UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 HEADER = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*[<\"]"
-    r"(?:(?:(?:cuda|device_|sm_|math_|vector_)\w*|cooperative_groups/(?:reduce|scan)|assert)\.h|cassert)[>\"]",
+    r"(?:(?:(?:cuda|device_|sm_|math_(?!constants)|vector_)\w*|cooperative_groups/(?:reduce|scan)|assert)\.h|cassert)[>\"]",
     re.MULTILINE,
 )
 FOR_HOSTS = (
     r"(?:cublas|curand|cufft|cusparse|cudnn|nv|driver_|builtin_|helper_(?:cuda|func|tim|str))\w*"
 )
 LIBRARY = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"]{FOR_HOSTS}\.h[>\"]", re.MULTILINE)
+# two lanes of a warp may be told apart by a barrier of some lanes
+PARTS = re.compile(r"\b__syncwarp\s*\(\s*[^)\s]|\b(?:tiled_partition|coalesced_threads)\b")
 HALF = re.compile(r"(#[ \t]*include[ \t]*)[<\"]cuda_(?:fp|bf)16\.h(?:pp)?[>\"]")
 
 
@@ -73,7 +75,8 @@ def rewrite(source, no_extern_c=False, instances=()):
     for number, name in enumerate(instances):
         tail += _instance(text, name, number, kernels)
     opened, closed = ("", "") if no_extern_c else ('extern "C" {', "}")
-    lines = [opened, '#line 1 "kernel.cu"', body, closed, *tail, ""]
+    parts = f"namespace course {{ extern const bool has_parts = {int(bool(PARTS.search(text)))}; }}"
+    lines = [f"{parts} {opened}", '#line 1 "kernel.cu"', body, closed, *tail, ""]
     return Program("\n".join(lines), kernels, symbols)
 
 

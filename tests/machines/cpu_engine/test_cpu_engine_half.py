@@ -188,6 +188,6 @@ def test_a_pair_moves_as_one_access():
 
 def test_a_scalar_half_is_a_float16():
     with pytest.raises(
-        BadInput, match=r"scale is a floating point of 2 bytes: pass np.float16\(...\)"
+        BadInput, match=r"scale is a floating-point number of 2 bytes: pass np.float16\(...\)"
     ):
         trace(PAIRS, "k", 1, 32, [None] * 5 + [f4(3)])

@@ -148,7 +148,7 @@ GOOD = [A4, np.int32(4), np.uint32(1), np.float64(2), PAIR]
 BAD = [
     ({"kernel": "two"}, "there is no kernel 'two'; the source has asserts"),
     ({"args": GOOD[:4]}, "kinds takes 5 arguments, not 4"),
-    ({"args": [A4, 4, *GOOD[2:]]}, r"n is a integer of 4 bytes: pass np.int32\(...\), not int"),
+    ({"args": [A4, 4, *GOOD[2:]]}, r"n is an integer of 4 bytes: pass np.int32\(...\), not int"),
     ({"args": [A4, np.int64(4), *GOOD[2:]]}, r"pass np.int32\(...\), not np.int64"),
     ({"args": [*GOOD[:3], np.float32(2), PAIR]}, r"pass np.float64\(...\), not np.float32"),
     ({"args": [*GOOD[:4], np.int32(2)]}, "p is a struct of 8 bytes"),

@@ -91,6 +91,32 @@ def test_an_array_that_may_not_be_written_stays_and_one_with_gaps_is_filled():
     assert (whole[:, 2] == STEP).all() and not whole[:, [0, 1, 3]].any()
 
 
+COPY = "__global__ void copy(const float *x, float *y) { int i = threadIdx.x; y[i] = x[i]; }"
+
+
+def test_an_array_stored_by_columns_is_copied_as_it_lies():
+    B = np.arange(12, dtype=np.float32).reshape(3, 4)
+    y, by_columns = np.zeros(12, np.float32), np.zeros((3, 4), np.float32, order="F")
+    assert trace(COPY, "copy", 1, 12, [B.T, y]).ok and (y == B.ravel()).all()
+    assert trace(COPY, "copy", 1, 12, [B.T, by_columns]).ok
+    assert (by_columns.T.ravel() == B.ravel()).all() and by_columns.flags.f_contiguous
+    nothing = np.full((3, 4), np.nan, np.float32, order="F")
+    assert trace(COPY, "copy", 1, 12, [B, nothing]).ok and (nothing.T.ravel() == B.ravel()).all()
+    whole = np.arange(6, dtype=np.float32)
+    assert trace(
+        COPY, "copy", 1, 3, [whole, whole.reshape(2, 3).T]
+    ).ok  # the same memory: one array
+    assert (whole == np.arange(6)).all()
+
+
+def test_arrays_with_gaps_or_a_mask_are_copied_row_by_row():
+    wide, y = np.arange(24, dtype=np.float32).reshape(4, 6), np.zeros(12, np.float32)
+    assert trace(COPY, "copy", 1, 12, [wide.T[::2], y]).ok and (y == wide.T[::2].ravel()).all()
+    masked = np.ma.masked_all((3, 4), np.float32).T
+    assert trace(COPY, "copy", 1, 12, [y, masked]).ok
+    assert (np.ma.getdata(masked).ravel() == y).all() and not masked.mask.any()
+
+
 def test_after_a_crash_the_callers_array_is_as_it_was():
     launches = np.uint32([3])
     report, _ = traced("fails", launches=launches)

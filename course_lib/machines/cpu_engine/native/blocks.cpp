@@ -17,9 +17,9 @@ namespace course {
 
 Launch launch;
 __thread Thread *self;
-#ifdef COURSE_TRACE
-uint16_t seen[kMaxThreads][32];
-#endif
+uint32_t seen[kMaxThreads][32];
+bool poisoned, second_look;
+uint64_t changes;
 Kernel *Kernel::first;
 Symbol *Symbol::first;
 static void (*kernel_call)(void **);
@@ -73,10 +73,8 @@ struct Worker : Block {
         for (unsigned i = 0; i < launch.threads; i++) {
             Thread &t = all[i];
             t.thread_idx = at, t.index = i, t.block = this;
-            t.state = State::ready, t.warp_epoch = 0, t.line = 0, t.stack = nullptr;
-#ifdef COURSE_TRACE
-            memset(seen[i], 0, sizeof seen[i]);
-#endif
+            t.state = State::ready, t.warp_epoch = has_parts, t.line = 0, t.stack = nullptr;
+            if (kTraced) memset(seen[i], 0, sizeof seen[i]);
             if (++at.x == dim.x) at.x = 0, at.y++;
             if (at.y == dim.y) at.y = 0, at.z++;
         }
@@ -142,34 +140,32 @@ struct Worker : Block {
             Thread &t = lane[j];
             if (!(mask >> j & 1)) continue;
             if (t.line != first.line && (first.converged || t.converged))
-                barrier_error({BarrierError::different, first.line, t.line, index, t.index, 1}), apart = true;
-            t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch += first.orders;
+                barrier_error("different", first.line, t.index, 1, t.line), apart = true;
+            t.state = State::ready, t.mask = mask, t.ballot = ballot, t.warp_epoch += !first.converged;
             shown[t.index] = given[t.index];
         }
-        if (first.orders) tell_each_other(lane, count, mask);
+        if (kTraced && !first.converged) tell_each_other(lane, count, mask);
         for (unsigned j = 0; j < count; j++)
-            if (apart && !lane[j].orders) lane[j].mask = 0;  // see `meet`
+            if (apart && lane[j].meets) lane[j].mask = 0;  // see `meet`
     }
 
     // What one lane of the mask knew, all of them know now: a barrier of half a warp orders nothing for the other half.
-    void tell_each_other([[maybe_unused]] Thread *lane, [[maybe_unused]] unsigned count, [[maybe_unused]] unsigned mask) {
-#ifdef COURSE_TRACE
-        uint16_t known[32] = {};
+    void tell_each_other(Thread *lane, unsigned count, unsigned mask) {
+        uint32_t known[32] = {};
         for (unsigned j = 0; j < count; j++)
             for (unsigned k = 0; k < 32 && mask >> j & 1; k++) known[k] = std::max(known[k], seen[lane[j].index][k]);
         for (unsigned j = 0; j < count; j++)
-            if (mask >> j & 1) known[j] = uint16_t(lane[j].warp_epoch);
+            if (mask >> j & 1) known[j] = lane[j].warp_epoch;
         for (unsigned j = 0; j < count; j++)
             if (mask >> j & 1) memcpy(seen[lane[j].index], known, sizeof known);
-#endif
     }
 
-    void wait(Thread &t) {
-        Thread *next = next_lane(t);
+    void leave_for(Thread &t, Thread *next) {
         ask_for(all[t.index + 4].stack_pointer);
         course_switch(&t.stack_pointer, next ? context_of(*next) : scheduler_stack_pointer);
-        t.state = State::ready;
     }
+
+    void wait(Thread &t) { leave_for(t, next_lane(t)), t.state = State::ready; }
 
     void arrive(Thread &t, bool vote, int line) {
         if (!arrived++) barrier_line = line, mixed = false;
@@ -198,24 +194,16 @@ struct Worker : Block {
             bool gone = all[i].state == State::done;
             if (mixed ? !gone && all[i].line != barrier_line : gone) other = i, count++;
         }
-        BarrierError::Kind kind = mixed ? BarrierError::different : BarrierError::exited;
-        barrier_error({kind, barrier_line, mixed ? all[other].line : 0, index, other, count});
+        barrier_error(mixed ? "different" : "exited", barrier_line, other, count, mixed ? all[other].line : 0);
     }
 
     // Threads that wait for barriers which cannot open any more, barrier by barrier.
     void stuck() {
-        auto waits_as = [](const Thread &t, const Thread &u) { return t.state != State::done && t.line == u.line; };
         for (Thread *t = all, *end = all + launch.threads; t < end; t++) {
-            auto here = [&](const Thread &u) { return waits_as(u, *t); };
-            if (t->state == State::done || std::any_of(all, t, here)) continue;
-            barrier_error({BarrierError::stuck, t->line, 0, index, t->index, unsigned(std::count_if(t, end, here))});
+            auto here = [&](const Thread &u) { return u.state != State::done && u.line == t->line; };
+            if (here(*t) && std::none_of(all, t, here))
+                barrier_error("stuck", t->line, t->index, unsigned(std::count_if(t, end, here)));
         }
-    }
-
-    [[noreturn]] void leave_for(Thread &t, Thread *next) {
-        ask_for(all[t.index + 4].stack_pointer);
-        course_switch(&t.stack_pointer, next ? context_of(*next) : scheduler_stack_pointer);
-        abort();  // nobody switches to a thread that is done
     }
 };
 
@@ -223,8 +211,10 @@ Worker &worker_of(const Thread &t) { return *static_cast<Worker *>(t.block); }
 }  // namespace
 
 void end_thread() {
+    self->block->ended_early = true;
     worker_of(*self).finish(*self);
     worker_of(*self).leave_for(*self, nullptr);
+    abort();  // nobody switches to a thread that is done
 }
 
 extern "C" void course_fiber_main() {
@@ -281,15 +271,15 @@ unsigned active_mask(int line) {
     return me.mask;
 }
 
-void warp_barrier(unsigned mask, int line, bool converged, bool orders) {
+void warp_barrier(unsigned mask, int line, bool converged, bool meets) {
     Thread &me = *self;
     if (!(mask >> lane() & 1)) {
-        barrier_error({BarrierError::mask, line, 0, me.block->index, me.index, 1});
+        barrier_error("mask", line, me.index);
         mask |= 1u << lane();
     }
     unsigned count = lanes(me.index / 32);
     me.mask = count < 32 ? mask & ((1u << count) - 1) : mask;
-    me.line = site_of(line), me.converged = converged, me.orders = orders, me.state = State::at_warp_barrier;
+    me.line = site_of(line), me.converged = converged, me.meets = meets, me.state = State::at_warp_barrier;
     worker_of(me).wait(me);
 }
 
@@ -309,15 +299,13 @@ unsigned exchange(unsigned mask, uint64_t bits, int line) {
 // Lanes that are missing have returned (or a block whose size is no multiple of 32 does not have them).
 unsigned meet(uint64_t bits, int line) {
     worker_of(*self).given[self->index] = bits;
-    warp_barrier(~0u, line, true, false);
+    warp_barrier(~0u, line, true, true);
     unsigned came = self->mask, there = lanes(self->index / 32), first = self->index / 32 * 32;
     if (came == ~0u || (came && !kTraced)) return came;
     if (came && !self->block->ended_early) {
-        unsigned missing = __builtin_popcount(~came), who = first + __builtin_ctz(~came);
-        if (there < 32) barrier_error({BarrierError::part, line, 0, self->block->index, self->index, there});
-        else barrier_error({BarrierError::exited, line, 0, self->block->index, who, missing});
+        if (there < 32) barrier_error("part", line, self->index, there);
+        else barrier_error("exited", line, first + __builtin_ctz(~came), __builtin_popcount(~came));
     }
-    self->block->ended_early = true;
     end_thread();
 }
 
@@ -339,8 +327,8 @@ static uint64_t poison() {
 uint64_t shuffle(unsigned mask, uint64_t bits, int source, int line) {
     if (exchange(mask, bits, line) >> source & 1) return shown(source);
     bool exists = unsigned(source) < lanes(self->index / 32);
-    auto kind = !exists ? BarrierError::beyond : mask >> source & 1 ? BarrierError::gone : BarrierError::left_out;
-    barrier_error({kind, line, 0, self->block->index, self->index, 1, source});
+    auto kind = !exists ? "the block does not have" : mask >> source & 1 ? "has returned" : "the mask leaves out";
+    barrier_error(kind, line, self->index, 1, 0, source);
     return poison();
 }
 

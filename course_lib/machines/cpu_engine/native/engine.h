@@ -21,6 +21,7 @@ struct Launch {  // one kernel launch: the same for all blocks
     unsigned threads;       // in a block
 };
 extern Launch launch;
+extern const bool has_parts;  // of the program: it has barriers of some lanes of a warp
 
 struct Block;
 enum class State : uint8_t { ready, at_block_barrier, at_warp_barrier, done };
@@ -38,9 +39,9 @@ struct alignas(64) Thread {  // one CUDA thread: a fiber with a place in its blo
     unsigned ballot;          // the last one of its warp
     State state;
     bool vote, converged;     // what it gives to a vote; waits in a vote or shuffle, which lanes must make in one place
-    bool orders;              // its warp barrier orders memory
+    bool meets;               // in a call on a fragment
 };
-extern "C" void course_switch(void **save, void *to);  // see fiber.h
+extern "C" void course_switch(void **save, void *to);  // saves here, goes on there: see fiber.h
 extern __thread Thread *self;  // unlike thread_local, __thread needs no call to find out whether it is initialised
 
 struct Block {  // one block of threads, run by one worker
@@ -87,7 +88,7 @@ void *dynamic_shared(const char *name, unsigned element);
 __attribute__((noduplicate))
 #endif
 int block_barrier(bool vote, int line);  // how many threads voted
-void warp_barrier(unsigned mask, int line, bool converged = false, bool orders = true);
+void warp_barrier(unsigned mask, int line, bool converged = false, bool meets = false);  // converged: orders no memory
 unsigned ballot(unsigned mask, bool vote, int line);
 unsigned exchange(unsigned mask, uint64_t bits, int line);  // each lane shows its bits; the lanes that have come
 unsigned meet(uint64_t bits, int line);                     // the same for all 32 lanes; orders no memory
@@ -99,7 +100,7 @@ int lane();
 uint64_t ticks();
 void failed_assert(const char *text, int line);
 #ifdef COURSE_TRACE
-uint64_t atomic_load(const void *address, unsigned bytes, int line);
+uint64_t atomic_load(const void *address, unsigned bytes, int line, bool of_block);  // atomic in its block alone?
 void atomic_store(void *address, unsigned bytes, uint64_t bits);
 // A fragment of a matrix in memory, from `start` on, a line each `ld` elements; one that was used before it was set.
 void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line);
@@ -110,7 +111,7 @@ void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int lin
 void copies_commit();
 void copies_arrive(size_t prior);
 void guess_held();  // the last atomic was an atomicCAS, and found what its thread expected
-void fence();
+void fence(bool of_all = true);  // for all blocks, or for its own one
 // Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
 __attribute__((const)) uint3 thread_idx();
 __attribute__((const)) uint3 block_idx();
@@ -123,8 +124,9 @@ inline void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, 
     __builtin_memcpy(to, from, bytes - zeros), __builtin_memset((char *)to + bytes - zeros, 0, zeros);
 }
 inline void copies_commit() {}
+inline void guess_held() {}
 inline void copies_arrive(size_t) {}
-inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void fence(bool = true) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline uint3 thread_idx() { return self->thread_idx; }
 inline uint3 block_idx() { return self->block->block_idx; }
 inline dim3 block_dim() { return launch.block_dim; }
@@ -192,36 +194,27 @@ constexpr unsigned kSharedBytes = 64 << 10;  // a worker's arena for it: the arr
 constexpr unsigned kMaxThreads = 1024;
 
 void run_grid(const Kernel &kernel, void **arguments, unsigned workers, const unsigned *only, unsigned only_count);
-[[noreturn]] void end_thread();  // the current CUDA thread stops here
+[[noreturn]] void end_thread();  // the current CUDA thread stops here, by an error
 
 // Where a barrier stands: its line, and in the upper 16 bits a number that tells it from others in that line.
 constexpr int line_of_site(int site) { return site & 0xffff; }
 
-// What a barrier found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or gone; or
-// of a shuffle: `thread` takes from `lane`, which the mask leaves out, has returned, or which the block does not have.
-struct BarrierError {
-    enum Kind { different, exited, stuck, mask, left_out, gone, beyond, part } kind;
-    int line, other_line;
-    unsigned block, thread, count;
-    int lane = -1;
-};
-void barrier_error(const BarrierError &error);
+// What a barrier of this block found wrong: `count` threads (the first of them `thread`) are elsewhere (in `other_line`) or
+// gone; or of a shuffle: `thread` takes from `lane`, which (says the kind) is not there. The kinds: see messages.toml.
+void barrier_error(const char *kind, int line, unsigned thread, unsigned count = 1, int other_line = 0, int lane = -1);
 
+extern uint32_t seen[kMaxThreads][32];  // warp barriers of each lane of its warp that a thread knows to be passed
+extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
+extern uint64_t changes;  // counts all but the reads of a warp's lanes, one after the other, that nothing came of
 #ifdef COURSE_TRACE  // what the tracer wants to know
 void block_begins();
 void warp_stands();  // all lanes of a warp stand still
 char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape &shape);  // where it lies
-extern uint16_t seen[kMaxThreads][32];  // warp barriers of each lane of its warp that a thread knows to be passed
 unsigned call_path();  // a number for the calls by which the thread came here
 constexpr bool kTraced = true;
-extern bool poisoned, second_look;  // a shuffle gave poison; the launch runs again, with another poison
-extern uint64_t changes;  // counts all but the reads of a warp's lanes, one after the other, that nothing came of
 #else
 constexpr bool kTraced = false;
 constexpr unsigned call_path() { return 0; }
-static bool poisoned __attribute__((unused));
-static uint64_t changes __attribute__((unused));
-constexpr bool second_look = false;
 inline void block_begins() {}
 inline void warp_stands() {}
 inline char *shared_declared(size_t offset, const char *, size_t, const Shape &) {

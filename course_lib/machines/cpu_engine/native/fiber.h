@@ -2,13 +2,11 @@
 #pragma once
 #include <stdint.h>
 
-#if defined(__APPLE__)
-#define COURSE_ASM_NAME(n) "_" #n
-#else
-#define COURSE_ASM_NAME(n) #n
-#endif
+// In assembly, macOS puts a _ before names.
+#define COURSE_PREFIXED(prefix, n) #prefix #n
+#define COURSE_NAME_AFTER(prefix, n) COURSE_PREFIXED(prefix, n)
+#define COURSE_ASM_NAME(n) COURSE_NAME_AFTER(__USER_LABEL_PREFIX__, n)
 
-extern "C" void course_switch(void **save, void *to);  // saves here, goes on there
 extern "C" void course_fiber_main();                   // where a new fiber begins; never returns
 
 #if defined(__x86_64__) && !defined(_WIN32)

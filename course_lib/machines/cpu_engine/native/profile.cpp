@@ -12,11 +12,7 @@ struct Request {  // with the most sectors or wavefronts; of equals, the first o
     int64_t offsets[32];  // of each lane, in the array; -1: it takes no part
 };
 struct Count {
-    uint64_t key;  // their order: line, array, op, space
-    int line;
-    unsigned array;
-    Op op;
-    Space space;
+    uint64_t key;  // their order: line, array, op, space, as `count_of` puts them in
     Count *next;
     uint64_t requests = 0, threads = 0, sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0, bytes = 0;
     unsigned max_way = 0;
@@ -32,7 +28,7 @@ Count *count_of(int line, const Log &log) {
     uint64_t key = uint64_t(line) << 40 | uint64_t(log.array) << 8 | unsigned(log.op) << 4 | unsigned(log.space);
     Count **at = &counts;
     while (*at && (*at)->key < key) at = &(*at)->next;
-    if (!*at || (*at)->key != key) *at = new Count{key, line, log.array, log.op, log.space, *at};
+    if (!*at || (*at)->key != key) *at = new Count{key, *at};
     return *at;
 }
 
@@ -172,8 +168,8 @@ void add_profile(Text &out) {
     for (const Count *count = counts; count; count = count->next) {
         const Count &c = *count;
         if (!c.requests) continue;  // its warp did not come to a stand
-        next(out) += '[', add(out, c.line), add(out, spaces[int(c.space)]), add(out, op_name(c.op));
-        add(out, array_of(c.array).name);
+        next(out) += '[', add(out, int(c.key >> 40)), add(out, spaces[c.key & 15]), add(out, op_name(Op(c.key >> 4 & 15)));
+        add(out, array_of(c.key >> 8 & ~0u).name);
         for (uint64_t number : {c.requests, c.threads, c.bytes, c.sectors, c.ideal_sectors, c.wavefronts,
                                 c.ideal_wavefronts, uint64_t(c.max_way), uint64_t(c.costliest.block),
                                 uint64_t(c.costliest.warp), uint64_t(c.costliest.bytes)})

@@ -15,15 +15,17 @@ const char *op_name(Op op) { return op == Op::load ? "load" : op == Op::store ? 
 namespace {
 union Access {
     struct {
-        uint32_t block, epoch;
-        uint16_t thread, warp_epoch, site;
+        uint32_t block, epoch, thread : 10, warp_epoch : 22;
+        uint16_t site;
         uint8_t bytes;  // a bit for each of the four bytes of the word; 0: no access yet
         Op op;
     };
     uint64_t when;                                   // block and epoch
     uint64_t both __attribute__((vector_size(16)));  // all of it, to be set and copied at one go
 };
-struct Cell {  // what is remembered of a word: its last write and atomic, and two reads by different threads since
+// What is remembered of a word: its last write and atomic, and two reads by different threads since. If another thread's
+// atomic came before the last one, unordered, it takes the place of the write, which is ordered before both, or told.
+struct Cell {
     Access write, atomic, reads[2];
 };
 Cell *cells, *byte_cells;  // of shared memory, of the arena, of symbols; of their bytes, where a word is split
@@ -40,35 +42,30 @@ struct Guess {
 };
 List<Guess> guesses[kMaxThreads];  // of each thread of the running block
 size_t guessed;                    // by all of them
-struct {
-    Place place;
-    unsigned words;
-} last_atomic;
+Place last_atomic;
+unsigned atomic_words;  // of it
 // Two stores of one value leave that value, whichever comes last. What a store stores is seen once it has been done.
 struct Store {
     const uint32_t *word;
     uint32_t before;
-    unsigned site;
-    uint8_t bytes;  // a bit for each that both have stored
+    unsigned site, part;  // part: which word of the access
+    uint8_t bytes;        // a bit for each that both have stored
     Finding finding;
 };
 List<Store> stores;  // of the last access, if it collides
 bool told, mute;         // of the last access a collision was told; those of its other bytes are not
 const uint32_t *visited;  // the word that it is about
-uint64_t stored_by_all[1 << 16];  // by instruction: the one value that blocks have stored with it, and a bit above it
+uint64_t stored_by_all[1 << 16][4];  // by instruction and part: the one value stored by blocks, and a bit above it
 
 constexpr unsigned kMany = ~0u;  // more than one thread: counts as any of them
-struct HandOver {  // by a thread of one block at an epoch of it, and (once taken) to a thread of another block
-    unsigned epoch, thread, to_epoch, to_thread;
-};
-struct Handed {
+struct Handed {  // by a thread of one block when it had come so far, and (once taken) to a thread of a block
     uint64_t where;  // the address of an atomic, or the block that takes
     uint64_t from;   // the block that hands over
-    HandOver what;
+    unsigned epoch, thread, warp_epoch, to_epoch, to_thread;
+    unsigned only;  // the block that alone may take it, or kMany
 };
 List<Handed> released, taken;  // in order
-bool fenced[kMaxThreads];  // by thread of the running block: a fence since its start
-uint32_t fenced_block;
+uint8_t fenced[kMaxThreads];  // by thread of the running block: a fence since its start, 1 for its block, 2 for all
 
 Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from) {
     return std::lower_bound(list.begin(), list.end(), 0, [&](const Handed &h, int) {
@@ -77,12 +74,12 @@ Handed *first_not_before(const List<Handed> &list, uint64_t where, uint64_t from
 }
 
 // What is there for this pair, or else `what`, put in.
-Handed &put(List<Handed> &list, uint64_t where, uint64_t from, const HandOver &what) {
-    size_t at = first_not_before(list, where, from) - list.begin();
-    if (at == list.count || list[at].where != where || list[at].from != from) {
+Handed &put(List<Handed> &list, const Handed &what) {
+    size_t at = first_not_before(list, what.where, what.from) - list.begin();
+    if (at == list.count || list[at].where != what.where || list[at].from != what.from) {
         list.resize(list.count + 1);
         memmove(&list[at + 1], &list[at], (list.count - 1 - at) * sizeof(Handed));
-        list[at] = {where, from, what};
+        list[at] = what;
     }
     return list[at];
 }
@@ -101,24 +98,24 @@ void forget(Guess *guess, unsigned thread) {
 // A block handed over what its threads had done before its last barrier, and the one thread since; the thread that took
 // it may use it at once, the others of its block after a barrier.
 bool handed_over(const Access &before, const Access &now) {
-    const Handed *found = first_not_before(taken, now.block, before.block);
-    if (found == taken.end() || found->where != now.block || found->from != before.block) return false;
-    const HandOver &h = found->what;
+    const Handed &h = *first_not_before(taken, now.block, before.block);
+    if (&h == taken.end() || h.where != now.block || h.from != before.block) return false;
     if (now.epoch == h.to_epoch && h.to_thread != kMany && h.to_thread != now.thread) return false;
-    return before.epoch < h.epoch || (before.epoch == h.epoch && (h.thread == kMany || h.thread == before.thread));
+    bool handed = h.thread == kMany || (h.thread == before.thread && before.warp_epoch <= h.warp_epoch);
+    return before.epoch < h.epoch || (before.epoch == h.epoch && handed);
 }
 
 COURSE_HOT bool ordered(const Access &before, const Access &now, bool any_taken = taken.count) {
     if (before.block == now.block) {
         if (before.thread == now.thread || before.epoch != now.epoch) return true;
         bool near = before.thread / 32 == now.thread / 32;
-        if (near && int16_t(seen[now.thread][before.thread % 32] - before.warp_epoch) > 0) return true;
+        if (near && int((seen[now.thread][before.thread % 32] - before.warp_epoch) << 10) > 0) return true;
     }
     return any_taken && handed_over(before, now);
 }
 
 COURSE_HOT int distance(const Access &a, const Access &b) {
-    return a.block != b.block ? 3 : a.thread / 32 != b.thread / 32 ? 2 : a.thread != b.thread;
+    return a.block != b.block ? kMaxThreads : a.thread ^ b.thread;
 }
 
 __attribute__((noinline, cold)) void collide(const Access &before, const Access &now, const Place &place,
@@ -129,8 +126,9 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
                      {line_of(now.site), now.block, now.thread, op_name(op)},
                      {line_of(before.site), before.block, before.thread, op_name(before.op)}};
     if (op == Op::store && before.op == Op::store) {
-        stores.add({visited, *visited, now.site, uint8_t(before.bytes & now.bytes), found});
-    } else if (op == Op::load && before.op == Op::atomic) {
+        unsigned part = unsigned((uint64_t)visited / 4 - (place.array->start + place.offset) / 4);
+        stores.add({visited, *visited, now.site, part, uint8_t(before.bytes & now.bytes), found});
+    } else if (op == Op::load && before.op >= Op::atomic) {
         uint64_t address = place.array->start + place.offset;
         if (!guess_at(address, now.thread)) guesses[now.thread].add({address, found}), guessed++;
     } else {
@@ -139,9 +137,9 @@ __attribute__((noinline, cold)) void collide(const Access &before, const Access 
 }
 
 void compare(const Access &before, const Access &now, const Place &place, unsigned bytes, Op op) {
-    bool both_atomic = before.op == Op::atomic && now.op == Op::atomic;
-    bool apart = mute || both_atomic || !(before.bytes & now.bytes);
-    if (!apart && !ordered(before, now)) collide(before, now, place, bytes, op);
+    bool near = before.block == now.block, atomics = before.op >= Op::atomic && now.op >= Op::atomic;
+    bool apart = atomics && (near || std::max(before.op, now.op) == Op::atomic);  // no atomic is one of its block alone
+    if (!mute && !apart && (before.bytes & now.bytes) && !ordered(before, now)) collide(before, now, place, bytes, op);
 }
 
 // Of the readers that a later write may collide with, the two that are farthest apart: whatever orders the write after
@@ -156,14 +154,16 @@ COURSE_HOT void remember_read(Access *reads, const Access &now, bool any_taken =
 }
 
 void visit(Cell &cell, const Access &now, const Place &place, unsigned bytes, Op op) {
-    compare(cell.write, now, place, bytes, op);
+    // The last of several atomics may tell its thread that it is the last: a plain store is left to it.
+    if (cell.write.op < Op::atomic || op != Op::store) compare(cell.write, now, place, bytes, op);
     compare(cell.atomic, now, place, bytes, op);
     if (op == Op::load) return remember_read(cell.reads, now);
     for (Access &read : cell.reads) {
         compare(read, now, place, bytes, op);
         if (ordered(read, now)) read.bytes &= ~now.bytes;
     }
-    (now.op == Op::atomic ? cell.atomic : cell.write).both = now.both;
+    if (now.op >= Op::atomic && cell.atomic.bytes && !ordered(cell.atomic, now)) cell.write.both = cell.atomic.both;
+    (now.op >= Op::atomic ? cell.atomic : cell.write).both = now.both;
 }
 
 // Threads that store bytes or halves side by side share a word, of which a cell remembers one write. So from the first
@@ -181,7 +181,7 @@ COURSE_HOT Access this_access(unsigned site, unsigned mask, Op op) {
     const Thread &t = *self;
     Access now;
     now.both = decltype(now.both){t.block->index | uint64_t(t.block->epoch) << 32,
-                                  t.index | uint64_t(uint16_t(t.warp_epoch)) << 16 | uint64_t(uint16_t(site)) << 32 |
+                                  t.index | t.warp_epoch << 10 | uint64_t(uint16_t(site)) << 32 |
                                       uint64_t(mask) << 48 | uint64_t(op) << 56};
     return now;
 }
@@ -223,20 +223,20 @@ void races_begin(uint64_t words) {
 #ifdef MADV_HUGEPAGE
     madvise(cells, bytes, MADV_HUGEPAGE);
 #endif
-    fenced_block = ~0u;
 }
 
-void races_of_next_block(size_t shared_bytes) { std::fill_n(cells, spread(shared_bytes / 4), Cell()); }
+void races_of_next_block(size_t shared_bytes) {
+    std::fill_n(cells, spread(shared_bytes / 4), Cell()), memset(fenced, 0, sizeof fenced);
+}
 
 // A store has been done now. Blocks may all set one flag, but what each of them works out is the work of one.
 static void settle_stores() {
     for (Store &s : stores) {
         uint32_t mask = 0;
         for (int i = 0; i < 4; i++) mask |= (s.bytes >> i & 1) * 0xffu << 8 * i;
-        uint32_t value = *s.word & mask;
-        bool same = value == (s.before & mask);
-        bool blocks = !strcmp(s.finding.kind, "blocks");
-        uint64_t &known = stored_by_all[s.site];
+        uint32_t value = (*s.word & mask) >> 8 * __builtin_ctz(s.bytes);  // wherever in its word
+        bool same = !((*s.word ^ s.before) & mask), blocks = !strcmp(s.finding.kind, "blocks");
+        uint64_t &known = stored_by_all[s.site][s.part % 4];
         if (same && blocks) known = known ? known : 1ull << 32 | value, same = uint32_t(known) == value;
         if (same) s.finding.kind = blocks ? "same blocks" : "same block";
         report(s.finding);
@@ -248,8 +248,8 @@ static void settle_stores() {
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile) {
     if (stores.count) settle_stores();
     Access now = this_access(site, bytes < 4 ? ((1u << bytes) - 1) << place.offset % 4 : 15, is_volatile ? Op::atomic : op);
-    if (op == Op::atomic) {
-        last_atomic = {place, (bytes + 3) / 4};
+    if (op >= Op::atomic) {
+        last_atomic = place, atomic_words = (bytes + 3) / 4;
     } else if (Guess *guess = guess_at(place.array->start + place.offset, self->index)) {
         report(guess->finding), forget(guess, self->index);
     }
@@ -261,9 +261,9 @@ void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool i
 }
 
 void guess_held() {
-    const Place &place = last_atomic.place;
+    const Place &place = last_atomic;
     if (Guess *guess = guess_at(place.array->start + place.offset, self->index)) forget(guess, self->index);
-    for (uint64_t word = place.cell; word < place.cell + last_atomic.words; word++)
+    for (uint64_t word = place.cell; word < place.cell + atomic_words; word++)
         for (Cell *cell : {&cell_at(word), bytes_of(word), bytes_of(word) + 1, bytes_of(word) + 2, bytes_of(word) + 3})
             for (Access &read : cell->reads)
                 if (read.block == self->block->index && read.thread == self->index) read.bytes = 0;
@@ -276,9 +276,8 @@ void guesses_end() {
         for (const Guess &guess : own) all.add(guess);
         own.count = 0;
     }
-    qsort(all.items, all.count, sizeof(Guess), [](const void *a, const void *b) {
-        const Guess &g = *(const Guess *)a, &h = *(const Guess *)b;
-        return g.address != h.address ? g.address < h.address ? -1 : 1 : int(g.finding.here.thread) - int(h.finding.here.thread);
+    std::sort(all.begin(), all.end(), [](const Guess &g, const Guess &h) {
+        return std::pair(g.address, g.finding.here.thread) < std::pair(h.address, h.finding.here.thread);
     });
     for (const Guess &guess : all) report(guess.finding);
     free(all.items), guessed = 0;
@@ -291,31 +290,37 @@ bool last_write(uint64_t word, Side &side, unsigned &site) {
     return a.bytes;
 }
 
-void note_fence() {
-    if (fenced_block != self->block->index) memset(fenced, 0, sizeof fenced), fenced_block = self->block->index;
-    fenced[self->index] = true;
-}
+void fence(bool of_all) { fenced[self->index] = std::max<uint8_t>(fenced[self->index], of_all ? 2 : 1); }
 
-void note_atomic(uint64_t address) {
+void note_atomic(uint64_t address, bool near) {
     unsigned me = self->block->index, epoch = self->block->epoch, thread = self->index;
     for (size_t i = first_not_before(released, address, 0) - released.begin(); i < released.count; i++) {
-        const auto &[where, from, handed] = released[i];
-        if (where != address) break;
-        HandOver got = {handed.epoch, handed.thread, epoch, thread};
-        size_t before = taken.count;
-        HandOver &old = put(taken, me, from, got).what;
-        bool is_new = taken.count > before;
+        Handed got = released[i];
+        bool ours = got.from == me || got.only == me;
+        if (got.where != address) break;
+        if (!ours && (near || got.only != kMany)) continue;
+        got.where = me, got.to_epoch = epoch, got.to_thread = thread;
+        Handed &old = put(taken, got);
         bool known = old.epoch == got.epoch && old.thread == got.thread && old.to_epoch < epoch;
-        if (is_new || (known && from != me)) continue;
-        if (from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
+        if (known) old.warp_epoch = std::max(old.warp_epoch, got.warp_epoch);
+        if (known && got.from != me) continue;
+        if (got.from != me && old.to_epoch == epoch && old.to_thread != thread) got.to_thread = kMany;
         old = got;
     }
-    if (fenced_block != me || !fenced[thread]) return;
-    HandOver &mine = put(released, address, me, {epoch, thread, 0, 0}).what;
-    if (mine.epoch != epoch) mine = {epoch, thread, 0, 0};
+    if (!fenced[thread]) return;
+    unsigned only = near || fenced[thread] == 1 ? me : kMany;
+    Handed now = {address, me, epoch, thread, 0, 0, 0, only}, &mine = put(released, now);
+    if (mine.epoch != epoch) mine = now;
     if (mine.thread != thread) mine.thread = kMany;
-    for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++)
-        put(released, address, h->from, h->what);  // what was handed to this block, it hands on
+    if (mine.only != kMany) mine.only = only;
+    mine.warp_epoch = self->warp_epoch++;  // what this thread does from now on is not handed over
+    for (const Handed *h = first_not_before(taken, me, 0); h < taken.end() && h->where == me; h++) {
+        Handed its = *h;  // what was handed to this block, it hands on
+        its.where = address, its.only = only;
+        Handed &on = put(released, its);
+        if (on.only != kMany) on.only = only;
+        if (on.epoch == its.epoch) on.warp_epoch = std::max(on.warp_epoch, its.warp_epoch);
+    }
 }
 
 }  // namespace course

@@ -189,13 +189,14 @@ template <class Run> static Text launch_run(Run run) {
     run();
     return {{stuck, strlen(stuck), 0}};
 }
+uint64_t in_slot(uint64_t address) { return address; }
 static void begin_in_copy() {}
 static void prepare() {}
 
-void barrier_error(const BarrierError &e) {
-    if (e.kind == BarrierError::stuck && !stuck[0])
-        snprintf(stuck, sizeof stuck, "%u threads of block %u wait for ever at the barrier in line %d",
-                 e.count, e.block, line_of_site(e.line));
+void barrier_error(const char *kind, int line, unsigned, unsigned count, int, int) {
+    if (!strcmp(kind, "stuck") && !stuck[0])
+        snprintf(stuck, sizeof stuck, "%u threads of block %u wait for ever at the barrier in line %d", count,
+                 self->block->index, line_of_site(line));
 }
 #endif
 
@@ -217,10 +218,8 @@ static void launch_kernel() {
     begin_launch(numbers[8]);
     const Kernel *kernel = Kernel::first;
     while (strcmp(name, kernel->name)) kernel = kernel->next;
-#ifdef COURSE_TRACE
-    for (size_t i = 0; i < arguments.count; i++)
+    for (size_t i = 0; i < arguments.count && kTraced; i++)
         if (kernel->parameters[i].kind == 'p') *(uint64_t *)arguments[i] = in_slot(*(uint64_t *)arguments[i]);
-#endif
     uint64_t start = ticks();
     Text said = launch_run([&] { run_grid(*kernel, arguments.items, numbers[7], only.items, only.count); });
     uint64_t spent = ticks() - start;

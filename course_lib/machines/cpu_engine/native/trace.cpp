@@ -17,7 +17,6 @@ namespace course {
 
 volatile int late;
 uint32_t usual_block = kNever;
-uint64_t changes;
 // Global memory and symbols first, then shared declarations as they come.
 static List<Array *> arrays;
 // Each array of global and shared memory lies in the middle of a slot of addresses of its own, so far from all others
@@ -31,7 +30,6 @@ static unsigned last_site;
 static int thread_lines[kMaxThreads];  // of the last access of each thread of the running block
 static uint32_t calls[kMaxThreads][16];  // the functions in which a thread is: where each one returns to
 static unsigned depth[kMaxThreads];      // how many
-bool poisoned, second_look;
 
 // Maps bytes of a file, or fresh ones, into a slot. An address stays what it was modulo 4096, for sectors and banks.
 static uint64_t place_in_slot(uint64_t slot, uint64_t home, uint64_t bytes, int file) {
@@ -113,7 +111,7 @@ static void out_of_bounds(const Bounds *at, uint64_t raw) {
     overruns++;
     for (const Array *a : arrays)
         if (a->id >= first_symbol && may_be(mine, *a)) return;
-    tell(mine), self->block->ended_early = true, end_thread();
+    tell(mine), end_thread();
 }
 
 // Once: a launch has this process to itself.
@@ -194,14 +192,12 @@ char *shared_declared(size_t offset, const char *name, size_t bytes, const Shape
     return (char *)arrays[i]->start;
 }
 
-void barrier_error(const BarrierError &e) {
-    static const char *const kinds[] = {"different", "exited", "stuck", "mask", "the mask leaves out",
-                                        "has returned", "the block does not have", "part"};
+void barrier_error(const char *kind, int site, unsigned thread, unsigned count, int other, int lane) {
+    int line = line_of_site(site);
     // Whoever was at work behind the barrier has gone past it.
-    int line = line_of_site(e.line);
-    bool skipped = e.kind == BarrierError::exited && thread_lines[e.thread] > line;
-    report({"synccheck", skipped ? "skipped" : kinds[e.kind], nullptr, e.lane, {line, e.block, e.thread, "barrier"},
-            {line_of_site(e.other_line)}, e.count});
+    if (!strcmp(kind, "exited") && thread_lines[thread] > line) kind = "skipped";
+    Side here = {line, self->block->index, thread, "barrier"};
+    report({"synccheck", kind, nullptr, lane, here, {line_of_site(other)}, count});
 }
 
 static void find(const char *tool, const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {
@@ -211,14 +207,12 @@ static void find(const char *tool, const char *kind, const Array *a, uint64_t ad
 }
 
 void report_end(const char *tool, const char *why, int line) {
-    line = line ? line : thread_lines[self->index];
-    report({tool, why, nullptr, -1, {line, self->block->index, self->index, ""}, {}});
+    report({tool, why, nullptr, -1, {line ? line : thread_lines[self->index], self->block->index, self->index, ""}, {}});
 }
 
 [[noreturn]] static void bad(const char *kind, const Array *a, uint64_t address, unsigned bytes, Op op) {
     find("memcheck", kind, a, address, bytes, op);
     if (overruns && a && may_be(overrun[self->index], *a)) overrun[self->index] = {};
-    self->block->ended_early = true;
     end_thread();
 }
 
@@ -226,8 +220,7 @@ void report_end(const char *tool, const char *why, int line) {
 static void settle(const Place &place, uint64_t address, unsigned bytes, Op op) {
     Overrun &mine = overrun[self->index];
     if (!mine.at) return;
-    bool here = mine.at->line == unsigned(line_of(last_site));
-    if (!here) tell(mine), self->block->ended_early = true, end_thread();
+    if (mine.at->line != unsigned(line_of(last_site))) tell(mine), end_thread();
     if (!place.array || !may_be(mine, *place.array, true)) return;
     find("memcheck", "row", place.array, address, bytes, op);
     mine = {};
@@ -243,6 +236,11 @@ uint64_t cell_number(const Array &a, uint64_t offset) {
 
 static bool inside(const Array &a, uint64_t address, unsigned bytes) {
     return address - a.start < a.bytes && address + bytes <= a.start + a.bytes;
+}
+
+static const Array *in_slot_of(uint64_t address) {
+    uint64_t slot = (address - kFar) >> kSlotBits;
+    return slot < kSlots ? slots[slot] : nullptr;
 }
 
 // An address in no array of global and shared memory: a symbol, or something wrong.
@@ -267,8 +265,7 @@ static Place elsewhere(const Array *near, uint64_t address, unsigned bytes, Op o
 }
 
 static Place place_of(uint64_t address, unsigned bytes, Op op) {
-    uint64_t slot = (address - kFar) >> kSlotBits;
-    const Array *a = slot < kSlots ? slots[slot] : nullptr;
+    const Array *a = in_slot_of(address);
     if (!a || !inside(*a, address, bytes)) return elsewhere(a, address, bytes, op);
     uint64_t offset = address - a->start, at = a->home + offset;
     return {a, a->id, offset, cell_number(*a, offset), (a->space == Space::shared ? shared_written : arena.initialised) + at};
@@ -301,15 +298,14 @@ static void access(void *pointer, unsigned bytes, unsigned site, Op op, bool is_
     if (!place.array) return;
     const Array &a = *place.array;
     if (address % (bytes & -bytes)) bad("misaligned", &a, address, bytes, op);
-    if (op != Op::store && place.written && std::count(place.written, place.written + bytes, 0))
-        find("initcheck", "unset", &a, address, bytes, op);
-    else if (op != Op::store && place.written && std::count(place.written, place.written + bytes, kTravels))
-        find("initcheck", "travels", &a, address, bytes, op);
+    bool reads = op != Op::store && place.written, unset = reads && memchr(place.written, 0, bytes);
+    if (unset || (reads && memchr(place.written, kTravels, bytes)))
+        find("initcheck", unset ? "unset" : "travels", &a, address, bytes, op);
     if (op != Op::load && place.written) memset(place.written, 1, bytes);
     is_volatile &= a.space == Space::global;
     if (a.space != Space::constant) check_race(place, bytes, site, op, is_volatile);
     Log *log = note_request(site, address, bytes, op, place);
-    if (is_volatile || op == Op::atomic) note_atomic(address);
+    if (is_volatile || op >= Op::atomic) note_atomic(address, a.space == Space::shared || op == Op::atomic_of_block);
     else if (place.written && site < kAtomicSite)
         hits[site] = {uint32_t(self->block->serial), uint32_t(std::min<uint64_t>(a.bytes - bytes, ~0u)), a.start,
                       place.written - place.offset, place.cell - place.offset / 4, log, line_of(site), 0, 0};
@@ -342,11 +338,15 @@ COURSE_HOT static bool usual(uint64_t address, unsigned bytes, unsigned site, Op
 __attribute__((noinline)) static void in_full(void *p, unsigned bytes, unsigned site, Op op) {
     if (!usual((uint64_t)p, bytes, site, op, false)) access(p, bytes, site, op);
 }
+COURSE_HOT static void frequent(void *p, unsigned bytes, unsigned site, Op op) {
+    if (own((uint64_t)p) || (op == Op::load && usual((uint64_t)p, bytes, site, op, true))) return;
+    in_full(p, bytes, site, op);
+}
 
 void tile(const void *start, unsigned ld, unsigned bytes, bool stored, int line) {
-    uint64_t address = (uint64_t)start, slot = (address - kFar) >> kSlotBits;
+    uint64_t address = (uint64_t)start;
     unsigned came = meet(address ^ ld * 0x9e3779b97f4a7c15, line);
-    const Array *a = slot < kSlots ? slots[slot] : nullptr;
+    const Array *a = in_slot_of(address);
     const char *kind = equal(came) != came ? "lanes" : address % 32 ? "tile" : ld * bytes % 16 ? "leading" : nullptr;
     last_site = kAtomicSite + line, thread_lines[self->index] = line;
     if (kind) bad(kind, a, address, bytes, stored ? Op::store : Op::load);
@@ -356,10 +356,11 @@ void element(const void *address, unsigned bytes, bool stored, int line) {
 }
 
 void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int line) {
-    uint64_t address = (uint64_t)to, slot = (address - kFar) >> kSlotBits;
+    uint64_t address = (uint64_t)to;
+    const Array *a = in_slot_of(address);
     bool size = (bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes;
     last_site = kAtomicSite + line, thread_lines[self->index] = line;
-    if (size || slot < kSlots - kSharedSlots || slot >= kSlots) bad(size ? "copy" : "to", nullptr, 0, 0, Op::store);
+    if (size || !a || a->space != Space::shared) bad(size ? "copy" : "to", nullptr, 0, 0, Op::store);
     if (zeros < bytes && (uint64_t)from % bytes)
         bad("misaligned", place_of((uint64_t)from, 1, Op::load).array, (uint64_t)from, bytes, Op::load);
     Copy copy = {to, {}, unsigned(bytes), groups[self->index], line};
@@ -389,14 +390,13 @@ void fragment_unset(int which, int line) {
     report({"initcheck", "fragment", &roles[which], which, {line, self->block->index, self->index, "load"}, {}});
 }
 
-uint64_t atomic_load(const void *pointer, unsigned bytes, int line) {
-    access((void *)pointer, bytes, kAtomicSite + line, Op::atomic);
+uint64_t atomic_load(const void *pointer, unsigned bytes, int line, bool of_block) {
+    access((void *)pointer, bytes, kAtomicSite + line, of_block ? Op::atomic_of_block : Op::atomic);
     uint64_t bits = 0;
     memcpy(&bits, pointer, bytes);
     return bits;
 }
 void atomic_store(void *pointer, unsigned bytes, uint64_t bits) { memcpy(pointer, &bits, bytes); }
-void fence() { note_fence(); }
 
 static void range(const void *p, size_t bytes, unsigned site, Op op) {
     for (size_t i = 0, n; i < bytes; i += n) {
@@ -409,27 +409,16 @@ static void range(const void *p, size_t bytes, unsigned site, Op op) {
 
 // What the compiler calls for -fsanitize=thread. The assembly pass has put the site into the next argument's register.
 using course::Op;
-#define COURSE_CALLBACK(name, n, op, is_volatile) \
-    extern "C" void __tsan_##name##n(void *p, unsigned site) { course::access(p, n, site, op, is_volatile); }
-// Of types of smaller numbers, such as a float3, whose parts clang moves together.
-#define COURSE_IN_PARTS(name, n, op) extern "C" void __tsan_##name##n(void *p, unsigned site) { course::range(p, n, site, op); }
-#define COURSE_CALLBACKS(n)                                   \
-    COURSE_IN_PARTS(unaligned_read, n, Op::load)              \
-    COURSE_IN_PARTS(unaligned_write, n, Op::store)            \
-    COURSE_CALLBACK(volatile_read, n, Op::load, true)         \
-    COURSE_CALLBACK(volatile_write, n, Op::store, true)       \
-    COURSE_CALLBACK(unaligned_volatile_read, n, Op::load, true) \
-    COURSE_CALLBACK(unaligned_volatile_write, n, Op::store, true)
-#define COURSE_FREQUENT(name, n, op) \
-    extern "C" void __tsan_##name##n(void *p, unsigned site) { \
-        if (course::own((uint64_t)p)) return;                      \
-        if (op == Op::load && course::usual((uint64_t)p, n, site, op, true)) return; \
-        course::in_full(p, n, site, op);                           \
-    }
-#define COURSE_BOTH(macro, n, ...) macro(read, n, Op::load, ##__VA_ARGS__) macro(write, n, Op::store, ##__VA_ARGS__)
-COURSE_BOTH(COURSE_FREQUENT, 4) COURSE_BOTH(COURSE_FREQUENT, 8) COURSE_BOTH(COURSE_FREQUENT, 16)
-COURSE_BOTH(COURSE_CALLBACK, 1, false) COURSE_BOTH(COURSE_CALLBACK, 2, false)
-COURSE_CALLBACKS(1) COURSE_CALLBACKS(2) COURSE_CALLBACKS(4) COURSE_CALLBACKS(8) COURSE_CALLBACKS(16)
+#define COURSE_CALLBACK(name, ...) \
+    extern "C" void __tsan_##name(void *p, unsigned site) { course::__VA_ARGS__; }
+// Unaligned: of types of smaller numbers, such as a float3, whose parts clang moves together.
+#define COURSE_CALLBACKS(name, n, op, usually)                              \
+    COURSE_CALLBACK(name##n, usually(p, n, site, op))                       \
+    COURSE_CALLBACK(unaligned_##name##n, range(p, n, site, op))             \
+    COURSE_CALLBACK(volatile_##name##n, access(p, n, site, op, true))       \
+    COURSE_CALLBACK(unaligned_volatile_##name##n, access(p, n, site, op, true))
+#define COURSE_BOTH(n, usually) COURSE_CALLBACKS(read, n, Op::load, usually) COURSE_CALLBACKS(write, n, Op::store, usually)
+COURSE_BOTH(1, access) COURSE_BOTH(2, access) COURSE_BOTH(4, frequent) COURSE_BOTH(8, frequent) COURSE_BOTH(16, frequent)
 extern "C" {
 void __tsan_read_range(void *p, size_t bytes, unsigned site) { course::range(p, bytes, site, Op::load); }
 void __tsan_write_range(void *p, size_t bytes, unsigned site) { course::range(p, bytes, site, Op::store); }

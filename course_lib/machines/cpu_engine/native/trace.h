@@ -15,7 +15,7 @@ extern "C" const int course_site_lines[];  // written by the assembly pass: sour
 namespace course {
 
 enum class Space : uint8_t { global, shared, constant };
-enum class Op : uint8_t { load, store, atomic };
+enum class Op : uint8_t { load, store, atomic, atomic_of_block };
 constexpr unsigned kAtomicSite = 0x8000;  // sites from here on are atomics and fragments: kAtomicSite + line
 inline int line_of(unsigned site) { return site >= kAtomicSite ? int(site - kAtomicSite) : course_site_lines[site]; }
 
@@ -84,9 +84,8 @@ void races_begin(uint64_t words);
 void races_of_next_block(size_t shared_bytes);  // how much of it the last block had
 void check_race(const Place &place, unsigned bytes, unsigned site, Op op, bool is_volatile);
 void guesses_end();  // no atomicCAS will check them any more
-void note_fence();
 bool last_write(uint64_t word, Side &side, unsigned &site);  // of a word, in this launch
-void note_atomic(uint64_t address);  // an atomic or volatile access, which may hand data over
+void note_atomic(uint64_t address, bool near);  // or a volatile access: may hand data over; near: in its block alone
 
 // profile.cpp
 struct Cost {  // of a request: sectors or wavefronts, what it would be at best, the most words of one bank

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdlib.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS  // of g++: its Bessel functions and their like take half of a kernel's compile
+#include <limits.h>  // as CUDA's own headers do
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ COURSE_INLINE int __syncthreads_or(int p, COURSE_HERE) { return course::block_ba
 COURSE_INLINE int __syncthreads_and(int p, COURSE_HERE) { return course::block_barrier(p == 0, line) == 0; }
 COURSE_INLINE void __syncwarp(unsigned mask = ~0u, COURSE_HERE) { course::warp_barrier(mask, line); }
 COURSE_INLINE void __threadfence() { course::fence(); }
-COURSE_INLINE void __threadfence_block() {}
+COURSE_INLINE void __threadfence_block() { course::fence(false); }
 COURSE_INLINE void __threadfence_system() { course::fence(); }
 COURSE_INLINE unsigned __activemask(COURSE_HERE) { return course::active_mask(line); }
 COURSE_INLINE void __nanosleep(unsigned) {}
@@ -157,9 +158,9 @@ COURSE_INLINE void __pipeline_commit() { course::copies_commit(); }
 COURSE_INLINE void __pipeline_wait_prior(size_t prior) { course::copies_arrive(prior); }
 
 // Atomics: one indivisible read-modify-write, announced to the tracer as such.
-template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next) {
+template <bool of_block = false, class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next) {
 #ifdef COURSE_TRACE  // one OS thread, so nothing can come between; and these two calls are not traced
-    T old = course_bits<T>(course::atomic_load(p, sizeof(T), line));
+    T old = course_bits<T>(course::atomic_load(p, sizeof(T), line, of_block));
     course::atomic_store(p, sizeof(T), course_bits<uint64_t>(next(old)));
 #else
     T old, wanted;
@@ -170,12 +171,13 @@ template <class T, class F> COURSE_INLINE T course_atomic(T *p, int line, F next
 #endif
     return old;
 }
-#define COURSE_ATOMIC_AS(name, expression)                                                        \
+#define COURSE_ATOMIC_AS(name, of_block, expression)                                              \
     template <class T> COURSE_INLINE T name(T *p, typename course_same<T>::type v, COURSE_HERE) { \
-        return course_atomic(p, line, [v](T old) -> T { return expression; });                    \
+        return course_atomic<of_block>(p, line, [v](T old) -> T { return expression; });          \
     }
-#define COURSE_ATOMIC(name, expression) \
-    COURSE_ATOMIC_AS(name, expression) COURSE_ATOMIC_AS(name##_block, expression) COURSE_ATOMIC_AS(name##_system, expression)
+#define COURSE_ATOMIC(name, expression)                                                         \
+    COURSE_ATOMIC_AS(name, false, expression) COURSE_ATOMIC_AS(name##_block, true, expression)  \
+    COURSE_ATOMIC_AS(name##_system, false, expression)
 COURSE_ATOMIC(atomicAdd, old + v)
 COURSE_ATOMIC(atomicSub, old - v)
 COURSE_ATOMIC(atomicExch, ((void)old, v))
@@ -186,16 +188,14 @@ COURSE_ATOMIC(atomicDec, old == 0 || old > v ? v : T(old - 1))
 COURSE_ATOMIC(atomicAnd, old & v)
 COURSE_ATOMIC(atomicOr, old | v)
 COURSE_ATOMIC(atomicXor, old ^ v)
-template <class T>
-COURSE_INLINE T atomicCAS(T *p, typename course_same<T>::type compare, typename course_same<T>::type v, COURSE_HERE) {
-    T found = course_atomic(p, line, [=](T old) -> T { return old == compare ? v : old; });
-#ifdef COURSE_TRACE
-    if (found == compare) course::guess_held();
-#endif
-    return found;
-}
-#define atomicCAS_block atomicCAS
-#define atomicCAS_system atomicCAS
+#define COURSE_CAS(name, of_block)                                                                             \
+    template <class T> COURSE_INLINE T name(T *p, typename course_same<T>::type compare,                       \
+                                            typename course_same<T>::type v, COURSE_HERE) {                    \
+        T found = course_atomic<of_block>(p, line, [=](T old) -> T { return old == compare ? v : old; });      \
+        if (found == compare) course::guess_held();                                                            \
+        return found;                                                                                          \
+    }
+COURSE_CAS(atomicCAS, false) COURSE_CAS(atomicCAS_block, true) COURSE_CAS(atomicCAS_system, false)
 COURSE_INLINE long long clock64() { return (long long)course::ticks(); }
 #define clock() ((int)course::ticks())  // not a function: the C library has one
 

@@ -105,3 +105,125 @@ __global__ void visited_flags_by_bfs(const int *first, const int *edge, int *lev
             if (level[edge[e]] < 0)  // <- racecheck level
                 level[edge[e]] = now + 1;  // <- racecheck level
 }
+
+//: block_scope_between_blocks grid=4 block=32 args={"count": zeros(1, i4)}
+__global__ void block_scope_between_blocks(int *count) {
+    atomicAdd_block(count, 1);  // <- racecheck count
+}
+
+//: last_block_reads_the_global_sum grid=4 block=32 args={"x": arange(128), "total": zeros(1), "y": zeros(1)}
+__global__ void last_block_reads_the_global_sum(const float *x, float *total, float *y) {
+    float v = x[blockIdx.x * 32 + threadIdx.x];
+    for (int d = 16; d; d >>= 1) v += __shfl_down_sync(~0u, v, d);
+    if (threadIdx.x == 0) {
+        atomicAdd(total, v);  // <- racecheck total
+        if (blockIdx.x == gridDim.x - 1) y[0] = total[0] / 128;  // <- racecheck total
+    }
+}
+
+//: last_thread_reads_the_atomic_sum block=64 args={"x": arange(64), "y": zeros(1)}
+__global__ void last_thread_reads_the_atomic_sum(const float *x, float *y) {
+    __shared__ float sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, x[threadIdx.x]);  // <- racecheck sum
+    if (threadIdx.x == 63) y[0] = sum;  // <- racecheck sum
+}
+
+//: one_flag_set_before_the_data grid=2 block=1 args={"data": zeros(1), "flag": zeros(1, i4), "y": zeros(1)}
+__global__ void one_flag_set_before_the_data(float *data, int *flag, float *y) {
+    if (blockIdx.x == 0) {
+        __threadfence();
+        atomicExch(flag, 1);
+        data[0] = 42;  // <- racecheck data
+    } else if (atomicAdd(flag, 0)) {
+        y[0] = data[0];  // <- racecheck data
+    }
+}
+
+//: block_fence_between_blocks grid=2 block=1 args={"data": zeros(1), "flag": zeros(1, i4), "y": zeros(1)}
+__global__ void block_fence_between_blocks(float *data, int *flag, float *y) {
+    if (blockIdx.x == 0) {
+        data[0] = 42;  // <- racecheck data
+        __threadfence_block();
+        atomicExch(flag, 1);
+    } else {
+        while (atomicAdd(flag, 0) == 0) {}
+        y[0] = data[0];  // <- racecheck data
+    }
+}
+
+//: fence_by_one_thread_only grid=2 block=64 args={"x": arange(128), "part": zeros(128), "count": zeros(1, i4), "y": zeros(1)}
+__global__ void fence_by_one_thread_only(const float *x, float *part, int *count, float *y) {
+    __shared__ bool last;
+    int i = blockIdx.x * 64 + threadIdx.x;
+    part[i] = 2 * x[i];  // <- racecheck part
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(count, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) {
+        float v = part[threadIdx.x] + part[64 + threadIdx.x];  // <- racecheck part
+        atomicAdd(y, v);
+    }
+}
+
+//: first_block_resets_the_counter grid=4 block=32 args={"count": zeros(1, i4)}
+__global__ void first_block_resets_the_counter(int *count) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;  // <- racecheck count
+    atomicAdd(count, 1);  // <- racecheck count
+}
+
+//: plain_store_under_a_relaxed_ticket grid=3 block=32 args={"slots": zeros(64, i4), "n": zeros(1, i4)}
+__global__ void plain_store_under_a_relaxed_ticket(int *slots, int *n) {
+    int at = *n;  // <- racecheck n
+    slots[(at + threadIdx.x) % 64] = blockIdx.x;
+    if (threadIdx.x == 0) atomicAdd(n, 32);  // <- racecheck n
+}
+
+//: fence_of_the_block_for_all_blocks grid=4 block=32 args={"x": random(128), "part": unset(4), "done": zeros(1, u4), "out": unset(1)}
+__global__ void fence_of_the_block_for_all_blocks(const float *x, float *part, unsigned *done, float *out)
+{
+    float v = x[blockIdx.x * 32 + threadIdx.x];
+    for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
+    if (threadIdx.x > 0) return;
+    part[blockIdx.x] = v;  // <- racecheck part
+    __threadfence_block();
+    if (atomicAdd(done, 1u) < gridDim.x - 1) return;
+    float all = 0;
+    for (unsigned b = 0; b < gridDim.x; b++) all += part[b];  // <- racecheck part
+    *out = all;
+}
+
+//: shared_counter_orders_no_other_block grid=2 block=32 args={"x": random(64), "sum": zeros(1)}
+__global__ void shared_counter_orders_no_other_block(const float *x, float *sum)
+{
+    __shared__ int turns;
+    if (threadIdx.x == 0) turns = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(&turns, 1);
+        *sum += x[blockIdx.x];  // <- racecheck sum
+        __threadfence();
+        atomicAdd(&turns, 1);
+    }
+}
+
+//: block_atomic_hands_over_to_no_other_block grid=2 block=1 args={"data": zeros(1), "flag": zeros(1, i4), "y": zeros(1)}
+__device__ float handed_by_another_block(const float *data)
+{
+    return data[0];  // <- racecheck data
+}
+__global__ void block_atomic_hands_over_to_no_other_block(float *data, int *flag, float *y)
+{
+    if (blockIdx.x == 0) {
+        data[0] = 42;
+        __threadfence();
+        atomicExch(flag, 1);
+    } else {
+        while (atomicAdd_block(flag, 0) == 0) {
+        }
+        y[0] = handed_by_another_block(data);
+    }
+}

@@ -143,3 +143,15 @@ __global__ void return_before_the_barrier(const float *A, float *out, int n)
     __syncthreads();  // <- synccheck
     out[t] = s[n - 1 - t];
 }
+
+//: continue_before_the_barrier block=64 args={"x": random(192), "out": zeros(192)}
+__global__ void continue_before_the_barrier(const float *x, float *out)
+{
+    __shared__ float s[64];
+    for (int i = threadIdx.x; i < 192; i += 64) {
+        if (x[i] < 0.0f) continue;
+        s[threadIdx.x] = x[i];
+        __syncthreads();  // <- synccheck
+        out[i] = s[63 - threadIdx.x];
+    }
+}

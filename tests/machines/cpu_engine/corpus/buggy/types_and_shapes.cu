@@ -125,3 +125,101 @@ __global__ void matrix_of_columns_first(const float (*A)[3], float *out)
 {
     out[threadIdx.x * 20 + threadIdx.y] = A[threadIdx.x * 20][threadIdx.y];  // <- memcheck A
 }
+
+//: shared_struct_member_overrun block=32 args={"y": zeros(32)}
+struct TwoRows { float a[8]; float b[8]; };
+__global__ void shared_struct_member_overrun(float *y) {
+    __shared__ TwoRows s;
+    int t = threadIdx.x;
+    if (t < 8) s.a[t] = 1, s.b[t] = 2;
+    __syncthreads();
+    y[t] = s.a[t % 9];  // <- memcheck
+}
+
+//: bitfields_of_one_word block=2 args={"y": zeros(1, u4)}
+struct Bits { unsigned low : 16, high : 16; };
+__global__ void bitfields_of_one_word(unsigned *y) {
+    __shared__ Bits b;
+    if (threadIdx.x == 0) b.low = 0, b.high = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) b.low = 1; else b.high = 2;  // <- racecheck b
+    __syncthreads();
+    if (threadIdx.x == 0) y[0] = b.low + b.high;
+}
+
+//: packed_bytes_read_modify_write block=64 args={"y": zeros(64, np.uint8)}
+__global__ void packed_bytes_read_modify_write(unsigned char *y) {
+    unsigned *w = (unsigned *)y;
+    int t = threadIdx.x;
+    w[t / 4] |= 1u << (t % 4 * 8);  // <- racecheck y
+}
+
+//: long_atomic_at_half_an_address block=32 args={"c": zeros(4, i4)}
+__global__ void long_atomic_at_half_an_address(int *c) {
+    atomicAdd((unsigned long long *)(c + 1), 1ull);  // <- memcheck c
+}
+
+//: float_scaled_to_index block=32 args={"n": i4(8), "x": np.linspace(0, 1, 32).astype(f4), "h": zeros(8, i4)}
+__global__ void float_scaled_to_index(int n, const float *x, int *h) {
+    atomicAdd(&h[(int)(x[threadIdx.x] * n)], 1);  // <- memcheck h
+}
+
+//: eight_bytes_at_the_last_four block=1 args={"x": arange(33), "y": zeros(1)}
+__global__ void eight_bytes_at_the_last_four(const float *x, float *y) {
+    const unsigned long long *p = (const unsigned long long *)x;
+    unsigned long long last = p[16];  // <- memcheck x
+    y[0] = (float)(last & 0xffff);
+}
+
+//: named_union_type_pun_unset block=32 args={"y": zeros(32)}
+union Pun { float f; unsigned short h[2]; };
+__global__ void named_union_type_pun_unset(float *y) {
+    __shared__ Pun s[32];
+    s[threadIdx.x].h[0] = 7;
+    __syncthreads();
+    y[threadIdx.x] = s[31 - threadIdx.x].f;  // <- initcheck s
+}
+
+//: vector_loads_along_odd_rows grid=2 block=32 args={"A": random((8, 22)), "B": random((22, 16)), "C": zeros((2, 16))}
+template <int BM, int BN, int BK>
+__device__ float product_of_rows(const float *A, const float *B, int K, int N)
+{
+    __shared__ float As[BK * BM], Bs[BK * BN];
+    const unsigned rowA = threadIdx.x % (BK / 4 * BM) / (BK / 4), colA = threadIdx.x % (BK / 4);
+    const unsigned rowB = threadIdx.x / (BN / 4), colB = threadIdx.x % (BN / 4);
+    float sum = 0.0f;
+    for (int k = 0; k < K; k += BK) {
+        float4 four = reinterpret_cast<const float4 *>(&A[rowA * K + colA * 4])[0];  // <- memcheck A
+        As[(colA * 4 + 0) * BM + rowA] = four.x;
+        As[(colA * 4 + 1) * BM + rowA] = four.y;
+        As[(colA * 4 + 2) * BM + rowA] = four.z;
+        As[(colA * 4 + 3) * BM + rowA] = four.w;
+        reinterpret_cast<float4 *>(&Bs[rowB * BN + colB * 4])[0] =
+            reinterpret_cast<const float4 *>(&B[rowB * N + colB * 4])[0];
+        __syncthreads();
+        A += BK;
+        B += BK * N;
+        for (int i = 0; i < BK; i++) sum += As[i * BM] * Bs[i * BN + threadIdx.x % BN];
+        __syncthreads();
+    }
+    return sum;
+}
+__global__ void vector_loads_along_odd_rows(const float *A, const float *B, float *C)
+{
+    C[blockIdx.x * 16 + threadIdx.x % 16] = product_of_rows<4, 16, 8>(A + blockIdx.x * 4 * 22, B, 22, 16);
+}
+
+//: signed_bytes_as_bins block=64 args={"pixel": (arange(64, i4) * 4).astype(np.uint8), "bins": zeros(256, i4)}
+__global__ void signed_bytes_as_bins(const unsigned char *pixel, int *bins)
+{
+    char value = pixel[threadIdx.x];  // 128 and more are negative
+    atomicAdd(&bins[value], 1);  // <- memcheck bins
+}
+
+//: pairs_share_a_half block=64 args={"x": random(64).astype(np.float16), "sum": np.zeros(32, np.float16)}
+#include <cuda_fp16.h>
+__global__ void pairs_share_a_half(const half *x, half *sum)
+{
+    int i = threadIdx.x / 2;
+    sum[i] = __hadd(sum[i], x[threadIdx.x]);  // <- racecheck sum
+}

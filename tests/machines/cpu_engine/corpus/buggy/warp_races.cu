@@ -1,4 +1,5 @@
 // Lanes of one warp that count on running in step.
+#include <cooperative_groups.h>
 //: last_warp_without_syncwarp block=64 args={"A": random(64), "out": zeros(1)}
 __global__ void last_warp_without_syncwarp(const float *A, float *out)
 {
@@ -113,4 +114,99 @@ __global__ void warp_writes_through_global(const float *A, float *B, float *out)
     int lane = threadIdx.x;
     B[lane] = A[lane] + 1.0f;  // <- racecheck B
     out[lane] = B[31 - lane];  // <- racecheck B
+}
+
+//: shuffle_is_no_memory_barrier block=32 args={"x": random(32), "y": zeros(32)}
+__global__ void shuffle_is_no_memory_barrier(const float *x, float *y) {
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    s[t] = x[t];  // <- racecheck s
+    float v = __shfl_xor_sync(~0u, x[t], 1);
+    y[t] = s[t ^ 1] + v;  // <- racecheck s
+}
+
+//: vote_is_no_memory_barrier block=32 args={"x": random(32), "y": zeros(32)}
+__global__ void vote_is_no_memory_barrier(const float *x, float *y) {
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    s[t] = x[t];  // <- racecheck s
+    unsigned m = __ballot_sync(~0u, x[t] > 0);
+    if (t == 0) { float sum = 0; for (; m; m &= m - 1) sum += s[__ffs(m) - 1]; y[0] = sum; }  // <- racecheck s
+}
+
+//: match_is_no_memory_barrier block=32 args={"k": (np.arange(32) % 4).astype(i4), "y": zeros(32, i4)}
+__global__ void match_is_no_memory_barrier(const int *k, int *y) {
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    s[t] = t;  // <- racecheck s
+    unsigned peers = __match_any_sync(~0u, k[t]);
+    int leader = __ffs(peers) - 1;
+    y[t] = s[31 - leader];  // <- racecheck s
+}
+
+//: reduce_sync_is_no_memory_barrier block=32 args={"x": arange(32, i4), "y": zeros(32, i4)}
+__global__ void reduce_sync_is_no_memory_barrier(const int *x, int *y) {
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    s[t] = x[t];  // <- racecheck s
+    int total = __reduce_add_sync(~0u, x[t]);
+    y[t] = total - s[31 - t];  // <- racecheck s
+}
+
+//: eight_lane_groups_reuse_a_slot block=32 args={"x": arange(32), "y": zeros(32)}
+__global__ void eight_lane_groups_reuse_a_slot(const float *x, float *y) {
+    __shared__ float slot[4];
+    int t = threadIdx.x, g = t / 8;
+    if (t % 8 == 0) slot[g] = x[t];
+    __syncwarp();
+    float all = slot[0] + slot[1] + slot[2] + slot[3];  // <- racecheck slot
+    __syncwarp(0xffu << g * 8);
+    if (t % 8 == 0) slot[g] = all;  // <- racecheck slot
+    y[t] = all;
+}
+
+//: two_tiles_append_to_one_list block=32 args={"x": arange(32), "y": zeros(1)}
+__global__ void two_tiles_append_to_one_list(const float *x, float *y) {
+    __shared__ float list[32];
+    __shared__ int n;
+    int t = threadIdx.x;
+    if (t == 0) n = 0;
+    __syncwarp();
+    if (x[t] > 15) { int at = n; n = at + 1; list[at] = x[t]; }  // <- racecheck n
+    __syncwarp();
+    if (t == 0) y[0] = n + list[0];
+}
+
+//: half_tiles_of_one_warp_share_a_word block=32 args={"x": arange(32), "y": zeros(32)}
+__global__ void half_tiles_of_one_warp_share_a_word(const float *x, float *y) {
+    __shared__ float head;
+    auto tile = cooperative_groups::tiled_partition<16>(cooperative_groups::this_thread_block());
+    int t = threadIdx.x;
+    if (t == 0) head = x[0];
+    __syncthreads();
+    float v = head;  // <- racecheck head
+    tile.sync();
+    if (t == 0) head = v + 1;  // <- racecheck head
+    y[t] = v;
+}
+
+//: tile_shuffle_is_no_memory_barrier block=32 args={"x": arange(32), "y": zeros(32)}
+__global__ void tile_shuffle_is_no_memory_barrier(const float *x, float *y) {
+    __shared__ float s[32];
+    auto tile = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+    int t = threadIdx.x;
+    s[t] = x[t];  // <- racecheck s
+    float first = tile.shfl(x[t], 0);
+    y[t] = first + s[31 - t];  // <- racecheck s
+}
+
+//: narrow_tile_reads_its_neighbour block=64 args={"x": arange(64, i4), "out": zeros(64, i4)}
+#include <cooperative_groups.h>
+__global__ void narrow_tile_reads_its_neighbour(const int *x, int *out)
+{
+    __shared__ int s[64];
+    auto tile = cooperative_groups::tiled_partition<8>(cooperative_groups::this_thread_block());
+    s[threadIdx.x] = x[threadIdx.x];  // <- racecheck s
+    tile.sync();
+    out[threadIdx.x] = s[threadIdx.x ^ 8];  // <- racecheck s
 }

@@ -139,3 +139,22 @@ __global__ void cosine_table_too_short(const float *in, float *out) {
     for (int x = 0; x < 8; x++) sum += in[y * 8 + x] * cosines[u * 8 + x];  // <- memcheck cosines
     out[y * 8 + u] = sum;
 }
+
+//: pyramid_forgets_who_computed grid=3 block=16 args={"x": random(36), "out": zeros(36)}
+__global__ void pyramid_forgets_who_computed(const float *x, float *out) {
+    __shared__ float now[16], next[16];
+    int t = threadIdx.x, i = blockIdx.x * 12 + t - 2;
+    bool inside = i >= 0 && i < 36, computed = false;
+    now[t] = inside ? x[i] : 0.f;
+    __syncthreads();
+    for (int step = 0; step < 2; step++) {
+        if (inside && t > step && t < 15 - step) {
+            computed = true;  // it should be false again for those whose halo is used up
+            next[t] = (now[t - 1] + now[t] + now[t + 1]) / 3.f;
+        }
+        __syncthreads();
+        if (computed) now[t] = next[t];
+        __syncthreads();
+    }
+    if (computed) out[i] = now[t];  // <- racecheck out
+}

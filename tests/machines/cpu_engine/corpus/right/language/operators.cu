@@ -139,3 +139,55 @@ __global__ void struct_by_value(float *x, Affine scale)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     x[i] = scale(x[i]);
 }
+
+//: virtual_functions_of_the_device block=4 args={"y": zeros(4)} gives={"y": [1, 3, 4, 9]}
+struct Shape { __device__ virtual float area() const = 0; };
+struct Square : Shape { float s; __device__ Square(float s) : s(s) {} __device__ float area() const override { return s * s; } };
+struct Strip : Shape { float s; __device__ Strip(float s) : s(s) {} __device__ float area() const override { return s * 3; } };
+__global__ void virtual_functions_of_the_device(float *y) {
+    Square a(threadIdx.x == 0 ? 1 : threadIdx.x == 2 ? 2 : 3);
+    Strip b(1);
+    const Shape &s = threadIdx.x == 1 ? (const Shape &)b : a;
+    y[threadIdx.x] = s.area();
+}
+
+//: function_pointers_in_a_table block=4 args={"y": zeros(4)} gives={"y": [1, 3, 0, 4]}
+typedef float (*Op2)(float, float);
+__device__ float plus2(float a, float b) { return a + b; }
+__device__ float times2(float a, float b) { return a * b; }
+__device__ Op2 table2[2] = {plus2, times2};
+__global__ void function_pointers_in_a_table(float *y) {
+    int t = threadIdx.x;
+    y[t] = table2[t % 2](t == 2 ? 0 : t == 3 ? 2 : t * 3, t == 3 ? 2 : t == 2 ? 0 : 1);
+}
+
+//: if_constexpr_and_folds block=4 args={"y": zeros(4)} gives={"y": [6, 7, 8, 9]}
+template <class... T> __device__ float all_of(T... v) { return (float(v) + ...); }
+template <bool plus> __device__ float maybe(float v) { if constexpr (plus) return v + 1; else return v; }
+__global__ void if_constexpr_and_folds(float *y) {
+    struct Pair { float a; int b; };
+    auto [a, b] = Pair{2, 3};
+    y[threadIdx.x] = all_of(a, b, threadIdx.x) + maybe<true>(0.0f);
+}
+
+//: names_of_ones_own block=32 args={"x": arange(32), "y": zeros(32)} gives={"y": np.arange(32) + 3}
+struct Block { int lane; };
+struct Thread { int line; };
+__device__ int lane(int i) { return i % 32; }
+__device__ int shown(int i) { return i; }
+__global__ void names_of_ones_own(const float *x, float *y) {
+    Block launch = {1}; Thread self = {2};
+    int index = lane(threadIdx.x), element = shown(index), tile = launch.lane, fence = self.line;
+    y[element] = x[index] + tile + fence;
+}
+
+//: padded_struct_through_shared block=32 args={"x": arange(32, i4), "y": zeros(64, i4)} gives={"y": np.stack([np.arange(32)[::-1], np.arange(32)[::-1] + 1], 1).ravel()}
+struct Padded { char c; int i; };
+__global__ void padded_struct_through_shared(const int *x, int *y) {
+    __shared__ Padded s[32];
+    int t = threadIdx.x;
+    s[t].c = (char)x[t], s[t].i = x[t] + 1;
+    __syncthreads();
+    Padded p = s[31 - t];
+    y[2 * t] = p.c, y[2 * t + 1] = p.i;
+}

@@ -18,3 +18,15 @@ __global__ void system_scoped_atomics(float *sum, int *most)
     atomicAdd_system(sum, 1.0f);
     atomicMax_system(most, i);
 }
+
+//: scoped_atomics_within_a_block grid=2 block=64 args={"count": zeros(2, i4), "best": zeros(2, i4)}
+//+ gives={"count": [64, 64], "best": [64, 64]}
+__global__ void scoped_atomics_within_a_block(int *count, int *best) {
+    atomicAdd_block(&count[blockIdx.x], 1);
+    int old = best[blockIdx.x], seen, mine = threadIdx.x + 1;
+    do {
+        seen = old;
+        if (seen >= mine) break;
+        old = atomicCAS_block(&best[blockIdx.x], seen, mine);
+    } while (old != seen);
+}

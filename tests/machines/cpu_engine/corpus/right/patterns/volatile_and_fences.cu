@@ -174,3 +174,156 @@ __global__ void mapped_flag_with_system_fence(float *data, int *done)
     if (threadIdx.x == 0)
         atomicAdd(done, 1);
 }
+
+//: progress_told_step_by_step grid=2 block=1 args={"data": zeros(4), "progress": zeros(1, i4), "y": zeros(4)} gives={"y": [1, 2, 3, 4]}
+__global__ void progress_told_step_by_step(float *data, int *progress, float *y) {
+    for (int k = 0; k < 4; k++)
+        if (blockIdx.x == 0) {
+            data[k] = k + 1;
+            __threadfence();
+            atomicAdd(progress, 1);
+        } else {
+            while (atomicAdd(progress, 0) <= k) {}
+            __threadfence();
+            y[k] = data[k];
+        }
+}
+
+//: handed_on_by_a_block_between grid=3 block=1 args={"data": zeros(2), "f": zeros(1, i4), "g": zeros(1, i4), "y": zeros(2)}
+//+ gives={"y": [1, 2]}
+__global__ void handed_on_by_a_block_between(float *data, int *f, int *g, float *y) {
+    for (int k = 1; k <= 2; k++) {
+        if (blockIdx.x == 0) data[k - 1] = k;
+        if (blockIdx.x == 1)
+            while (atomicAdd(f, 0) < k) {}
+        if (blockIdx.x == 2)
+            while (atomicAdd(g, 0) < k) {}
+        __threadfence();
+        if (blockIdx.x == 0) atomicExch(f, k);
+        if (blockIdx.x == 1) atomicExch(g, k);
+        if (blockIdx.x == 2) y[k - 1] = data[k - 1];
+    }
+}
+
+//: taken_again_while_others_read grid=2 block=64 args={"data": zeros(64), "flag": zeros(1, i4), "y": zeros(64)}
+//+ gives={"y": np.arange(64)[::-1]}
+__global__ void taken_again_while_others_read(float *data, int *flag, float *y) {
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        data[t] = t;
+        __syncthreads();
+        for (int k = 0; k < 2 && t == 0; k++) {
+            __threadfence();
+            atomicAdd(flag, 1);
+        }
+    } else {
+        while (t == 0 && atomicAdd(flag, 0) < 1) {}
+        __threadfence();
+        __syncthreads();
+        if (t == 0) atomicAdd(flag, 1);
+        y[t] = data[63 - t];
+    }
+}
+
+//: atomic_sum_read_behind_the_counter grid=4 block=32 args={"sum": zeros(1, i4), "done": zeros(1, i4), "y": zeros(1, i4)}
+//+ gives={"y": [128]}
+__global__ void atomic_sum_read_behind_the_counter(int *sum, int *done, int *y) {
+    atomicAdd(sum, 1);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(done, 1) == gridDim.x - 1) {
+        __threadfence();
+        *y = *sum;
+    }
+}
+
+//: retirement_count_reset grid=4 block=32 args={"x": arange(128), "part": unset(4), "y": zeros(1)} gives={"y": [8128]}
+__device__ unsigned retired;
+__global__ void retirement_count_reset(const float *x, volatile float *part, float *y) {
+    float v = x[blockIdx.x * 32 + threadIdx.x];
+    for (int d = 16; d; d >>= 1) v += __shfl_down_sync(~0u, v, d);
+    if (threadIdx.x == 0) {
+        part[blockIdx.x] = v;
+        __threadfence();
+        if (atomicInc(&retired, gridDim.x) == gridDim.x - 1) {
+            float sum = 0;
+            for (int i = 0; i < 4; i++) sum += part[i];
+            y[0] = sum;
+            retired = 0;
+        }
+    }
+}
+
+//: last_thread_of_the_block grid=3 block=64 args={"x": random(192, 6), "sum": unset(3)} gives={"sum": x.reshape(3, 64).sum(1)} rtol=1e-4
+__global__ void last_thread_of_the_block(const float *x, float *sum)
+{
+    __shared__ float part[64];
+    __shared__ unsigned done;
+    if (threadIdx.x == 0)
+        done = 0;
+    __syncthreads();
+    part[threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x];
+    __threadfence_block();
+    if (atomicAdd(&done, 1u) < 63)
+        return;
+    __threadfence_block();
+    float all = 0;
+    for (int i = 0; i < 64; ++i)
+        all += part[i];
+    sum[blockIdx.x] = all;
+}
+
+//: lock_in_shared_memory grid=2 block=48 args={"x": arange(96, i4), "total": unset(2, i4)} gives={"total": x.reshape(2, 48).sum(1)}
+__global__ void lock_in_shared_memory(const int *x, int *total)
+{
+    __shared__ int lock, sum;
+    if (threadIdx.x == 0)
+        lock = sum = 0;
+    __syncthreads();
+    for (bool done = false; !done;)
+        if (atomicCAS(&lock, 0, 1) == 0) {
+            __threadfence_block();
+            sum += x[blockIdx.x * 48 + threadIdx.x];
+            __threadfence_block();
+            atomicExch(&lock, 0);
+            done = true;
+        }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        total[blockIdx.x] = sum;
+}
+
+//: handed_on_in_the_block grid=3 block=64 args={"x": arange(3), "part": unset(3), "done": zeros(1, i4), "sum": unset(1)} gives={"sum": [3]}
+__global__ void handed_on_in_the_block(const float *x, float *part, int *done, float *sum)
+{
+    __shared__ int arrived, turn;
+    if (threadIdx.x == 0)
+        arrived = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        part[blockIdx.x] = x[blockIdx.x];
+        __threadfence();
+        turn = atomicAdd(done, 1);
+    }
+    __threadfence();
+    if (atomicAdd(&arrived, 1) < 63 || turn < gridDim.x - 1)
+        return;
+    __threadfence();
+    *sum = part[0] + part[1] + part[2];
+}
+
+//: released_by_an_atomic_of_the_block grid=2 block=64 args={"x": arange(128), "arrived": zeros(2, i4), "sum": unset(2)}
+//+ gives={"sum": x.reshape(2, 64).sum(1)}
+__global__ void released_by_an_atomic_of_the_block(const float *x, int *arrived, float *sum)
+{
+    __shared__ float part[64];
+    part[threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x];
+    __threadfence_block();
+    if (atomicAdd_block(&arrived[blockIdx.x], 1) < 63)
+        return;
+    __threadfence_block();
+    float all = 0;
+    for (int i = 0; i < 64; i++)
+        all += part[i];
+    sum[blockIdx.x] = all;
+}

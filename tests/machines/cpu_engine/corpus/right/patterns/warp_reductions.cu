@@ -43,3 +43,22 @@ __global__ void ragged_last_warp(const int *x, int *out)
     if (i % 32 == 0)
         out[i / 32] = v;
 }
+
+//: many_warp_barriers block=32 args={"x": arange(32), "y": zeros(32)} gives={"y": np.arange(32)[::-1] + 40000}
+__global__ void many_warp_barriers(const float *x, float *y) {
+    __shared__ float s[32];
+    int t = threadIdx.x, n = 0;
+    s[t] = x[t];
+    for (int i = 0; i < 40000; i++) { __syncwarp(); n++; }
+    y[t] = s[31 - t] + n;
+}
+
+//: shuffles_between_a_write_and_its_syncwarp block=32 args={"x": arange(32), "y": zeros(32)} gives={"y": np.arange(32)[::-1] + 496}
+__global__ void shuffles_between_a_write_and_its_syncwarp(const float *x, float *y) {
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    float v = s[t] = x[t];
+    for (int d = 16; d; d >>= 1) v += __shfl_xor_sync(~0u, v, d);
+    __syncwarp();
+    y[t] = s[31 - t] + v;
+}
