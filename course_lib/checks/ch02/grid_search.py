@@ -169,7 +169,7 @@ def _check_choice(given, diary):
         too_good
         if accuracy == diary.scores[best][1]
         else _OTHER_NET
-        if accuracy in others
+        if any(np.array_equal(accuracy, other, equal_nan=True) for other in others)
         else None
     )
     require(
