@@ -65,7 +65,9 @@ def test_slips_compile(chapter, task, tmp_path):
     for number, slip in enumerate(slips):
         text = rewrite(slip.source, no_extern_c=True).text
         text = text.replace('"kernel.cu"', f'"{number} {slip.name}"')
-        parts.append(f"namespace slip_{number} {{\n{text}\n}}")
+        # the rewritten text adds to the engine's namespace, which is then one in the slip's: it shows the outer one
+        inner = "namespace course { using namespace ::course; }"
+        parts.append(f"namespace slip_{number} {{ {inner}\n{text}\n}}")
     file = tmp_path / "slips.cpp"
     file.write_text("\n".join(parts), encoding="utf-8")
     headers = ["-include", str(INCLUDE / "cuda_subset.h"), "-idirafter", str(INCLUDE)]
