@@ -99,8 +99,9 @@ class Arena:
 
     def owner(self, address):
         """The start of the allocation in which an address lies, or None."""
-        owners = (at for at, size in self.live.items() if at <= address < at + max(size, 1))
-        return next(owners, None)
+        return next(
+            (at for at, size in self.live.items() if at <= address < at + max(size, 1)), None
+        )
 
     def _check(self, address, bytes):
         start = self.owner(address)

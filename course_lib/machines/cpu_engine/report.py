@@ -47,8 +47,7 @@ class Report:
 
     def total(self, name, **where):
         """Sum of one number over the accesses that match: total("sectors", space="global", op="load")."""
-        rows = [row for row in self.accesses if all(row[key] == where[key] for key in where)]
-        return sum(row[name] for row in rows)
+        return sum(row[name] for row in self.accesses if all(row[k] == v for k, v in where.items()))
 
     def intensity(self, flops):
         """Flops per byte moved from or to global memory, 32 bytes a sector, as if there were no cache."""
