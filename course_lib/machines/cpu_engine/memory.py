@@ -99,9 +99,8 @@ class Arena:
 
     def owner(self, address):
         """The start of the allocation in which an address lies, or None."""
-        return next(
-            (at for at, size in self.live.items() if at <= address < at + max(size, 1)), None
-        )
+        owners = (at for at, size in self.live.items() if at <= address < at + max(size, 1))
+        return next(owners, None)
 
     def _check(self, address, bytes):
         start = self.owner(address)

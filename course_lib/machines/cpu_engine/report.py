@@ -120,11 +120,10 @@ def _place(row):
     return row[2], *sorted((row[6][0], row[7][0]))
 
 
-def _graded(findings):
+def _graded(found):
     """(errors, notes): a race that leaves the same value, whoever wins, is a note."""
-    errors = [f for f in findings if not f["kind"].startswith("same ")]
-    notes = [f | {"kind": f["kind"].removeprefix("same ")} for f in findings if f not in errors]
-    return errors, notes
+    errors = [f for f in found if not f["kind"].startswith("same ")]
+    return errors, [f | {"kind": f["kind"].removeprefix("same ")} for f in found if f not in errors]
 
 
 def _without_shadows(errors):
