@@ -9,6 +9,8 @@ from course_lib.checks.kit.freeform import require_in_time
 PATIENCE = 3.0  # seconds for calls that take a millisecond
 TELLS = hasattr(time, "pthread_getcpuclockid")  # what a thread has used; not on macOS, nor Windows
 BUSY = 4  # times as many by the clock, where the processor's are known
+COMES_TO_A_LINE = 3.0  # seconds that a thread which is told to end may take to its next line of Python
+LOOKS = 3  # at what a thread uses: on a busy machine one that spins may not have its turn within the first
 
 
 def stop(threads):
@@ -17,16 +19,24 @@ def stop(threads):
     A loop without end would go on holding the GIL, and spoil every measurement after it. A thread that waits never
     comes to a next line, and the exception that waits for it would disturb others (Python 3.11, with a profiler).
     """
-    for thread in _spinning(threads):
+    waits = list(threads)
+    for _ in range(LOOKS):
+        spinning = _spinning(waits)
+        _end(spinning)
+        waits = [thread for thread in waits if thread not in spinning and thread.is_alive()]
+
+
+def _end(spinning):
+    for thread in spinning:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
         )
-        thread.join(1)
+        thread.join(COMES_TO_A_LINE)
 
 
 def _spinning(threads, seconds=0.1):
     """Those that use processor time; none where the system does not tell (macOS, Windows)."""
-    if not TELLS:
+    if not (TELLS and threads):
         return []
     clocks = {
         thread: time.pthread_getcpuclockid(thread.ident) for thread in threads if thread.is_alive()

@@ -27,6 +27,7 @@ NO_VALUE = (
     "an object of the class {}, where only numbers, texts, arrays, functions, and lists, tuples or "
     "dictionaries of them can be graded"
 )
+UNTOLD = "an error that cannot be told: to look at it raises another one"
 PRINTED = 4000  # characters of what one call printed that are told
 # what a guarded end lets an object of the other side be used for, but for a call
 RESULTS = ("__iter__", "__next__")
@@ -147,13 +148,21 @@ class Peer(Router):
         except ConnectionLost:
             raise
         except BaseException as error:
-            reply |= {"error": self.errors.described(error), "back": codec.pack(memo, self.show)}
             reply.pop("value", None)
+            reply |= self._told(error, memo)
         finally:
             self._local.askers = self._local.askers[:-1]
         if self.prints is not None:
             reply["printed"] = self.prints()[:PRINTED]
         self._send(reply)
+
+    def _told(self, error, memo):
+        """An error's part of a reply. Of a student's objects even a look may raise: the thread that answers goes on."""
+        try:
+            return {"error": self.errors.described(error), "back": codec.pack(memo, self.show)}
+        except BaseException:
+            said = {"type": "RuntimeError", "text": UNTOLD}
+            return {"error": said, "back": codec.pack([], self.show)}
 
     def _given(self, given, memo):
         """The arguments of a call; memo: what this side has sent to the one that calls, in its present state."""

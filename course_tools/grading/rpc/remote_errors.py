@@ -30,7 +30,7 @@ class Errors:
         """An error as data: its kind, its text, where it comes from. A student's: the lines of cells that it passed,
         and the error that it was raised over (depth: of so many)."""
         said = {
-            "type": type(error).__name__,
+            "type": _name_of(type(error)),
             "text": _text_of(error),
             "was": getattr(error, "peer_was", None),
         }
@@ -57,6 +57,11 @@ class Errors:
         if isinstance(given.get("over"), dict) and depth:
             error.__cause__ = self.remade(given["over"], "", depth - 1)
         return error
+
+
+def _name_of(kind):
+    """Its class's name, past a metaclass that has another idea of it."""
+    return vars(type)["__name__"].__get__(kind)
 
 
 def _text_of(error):

@@ -4,6 +4,8 @@ import contextlib
 import faulthandler
 import functools
 import signal
+import sys
+import threading
 
 from course_tools.grading.rpc.rank_client import Ranked
 from course_tools.grading.rpc.router import OFFERED
@@ -13,9 +15,14 @@ from course_tools.grading.sandbox.thread_probes import probes
 
 
 class Alarms:
-    """`with Alarms():` what is set inside to interrupt this process later is taken back, whoever set it."""
+    """`with Alarms():` what is set inside to interrupt this process later is taken back, whoever set it.
+
+    That is timers, handlers of signals, and functions that trace or profile: those would change the variables of the
+    calls that the next answer is asked by.
+    """
 
     TIMERS = signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF
+    LOOKERS = sys.settrace, sys.setprofile, threading.settrace, threading.setprofile
     _stop, _handle, _handler = signal.setitimer, signal.signal, signal.getsignal
     _cancel = faulthandler.cancel_dump_traceback_later
 
@@ -23,6 +30,8 @@ class Alarms:
         self.before = {number: Alarms._handler(number) for number in signal.valid_signals()}
 
     def __exit__(self, *_):
+        for look_with in Alarms.LOOKERS:
+            look_with(None)
         for timer in Alarms.TIMERS:
             Alarms._stop(timer, 0)
         Alarms._cancel()

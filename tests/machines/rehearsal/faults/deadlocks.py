@@ -174,7 +174,7 @@ def a_persistent_send_that_never_starts(comm):
 
 
 @fault("loop", "timeout", timeout=0.3)
-def polls_for_ever(comm):
+def polls_forever(comm):
     if comm.rank == 0:
         while not comm.Iprobe(source=1):
             pass

@@ -90,7 +90,7 @@ def tests_until_all_are_there(comm):
 
 
 @right("right: requests", n=4)
-def serves_whoever_is_done(comm):
+def serves_any_rank_that_is_done(comm):
     if comm.rank:
         return comm.Send(np.full(1, float(comm.rank)), dest=0)
     got, total = np.zeros((comm.size, 1)), 0.0
