@@ -4,6 +4,7 @@ The limits: a core path (what is not folded) of CORE words and MINUTES minutes, 
 paragraphs of PARAGRAPH words and sentences of SENTENCE, folded ones too; one aside a section (a parenthesis of more
 than ASIDE words); and nothing that is not folded uses a name which only folded code defines. Code of lectures and
 exercises has lines of at most COLUMNS characters: wider ones are cut off beside the navigation of a page.
+All core paths together have at most PATHS words, and the text cells of all lectures and exercises TEXT.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from course_tools.build.files import clone
 CORE, MINUTES, FIRST = 3300, 60, 25
 PARAGRAPH, SENTENCE, ASIDE = 110, 35, 8
 COLUMNS = 88
+PATHS, TEXT = 46_000, 90_000
 PIECES = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )")  # paragraphs, and items of lists
 END = re.compile(r"(?<=[.!?])[\"'*_)]*\s+(?=[\"'*_(]*[A-Z0-9`$\[])")
 SHORT = re.compile(r"\b(et al|e\.g|i\.e|cf|vs|Fig|Eq|No|pp)\.")
@@ -51,6 +53,21 @@ def core_words(read):
         for title, cell, text in minutes.parts(read)
         if cell.kind == "markdown" and not cell.deep and title != minutes.NOT_READ
     )
+
+
+def together(lectures, exercises):
+    """What is too long in all of them, a text each."""
+    paths = sum(map(core_words, lectures))
+    if paths > PATHS:
+        yield f"all core paths have {paths} words; at most {PATHS}"
+    texts = [
+        cell.source
+        for read in (*lectures, *exercises)
+        for cell in read.cells
+        if cell.kind == "markdown"
+    ]
+    if (words := sum(map(minutes.words, texts))) > TEXT:
+        yield f"all lectures and exercises have {words} words; at most {TEXT}"
 
 
 def _whole(read):

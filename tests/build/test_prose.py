@@ -28,6 +28,13 @@ def test_a_lecture_is_no_longer_than_a_reader_can_take(read):
     assert list(prose.breaches(read)) == []
 
 
+def test_all_of_it_is_no_longer_than_promised(monkeypatch):
+    assert list(prose.together(lectures(), exercises())) == []
+    monkeypatch.setattr(prose, "PATHS", 10)
+    monkeypatch.setattr(prose, "TEXT", 10)
+    assert len(list(prose.together(lectures()[:1], exercises()[:1]))) == 2
+
+
 @pytest.mark.parametrize("read", exercises(), ids=lambda read: read.chapter)
 def test_code_of_an_exercise_is_not_cut_off_on_a_page(read):
     assert list(prose.too_wide(read)) == []
