@@ -21,7 +21,7 @@ class Answer(nodes.General, nodes.Element):
 
 
 class Deeper(Answer):
-    """What a deeper section holds below its invitation."""
+    """What a deeper section holds; its summary stands in place of the notebook's invitation."""
 
 
 class Fold(SphinxTransform):
@@ -35,8 +35,8 @@ class Fold(SphinxTransform):
         for paragraph in reversed(list(self.document.findall(is_prediction))):
             fold(paragraph)
         for paragraph in list(self.document.findall(is_invitation)):
-            parent, first = paragraph.parent, paragraph.parent.index(paragraph) + 1
-            parent.children[first:] = [Deeper("", *parent.children[first:])]
+            parent, first = paragraph.parent, paragraph.parent.index(paragraph)
+            parent.children[first:] = [Deeper("", *parent.children[first + 1 :])]
             parent.setup_child(parent[first])
 
 
@@ -94,7 +94,7 @@ def _open(writer, node):
 
 
 def _open_deeper(writer, node):
-    writer.body.append('<details class="deeper"><summary>Go deeper</summary>\n')
+    writer.body.append('<details class="deeper"><summary>Go deeper (no task rests on it)</summary>\n')
 
 
 def _close(writer, node):
