@@ -20,6 +20,7 @@ from course_lib.checks.kit.probe import short_error
 DEADLINE = 5.0  # seconds for one call; a right answer takes less than one
 HELD_BACK = 0.03  # seconds that each new thread waits before its first line
 MEETING = 2.0  # seconds that workers wait for each other before they go on alone
+WAITS = random.Random(1)  # its own: what a student draws stays as it is
 STUMBLE = 0.01  # seconds that a worker waits at the most before each line of a student's, where that is asked for
 FULL = ", at a full queue"  # what is said of a line that waits in `put`
 
@@ -160,7 +161,7 @@ def _stumbling(fn):
 
     def line(frame, event, argument):
         if event == "line":
-            time.sleep(random.uniform(0, STUMBLE))
+            time.sleep(WAITS.uniform(0, STUMBLE))
         return line
 
     def call(frame, event, argument):
