@@ -109,8 +109,7 @@ static int64_t number(uint64_t raw, const BoundsType &type) {
 
 // What C++ leaves undefined is something else here than on a GPU, so the thread ends.
 [[noreturn]] static void undefined(const char *kind, const Bounds *at, int64_t by) {
-    report({"ubsan", kind, &array_of(*at), by, {int(at->line), self->block->index, self->index, ""}, {}});
-    end_thread();
+    report({"ubsan", kind, &array_of(*at), by, {int(at->line), self->block->index, self->index, ""}, {}}), end_thread();
 }
 
 static void out_of_bounds(const Bounds *at, uint64_t raw) {
