@@ -40,8 +40,8 @@ OPTIONS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Run one launch of a CUDA C kernel on the CPU: what memcheck, racecheck, initcheck "
-        "and synccheck find, and how its accesses coalesce."
+        "Run one launch of a CUDA C kernel on the CPU: what memcheck, racecheck, initcheck, "
+        "synccheck and ubsan find, and how its accesses coalesce."
     )
     parser.epilog, parser.formatter_class = HELP, argparse.RawDescriptionHelpFormatter
     add = parser.add_argument

@@ -25,7 +25,9 @@ import numpy as np
 
 FOLDER = Path(__file__).parents[1] / "machines" / "cpu_engine" / "corpus"
 HEAD = re.compile(r"//: *(\w+) *(.*)")
-MARK = re.compile(r"// *<- *(memcheck|racecheck|initcheck|synccheck|crash|timeout)(?: +(\w+))?")
+MARK = re.compile(
+    r"// *<- *(memcheck|racecheck|initcheck|synccheck|ubsan|crash|timeout)(?: +(\w+))?"
+)
 KEY = re.compile(r"(?:^|\s)(kernel|grid|block|shared|args|gives|symbols|rtol|blocks|clang)=")
 
 

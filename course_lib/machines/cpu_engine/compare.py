@@ -24,11 +24,9 @@ class Comparison:
             totals = {name: self._totals(name, space=space, op=op) for name in COUNTS}
             pairs = zip(totals["sectors"], totals["requests"], strict=True)
             totals["sectors per request"] = tuple(s / r if r else 0 for s, r in pairs)
-            rows += [
-                {"space": space, "op": op, "count": name.replace("_", " "), "values": values}
-                for name, values in totals.items()
-                if any(values)
-            ]
+            for name, values in totals.items():
+                row = {"space": space, "op": op, "count": name.replace("_", " "), "values": values}
+                rows += [row] * any(values)
         return rows
 
     def ratio(self, name, **where):

@@ -37,6 +37,9 @@ RUNTIME = {"blocks": "-O3 -march=native", "traced": FAST, "profile": FAST}
 # Stack clash protection: a stack that is full ends the kernel, and never runs on into the next.
 TRACED = ["-O1", "-g1", "-fsanitize=thread", "-fstack-clash-protection", "-fno-tree-vectorize"]
 TRACED += ["-fno-optimize-sibling-calls", "-DCOURSE_TRACE", "-Wuninitialized"]
+# Its handlers do not return: for one that may, g++ reads once for the check and once more for the shift or cast.
+UNDEFINED = "shift-exponent,float-cast-overflow"
+TRACED += [f"-fsanitize={UNDEFINED}", f"-fno-sanitize-recover={UNDEFINED}"]
 # A line even for a statement inlined away, or for a load that a loop begins with.
 GCC = ["--param=tsan-distinguish-volatile=1", "-gstatement-frontiers", "-fno-ivopts"]
 GCC += ["-fsanitize=bounds", "-Wmaybe-uninitialized"]
@@ -45,7 +48,7 @@ CLANG = ["-fno-slp-vectorize", "-mllvm", "-tsan-distinguish-volatile=1"]
 CLANG += ["-mllvm", "-tsan-instrument-read-before-write=1", "-Wconditional-uninitialized"]
 # two calls in two branches stay two
 CLANG += ["-mllvm", "-simplifycfg-sink-common=false", "-mllvm", "-enable-tail-merge=0"]
-CLANG += ["-fsanitize=array-bounds", "-fno-sanitize-trap=array-bounds"]
+CLANG += ["-fsanitize=array-bounds", f"-fno-sanitize-trap=array-bounds,{UNDEFINED}"]
 # A variable without a first value holds no lucky 0 (g++ 12 and newer, and clang): see unset.py.
 UNSET = "-ftrivial-auto-var-init=pattern"
 # no symbols: a tenth of the size

@@ -7,7 +7,7 @@ from course_lib.machines.trace_page import aligned, page
 
 # What explains most comes first: an access in a wrong place ends its thread, which then misses barriers; a barrier that
 # not all threads reach orders nothing, which racecheck finds; and who loses a race may read what is not yet written.
-ORDER = ("memcheck", "crash", "timeout", "synccheck", "racecheck", "initcheck")
+ORDER = ("memcheck", "ubsan", "crash", "timeout", "synccheck", "racecheck", "initcheck")
 ABOUT = ("tool", "kind", "array", "index", "count", "shape")
 SIDE = ("line", "block", "thread", "op")
 COUNTS: tuple[str, ...] = ("line", "space", "op", "array", "requests", "threads", "bytes")
@@ -20,7 +20,7 @@ class Report:
     """errors: dicts with tool, kind, line, array, index (of the element, counted flat), shape (of the array, in
     elements), block, thread, op, count, message, and other: the access it collides with (line, block, ...), or None.
 
-    tool is memcheck, racecheck, initcheck, synccheck, crash or timeout; block and thread are (x, y, z).
+    tool is memcheck, racecheck, initcheck, synccheck, ubsan, crash or timeout; block and thread are (x, y, z).
     accesses: dicts with line, space (global, shared, constant), op (load, store, atomic), array, requests (of a warp),
     threads, bytes (asked for by threads), sectors and ideal_sectors (32 bytes each; global), wavefronts,
     ideal_wavefronts and max_way (shared). Of the request with the most sectors (global) or wavefronts (shared), of
@@ -83,6 +83,8 @@ def make_report(answer, launch, source, printed, seconds, kernel=""):
         line = lines[error["line"] - 1] if 0 < error["line"] <= len(lines) else ""
         if error["kind"] == "local":
             error.update(own_array(error["array"], line))
+        elif error["tool"] == "ubsan":
+            error.update(own_array(error["array"], line), array="")
         elif error["kind"] == "fragment":
             error.update(fragment(error["index"], line))
         error["message"] = message(error, line)

@@ -16,17 +16,14 @@ def complaints(said):
         rows.append(_parse(line, rows[-1][1]))
     errors = [at for at, row in enumerate(rows) if row[0] == "error"]
     for last, at, end in zip([0, *errors], errors, [*errors[1:], len(rows)], strict=False):
-        (_, place, text, line) = rows[at]
+        _, place, text, _ = rows[at]
         before = [row for row in rows[last:at] if row[0] in ("context", "included")]
         notes = [row for row in rows[at + 1 : end] if row[0] in ("note", "piece") and row[1]]
-        lines = [
-            *(row[3] for row in before if row[0] == "context" and row[1]),
-            line,
-            *(row[3] for row in notes),
-        ]
+        context = [row for row in before if row[0] == "context" and row[1]]
+        lines = [row[3] for row in (*context, rows[at], *notes)]
         if not place:
             # the line that includes the header says least: it is the last resort
-            led = [row[1] for row in before if ":" in row[1] and row[0] == "context"][-1:]
+            led = [row[1] for row in context if ":" in row[1]][-1:]
             included = [row[1] for row in before if ":" in row[1]][-1:]
             place = [*led, *(row[1] for row in notes), *included, ""][0]
             lines = [f"{place}: {text}" if place else text]
@@ -45,9 +42,8 @@ def _parse(line, place):
     if not found:
         return "piece", place if line.startswith(" ") and "COURSE_" not in line else "", line, line
     included, file, at, text = found.groups()
-    kind = (
-        "included" if included else "note" if text.startswith(("note:", "warning:")) else "context"
-    )
+    kind = "note" if text.startswith(("note:", "warning:")) else "context"
+    kind = "included" if included else kind
     if "undefined reference" in text or re.match(r"(fatal )?error:", text):
         kind = "error"
     return kind, "" if re.search(r"[/<]", file) else file + at, text, line

@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from course_lib.errors import BadInput
 from course_lib.machines.cuda_c.macros import expand
 from course_lib.machines.cuda_c.outside import refuse, without_host
-from course_lib.machines.cuda_c.scopes import (
-    ATTRIBUTE,
-    CALLED,
-    around,
-    blank,
-    scopes,
-    without_directives,
-)
+from course_lib.machines.cuda_c.scopes import CALLED, around, blank, scopes, without_attributes
 from course_lib.machines.cuda_c.shared_memory import NAME, edit_shared, split
 
 WORDS = r"(?:\b(?:static|inline|extern|__forceinline__|__noinline__)\b\s*)*"
@@ -28,15 +21,12 @@ POINTED = re.compile(r"\(\s*[*&]\s*(?:(?:const|__restrict__)\s+)*(\w+)[^()]*\)\s
 END = re.compile(r"[^;{}]*(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}[^;{}]*)*;?")
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 UNROLL = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
-HEADER = re.compile(
-    r"^[ \t]*#[ \t]*include[ \t]*[<\"]"
-    r"(?:(?:(?:cuda|device_|sm_|math_(?!constants)|vector_)\w*|cooperative_groups/(?:reduce|scan)|assert)\.h|cassert)[>\"]",
-    re.MULTILINE,
-)
-FOR_HOSTS = (
-    r"(?:cublas|curand|cufft|cusparse|cudnn|nv|driver_|builtin_|helper_(?:cuda|func|tim|str))\w*"
-)
-LIBRARY = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"]{FOR_HOSTS}\.h[>\"]", re.MULTILINE)
+INCLUDE = r"^[ \t]*#[ \t]*include[ \t]*[<\"]"
+GROUPS = r"cooperative_groups/(?:reduce|scan|partition)"
+KNOWN = rf"(?:cuda|device_|sm_|math_(?!constants)|vector_)\w*|{GROUPS}|assert"
+HEADER = re.compile(rf"{INCLUDE}(?:(?:{KNOWN})\.h|cassert)[>\"]", re.MULTILINE)
+HOSTED = r"(?:cu(?:blas|rand|fft|sparse|dnn)|nv|driver_|builtin_|helper_(?:cuda|func|tim|str))\w*"
+LIBRARY = re.compile(rf"{INCLUDE}{HOSTED}\.h[>\"]", re.MULTILINE)
 # two lanes of a warp may be told apart by a barrier of some lanes
 PARTS = re.compile(r"\b__syncwarp\s*\(\s*[^)\s]|\b(?:tiled_partition|coalesced_threads)\b")
 HALF = re.compile(r"(#[ \t]*include[ \t]*)[<\"]cuda_(?:fp|bf)16\.h(?:pp)?[>\"]")
@@ -64,7 +54,7 @@ def rewrite(source, no_extern_c=False, instances=()):
     # of the same length, with strings blanked out too: here things are looked for
     bare = TOKEN.sub(blank, code)
     refuse(code, bare)
-    text = re.sub(ATTRIBUTE, blank, without_directives(bare))
+    text = without_attributes(bare)
     if m := RETURNS.search(text):
         raise BadInput(f"line {_line(text, m.start())}: a kernel returns nothing: __global__ void")
     found = scopes(bare)
@@ -124,14 +114,11 @@ def _instance(text, kernel, number, kernels):
         if name and m[1] == name[1] and _is_template(text, m.start()):
             line = _line(text, m.start())
             if not name[2]:
-                raise BadInput(
-                    f"line {line}: {kernel} is a template: name its arguments, as in {kernel}<float>"
-                )
+                wanted = f"name its arguments, as in {kernel}<float>"
+                raise BadInput(f"line {line}: {kernel} is a template: {wanted}")
             kernels[kernel] = parameters(text, m.end() - 1)
-            return [
-                f'#line {line} "kernel.cu"',
-                f'COURSE_KERNEL_AS({number}, "{kernel}", {kernel})',
-            ]
+            registered = f'COURSE_KERNEL_AS({number}, "{kernel}", {kernel})'
+            return [f'#line {line} "kernel.cu"', registered]
     return []
 
 
@@ -147,10 +134,8 @@ def _symbols(text, found, edits):
         constant = "__constant__" in m[0] or "__constant__" in before
         symbols += [(name, constant) for name in names]
         end = next(END.finditer(text, m.end())).end()
-        edits += [
-            (end, end, f" COURSE_SYMBOL({name}, {'true' if constant else 'false'})")
-            for name in names
-        ]
+        flag = "true" if constant else "false"
+        edits += [(end, end, f" COURSE_SYMBOL({name}, {flag})") for name in names]
     return symbols
 
 

@@ -77,6 +77,11 @@ def without_directives(bare):
     return DIRECTIVE.sub(blank, bare)
 
 
+def without_attributes(bare):
+    """The same text, its directives and such as __launch_bounds__(...) blanked out."""
+    return re.sub(ATTRIBUTE, blank, without_directives(bare))
+
+
 def blank(m):
     """What a pattern found as blanks, line for line."""
     return re.sub(r"[^\n]", " ", m[0])

@@ -31,9 +31,8 @@ def edit_shared(text, found):
             if scope and scope.kind == "function":
                 new += f"{first}auto {sign}{name} = {made}; "
             else:
-                new += (
-                    f"{first}COURSE_INLINE auto {sign}course_shared_{name}() {{ return {made}; }} "
-                )
+                function = f"COURSE_INLINE auto {sign}course_shared_{name}()"
+                new += f"{first}{function} {{ return {made}; }} "
                 edits += _used(text, found, m.end(), name)
         edits.append((start, m.end(), new + "\n" * text.count("\n", start, m.end())))
     return edits
@@ -63,12 +62,8 @@ def _made(dynamic, kind, name, dimensions):
     if "{" in kind:  # a type of its own
         first, kind = f"typedef {kind} course_type_{name}; ", f"course_type_{name}"
     if dynamic:
-        return (
-            name,
-            "*",
-            first,
-            f"COURSE_DYNAMIC_SHARED({name}, {kind} {dimensions.partition(']')[2]})",
-        )
+        inner = dimensions.partition("]")[2]
+        return name, "*", first, f"COURSE_DYNAMIC_SHARED({name}, {kind} {inner})"
     return name, "&", first, f"COURSE_SHARED({name}, {kind} {dimensions})"
 
 
@@ -77,16 +72,11 @@ def _used(text, found, after, name):
     for scope in found:
         outer = scope.kind == "function" and (not scope.parent or scope.parent.kind != "function")
         if outer and scope.opened > after:
-            places = [
-                m.start() for m in re.finditer(rf"\b{name}\b", text[scope.head : scope.closed])
-            ]
-            if places and places[0] > scope.opened - scope.head:  # not a parameter of that name
-                yield (
-                    scope.opened + 1,
-                    scope.opened + 1,
-                    f"auto &&{name} = course_shared_{name}(); {{",
-                )
-                yield scope.closed - 1, scope.closed - 1, "}"
+            used = re.search(rf"\b{name}\b", text[scope.head : scope.closed])
+            start, end = scope.opened + 1, scope.closed - 1
+            if used and used.start() >= start - scope.head:  # not a parameter of that name
+                yield start, start, f"auto &&{name} = course_shared_{name}(); {{"
+                yield end, end, "}"
 
 
 def split(text):

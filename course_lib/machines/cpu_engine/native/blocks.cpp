@@ -43,7 +43,6 @@ struct Worker : Block {
         stacks = (char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
         if (stacks == MAP_FAILED) abort();
         shared = (char *)aligned_alloc(4096, kSharedBytes);
-        threads = all;
     }
 
     // A thread that does not start on the stack of one that has ended gets its own.
@@ -352,12 +351,5 @@ void *dynamic_shared(const char *name, unsigned element) {
     static thread_local SharedSlot slot;  // all `extern __shared__` arrays of a kernel are the same memory
     return shared_array(slot, name, launch.shared_bytes, 16, {element, {launch.shared_bytes / element, 0, 0, 0}});
 }
-
-#ifdef COURSE_TRACE
-uint3 thread_idx() { return self->thread_idx; }
-uint3 block_idx() { return self->block->block_idx; }
-dim3 block_dim() { return launch.block_dim; }
-dim3 grid_dim() { return launch.grid_dim; }
-#endif
 
 }  // namespace course

@@ -54,7 +54,6 @@ struct Block {  // one block of threads, run by one worker
     bool mixed, ended_early;   // threads arrived at different barriers; a thread was ended by an error
     char *shared;              // the worker's arena
     unsigned shared_top, shared_used;
-    Thread *threads;
     void *scheduler_stack_pointer;
 };
 
@@ -113,11 +112,9 @@ void copies_arrive(size_t prior);
 void guess_held();  // the last atomic was an atomicCAS, and found what its thread expected
 void fence(bool of_all = true);  // for all blocks, or for its own one
 // Not inline, for the tracer must not see these reads; indices never change while a thread lives, hence `const`.
-__attribute__((const)) uint3 thread_idx();
-__attribute__((const)) uint3 block_idx();
-__attribute__((const)) dim3 block_dim();
-__attribute__((const)) dim3 grid_dim();
+#define COURSE_INDEX COURSE_UNTRACED __attribute__((noinline, const)) inline
 #else
+#define COURSE_INDEX inline
 inline void tile(const void *start, unsigned, unsigned, bool, int line) { meet((uint64_t)start, line); }
 inline void element(const void *, unsigned, bool, int) {}
 inline void copy_begins(void *to, const void *from, size_t bytes, size_t zeros, int) {
@@ -127,11 +124,11 @@ inline void copies_commit() {}
 inline void guess_held() {}
 inline void copies_arrive(size_t) {}
 inline void fence(bool = true) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline uint3 thread_idx() { return self->thread_idx; }
-inline uint3 block_idx() { return self->block->block_idx; }
-inline dim3 block_dim() { return launch.block_dim; }
-inline dim3 grid_dim() { return launch.grid_dim; }
 #endif
+COURSE_INDEX uint3 thread_idx() { return self->thread_idx; }
+COURSE_INDEX uint3 block_idx() { return self->block->block_idx; }
+COURSE_INDEX dim3 block_dim() { return launch.block_dim; }
+COURSE_INDEX dim3 grid_dim() { return launch.grid_dim; }
 
 // Kernels and symbols register themselves before main runs.
 struct Parameter {

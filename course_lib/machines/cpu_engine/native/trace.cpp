@@ -42,6 +42,7 @@ static uint64_t place_in_slot(uint64_t slot, uint64_t home, uint64_t bytes, int 
 
 // What -fsanitize=bounds hands over: an index outside of an array whose size the compiler knows. A thread's own array
 // is not traced, so this is all that is seen of it; of other arrays the access itself tells more, and is waited for.
+// For shifts and casts it hands over the same, with the type of what is shifted or cast in the place of the array's.
 struct BoundsType {
     uint16_t kind, info;  // of an integer: twice the logarithm of its bits, plus 1 if it has a sign
     char name[1];
@@ -101,13 +102,22 @@ void overruns_end() {
     overruns = 0;
 }
 
+static int64_t number(uint64_t raw, const BoundsType &type) {
+    unsigned more = 64 - std::min(64u, 1u << (type.info >> 1));
+    return type.info & 1 ? int64_t(raw << more) >> more : int64_t(raw);
+}
+
+// What C++ leaves undefined is something else here than on a GPU, so the thread ends.
+[[noreturn]] static void undefined(const char *kind, const Bounds *at, int64_t by) {
+    report({"ubsan", kind, &array_of(*at), by, {int(at->line), self->block->index, self->index, ""}, {}}), end_thread();
+}
+
 static void out_of_bounds(const Bounds *at, uint64_t raw) {
     if (!self) return;
-    unsigned bits = std::min(64u, 1u << (at->index->info >> 1)), more = 64 - bits;
     Overrun &mine = overrun[self->index];
     if (mine.at) return;
     look_at_all();
-    mine = {at, at->index->info & 1 ? int64_t(raw << more) >> more : int64_t(raw), self->block->index};
+    mine = {at, number(raw, *at->index), self->block->index};
     overruns++;
     for (const Array *a : arrays)
         if (a->id >= first_symbol && may_be(mine, *a)) return;
@@ -432,9 +442,11 @@ void *__tsan_memmove(void *to, const void *from, size_t n, unsigned site) {
     return memmove(to, from, n);
 }
 void *__tsan_memcpy(void *to, const void *from, size_t n, unsigned site) { return __tsan_memmove(to, from, n, site); }
-void __ubsan_handle_out_of_bounds(void *at, void *index) {
-    course::out_of_bounds((course::Bounds *)at, (uint64_t)index);
+void __ubsan_handle_out_of_bounds(course::Bounds *at, uint64_t index) { course::out_of_bounds(at, index); }
+void __ubsan_handle_shift_out_of_bounds_abort(course::Bounds *at, uint64_t, uint64_t by) {
+    course::undefined("shift", at, course::number(by, *at->index));
 }
+void __ubsan_handle_float_cast_overflow_abort(course::Bounds *at, uint64_t) { course::undefined("cast", at, -1); }
 uint32_t course_call_line;  // of the last call: the assembly pass has put the store before it
 void __tsan_func_entry(void *from) {
     if (!course::self) return;

@@ -85,6 +85,12 @@ COURSE_COPY thread_group tiled_partition(const thread_group &g, unsigned n) {  /
 template <unsigned n, class Group> COURSE_COPY thread_block_tile<n, Group> tiled_partition(const Group &g) {
     return {{{{tiled_partition(g, n).mask}}, g.thread_rank() / n, (g.size() + n - 1) / n}};
 }
+template <class Label> COURSE_COPY coalesced_group labeled_partition(const lane_group &g, Label label, COURSE_HERE) {
+    return {{{__match_any_sync(g.mask, label, line)}}};
+}
+COURSE_COPY coalesced_group binary_partition(const lane_group &g, bool label, COURSE_HERE) {
+    return labeled_partition(g, label, line);
+}
 template <class Group> COURSE_COPY void sync(const Group &g, COURSE_HERE) { g.sync(line); }
 COURSE_NO_GRID_SYNC void sync(const grid_group &g);
 template <class Group> COURSE_COPY unsigned thread_rank(const Group &g) { return g.thread_rank(); }
@@ -94,7 +100,17 @@ template <class Group> COURSE_COPY unsigned thread_rank(const Group &g) { return
 COURSE_OPERATION(plus, a + b) COURSE_OPERATION(less, b < a ? b : a) COURSE_OPERATION(greater, a < b ? b : a)
 COURSE_OPERATION(bit_and, a & b) COURSE_OPERATION(bit_or, a | b) COURSE_OPERATION(bit_xor, a ^ b)
 template <class T, class F> COURSE_COPY T reduce(const lane_group &g, T v, F next, COURSE_HERE) {
-    return course_fold<T>(course::exchange(g.mask, course_bits<uint64_t>(v), line), next);
+    return course_fold<T>(course::exchange(g.mask, course_moved(v), line), next);
+}
+// Over the lanes up to this one, or before it: of the first lane, where there is none, CUDA's headers make it 0.
+template <class T, class F = plus<T>>
+COURSE_COPY T inclusive_scan(const lane_group &g, T v, F next = F(), COURSE_HERE) {
+    return course_fold<T>(course::exchange(g.mask, course_moved(v), line) & ~(~1u << course::lane()), next);
+}
+template <class T, class F = plus<T>>
+COURSE_COPY T exclusive_scan(const lane_group &g, T v, F next = F(), COURSE_HERE) {
+    unsigned before = course::exchange(g.mask, course_moved(v), line) & ~(~0u << course::lane());
+    return before ? course_fold<T>(before, next) : T();
 }
 
 }  // namespace cooperative_groups

@@ -109,11 +109,12 @@ COURSE_INLINE unsigned __ballot_sync(unsigned mask, int p, COURSE_HERE) { return
 COURSE_INLINE int __any_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p != 0, line) != 0; }
 COURSE_INLINE int __all_sync(unsigned mask, int p, COURSE_HERE) { return course::ballot(mask, p == 0, line) == 0; }
 
+template <class T> COURSE_INLINE uint64_t course_moved(T value) {
+    static_assert(sizeof(T) <= 8, "a shuffle moves 4 or 8 bytes, and so do reductions, scans and matches here");
+    return course_bits<uint64_t>(value);
+}
 template <class T> COURSE_INLINE T course_shuffle(unsigned mask, T value, int source, int line) {
-    static_assert(sizeof(T) <= 8, "a shuffle moves 4 or 8 bytes");
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
-    bits = course::shuffle(mask, bits, source, line);
+    uint64_t bits = course::shuffle(mask, course_moved(value), source, line);
     memcpy(&value, &bits, sizeof value);
     return value;
 }
@@ -136,17 +137,17 @@ template <class T, class F> COURSE_INLINE T course_fold(unsigned lanes, F next) 
 }
 #define COURSE_REDUCE(name, expression)                                        \
     template <class T> COURSE_INLINE T name(unsigned mask, T v, COURSE_HERE) { \
-        unsigned lanes = course::exchange(mask, course_bits<uint64_t>(v), line); \
+        unsigned lanes = course::exchange(mask, course_moved(v), line);         \
         return course_fold<T>(lanes, [](T a, T b) -> T { return expression; }); \
     }
 COURSE_REDUCE(__reduce_add_sync, T(unsigned(a) + unsigned(b))) COURSE_REDUCE(__reduce_min_sync, b < a ? b : a)
 COURSE_REDUCE(__reduce_max_sync, a < b ? b : a) COURSE_REDUCE(__reduce_and_sync, a & b)
 COURSE_REDUCE(__reduce_or_sync, a | b) COURSE_REDUCE(__reduce_xor_sync, a ^ b)
 template <class T> COURSE_INLINE unsigned __match_any_sync(unsigned mask, T v, COURSE_HERE) {
-    return course::equal(course::exchange(mask, course_bits<uint64_t>(v), line));
+    return course::equal(course::exchange(mask, course_moved(v), line));
 }
 template <class T> COURSE_INLINE unsigned __match_all_sync(unsigned mask, T v, int *all, COURSE_HERE) {
-    unsigned lanes = course::exchange(mask, course_bits<uint64_t>(v), line);
+    unsigned lanes = course::exchange(mask, course_moved(v), line);
     return (*all = course::equal(lanes) == lanes) ? lanes : 0;
 }
 

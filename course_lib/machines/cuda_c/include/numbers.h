@@ -92,10 +92,10 @@ COURSE_INLINE void sincospi(double x, double *s, double *c) { *s = course_sinpi(
     COURSE_ROUNDED(fma, T, (volatile T x, volatile T y, volatile T z), fused(x, y, z))
 COURSE_ARITHMETIC(f, float, sqrtf, __fmaf, fmaf) COURSE_ARITHMETIC(d, double, sqrt, __fma, ::fma)
 
-// To an integer: rounded, kept in its range, NaN is 0 (of 64 bits, the sign alone).
-template <class To> COURSE_INLINE To course_integer(double x) {
+// To an integer: rounded, kept in its range, NaN is 0 (from or to 64 bits, the highest bit alone), as PTX's cvt has it.
+template <class To, class From> COURSE_INLINE To course_integer(From x) {
     constexpr To lowest = To(-1) < To(0) ? To(1ull << (sizeof(To) * 8 - 1)) : To(0), highest = To(~lowest);
-    if (x != x) return sizeof(To) == 8 ? To(1ull << 63) : To(0);
+    if (x != x) return sizeof(To) == 8 || sizeof(From) == 8 ? To(1ull << (sizeof(To) * 8 - 1)) : To(0);
     return x >= (double)highest ? highest : x <= (double)lowest ? lowest : (To)x;
 }
 #define COURSE_TO_INTEGER(from, From, name, To)                                         \

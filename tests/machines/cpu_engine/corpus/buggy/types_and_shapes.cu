@@ -223,3 +223,35 @@ __global__ void pairs_share_a_half(const half *x, half *sum)
     int i = threadIdx.x / 2;
     sum[i] = __hadd(sum[i], x[threadIdx.x]);  // <- racecheck sum
 }
+
+//: low_bits_of_all block=33 args={"n": arange(33, i4), "mask": zeros(33, u4)}
+__global__ void low_bits_of_all(const int *n, unsigned *mask)
+{
+    mask[threadIdx.x] = (1u << n[threadIdx.x]) - 1;  // <- ubsan
+}
+
+//: rotated_by_nothing block=8 args={"x": arange(8, u4), "n": arange(8, u4)}
+__global__ void rotated_by_nothing(unsigned *x, const unsigned *n)
+{
+    unsigned v = x[threadIdx.x], by = n[threadIdx.x];
+    x[threadIdx.x] = v << by | v >> (32 - by);  // <- ubsan
+}
+
+//: histogram_of_not_a_number block=64 args={"x": np.append(arange(63), f4(np.nan)), "bins": zeros(8, i4)}
+__global__ void histogram_of_not_a_number(const float *x, int *bins)
+{
+    int bin = x[threadIdx.x];  // <- ubsan
+    atomicAdd(&bins[min(max(bin, 0), 7)], 1);
+}
+
+//: brighter_than_white block=32 args={"pixels": arange(32) / 16, "bytes": np.zeros(32, np.uint8)}
+__global__ void brighter_than_white(const float *pixels, unsigned char *bytes)
+{
+    bytes[threadIdx.x] = (unsigned char)(255 * pixels[threadIdx.x]);  // <- ubsan
+}
+
+//: below_zero_unsigned block=32 args={"x": arange(32) - 4, "out": zeros(32, u4)}
+__global__ void below_zero_unsigned(const float *x, unsigned *out)
+{
+    out[threadIdx.x] = x[threadIdx.x];  // <- ubsan
+}

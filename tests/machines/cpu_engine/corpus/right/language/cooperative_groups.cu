@@ -1,6 +1,7 @@
 // Cooperative groups: blocks, tiles, coalesced threads.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
 namespace cg = cooperative_groups;
 //: sumReduction grid=3 block=64 args={"out": unset(3, i4), "x": arange(192, i4)} gives={"out": x.reshape(3, 64).sum(1)}
 __device__ int sumReduction_of(cg::thread_group g, int *x, int val)
@@ -120,4 +121,52 @@ __global__ void block_sync_free_function(float *x)
     s[t] = x[block.group_index().x * 64 + t];
     cg::sync(block);
     x[block.group_index().x * 64 + t] = s[63 - t];
+}
+//: scans_of_tiles block=64 args={"x": np.random.default_rng(8).integers(1, 9, 64).astype(i4), "out": unset((4, 64), i4)}
+//+ gives={"out": [t.reshape(64) for r in [x.reshape(8, 8)] for z in [np.zeros((8, 1), i4)] for t in [r.cumsum(1), r.cumsum(1) - r, np.maximum.accumulate(r, 1), np.hstack([z, np.cumprod(r, 1)[:, :-1]])]]}
+__global__ void scans_of_tiles(const int *x, int *out)
+{
+    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    int i = threadIdx.x, v = x[i];
+    out[i] = cg::inclusive_scan(tile, v);
+    out[64 + i] = cg::exclusive_scan(tile, v, cg::plus<int>());
+    out[128 + i] = cg::inclusive_scan(tile, v, cg::greater<int>());
+    out[192 + i] = cg::exclusive_scan(tile, v, [](int a, int b) { return a * b; });
+}
+//: places_of_coalesced block=64 args={"x": random(64, 9), "out": zeros(64, i4)}
+//+ gives={"out": np.where(x > 0, np.concatenate([np.cumsum(h > 0) - (h > 0) for h in x.reshape(2, 32)]), 0)}
+__global__ void places_of_coalesced(const float *x, int *out)
+{
+    if (x[threadIdx.x] > 0)
+        out[threadIdx.x] = cg::exclusive_scan(cg::coalesced_threads(), 1);
+}
+//: sums_by_label block=64 args={"x": arange(64), "label": np.arange(64, dtype=i4) * 7 % 5, "sum": unset(64), "count": unset(64, i4)}
+//+ gives={"sum": [x[32 * (i // 32):32 * (i // 32) + 32][label[32 * (i // 32):32 * (i // 32) + 32] == label[i]].sum() for i in range(64)], "count": [(label[32 * (i // 32):32 * (i // 32) + 32] == label[i]).sum() for i in range(64)]}
+__global__ void sums_by_label(const float *x, const int *label, float *sum, int *count)
+{
+    auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    cg::coalesced_group same = cg::labeled_partition(warp, label[threadIdx.x]);
+    sum[threadIdx.x] = cg::reduce(same, x[threadIdx.x], cg::plus<float>());
+    count[threadIdx.x] = same.size();
+}
+//: odd_and_even block=32 args={"x": arange(32, i4) * 5 // 3, "rank": unset(32, i4)}
+//+ gives={"rank": [sum(x[:i] % 2 == x[i] % 2) + 100 * (x % 2 == x[i] % 2).sum() for i in range(32)]}
+__global__ void odd_and_even(const int *x, int *rank)
+{
+    auto tile32 = cg::tiled_partition<32>(cg::this_thread_block());
+    auto subtile = cg::binary_partition(tile32, x[threadIdx.x] & 1);
+    subtile.sync();
+    rank[threadIdx.x] = subtile.thread_rank() + 100 * subtile.num_threads();
+}
+//: compacted_by_tiles block=32 args={"x": random(32, 10), "kept": zeros(32), "count": zeros(1, i4)} gives={"count": (x > 0.25).sum(), "kept": np.append(x[x > 0.25], zeros((x <= 0.25).sum()))}
+__global__ void compacted_by_tiles(const float *x, float *kept, int *count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    int wanted = x[i] > 0.25f, place = cg::exclusive_scan(tile, wanted), first = 0;
+    if (tile.thread_rank() == 31)
+        first = atomicAdd(count, place + wanted);
+    place += tile.shfl(first, 31);
+    if (wanted)
+        kept[place] = x[i];
 }
