@@ -94,7 +94,9 @@ def _open(writer, node):
 
 
 def _open_deeper(writer, node):
-    writer.body.append('<details class="deeper"><summary>Go deeper (no task rests on it)</summary>\n')
+    writer.body.append(
+        '<details class="deeper"><summary>Go deeper (no task rests on it)</summary>\n'
+    )
 
 
 def _close(writer, node):
