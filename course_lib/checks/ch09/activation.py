@@ -58,8 +58,8 @@ def _hold(what, z, got, want, nan=None):
         False,
         f"{what}: {wrong.sum()} of {len(z)} points, {span}",
         where=f"z = {z[at]:.6g}",
-        got=f"{got[at]:.4g}",
-        wanted=f"{want[at]:.4g}",
+        got=f"{got[at]:.6g}",
+        wanted=f"{want[at]:.6g}",
         cause=nan if overflow else None,
     )
 

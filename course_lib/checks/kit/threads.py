@@ -262,6 +262,16 @@ def require_met(meeting, what, apart, few=None, where=None):
     require_in_time(not meeting.missed, f"{who} {what} at the same time", where=where, cause=cause)
 
 
+UNHEARD = (
+    "an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep it in a list, "
+    "and raise that same exception after the join"
+)
+KEPT_QUIET = (
+    "it was caught, or a pool's future keeps it, and nothing raised it again: after the join one fault is enough to "
+    "raise that same exception, whatever the other threads have brought"
+)
+
+
 def require_told(run, what, too=""):
     """The caller must have heard of a worker's ArithmeticError, once all others had ended. too: what else to raise."""
     told, chain = False, run.error
@@ -272,8 +282,7 @@ def require_told(run, what, too=""):
     require(
         told,
         f"{what} raised an ArithmeticError, but the caller never saw it{other}",
-        cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep it "
-        "in a list, and raise that same exception after the join",
+        cause=KEPT_QUIET if run.error is None and not run.faults else UNHEARD,
     )
     require(
         not run.at_work,

@@ -5,7 +5,7 @@ The student's function and known mistakes are then called with the same argument
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 
 import numpy as np
 
@@ -151,7 +151,9 @@ def _given(result, args):
 
 
 def _differing(_, got, want):
-    """The parts of one result that are not those of another."""
+    """The parts of one result that are not those of another. Texts of programs, say: what they do the check tells."""
+    if is_dataclass(got) and type(got) is type(want):
+        return set()
     if _is_odd(got) or _is_odd(want):
         return set() if repr(got) == repr(want) or _equal(got, want) else {WHOLE}
     return names_of(compare(tree_map(nan_is_inf, got), tree_map(nan_is_inf, want), RULES))

@@ -90,7 +90,10 @@ def same_bits_on_all_ranks(cause=None):
 
 
 def at_most_seconds(most, alpha, beta, cause=None):
-    """On the model's clock, with this alpha and beta, the program takes no longer. One network a check."""
+    """On the model's clock, with this alpha and beta, the program takes no longer. One network a check.
+
+    cause: a sentence, or a function (report, n, case) that gives it.
+    """
 
     @limit("time of the model")
     def check(report, n, case):
@@ -101,7 +104,7 @@ def at_most_seconds(most, alpha, beta, cause=None):
             else (
                 f"with {count(n, 'rank')} it takes {report.seconds:.4g} s on the model's clock; the task wants at most "
                 f"{bound:.4g} s",
-                cause,
+                cause(report, n, case) if callable(cause) else cause,
             )
         )
 
