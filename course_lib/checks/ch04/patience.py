@@ -9,7 +9,9 @@ from course_lib.checks.kit.freeform import require_in_time
 PATIENCE = 3.0  # seconds for calls that take a millisecond
 TELLS = hasattr(time, "pthread_getcpuclockid")  # what a thread has used; not on macOS, nor Windows
 BUSY = 4  # times as many by the clock, where the processor's are known
-COMES_TO_A_LINE = 3.0  # seconds that a thread which is told to end may take to its next line of Python
+COMES_TO_A_LINE = (
+    3.0  # seconds that a thread which is told to end may take to its next line of Python
+)
 LOOKS = 3  # at what a thread uses: on a busy machine one that spins may not have its turn within the first
 
 

@@ -5,11 +5,13 @@ goes on. Each new thread is held back for a moment at its start, as a busy machi
 unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
 """
 
+import dis
 import queue
 import random
 import sys
 import threading
 import time
+import types
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +36,7 @@ class Run:
     noted: Any = None  # what `watch` said just when the call ended
     busy: int = 0  # threads of the student's that were alive then, at work or idle
     left: list = field(default_factory=list)  # threads of the student's still alive a moment later
+    fn: Any = None  # the student's function
 
     @property
     def at_work(self):
@@ -46,7 +49,7 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
 
     stumble: the workers wait a random moment before each of their lines, so that what is not held together falls apart.
     """
-    run, before = Run(), set(threading.enumerate())
+    run, before = Run(fn=fn), set(threading.enumerate())
     asked = getattr(
         fn, "stumbling" if stumble else "watched", fn
     )  # a function of another process is watched there
@@ -261,6 +264,29 @@ def require_met(meeting, what, apart, few=None, where=None):
     require_in_time(not meeting.missed, f"{who} {what} at the same time", where=where, cause=cause)
 
 
+def lost_in(fn):
+    """Words for a name that a function inside of the student's gives a value for itself alone, or ""."""
+    outer = getattr(fn, "__code__", None)
+    for inner in outer.co_consts if outer else ():
+        if isinstance(inner, types.CodeType):
+            for name in _only_set(inner).intersection(outer.co_varnames[outer.co_argcount :]):
+                return (
+                    f". `{name} = ...` in `{inner.co_name}` makes a name of its own there, and the caller's `{name}` "
+                    f"stays as it was: say `nonlocal {name}`, or append to a list"
+                )
+    return ""
+
+
+def _only_set(code):
+    """The local names that a function gives a value and never reads."""
+    used: dict[str, set] = {"STORE_FAST": set(), "LOAD_FAST": set()}
+    for each in dis.get_instructions(code):
+        names = each.argval if isinstance(each.argval, tuple) else (each.argval,)
+        for kind in used:
+            used[kind] |= {*names} if kind in each.opname else set()
+    return used["STORE_FAST"] - used["LOAD_FAST"]
+
+
 def require_told(run, what, too=""):
     """The caller must have heard of a worker's ArithmeticError, once all others had ended. too: what else to raise."""
     told, chain = False, run.error
@@ -272,7 +298,7 @@ def require_told(run, what, too=""):
         told,
         f"{what} raised an ArithmeticError, but the caller never saw it{other}",
         cause="an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep it "
-        "in a list, and raise that same exception after the join",
+        "in a list, and raise that same exception after the join" + lost_in(run.fn),
     )
     require(
         not run.at_work,
