@@ -266,15 +266,16 @@ def require_met(meeting, what, apart, few=None, where=None):
 
 def lost_in(fn):
     """Words for a name that a function inside of the student's gives a value for itself alone, or ""."""
-    outer = getattr(fn, "__code__", None)
-    for inner in outer.co_consts if outer else ():
-        if isinstance(inner, types.CodeType):
-            for name in _only_set(inner).intersection(outer.co_varnames[outer.co_argcount :]):
-                return (
-                    f". `{name} = ...` in `{inner.co_name}` makes a name of its own there, and the caller's `{name}` "
-                    f"stays as it was: say `nonlocal {name}`, or append to a list"
-                )
-    return ""
+    if not isinstance(outer := getattr(fn, "__code__", None), types.CodeType):
+        return ""
+    theirs = set(outer.co_varnames[outer.co_argcount :])
+    inside = (code for code in outer.co_consts if isinstance(code, types.CodeType))
+    found = [(name, code.co_name) for code in inside for name in sorted(_only_set(code) & theirs)]
+    return "".join(
+        f". `{name} = ...` in `{where}` makes a name of its own there, and the caller's `{name}` stays as it was: "
+        f"say `nonlocal {name}`, or append to a list"
+        for name, where in found[:1]
+    )
 
 
 def _only_set(code):
