@@ -6,7 +6,7 @@ from course_lib.checks.ch04.patience import stop
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import Unmet, require_in_time
 from course_lib.checks.kit.probe import short_error
-from course_lib.checks.kit.threads import FULL, guarded, require_none_lost, started_since
+from course_lib.checks.kit.threads import FULL, guarded, lost_in, require_none_lost, started_since
 
 FAULT = "cannot be computed"  # in the words of each fault that a check makes
 _LIMITED = (
@@ -54,7 +54,8 @@ def require_heard(run, what, last):
     require(
         run.error is not None,
         f"{what} was lost: the function returned as if nothing had failed",
-        cause=f"an exception ends only its own thread: catch it there, keep it, and raise it {last}",
+        cause=f"an exception ends only its own thread: catch it there, keep it, and raise it {last}"
+        + lost_in(run.fn),
     )
     require(
         FAULT in _all_told(run.error),

@@ -5,11 +5,13 @@ goes on. Each new thread is held back for a moment at its start, as a busy machi
 unlucky moment (a loop variable read late, a sum taken before the join) then shows every time.
 """
 
+import dis
 import queue
 import random
 import sys
 import threading
 import time
+import types
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +37,7 @@ class Run:
     noted: Any = None  # what `watch` said just when the call ended
     busy: int = 0  # threads of the student's that were alive then, at work or idle
     left: list = field(default_factory=list)  # threads of the student's still alive a moment later
+    fn: Any = None  # the student's function
 
     @property
     def at_work(self):
@@ -47,7 +50,7 @@ def guarded(fn, *args, watch=lambda: None, stumble=False):
 
     stumble: the workers wait a random moment before each of their lines, so that what is not held together falls apart.
     """
-    run, before = Run(), set(threading.enumerate())
+    run, before = Run(fn=fn), set(threading.enumerate())
     asked = getattr(
         fn, "stumbling" if stumble else "watched", fn
     )  # a function of another process is watched there
@@ -272,6 +275,30 @@ KEPT_QUIET = (
 )
 
 
+def lost_in(fn):
+    """Words for a name that a function inside of the student's gives a value for itself alone, or ""."""
+    if not isinstance(outer := getattr(fn, "__code__", None), types.CodeType):
+        return ""
+    theirs = set(outer.co_varnames[outer.co_argcount :])
+    inside = (code for code in outer.co_consts if isinstance(code, types.CodeType))
+    found = [(name, code.co_name) for code in inside for name in sorted(_only_set(code) & theirs)]
+    return "".join(
+        f". `{name} = ...` in `{where}` makes a name of its own there, and the caller's `{name}` stays as it was: "
+        f"say `nonlocal {name}`, or append to a list"
+        for name, where in found[:1]
+    )
+
+
+def _only_set(code):
+    """The local names that a function gives a value and never reads."""
+    used: dict[str, set] = {"STORE_FAST": set(), "LOAD_FAST": set()}
+    for each in dis.get_instructions(code):
+        names = each.argval if isinstance(each.argval, tuple) else (each.argval,)
+        for kind in used:
+            used[kind] |= {*names} if kind in each.opname else set()
+    return used["STORE_FAST"] - used["LOAD_FAST"]
+
+
 def require_told(run, what, too=""):
     """The caller must have heard of a worker's ArithmeticError, once all others had ended. too: what else to raise."""
     told, chain = False, run.error
@@ -279,10 +306,11 @@ def require_told(run, what, too=""):
         told = told or isinstance(chain, ArithmeticError)
         chain = chain.__cause__ or chain.__context__
     other = f": it stopped with {short_error(run.error)} instead" if run.error is not None else ""
+    kept = run.error is None and not run.faults
     require(
         told,
         f"{what} raised an ArithmeticError, but the caller never saw it{other}",
-        cause=KEPT_QUIET if run.error is None and not run.faults else UNHEARD,
+        cause=(KEPT_QUIET if kept else UNHEARD) + lost_in(run.fn),
     )
     require(
         not run.at_work,
