@@ -9,9 +9,7 @@ from course_lib.checks.kit.freeform import require_in_time
 PATIENCE = 3.0  # seconds for calls that take a millisecond
 TELLS = hasattr(time, "pthread_getcpuclockid")  # what a thread has used; not on macOS, nor Windows
 BUSY = 4  # times as many by the clock, where the processor's are known
-COMES_TO_A_LINE = (
-    3.0  # seconds that a thread which is told to end may take to its next line of Python
-)
+ENDING = 3.0  # seconds to its next line of Python, for a thread that is told to end
 LOOKS = 3  # at what a thread uses: on a busy machine one that spins may not have its turn within the first
 
 
@@ -33,7 +31,7 @@ def _end(spinning):
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
         )
-        thread.join(COMES_TO_A_LINE)
+        thread.join(ENDING)
 
 
 def _spinning(threads, seconds=0.1):

@@ -24,9 +24,8 @@ class Comparison:
             totals = {name: self._totals(name, space=space, op=op) for name in COUNTS}
             pairs = zip(totals["sectors"], totals["requests"], strict=True)
             totals["sectors per request"] = tuple(s / r if r else 0 for s, r in pairs)
-            for name, values in totals.items():
-                row = {"space": space, "op": op, "count": name.replace("_", " "), "values": values}
-                rows += [row] * any(values)
+            seen = {name.replace("_", " "): row for name, row in totals.items() if any(row)}
+            rows += [{"space": space, "op": op, "count": n, "values": v} for n, v in seen.items()]
         return rows
 
     def ratio(self, name, **where):
