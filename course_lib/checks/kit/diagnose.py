@@ -16,7 +16,7 @@ from course_lib.checks.kit.known.explain import (
 )
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.parts import Evidence, names_of
-from course_lib.checks.kit.limits import EACH, is_telling
+from course_lib.checks.kit.limits import as_long_as, is_telling
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map
@@ -37,7 +37,7 @@ def diagnose(check, result, results, seed, fn=None):
         return bool(_undue(check, mine)) == bool(_undue(check, other))
 
     both = _fits(check, miss, results, seed, changes_too)
-    known = planted_cause(check.cases.__module__, check.name, both, EACH, fn)
+    known = planted_cause(check.cases.__module__, check.name, both, _limit(results), fn)
     return known or _or_of_changes(_of_what_came(check, result, results, seed, fn), spoilt)
 
 
@@ -66,10 +66,10 @@ def _of_what_came(check, result, results, seed, fn):
     miss = result.misses[0]
     fits = _fits(check, miss, results, seed)
     return (
-        planted_cause(check.cases.__module__, check.name, fits, EACH, fn)
+        planted_cause(check.cases.__module__, check.name, fits, _limit(results), fn)
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
-        or (_is_evidence(results) and _of_slip(check, fits))
+        or (_is_evidence(results) and _of_slip(check, fits, results))
         or (
             miss.kind not in SLIGHT
             and _is_evidence(results)
@@ -85,8 +85,14 @@ def _is_evidence(results):
     return any(m.kind in SLIGHT or is_telling(m.got) for r in wrong for m in r.misses)
 
 
-def _of_slip(check, fits):
-    return slip_cause(check.cases.__module__, check.name, fits, python_slips, EACH)
+def _limit(results):
+    """Seconds for a known mistake in all cases."""
+    return as_long_as(sum(r.answer.seconds for r in results))
+
+
+def _of_slip(check, fits, results):
+    limit = _limit(results)
+    return slip_cause(check.cases.__module__, check.name, fits, python_slips, limit)
 
 
 def _of_several(check, results, fits, seed):
@@ -108,7 +114,7 @@ def _of_several(check, results, fits, seed):
     mine = [_outcome(r.answer) for r in results]
     wants = [tree_map(nan_is_inf, r.want) for r in results]
     evidence = Evidence(mine, wants, run, differing, named, labels)
-    return several_causes(check.cases.__module__, check.name, evidence, fits, EACH)
+    return several_causes(check.cases.__module__, check.name, evidence, fits, _limit(results))
 
 
 def _outcome(answer):

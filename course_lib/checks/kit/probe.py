@@ -4,6 +4,7 @@ import contextlib
 import io
 import linecache
 import os
+import time
 import traceback
 import warnings
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ class Answer:
     returned: object = None  # what was returned by a function that works in place
     printed: str = ""
     warned: list = field(default_factory=list)
+    seconds: float = 0.0  # of the processor, for the call
 
 
 class _Capped(io.StringIO):
@@ -55,7 +57,7 @@ def answer_to(case, fn, inplace=None, post=None):
     """The `Answer` of fn to a case: called on copies of its arguments, its prints and warnings caught."""
     args, kwargs = copied(case.args), copied(case.kwargs)
     held = {key: dict(paths(arg)) for key, arg in (*enumerate(args), *kwargs.items())}
-    answer, out = Answer(), _Capped()
+    answer, out, begun = Answer(), _Capped(), time.process_time()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
         warnings.simplefilter("always")
         try:
@@ -67,7 +69,7 @@ def answer_to(case, fn, inplace=None, post=None):
         except (Exception, SystemExit) as error:
             answer.blank = blank_in(error)
             answer.error, answer.line = short_error(error), students_line(error, fn)
-    answer.printed = out.getvalue()
+    answer.printed, answer.seconds = out.getvalue(), time.process_time() - begun
     answer.warned = sorted({str(w.message) for w in caught})
     answer.changes = [
         c for i, arg in enumerate(args) for c in _changes(i, case.args[i], arg, held[i])

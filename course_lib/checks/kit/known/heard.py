@@ -5,6 +5,7 @@ The student's function and known mistakes are then called with the same argument
 """
 
 import functools
+import time
 from dataclasses import dataclass, is_dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from course_lib.checks.kit.known.explain import (
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.parts import WHOLE, Evidence, names_of
 from course_lib.checks.kit.known.planted import task_of
-from course_lib.checks.kit.limits import EACH, Late, at_most
+from course_lib.checks.kit.limits import EACH, Late, as_long_as, at_most
 from course_lib.checks.kit.trees import copied, leaves, nan_is_inf, numbers, tree_map
 
 MOST = 60  # calls that are looked at
@@ -45,10 +46,11 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
     task = task_of(body.__module__, name)
     if not task:
         return None
+    begun = time.process_time()
     calls = calls_of(body, task.value_of(task.solution), seed)
     mine = _in_time(value, calls)
+    limit = as_long_as(time.process_time() - begun)
     calls = calls[: len(mine)]
-
     is_evidence = is_evidence or _many_wrong(calls, mine)
     order = _wrong_first(calls, mine)
 
@@ -61,9 +63,9 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
     if evidence and not is_evidence and evidence.is_telling(evidence.wrong()):
         evidence = None
     return (
-        planted_cause(*place, fits, EACH, value)
-        or (is_evidence and slip_cause(*place, fits, python_slips, EACH))
-        or (evidence and several_causes(*place, evidence, fits, EACH))
+        planted_cause(*place, fits, limit, value)
+        or (is_evidence and slip_cause(*place, fits, python_slips, limit))
+        or (evidence and several_causes(*place, evidence, fits, limit))
     )
 
 
