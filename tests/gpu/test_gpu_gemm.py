@@ -1,7 +1,6 @@
 """The GEMM ladder: right against float64, clean under the tracer, and as costly as its arithmetic says."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,15 +9,7 @@ from engine_runs import needs_compiler
 from course_lib.errors import BadInput
 from course_lib.gpu import device, gemm_cost, trace_gemm
 from course_lib.gpu.gemm import RUNGS, gemm, gemm_numpy
-from course_lib.gpu.inspect import (
-    _main_loop,
-    available,
-    disassembler,
-    headers,
-    inspect,
-    main_loop,
-)
-from course_lib.machines.cpu_engine import CompileError, trace
+from course_lib.machines.cpu_engine import trace
 
 pytest_plugins = ["gpu_engine"]  # the fixture `engine`
 SHAPES = [
@@ -453,92 +444,3 @@ def test_without_its_padding_a_rung_has_bank_conflicts(monkeypatch, kernel, old,
     assert (
         report.ok and max(row["max_way"] for row in report.accesses if row["space"] == "shared") > 1
     ), str(report)
-
-
-def compiled_rungs():
-    """All; with NVRTC, gemm_async only if the header that it includes is here."""
-    places = [Path(folder) / "cuda_pipeline_primitives.h" for folder in headers()]
-    has_header = "nvrtc" not in (available() or "nvrtc") or any(path.exists() for path in places)
-    return [kernel for kernel in RUNGS if has_header or kernel != "async"]
-
-
-@pytest.mark.skipif(
-    not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
-)
-@pytest.mark.parametrize(
-    "arch",
-    [
-        "sm_80",
-        *(pytest.param(arch, marks=pytest.mark.slow) for arch in ("sm_75", "sm_90", "sm_100")),
-    ],
-)
-def test_nvidia_compiles_the_ladder_without_spilling(arch):
-    for kernel in compiled_rungs():
-        most = 64 if kernel in ("naive", "shared") else 128
-        if (kernel, arch) == ("async", "sm_75"):  # copies in registers, one block an SM
-            most = 255
-        found = inspect(RUNGS[kernel].source, arch)[f"gemm_{kernel}"]
-        assert (
-            found["spilled_bytes"] == 0
-            and gemm_cost(kernel, 1, 1, 1)["registers"] <= found["registers"] <= most
-        )
-
-
-@pytest.mark.skipif(
-    not available(), reason="neither nvcc nor the package nvidia-cuda-nvrtc is here"
-)
-def test_nvidia_errors_have_the_lines_of_the_source():
-    with pytest.raises(CompileError, match=r"kernel.cu\(2\): error: identifier \"y\" is undefined"):
-        inspect("__global__ void f(float *x)\n{ x[0] = y; }")
-
-
-LISTING = """
-        /*0000*/                   MOV R1, c[0x0][0x28] ;
-        /*0010*/                   LDS.128 R4, [R2] ;
-        /*0020*/              @!P0 FFMA R8, R4, R5, R8 ;
-        /*0030*/               @P1 BRA 0x10 ;
-        /*0040*/                   FFMA R8, R4, R5, R8 ;
-        /*0050*/                   BRA 0x50;
-"""
-
-
-def test_the_main_loop_is_the_one_with_the_most_multiply_adds():
-    """Of equals, the longest."""
-    again = LISTING.replace("BRA 0x50", "BRA 0x40")
-    assert _main_loop(again) == {"LDS": 1, "FFMA": 1, "BRA": 1}
-    assert _main_loop(LISTING) == {"LDS": 1, "FFMA": 1, "BRA": 1} and _main_loop("") == {}
-
-
-@pytest.mark.skipif(
-    not (available() and disassembler()), reason="no compiler of NVIDIA's, or no cuobjdump, is here"
-)
-@pytest.mark.parametrize(
-    ("kernel", "ffma"),
-    [
-        ("naive", 16),
-        ("shared", 32),
-        ("register_16x4", 64),
-        ("register_8x8", 512),
-        ("vector_8x8", 512),
-        ("buffered_8x8", 512),
-        ("warptile", 2048),  # two steps of 16
-        ("async", 2048),
-    ],
-)
-def test_the_main_loop_has_the_multiply_adds_of_a_step(kernel, ffma):
-    if kernel not in compiled_rungs():
-        pytest.skip("no cuda_pipeline_primitives.h is here")
-    loop = main_loop(RUNGS[kernel].source)
-    assert loop["FFMA"] == ffma and loop.total() > ffma
-
-
-def test_without_a_disassembler_it_says_so(monkeypatch):
-    monkeypatch.setattr("course_lib.gpu.inspect.disassembler", lambda: None)
-    with pytest.raises(BadInput, match="nvidia-cuda-cuobjdump"):
-        main_loop("")
-
-
-def test_inspect_without_a_compiler(monkeypatch):
-    monkeypatch.setattr("course_lib.gpu.inspect.available", lambda: None)
-    with pytest.raises(BadInput, match="pip install nvidia-cuda-nvrtc"):
-        inspect("")

@@ -4,7 +4,6 @@ That each planted wrong answer gets its message is tested with the chapter itsel
 """
 
 import re
-import subprocess
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from kernel_tasks import (
     kernel_of,
     tasks,
 )
+from nvcc_here import needs_nvcc
 
 from course_lib import plots
 from course_lib.checks import ch08
@@ -26,8 +26,7 @@ from course_lib.checks.ch08.kernels import sizes
 from course_lib.checks.kit.known.planted import task_of
 from course_lib.gpu import gemm_cost, trace_gemm
 from course_lib.gpu.gemm import RUNGS
-from course_lib.gpu.inspect import _compile as compiled
-from course_lib.gpu.inspect import _main_loop, available, disassembler, inspect, main_loop
+from course_lib.gpu.inspect import disassembler, inspect, main_loop
 from course_lib.gpu.machine_code import COMPILED
 
 CHAPTER = "08-gemm-register-tiled"
@@ -80,28 +79,12 @@ LOOPS = re.findall(
 )
 
 
-def is_nvcc_13_0():
-    tool = available()
-    return (
-        bool(tool)
-        and "nvrtc" not in tool
-        and "release 13.0"
-        in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
-    )
-
-
-needs_nvcc = pytest.mark.skipif(
-    not is_nvcc_13_0(), reason="the figures in chapter 08 were noted with nvcc 13.0"
-)
-
-
 @needs_nvcc
 @pytest.mark.slow
 def test_the_registers_noted_in_the_lecture():
+    """Those of the library are held by tests/gpu/test_gpu_machine_code.py."""
     noted = eval(NOTED[1])
-    assert noted == {
-        name: inspect(rung.source)[f"gemm_{name}"]["registers"] for name, rung in RUNGS.items()
-    }
+    assert noted == {name: COMPILED[name].code["sm_80"].registers for name in RUNGS}
     squeezed = RUNGS["buffered_8x8"].source.replace(
         "__launch_bounds__(256, 2)", "__launch_bounds__(256, 4)"
     )
@@ -140,62 +123,6 @@ def test_the_loops_noted_in_the_lecture():
         ampere, hopper = (main_loop(RUNGS[name].source, arch) for arch in ("sm_80", "sm_90"))
         found = [ampere.total(), hopper.total(), ampere["FFMA"], ampere["LDS"], ampere["LDG"]]
         assert found == [int(number) for number in numbers], name
-
-
-def executed(listing):
-    """How many instructions an iteration of the main loop runs that loads the next tiles in two float4.
-
-    The fewest on a way through it: a step of an aligned tile takes the short copy.
-    """
-    row = r"/\*([0-9a-f]{4,6})\*/ +(@!?U?P\d +)?([A-Z]\w*)([^;]*);"
-    found = [(int(at, 16), guard, name, rest) for at, guard, name, rest in re.findall(row, listing)]
-    jumps = {
-        at: (int(to[1], 16), bool(guard))
-        for at, guard, name, rest in found
-        if name == "BRA" and (to := re.search(r"0x([0-9a-f]+)", rest))
-    }
-    fmas = [at for at, _, name, _ in found if name == "FFMA"]
-    loops = [(to, at) for at, (to, _) in jumps.items() if to < at]
-    first, last = max(loops, key=lambda loop: sum(loop[0] < at < loop[1] for at in fmas))
-    fewest = {(first, 0): 0}  # instructions up to there, by place and float4 loaded on the way
-    for at, _, name, rest in found:
-        wide = name == "LDG" and ".128" in rest
-        to, maybe = jumps.get(at, (None, True))
-        for loaded in range(3) if first <= at < last else ():
-            if (at, loaded) in fewest:
-                for aim in {to if to and at < to <= last else at + 16, at + 16 if maybe else to}:
-                    place = aim, loaded + wide
-                    fewest[place] = min(fewest.get(place, 10**9), fewest[at, loaded] + 1)
-    return fewest[last, 2] + 1
-
-
-def iteration(kernel, arch, tmp_path):
-    """FMAs and instructions of one iteration, of a rung with one way through its main loop or with two."""
-    _, code = compiled(RUNGS[kernel].source, arch, (), False)
-    (tmp_path / arch).write_bytes(code)
-    command = [disassembler(), "-sass", str(tmp_path / arch)]
-    listing = subprocess.run(command, capture_output=True, text=True).stdout
-    loop = _main_loop(listing)
-    two_ways = kernel in ("vector_8x8", "buffered_8x8")
-    return loop["FFMA"], executed(listing) if two_ways else loop.total()
-
-
-@needs_nvcc
-@pytest.mark.parametrize("name", RUNGS)
-@pytest.mark.slow
-def test_the_registers_recorded_in_the_library(name):
-    for arch, code in COMPILED[name].code.items():
-        found = inspect(RUNGS[name].source, arch)[f"gemm_{name}"]
-        recorded = code.registers, COMPILED[name].shared
-        assert (found["registers"], found["shared_bytes"]) == recorded, arch
-
-
-@needs_nvcc
-@pytest.mark.skipif(not disassembler(), reason="no cuobjdump is here")
-@pytest.mark.parametrize("name", RUNGS)
-def test_the_main_loops_recorded_in_the_library(name, tmp_path):
-    for arch, code in COMPILED[name].code.items():
-        assert iteration(name, arch, tmp_path) == (code.fmas, code.instructions), arch
 
 
 @needs_compiler
