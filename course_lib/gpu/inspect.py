@@ -4,7 +4,6 @@ The share of multiply-adds in a loop also needs a disassembler: cuobjdump and nv
 """
 
 import ctypes
-import functools
 import re
 import shutil
 import subprocess
@@ -40,7 +39,7 @@ def inspect(source, arch="sm_80", options=(), no_extern_c=False):
 
     Raises CompileError with the compiler's messages and the source's line numbers; BadInput where there is no compiler.
     """
-    log, _ = _compile(source, arch, tuple(options), no_extern_c)
+    log, _ = _compile(source, arch, options, no_extern_c)
     parts = re.split(r"Compiling entry function '(\w+)'", log)[1:]
     numbers = {fact: re.compile(pattern) for fact, pattern in FACTS.items()}
     return {
@@ -71,7 +70,7 @@ def main_loop(source, arch="sm_80", options=(), no_extern_c=False):
         packages = "nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
         raise BadInput(f"there is no cuobjdump here: pip install {packages}")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(_compile(source, arch, tuple(options), no_extern_c)[1])
+        file.write(_compile(source, arch, options, no_extern_c)[1])
         file.flush()
         done = subprocess.run([tool, "-sass", file.name], capture_output=True, text=True)
     if done.returncode:
@@ -89,7 +88,6 @@ def _main_loop(listing):
     return max(loops, key=lambda loop: (loop["FFMA"], loop.total()), default=Counter())
 
 
-@functools.lru_cache(64)  # asked for the registers of a kernel, then for its loop
 def _compile(source, arch, options, no_extern_c):
     """The compiler's messages, and the machine code."""
     if (tool := available()) is None:

@@ -1,4 +1,4 @@
-"""A lecture in a real JupyterLab, opened and run from the top; `test_way_browser` runs it in the light theme as well."""
+"""A lecture in a real JupyterLab, run from the top, in the dark; `test_way_browser` does so in the light too."""
 
 import lab_browser as lb
 import pytest

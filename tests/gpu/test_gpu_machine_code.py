@@ -3,20 +3,38 @@
 One file, so that each rung is compiled once for each GPU.
 """
 
+import functools
+import importlib
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from nvcc_here import needs_nvcc
+from engine_runs import needs_nvcc
 
 from course_lib.errors import BadInput
 from course_lib.gpu import gemm_cost
 from course_lib.gpu.gemm import RUNGS
-from course_lib.gpu.inspect import _compile as compiled
-from course_lib.gpu.inspect import _main_loop, available, disassembler, headers, inspect, main_loop
+from course_lib.gpu.inspect import (
+    _main_loop,
+    available,
+    disassembler,
+    headers,
+    inspect,
+    main_loop,
+)
 from course_lib.gpu.machine_code import COMPILED
 from course_lib.machines.cpu_engine import CompileError
+
+MODULE = importlib.import_module("course_lib.gpu.inspect")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled_once():
+    """What was compiled once is not compiled again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MODULE, "_compile", functools.cache(MODULE._compile))
+        yield
 
 
 def compiled_rungs():
@@ -77,7 +95,7 @@ def executed(listing):
 
 def iteration(kernel, arch, tmp_path):
     """FMAs and instructions of one iteration, of a rung with one way through its main loop or with two."""
-    _, code = compiled(RUNGS[kernel].source, arch, (), False)
+    _, code = MODULE._compile(RUNGS[kernel].source, arch, (), False)
     (tmp_path / arch).write_bytes(code)
     command = [disassembler(), "-sass", str(tmp_path / arch)]
     listing = subprocess.run(command, capture_output=True, text=True).stdout

@@ -1,12 +1,14 @@
 """What the tests of the CPU engine share: a launch plain, traced or on a real GPU, and lines found by their mark."""
 
 import os
+import subprocess
 
 import numpy as np
 import pytest
 
 from course_lib.errors import BadInput
 from course_lib.gpu import device
+from course_lib.gpu.inspect import available
 from course_lib.machines.cpu_engine import compiler, trace, tracing
 from course_lib.machines.cpu_engine.launching import check_arguments, check_shape
 from course_lib.machines.cpu_engine.memory import Arena
@@ -39,6 +41,21 @@ def skip_unless_variables_are_filled():
 needs_compiler = pytest.mark.skipif(bool(no_compiler()), reason=no_compiler() or "there is one")
 everywhere = pytest.mark.parametrize(
     "how", ["plain", "traced", pytest.param("cuda", marks=pytest.mark.gpu)]
+)
+
+
+def is_nvcc_13_0():
+    tool = available()
+    return (
+        bool(tool)
+        and "nvrtc" not in tool
+        and "release 13.0"
+        in subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
+    )
+
+
+needs_nvcc = pytest.mark.skipif(
+    not is_nvcc_13_0(), reason="the figures in chapter 08 were noted with nvcc 13.0"
 )
 
 

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from engine_runs import needs_compiler
+from engine_runs import needs_compiler, needs_nvcc
 from kernel_tasks import (
     CHAPTERS,
     assert_the_engine_alone_sees_three,
@@ -15,7 +15,6 @@ from kernel_tasks import (
     kernel_of,
     tasks,
 )
-from nvcc_here import needs_nvcc
 
 from course_lib import plots
 from course_lib.checks import ch08
