@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -40,14 +41,19 @@ def chapters(folder):
 
 
 def _read(path):
-    text = named((path / "lecture.md").read_text(encoding="utf-8"))
+    text = (path / "lecture.md").read_text(encoding="utf-8")
+    return _neighbour(path.name, text, (path / "exercise.md").is_file())
+
+
+@lru_cache(64)  # every chapter's neighbours are all chapters
+def _neighbour(name, text, exercise):
+    text = named(text)
     head = re.search(r"^  title: *(.*)$", text, re.MULTILINE)
-    title = head[1].strip().strip("\"'") if head else path.name
+    title = head[1].strip().strip("\"'") if head else name
     headings = re.findall(r"^## +((\d+)\. .*?) *$", FENCED.sub("", text), re.MULTILINE)
     deep = re.findall(r'^\+\+\+ \{.*"deeper": true.*\}\s*## +(\d+)\. ', text, re.MULTILINE)
     sections = {number: words for words, number in headings}
-    exercise = (path / "exercise.md").is_file()
-    return Neighbour(path.name, title, sections, frozenset(deep), exercise)
+    return Neighbour(name, title, sections, frozenset(deep), exercise)
 
 
 def anchor(heading):
