@@ -36,7 +36,9 @@ def in_ranks(p, part, folder):
 
 @pytest.mark.timeout(900 * SLOW)
 @pytest.mark.alone  # its ranks time messages
-@pytest.mark.parametrize("p", range(1, 7))
+@pytest.mark.parametrize(
+    "p", [1, 2, 3, *(pytest.param(p, marks=pytest.mark.slow) for p in (4, 5, 6))]
+)
 def test_in_ranks(p, tmp_path):
     done = in_ranks(p, "library", tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
