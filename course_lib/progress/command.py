@@ -37,6 +37,6 @@ def command(args):
         print(json.dumps([asdict(one) | {"points": one.points} for one in found], indent=1))
         return 0
     print(summary.Page(found))
-    print("A check misled you? course report makes a text of it, to send.")
+    print("Did a check mislead you? course report writes a text about it that you can send.")
     print(f"Kept in {where / journal.NAME}." if where else "Turned off by COURSE_PROGRESS.")
     return 0

@@ -128,7 +128,7 @@ class Page:
         head = '<tr><th style="text-align: left">exercise</th>'
         head += "<th>tasks that are right</th><th>points</th><th>predictions made</th></tr>"
         where = _linked(html.escape(next_words(self.found)))
-        misled = "<p>A check misled you? In a terminal, <code>course report</code> makes a text of it, to send.</p>"
+        misled = "<p>Did a check mislead you? In a terminal, <code>course report</code> writes a text to send.</p>"
         return f"<table><caption>Progress</caption>{head}{rows}</table><p>{where}</p>{misled}"
 
 
