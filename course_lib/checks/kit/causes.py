@@ -172,9 +172,15 @@ def _factor(misses):
         return None
     text = _size_factor(misses, factors)
     enough = len(misses) > 1 or misses[0][0].want.size > 1
-    if text is None and enough and np.ptp(factors) <= 1e-4 * abs(factors[0]):
+    if text is None and enough and _is_one_factor(factors):
         text = f"your result is {factors[0]:.6g} times the expected one everywhere: a constant factor is off"
     return text
+
+
+def _is_one_factor(factors):
+    """The same in all cases, and farther from 1 than from each other: a right case has 1."""
+    spread = float(np.ptp(factors))
+    return spread <= 1e-4 * abs(factors[0]) and 10 * spread < min(abs(f - 1) for f in factors)
 
 
 def _size_factor(misses, factors):

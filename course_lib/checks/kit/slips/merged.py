@@ -22,23 +22,32 @@ MOST_CHANGED = (
 
 
 def pairs(task, clock=None, planted_alone=False):
-    """(sentence, source) of two planted answers together, then of a planted answer and a slip, while there is time."""
+    """Two planted answers in one source, then a planted answer and a slip, while there is time.
+
+    Triples: the sentence of both, the source with both, the two sources with one of them each.
+    """
     clock = clock or stopwatch()
     end = clock() + SECONDS
     base = _plain(task.solution)
-    planted = [(says, changes(base, _plain(source))) for says, source in task.planted]
-    planted = [(says, found) for says, found in planted if is_small(base, found)]
+    planted = [_known(base, *each) for each in task.planted]
+    planted = [known for known in planted if is_small(base, known[1])]
     likely = itertools.islice(python.variants(task.solution), 0 if planted_alone else SLIPS)
-    slips = ((slip.says, changes(base, _plain(slip.source))) for slip in likely)
+    slips = (_known(base, slip.says, slip.source) for slip in likely)
     both: Iterator = itertools.chain(
         itertools.combinations(planted, 2),
         ((known, slip) for slip in slips for known in planted),
     )
-    for (says, one), (also, other) in both:
+    for (says, one, first), (also, other, second) in both:
         if clock() > end:
             return
         if apart(one, other):
-            yield told(says, also), made(base, one + other)
+            yield told(says, also), made(base, one + other), (first, second)
+
+
+def _known(base, says, source):
+    """(sentence, changes to the base, source) of one mistake."""
+    source = _plain(source)
+    return says, changes(base, source), source
 
 
 def told(says, also):
