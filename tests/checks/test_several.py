@@ -104,7 +104,7 @@ def test_changes_that_touch_the_same_words_are_not_merged():
         (("no two", "def f(a, b):\n    return a + b"), ("minus", "def f(a, b):\n    return a - 2 * b"),
          ("three", "def f(a, b):\n    return a + 3 * b")), (),
     )  # fmt: skip
-    made = {says: source for says, source, _ in merged.pairs(task)}
+    made = {says: source for says, source, *_ in merged.pairs(task)}
     assert made["two mistakes: no two; and minus"].endswith("return a - b")
     assert "two mistakes: no two; and three" not in made
 

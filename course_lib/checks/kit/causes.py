@@ -259,6 +259,8 @@ def _gives_up(misses):
     same = len({got for _, got in wrong}) == 1 and wrong[0][1] < min(wrong)[0]
     if len(right) < 3 or not same or min(wrong)[0] <= far or any(want % 1 for want, _ in pairs):
         return None
+    if len({want for want, _ in right if want}) < 2:  # right at one number alone, or at none
+        return None
     beyond = f"right up to {far:.0f}, and {wrong[0][1]:.0f} where the right number is larger"
     return f"{beyond}: a search that ends too early?"
 
@@ -370,6 +372,9 @@ def _outer(misses):
 
 
 def _nothing(misses):
+    name = misses[0][0].name
+    if name != "the result":  # a part of what was returned
+        return f"{name} is None where it should hold a value: was it never set on the way that these cases take?"
     if all(r.answer.printed.strip() for _, r in misses):
         return "it prints its result instead of returning it: end with `return ...`"
     return "no `return` was reached: end your function with `return ...`"

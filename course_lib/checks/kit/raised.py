@@ -27,7 +27,7 @@ ERRORS = (
     (
         "TypeError",
         ("NoneType",),
-        "None is used as a value: the function that returned it has no `return`",
+        "None is used as a value: it comes from a function without `return`, or from data where it stands for nothing",
     ),
     ("TypeError", ("indices must be integers",), _POSITIONS),
     (

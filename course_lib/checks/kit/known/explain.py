@@ -7,7 +7,6 @@ What is found here decides nothing: whatever goes wrong on the way is as if no m
 import contextlib
 import functools
 import itertools
-from collections.abc import Iterator
 
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.own_numbers import numbers_of, with_other_numbers
@@ -58,31 +57,28 @@ def _only_pair(module, name, evidence, fits, limit):
     """Two planted answers that do all that the answer did, where no other two do: small numbers alone prove little."""
     if len(evidence.wrong()) < 2:
         return None
-    said = pair_cause(module, name, fits, evidence.is_kept, limit, planted_alone=True)
+    said = pair_cause(module, name, fits, evidence.is_kept, limit, MOST)
     return said if said and not said.startswith("either: ") else None
 
 
 @guess
-def pair_cause(module, name, fits, is_kept, limit=None, planted_alone=False):
-    """The sentence of two known mistakes in one source that do together what the answer did, or None.
+def pair_cause(module, name, fits, is_kept, limit=None, most=1):
+    """The sentence of two planted answers in one source that do together what the answer did, or None.
 
     is_kept: (value) -> does it get right what the answer got right? Each of the two must, by itself: what only the
     other one mends was never there.
     """
     task = task_of(module, name)
+    tests = fits, is_kept, is_kept
 
     def does_all(sources):
         values = (task.value_of(source) for source in sources)
-        tests = (fits, is_kept, is_kept)
         return all(_within(limit, test, value) for test, value in zip(tests, values, strict=True))
 
-    if not task:
-        return None
-    known = pairs(task, planted_alone=planted_alone)
-    sources: Iterator = (
-        (says, functools.partial(list, [both, *each])) for says, both, each in known
+    known = pairs(task) if task else ()
+    return _first(
+        ((says, functools.partial(list, sources)) for says, *sources in known), does_all, most
     )
-    return _first(sources, does_all, MOST if planted_alone else 1)
 
 
 def _of_parts(module, name, evidence):
