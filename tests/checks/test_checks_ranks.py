@@ -374,5 +374,5 @@ def test_a_message_too_long_by_its_dtype_is_told_so():
         return x
 
     said = failure(check_total, total)
-    assert "another dtype than the array that receives them" in " ".join(said.split())
+    assert "different dtype from the array that receives it" in " ".join(said.split())
     assert "as long as the longest part" not in " ".join(said.split())

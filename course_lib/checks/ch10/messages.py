@@ -178,7 +178,7 @@ check_stream = RankCheck(
     causes=[
         (
             lambda error: error["tool"] == "exception" and BEYOND in error["message"],
-            "rank 0 makes a block that there is not: the loop goes one step too far, or makes two at a time and "
+            "rank 0 makes a block that does not exist: the loop goes one step too far, or makes two at a time and "
             "does not end between them where k is odd",
         ),
         (

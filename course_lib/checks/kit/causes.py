@@ -374,7 +374,7 @@ def _outer(misses):
 def _nothing(misses):
     name = misses[0][0].name
     if name != "the result":  # a part of what was returned
-        return f"{name} is None where it should hold a value: was it never set on the way that these cases take?"
+        return f"{name} is None where it should hold a value: was it never set in these cases?"
     if all(r.answer.printed.strip() for _, r in misses):
         return "it prints its result instead of returning it: end with `return ...`"
     return "no `return` was reached: end your function with `return ...`"

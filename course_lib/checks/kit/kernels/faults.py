@@ -52,10 +52,9 @@ def _race(run, error, said):
 
 def _outside(run, error):
     """Has this thread an element of the output? Then its guard is not what is missing."""
-    if "_matrix_sync" in source_line(run.report.source, error["line"] or 0):
-        return OF_A_FRAGMENT
     if error["array"] not in run.launch.args:
-        return IN_A_TABLE
+        whole = "_matrix_sync" in source_line(run.report.source, error["line"] or 0)
+        return OF_A_FRAGMENT if whole else IN_A_TABLE
     mine = _element_of(run.launch, error)
     if mine is None:
         return WHOSE_ELSE

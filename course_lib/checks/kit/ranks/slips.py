@@ -59,8 +59,8 @@ SLIPS = [
     ),
     (
         _of_other_dtypes,
-        "the numbers that are sent have another dtype than the array that receives them: bytes are not converted on "
-        "the way. Give both the same dtype",
+        "the message has a different dtype from the array that receives it: the bytes are not converted on the way. "
+        "Give both the same dtype",
     ),
     (
         lambda error: error["tool"] == "truncation",
