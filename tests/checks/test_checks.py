@@ -287,6 +287,24 @@ def test_a_search_that_ends_too_early_is_recognised(largest, right):
     )
 
 
+def test_a_search_is_not_told_from_one_number_alone():
+    check = Check("n", lambda rng: [Case((n,)) for n in (0, 0, 1, 50, 90)], lambda n: n)
+    assert "ends too early" not in failure(check, lambda n: int(n == 1))
+
+
+def test_a_factor_close_to_1_is_not_told_where_a_case_is_right():
+    cases = lambda rng: [Case((np.full(5, 60_000.0),)), Case((np.full(5, 40_000.0),))]  # noqa: E731
+    check = Check("same", cases, lambda x: x, dtype=None)
+    said = failure(check, lambda x: np.where(x > 50_000, x - 1.5, x))
+    assert "times the expected" not in said
+
+
+def test_none_in_a_part_is_no_missing_return():
+    check = Check("two", lambda rng: [Case((3.5,))], lambda x: (x, 2 * x), parts=("x", "twice"))
+    cause = row(failure(check, lambda x: (x, None)), "cause")
+    assert "twice is None where it should hold a value" in cause
+
+
 def test_whole_numbers_where_floats_belong_and_the_reverse():
     half_step = Check("half", lambda rng: [Case((2.0 * rng.integers(1, 9, 5),))], lambda x: x / 2)
     assert "give the array a float dtype, float64" in row(

@@ -363,3 +363,16 @@ def test_world_is_known_too():
     check_with_mpi(
         lambda comm, x: MPI.COMM_WORLD.Allreduce(x, out := np.empty_like(x)) or out, seed=1
     )
+
+
+def test_a_message_too_long_by_its_dtype_is_told_so():
+    def total(comm, x):
+        if comm.rank:
+            comm.Send(x.astype(np.float64), dest=0)
+        for rank in range(1, comm.size) if comm.rank == 0 else ():
+            comm.Recv(np.empty_like(x), source=rank)
+        return x
+
+    said = failure(check_total, total)
+    assert "different dtype from the array that receives it" in " ".join(said.split())
+    assert "as long as the longest part" not in " ".join(said.split())

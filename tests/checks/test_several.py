@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.checks import ch06, ch09, ch10, ch12, ch14
+from course_lib.checks import ch00, ch06, ch09, ch10, ch12, ch14
 from course_lib.checks.kit.known import heard
 from course_lib.checks.kit.known.parts import Evidence, causes_of_parts, names_of
 from course_lib.checks.kit.known.planted import Task
@@ -104,7 +104,7 @@ def test_changes_that_touch_the_same_words_are_not_merged():
         (("no two", "def f(a, b):\n    return a + b"), ("minus", "def f(a, b):\n    return a - 2 * b"),
          ("three", "def f(a, b):\n    return a + 3 * b")), (),
     )  # fmt: skip
-    made = dict(merged.pairs(task))
+    made = {says: source for says, source, *_ in merged.pairs(task)}
     assert made["two mistakes: no two; and minus"].endswith("return a - b")
     assert "two mistakes: no two; and three" not in made
 
@@ -160,3 +160,27 @@ def test_two_mistakes_of_ranks_are_both_named():
 
     said = cause_of(ch12.check_backward_two, backward_two)
     assert said.startswith("two mistakes: ")
+
+
+def test_a_mistake_that_another_undoes_is_not_named():
+    def judge(y, predicted):
+        tn, fn, fp, tp = np.bincount(2 * y + predicted, minlength=4)  # fp and fn are swapped
+        recall, precision = tp / (tp + fn), tp / (tp + fp) if tp + fp else 0.0
+        accuracy, majority = (tp + tn) / len(y), max(y.mean(), 1 - y.mean())  # right
+        return accuracy, majority, precision, recall, (recall + tn / (tn + fp)) / 2
+
+    said = cause_of(ch14.check_judge, judge)
+    assert "majority" not in said
+    assert "fp and fn are swapped" in said
+
+
+def test_a_slip_that_undoes_a_planted_answer_is_not_named():
+    said = cause_of(ch00.check_affine, lambda X, W, b: X @ W / (2 * len(W)) + b)
+    assert "mistakes" not in (said or "")
+
+
+def test_a_known_mistake_is_kept_where_the_answer_is_right():
+    right, cases = pair(lambda x: x, lambda x: x * x), [0.3, 7.7]
+    evidence = evidence_of(pair(lambda x: x, lambda x: x + 0.5), right, cases)
+    assert evidence.is_kept(pair(lambda x: x, lambda x: 0.25))
+    assert not evidence.is_kept(pair(lambda x: x / 2, lambda x: x + 0.5))

@@ -72,6 +72,9 @@ check_pass_on = RankCheck(
 # stream ---------------------------------------------------------------------------------------------------------------
 
 
+BEYOND = "blocks have the numbers 0 to k - 1, with k ="
+
+
 class Maker:
     """make(comm, i, out): fills out with row i of a table; a second of work on the model's clock."""
 
@@ -81,6 +84,8 @@ class Maker:
     def __call__(self, comm, i, out):
         if comm.rank != 0:
             raise ValueError(f"make was called on rank {comm.rank}: rank 0 makes the blocks")
+        if not 0 <= i < len(self.table):
+            raise ValueError(f"make(comm, {i}, ...): {BEYOND} {len(self.table)}")
         mpi.compute(comm, 1.0)
         out[:] = self.table[i]
 
@@ -171,6 +176,11 @@ check_stream = RankCheck(
         _two_arrays,
     ],
     causes=[
+        (
+            lambda error: error["tool"] == "exception" and BEYOND in error["message"],
+            "rank 0 makes a block that does not exist: the loop goes one step too far, or makes two at a time and "
+            "does not end between them where k is odd",
+        ),
         (
             _no_request,
             "a request that does not exist yet is None, even at the end, if there was only one block, or "

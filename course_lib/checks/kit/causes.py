@@ -172,9 +172,15 @@ def _factor(misses):
         return None
     text = _size_factor(misses, factors)
     enough = len(misses) > 1 or misses[0][0].want.size > 1
-    if text is None and enough and np.ptp(factors) <= 1e-4 * abs(factors[0]):
+    if text is None and enough and _is_one_factor(factors):
         text = f"your result is {factors[0]:.6g} times the expected one everywhere: a constant factor is off"
     return text
+
+
+def _is_one_factor(factors):
+    """The same in all cases, and farther from 1 than from each other: a right case has 1."""
+    spread = float(np.ptp(factors))
+    return spread <= 1e-4 * abs(factors[0]) and 10 * spread < min(abs(f - 1) for f in factors)
 
 
 def _size_factor(misses, factors):
@@ -252,6 +258,8 @@ def _gives_up(misses):
     far = max(right, default=(np.inf,))[0]
     same = len({got for _, got in wrong}) == 1 and wrong[0][1] < min(wrong)[0]
     if len(right) < 3 or not same or min(wrong)[0] <= far or any(want % 1 for want, _ in pairs):
+        return None
+    if len({want for want, _ in right if want}) < 2:  # right at one number alone, or at none
         return None
     beyond = f"right up to {far:.0f}, and {wrong[0][1]:.0f} where the right number is larger"
     return f"{beyond}: a search that ends too early?"
@@ -364,6 +372,9 @@ def _outer(misses):
 
 
 def _nothing(misses):
+    name = misses[0][0].name
+    if name != "the result":  # a part of what was returned
+        return f"{name} is None where it should hold a value: was it never set in these cases?"
     if all(r.answer.printed.strip() for _, r in misses):
         return "it prints its result instead of returning it: end with `return ...`"
     return "no `return` was reached: end your function with `return ...`"

@@ -27,7 +27,7 @@ ERRORS = (
     (
         "TypeError",
         ("NoneType",),
-        "None is used as a value: the function that returned it has no `return`",
+        "None is used as a value: it comes from a function without `return`, or stands for what is missing in the data",
     ),
     ("TypeError", ("indices must be integers",), _POSITIONS),
     (

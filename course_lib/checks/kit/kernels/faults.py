@@ -5,6 +5,7 @@ The engine's own sentences are for any kernel. Those that would send a student o
 
 import numpy as np
 
+from course_lib.checks.kit.kernels.compiling import source_line
 from course_lib.checks.kit.kernels.running import owner_of
 from course_lib.checks.kit.known.guess import guess
 
@@ -22,6 +23,11 @@ WHOSE_ELSE = (
     "stride, and the bound of the loop around it"
 )
 IN_A_TABLE = "the index runs past the end of the array: check the loop's bound, the offset, and the array's size"
+
+OF_A_FRAGMENT = (
+    "the 16 x 16 numbers of the fragment reach beyond the array: check the first one's address, and the leading "
+    "dimension, which is the length of the array's rows, padding included"
+)
 
 
 @guess
@@ -47,7 +53,8 @@ def _race(run, error, said):
 def _outside(run, error):
     """Has this thread an element of the output? Then its guard is not what is missing."""
     if error["array"] not in run.launch.args:
-        return IN_A_TABLE
+        whole = "_matrix_sync" in source_line(run.report.source, error["line"] or 0)
+        return OF_A_FRAGMENT if whole else IN_A_TABLE
     mine = _element_of(run.launch, error)
     if mine is None:
         return WHOSE_ELSE
@@ -58,7 +65,7 @@ def _outside(run, error):
         )
     return (
         f"this thread has an element of the output, {mine}, so the thread should run, but the index of this "
-        "access is wrong. Check its stride, its offset, the bound of the loop around it, and its own guard"
+        "access goes too far. Check its stride, its offset, the bound of the loop around it, and the guard before it"
     )
 
 

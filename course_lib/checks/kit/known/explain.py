@@ -4,6 +4,8 @@ Known mistakes are the planted wrong answers of a task, and then its solution wi
 What is found here decides nothing: whatever goes wrong on the way is as if no mistake fitted.
 """
 
+import contextlib
+import functools
 import itertools
 
 from course_lib.checks.kit.known.guess import guess
@@ -48,22 +50,35 @@ def several_causes(module, name, evidence, fits, limit=None):
     if not evidence.is_telling(evidence.wrong()):
         return _only_pair(module, name, evidence, fits, limit)
     whole, part = _of_parts(module, name, evidence)
-    return whole or _cause(module, name, fits, _pairs, limit, most=1) or part
+    return whole or pair_cause(module, name, fits, evidence.is_kept, limit) or part
 
 
 def _only_pair(module, name, evidence, fits, limit):
     """Two planted answers that do all that the answer did, where no other two do: small numbers alone prove little."""
-
-    def known(task):
-        return ((says, _giver(task, source)) for says, source in pairs(task, planted_alone=True))
-
-    said = _cause(module, name, fits, known, limit) if len(evidence.wrong()) > 1 else None
+    if len(evidence.wrong()) < 2:
+        return None
+    said = pair_cause(module, name, fits, evidence.is_kept, limit, MOST)
     return said if said and not said.startswith("either: ") else None
 
 
-def pair_cause(module, name, fits):
-    """The sentence of two known mistakes in one source that do together what the answer did, or None."""
-    return _cause(module, name, fits, _pairs, None, most=1)
+@guess
+def pair_cause(module, name, fits, is_kept, limit=None, most=1):
+    """The sentence of two planted answers in one source that do together what the answer did, or None.
+
+    is_kept: (value) -> does it get right what the answer got right? Each of the two must, by itself: what only the
+    other one mends was never there.
+    """
+    task = task_of(module, name)
+    tests = fits, is_kept, is_kept
+
+    def does_all(sources):
+        values = (task.value_of(source) for source in sources)
+        return all(_within(limit, test, value) for test, value in zip(tests, values, strict=True))
+
+    known = pairs(task) if task else ()
+    return _first(
+        ((says, functools.partial(list, sources)) for says, *sources in known), does_all, most
+    )
 
 
 def _of_parts(module, name, evidence):
@@ -72,15 +87,10 @@ def _of_parts(module, name, evidence):
     return causes_of_parts(known, evidence)
 
 
-def _pairs(task):
-    return ((says, _giver(task, source)) for says, source in pairs(task))
-
-
 @guess
-def _cause(module, name, fits, known, limit, most=MOST):
+def _cause(module, name, fits, known, limit):
     task = task_of(module, name)
-    within = (lambda value: _within(limit, fits, value)) if limit else fits
-    return _first(known(task), within, most) if task else None
+    return _first(known(task), functools.partial(_within, limit, fits)) if task else None
 
 
 def _planted(task):
@@ -123,7 +133,7 @@ def _fits(value, fits):
 
 def _within(limit, fits, value):
     try:
-        with at_most(limit):
+        with at_most(limit) if limit else contextlib.nullcontext():
             return fits(value)
     except Late:
         return False

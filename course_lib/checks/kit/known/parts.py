@@ -53,6 +53,15 @@ class Evidence:
                 found |= {(n, part) for n, part in wrong if n == i and part not in apart}
         return found
 
+    def is_kept(self, value):
+        """Does a known mistake get right all (case, part) that the answer got right?"""
+        given = self.run(value)
+        for i, want in enumerate(self.wants):
+            missed = set(self.differing(i, self.mine[i], want))
+            if WHOLE not in missed and set(self.differing(i, given(i), want)) - missed:
+                return False
+        return True
+
     def _right(self, wrong):
         bad = {i for i, _ in wrong}
         return [i for i in range(len(self.mine)) if i not in bad]

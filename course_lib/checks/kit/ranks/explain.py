@@ -52,6 +52,9 @@ def proved(check, fn, runs, seed):
         rest[:] = rest or _unseen(check, fn, runs, seed)
         return all(_alike(check, run, _again(check, known, run)) for run in rest)
 
+    def is_kept(known):
+        return all(_is_kept(run, _again(check, known, run)) for run in order)
+
     place = check.cases.__module__, check.name, fits
 
     @guess
@@ -59,7 +62,7 @@ def proved(check, fn, runs, seed):
         missed = [run for run in runs if run.wrong]
         if missed and all(map(_is_unwritten, missed)):
             return None  # anything may leave it so
-        return slip_cause(*place, _slips) or (_is_telling(runs) and pair_cause(*place))
+        return slip_cause(*place, _slips) or (_is_telling(runs) and pair_cause(*place, is_kept))
 
     return Known(planted_cause(*place, answer=fn), find)
 
@@ -125,6 +128,14 @@ def _alike(check, mine, other):
         return False
     rules = check.rules(mine, None)
     return all(close(a, b, rules) for a, b in zip(mine.values, other.values, strict=True))
+
+
+def _is_kept(mine, other):
+    """Does a known mistake get right what the student's function got right in a rehearsal?"""
+    if mine.fatal or other.fatal:
+        return bool(mine.fatal)
+    missed = {(rank, name) for rank, _, name in _kinds(mine)}
+    return all((rank, name) in missed for rank, _, name in _kinds(other))
 
 
 def _found(run):

@@ -24,6 +24,18 @@ def _pickled(error):
     return error["tool"] == "truncation" and PICKLED.search(error["message"])
 
 
+SIZES = re.compile(r"has (\d+) (\w+), .* room for (\d+) (\w+)")
+
+
+def _of_other_dtypes(error):
+    """As many numbers as there is room for, or fewer: they are too long because their dtype is another."""
+    found = SIZES.search(error["message"]) if error["tool"] == "truncation" else None
+    if not found:
+        return False
+    sent, kind, room, mine = found.groups()
+    return kind != mine and int(sent) <= int(room)
+
+
 SLIPS = [
     (
         _pickled,
@@ -44,6 +56,11 @@ SLIPS = [
         _all_receive,
         "each of these ranks waits for a message before it sends its own: start the receive, send, and only "
         "then Wait",
+    ),
+    (
+        _of_other_dtypes,
+        "the message has a different dtype from the array that receives it: the bytes are not converted on the way. "
+        "Give both the same dtype",
     ),
     (
         lambda error: error["tool"] == "truncation",

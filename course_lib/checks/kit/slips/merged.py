@@ -1,44 +1,41 @@
-"""Two mistakes that meet in the same numbers: two planted answers in one source, or a planted answer and a slip.
+"""Two mistakes that meet in the same numbers: two planted answers in one source.
 
 Neither of two such mistakes gives what the answer gave. So both changes are made to the solution, if they do not touch
-the same words.
+the same words. A planted answer and a slip are not tried: among thousands of them there are two that undo each other.
 """
 
 import ast
 import itertools
 import re
-from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 from course_lib.checks.kit.limits import stopwatch
-from course_lib.checks.kit.slips import python
 
-SLIPS = 40  # the likeliest
 SECONDS = 2.0  # of the processor, for all pairs
 MOST_CHANGED = (
     0.5  # of the solution's words: a planted answer that changes more is another way to write it
 )
 
 
-def pairs(task, clock=None, planted_alone=False):
-    """(sentence, source) of two planted answers together, then of a planted answer and a slip, while there is time."""
+def pairs(task, clock=None):
+    """Two planted answers in one source, while there is time: the sentence of both, that source, and those of each."""
     clock = clock or stopwatch()
     end = clock() + SECONDS
     base = _plain(task.solution)
-    planted = [(says, changes(base, _plain(source))) for says, source in task.planted]
-    planted = [(says, found) for says, found in planted if is_small(base, found)]
-    likely = itertools.islice(python.variants(task.solution), 0 if planted_alone else SLIPS)
-    slips = ((slip.says, changes(base, _plain(slip.source))) for slip in likely)
-    both: Iterator = itertools.chain(
-        itertools.combinations(planted, 2),
-        ((known, slip) for slip in slips for known in planted),
-    )
-    for (says, one), (also, other) in both:
+    planted = [_known(base, *each) for each in task.planted]
+    planted = [known for known in planted if is_small(base, known[1])]
+    for (says, one, first), (also, other, second) in itertools.combinations(planted, 2):
         if clock() > end:
             return
         if apart(one, other):
-            yield told(says, also), made(base, one + other)
+            yield told(says, also), made(base, one + other), first, second
+
+
+def _known(base, says, source):
+    """(sentence, changes to the base, source) of one mistake."""
+    source = _plain(source)
+    return says, changes(base, source), source
 
 
 def told(says, also):
@@ -46,7 +43,7 @@ def told(says, also):
     return f"two mistakes: {says}; and {also}"
 
 
-@lru_cache(512)  # planted answers and slips of a few tasks
+@lru_cache(512)  # planted answers of a few tasks
 def _plain(source):
     """The source as the catalogue writes it, without docstrings, so that only what differs differs."""
     tree = ast.parse(source)

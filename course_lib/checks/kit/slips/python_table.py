@@ -25,6 +25,8 @@ sign: $a + $b => $a - $b :: `$b` is subtracted: it must be added
 sign: -$a => $a :: the minus before `$a` is missing
 slope: $a * $x * (1 - $x) => $a :: the derivative `$x * (1 - $x)` is left out
 slope: 1 - $x ** 2 => $x * (1 - $x) :: this is the derivative of the sigmoid, `$$`: here f is tanh
+slope: $a * $i * (1 - $i) => $a / (1 + np.exp(-$i)) * (1 - 1 / (1 + np.exp(-$i))) \
+  :: the sigmoid is applied to `$i` once more: `$i` is already its output
 slope: sigmoid_prime($z) => sigmoid_prime(sigmoid($z)) \
   :: the derivative is taken at a, the output, not at z
 no-function: 1 / (1 + np.exp(-$z)) => $z :: the sigmoid is left out: `$z` itself
