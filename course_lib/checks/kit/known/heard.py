@@ -51,7 +51,7 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
     mine = _in_time(value, calls)
     limit = as_long_as(time.process_time() - begun)
     calls = calls[: len(mine)]
-    is_evidence = is_evidence or _many_wrong(calls, mine)
+    is_evidence = _many_wrong(calls, mine) or (is_evidence and not _says_yes_or_no(mine))
     order = _wrong_first(calls, mine)
 
     def fits(other):
@@ -87,6 +87,11 @@ def _many_wrong(calls, mine):
     """More than two wrong answers, no two of them alike."""
     pairs = zip(mine, calls, strict=True)
     return len({repr(got) for got, call in pairs if _differing(0, got, call.result)}) > 2
+
+
+def _says_yes_or_no(mine):
+    """Truth values alone: whatever is too lenient says yes in the same cases."""
+    return bool(mine) and all(isinstance(got, bool | np.bool_) for got in mine)
 
 
 def _evidence(calls, mine):
