@@ -299,8 +299,10 @@ check_gemm = KernelCheck(
     causes=[
         UNSET,
         (
-            lambda e: e["kind"] == "null"
-            or (e["array"] == "C" and e["tool"] in ("initcheck", "memcheck")),
+            lambda e: (
+                e["kind"] == "null"
+                or (e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"))
+            ),
             (
                 "C is read even though beta = 0: it may then be uninitialised or missing, so the load "
                 "must be inside a branch"

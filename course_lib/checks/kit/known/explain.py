@@ -52,7 +52,10 @@ def several_causes(module, name, evidence, fits, limit=None):
 
 
 def _only_pair(module, name, evidence, fits, limit):
-    """Two planted answers that do all that the answer did, where no other two do: small numbers alone prove little."""
+    """Two planted answers that do all that the answer did, where no other two do: small numbers alone prove little, and
+    truth values nothing."""
+    if evidence.says_yes_or_no():
+        return None
 
     def known(task):
         return ((says, _giver(task, source)) for says, source in pairs(task, planted_alone=True))

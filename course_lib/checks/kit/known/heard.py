@@ -51,7 +51,7 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
     mine = _in_time(value, calls)
     limit = as_long_as(time.process_time() - begun)
     calls = calls[: len(mine)]
-    is_evidence = _many_wrong(calls, mine) or (is_evidence and not _says_yes_or_no(mine))
+    is_evidence = is_evidence or _many_wrong(calls, mine)
     order = _wrong_first(calls, mine)
 
     def fits(other):
@@ -60,6 +60,7 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
 
     place = body.__module__, name
     evidence = _evidence(calls, mine) if calls else None
+    is_evidence = is_evidence and not (evidence and evidence.says_yes_or_no())
     if evidence and not is_evidence and evidence.is_telling(evidence.wrong()):
         evidence = None
     return (
@@ -87,11 +88,6 @@ def _many_wrong(calls, mine):
     """More than two wrong answers, no two of them alike."""
     pairs = zip(mine, calls, strict=True)
     return len({repr(got) for got, call in pairs if _differing(0, got, call.result)}) > 2
-
-
-def _says_yes_or_no(mine):
-    """Truth values alone: whatever is too lenient says yes in the same cases."""
-    return bool(mine) and all(isinstance(got, bool | np.bool_) for got in mine)
 
 
 def _evidence(calls, mine):
