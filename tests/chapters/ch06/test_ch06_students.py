@@ -169,6 +169,15 @@ def gemm(*parts):
 
 
 GEMMS = {
+    "no c_col, and a guard that may be missing in several ways": (
+        gemm(
+            PLACE,
+            GUARD.replace("||", "&&"),
+            LOOP,
+            "int at = i * c_row + j;\nD[at] = beta == 0 ? alpha * sum : alpha * sum + beta * C[at];\n",
+        ),
+        "one of several mistakes: the second stride of D and C is assumed to be 1",
+    ),
     "C is read where alpha is 0": (
         gemm(
             PLACE,
