@@ -62,7 +62,8 @@ class _Search:
         rest = self.order[1:]
         alike = all(_alike(self.check, run, known.again(run.launch)) for run in rest)
         self.found = self.found or alike
-        self.fitting += [self.two[known.says]] * (alike and known.says in self.two)
+        if alike and known.says in self.two:
+            self.fitting.append(self.two[known.says])
         return alike
 
     def planted(self, task):
