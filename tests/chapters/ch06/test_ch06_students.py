@@ -176,7 +176,7 @@ GEMMS = {
             LOOP,
             "int at = i * c_row + j;\nD[at] = beta == 0 ? alpha * sum : alpha * sum + beta * C[at];\n",
         ),
-        "one of several mistakes: the second stride of D and C is assumed to be 1",
+        "two mistakes: the second stride of D and C is assumed to be 1; and either:",
     ),
     "C is read where alpha is 0": (
         gemm(

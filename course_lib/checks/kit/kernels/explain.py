@@ -93,11 +93,15 @@ class _Search:
         yield from self._batches([(merged.told(*two), source) for two, source in found])
 
     def in_common(self):
-        """The sentence of the pair that fits; of several what they share, for the rest of each is luck."""
-        if len(self.fitting) == 1:
-            return merged.told(*self.fitting[0])
+        """The sentence of the pair that fits; of several what they share, and then the rest of two."""
         shared = set(self.fitting[0]).intersection(*self.fitting)
-        return PART + min(shared) if shared else None
+        if not shared:
+            return None
+        first = next(says for says in self.fitting[0] if says in shared)
+        rest = [says for two in self.fitting for says in two if says != first]
+        others = list(dict.fromkeys(rest))
+        also = f"either: {others[0]}; or: {others[1]}" if len(others) > 1 else others[0]
+        return merged.told(first, also)
 
     def partly(self):
         """The sentence of a planted answer that is all that some of the launches show, and spoils nothing besides."""
