@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from course_lib.checks import ch01, ch03, ch05, ch15
+from course_lib.checks import ch01, ch03, ch05, ch06, ch15
 from course_lib.checks.ch03 import work as ch03_work
 from course_lib.checks.kit.core import Case, Check, normal
 from course_lib.checks.kit.known import explain, planted
@@ -168,3 +168,14 @@ def test_wrong_numbers_of_threads_are_held_against_known_mistakes():
 
     with pytest.raises(CheckFailed, match="climbs the loss"):
         ch03.check_train_parallel(climbs, seed=SEED)
+
+
+def test_truth_values_alone_prove_no_slip_and_no_pair():
+    """A bound that is too wide says yes in the same cases as many another mistake."""
+
+    def accepts(D, A, B, times):
+        D, A, B = (X.astype(np.float64) for X in (D, A, B))
+        return bool((abs(D - A @ B) <= times * A.shape[1] * 2.0**-24 * (abs(A) @ abs(B))).all())
+
+    for times in (5, 20, 50):
+        assert cause_of(ch06.check_accepts, partial(accepts, times=times)) is None

@@ -12,7 +12,7 @@ from course_lib.checks.kit.kernels.check import (
 )
 from course_lib.checks.kit.kernels.running import traced, triple
 from course_lib.checks.kit.kernels.source import without_comments
-from course_lib.machines.cpu_engine.compiler import unmoved
+from course_lib.checks.kit.kernels.unmoved import loads_behind_the_guard
 
 SIZES = {"n": np.int32, "M": np.int32, "N": np.int32, "ld": np.int32}
 
@@ -126,31 +126,6 @@ def _volatile(report, launch):
     )
 
 
-def _loads_behind_the_guard(report, launch):
-    """The engine's compiler may move a load into the branch that needs it: here it stays where the source has it."""
-    args = list(launch.prepared().values())
-    found = traced(
-        report.source,
-        "saxpy",
-        launch.grid,
-        launch.block,
-        args,
-        options=unmoved(),
-        no_extern_c=False,
-    )
-    outside = next((error for error in found.errors if error["tool"] == "memcheck"), None)
-    if outside is None:
-        return None
-    return (
-        f"memcheck: {outside['array']}[{outside['index']}] is read, and it does not exist",
-        (
-            "the load stands before the guard, so threads from n on read what is not theirs. This compiler would "
-            "move it into the branch, another one need not: read x and y only where i < n"
-        ),
-        outside["line"],
-    )
-
-
 def _own(array):
     """A cause for KernelCheck: two threads at one element, where each has an element of its own."""
     return lambda error: (error["tool"], error["array"]) == ("racecheck", array), (
@@ -197,7 +172,7 @@ check_saxpy = KernelCheck(
         at_most("requests", _warps, _often, array="x", op="load"),
         _volatile,
         shared_work("saxpy", "x", _elements),
-        _loads_behind_the_guard,
+        loads_behind_the_guard("saxpy"),
     ],
 )
 
@@ -242,6 +217,7 @@ check_column_layer = KernelCheck(
         at_most_sectors("A", "store", 5),
         at_most("requests", _pieces_of_columns, _often, array="Z", op="load"),
         _volatile,
+        loads_behind_the_guard("column_layer"),
     ],
 )
 
@@ -286,6 +262,7 @@ check_bias_gradient = KernelCheck(
         at_most("requests", _rows, _often, array="dZ", op="load"),
         _volatile,
         shared_work("bias_gradient", "dZ", _columns),
+        loads_behind_the_guard("bias_gradient"),
     ],
 )
 

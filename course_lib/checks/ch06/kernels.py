@@ -13,6 +13,7 @@ from course_lib.checks.kit.kernels.check import (
     x_across,
 )
 from course_lib.checks.kit.kernels.running import traced
+from course_lib.checks.kit.kernels.unmoved import loads_behind_the_guard
 
 FIRST = (
     "ragged",
@@ -155,6 +156,7 @@ check_max_plus = KernelCheck(
         _large(at_most_sectors("A", "load", 4, ALONG)),
         _large(at_most_sectors("D", "store", 8, ALONG)),
         _shared_out("max_plus"),
+        loads_behind_the_guard("max_plus"),
     ],
     causes=[
         UNSET,
@@ -253,7 +255,7 @@ def _gemm_cases(rng):
             rng, (M - 10, N + 5, 9), (alpha, 0.0), "beta = 0, nothing written in C", C="unset"
         ),
         _gemm_launch(
-            rng, (9, N, M), (1.0, 0.0), "beta = 0, C a null pointer", C="null", block=(16, 16)
+            rng, (9, N, M), (0.0, 0.0), "alpha = beta = 0, C null", C="null", block=(16, 16)
         ),
         _gemm_launch(rng, (K, M, 7), both, "A and B transposed", columns="AB", gaps=(2, 0, 1)),
         _gemm_launch(rng, (M, K, N), both, "all by columns", columns="ABD", gaps=(1, 2, 3)),
@@ -292,11 +294,15 @@ check_gemm = KernelCheck(
         _large(at_most_sectors("A", "load", 4, ALONG)),
         no_promise("gemm", "C", "D"),
         _shared_out("gemm"),
+        loads_behind_the_guard("gemm"),
     ],
     causes=[
         UNSET,
         (
-            lambda e: e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"),
+            lambda e: (
+                e["kind"] == "null"
+                or (e["array"] == "C" and e["tool"] in ("initcheck", "memcheck"))
+            ),
             (
                 "C is read even though beta = 0: it may then be uninitialised or missing, so the load "
                 "must be inside a branch"

@@ -6,6 +6,7 @@ from course_lib.checks.kit.core import ragged, require
 from course_lib.checks.kit.freeform import function_check, require_returned
 
 U = 2.0**-24
+PASSES_NAN = "every comparison with NaN is false: ask whether every difference IS small enough"
 
 
 def _by_steps(A, B, order, fused=False):
@@ -94,6 +95,12 @@ def _changed(D, change):
     return D
 
 
+def _all_off(A, B, times):
+    """Every element away from the exact one: a norm or a mean sees it, a bound for all that is too wide does not."""
+    exact = A.astype(np.float64) @ B.astype(np.float64)
+    return (exact + times * bound(A, B)).astype(np.float32)
+
+
 def _wrong(rng):
     """(label, D, A, B): what no right kernel gives."""
     M, N, K = ragged(rng, 3, 20, 60)
@@ -135,7 +142,9 @@ def _wrong(rng):
             rows,
             B,
         ),
+        ("one element is off by 8 times its bound", off(D, (A, B), 8), A, B),
         ("one element is off by 100 times its bound", off(D, (A, B), 100), A, B),
+        ("every element is off by 3 times its bound", _all_off(A, B, 3), A, B),
         ("one term, off by 5 times its bound", off(first, one, 5), *one),
         ("one term, off by 12 times its bound", off(first, one, 12), *one),
         ("all numbers are tiny, and D is 0", np.zeros_like(D), small, tiny),
@@ -153,8 +162,9 @@ def check_accepts(fn, *, rng):
     refused = [label for label, D, A, B in right if not _answer(fn, D, A, B)]
     taken = [label for label, D, A, B in wrong if _answer(fn, D, A, B)]
     where = _said("refused, although right", refused) + _said("accepted, although wrong", taken)
-    require(not refused, f"a right product is refused: {''.join(refused[:1])}", where=where)
-    require(not taken, f"a wrong product is accepted: {''.join(taken[:1])}", where=where)
+    said = {"where": where, "likely": PASSES_NAN if "one element is NaN" in taken else None}
+    require(not refused, f"a right product is refused: {''.join(refused[:1])}", **said)
+    require(not taken, f"a wrong product is accepted: {''.join(taken[:1])}", **said)
     return f"{len(right)} right products accepted, {len(wrong)} wrong ones refused"
 
 

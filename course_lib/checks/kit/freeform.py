@@ -203,7 +203,7 @@ def _explain(failure, body, name, error, value, seed):
 def _is_evidence(error):
     """May equal words be a slip's proof? Only if they tell more than one number, or a yes or no."""
     told = " ".join(text for label, text in error.rows if label == "got") if _unmet(error) else ""
-    return _unmet(error) and bool(re.search(r"\d.*\d", f"{error.what} {told}"))
+    return _unmet(error) and len(re.findall(r"\d[\d.,]*", f"{error.what} {told}")) > 1
 
 
 def _unmet(error):

@@ -143,6 +143,17 @@ WAYS = {
         + ways(PLACE, GUARD, MOST, STORE),
         "leave out templates",
     ),
+    "loads in a function, before the guard": (
+        "__device__ float longest(int N, int K, const float *A, const float *B, int i, int j)\n{\n"
+        + MOST
+        + "return most;\n}\n"
+        + ways(
+            PLACE,
+            "float most = longest(N, K, A, B, i, j);\n",
+            "if (i < M && j < N) D[i * N + j] = most;\n",
+        ),
+        "the load stands before the guard",
+    ),
     "Python": ("for i in range(M): pass", "keep the line `__global__ void max_plus"),
     "parameters M and N exchanged": (
         ways(PLACE, GUARD, MOST, STORE).replace("int M, int N", "int N, int M"),
@@ -158,6 +169,26 @@ def gemm(*parts):
 
 
 GEMMS = {
+    "no c_col, and a guard that may be missing in several ways": (
+        gemm(
+            PLACE,
+            GUARD.replace("||", "&&"),
+            LOOP,
+            "int at = i * c_row + j;\nD[at] = beta == 0 ? alpha * sum : alpha * sum + beta * C[at];\n",
+        ),
+        "two mistakes: the second stride of D and C is assumed to be 1; and either:",
+    ),
+    "C is read where alpha is 0": (
+        gemm(
+            PLACE,
+            GUARD,
+            "int at = i * c_row + j * c_col;\n",
+            "if (alpha == 0) { D[at] = beta * C[at]; return; }\n",
+            LOOP,
+            "D[at] = alpha * sum;\nif (beta != 0) D[at] += beta * C[at];\n",
+        ),
+        "C is read even though beta = 0",
+    ),
     "C instead of D": (
         gemm(PLACE, GUARD, LOOP, LAST.replace("beta * C[at]", "beta * D[at]")),
         "D is uninitialised",

@@ -12,7 +12,7 @@ from course_lib.checks.kit.known.explain import slip_cause
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.own_numbers import numbers_in, with_other_numbers
 from course_lib.checks.kit.limits import stopwatch
-from course_lib.checks.kit.slips import cuda
+from course_lib.checks.kit.slips import cuda, merged
 
 PART = "one of several mistakes: "  # an author's own cause of a finding says more
 MOST = 4 * TOGETHER  # slips tried
@@ -31,9 +31,11 @@ def proved(check, runs):
     order = sorted(runs, key=lambda run: (not run.amiss, _size(run)))
     search = _Search(check, runs, order)
     place = check.cases.__module__, check.name
-    steps = search.planted, search.with_its_numbers, search.slips, search.pairs
+    steps = search.planted, search.with_its_numbers, search.slips
     known = (slip_cause(*place, search.fits, find) for find in steps)
-    return next((says for says in known if says), None) or search.partly()
+    said = next((says for says in known if says), None)
+    said = said or (slip_cause(*place, search.fits, search.pairs) and search.in_common())
+    return said or search.partly()
 
 
 class _Search:
@@ -42,6 +44,7 @@ class _Search:
     def __init__(self, check, runs, order):
         self.check, self.runs, self.order = check, runs, order
         self.spent, self.tried, self.found = 0.0, [], False
+        self.two, self.fitting = {}, []
 
     def fits(self, known):
         """Does it do in all launches what the student's did?"""
@@ -59,6 +62,8 @@ class _Search:
         rest = self.order[1:]
         alike = all(_alike(self.check, run, known.again(run.launch)) for run in rest)
         self.found = self.found or alike
+        if alike and known.says in self.two:
+            self.fitting.append(self.two[known.says])
         return alike
 
     def planted(self, task):
@@ -81,8 +86,22 @@ class _Search:
     def pairs(self, task):
         """Two of what was tried in one kernel."""
         solution = task.value_of(task.solution)
-        if not HEADER.search(solution):
-            yield from self._batches(pairs(self.check, self.order[0], self.tried, solution))
+        if HEADER.search(solution):
+            return
+        found = pairs(self.check, self.order[0], self.tried, solution)
+        self.two = {merged.told(*two): two for two, _ in found}
+        yield from self._batches([(merged.told(*two), source) for two, source in found])
+
+    def in_common(self):
+        """The sentence of the pair that fits; of several what they share, and then the rest of two."""
+        shared = set(self.fitting[0]).intersection(*self.fitting)
+        if not shared:
+            return None
+        first = next(says for says in self.fitting[0] if says in shared)
+        rest = [says for two in self.fitting for says in two if says != first]
+        others = list(dict.fromkeys(rest))
+        also = f"either: {others[0]}; or: {others[1]}" if len(others) > 1 else others[0]
+        return merged.told(first, also)
 
     def partly(self):
         """The sentence of a planted answer that is all that some of the launches show, and spoils nothing besides."""

@@ -38,7 +38,7 @@ class _Part:
 
 
 def pairs(check, run, tried, solution):
-    """At most `MOST` pairs (sentence, source), the likely ones first. run: the student's; tried: (Known, Seen) there.
+    """At most `MOST` pairs ((sentence, sentence), source), likely ones first. run: the student's; tried: (Known, Seen).
 
     Each of the two gets wrong only what the student's gets wrong, both together nearly all of it.
     """
@@ -88,7 +88,7 @@ def _may_be(one, other, mine, tools):
 
 
 def _told(base, one, other):
-    says = merged.told(one.known.says, other.known.says)
+    says = one.known.says, other.known.says
     return says, merged.made(base, one.changes + other.changes)
 
 

@@ -54,8 +54,9 @@ def several_causes(module, name, evidence, fits, limit=None):
 
 
 def _only_pair(module, name, evidence, fits, limit):
-    """Two planted answers that do all that the answer did, where no other two do: small numbers alone prove little."""
-    if len(evidence.wrong()) < 2:
+    """Two planted answers that do all that the answer did, where no other two do: small numbers alone prove little, and
+    truth values nothing."""
+    if evidence.says_yes_or_no() or len(evidence.wrong()) < 2:
         return None
     said = pair_cause(module, name, fits, evidence.is_kept, limit, MOST)
     return said if said and not said.startswith("either: ") else None

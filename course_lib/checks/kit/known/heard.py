@@ -60,6 +60,7 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
 
     place = body.__module__, name
     evidence = _evidence(calls, mine) if calls else None
+    is_evidence = is_evidence and not (evidence and evidence.says_yes_or_no())
     if evidence and not is_evidence and evidence.is_telling(evidence.wrong()):
         evidence = None
     return (

@@ -66,6 +66,10 @@ class Evidence:
         bad = {i for i, _ in wrong}
         return [i for i in range(len(self.mine)) if i not in bad]
 
+    def says_yes_or_no(self):
+        """Truth values alone: whatever is too lenient says yes in the same cases."""
+        return all(isinstance(got, bool | np.bool_) for got in self.mine)
+
     def is_telling(self, cells):
         """Can equality in these prove anything? Two numbers that nobody hits by chance can: no small whole ones."""
         values: set = set()
