@@ -12,7 +12,6 @@ from course_lib.checks.kit.kernels.check import (
 )
 from course_lib.checks.kit.kernels.running import traced, triple
 from course_lib.checks.kit.kernels.source import without_comments
-from course_lib.checks.kit.kernels.unmoved import loads_behind_the_guard
 
 SIZES = {"n": np.int32, "M": np.int32, "N": np.int32, "ld": np.int32}
 
@@ -172,7 +171,6 @@ check_saxpy = KernelCheck(
         at_most("requests", _warps, _often, array="x", op="load"),
         _volatile,
         shared_work("saxpy", "x", _elements),
-        loads_behind_the_guard("saxpy"),
     ],
 )
 
@@ -217,7 +215,6 @@ check_column_layer = KernelCheck(
         at_most_sectors("A", "store", 5),
         at_most("requests", _pieces_of_columns, _often, array="Z", op="load"),
         _volatile,
-        loads_behind_the_guard("column_layer"),
     ],
 )
 
@@ -262,7 +259,6 @@ check_bias_gradient = KernelCheck(
         at_most("requests", _rows, _often, array="dZ", op="load"),
         _volatile,
         shared_work("bias_gradient", "dZ", _columns),
-        loads_behind_the_guard("bias_gradient"),
     ],
 )
 

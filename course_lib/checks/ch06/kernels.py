@@ -13,7 +13,6 @@ from course_lib.checks.kit.kernels.check import (
     x_across,
 )
 from course_lib.checks.kit.kernels.running import traced
-from course_lib.checks.kit.kernels.unmoved import loads_behind_the_guard
 
 FIRST = (
     "ragged",
@@ -156,7 +155,6 @@ check_max_plus = KernelCheck(
         _large(at_most_sectors("A", "load", 4, ALONG)),
         _large(at_most_sectors("D", "store", 8, ALONG)),
         _shared_out("max_plus"),
-        loads_behind_the_guard("max_plus"),
     ],
     causes=[
         UNSET,
@@ -294,7 +292,6 @@ check_gemm = KernelCheck(
         _large(at_most_sectors("A", "load", 4, ALONG)),
         no_promise("gemm", "C", "D"),
         _shared_out("gemm"),
-        loads_behind_the_guard("gemm"),
     ],
     causes=[
         UNSET,

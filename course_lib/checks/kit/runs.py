@@ -23,17 +23,17 @@ def is_late_alone(runs):
     return tools == {"timeout"} and not any(run.wrong for run in runs)
 
 
-def unkept(check, runs, seed, tell):
-    """(run, (what, cause, ...)) of the first limit of a check that is not kept, or None.
+def unkept(name, limits, runs, seed, tell):
+    """(run, (what, cause, ...)) of the first limit of the check of `name` that is not kept, or None.
 
     tell: (limit, run) -> what that limit says of the run.
     """
-    for limit in check.limits:
+    for limit in limits:
         for run in runs:
             try:
                 broken = tell(limit, run)
             except Exception as error:
-                raise cannot_check(check.name, "a limit raises", error, seed) from error
+                raise cannot_check(name, "a limit raises", error, seed) from error
             if broken:
                 return run, broken
     return None

@@ -6,12 +6,18 @@ That each planted wrong answer gets its message is tested with the chapter itsel
 import numpy as np
 import pytest
 from engine_runs import needs_compiler
-from kernel_tasks import assert_the_engine_alone_sees_three, assert_the_solution_passes, tasks
+from kernel_tasks import (
+    assert_the_engine_alone_sees_three,
+    assert_the_solution_passes,
+    kernel_of,
+    tasks,
+)
 
 from course_lib import serial
 from course_lib.checks import ch09
 from course_lib.checks.ch09 import numpy as ch09_numpy
 from course_lib.checks.ch09 import scales as ch09_scales
+from course_lib.checks.kit.core import CheckFailed
 from course_lib.gpu import device
 from course_lib.gpu.mlp import ACTIVATIONS, Kernels, Mlp
 
@@ -33,6 +39,36 @@ def test_three_or_more_wrong_answers_compute_right_numbers(task):
 @pytest.mark.parametrize("task", KERNELS)
 def test_the_solution_passes_with_other_seeds(task, capsys):
     assert_the_solution_passes(CHAPTER, task, KERNELS[task], capsys)
+
+
+EARLY = {  # task: (what stands in the solution, the same with a load before its guard), part by part
+    "hidden-delta": [
+        ("    if (i < M && j0", "    float a = A[i * N + j0 + x];\n    if (i < M && j0"),
+        ("df(A[i * N + j0 + x])", "df(a)"),
+    ],
+    "bias-step": [
+        ("    if (y > 0", "    float old = b[j];\n    if (y > 0"),
+        ("b[j] -= eta * sum", "b[j] = old - eta * sum"),
+    ],
+    "softmax-delta": [
+        ("    if (i >= M)", "    float first = Z[i * N + lane];\n    if (i >= M)"),
+        ("most = -INFINITY", "most = lane < N ? first : -INFINITY"),
+        ("j = lane; j < N; j += 32) most", "j = lane + 32; j < N; j += 32) most"),
+    ],
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("task", EARLY)
+def test_a_load_before_the_guard_is_found_in_every_kernel(task):
+    """The engine's compiler moves it behind the guard, where all is well: every check traces once more without that."""
+    region, _ = tasks(CHAPTER)[task]
+    source = kernel_of(region.filled(region.text))
+    for right, early in EARLY[task]:
+        assert source.count(right) == 1
+        source = source.replace(right, early)
+    with pytest.raises(CheckFailed, match="the load stands before the guard"):
+        KERNELS[task](source, seed=3)
 
 
 def test_every_task_has_five_mutants_or_more():

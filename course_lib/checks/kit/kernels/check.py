@@ -53,6 +53,7 @@ from course_lib.checks.kit.kernels.running import (
     x_across,
 )
 from course_lib.checks.kit.kernels.source import check_source
+from course_lib.checks.kit.kernels.unmoved import loads_behind_the_guard
 from course_lib.checks.kit.kernels.values import wanted, wrongs
 from course_lib.checks.kit.kinds import CLOCK, WRONG, kind_of
 from course_lib.checks.kit.messages import (
@@ -202,7 +203,10 @@ class KernelCheck:
 
     def over_limits(self, runs, seed):
         """The Report on the first limit that is not kept, or None."""
-        found = unkept(self, runs, seed, lambda limit, run: limit(run.report, run.launch))
+        limits = [*self.limits, loads_behind_the_guard(self.kernel)]
+        found = unkept(
+            self.name, limits, runs, seed, lambda limit, run: limit(run.report, run.launch)
+        )
         return limit_report(self, found[0], *found[1]) if found else None
 
     def on_gpu(self, source, runs, seed):

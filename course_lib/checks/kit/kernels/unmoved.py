@@ -16,9 +16,10 @@ def loads_behind_the_guard(kernel):
 
     @limit("")
     def check(report, launch):
-        args = list(launch.prepared().values())
-        shape = launch.grid, launch.block, args
-        found = traced(report.source, kernel, *shape, options=unmoved(), no_extern_c=False)
+        shape = launch.grid, launch.block, list(launch.prepared().values()), launch.shared
+        symbols = {name: value.copy() for name, value in launch.symbols.items()}
+        how = {"options": unmoved(), "no_extern_c": False, "symbols": symbols}
+        found = traced(report.source, kernel, *shape, **how)
         outside = [e for e in found.errors if e["tool"] == "memcheck" and e["array"]]
         if not outside:
             return None

@@ -216,7 +216,11 @@ class RankCheck:
 
     def over_limits(self, fn, runs, seed):
         """The Report on the first limit that is not kept, or None."""
-        found = unkept(self, runs, seed, lambda limit, run: limit(run.report, run.n, run.case))
+
+        def ask(limit, run):
+            return limit(run.report, run.n, run.case)
+
+        found = unkept(self.name, self.limits, runs, seed, ask)
         return limit_report(self, fn, found[0], *found[1]) if found else None
 
 
