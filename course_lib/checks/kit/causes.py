@@ -372,10 +372,15 @@ def _outer(misses):
 
 
 def _nothing(misses):
-    name = misses[0][0].name
+    name, printed = misses[0][0].name, all(r.answer.printed.strip() for _, r in misses)
     if name != "the result":  # a part of what was returned
-        return f"{name} is None where it should hold a value: was it never set in these cases?"
-    if all(r.answer.printed.strip() for _, r in misses):
+        why = (
+            "do you print it instead of returning it"
+            if printed
+            else "was it never set in these cases"
+        )
+        return f"{name} is None where it should hold a value: {why}?"
+    if printed:
         return "it prints its result instead of returning it: end with `return ...`"
     return "no `return` was reached: end your function with `return ...`"
 
