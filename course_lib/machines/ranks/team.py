@@ -21,7 +21,7 @@ from course_lib.machines.ranks import forks, launch, leftovers, rank, spare
 from course_lib.machines.ranks.errors import RankError
 from course_lib.machines.ranks.profiles.site import Site
 
-AGAIN = 2.0  # seconds after which a rank that has not answered is asked again
+AGAIN = 2.0  # seconds after which a rank that has not answered, or come, is asked again
 
 
 class Team:
@@ -86,17 +86,29 @@ class Team:
             time.sleep(0.01)
 
     def _connect(self, file, seconds, say):
+        self._new_client(file, seconds)
+        for count in range(1, self.n + 1):
+            missing = f"{count - 1} of {self.n} have come"
+            self._until(lambda count=count: self._known(file, seconds) >= count, missing)
+            say(f"rank {count} of {self.n}")
+
+    def _new_client(self, file, seconds):
         import ipyparallel
 
+        self.asked = time.monotonic()
         try:
             self.client = ipyparallel.Client(str(file), timeout=seconds)
         except TimeoutError as error:
             text = f"the ranks did not start: {error}.\n{log_text(self.stop())}"
             raise RankError(text) from error
-        for count in range(1, self.n + 1):
-            missing = f"{count - 1} of {self.n} have come"
-            self._until(lambda count=count: len(self.client.ids) >= count, missing)
-            say(f"rank {count} of {self.n}")
+
+    def _known(self, file, seconds):
+        """How many engines the client knows. One that registers while a client connects is never told to that client,
+        so a client that knows too few is replaced every two seconds."""
+        if len(self.client.ids) < self.n and time.monotonic() > self.asked + AGAIN:
+            self.client.close()
+            self._new_client(file, seconds)
+        return len(self.client.ids)
 
     def _join(self, site):
         """Gives each rank its life line. Ranks are put in the order of MPI, whatever the engines' numbers are."""

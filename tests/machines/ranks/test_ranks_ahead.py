@@ -3,6 +3,7 @@
 import os
 import time
 import types
+from typing import ClassVar
 
 import psutil
 import pytest
@@ -180,3 +181,27 @@ def test_a_rank_whose_first_message_is_lost_is_asked_again(monkeypatch):
     with mpi.cluster(3, timeout=60 * SLOW, progress=False) as ranks:
         assert lost == [0]
         assert ranks.run(lambda comm: comm.allreduce(1)) == [3, 3, 3]
+
+
+class Deaf:
+    """A client that knows the engines of its turn and is told of no other: the first misses one."""
+
+    made: ClassVar[list] = []
+
+    def __init__(self, file, timeout):
+        Deaf.made.append(self)
+        self.ids, self.closed = list(range(min(len(Deaf.made), 2))), False
+
+    def close(self):
+        self.closed = True
+
+
+def test_an_engine_that_registers_while_the_client_connects_is_not_missed(monkeypatch, tmp_path):
+    monkeypatch.setattr("ipyparallel.Client", Deaf)
+    monkeypatch.setattr("course_lib.machines.ranks.team.AGAIN", 0)
+    team, said = object.__new__(Team), []
+    team.n, team.folder, team.end = 2, tmp_path, time.monotonic() + 60
+    team.supervisor = types.SimpleNamespace(poll=lambda: None)
+    team._connect(tmp_path / "client.json", 1, said.append)
+    assert said == ["rank 1 of 2", "rank 2 of 2"]
+    assert team.client is Deaf.made[1] and [one.closed for one in Deaf.made] == [True, False]
