@@ -54,12 +54,20 @@ class Evidence:
         return found
 
     def is_kept(self, value):
-        """Does a known mistake get right all (case, part) that the answer got right?"""
+        """Does a known mistake get right all (case, part) that the answer got right?
+
+        And is a single number of its too large where the answer's is too large, too small where that is too small? Two
+        mistakes of which one takes off what the other adds give a third one's numbers too easily.
+        """
         given = self.run(value)
         for i, want in enumerate(self.wants):
             missed = set(self.differing(i, self.mine[i], want))
-            if WHOLE not in missed and set(self.differing(i, given(i), want)) - missed:
+            other = given(i)
+            if WHOLE not in missed and set(self.differing(i, other, want)) - missed:
                 return False
+            if missed and _are_numbers(self.mine[i], other, want):
+                if (self.mine[i] - want) * (other - want) < 0:
+                    return False
         return True
 
     def _right(self, wrong):
@@ -90,6 +98,10 @@ def seldom(given):
     flat = [np.ravel(leaf) for leaf in leaves(given) if _is_number(leaf)]
     values = {float(x) for x in np.concatenate([np.zeros(0), *flat])[:50]}
     return {x for x in values if np.isfinite(x) and (x % 1 or abs(x) > SMALL)}
+
+
+def _are_numbers(*values):
+    return all(_is_number(value) and np.ndim(value) == 0 for value in values)
 
 
 def _is_number(leaf):
