@@ -67,7 +67,7 @@ def _beyond_a_million(rng):
 
 
 def _batch_cases(rng):
-    """But for the last two no B at which the bound is the peak exactly: there rounding would decide for a right answer."""
+    """But for the last two no B whose bound is the peak exactly: there rounding would decide for a right answer."""
     cases = []
     for n_in, n_out, peak, bandwidth, label in _plans(rng):
         while _on_the_edge(n_in, n_out, peak, bandwidth):

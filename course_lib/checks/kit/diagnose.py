@@ -163,7 +163,9 @@ def _fits(check, miss, results, seed, more=lambda mine, other: True):
 
     Of an exception its kind will do where wrong numbers of other cases prove more: its words hang on how one writes it.
     """
-    kind_will_do = any(r.misses and not r.answer.error and is_telling(r.answer.value) for r in results)
+    kind_will_do = any(
+        r.misses and not r.answer.error and is_telling(r.answer.value) for r in results
+    )
     order = sorted(range(len(results)), key=lambda i: not results[i].misses)  # most differ at once
     drawn = check.draw(seed)
     lasting = all(_lasts(case) for case in drawn)

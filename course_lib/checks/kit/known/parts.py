@@ -54,21 +54,21 @@ class Evidence:
         return found
 
     def is_kept(self, value):
-        """Does a known mistake get right all (case, part) that the answer got right?
-
-        And is a single number of its too large where the answer's is too large, too small where that is too small? Two
-        mistakes of which one takes off what the other adds give a third one's numbers too easily.
-        """
+        """Does a known mistake get right all (case, part) that the answer got right?"""
         given = self.run(value)
         for i, want in enumerate(self.wants):
             missed = set(self.differing(i, self.mine[i], want))
-            other = given(i)
-            if WHOLE not in missed and set(self.differing(i, other, want)) - missed:
+            if WHOLE not in missed and set(self.differing(i, given(i), want)) - missed:
                 return False
-            if missed and _are_numbers(self.mine[i], other, want):
-                if (self.mine[i] - want) * (other - want) < 0:
-                    return False
         return True
+
+    def are_against(self, one, other):
+        """Does one of two known mistakes take off from a single number what the other adds to it?"""
+        first, second = self.run(one), self.run(other)
+        numbers = [(first(i), second(i), want) for i, want in enumerate(self.wants)]
+        return any(
+            (a - want) * (b - want) < 0 for a, b, want in numbers if _are_numbers(a, b, want)
+        )
 
     def _right(self, wrong):
         bad = {i for i, _ in wrong}
