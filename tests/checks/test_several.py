@@ -1,5 +1,7 @@
 """Several mistakes at once: explained part by part, or as two planted answers in one source (parts, slips/merged)."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -184,3 +186,17 @@ def test_a_known_mistake_is_kept_where_the_answer_is_right():
     evidence = evidence_of(pair(lambda x: x, lambda x: x + 0.5), right, cases)
     assert evidence.is_kept(pair(lambda x: x, lambda x: 0.25))
     assert not evidence.is_kept(pair(lambda x: x / 2, lambda x: x + 0.5))
+
+
+def test_a_pair_that_works_both_ways_may_be_one_mistake():
+    evidence = Evidence([], [0.3, 7.7], lambda fn: lambda i: fn([0.3, 7.7][i]), None, None, [])
+    assert evidence.are_against(lambda x: x + 1, lambda x: x / 2)
+    assert not evidence.are_against(lambda x: x + 1, lambda x: 2 * x)
+
+    def step_bytes(sizes, B, data, model):  # all B rows a message: too many; split biases: too few
+        grads = sum((n + 1) * m for n, m in itertools.pairwise(sizes)) / model
+        wide = sum(sizes[2::2]) + sum(sizes[2:-1:2])
+        return 8 * (grads * (data - 1) / data + B * wide * (model - 1) / model)
+
+    said = cause_of(ch12.check_step_bytes, step_bytes)
+    assert said.startswith("two mistakes, or one that does both: ")

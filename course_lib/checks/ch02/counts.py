@@ -67,19 +67,26 @@ def _beyond_a_million(rng):
 
 
 def _batch_cases(rng):
-    """But for the last no B at which the bound is the peak exactly: there rounding would decide for a right answer."""
+    """But for the last two no B whose bound is the peak exactly: there rounding would decide for a right answer."""
     cases = []
     for n_in, n_out, peak, bandwidth, label in _plans(rng):
         while _on_the_edge(n_in, n_out, peak, bandwidth):
             n_in += 1
         cases.append(Case((n_in, n_out, peak, bandwidth), label))
-    return [*cases, Case(_met_exactly(rng), "a bound that meets the peak exactly")]
+    return [
+        *cases,
+        Case(_in_powers(rng, 8), "a bound that meets the peak exactly"),
+        Case(_in_powers(rng, 4), "a peak that the bound only tends to"),
+    ]
 
 
-def _met_exactly(rng):
-    """All numbers are powers of two, also what one computes on the way: no order of the operations rounds."""
+def _in_powers(rng, part):
+    """All numbers are powers of two, also what one computes on the way: no order of the operations rounds.
+
+    The bound tends to n bandwidth / 4; the peak is n bandwidth / part.
+    """
     n, bandwidth = (2 ** int(exponent) for exponent in rng.integers((7, 3), (10, 6)))
-    return n, n, n // 8 * bandwidth, bandwidth
+    return n, n, n // part * bandwidth, bandwidth
 
 
 def _on_the_edge(n_in, n_out, peak, bandwidth):

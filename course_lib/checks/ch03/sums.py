@@ -1,8 +1,10 @@
 """The checks of shards, of the sum of their gradients, and of the reduction by slices."""
 
+from itertools import pairwise
+
 import numpy as np
 
-from course_lib.checks.ch03.work import added, scaled, shard_slices
+from course_lib.checks.ch03.work import added, scaled, shard_sizes, shard_slices
 from course_lib.checks.kit.core import Case, Check, normal, poison, ragged, require
 from course_lib.checks.kit.freeform import at, function_check, require_returned
 from course_lib.checks.kit.threads import value_of
@@ -61,15 +63,12 @@ def _check_cover(pairs, B, T):
     require(
         not twice,
         f"{len(twice)} rows are in two shards, the first is row {min(twice, default=0)}",
-        cause="stop is not included in a slice: the next shard begins at stop, not before it",
+        cause=_cause_of_overlap(pairs, B, T),
     )
-    rest = f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: some thread must take them"
     require(
         not lost,
         f"{len(lost)} of {B} rows are in no shard, the first is row {min(lost, default=0)}",
-        cause=rest
-        if len(lost) == B % T
-        else "stop is not included in a slice: the next shard begins at stop",
+        cause=_cause_of_loss(pairs, B, T),
     )
     require(rows == list(range(B)), "the shards are not in order, or go beyond the batch")
     sizes = [b - a for a, b in pairs]
@@ -82,6 +81,33 @@ def _check_cover(pairs, B, T):
         got=str(sizes),
         cause="the first B % T shards have one row more; here the order is another",
     )
+
+
+def _cause_of_overlap(pairs, B, T):
+    """Why rows are in two shards, or None."""
+    if _steps(pairs) == {-1}:
+        return "stop is not included in a slice: the next shard begins at stop, not before it"
+    if [a for a, _ in pairs] == [t * (B // T) for t in range(T)]:
+        return f"every shard begins at t x {B // T}, as if none before it were longer: the next shard begins at stop"
+    return None
+
+
+def _cause_of_loss(pairs, B, T):
+    """Why rows are in no shard, or None: too short, one apart, or not from row 0 on."""
+    if B % T and all(b - a == B // T for a, b in pairs):
+        return f"B // T = {B // T} rows for each thread leave B % T = {B % T} over: some thread must take them"
+    if _steps(pairs) == {1}:
+        return "stop is not included in a slice: the next shard begins at stop"
+    first = pairs[0][0]
+    if first > 0 and _steps(pairs) == {0}:
+        ends = ": here each begins where it should stop" * (first == shard_sizes(B, T)[0])
+        return f"the first shard must begin at row 0, not at row {first}{ends}"
+    return None
+
+
+def _steps(pairs):
+    """How far each shard begins behind the stop of the one before it."""
+    return {after[0] - before[1] for before, after in pairwise(pairs)}
 
 
 @function_check("shards")

@@ -187,7 +187,9 @@ def _check_hands(noted, rows, T):
         require(
             got == want,
             f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}",
-            cause="min(T, rows of this batch) threads: is T changed, and not restored for the next batch?",
+            cause="min(T, rows of this batch) threads: is T changed, and not restored for the next batch?"
+            if got in rows[:i]
+            else f"min(T, rows of this batch) threads, here {want}",
         )
         require_in_time(
             not noted.meetings[i].missed,

@@ -217,6 +217,9 @@ def _explain_missing(got, shards, B, K, late):
                         "up before its thread had been joined"
                     )
                 return f"the part of shard {' and '.join(map(str, lost))} is missing"
+            rows = sum(shard_sizes(B, T)[t] for t in some)
+            if alike(got, scaled(added([shards[t] for t in some]), 1 / rows), K):
+                return f"{T - size} of {T} parts are missing, and their rows, too: two shards share one place (or key)"
     for t in range(T):
         if alike(got, scaled(added([*shards, shards[t]]), 1 / B), K):
             return f"the part of shard {t} is counted twice"

@@ -17,6 +17,7 @@ from course_lib.checks.kit.slips import python
 from course_lib.checks.kit.slips.merged import pairs
 
 MOST = 2  # causes that are named where several fit equally well
+OF_ONE = "two mistakes, or one that does both:"
 
 
 def planted_cause(module, name, fits, limit=None, answer=None):
@@ -50,7 +51,9 @@ def several_causes(module, name, evidence, fits, limit=None):
     if not evidence.is_telling(evidence.wrong()):
         return _only_pair(module, name, evidence, fits, limit)
     whole, part = _of_parts(module, name, evidence)
-    return whole or pair_cause(module, name, fits, evidence.is_kept, limit) or part
+    if whole:
+        return whole
+    return pair_cause(module, name, fits, evidence.is_kept, limit, 1, evidence.are_against) or part
 
 
 def _only_pair(module, name, evidence, fits, limit):
@@ -58,16 +61,17 @@ def _only_pair(module, name, evidence, fits, limit):
     truth values nothing."""
     if evidence.says_yes_or_no() or len(evidence.wrong()) < 2:
         return None
-    said = pair_cause(module, name, fits, evidence.is_kept, limit, MOST)
+    said = pair_cause(module, name, fits, evidence.is_kept, limit, MOST, evidence.are_against)
     return said if said and not said.startswith("either: ") else None
 
 
 @guess
-def pair_cause(module, name, fits, is_kept, limit=None, most=1):
+def pair_cause(module, name, fits, is_kept, limit=None, most=1, are_against=None):
     """The sentence of two planted answers in one source that do together what the answer did, or None.
 
     is_kept: (value) -> does it get right what the answer got right? Each of the two must, by itself: what only the
-    other one mends was never there.
+    other one mends was never there. are_against: (value, value) -> does one take off what the other adds? Then one
+    mistake may do both.
     """
     task = task_of(module, name)
     tests = fits, is_kept, is_kept
@@ -76,10 +80,13 @@ def pair_cause(module, name, fits, is_kept, limit=None, most=1):
         values = (task.value_of(source) for source in sources)
         return all(_within(limit, test, value) for test, value in zip(tests, values, strict=True))
 
-    known = pairs(task) if task else ()
-    return _first(
-        ((says, functools.partial(list, sources)) for says, *sources in known), does_all, most
-    )
+    def worded(known):
+        for says, *sources in known:
+            if _fits(functools.partial(list, sources), does_all):
+                both = are_against and are_against(*map(task.value_of, sources[1:]))
+                yield says.replace("two mistakes:", OF_ONE, 1) if both else says
+
+    return _named(worded(pairs(task) if task else ()), most)
 
 
 def _of_parts(module, name, evidence):
@@ -111,7 +118,10 @@ def _giver(task, source):
 
 def _first(known, fits, most=MOST):
     """One sentence of those that fit, or two; None for none."""
-    fitting = (says for says, value in known if _fits(value, fits))
+    return _named((says for says, value in known if _fits(value, fits)), most)
+
+
+def _named(fitting, most):
     said = list(itertools.islice(_different(fitting), most))
     return f"either: {said[0]}; or: {said[1]}" if len(said) == 2 else next(iter(said), None)
 

@@ -62,6 +62,14 @@ class Evidence:
                 return False
         return True
 
+    def are_against(self, one, other):
+        """Does one of two known mistakes take off from a single number what the other adds to it?"""
+        first, second = self.run(one), self.run(other)
+        numbers = [(first(i), second(i), want) for i, want in enumerate(self.wants)]
+        return any(
+            (a - want) * (b - want) < 0 for a, b, want in numbers if _are_numbers(a, b, want)
+        )
+
     def _right(self, wrong):
         bad = {i for i, _ in wrong}
         return [i for i in range(len(self.mine)) if i not in bad]
@@ -90,6 +98,10 @@ def seldom(given):
     flat = [np.ravel(leaf) for leaf in leaves(given) if _is_number(leaf)]
     values = {float(x) for x in np.concatenate([np.zeros(0), *flat])[:50]}
     return {x for x in values if np.isfinite(x) and (x % 1 or abs(x) > SMALL)}
+
+
+def _are_numbers(*values):
+    return all(_is_number(value) and np.ndim(value) == 0 for value in values)
 
 
 def _is_number(leaf):
