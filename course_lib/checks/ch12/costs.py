@@ -210,7 +210,9 @@ def _possible(got, sizes, p, memory, where):
     else:
         size = 8 * weights_of(sizes) / model
         share = f"only the model ranks share them, here {model}, not all {p}"
-        cause = f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit; {share}"
+        cause = (
+            f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit; {share}"
+        )
     require(
         tuple(got) in grids, "this grid is not possible", got=tuple(got), where=where, cause=cause
     )
