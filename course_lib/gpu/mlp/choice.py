@@ -38,8 +38,9 @@ class Choice:
 def choose(M, N, K, sms):
     """The Choice for a product M x N with sums over K on a GPU of that many multiprocessors (SMs).
 
-    The rung, if K is at least DEEP, its blocks, perhaps over slices of K, give each SM one, and M and N fill half a tile.
-    Else the small tiles: over slices, if they alone leave SMs idle and K is long enough; each as `each_of` says.
+    The rung, if K is at least DEEP, its blocks, perhaps over slices of K, give each SM one, and M and N fill half
+    a tile. Else the small tiles: over slices, if they alone leave SMs idle and K is long enough; each as `each_of`
+    says.
     """
     rung = RUNGS[RUNG]
     large = up(M, rung.tile[0]) * up(N, rung.tile[1])
