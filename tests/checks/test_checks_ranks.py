@@ -241,6 +241,7 @@ def test_the_isend_bug_and_what_is_left():
 def test_an_argument_that_changes():
     said = failure(check_total, mpi.ring_allreduce)
     assert "an argument is changed" in said and "rank 0's array has changed" in said
+    assert "work on a copy, array.copy()" in " ".join(said.split())
     inplace = RankCheck("total", cases, total, inplace=0)
     inplace(lambda comm, x: mpi.ring_allreduce(comm, x), seed=1)
     said = failure(inplace, lambda comm, x: mpi.ring_allreduce(comm, x.copy()))

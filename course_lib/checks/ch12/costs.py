@@ -209,7 +209,10 @@ def _possible(got, sizes, p, memory, where):
         cause = f"{model} model ranks cannot share a layer of {min(sizes[1::2])} neurons: look at n1, n3, ..."
     else:
         size = 8 * weights_of(sizes) / model
-        cause = f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit"
+        share = f"only the model ranks share them, here {model}, not all {p}"
+        cause = (
+            f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit; {share}"
+        )
     require(
         tuple(got) in grids, "this grid is not possible", got=tuple(got), where=where, cause=cause
     )

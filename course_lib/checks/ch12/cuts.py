@@ -11,6 +11,7 @@ from course_lib.mpi.flat import shard
 INDICES = {"X": "ik", "dX": "ik", "W": "kj", "dW": "kj", "Z": "ij", "dZ": "ij"}
 PRODUCTS = {"Z": ("X", "W"), "dX": ("dZ", "W"), "dW": ("X", "dZ")}
 PAPERS = {"i": ("X", "dX"), "k": ("dZ", "Z"), "j": ("W", "dW")}
+SWAPPED = {"i": ("W", "dW"), "k": ("X", "dX"), "j": ("dZ", "Z")}
 
 
 @function_check("crossing")
@@ -36,12 +37,14 @@ def check_crossing(crossing, *, rng):
             "i and j are swapped",
             cause="these are Darve 2019's letters: here i is an example, j an output",
         )
+    swapped = {axis: tuple(pair) for axis, pair in given.items()} == SWAPPED
+    more = " k and j are swapped: k is an input neuron, j an output neuron" if swapped else ""
     for axis, (read, summed) in given.items():
-        _right(axis, read, summed)
+        _right(axis, read, summed, more)
     return "the six answers, as slabs of the box have them"
 
 
-def _right(axis, read, summed):
+def _right(axis, read, summed, more):
     for name in (read, summed):
         require(
             axis not in INDICES[name],
@@ -49,7 +52,7 @@ def _right(axis, read, summed):
             where=f'axis "{axis}"',
             cause=f"{name} has the indices {' and '.join(INDICES[name])}: it is cut with {axis}"
             + (f", so {name} is complete where it is made" if name in PRODUCTS else "")
-            + f". Which matrix has no {axis}?",
+            + f". Which matrix has no {axis}?{more}",
         )
     require(
         summed in PRODUCTS and read not in PRODUCTS,

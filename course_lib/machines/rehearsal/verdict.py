@@ -183,7 +183,7 @@ def _why(stuck, cycle, done, lone, other):
     if cycle and ops <= {"Recv", "recv"}:
         return "each waits for a message that the other sends only afterwards: let one of them send first"
     if done:
-        return "a send needs a receive, a receive a send, and a collective all ranks"
+        return _without(ops, cycle)
     if cycle and len({_is_message(op) for op in ops}) == 2:
         return (
             "some of these ranks are in a collective, others in a send or a receive: a collective is called by all "
@@ -192,8 +192,18 @@ def _why(stuck, cycle, done, lone, other):
     return ""
 
 
+def _without(ops, cycle):
+    """A rank that is waited for has returned."""
+    if cycle or any(map(_is_message, ops)):
+        return "a send needs a receive, a receive a send, and a collective all ranks"
+    return (
+        "a rank has returned without the collective that the others wait in: all ranks must call it, even one "
+        "that has nothing to give or to get"
+    )
+
+
 def _is_message(op):
-    return "end" in op or "ecv" in op
+    return "end" in op or "ecv" in op or "robe" in op
 
 
 def _unread(world, r):

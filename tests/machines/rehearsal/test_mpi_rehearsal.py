@@ -238,6 +238,16 @@ def test_a_rank_that_does_not_come_to_a_collective():
         0,
         2,
     }
+    assert error["cause"].startswith("a rank has returned without the collective")
+
+
+def test_a_rank_that_returns_before_a_message_is_not_told_of_a_collective():
+    def program(comm):
+        if comm.rank == 0:
+            comm.recv(source=1)
+
+    error = the_error(program, 2, "deadlock")
+    assert error["cause"].startswith("a send needs a receive")
 
 
 @pytest.mark.parametrize(

@@ -58,10 +58,13 @@ def changed_report(check, fn, run, changed):
     name = argument_names(fn, i + 1)[i]
     report = Report(f"{check.name}: the results are right, but an argument is changed")
     report.add("what", f"rank {rank}'s {name} has changed")
+    copy = f"work on a copy, {name}.copy()"
+    if isinstance(run.args[rank][i], list):
+        copy = f"work on copies of its arrays; {name}.copy() copies the list alone"
     report.add(
         "cause",
         f"`{name} += ...`, `{name}[...] = ...`, and a receive or MPI.IN_PLACE with {name} write into "
-        f"the caller's array: work on a copy, {name}.copy()",
+        f"the caller's array, under a second name too (np.asarray, a slice, reshape): {copy}",
     )
     return _end(report, check, fn, run, [])
 
