@@ -1,39 +1,46 @@
 """Hints that are code stand in code font, as blocks."""
 
 import re
-from pathlib import Path
 
 import pytest
+from chapter_sources import CHAPTERS, read
 
-from course_tools.build import source
 from course_tools.build.hints import is_code, laid_out
 
-ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```\w+\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
-HINTS = [
-    pytest.param(hint, id=f"{path.parent.name[:2]}-{cell.name}-{number}")
-    for path in sorted((ROOT / "chapters").glob("*/exercise.md"))
-    for cell in source.read(path).cells
-    if cell.task
-    for number, hint in enumerate(cell.task.hints, 1)
-]
 
 
-@pytest.mark.parametrize("hint", HINTS)
-def test_no_hint_has_a_line_of_code_outside_of_a_block(hint):
-    text = laid_out(hint)
-    prose = FENCE.sub("", text)
-    assert "```" not in prose
-    for paragraph in prose.split("\n\n"):
-        assert not is_code(paragraph.strip()), text
-        assert not re.fullmatch(r"`[^`]+`[.,;]?", paragraph.strip()), text
+def hints(chapter):
+    """(cell and number, text) of each hint of a chapter's exercise."""
+    found = [
+        (f"{cell.name}-{number}", hint)
+        for cell in read(chapter, "exercise").cells
+        if cell.task
+        for number, hint in enumerate(cell.task.hints, 1)
+    ]
+    assert len(found) > 5
+    return found
 
 
-@pytest.mark.parametrize("hint", HINTS)
-def test_no_word_of_a_hint_is_lost_but_those_between_two_blocks(hint):
-    words = re.findall(r"\w+", hint)
-    kept = re.findall(r"\w+", re.sub(r"^```\w+$", "", laid_out(hint), flags=re.MULTILINE))
-    assert [w for w in words if w not in JOINTS] == [w for w in kept if w not in JOINTS]
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_hint_has_a_line_of_code_outside_of_a_block(chapter):
+    for where, hint in hints(chapter):
+        text = laid_out(hint)
+        prose = FENCE.sub("", text)
+        assert "```" not in prose, where
+        for paragraph in prose.split("\n\n"):
+            assert not is_code(paragraph.strip()), (where, text)
+            assert not re.fullmatch(r"`[^`]+`[.,;]?", paragraph.strip()), (where, text)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_word_of_a_hint_is_lost_but_those_between_two_blocks(chapter):
+    for where, hint in hints(chapter):
+        words = re.findall(r"\w+", hint)
+        text = re.sub(r"^```\w+$", "", laid_out(hint), flags=re.MULTILINE)
+        kept = re.findall(r"\w+", text)
+        left = [[word for word in found if word not in JOINTS] for found in (words, kept)]
+        assert left[0] == left[1], where
 
 
 JOINTS = ("then", "and", "in", "it")
