@@ -1,4 +1,5 @@
-"""Which chapters this working tree changes: the wrong answers of all others are left for `--all`."""
+"""What this working tree changes: the wrong answers of other chapters, and the long tests of other machinery, are
+left for `--all`."""
 
 import re
 import subprocess
@@ -12,12 +13,28 @@ OF_ONE = re.compile(
     r"(?:chapters|tests/answers)/(\d\d)-|(?:course_lib/checks|tests/chapters)/ch(\d\d)/"
 )
 OF_ALL = re.compile(r"course_lib/|tests/support/|tests/conftest\.py|pyproject\.toml")
+# Where long tests of machinery begin -> what they rest on, beside OF_TESTS. The lectures and the library's tests use
+# the same machinery in every run.
+RESTS_ON = {
+    "tests/machines/ranks/": r"(?:course_lib|tests)/machines/(?:ranks|books)/|course_lib/measure/",
+    "tests/gpu/test_gpu_machine_code.py": r"(?:course_lib|tests)/gpu/|course_lib/machines/cuda_c/",
+}
+OF_TESTS = re.compile(r"tests/support/|tests/conftest\.py|pyproject\.toml|requirements")
 
 
 def left_for_all(file):
-    """May the wrong answers in this file of tests wait for `--all`? Its chapter is as it was."""
+    """May this file of tests wait for `--all`, as what it rests on is as it was? A chapter, or machinery."""
     chapter = re.search(r"test_ch(\d\d)_(?:planted|students|answers)\.py$", file)
-    return bool(chapter) and not changes(chapter[1])
+    if chapter:
+        return not changes(chapter[1])
+    rests_on = [paths for begin, paths in RESTS_ON.items() if file.startswith(begin)]
+    return bool(rests_on) and not _any_changed(re.compile(rests_on[0]))
+
+
+def _any_changed(pattern):
+    """Does the working tree change a file of machinery, or what all tests rest on? Where nobody can tell, yes."""
+    files = _changed_files()
+    return files is None or any(pattern.match(file) or OF_TESTS.match(file) for file in files)
 
 
 def changes(chapter):
