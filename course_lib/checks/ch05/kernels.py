@@ -355,8 +355,8 @@ ATOMIC = (
     "and store, and let nothing else touch best. Its old value counts too",
 )
 # Another thread comes first. Before a swap it raises an even number by 1, which changes no comparison, since all scores
-# are even here: a swap that gives up loses its score. Before an exchange it stores a score above all others, and a still
-# higher one before that score is put back.
+# are even here: a swap that gives up loses its score. Before an exchange it stores a score above all others, and before
+# that one is put back a still higher one.
 HIGHEST, HIGHER = 5000, 6000
 OTHERS = """
 template <class T> __device__ T _swap_later(T *at, T old, T wanted)
