@@ -120,7 +120,7 @@ def _makespan_cases(rng):
         ),
         (
             "two threads have the delta, and neither is the one that needs it",
-            [(0, "delta", 2), (1, "delta", 1), (0, "grad", 2), (0, "delta", 1), (2, "grad", 1)],
+            [(0, "delta", 2), (3, "delta", 1), (0, "grad", 2), (0, "delta", 1), (2, "grad", 1)],
             0,
             [1.0, *some(2, 1, 2)],
             some(3, 4, 6),

@@ -1,5 +1,7 @@
 """The checks of chapter 05's kernels: SAXPY, a layer in columns, sums of columns, a grid-stride loop, atomics."""
 
+import re
+
 import numpy as np
 
 from course_lib.checks.kit.kernels.check import (
@@ -353,8 +355,9 @@ ATOMIC = (
     "and store, and let nothing else touch best. Its old value counts too",
 )
 # Another thread comes first. Before a swap it raises an even number by 1, which changes no comparison, since all scores
-# are even here: a swap that gives up loses its score. Before an exchange it stores a score above all others.
-HIGHEST = 5000
+# are even here: a swap that gives up loses its score. Before an exchange it stores a score above all others, and before
+# that one is put back a still higher one.
+HIGHEST, HIGHER = 5000, 6000
 OTHERS = """
 template <class T> __device__ T _swap_later(T *at, T old, T wanted)
 {
@@ -363,7 +366,7 @@ template <class T> __device__ T _swap_later(T *at, T old, T wanted)
 }
 template <class T> __device__ T _exchange_later(T *at, T wanted)
 {
-    atomicMax(at, 5000);
+    atomicMax(at, wanted < 5000 ? 5000 : 6000);
     return atomicExch(at, wanted);
 }
 """
@@ -399,8 +402,15 @@ def _put_back(report, launch):
     if "atomicExch" not in bare or "__shared__" in bare:
         return None
     before, want, got = _interrupted(report, launch, "atomicExch", "_exchange_later")
-    if (got[want > before] == HIGHEST).all():
+    left, by_exchange = got[want > before], not re.search("atomic(Max|CAS)", bare)
+    if (left == HIGHER).all() or (not by_exchange and (left >= HIGHEST).all()):
         return None
+    if (left == HIGHEST).all():
+        return (
+            "a score is lost where another thread stores a larger one before the old one is put back",
+            "an exchange that puts the larger score back overwrites what came between: atomicMax compares and stores "
+            "in one operation",
+        )
     return (
         "a score is lost where another thread stores a larger one between the comparison and the exchange",
         ("atomicExch stores whatever was there: atomicMax compares and stores in one operation"),

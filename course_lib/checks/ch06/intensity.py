@@ -62,7 +62,8 @@ def _verdict_cases(rng):
         gpu = replace(DATA_SHEETS["V100"], name="a GPU of no maker", flops=flops, memory=memory)
         flops = float(rng.integers(1, 99)) * 1e9
         cases.append(Case((flops, flops / (times * gpu.flops / gpu.memory), gpu), label))
-    return cases
+    few = "0.7 flops a byte: less than 1, more than the ridge upside down"
+    return [*cases, Case((flops, flops / 0.7, gpu), few)]
 
 
 check_verdict = Check(

@@ -1,7 +1,6 @@
 """The checks on bubbles: how many micro-batches keep it small, and its size from a timeline."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -12,9 +11,11 @@ from course_lib.mpi.pipeline import Costs, schedule, simulate
 
 
 def fewest(p, most):
-    """The fewest micro-batches whose bubble is no larger than `most`, computed without rounding."""
-    share = Fraction(most)
-    return max(1, math.ceil((p - 1) * (1 - share) / share))
+    """The fewest micro-batches whose bubble is no larger than `most`: a quotient rounds once, as `most` itself did."""
+    m = max(1, math.floor((p - 1) / most) - p)  # the bubble of one fewer is larger
+    while (p - 1) / (m + p - 1) > most:
+        m += 1
+    return m
 
 
 def _share(rng, p, low=0.03, high=0.4, part=(0.2, 0.8)):
@@ -30,6 +31,7 @@ def _micro_cases(rng):
     plan = [
         ("the bubble is met exactly", 4, 0.25),
         ("met exactly, with more ranks", 8, 0.125),
+        ("met exactly, but rounding hides it", 7, 0.2),
         ("many ranks", large, _share(rng, large, part=(0.2, 0.45))),
         ("some ranks", odd, _share(rng, odd, part=(0.55, 0.8))),
         ("three ranks", 3, _share(rng, 3)),

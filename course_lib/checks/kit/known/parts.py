@@ -146,6 +146,8 @@ def _cover(found, wrong):
 
 
 def _said(chosen, left, evidence):
+    if len(chosen) == 1 and not left:
+        return chosen[0][0]
     places = _places([cells for _, cells in chosen] + [left] * bool(left), evidence)
     said = [f"{place}: {says}" for (says, _), place in zip(chosen, places, strict=False)]
     if left:
