@@ -14,7 +14,7 @@ from course_lib.errors import check_count
 def blas_library() -> dict[str, Any]:
     """NumPy's own BLAS: dict with name, version, threads, architecture (None where it does not tell).
 
-    SciPy brings a second copy of OpenBLAS into the process; NumPy's products never use that one.
+    SciPy's wheel brings a second copy of OpenBLAS into the process; NumPy's products never use that one.
     """
     found = _loaded()
     if found:

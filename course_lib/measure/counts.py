@@ -61,7 +61,7 @@ def step_flops(sizes: Sequence[int], B: int) -> StepCount:
         update        W - eta dW and b - eta db: 2 n_in n_out + 2 n_out
 
     Net-1h (784, 1024, 10) for each example: 2 * 2 (784 * 1024 + 1024 * 10) + 2 * 1024 * 10 = 3,272,704 in products.
-    GFLOP/s in this course are counted from `.products`: they are the same for any B, so twice the GFLOP/s is half
+    GFLOP/s in this course are counted from `.products`: an epoch has as many for any B, so twice the GFLOP/s is half
     the time. `.total` adds the rest.
 
     >>> step_flops((784, 1024, 10), B=1).products

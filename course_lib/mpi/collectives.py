@@ -46,7 +46,7 @@ def ring_allgather(comm, array):
 
 
 def doubling_allreduce(comm, array):
-    """log2 p messages of n bytes: log2 p (alpha + beta n); two more where p is no power of 2. Best for short arrays.
+    """log2 p rounds of n bytes: log2 p (alpha + beta n); floor(log2 p) + 2 where p is no power of 2. For short arrays.
 
     In round k, ranks that differ in bit k swap what they have and add. Ranks beyond the largest power of 2 first give
     theirs to a partner and take the sum from it at the end.

@@ -72,8 +72,8 @@ def copy_of(params, name):
 class LossScale:
     """A factor for the loss, halved when a gradient overflows and doubled after `every` good steps.
 
-    value: the factor now, a power of two, so that scaling rounds nothing. skipped: steps that overflowed.
-    Micikevicius et al. 2018, section 3.2, leaves out a step that overflows; start and every are as in PyTorch's
+    value: the factor now; if start is a power of two, so is it, and scaling rounds nothing. skipped: steps that
+    overflowed. Micikevicius et al. 2018, section 3.2, leaves out such a step; start and every are as in PyTorch's
     GradScaler, which doubles and halves too.
     """
 

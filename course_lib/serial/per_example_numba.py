@@ -24,7 +24,7 @@ def compiled(function, **options):
 def gradients(params, X, Y):
     """The mean gradient over the rows of X (B, n0) and Y (B, nL), sigmoid and MSE: list of (dW, db), dtype of params.
 
-    All arithmetic is in that dtype. Raises BadInput as forward does.
+    Sums are in that dtype; for float32, Numba computes 1 - a in float64. Raises BadInput as forward does.
     """
     check_batch(params, X, Y)
     sums = gradient_sums(params, X, Y)

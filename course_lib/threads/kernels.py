@@ -11,7 +11,7 @@ import numpy as np
 from course_lib.serial.per_example_numba import compiled
 
 F32 = np.float32
-# without these two LLVM does not vectorise
+# without the first LLVM does not vectorise: a division could raise; the second fuses a product and a sum
 fused = partial(compiled, error_model="numpy", fastmath={"contract"})
 
 
@@ -19,7 +19,7 @@ fused = partial(compiled, error_model="numpy", fastmath={"contract"})
 def exp(x):
     """e^x = 2^n e^r with |r| <= ln(2)/2: a Taylor polynomial for e^r, and n put into the exponent's bits.
 
-    Relative error about 1e-7. Plain arithmetic, so that LLVM does 8 or 16 at once; a call of exp it would do singly.
+    Relative error about 1e-7. Plain arithmetic, so that LLVM does 4 to 16 at once; a call of exp it would do singly.
     """
     x = F32(-87) if x < F32(-87) else F32(88) if x > F32(88) else x  # written so that NaN stays NaN
     n = np.floor(x * F32(1.4426950408889634) + F32(0.5))

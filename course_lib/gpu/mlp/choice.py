@@ -38,8 +38,8 @@ class Choice:
 def choose(M, N, K, sms):
     """The Choice for a product M x N with sums over K on a GPU of that many multiprocessors (SMs).
 
-    The rung, if its blocks, perhaps over slices of K, give each SM one, and no more than half of a tile is empty.
-    Else the small tiles: over slices, if they alone leave SMs idle and K is long enough; each as `each_of` says.
+    The rung, if K is at least DEEP, its blocks, perhaps over slices of K, give each SM one, and M and N fill half of
+    a tile. Else small tiles: over slices, if they alone leave SMs idle and K is long enough; see `each_of`.
     """
     rung = RUNGS[RUNG]
     large = up(M, rung.tile[0]) * up(N, rung.tile[1])

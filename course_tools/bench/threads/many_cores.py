@@ -1,10 +1,11 @@
 """A model of GridStep on more cores than were measured: what a step costs, and what happens to each cost.
 
-A product of (m, k) by (k, n) takes a thread 2 m n k seconds of `flop` and k n of `pack`: OpenBLAS first copies the
-right-hand matrix into blocks of its own (Goto and van de Geijn 2008). Threads that share the examples (T = p) cut m,
-so each packs all of W, and that part does not shrink; threads that share the products (P = p) cut n. A barrier
-releases its threads one after another: `meet` for each. The hard case adds two assumptions: W lies in another
-socket's memory (NUMA), and the cache lines where two threads' columns meet go back and forth (false sharing).
+A product of (m, k) by (k, n) takes a thread 2 m n k seconds of `flop` and k n of `pack`: OpenBLAS copies the
+right-hand matrix into blocks of its own (Goto and van de Geijn 2008); its copy of the left-hand one is left out.
+Threads that share the examples (T = p) cut m, so each packs all of W, and that part does not shrink; threads that
+share the products (P = p) cut n. A barrier releases its threads one after another: `meet` for each. The hard case adds
+two assumptions: W lies in another socket's memory (NUMA), and the cache lines where two threads' columns meet go back
+and forth (false sharing).
 """
 
 from collections.abc import Iterator

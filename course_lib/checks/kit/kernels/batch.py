@@ -12,7 +12,8 @@ from course_lib.checks.kit.kernels.running import Launch, on_engine
 from course_lib.machines.cpu_engine import CompileError
 from course_lib.machines.cpu_engine.tracing import compiled
 
-SECONDS = 0.9  # of a launch of a known mistake: below 1 it is ended from outside; most end in a hundredth
+# Of a launch of a known mistake: below 1 it is ended from outside; most end in a hundredth.
+SECONDS = 0.9
 TOGETHER = 30
 UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll\b.*$", re.MULTILINE)
 ALONE = re.compile(r"^[ \t]*#[ \t]*(?:define|if)", re.MULTILINE)  # lines that know no namespace
