@@ -31,6 +31,10 @@ BANKS = (
     "threads of one warp ask the same bank for different words: word w lies in bank w % 32. One column of "
     "padding shifts each row by one bank"
 )
+PAST = (
+    "the source has a __shared__ array, but with these sizes the kernel goes past it, straight to global memory: what "
+    "is left over must come through it too"
+)
 
 
 def limit(says):
@@ -139,6 +143,8 @@ def uses_shared(array=None, cause=None):
     def check(report, launch):
         if _rows(report, _shared(array)):
             return None
+        if not array and re.search(r"\b__shared__\b", without_comments(report.source)):
+            return "this launch loads and stores nothing in shared memory", cause or PAST
         named = f" array named {array}" if array else " memory"
         return f"the kernel uses no shared{named}", cause or (
             "the task wants the data in a __shared__ array, which all threads of a block can see"
