@@ -32,8 +32,8 @@ BANKS = (
     "padding shifts each row by one bank"
 )
 PAST = (
-    "the source has a __shared__ array, but with these sizes the kernel goes past it, straight to global memory: what "
-    "is left over must come through it too"
+    "the source has a __shared__ array, but this launch goes past it, straight to global memory: all data must come "
+    "through it, with every size"
 )
 
 
@@ -144,7 +144,7 @@ def uses_shared(array=None, cause=None):
         if _rows(report, _shared(array)):
             return None
         if not array and re.search(r"\b__shared__\b", without_comments(report.source)):
-            return "this launch loads and stores nothing in shared memory", cause or PAST
+            return "the kernel uses no shared memory in this launch", cause or PAST
         named = f" array named {array}" if array else " memory"
         return f"the kernel uses no shared{named}", cause or (
             "the task wants the data in a __shared__ array, which all threads of a block can see"
