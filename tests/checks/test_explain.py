@@ -1,12 +1,13 @@
 """A cause is proved before it is printed: a known mistake gives what the answer gave in all cases."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from course_lib.checks import ch01, ch03, ch05, ch06, ch15
+from course_lib.checks import ch01, ch03, ch05, ch06, ch08, ch15
 from course_lib.checks.ch03 import work as ch03_work
 from course_lib.checks.kit.core import Case, Check, normal
 from course_lib.checks.kit.known import explain, planted
@@ -54,6 +55,17 @@ def test_cause_that_fits_some_cases_is_not_told():
         return scale * (residual @ X), float(scale * residual.sum())
 
     assert "the mean is missing" not in (cause_of(ch01.check_mse_gradient, mse_gradient) or "")
+
+
+def test_a_slip_is_not_told_from_two_small_numbers(monkeypatch):
+    def sectors_of_load(first, stride):  # equal to `(first + t) * stride` in every case
+        aligned = 4 * stride if 0 < stride < 8 else (32 if stride else 1)
+        return aligned + (first % 8 != 0 and 0 < stride < 8)
+
+    task = planted.task_named("ch08", "sectors-of-load")
+    alone = replace(task, planted=())
+    monkeypatch.setattr(explain, "task_of", lambda module, name: alone)
+    assert "too much" not in (cause_of(ch08.check_sectors_of_load, sectors_of_load, 20160501) or "")
 
 
 def test_an_argument_that_changed_may_be_the_cause():

@@ -55,6 +55,17 @@ def test_each_part_gets_its_own_mistake():
     assert causes_of_parts(known[2:], evidence) == (None, None)
 
 
+def test_what_leaves_the_first_wrong_case_open_is_not_told():
+    evidence = evidence_of(
+        lambda x: {"a": x / (2 if x < 0 else 3)}, lambda x: {"a": x}, [-0.4, -0.7, 0.3, 7.7]
+    )
+    third = [("a third of it where x > 0", lambda: lambda x: {"a": x / (1 if x < 0 else 3)})]
+    assert causes_of_parts(third, evidence) == (None, None)
+    half = [("half of it where x < 0", lambda: lambda x: {"a": x / (2 if x < 0 else 1)})]
+    both = causes_of_parts(half + third, evidence)[0]
+    assert both.startswith("two mistakes: ") and "half of it" in both and "a third" in both
+
+
 def test_small_whole_numbers_prove_nothing():
     evidence = evidence_of(pair(lambda x: 2, lambda x: 3), pair(lambda x: 1, lambda x: x), [4, 5])
     assert not evidence.is_telling(evidence.wrong())

@@ -43,6 +43,7 @@ EARLIER = {
     "C": "the store of 2 * left above it",
     "D": "the load of s[63 - t] above it",
 }
+EXCHANGED = ". RAW and WAR are exchanged throughout: in RAW, read after write, the read is below the barrier"
 
 
 @functools.lru_cache(maxsize=8)
@@ -85,15 +86,17 @@ def check_hazards(fn, *, rng):
         got=str([got[b] for b in odd]),
         cause="use one of these three words, as a string in quotes",
     )
-    for barrier in BARRIERS:
-        want = hazard_of(barrier)
+    wanted = {barrier: hazard_of(barrier) for barrier in BARRIERS}
+    swapped = {"RAW": "WAR", "WAR": "RAW"}
+    exchanged = all(got[b] == swapped.get(want, want) for b, want in wanted.items())
+    for barrier, want in wanted.items():
         require(
             got[barrier] == want,
             f"barrier {barrier} does not stop {KINDS[got[barrier]]}"
             if got[barrier] != "none"
             else f"barrier {barrier} is needed",
             got=got[barrier],
-            cause=_why(barrier, want),
+            cause=_why(barrier, want) + EXCHANGED * exchanged,
         )
     return "five barriers, each as the engine finds without it"
 

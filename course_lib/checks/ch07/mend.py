@@ -56,6 +56,11 @@ check_differences = KernelCheck(
             "two threads write the same word of shared memory: each must have its own",
         ),
         (
+            lambda e: e["tool"] == "racecheck" and e["line"] == e["other"]["line"],
+            "a thread stores to its word of the table in the line in which the thread on its right reads this word: "
+            "keep the two apart, with a barrier for the whole block between them",
+        ),
+        (
             lambda e: e["tool"] == "racecheck",
             "there is no barrier for the whole block between the store to s[t] and the load of the same word "
             "by thread t + 1",

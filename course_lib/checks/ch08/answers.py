@@ -115,7 +115,8 @@ CAUSES = {
     "sectors_1": "A(i, k) is one word for the whole warp: one sector. B(k, j) is 128 bytes: four",
     "sectors_42": "in a step a warp loads A four times, 128 bytes down a column each, and of B 4 neighbours "
     "in each of 8 columns: half of a sector is a sector",
-    "wavefronts_2": "for 32 FMAs a warp stores 2 numbers a thread into the tiles and loads 2 x 32",
+    "wavefronts_2": "for 32 FMAs a warp stores 2 numbers a thread into the tiles and loads 2 x 32; one word "
+    "for all is a broadcast, 1 wavefront",
     "wavefronts_42": "for 64 FMAs a warp stores once and loads 64 times; one word for all is a broadcast, 1 wavefront",
 }
 FACTORS = (

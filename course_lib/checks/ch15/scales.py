@@ -77,6 +77,7 @@ def _step_cases(rng):
         case("inf in the last array", [(1, 4, inf)]),
         case("-inf in the first array", [(0, 7, -inf)], good=3),
         case("one NaN", [(0, 2, nan)]),
+        case("one NaN in the last array", [(1, 3, nan)]),
         case("inf, -inf and NaN", [(0, 0, inf), (0, 1, -inf), (1, 1, nan)]),
         case("inf everywhere", all_of_it),
         case("inf where the scale would have doubled", [(1, 0, inf)], good=n - 1),

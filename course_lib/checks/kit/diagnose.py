@@ -15,7 +15,7 @@ from course_lib.checks.kit.known.explain import (
     slip_cause,
 )
 from course_lib.checks.kit.known.guess import guess
-from course_lib.checks.kit.known.parts import Evidence, names_of
+from course_lib.checks.kit.known.parts import Evidence, names_of, seldom
 from course_lib.checks.kit.limits import as_long_as, is_telling
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
@@ -69,7 +69,7 @@ def _of_what_came(check, result, results, seed, fn):
         planted_cause(check.cases.__module__, check.name, fits, _limit(results), fn)
         or _of_author(check, miss, results)
         or (None if miss.kind == "values" else _of_form(check, result, results))
-        or (_is_evidence(results) and _of_slip(check, fits, results))
+        or (_is_evidence(results) and _is_enough(results) and _of_slip(check, fits, results))
         or (
             miss.kind not in SLIGHT
             and _is_evidence(results)
@@ -83,6 +83,13 @@ def _is_evidence(results):
     """May equal results be a slip's proof? Not where all that is wrong are errors, zeros or NaN."""
     wrong = [r for r in results if r.misses and not r.answer.error]
     return any(m.kind in SLIGHT or is_telling(m.got) for r in wrong for m in r.misses)
+
+
+def _is_enough(results):
+    """Small whole numbers are hit by chance: a slip must give more than two different wrong ones."""
+    wrong = [m for r in results if r.misses and not r.answer.error for m in r.misses]
+    several = len({repr(m.got) for m in wrong}) > 2
+    return several or any(m.kind in SLIGHT or np.size(m.got) > 2 or seldom(m.got) for m in wrong)
 
 
 def _limit(results):

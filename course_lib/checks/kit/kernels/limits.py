@@ -31,6 +31,10 @@ BANKS = (
     "threads of one warp ask the same bank for different words: word w lies in bank w % 32. One column of "
     "padding shifts each row by one bank"
 )
+PAST = (
+    "the source has a __shared__ array, but this launch goes past it, straight to global memory: all data must come "
+    "through it, with every size"
+)
 
 
 def limit(says):
@@ -139,6 +143,8 @@ def uses_shared(array=None, cause=None):
     def check(report, launch):
         if _rows(report, _shared(array)):
             return None
+        if not array and re.search(r"\b__shared__\b", without_comments(report.source)):
+            return "the kernel uses no shared memory in this launch", cause or PAST
         named = f" array named {array}" if array else " memory"
         return f"the kernel uses no shared{named}", cause or (
             "the task wants the data in a __shared__ array, which all threads of a block can see"

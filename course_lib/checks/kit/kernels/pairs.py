@@ -103,9 +103,14 @@ def _likeness(check, run, seen, want):
 
 
 def found(errors):
-    """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who."""
+    """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who.
+
+    An access outside of an array ends its thread: what is then unset only follows, in arrays of any name.
+    """
     kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
-    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in errors}
+    ended = any(e["tool"] == "memcheck" for e in errors)
+    kept = [e for e in errors if not (ended and e["tool"] == "initcheck")]
+    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in kept}
 
 
 def _tools(errors):

@@ -109,7 +109,8 @@ def _is_number(leaf):
 
 
 def causes_of_parts(known, evidence):
-    """(sentence, None) if known mistakes explain all that is wrong, (None, sentence) if a part of it, else two None.
+    """(sentence, None) if known mistakes explain all that is wrong, (None, sentence) if a part of it, and in it
+    something of the first wrong case, which the student is shown; else two None.
 
     known: pairs (sentence, function that gives the value of the task's variable), the likeliest first.
     """
@@ -120,7 +121,8 @@ def causes_of_parts(known, evidence):
         if cells and evidence.is_telling(cells):
             found.append((says, cells))
     chosen, left = _cover(found, wrong)
-    said = _said(chosen, left, evidence) if chosen else None
+    is_shown = min(wrong)[0] in {i for _, cells in chosen for i, _ in cells}
+    said = _said(chosen, left, evidence) if chosen and is_shown else None
     return (None, said) if left else (said, None)
 
 
@@ -151,7 +153,7 @@ def _said(chosen, left, evidence):
     places = _places([cells for _, cells in chosen] + [left] * bool(left), evidence)
     said = [f"{place}: {says}" for (says, _), place in zip(chosen, places, strict=False)]
     if left:
-        return f"one of several mistakes, {said[0]}" if len(said) == 1 else "; and ".join(said)
+        return f"{'one' if len(said) == 1 else 'some'} of several mistakes, {'; and '.join(said)}"
     return f"{'two' if len(said) == 2 else 'three'} mistakes: " + "; and ".join(said)
 
 
