@@ -13,7 +13,6 @@ from course_lib.measure.timing import (
     check_timing,
     collector_off,
     format_seconds,
-    runs,
     time_calls,
 )
 
@@ -93,7 +92,7 @@ def compare(variants, repeats: int = 7, warmup: int = 1, min_seconds: float = 0.
     seconds: dict[str, list[float]] = {name: [] for name in names}
     with collector_off():
         calls = {name: calls_to_last(variants[name], min_seconds) for name in names}
-        for i in range(runs(repeats)):
+        for i in range(repeats):
             first = i % len(names)
             for name in names[first:] + names[:first]:
                 seconds[name].append(time_calls(variants[name], calls[name]))

@@ -2,7 +2,6 @@
 
 import gc
 import math
-import os
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -85,7 +84,7 @@ def time_it(fn, *args, repeats=7, warmup=1, min_seconds=0.0, **kwargs) -> Timing
         call()
     with collector_off():
         calls = calls_to_last(call, min_seconds)
-        seconds = [time_calls(call, calls) for _ in range(runs(repeats))]
+        seconds = [time_calls(call, calls) for _ in range(repeats)]
     return Timing(seconds, calls)
 
 
@@ -99,14 +98,6 @@ def check_timing(fn: Any, repeats: int, warmup: int, min_seconds: float) -> None
     check_count("warmup", warmup, low=0)
     if not (isinstance(min_seconds, int | float) and 0 <= min_seconds < math.inf):
         raise BadInput(f"min_seconds must be a time of 0 s or longer, not {min_seconds!r}")
-
-
-def runs(repeats: int) -> int:
-    """How many runs are made of the `repeats` that were asked for: at most $COURSE_REPEATS, where it is set.
-
-    The course's own tests set it: they look at what a notebook computes, not at how precisely it measures.
-    """
-    return min(repeats, int(os.environ.get("COURSE_REPEATS", repeats)))
 
 
 def time_calls(call: Callable[[], Any], calls: int) -> float:

@@ -39,8 +39,6 @@ class NotebookRed(Exception):
 def pytest_addoption(parser):
     words = "folders put first on the PYTHONPATH of kernels"
     parser.addini("notebook_pythonpath", words, type="paths", default=[])
-    words = "variables of kernels, as NAME=value"
-    parser.addini("notebook_environment", words, type="linelist", default=[])
     words = "the longest that one cell may take"
     parser.addini("notebook_cell_seconds", words, default=str(CELL_SECONDS))
     words = "lines `folder seconds`: the processor time that a notebook there may take"
@@ -107,7 +105,6 @@ class Notebook(IPyNbFile):
         self.fresh = nbformat.reads(nbformat.writes(self.nb), as_version=4)
         first = [str(path) for path in self.config.getini("notebook_pythonpath")]
         env = kernels.environment(self.config.rootpath, first)
-        env |= dict(line.split("=", 1) for line in self.config.getini("notebook_environment"))
         limit = _cell_seconds(self.config)
         self.session = kernels.Session(self.fresh, self.path.parent, env, limit)
         self.session.__enter__()
