@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from mpi4py import MPI
 
 from course_lib import mpi
 from course_lib.checks.kit.core import CheckBroken, CheckFailed, NotWritten, normal
+from course_lib.checks.kit.known.planted import Task
+from course_lib.checks.kit.ranks import remembered
 from course_lib.checks.kit.ranks.check import (
     RankCase,
     RankCheck,
@@ -377,3 +380,64 @@ def test_a_message_too_long_by_its_dtype_is_told_so():
     said = failure(check_total, total)
     assert "different dtype from the array that receives it" in " ".join(said.split())
     assert "as long as the longest part" not in " ".join(said.split())
+
+
+# What known mistakes did, kept ----------------------------------------------------------------------------------------
+
+
+def known_answer(source):
+    """The function `f` of a known answer with this source."""
+    return Task("task", "check_f", "f", source, (), ()).value_of(source)
+
+
+def rehearsals_of(monkeypatch, fatal=None):
+    """(rehearse a known answer, what was really run)."""
+    really = []
+
+    def run_case(known, n, case, check, schedule, seconds):
+        really.append((known, n))
+        return SimpleNamespace(fatal=fatal)
+
+    monkeypatch.setattr(remembered, "run_case", run_case)
+    monkeypatch.setattr(remembered, "_kept", {})
+
+    def rehearse(known, n=2, x=1.0, early=False):
+        run = SimpleNamespace(n=n, schedule=None, case=RankCase((np.full(3, x),)))
+        return remembered.rehearsed(SimpleNamespace(name="f"), known, run, early, 0.5)
+
+    return rehearse, really
+
+
+def test_a_known_mistake_is_rehearsed_once_for_the_same_run(monkeypatch):
+    rehearse, really = rehearsals_of(monkeypatch)
+    twice = "def f(comm, x):\n    return 2 * x"
+    assert rehearse(known_answer(twice)) is rehearse(known_answer(twice)) and len(really) == 1
+    rehearse(known_answer(twice), n=3)
+    rehearse(known_answer(twice), x=2.0)
+    rehearse(known_answer(twice), early=True)
+    assert len(really) == 4, "other ranks, another case, another way to look"
+
+
+def test_known_mistakes_with_the_same_function_and_another_helper_are_two(monkeypatch):
+    rehearse, really = rehearsals_of(monkeypatch)
+    for factor in (2, 3):
+        helper = f"def g(x):\n    return {factor} * x\n"
+        rehearse(known_answer(helper + "def f(comm, x):\n    return g(x)"))
+    assert len(really) == 2
+
+
+def test_no_rehearsal_is_kept_of_a_students_function_or_of_one_that_was_cut_off(monkeypatch):
+    rehearse, really = rehearsals_of(monkeypatch, fatal={"tool": "timeout"})
+    slow = known_answer("def f(comm, x):\n    return x")
+    assert rehearse(slow) and rehearse(slow) and len(really) == 2
+    rehearse, really = rehearsals_of(monkeypatch)
+    assert rehearse(students := lambda comm, x: x) and rehearse(students) and len(really) == 2
+
+
+def test_so_many_rehearsals_are_kept_and_no_more(monkeypatch):
+    rehearse, really = rehearsals_of(monkeypatch)
+    monkeypatch.setattr(remembered, "MOST", 2)
+    known = known_answer("def f(comm, x):\n    return x")
+    for n in (1, 2, 3, 3, 1):
+        rehearse(known, n=n)
+    assert [n for _, n in really] == [1, 2, 3, 1]

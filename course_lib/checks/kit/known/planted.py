@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHECKS = Path(__file__).parents[2]
+SOURCE = "__source__"  # the global name that tells known answers apart
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,16 @@ class Task:
 
     def value_of(self, source):
         """What the variable holds when `source` stands in the task's cell, all earlier tasks being right."""
-        space = dict(_space(self.cells))
+        space = {**_space(self.cells), SOURCE: (self.cells, source)}
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(_code(source, self.name), space)
         return space[self.name]
+
+
+def source_of(value):
+    """What tells the source of a known answer, a function, from others; None for any other value."""
+    return getattr(value, "__globals__", {}).get(SOURCE)
 
 
 @functools.lru_cache(maxsize=1024)  # each is tried against many answers

@@ -11,6 +11,7 @@ from course_lib.checks.kit.compare import close
 from course_lib.checks.kit.known.explain import pair_cause, planted_cause, python_slips, slip_cause
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.parts import seldom
+from course_lib.checks.kit.ranks.remembered import rehearsed
 from course_lib.checks.kit.ranks.running import run_case
 from course_lib.machines.rehearsal.apart import not_apart
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
@@ -95,8 +96,9 @@ def _again(check, known, run):
 
     In this process, which is faster, unless a buffer was read or written early: reads are found in one apart only.
     """
-    with contextlib.nullcontext() if "buffer" in _found(run) else not_apart():
-        other = run_case(known, run.n, run.case, check, run.schedule, EACH)
+    early = "buffer" in _found(run)
+    with contextlib.nullcontext() if early else not_apart():
+        other = rehearsed(check, known, run, early, EACH)
     if run.want and not other.fatal:
         other.want = run.want
         other.wrong = check.misses(other)
