@@ -34,14 +34,14 @@ def digits(
     captions = [_caption(i, names, truth, said) for i in range(n)]
     wrong = [] if truth is None or said is None else np.flatnonzero(truth != said).tolist()
     title = title or _digits_title(n, pixels.shape, said is not None, len(wrong), truth is not None)
-    drawn, places = _grid(
-        pixels, columns, title, max(caption.count("\n") + 1 for caption in captions)
-    )
-    axis = drawn.axes
-    _letter(axis, places, captions, pixels.shape[1:], wrong)
-    header = ("image", "label", "predicted", "right", "mean pixel")
+    lines = max(caption.count("\n") + 1 for caption in captions)
+    drawn, places = _grid(pixels, columns, title, lines)
+    _letter(drawn.axes, places, captions, pixels.shape[1:], wrong)
+    heads = ("image", "label", "predicted", "right", "mean pixel")
     rows = [_digit_row(i, names, truth, said, float(pixels[i].mean())) for i in range(n)]
-    return Figure(axis.figure, title, _digits_alt(title, names, truth, said, wrong), header, rows)
+    filled = [column for column in zip(heads, *rows, strict=True) if set(column[1:]) != {None}]
+    header, *rows = zip(*filled, strict=True)
+    return Figure(drawn.figure, title, _digits_alt(title, names, truth, said, wrong), header, rows)
 
 
 def _names(class_names: Any, truth: Any, said: Any) -> list[str]:
@@ -118,7 +118,7 @@ def _letter(axis, places, captions, size, wrong=()):
         frame = Rectangle((left - 0.5, top - 0.5), width, height, fill=False, clip_on=False)
         frame.set(edgecolor=rim, linewidth=line)
         axis.add_patch(frame)
-        look = {"fontsize": 10, "linespacing": 1.0, "fontweight": weight, "color": INK}
+        look = {"fontsize": 10 - (i in wrong), "linespacing": 1, "weight": weight, "color": INK}
         x, y = left + width / 2 - 0.5, top + height + 0.06 * height
         axis.text(x, y, caption, ha="center", va="top", **look)
 

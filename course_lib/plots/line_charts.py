@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.errors import BadInput, check_count
-from course_lib.plots.figure import Figure
+from course_lib.plots.figure import SHOWN_ROWS, Figure
 from course_lib.plots.inputs import named, numbers
 from course_lib.plots.palette import COLOURS, DASHES, GREY, INK, MARKERS
 from course_lib.plots.style import (
@@ -186,14 +186,14 @@ def function(
         raise BadInput(f"range must be (low, high) with low < high, not {range!r}")
     z = np.linspace(low, high, points)
     found = [Series(name, z, _values_of(name, f, z)) for name, f in _functions(functions).items()]
-    names = ", ".join(line.name for line in found)
-    title = title or f"{names} from {number(low)} to {number(high)}"
+    title = title or f"{', '.join(s.name for s in found)} from {number(low)} to {number(high)}"
     axis = new_axis(title, 3.4)
     axis.axhline(0, color=GREY, linewidth=0.8)
     axis.axvline(0, color=GREY, linewidth=0.8)
     draw_lines(axis, found, xlabel, ylabel, markers=False)
+    header, rows = table_of(found, xlabel)
     alt = describe(title, found, xlabel, ylabel, at=0.0)
-    return Figure(axis.figure, title, alt, *table_of(found, xlabel))
+    return Figure(axis.figure, title, alt, header, rows[:: -(-points // SHOWN_ROWS)])
 
 
 def _functions(functions: Any) -> dict[str, Callable[[np.ndarray], Any]]:

@@ -74,9 +74,7 @@ class Stepper:
 
     def html(self) -> str:
         """What a notebook shows: the telling frame, all sentences folded, and the data with their script."""
-        says = [
-            f"{frame.name}: {frame.says}" if frame.name else frame.says for frame in self.frames
-        ]
+        says = [f.says if f.says.startswith(f.name) else f"{f.name}: {f.says}" for f in self.frames]
         return html_of(self.title, self.alt, self.svg(), says, self.data, self.size)
 
     def __repr__(self) -> str:
