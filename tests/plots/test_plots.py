@@ -616,7 +616,8 @@ def test_a_timeline_labels_what_is_wide_enough_and_keeps_rows_and_scale_in_commo
     assert below.get_xlabel() == "time (seconds)"
     alone = plots.timeline(bars, unit="products")
     assert alone.figure.axes[0].get_xlabel() == "time (products)"
-    assert alone.table[0] == ["thread", "kind", "layer", "start (products)", "end (products)"]
+    head = ("thread", "kind", "layer", "start (products)", "end (products)")
+    assert tuple(alone.table[0]) == head
     assert alone.table[1][0] == (0, "delta", 11, 0.0, 1.0)
 
 
