@@ -1,6 +1,6 @@
 """Training with MPI: ranks in a notebook that never hang, collectives, data and model parallelism, their costs.
 
-machines.ranks       cluster, Cluster, current: real ranks, with a deadline; %%px, c.run; profiles/ for Slurm and PBS
+machines.ranks       cluster, Cluster, current: real ranks, with a deadline; %%px, c.run; profiles/ (Slurm, PBS)
 machines.rehearsal   rehearse: an MPI program on pretend ranks, and what is wrong with it
 counting.py          CountingComm: messages, bytes and collectives of a rank
 flat.py              shard, pack, unpack: how data is laid out over ranks

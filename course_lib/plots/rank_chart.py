@@ -39,8 +39,8 @@ def rank_timeline(events: Any, *, title: str = "", unit: str = "s", labels: bool
     Raises BadInput for no events, a rank that is no whole number from 0 to 63, or times that cannot be.
     """
     found = _events(getattr(events, "events", events))
-    bars = [bar for event in found for bar in _bars(event)]
-    longest = max(event["end"] for event in found)
+    longest = max(event["end"] for event in found)  # nobody sees a bar of a millionth of it
+    bars = [bar for e in found for bar in _bars(e) if bar.end - bar.start > 1e-6 * longest]
     ranks = 1 + max(event["rank"] for event in found)
     scale, unit_name = scale_of(longest, unit)
     title = title or "What each rank does when"
@@ -50,8 +50,8 @@ def rank_timeline(events: Any, *, title: str = "", unit: str = "s", labels: bool
     shown = {"": [bar for bar in bars if labels and bar.layer]}
     finish(axis.figure, [axis], shown, looks, scale, f"time ({unit_name})")
     alt = _describe(title, bars, ranks, longest, f"{four_digits(longest / scale)} {unit_name}")
-    times = [f"{what} ({unit})" for what in ("begin", "end", "of it waiting")]
-    rows = [[event[name] for name in COLUMNS] for event in found]
+    times = [f"{what} ({unit_name})" for what in ("begin", "end", "of it waiting")]
+    rows = [[e[c] / scale if c in COLUMNS[4:] else e[c] for c in COLUMNS] for e in found]
     return Figure(axis.figure, title, alt, ["rank", "call", "peer", "bytes", *times], rows)
 
 

@@ -50,8 +50,7 @@ def timeline(
     if predicted is not None:
         charts["predicted"] = _bars("predicted", predicted)
     scale, unit_name = scale_of(max(bar.end for bars in charts.values() for bar in bars), unit)
-    both = ", measured and predicted" if predicted is not None else ""
-    title = title or f"What ran when{both}"
+    title = title or "What ran when" + ", measured and predicted" * (len(charts) - 1)
     threads = 1 + max(bar.thread for bars in charts.values() for bar in bars)
     figure = new_figure(title, 0.95 + len(charts) * (0.45 + 0.46 * threads))
     axes = figure.subplots(len(charts), 1, sharex=True, squeeze=False).ravel()
@@ -59,10 +58,11 @@ def timeline(
     for axis, (name, bars) in zip(axes, charts.items(), strict=True):
         draw_bars(axis, bars, looks, scale, threads, name if predicted is not None else "", row)
     finish(figure, axes, charts, looks, scale, f"time ({unit_name})")
-    rows = [(name, *bar) for name, bars in charts.items() for bar in bars]
-    header = ["timeline", row, "kind", label, f"start ({unit})", f"end ({unit})"]
+    rows = [(name, *b[:3], *(t / scale for t in b[3:])) for name in charts for b in charts[name]]
+    first = 2 - len(charts)  # a single one may be simulated: it has no name
+    header = ["timeline", row, "kind", label, f"start ({unit_name})", f"end ({unit_name})"]
     alt = _describe(title, charts, scale, unit_name, row, label)
-    return Figure(figure, title, alt, header, rows)
+    return Figure(figure, title, alt, header[first:], [row[first:] for row in rows])
 
 
 def _bars(name: str, spans: Iterable[Any]) -> list[Bar]:

@@ -20,6 +20,7 @@ myst_links_external_new_tab = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 add_module_names = False
 

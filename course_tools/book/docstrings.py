@@ -32,6 +32,9 @@ def rest(text):
 
 def _paragraph(text):
     rows = text.split("\n")
+    if rows[0].startswith(">>> "):
+        shown = [re.sub(r"\s*# doctest: .*", "", row) for row in rows]
+        return ".. code-block:: pycon\n\n" + "\n".join("    " + row for row in shown)
     columns = any(re.search(r"\S {3,}\S", row) for row in rows[1:])
     if all(row.startswith("    ") for row in rows):
         return (".. code-block:: text\n\n" if columns else "::\n\n") + text

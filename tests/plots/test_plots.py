@@ -146,7 +146,7 @@ EXAMPLES = {
             "thread 0 busy 100 %, thread 1 busy 38 %",
             "Predicted: 1 task in 250 milli",
         ],
-        [("measured", 1, "grad", 1, 0.25, 0.4375), ("predicted", 0, "delta", 1, 0.0, 0.25)],
+        [("measured", 1, "grad", 1, 250.0, 437.5), ("predicted", 0, "delta", 1, 0.0, 250.0)],
     ),
     plots.rank_timeline: (
         lambda: plots.rank_timeline(EVENTS),
@@ -614,7 +614,11 @@ def test_a_timeline_labels_what_is_wide_enough_and_keeps_rows_and_scale_in_commo
     assert above.get_ylim() == below.get_ylim() and len(above.get_yticks()) == 4
     assert len({(p.get_facecolor(), p.get_hatch()) for p in above.patches}) == 3
     assert below.get_xlabel() == "time (seconds)"
-    assert plots.timeline(bars, unit="products").figure.axes[0].get_xlabel() == "time (products)"
+    alone = plots.timeline(bars, unit="products")
+    assert alone.figure.axes[0].get_xlabel() == "time (products)"
+    head = ("thread", "kind", "layer", "start (products)", "end (products)")
+    assert tuple(alone.table[0]) == head
+    assert alone.table[1][0] == (0, "delta", 11, 0.0, 1.0)
 
 
 def test_a_timeline_of_twelve_layers_and_four_threads_has_no_overlapping_labels():
@@ -755,6 +759,10 @@ def test_bars_of_ranks_add_up_to_the_time_and_take_labels_where_they_fit():
     assert sorted(text.get_text() for text in axis.texts) == ["Allreduce", "Allreduce", "←0", "→1"]
     assert [tick.get_text() for tick in axis.get_yticklabels()] == ["rank 0", "rank 1"]
     assert not plots.rank_timeline(EVENTS, labels=False).figure.axes[0].texts
+    late = [{"rank": 0, "op": "Send", "begin": 0.0, "end": 0.002, "wait": 1e-10}]
+    late = plots.rank_timeline(late)
+    assert len(late.figure.axes[0].patches) == 1 and "wait" not in late.alt
+    assert late.table[0][-2] == "end (milliseconds)" and late.table[1][0][-2] == 2
 
 
 def test_a_rehearsal_is_drawn_as_it_is():

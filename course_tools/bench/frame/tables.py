@@ -1,5 +1,6 @@
 """What the raw runs say: medians, quartiles, ratios; and a table of them, as text for a terminal and as Markdown."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -72,9 +73,17 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
 
 def markdown(table: Table) -> str:
     """For a document."""
-    lines = [table.header, ("---", *("---:" for _ in table.header[1:])), *table.rows]
-    filled = [line + ("",) * (len(table.header) - len(line)) for line in lines]
+    filled = [line + ("",) * (len(table.header) - len(line)) for line in table.rows]
+    columns = list(zip(*filled, strict=True))[1:] or [()] * (len(table.header) - 1)
+    rules = ("---", *("---:" if _of_numbers(cells) else "---" for cells in columns))
+    filled = [table.header, rules, *filled]
     return "\n".join([f"**{table.title}**", "", *("| " + " | ".join(row) + " |" for row in filled)])
+
+
+def _of_numbers(cells: Iterable[str]) -> bool:
+    """Is most of a column a number, perhaps with a unit, or a range of them? The rest may say why there is none."""
+    texts = [cell for cell in cells if cell]
+    return 2 * sum(bool(re.match(r"[-+]?\d(?!.*, [^x])", text)) for text in texts) >= len(texts)
 
 
 def digits(value: float | None) -> str:

@@ -48,6 +48,7 @@ function wrapText() {
   for (const cell of document.querySelectorAll("article table.docutils td")) {
     const letters = cell.textContent.trim().length;
     cell.style.setProperty("--letters", letters > 45 ? 40 : Math.min(letters, 20));
+    cell.classList.toggle("words", letters > 30);
   }
 }
 
