@@ -68,7 +68,8 @@ def _check_order(given, left, A, B):
         "the sizes are not those of D^T = B^T A^T",
         got=str(tuple(given)),
         wanted=str((N, M, K)),
-        cause=unswapped if tuple(given) == (M, N, K) else _named(given, {M: "M", N: "N", K: "K"}),
+        cause=unswapped if tuple(given) == (M, N, K) else None,
+        likely=_named(given, {M: "M", N: "N", K: "K"}),
     )
 
 
